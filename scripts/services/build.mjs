@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { readJson, writeJsonAtomically } from './json-file.mjs';
+import { waitForLock } from './lock.mjs';
+import { ROOT } from './paths.mjs';
+import { runCommand } from './process.mjs';
+import { say, sayWhile } from './progress.mjs';
+
+/** What the build reads. */
+const SOURCES = [
+  'src',
+  'workflows',
+  'activities',
+  'worker',
+  'scripts/bundle-workflows.mjs',
+  'package-lock.json',
+  'nest-cli.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+];
+const STAMP = join(ROOT, 'dist', 'build-stamp.json');
+
+/** @param {string} path @returns {string[]} */
+function filesUnder(path) {
+  if (!existsSync(path)) return [];
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path)
+    .sort()
+    .flatMap((name) => filesUnder(join(path, name)));
+}
+
+/** By content: a checkout changes times without changing files. */
+export function sourceHash() {
+  const hash = createHash('sha256');
+  for (const path of SOURCES.flatMap((source) => filesUnder(join(ROOT, source)))) {
+    hash.update(`${relative(ROOT, path)}\0`).update(readFileSync(path)).update('\0');
+  }
+  return hash.digest('hex');
+}
+
+/** @param {string} sources */
+export function writeBuildStamp(sources) {
+  writeJsonAtomically(STAMP, { sources }, { mode: 0o644 });
+}
+
+/**
+ * Whether node_modules holds what the lock file asks for. npm keeps a list of what it has installed; packages for
+ * other platforms are absent from it by right.
+ */
+function isInstalled() {
+  const installed = readJson(join(ROOT, 'node_modules', '.package-lock.json'))?.packages;
+  const wanted = readJson(join(ROOT, 'package-lock.json'))?.packages;
+  if (!installed || !wanted) return false;
+  return Object.entries(wanted).every(([path, entry]) => {
+    if (path === '' || entry.optional || entry.devOptional || entry.link) return true;
+    return installed[path]?.version === entry.version;
+  });
+}
+
+/** Two starts in one clone shall not install or build at the same time. @param {AbortSignal} [signal] */
+function cloneLock(signal) {
+  const name = createHash('sha256').update(ROOT).digest('hex').slice(0, 16);
+  return waitForLock(join(tmpdir(), `gantry-${process.getuid?.() ?? 0}`, `${name}.lock`), 'builder', {
+    signal,
+    onWait: ({ pid }) => say('build', `process ${pid} installs or builds here already; waiting for that`),
+  });
+}
+
+/** @param {AbortSignal} [signal] */
+export async function installDependencies(signal) {
+  if (isInstalled()) return;
+  const lock = await cloneLock(signal);
+  try {
+    if (isInstalled()) return;
+    // --include=dev: the compiler is one of them, and NODE_ENV=production would leave it out.
+    const command = existsSync(join(ROOT, 'package-lock.json')) ? 'ci' : 'install';
+    await sayWhile('npm', `installing dependencies (npm ${command})`, () =>
+      runCommand('npm', [command, '--include=dev', '--no-audit', '--no-fund'], { cwd: ROOT, signal }),
+    );
+  } finally {
+    lock.release();
+  }
+}
+
+/** @param {AbortSignal} [signal] */
+export async function build(signal) {
+  const isBuilt = () => readJson(STAMP)?.sources === sourceHash();
+  if (isBuilt()) return;
+  const lock = await cloneLock(signal);
+  try {
+    if (isBuilt()) return;
+    const sources = sourceHash(); // before the build: an edit during it shall count as newer
+    await sayWhile('build', 'compiling (npm run build)', () => runCommand('npm', ['run', 'build'], { cwd: ROOT, signal }));
+    writeBuildStamp(sources);
+  } finally {
+    lock.release();
+  }
+}

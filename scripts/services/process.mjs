@@ -1,0 +1,217 @@
+import { spawn } from 'node:child_process';
+import { createWriteStream, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const KEPT_LINES = 25;
+const LOG_ROTATE_BYTES = 20 * 1024 * 1024;
+
+/**
+ * What it takes to run one part of Gantry. Everything that starts parts works on this shape alone.
+ * @typedef {object} Part
+ * @property {string} name
+ * @property {string} command
+ * @property {string[]} args
+ * @property {string} marker a piece of the command line that no other process has
+ * @property {NodeJS.ProcessEnv} [env]
+ * @property {string} [cwd]
+ * @property {number} [uid]
+ * @property {number} [gid]
+ * @property {boolean} [ipc] gives the child a channel: it ends itself when the channel closes
+ * @property {NodeJS.Signals} stopSignal
+ * @property {number} stopGraceMs after which it is killed
+ * @property {() => Promise<void>} [prepare] runs before every start
+ * @property {(child: RunningPart) => Promise<void>} ready settles when the part serves
+ * @property {(lines: string[]) => boolean} [worthRetrying] whether a failed first start may succeed a moment later
+ */
+
+/** @typedef {{ code: number | null, signal: NodeJS.Signals | null, error?: Error }} Exit */
+
+/** @param {Exit} exit */
+export function describeExit({ code, signal, error }) {
+  if (error) return `could not be started (${error.message})`;
+  return signal ? `was ended by ${signal}` : `exited with code ${code}`;
+}
+
+/** A log file that is moved aside when it has grown large: one old file is kept. */
+class LogFile {
+  /** @param {string} path */
+  constructor(path) {
+    this.path = path;
+    this.open();
+  }
+
+  open() {
+    this.bytes = existsSync(this.path) ? statSync(this.path).size : 0;
+    this.stream = createWriteStream(this.path, { flags: 'a', mode: 0o600 });
+    // A full disk must not end the supervisor; the part's last lines are still kept in memory.
+    this.stream.on('error', () => {});
+  }
+
+  /** @param {string} line */
+  write(line) {
+    this.stream.write(`${line}\n`);
+    this.bytes += line.length + 1;
+    if (this.bytes > LOG_ROTATE_BYTES) {
+      this.stream.end();
+      renameSync(this.path, `${this.path}.1`);
+      this.open();
+    }
+  }
+
+  close() {
+    this.stream.end();
+  }
+}
+
+/** One run of a part, from spawn to exit. */
+export class RunningPart {
+  /**
+   * @param {Part} part
+   * @param {{ logs: string, onLine?: (name: string, line: string) => void }} options
+   */
+  constructor(part, { logs, onLine }) {
+    this.part = part;
+    /** @type {string[]} the last lines of both outputs, for the message when it dies */
+    this.lines = [];
+    mkdirSync(logs, { recursive: true });
+    const log = new LogFile(join(logs, `${part.name}.log`));
+
+    this.child = spawn(part.command, part.args, {
+      cwd: part.cwd,
+      env: part.env ?? process.env,
+      uid: part.uid,
+      gid: part.gid,
+      // Its own process group: Ctrl-C in the terminal reaches the supervisor alone, which then stops parts in order.
+      detached: true,
+      stdio: part.ipc ? ['ignore', 'pipe', 'pipe', 'ipc'] : ['ignore', 'pipe', 'pipe'],
+    });
+    const outputs = /** @type {import('node:stream').Readable[]} */ ([this.child.stdout, this.child.stderr]);
+    for (const input of outputs) {
+      createInterface({ input, crlfDelay: Infinity }).on('line', (line) => {
+        if (line.trim() === '') return;
+        this.lines.push(line);
+        if (this.lines.length > KEPT_LINES) this.lines.shift();
+        log.write(line);
+        onLine?.(part.name, line);
+      });
+    }
+
+    /** @type {Exit | undefined} */
+    this.exit = undefined;
+    /** @type {Promise<Exit>} */
+    this.exited = new Promise((resolve) => {
+      const finish = (/** @type {Exit} */ exit) => {
+        this.exit ??= exit;
+        log.close();
+        resolve(this.exit);
+      };
+      this.child.once('error', (error) => {
+        if (this.child.pid === undefined) finish({ code: null, signal: null, error });
+      });
+      this.child.once('exit', (code, signal) => {
+        this.exit = { code, signal };
+        // Its last words may still be in the pipe, which a grandchild can hold open for longer than we want to wait.
+        const timer = setTimeout(() => finish({ code, signal }), 500);
+        this.child.once('close', () => {
+          clearTimeout(timer);
+          finish({ code, signal });
+        });
+      });
+    });
+  }
+
+  get pid() {
+    return this.child.pid;
+  }
+
+  /** Settles on the first message of that type over the channel. @param {string} type */
+  message(type) {
+    return /** @type {Promise<void>} */ (
+      new Promise((resolve) => {
+        const listener = (/** @type {any} */ message) => {
+          if (message?.type !== type) return;
+          this.child.off('message', listener);
+          resolve();
+        };
+        this.child.on('message', listener);
+      })
+    );
+  }
+
+  /** @param {NodeJS.Signals} signal */
+  kill(signal) {
+    if (!this.exit) this.child.kill(signal);
+  }
+
+  /** Asks it to stop, and kills it when it doesn't in time. */
+  async stop() {
+    this.kill(this.part.stopSignal);
+    const timer = setTimeout(() => this.kill('SIGKILL'), this.part.stopGraceMs);
+    const exit = await this.exited;
+    clearTimeout(timer);
+    return exit;
+  }
+}
+
+export class CommandError extends Error {
+  /**
+   * @param {string} what
+   * @param {string[]} lines
+   */
+  constructor(what, lines) {
+    super(lines.length > 0 ? `${what}. Its last lines:\n${lines.map((line) => `    ${line}`).join('\n')}` : what);
+  }
+}
+
+/**
+ * Runs a command to its end. Its whole process group is killed on abort or when the time is up.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, signal?: AbortSignal, timeoutMs?: number }} [options]
+ * @returns {Promise<string[]>} the last lines of its output
+ */
+export function runCommand(command, args, { cwd, env, signal, timeoutMs } = {}) {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    /** @type {string[]} */
+    const lines = [];
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream, crlfDelay: Infinity }).on('line', (line) => {
+        lines.push(line);
+        if (lines.length > KEPT_LINES) lines.shift();
+      });
+    }
+    let reason = '';
+    const killGroup = () => {
+      try {
+        if (child.pid) process.kill(-child.pid, 'SIGKILL');
+      } catch (error) {
+        if (error.code !== 'ESRCH') throw error; // it has just ended
+      }
+    };
+    const onAbort = () => {
+      reason = 'was interrupted';
+      killGroup();
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const timer = timeoutMs
+      ? setTimeout(() => {
+          reason = `did not finish within ${Math.round(timeoutMs / 1000)} s`;
+          killGroup();
+        }, timeoutMs)
+      : undefined;
+    const name = `${command} ${args.slice(0, 3).join(' ')}`;
+    child.once('error', (error) => {
+      clearTimeout(timer);
+      reject(error.code === 'ENOENT' ? new Error(`There is no program ${command} on PATH.`) : error);
+    });
+    child.once('close', (code, exitSignal) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      if (code === 0) resolve(lines);
+      else reject(new CommandError(`${name} ${reason || describeExit({ code, signal: exitSignal })}`, lines));
+    });
+  });
+}

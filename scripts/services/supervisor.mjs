@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PidRecord, STOP_ORDER, startReaper } from './leftovers.mjs';
+import { say } from './progress.mjs';
+import { RunningPart, describeExit } from './process.mjs';
+
+const FIRST_BACKOFF_MS = 500;
+const LONGEST_BACKOFF_MS = 30_000;
+/** A part that has lived this long has recovered: its next death starts the back-off anew. */
+const HEALTHY_AFTER_MS = 60_000;
+const FIRST_START_ATTEMPTS = 20;
+
+/** @param {RunningPart} running */
+function lastLines({ lines }) {
+  return lines.length > 0 ? `\n${lines.map((line) => `    ${line}`).join('\n')}` : ' It wrote nothing.';
+}
+
+/** Runs parts, keeps them running, and stops them in the order in which they depend on each other. */
+export class Supervisor {
+  /**
+   * @param {{ home: string, logs: string, signal: AbortSignal, onLine?: (name: string, line: string) => void,
+   *   onRestart?: () => void }} options
+   */
+  constructor({ home, logs, signal, onLine, onRestart }) {
+    this.logs = logs;
+    this.signal = signal;
+    this.onLine = onLine;
+    this.onRestart = onRestart;
+    this.record = new PidRecord(home);
+    this.dismissReaper = startReaper(home);
+    /** @type {Map<string, RunningPart>} */
+    this.running = new Map();
+    this.stopping = false;
+  }
+
+  /** @returns {Record<string, number>} */
+  pids() {
+    return Object.fromEntries([...this.running].map(([name, { pid }]) => [name, pid ?? 0]));
+  }
+
+  /**
+   * The first start of a part: it serves when this settles. A failure is final, unless the part knows better.
+   * @param {import('./process.mjs').Part} part
+   */
+  async start(part) {
+    for (let attempt = 1; ; attempt++) {
+      const running = await this.spawn(part);
+      const failure = await this.untilReady(running);
+      if (!failure) {
+        void this.keepRunning(running);
+        return;
+      }
+      if (this.stopping) throw failure;
+      if (!part.worthRetrying?.(running.lines) || attempt === FIRST_START_ATTEMPTS) {
+        await running.stop();
+        throw failure;
+      }
+      await sleep(FIRST_BACKOFF_MS, undefined, { signal: this.signal });
+    }
+  }
+
+  /** @param {import('./process.mjs').Part} part */
+  async spawn(part) {
+    await part.prepare?.();
+    this.signal.throwIfAborted();
+    const running = new RunningPart(part, { logs: this.logs, onLine: this.onLine });
+    this.running.set(part.name, running);
+    this.record.add(running);
+    return running;
+  }
+
+  /**
+   * @param {RunningPart} running
+   * @returns {Promise<Error | undefined>} why it doesn't serve
+   */
+  async untilReady(running) {
+    const died = running.exited.then((exit) => {
+      return new Error(`${running.part.name} ${describeExit(exit)}. Its last lines:${lastLines(running)}`);
+    });
+    const ready = running.part.ready(running).then(
+      () => undefined,
+      (error) => new Error(`${running.part.name}: ${error.message}. Its last lines:${lastLines(running)}`),
+    );
+    return Promise.race([died, ready]);
+  }
+
+  /** @param {RunningPart} first */
+  async keepRunning(first) {
+    const { name } = first.part;
+    let running = first;
+    let backoffMs = FIRST_BACKOFF_MS;
+    let readySince = Date.now();
+    for (;;) {
+      const exit = await running.exited;
+      if (this.stopping) return;
+      if (Date.now() - readySince > HEALTHY_AFTER_MS) backoffMs = FIRST_BACKOFF_MS;
+      say(name, `${describeExit(exit)}; starting it again in ${backoffMs / 1000} s. Its last lines:${lastLines(running)}`);
+      try {
+        await sleep(backoffMs, undefined, { signal: this.signal });
+        backoffMs = Math.min(backoffMs * 2, LONGEST_BACKOFF_MS);
+        running = await this.spawn(first.part);
+      } catch (error) {
+        if (this.stopping) return;
+        say(name, `can't be started: ${error.message}`);
+        continue; // `running` is the dead one still: the loop waits and tries again
+      }
+      const failure = await this.untilReady(running);
+      if (this.stopping) return;
+      if (failure) {
+        await running.stop();
+        continue;
+      }
+      readySince = Date.now();
+      say(name, `runs again (process ${running.pid})`);
+      this.onRestart?.();
+    }
+  }
+
+  /** Stops everything, each part before what it stands on. */
+  async stop() {
+    this.stopping = true;
+    for (const name of STOP_ORDER) {
+      const running = this.running.get(name);
+      if (!running || running.exit) continue;
+      const since = Date.now();
+      const { signal } = await running.stop();
+      const how = signal === 'SIGKILL' ? 'killed: it did not stop in time' : 'stopped';
+      say(name, `${how} (${((Date.now() - since) / 1000).toFixed(1)} s)`);
+    }
+    this.record.remove();
+    this.dismissReaper();
+  }
+
+  /** For the user who doesn't want to wait: what has to finish its work is killed, the database still stops safely. */
+  stopNow() {
+    for (const running of this.running.values()) {
+      running.kill(running.part.name === 'postgres' ? 'SIGQUIT' : 'SIGKILL');
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import { mkdirSync } from 'node:fs';
+import { connect } from 'node:http2';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const STARTUP_MS = 60_000;
+
+/**
+ * The development server's defaults serve a demo: it looks for work 20 times a second, so that a workflow with one
+ * activity takes 150 ms. With these it takes about 20 ms, and one task-queue partition is enough for one machine.
+ */
+const DYNAMIC_CONFIG = {
+  'history.transferProcessorMaxPollRPS': 1000,
+  'history.transferProcessorMaxPollHostRPS': 5000,
+  'history.timerProcessorMaxPollRPS': 1000,
+  'matching.numTaskqueueReadPartitions': 1,
+  'matching.numTaskqueueWritePartitions': 1,
+};
+
+/**
+ * @param {{ home: string, binary: string, port: number, uiPort: number, namespace: string }} options
+ * @returns {{ part: import('./process.mjs').Part, address: string, uiUrl: string }}
+ */
+export function temporalPart({ home, binary, port, uiPort, namespace }) {
+  const directory = join(home, 'temporal');
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const database = join(directory, 'temporal.db');
+  const address = `127.0.0.1:${port}`;
+  return {
+    address,
+    uiUrl: `http://127.0.0.1:${uiPort}`,
+    part: {
+      name: 'temporal',
+      command: binary,
+      args: [
+        'server',
+        'start-dev',
+        '--ip=127.0.0.1',
+        `--port=${port}`,
+        `--ui-port=${uiPort}`,
+        `--namespace=${namespace}`,
+        `--db-filename=${database}`,
+        '--sqlite-pragma=journal_mode=WAL',
+        '--log-level=warn',
+        ...Object.entries(DYNAMIC_CONFIG).map(([key, value]) => `--dynamic-config-value=${key}=${value}`),
+      ],
+      marker: database,
+      stopSignal: 'SIGTERM',
+      stopGraceMs: 15_000,
+      ready: (child) => untilNamespaceServed(address, namespace, child),
+    },
+  };
+}
+
+/**
+ * @param {string} address
+ * @param {string} namespace
+ * @param {import('./process.mjs').RunningPart} child
+ */
+async function untilNamespaceServed(address, namespace, child) {
+  const deadline = Date.now() + STARTUP_MS;
+  while (!child.exit) {
+    const problem = await describeNamespace(address, namespace).then(
+      (status) => (status === '0' ? undefined : `status ${status}`),
+      (error) => error.message,
+    );
+    if (!problem) return;
+    if (Date.now() > deadline) throw new Error(`does not serve namespace ${namespace} after 60 s (${problem})`);
+    await sleep(50);
+  }
+}
+
+/**
+ * One gRPC call by hand: the SDK's client takes half a second to load, which every start would pay.
+ * @param {string} address
+ * @param {string} namespace
+ * @returns {Promise<string>} the gRPC status, '0' for success
+ */
+function describeNamespace(address, namespace) {
+  const name = Buffer.from(namespace);
+  const fieldOneString = 0x0a;
+  const message = Buffer.concat([Buffer.from([fieldOneString, name.length]), name]);
+  const prefix = Buffer.alloc(5); // one byte "not compressed", then the length
+  prefix.writeUInt32BE(message.length, 1);
+
+  return new Promise((resolve, reject) => {
+    const session = connect(`http://${address}`);
+    const fail = (/** @type {Error} */ error) => {
+      session.destroy();
+      reject(error);
+    };
+    session.once('error', fail);
+    const call = session.request({
+      ':method': 'POST',
+      ':path': '/temporal.api.workflowservice.v1.WorkflowService/DescribeNamespace',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    });
+    call.setTimeout(2_000, () => fail(new Error('no answer')));
+    call.once('error', fail);
+    let status = '';
+    // An error without a body has its status in the headers.
+    call.on('response', (headers) => (status ||= String(headers['grpc-status'] ?? '')));
+    call.on('trailers', (headers) => (status = String(headers['grpc-status'])));
+    call.on('data', () => {});
+    call.once('end', () => {
+      session.close();
+      resolve(status);
+    });
+    call.end(Buffer.concat([prefix, message]));
+  });
+}

@@ -1,0 +1,28 @@
+import { createParamDecorator, ExecutionContext, SetMetadata } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+
+/** Every row has one, every query takes one. */
+export type TenantId = string & { readonly brand: 'TenantId' };
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    tenantId?: TenantId;
+  }
+}
+
+/** The tenant of the request, as the guard resolved it. */
+export const Tenant = createParamDecorator((_: unknown, context: ExecutionContext): TenantId => {
+  const { tenantId } = context.switchToHttp().getRequest<FastifyRequest>();
+  if (!tenantId) throw new Error('A public route asked for a tenant');
+  return tenantId;
+});
+
+export const ACCESS = Symbol('access');
+/** `public`: no key. `tenant-header`: X-Tenant-Id is required beside the key. `internal`: workers' own key is accepted. */
+export type Access = 'public' | 'tenant-header' | 'internal';
+
+export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(ACCESS, 'public' satisfies Access);
+export const TenantHeaderRequired = (): MethodDecorator & ClassDecorator =>
+  SetMetadata(ACCESS, 'tenant-header' satisfies Access);
+export const InternalKeyAccepted = (): MethodDecorator & ClassDecorator =>
+  SetMetadata(ACCESS, 'internal' satisfies Access);

@@ -1,0 +1,217 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+const flag = z
+  .enum(['on', 'off', 'true', 'false', '1', '0'])
+  .transform((value) => value === 'on' || value === 'true' || value === '1');
+const port = z.coerce.number().int().min(0).max(65_535);
+const positiveInt = z.coerce.number().int().positive();
+
+/** A 32-byte key written as base64: AES-256 takes exactly that much. */
+const masterKey = z.string().refine((value) => Buffer.from(value, 'base64').length === 32, {
+  message: 'must be 32 random bytes in base64 (for example: openssl rand -base64 32)',
+});
+
+/** Every setting that either process reads, under its environment name. Nothing else reads `process.env`. */
+const environmentSchema = z.object({
+  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL'),
+  TEMPORAL_ADDRESS: z.string().min(1),
+  TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  TEMPORAL_API_KEY: z.string().min(1).optional(),
+  TEMPORAL_TLS: flag.default(false),
+  TEMPORAL_TLS_CA_PATH: z.string().min(1).optional(),
+  TEMPORAL_TLS_CERT_PATH: z.string().min(1).optional(),
+  TEMPORAL_TLS_KEY_PATH: z.string().min(1).optional(),
+  GANTRY_HOST: z.string().min(1).default('127.0.0.1'),
+  GANTRY_PORT: port.default(2024),
+  GANTRY_API_URL: z.url().optional(),
+  GANTRY_CONFIG: z.string().min(1).default('langgraph.json'),
+  GANTRY_AUTH: flag.default(false),
+  GANTRY_API_KEY: z.string().min(16, 'must have 16 characters or more').optional(),
+  GANTRY_INTERNAL_KEY: z.string().min(16, 'must have 16 characters or more').optional(),
+  GANTRY_TENANT_ID: z.guid().default('00000000-0000-0000-0000-000000000000'),
+  GANTRY_SECRET_KEY: masterKey,
+  GANTRY_TRACING: flag.default(true),
+  GANTRY_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  GANTRY_BODY_LIMIT_BYTES: positiveInt.default(300 * 1024 * 1024),
+  GANTRY_DATABASE_POOL: positiveInt.default(10),
+  GANTRY_RUN_TIMEOUT_SECONDS: positiveInt.default(86_400),
+  GANTRY_HEARTBEAT_TIMEOUT_SECONDS: z.coerce.number().int().min(2).default(10),
+  GANTRY_SHUTDOWN_GRACE_SECONDS: positiveInt.default(10),
+  GANTRY_GRAPH_THREADS_MIN: positiveInt.default(1),
+  GANTRY_GRAPH_THREADS_MAX: positiveInt.default(8),
+  GANTRY_RUNS_PER_WORKER: positiveInt.default(200),
+  GANTRY_EVENT_RETENTION_HOURS: positiveInt.default(72),
+  GANTRY_SWEEP_INTERVAL_SECONDS: positiveInt.default(5),
+  GANTRY_EXPORT_CONCURRENCY: positiveInt.default(3),
+  GANTRY_EXPORT_PART_ROWS: positiveInt.default(50_000),
+  GANTRY_EXPORT_TIMEOUT_SECONDS: positiveInt.default(86_400),
+  GANTRY_EXPORT_ALLOW_PRIVATE_ENDPOINTS: flag.default(true),
+  GANTRY_WEBHOOK_ALLOW_CIDRS: z
+    .string()
+    .default('')
+    .transform((value) => value.split(',').map((cidr) => cidr.trim()).filter((cidr) => cidr !== '')),
+  GANTRY_WEBHOOK_SECRETS: z
+    .string()
+    .default('')
+    .transform((value) => value.split(',').map((secret) => secret.trim()).filter((secret) => secret !== ''))
+    .refine((secrets) => secrets.every((secret) => secret.startsWith('whsec_')), {
+      message: 'each secret must start with whsec_ (Standard Webhooks), several are separated by commas',
+    }),
+  GANTRY_TEST: flag.default(false),
+});
+
+export type Environment = z.output<typeof environmentSchema>;
+
+const LOOPBACK_HOSTS = new Set(['127.0.0.1', '::1', 'localhost']);
+
+/** Every fault of the environment at once, so that a start needs one correction and not five. */
+export class ConfigError extends Error {
+  constructor(readonly problems: string[]) {
+    super(`Configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+export interface TemporalSettings {
+  address: string;
+  namespace: string;
+  apiKey?: string;
+  tls?: { ca?: Buffer; clientCertPair?: { crt: Buffer; key: Buffer } };
+}
+
+/** The validated settings of a process. Durations are in milliseconds. */
+export class AppConfig {
+  constructor(private readonly env: Environment) {}
+
+  readonly version = '0.1.0';
+
+  get databaseUrl(): string {
+    return this.env.DATABASE_URL;
+  }
+  get databasePool(): number {
+    return this.env.GANTRY_DATABASE_POOL;
+  }
+  get temporal(): TemporalSettings {
+    const { env } = this;
+    const read = (path: string | undefined): Buffer | undefined => (path ? readFileSync(path) : undefined);
+    const crt = read(env.TEMPORAL_TLS_CERT_PATH);
+    const key = read(env.TEMPORAL_TLS_KEY_PATH);
+    const ca = read(env.TEMPORAL_TLS_CA_PATH);
+    const withTls = env.TEMPORAL_TLS || env.TEMPORAL_API_KEY !== undefined || crt !== undefined || ca !== undefined;
+    return {
+      address: env.TEMPORAL_ADDRESS,
+      namespace: env.TEMPORAL_NAMESPACE,
+      ...(env.TEMPORAL_API_KEY && { apiKey: env.TEMPORAL_API_KEY }),
+      ...(withTls && { tls: { ...(ca && { ca }), ...(crt && key && { clientCertPair: { crt, key } }) } }),
+    };
+  }
+  get host(): string {
+    return this.env.GANTRY_HOST;
+  }
+  get port(): number {
+    return this.env.GANTRY_PORT;
+  }
+  /** Where this deployment's own processes reach its API, for the traces of its runs. */
+  get apiUrl(): string {
+    return this.env.GANTRY_API_URL ?? `http://${this.env.GANTRY_HOST}:${this.env.GANTRY_PORT}`;
+  }
+  get graphConfigPath(): string {
+    return resolve(this.env.GANTRY_CONFIG);
+  }
+  get authEnabled(): boolean {
+    return this.env.GANTRY_AUTH;
+  }
+  get devApiKey(): string | undefined {
+    return this.env.GANTRY_API_KEY;
+  }
+  /** Lets the worker send the traces of any tenant's runs; accepted on the trace routes only. */
+  get internalKey(): string | undefined {
+    return this.env.GANTRY_INTERNAL_KEY;
+  }
+  get defaultTenantId(): string {
+    return this.env.GANTRY_TENANT_ID;
+  }
+  get secretKey(): Buffer {
+    return Buffer.from(this.env.GANTRY_SECRET_KEY, 'base64');
+  }
+  get tracing(): boolean {
+    return this.env.GANTRY_TRACING;
+  }
+  get logLevel(): Environment['GANTRY_LOG_LEVEL'] {
+    return this.env.GANTRY_LOG_LEVEL;
+  }
+  get bodyLimitBytes(): number {
+    return this.env.GANTRY_BODY_LIMIT_BYTES;
+  }
+  get runTimeoutMs(): number {
+    return this.env.GANTRY_RUN_TIMEOUT_SECONDS * 1000;
+  }
+  get heartbeatTimeoutMs(): number {
+    return this.env.GANTRY_HEARTBEAT_TIMEOUT_SECONDS * 1000;
+  }
+  get shutdownGraceMs(): number {
+    return this.env.GANTRY_SHUTDOWN_GRACE_SECONDS * 1000;
+  }
+  get graphThreads(): { min: number; max: number } {
+    return { min: this.env.GANTRY_GRAPH_THREADS_MIN, max: this.env.GANTRY_GRAPH_THREADS_MAX };
+  }
+  get runsPerWorker(): number {
+    return this.env.GANTRY_RUNS_PER_WORKER;
+  }
+  get eventRetentionMs(): number {
+    return this.env.GANTRY_EVENT_RETENTION_HOURS * 3_600_000;
+  }
+  get sweepIntervalMs(): number {
+    return this.env.GANTRY_SWEEP_INTERVAL_SECONDS * 1000;
+  }
+  get exports(): { concurrency: number; partRows: number; timeoutMs: number; allowPrivateEndpoints: boolean } {
+    return {
+      concurrency: this.env.GANTRY_EXPORT_CONCURRENCY,
+      partRows: this.env.GANTRY_EXPORT_PART_ROWS,
+      timeoutMs: this.env.GANTRY_EXPORT_TIMEOUT_SECONDS * 1000,
+      allowPrivateEndpoints: this.env.GANTRY_EXPORT_ALLOW_PRIVATE_ENDPOINTS,
+    };
+  }
+  get webhookAllowCidrs(): string[] {
+    return this.env.GANTRY_WEBHOOK_ALLOW_CIDRS;
+  }
+  /** The first one signs alone until a second is added: during a rotation both sign. */
+  get webhookSecrets(): string[] {
+    return this.env.GANTRY_WEBHOOK_SECRETS;
+  }
+  get testRoutes(): boolean {
+    return this.env.GANTRY_TEST;
+  }
+}
+
+/**
+ * Reads and checks the settings.
+ * @throws {ConfigError} with every problem listed, each with the variable's name and what would be right.
+ */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
+  // An empty variable (as compose files leave them) is the same as an absent one.
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = environmentSchema.safeParse(present);
+  const problems = parsed.success
+    ? []
+    : parsed.error.issues.map((issue) => {
+        const name = issue.path.join('.');
+        return present[name] === undefined ? `${name} is missing` : `${name}: ${issue.message}`;
+      });
+  const host = env.GANTRY_HOST || '127.0.0.1';
+  if (parsed.success) {
+    if (!parsed.data.GANTRY_AUTH && !LOOPBACK_HOSTS.has(host)) {
+      problems.push(`GANTRY_HOST=${host} is reachable from other machines: set GANTRY_AUTH=on, or bind 127.0.0.1`);
+    }
+    if (parsed.data.GANTRY_GRAPH_THREADS_MIN > parsed.data.GANTRY_GRAPH_THREADS_MAX) {
+      problems.push('GANTRY_GRAPH_THREADS_MIN must not be above GANTRY_GRAPH_THREADS_MAX');
+    }
+    if ((parsed.data.TEMPORAL_TLS_CERT_PATH === undefined) !== (parsed.data.TEMPORAL_TLS_KEY_PATH === undefined)) {
+      problems.push('TEMPORAL_TLS_CERT_PATH and TEMPORAL_TLS_KEY_PATH go together');
+    }
+  }
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
+  return new AppConfig(parsed.data);
+}

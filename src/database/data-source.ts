@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { DataSource, DataSourceOptions } from 'typeorm';
+
+/**
+ * The one description of the database: the processes, the migrations and the tests all start from it.
+ * Entities are registered by the feature modules that own them; the schema comes from migrations alone.
+ */
+export function dataSourceOptions(url: string, poolSize: number): DataSourceOptions {
+  return {
+    type: 'postgres',
+    url,
+    migrations: [join(__dirname, 'migrations', '*.{js,ts}')],
+    migrationsTransactionMode: 'each',
+    synchronize: false,
+    poolSize,
+    applicationName: 'gantry',
+    connectTimeoutMS: 10_000,
+    extra: { keepAlive: true },
+  };
+}
+
+export function createDataSource(url: string, poolSize = 5): DataSource {
+  return new DataSource(dataSourceOptions(url, poolSize));
+}

@@ -1,0 +1,22 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AppConfig } from '../config/config';
+import { dataSourceOptions } from './data-source';
+import { Notifications } from './notifications';
+
+@Module({
+  imports: [
+    TypeOrmModule.forRootAsync({
+      inject: [AppConfig],
+      useFactory: (config: AppConfig) => ({
+        ...dataSourceOptions(config.databaseUrl, config.databasePool),
+        autoLoadEntities: true,
+        retryAttempts: 10,
+        retryDelay: 1000,
+      }),
+    }),
+  ],
+  providers: [Notifications],
+  exports: [Notifications],
+})
+export class DatabaseModule {}

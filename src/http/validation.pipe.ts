@@ -1,0 +1,35 @@
+import { ArgumentMetadata, Injectable, StandardSchemaValidationPipe } from '@nestjs/common';
+import { ApiError } from './api-error';
+
+/** Clients of either language send `null` for what they leave out: at the top of a body it means the same as absence. */
+function withoutNulls(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+}
+
+/**
+ * Checks bodies, queries and path parameters against the zod schema beside the parameter.
+ * @throws {ApiError} 422 with every wrong field named.
+ */
+@Injectable()
+export class RequestValidationPipe extends StandardSchemaValidationPipe {
+  constructor() {
+    super({
+      exceptionFactory: (issues) => {
+        const errors = issues.map((issue) => ({
+          path: (issue.path ?? [])
+            .map((segment) => String(typeof segment === 'object' ? segment.key : segment))
+            .join('.'),
+          message: issue.message,
+        }));
+        const detail = errors.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; ');
+        return new ApiError(422, 'invalid_request', detail, { errors });
+      },
+    });
+  }
+
+  override transform<T = unknown>(value: T, metadata: ArgumentMetadata): Promise<T> {
+    const given = metadata.type === 'body' ? (withoutNulls(value) as T) : value;
+    return super.transform(given, metadata) as Promise<T>;
+  }
+}

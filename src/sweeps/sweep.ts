@@ -1,0 +1,8 @@
+/**
+ * Finds rows whose intent has no workflow at work on it (a process died between the commit and the start) and mends that.
+ * Must be cheap when there is nothing to do, and harmless when repeated.
+ */
+export interface Sweep {
+  readonly name: string;
+  sweep(): Promise<void>;
+}

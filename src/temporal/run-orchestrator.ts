@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { runWorkflow } from '../../workflows/run.workflow';
+import { RUNS_QUEUE } from '../../workflows/contracts/queues';
+import { runWorkflowId } from '../../workflows/contracts/run.contract';
+import {
+  assistantIdAttribute,
+  graphIdAttribute,
+  runIdAttribute,
+  tenantIdAttribute,
+  threadIdAttribute,
+} from '../../workflows/contracts/search-attributes';
+import { AppConfig } from '../config/config';
+import { TemporalClient } from './temporal-client';
+
+export interface RunReference {
+  runId: string;
+  threadId: string;
+  assistantId: string;
+  graphId: string;
+  tenantId: string;
+}
+
+/** Runs as workflows: `run-<run_id>`, ids only, searchable by everything an operator knows of a run. */
+@Injectable()
+export class RunOrchestrator {
+  constructor(
+    private readonly temporal: TemporalClient,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** Starts the run's workflow, at once or after `delayMs`. Starting it twice is harmless. */
+  async start(run: RunReference, delayMs = 0): Promise<void> {
+    await this.temporal.startOnce<typeof runWorkflow>('runWorkflow', {
+      workflowId: runWorkflowId(run.runId),
+      taskQueue: RUNS_QUEUE,
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      args: [
+        {
+          runId: run.runId,
+          timeoutMs: this.config.runTimeoutMs,
+          heartbeatTimeoutMs: this.config.heartbeatTimeoutMs,
+        },
+      ],
+      ...(delayMs > 0 && { startDelay: delayMs }),
+      staticSummary: `${run.graphId} on thread ${run.threadId}`,
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: runIdAttribute, value: run.runId },
+        { key: threadIdAttribute, value: run.threadId },
+        { key: assistantIdAttribute, value: run.assistantId },
+        { key: graphIdAttribute, value: run.graphId },
+        { key: tenantIdAttribute, value: run.tenantId },
+      ]),
+    });
+  }
+
+  async cancel(runId: string): Promise<void> {
+    await this.temporal.cancel(runWorkflowId(runId));
+  }
+
+  /** Whether a workflow is at work on the run. */
+  isOpen(runId: string): Promise<boolean> {
+    return this.temporal.isOpen(runWorkflowId(runId));
+  }
+}

@@ -1,0 +1,38 @@
+import { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule } from '../../src/app.module';
+import { AppConfig } from '../../src/config/config';
+import { createHttpApp } from '../../src/http/http-app';
+import { createLogger } from '../../src/http/logging';
+import { testConfig } from './config';
+import { createTestDatabase, TestDatabase } from './database';
+
+export interface TestApi {
+  app: NestFastifyApplication;
+  config: AppConfig;
+  database: TestDatabase;
+  /** Where it listens: loopback, a free port. */
+  url: string;
+  close(): Promise<void>;
+}
+
+/** The api process's application on a database of its own, listening. `overrides` are environment variables. */
+export async function startTestApi(
+  overrides: Record<string, string> = {},
+  database?: TestDatabase,
+): Promise<TestApi> {
+  const own = database ?? (await createTestDatabase());
+  const config = testConfig(own.url, overrides);
+  const app = await createHttpApp(AppModule.forRoot(config), config, createLogger('api', config.logLevel));
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as { port: number };
+  return {
+    app,
+    config,
+    database: own,
+    url: `http://127.0.0.1:${port}`,
+    close: async () => {
+      await app.close();
+      if (!database) await own.drop();
+    },
+  };
+}

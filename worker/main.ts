@@ -1,0 +1,37 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import { Runtime } from '@temporalio/worker';
+import { ConfigError, loadConfig } from '../src/config/config';
+import { createLogger, NestLogger } from '../src/http/logging';
+import { WorkerModule } from './worker.module';
+import { WorkerProcess } from './worker-process';
+
+async function main(): Promise<void> {
+  const config = loadConfig();
+  const logger = createLogger('worker', config.logLevel);
+  // This file owns the signals: Temporal's core and Nest must not race it to the shutdown.
+  Runtime.install({ shutdownSignals: [] });
+  const app = await NestFactory.createApplicationContext(WorkerModule.forRoot(config), {
+    logger: new NestLogger(logger),
+    abortOnError: false,
+  });
+  const worker = await WorkerProcess.create(app, config);
+  const stop = (): void => worker.shutdown();
+  for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.once(signal, stop);
+  process.send?.({ type: 'ready' });
+  logger.info('Worker is polling');
+  try {
+    await worker.run();
+  } finally {
+    await app.close();
+  }
+}
+
+main().then(
+  // Nothing may hold the process once everything is closed.
+  () => process.exit(0),
+  (error: unknown) => {
+    console.error(error instanceof ConfigError ? error.message : error);
+    process.exit(1);
+  },
+);

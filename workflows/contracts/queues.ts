@@ -1,0 +1,4 @@
+/** One task queue per kind of work, so that each scales and is limited on its own. */
+export const RUNS_QUEUE = 'gantry-runs';
+export const EXPORTS_QUEUE = 'gantry-exports';
+export const WEBHOOKS_QUEUE = 'gantry-webhooks';

@@ -1,0 +1,36 @@
+export const runWorkflowId = (runId: string): string => `run-${runId}`;
+
+export interface RunWorkflowInput {
+  runId: string;
+  /** The whole run, queueing for a worker included; then it ends as `timeout`. */
+  timeoutMs: number;
+  /** A worker that is silent for this long has lost the run. */
+  heartbeatTimeoutMs: number;
+}
+
+/** How a run ended, as stored. `deleted`: rolled back, there is no run any more. */
+export type RunEnding = 'success' | 'error' | 'timeout' | 'interrupted' | 'deleted';
+
+export interface RunWorkflowResult {
+  ending: RunEnding;
+}
+
+export interface ExecuteRunResult {
+  ending: RunEnding;
+  /** The webhook delivery that the end of the run asked for. */
+  deliveryId?: string;
+}
+
+export interface EndRunInput {
+  runId: string;
+  ending: 'error' | 'timeout' | 'interrupted';
+  /** What went wrong outside the graph, for the run's error. */
+  message?: string;
+}
+
+export interface RunActivities {
+  /** Runs the graph to its end, its next interrupt, or the cancellation. Resumes at the last checkpoint when repeated. */
+  executeRun(input: { runId: string }): Promise<ExecuteRunResult>;
+  /** Ends a run that no worker could end. Changes nothing when it has ended already. */
+  endRun(input: EndRunInput): Promise<ExecuteRunResult>;
+}
