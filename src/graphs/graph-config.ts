@@ -1,0 +1,77 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parse as parseDotenv } from 'dotenv';
+import { z } from 'zod';
+import { ConfigError } from '../config/config';
+
+const graphPath = z.string().regex(/^.+:[A-Za-z_$][\w$]*$/, 'must be "path/to/file.ts:export"');
+
+/**
+ * The parts of langgraph.json that Gantry reads; the rest concerns image builds and is left alone.
+ * @see https://docs.langchain.com/langsmith/cli#configuration-file
+ */
+const graphConfigSchema = z.looseObject({
+  graphs: z
+    .record(
+      z.string().min(1),
+      z.union([graphPath, z.looseObject({ path: graphPath, description: z.string().optional() })]),
+    )
+    .refine((graphs) => Object.keys(graphs).length > 0, 'must name at least one graph'),
+  env: z.union([z.record(z.string(), z.string()), z.string()]).optional(),
+});
+
+export interface GraphSource {
+  graphId: string;
+  /** Absolute path of the module. */
+  file: string;
+  exportName: string;
+  description?: string;
+}
+
+export interface GraphConfig {
+  path: string;
+  graphs: GraphSource[];
+  /** Environment of graph code, beside the process's own. */
+  env: Record<string, string>;
+}
+
+/**
+ * Reads langgraph.json.
+ * @throws {ConfigError} naming the file and every wrong field, missing graph file or missing env file.
+ */
+export function readGraphConfig(path: string): GraphConfig {
+  const parsed = graphConfigSchema.safeParse(readJson(path));
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map((issue) => `${path}: ${issue.path.join('.')}: ${issue.message}`));
+  }
+  const folder = dirname(path);
+  const graphs = Object.entries(parsed.data.graphs).map(([graphId, entry]): GraphSource => {
+    const { path: source, description } = typeof entry === 'string' ? { path: entry, description: undefined } : entry;
+    const separator = source.lastIndexOf(':');
+    return {
+      graphId,
+      file: resolve(folder, source.slice(0, separator)),
+      exportName: source.slice(separator + 1),
+      ...(description !== undefined && { description }),
+    };
+  });
+  const problems = graphs
+    .filter(({ file }) => !existsSync(file))
+    .map(({ graphId, file }) => `${path}: graphs.${graphId}: there is no file ${file}`);
+  const envFile = typeof parsed.data.env === 'string' ? resolve(folder, parsed.data.env) : undefined;
+  if (envFile && !existsSync(envFile)) problems.push(`${path}: env: there is no file ${envFile}`);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const env = envFile ? parseDotenv(readFileSync(envFile)) : ((parsed.data.env as Record<string, string>) ?? {});
+  return { path, graphs, env };
+}
+
+function readJson(path: string): unknown {
+  if (!existsSync(path)) {
+    throw new ConfigError([`${path}: there is no such file; GANTRY_CONFIG names the langgraph.json to serve`]);
+  }
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new ConfigError([`${path}: not valid JSON: ${error instanceof Error ? error.message : String(error)}`]);
+  }
+}

@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import { v5 as uuidv5 } from 'uuid';
+import { AppConfig } from '../config/config';
+import { GraphConfig, GraphSource, readGraphConfig } from './graph-config';
+
+/** The namespace that LangGraph servers derive the id of a graph's default assistant in. */
+const ASSISTANT_NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
+
+/** The graphs that this deployment serves, as langgraph.json names them. */
+@Injectable()
+export class GraphRegistry {
+  readonly config: GraphConfig;
+  private readonly byId: Map<string, GraphSource>;
+
+  constructor(config: AppConfig) {
+    this.config = readGraphConfig(config.graphConfigPath);
+    this.byId = new Map(this.config.graphs.map((graph) => [graph.graphId, graph]));
+  }
+
+  get graphs(): GraphSource[] {
+    return this.config.graphs;
+  }
+
+  has(graphId: string): boolean {
+    return this.byId.has(graphId);
+  }
+
+  /** The same on every deployment and in every tenant: clients may hard-code it. */
+  systemAssistantId(graphId: string): string {
+    return uuidv5(graphId, ASSISTANT_NAMESPACE);
+  }
+}

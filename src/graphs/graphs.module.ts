@@ -1,0 +1,65 @@
+import { DynamicModule, Injectable, Module, OnModuleInit, OnModuleDestroy } from '@nestjs/common';
+import { AppConfig } from '../config/config';
+import { GraphRegistry } from './graph-registry';
+import { GraphHost } from './host/graph-host';
+
+/** Postgres connections of one graph thread: checkpoints of the runs that share it. */
+const CONNECTIONS_PER_THREAD = 4;
+
+/** Ties the pool of graph threads to the life of the process: a graph that fails to load fails the start. */
+@Injectable()
+class GraphHostLifecycle implements OnModuleInit, OnModuleDestroy {
+  constructor(private readonly host: GraphHost) {}
+
+  onModuleInit(): Promise<void> {
+    return this.host.start();
+  }
+
+  onModuleDestroy(): Promise<void> {
+    return this.host.close();
+  }
+}
+
+type Purpose = 'run' | 'inspect';
+
+@Module({})
+export class GraphsModule {
+  private static readonly modules = new Map<Purpose, DynamicModule>();
+
+  /** `run`: threads for runs, traced. `inspect`: one thread for states, histories and drawings; it runs no nodes. */
+  static for(purpose: Purpose): DynamicModule {
+    // Nest tells dynamic modules apart by identity: every importer has to be given the same one.
+    const known = this.modules.get(purpose) ?? describe(purpose);
+    this.modules.set(purpose, known);
+    return known;
+  }
+}
+
+function describe(purpose: Purpose): DynamicModule {
+  return {
+    module: GraphsModule,
+    providers: [
+      GraphRegistry,
+      GraphHostLifecycle,
+      {
+        provide: GraphHost,
+        inject: [AppConfig, GraphRegistry],
+        useFactory: (config: AppConfig, registry: GraphRegistry) =>
+          new GraphHost({
+            threads: purpose === 'run' ? config.graphThreads : { min: 1, max: 2 },
+            env: registry.config.env,
+            data: {
+              graphs: registry.graphs,
+              databaseUrl: config.databaseUrl,
+              databasePool: CONNECTIONS_PER_THREAD,
+              ...(purpose === 'run' &&
+                config.tracing && {
+                  tracing: { apiUrl: `${config.apiUrl}/api/v1`, apiKey: config.internalKey ?? 'none' },
+                }),
+            },
+          }),
+      },
+    ],
+    exports: [GraphRegistry, GraphHost],
+  };
+}

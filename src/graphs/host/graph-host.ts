@@ -1,0 +1,144 @@
+import { Logger } from '@nestjs/common';
+import { ConfigError } from '../../config/config';
+import { GraphThread } from './graph-thread-handle';
+import type { ExecuteRequest, GraphCall, GraphCalls, GraphOutcome, RunEventMessage, ThreadData } from './protocol';
+
+export interface GraphHostOptions {
+  threads: { min: number; max: number };
+  data: ThreadData;
+  env: Record<string, string>;
+}
+
+export interface ExecuteOptions {
+  signal: AbortSignal;
+  /** Called with each batch of events; the run is held back while the promises of many batches are open. */
+  onEvents: (events: RunEventMessage[]) => Promise<void>;
+}
+
+/** A thread that began nothing for this long is blocked by its user code: what was given to it goes elsewhere. */
+const BEGIN_TIMEOUT_MS = 250;
+/** A thread above the minimum that had nothing to do for this long is ended. */
+const IDLE_MS = 5 * 60_000;
+
+interface Waiting {
+  resolve: (thread: GraphThread) => void;
+  reject: (error: Error) => void;
+}
+
+/**
+ * The pool of threads in which graphs run.
+ *
+ * 1. A run has a thread of its own as long as there are fewer runs than the maximum of threads; beyond that, runs share
+ *    the thread that has the fewest. A node that blocks its event loop then delays at most the runs of its own thread.
+ * 2. A thread that doesn't answer gets no work, and work that it hasn't begun is taken back from it.
+ * 3. A thread that dies fails its runs as broken: their next attempt goes on at their checkpoints.
+ */
+export class GraphHost {
+  private readonly logger = new Logger(GraphHost.name);
+  private readonly threads = new Set<GraphThread>();
+  private readonly waiting: Waiting[] = [];
+  private starting = 0;
+  private closed = false;
+  private readonly shrink: NodeJS.Timeout;
+
+  constructor(private readonly options: GraphHostOptions) {
+    this.shrink = setInterval(() => this.endIdleThreads(), IDLE_MS / 5);
+    this.shrink.unref();
+  }
+
+  /**
+   * Brings up the first threads.
+   * @throws {ConfigError} naming each graph that fails to load.
+   */
+  async start(): Promise<void> {
+    await Promise.all(Array.from({ length: this.options.threads.min }, () => this.spawn()));
+  }
+
+  /** Runs a graph to its end. Rejects with ExecutionBroken when the thread or the database failed, not the graph. */
+  async execute(request: ExecuteRequest, { signal, onEvents }: ExecuteOptions): Promise<GraphOutcome> {
+    for (;;) {
+      const thread = await this.acquire();
+      const execution = thread.execute(request, signal, onEvents);
+      if (await execution.begun(BEGIN_TIMEOUT_MS)) {
+        return execution.outcome.finally(() => this.dispatch());
+      }
+      this.logger.warn({ run_id: request.runId }, 'A graph thread is blocked by its code; its next run goes elsewhere');
+    }
+  }
+
+  /** Asks the graph's code something. Resolves to JSON text; rejects with GraphCallRefused with the code's own error. */
+  async call<N extends GraphCall>(name: N, args: GraphCalls[N]): Promise<string> {
+    const thread = await this.acquire();
+    return thread.call(name, args).finally(() => this.dispatch());
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    clearInterval(this.shrink);
+    await Promise.all([...this.threads].map((thread) => thread.terminate()));
+  }
+
+  private acquire(): Promise<GraphThread> {
+    const thread = this.pick();
+    if (thread) return Promise.resolve(thread);
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ resolve, reject });
+      if (this.starting < this.waiting.length) {
+        this.spawn().catch((error: Error) => this.waiting.shift()?.reject(error));
+      }
+    });
+  }
+
+  /** A thread to use now, or none when it is better to wait for a new one. */
+  private pick(): GraphThread | undefined {
+    const responsive = [...this.threads].filter((thread) => thread.responsive);
+    const idle = responsive.find((thread) => thread.load === 0);
+    if (idle) return idle;
+    // A blocked thread doesn't count against the maximum, or a few of them would stop the whole worker.
+    if (responsive.length + this.starting < this.options.threads.max) return undefined;
+    return responsive.reduce<GraphThread | undefined>(
+      (least, thread) => (least && least.load <= thread.load ? least : thread),
+      undefined,
+    );
+  }
+
+  private dispatch(): void {
+    while (this.waiting.length > 0) {
+      const thread = this.pick();
+      if (!thread) return;
+      this.waiting.shift()!.resolve(thread);
+    }
+  }
+
+  private async spawn(): Promise<void> {
+    this.starting += 1;
+    const thread = new GraphThread(this.options.data, this.options.env);
+    try {
+      const problems = await thread.ready;
+      if (problems.length > 0) throw new ConfigError(problems);
+      if (this.closed) return await thread.terminate();
+      this.threads.add(thread);
+      void thread.ended.then(() => this.onEnded(thread));
+    } finally {
+      this.starting -= 1;
+    }
+    this.dispatch();
+  }
+
+  private onEnded(thread: GraphThread): void {
+    this.threads.delete(thread);
+    if (this.closed || this.threads.size + this.starting >= this.options.threads.min) return;
+    this.logger.warn('A graph thread ended; a new one takes its place');
+    this.spawn().catch((error: unknown) => this.logger.error({ err: error }, 'A graph thread could not be started'));
+  }
+
+  private endIdleThreads(): void {
+    for (const thread of this.threads) {
+      if (this.threads.size <= this.options.threads.min) return;
+      if (thread.load === 0 && thread.idleMs > IDLE_MS) {
+        this.threads.delete(thread);
+        void thread.terminate();
+      }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { pathToFileURL } from 'node:url';
+import type { CompiledGraph } from '@langchain/langgraph';
+import type { GraphSource } from '../graph-config';
+
+/** A compiled graph of whatever state: node names and state types are the user's. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type AnyGraph = CompiledGraph<string, any, any, Record<string, any>, any, any>;
+
+export interface FactoryConfig {
+  configurable: Record<string, unknown>;
+}
+type GraphFactory = (config?: FactoryConfig) => unknown;
+
+/** What a module exported under a graph's name: a graph, its builder, or a function that makes either. */
+type GraphExport = AnyGraph | { compile(): AnyGraph } | GraphFactory;
+
+/** The graphs of a langgraph.json, loaded into this thread. TypeScript is compiled on the way by tsx. */
+export class GraphLoader {
+  private readonly exports = new Map<string, GraphExport>();
+  private readonly compiled = new Map<string, Promise<AnyGraph>>();
+
+  constructor(private readonly sources: GraphSource[]) {}
+
+  /** Imports every module; resolves to one sentence for each graph that can't be served. */
+  async load(): Promise<string[]> {
+    const problems: string[] = [];
+    for (const { graphId, file, exportName } of this.sources) {
+      try {
+        const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+        const namespace = module[exportName] === undefined ? (module.default as typeof module | undefined) : module;
+        const exported = namespace?.[exportName] as GraphExport | undefined;
+        if (exported === undefined) {
+          problems.push(`graphs.${graphId}: ${file} has no export "${exportName}"`);
+        } else if (!isGraph(exported) && !isBuilder(exported) && typeof exported !== 'function') {
+          problems.push(`graphs.${graphId}: ${file}: "${exportName}" is neither a graph nor a function that makes one`);
+        } else {
+          this.exports.set(graphId, exported);
+        }
+      } catch (error) {
+        problems.push(`graphs.${graphId}: ${file} failed to load: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    return problems;
+  }
+
+  /** The graph for one use. A function that takes a config is asked each time, anything else is made once. */
+  get(graphId: string, config: FactoryConfig): Promise<AnyGraph> {
+    const exported = this.exports.get(graphId);
+    if (!exported) return Promise.reject(new Error(`Graph "${graphId}" is not served here`));
+    if (typeof exported === 'function' && exported.length > 0) return compile(exported(config));
+    const known = this.compiled.get(graphId);
+    if (known) return known;
+    const graph = compile(typeof exported === 'function' ? exported() : exported);
+    this.compiled.set(graphId, graph);
+    graph.catch(() => this.compiled.delete(graphId));
+    return graph;
+  }
+}
+
+async function compile(made: unknown): Promise<AnyGraph> {
+  const graph = await made;
+  if (isGraph(graph)) return graph;
+  if (isBuilder(graph)) return graph.compile();
+  throw new Error('The graph function returned neither a compiled graph nor a builder');
+}
+
+// Duck-typed: the user's project may bring its own copy of the library.
+function isGraph(value: unknown): value is AnyGraph {
+  return typeof value === 'object' && value !== null && 'streamEvents' in value && 'getState' in value;
+}
+
+function isBuilder(value: unknown): value is { compile(): AnyGraph } {
+  return typeof value === 'object' && value !== null && 'compile' in value && typeof value.compile === 'function';
+}

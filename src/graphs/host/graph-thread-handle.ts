@@ -1,0 +1,223 @@
+import { dirname, extname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { Logger } from '@nestjs/common';
+import {
+  CLAIM,
+  type ExecuteRequest,
+  type FromThread,
+  type GraphCall,
+  type GraphCalls,
+  type GraphOutcome,
+  type RunEventMessage,
+  type ThreadData,
+  type ToThread,
+} from './protocol';
+
+const THREAD_FILE = pathToFileURL(join(__dirname, `graph-thread${extname(__filename)}`)).href;
+const TSX = dirname(require.resolve('tsx/package.json'));
+/** Users' graphs are seldom compiled: the thread learns to import TypeScript before anything else. */
+const BOOTSTRAP = `
+  Promise.all([
+    import(${JSON.stringify(pathToFileURL(join(TSX, 'dist/esm/api/index.mjs')).href)}),
+    import(${JSON.stringify(pathToFileURL(join(TSX, 'dist/cjs/api/index.mjs')).href)}),
+  ]).then((apis) => {
+    for (const { register } of apis) register();
+    return import(${JSON.stringify(THREAD_FILE)});
+  });`;
+
+/** A thread that sent no pulse for this long (it sends ten a second) is busy with one piece of code. */
+const SILENCE_MS = 400;
+
+/** The attempt failed, not the graph. `fenced`: another worker has the run, so there is nothing to repeat. */
+export class ExecutionBroken extends Error {
+  constructor(
+    message: string,
+    readonly fenced = false,
+  ) {
+    super(message);
+    this.name = 'ExecutionBroken';
+  }
+}
+
+/** The graph's code refused a call: an unknown node, values that don't fit the state. */
+export class GraphCallRefused extends Error {
+  constructor(
+    message: string,
+    readonly errorName: string,
+  ) {
+    super(message);
+    this.name = 'GraphCallRefused';
+  }
+}
+
+interface Execution {
+  resolve: (outcome: GraphOutcome) => void;
+  reject: (error: Error) => void;
+  onEvents: (events: RunEventMessage[]) => Promise<void>;
+}
+
+interface Call {
+  resolve: (value: string) => void;
+  reject: (error: Error) => void;
+}
+
+export interface StartedExecution {
+  /** Whether the thread began within the time. If not, the work is withdrawn and can be given to another thread. */
+  begun(timeoutMs: number): Promise<boolean>;
+  outcome: Promise<GraphOutcome>;
+}
+
+/** One graph thread, seen from the pool. */
+export class GraphThread {
+  /** Resolves to the problems of its graphs: none means that it can be used. */
+  readonly ready: Promise<string[]>;
+  readonly ended: Promise<void>;
+  private readonly logger = new Logger(GraphThread.name);
+  private readonly worker: Worker;
+  private readonly executions = new Map<number, Execution>();
+  private readonly calls = new Map<number, Call>();
+  private nextId = 1;
+  private lastPulse = Date.now();
+  private lastUse = Date.now();
+  private dead = false;
+
+  constructor(data: ThreadData, env: Record<string, string>) {
+    this.worker = new Worker(BOOTSTRAP, { eval: true, workerData: data, env: { ...process.env, ...env } });
+    this.ready = new Promise((resolve) => {
+      this.worker.on('message', (message: FromThread) => {
+        if (message.type === 'ready') resolve([]);
+        else if (message.type === 'unusable') resolve(message.problems);
+        else this.receive(message);
+      });
+      this.worker.once('exit', (code) => resolve([`The graph thread ended with code ${code} while it loaded`]));
+    });
+    this.worker.on('error', (error) => this.logger.error({ err: error }, 'A graph thread failed'));
+    this.ended = new Promise((resolve) => {
+      this.worker.once('exit', () => {
+        this.fail();
+        resolve();
+      });
+    });
+  }
+
+  /** Runs and calls that are on their way in this thread. */
+  get load(): number {
+    return this.executions.size + this.calls.size;
+  }
+
+  get responsive(): boolean {
+    return !this.dead && Date.now() - this.lastPulse < SILENCE_MS;
+  }
+
+  get idleMs(): number {
+    return Date.now() - this.lastUse;
+  }
+
+  execute(
+    request: ExecuteRequest,
+    signal: AbortSignal,
+    onEvents: (events: RunEventMessage[]) => Promise<void>,
+  ): StartedExecution {
+    const id = this.take();
+    const claim = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const abort = (): void => this.send({ type: 'abort', id, reason: String(signal.reason ?? 'cancelled') });
+    const outcome = new Promise<GraphOutcome>((resolve, reject) => {
+      this.executions.set(id, { resolve, reject, onEvents });
+    }).finally(() => signal.removeEventListener('abort', abort));
+    // A withdrawn execution has no reader of its outcome.
+    outcome.catch(() => undefined);
+    this.send({ type: 'execute', id, request, claim });
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort);
+    return { begun: (timeoutMs) => this.begun(id, claim, timeoutMs), outcome };
+  }
+
+  call<N extends GraphCall>(name: N, args: GraphCalls[N]): Promise<string> {
+    const id = this.take();
+    return new Promise<string>((resolve, reject) => {
+      this.calls.set(id, { resolve, reject });
+      this.send({ type: 'call', id, name, args });
+    });
+  }
+
+  async terminate(): Promise<void> {
+    await this.worker.terminate();
+  }
+
+  private async begun(id: number, claim: Int32Array, timeoutMs: number): Promise<boolean> {
+    const deadline = Date.now() + timeoutMs;
+    for (let pauseMs = 1; Atomics.load(claim, 0) === CLAIM.open && this.executions.has(id); pauseMs *= 2) {
+      if (Date.now() >= deadline) {
+        if (Atomics.compareExchange(claim, 0, CLAIM.open, CLAIM.withdrawn) !== CLAIM.open) return true;
+        this.executions.get(id)?.reject(new ExecutionBroken('The thread did not begin'));
+        this.executions.delete(id);
+        return false;
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+    return true;
+  }
+
+  private take(): number {
+    this.lastUse = Date.now();
+    this.nextId += 1;
+    return this.nextId;
+  }
+
+  private send(message: ToThread): void {
+    this.worker.postMessage(message);
+  }
+
+  private receive(message: Exclude<FromThread, { type: 'ready' | 'unusable' }>): void {
+    this.lastPulse = Date.now();
+    switch (message.type) {
+      case 'pulse':
+        return;
+      case 'stray':
+        this.logger.error({ error: message.message }, 'Graph code threw outside of a run');
+        return;
+      case 'events':
+        return this.deliver(message.id, message.events);
+      case 'outcome':
+        this.executions.get(message.id)?.resolve(message.outcome);
+        this.executions.delete(message.id);
+        return;
+      case 'broken':
+        this.executions.get(message.id)?.reject(new ExecutionBroken(message.message, message.fenced));
+        this.executions.delete(message.id);
+        return;
+      case 'result':
+        this.calls.get(message.id)?.resolve(message.value);
+        this.calls.delete(message.id);
+        return;
+      case 'refused':
+        this.calls.get(message.id)?.reject(new GraphCallRefused(message.message, message.errorName));
+        this.calls.delete(message.id);
+        return;
+    }
+  }
+
+  private deliver(id: number, events: RunEventMessage[]): void {
+    const execution = this.executions.get(id);
+    if (!execution) return;
+    execution.onEvents(events).then(
+      () => this.send({ type: 'ack', id, count: events.length }),
+      (error: Error) => {
+        // The log refused the events: this attempt is over, and its graph must stop.
+        this.executions.delete(id);
+        this.send({ type: 'abort', id, reason: error.message });
+        execution.reject(error);
+      },
+    );
+  }
+
+  private fail(): void {
+    this.dead = true;
+    const error = new ExecutionBroken('The graph thread ended before the run did');
+    for (const execution of this.executions.values()) execution.reject(error);
+    for (const call of this.calls.values()) call.reject(error);
+    this.executions.clear();
+    this.calls.clear();
+  }
+}

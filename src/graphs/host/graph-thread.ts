@@ -1,0 +1,136 @@
+/**
+ * The entry point of a graph thread: user code runs here and nowhere else, so that a node that blocks its event loop
+ * blocks neither the process's heartbeats nor the runs of other threads.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { Pool } from 'pg';
+import { GraphCallHandler } from './graph-calls';
+import { GraphLoader } from './graph-loader';
+import { CLAIM, type ExecuteRequest, type FromThread, type RunEventMessage, type ThreadData, type ToThread } from './protocol';
+import { runGraph, type RunContext } from './run-graph';
+import { RunTracer } from './run-tracer';
+
+const PULSE_MS = 100;
+/** Events that may be on their way to the log before the run waits: a slow database slows the run, not the memory. */
+const WINDOW = 2_000;
+
+interface Execution {
+  abort: AbortController;
+  unacknowledged: number;
+  resume?: () => void;
+}
+
+const port = parentPort!;
+const data = workerData as ThreadData;
+const executions = new Map<number, Execution>();
+
+function send(message: FromThread): void {
+  port.postMessage(message);
+}
+
+/** Collects the events of one turn of the event loop into one message. */
+class EventSender {
+  private batch: RunEventMessage[] = [];
+
+  constructor(
+    private readonly id: number,
+    private readonly execution: Execution,
+  ) {}
+
+  async push(event: RunEventMessage): Promise<void> {
+    if (this.batch.push(event) === 1) setImmediate(() => this.flush());
+    this.execution.unacknowledged += 1;
+    if (this.execution.unacknowledged >= WINDOW) {
+      await new Promise<void>((resolve) => {
+        this.execution.resume = resolve;
+      });
+    }
+  }
+
+  flush(): void {
+    if (this.batch.length === 0) return;
+    send({ type: 'events', id: this.id, events: this.batch });
+    this.batch = [];
+  }
+}
+
+async function execute(context: RunContext, id: number, request: ExecuteRequest): Promise<void> {
+  const execution: Execution = { abort: new AbortController(), unacknowledged: 0 };
+  executions.set(id, execution);
+  const sender = new EventSender(id, execution);
+  try {
+    const events = runGraph(context, request, execution.abort.signal);
+    let step = await events.next();
+    while (!step.done) {
+      await sender.push(step.value);
+      step = await events.next();
+    }
+    sender.flush();
+    send({ type: 'outcome', id, outcome: step.value });
+  } catch (error) {
+    sender.flush();
+    const message = error instanceof Error ? error.message : String(error);
+    send({ type: 'broken', id, message, fenced: error instanceof Error && error.name === 'FencedError' });
+  } finally {
+    executions.delete(id);
+  }
+}
+
+function acknowledge(id: number, count: number): void {
+  const execution = executions.get(id);
+  if (!execution) return;
+  execution.unacknowledged -= count;
+  if (execution.unacknowledged < WINDOW) execution.resume?.();
+}
+
+async function main(): Promise<void> {
+  // A promise that user code forgot must not take the runs of the whole thread with it.
+  const stray = (error: unknown): void => send({ type: 'stray', message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  process.on('uncaughtException', stray);
+  process.on('unhandledRejection', stray);
+  const connections = new Pool({
+    connectionString: data.databaseUrl,
+    max: data.databasePool,
+    application_name: 'gantry-graphs',
+    keepAlive: true,
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the thread.
+  connections.on('error', () => undefined);
+  const graphs = new GraphLoader(data.graphs);
+  const problems = await graphs.load();
+  if (problems.length > 0) return send({ type: 'unusable', problems });
+  const context: RunContext = {
+    graphs,
+    connections,
+    ...(data.tracing && { tracer: new RunTracer(data.tracing) }),
+  };
+  const calls = new GraphCallHandler(graphs, connections);
+  port.on('message', (message: ToThread) => {
+    switch (message.type) {
+      case 'execute':
+        if (Atomics.compareExchange(message.claim, 0, CLAIM.open, CLAIM.begun) !== CLAIM.open) return;
+        return void execute(context, message.id, message.request);
+      case 'abort':
+        return executions.get(message.id)?.abort.abort(new Error(message.reason));
+      case 'ack':
+        return acknowledge(message.id, message.count);
+      case 'call':
+        return void calls.handle(message.name, message.args).then(
+          (value) => send({ type: 'result', id: message.id, value }),
+          (error: unknown) =>
+            send({
+              type: 'refused',
+              id: message.id,
+              message: error instanceof Error ? error.message : String(error),
+              errorName: error instanceof Error ? error.name : 'Error',
+            }),
+        );
+    }
+  });
+  setInterval(() => send({ type: 'pulse' }), PULSE_MS);
+  send({ type: 'ready' });
+}
+
+main().catch((error: unknown) => {
+  send({ type: 'unusable', problems: [error instanceof Error ? error.message : String(error)] });
+});

@@ -1,0 +1,142 @@
+/** What a process and its graph threads say to each other. Everything that crosses is plain data; values are JSON text. */
+
+import type { GraphSource } from '../graph-config';
+
+export interface ThreadData {
+  graphs: GraphSource[];
+  databaseUrl: string;
+  /** Postgres connections of the thread, for checkpoints. */
+  databasePool: number;
+  tracing?: TracingSettings;
+}
+
+export interface TracingSettings {
+  apiUrl: string;
+  apiKey: string;
+}
+
+/** The arguments of a run, as stored. */
+export interface RunKwargs {
+  input?: unknown;
+  command?: CommandInput;
+  config?: { tags?: string[]; recursion_limit?: number; configurable?: Record<string, unknown> };
+  context?: Record<string, unknown>;
+  stream_mode: StreamMode[];
+  stream_subgraphs: boolean;
+  stream_resumable: boolean;
+  interrupt_before?: '*' | string[];
+  interrupt_after?: '*' | string[];
+  checkpoint?: CheckpointReference;
+  durability: Durability;
+  feedback_keys?: string[];
+  webhook?: string;
+  on_completion?: 'delete' | 'keep';
+  temporary: boolean;
+}
+
+export const STREAM_MODES = [
+  'values',
+  'messages',
+  'messages-tuple',
+  'tasks',
+  'checkpoints',
+  'updates',
+  'events',
+  'debug',
+  'custom',
+] as const;
+export type StreamMode = (typeof STREAM_MODES)[number];
+export type Durability = 'sync' | 'async' | 'exit';
+
+export interface CommandInput {
+  update?: unknown;
+  resume?: unknown;
+  goto?: unknown;
+}
+
+export interface CheckpointReference {
+  thread_id?: string;
+  checkpoint_ns?: string;
+  checkpoint_id?: string;
+  checkpoint_map?: Record<string, unknown>;
+}
+
+export interface ExecuteRequest {
+  runId: string;
+  threadId: string;
+  tenantId: string;
+  assistantId: string;
+  graphId: string;
+  attempt: number;
+  kwargs: RunKwargs;
+  metadata: Record<string, unknown>;
+}
+
+export interface RunEventMessage {
+  event: string;
+  /** JSON text. */
+  data: string;
+}
+
+export interface RunError {
+  error: string;
+  message: string;
+}
+
+/** How the graph ended, and the thread's state then. */
+export interface GraphOutcome {
+  status: 'success' | 'error' | 'aborted';
+  error?: RunError;
+  state?: FinalState;
+}
+
+export interface FinalState {
+  /** JSON text of the channel values. */
+  values: string;
+  next: string[];
+  /** JSON text: task id → its interrupts. */
+  interrupts: string;
+}
+
+export interface StateQuery {
+  graphId: string;
+  threadId: string;
+  checkpoint?: CheckpointReference;
+  subgraphs?: boolean;
+}
+
+/** Reads and edits that need the graph's code but run none of its nodes. Results are JSON text. */
+export interface GraphCalls {
+  getState: StateQuery;
+  /** What the thread's row keeps, as FinalState. */
+  getFinalState: { graphId: string; threadId: string };
+  getHistory: StateQuery & { limit: number; before?: CheckpointReference; metadata?: Record<string, unknown> };
+  updateState: StateQuery & { values: unknown; asNode?: string };
+  drawGraph: { graphId: string; xray: boolean | number };
+}
+export type GraphCall = keyof GraphCalls;
+
+/**
+ * Who has an execution: the thread takes it when it begins, the pool takes it back from a thread that doesn't begin.
+ * One word of shared memory, so that a thread whose event loop is blocked can lose it without being asked.
+ */
+export const CLAIM = { open: 0, begun: 1, withdrawn: 2 } as const;
+
+export type ToThread =
+  | { type: 'execute'; id: number; request: ExecuteRequest; claim: Int32Array }
+  | { type: 'abort'; id: number; reason: string }
+  | { type: 'ack'; id: number; count: number }
+  | { type: 'call'; id: number; name: GraphCall; args: GraphCalls[GraphCall] };
+
+export type FromThread =
+  | { type: 'ready' }
+  | { type: 'unusable'; problems: string[] }
+  | { type: 'pulse' }
+  /** User code threw outside of any run. */
+  | { type: 'stray'; message: string }
+  | { type: 'events'; id: number; events: RunEventMessage[] }
+  | { type: 'outcome'; id: number; outcome: GraphOutcome }
+  /** Not the graph's doing: the run may be tried again. `fenced`: another worker has it. */
+  | { type: 'broken'; id: number; message: string; fenced: boolean }
+  | { type: 'result'; id: number; value: string }
+  | { type: 'refused'; id: number; message: string; errorName: string };

@@ -1,0 +1,126 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointMetadata,
+  PendingWrite,
+} from '@langchain/langgraph-checkpoint';
+import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
+import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
+import type { Pool } from 'pg';
+import { CHECKPOINT_SCHEMA } from '../../database/schemas';
+
+/** The attempt that a write belongs to. */
+export interface Fence {
+  runId: string;
+  attempt: number;
+}
+
+/** Another worker holds the run: nothing that this attempt still writes may count. */
+export class FencedError extends Error {
+  constructor(fence: Fence) {
+    super(`Attempt ${fence.attempt} of run ${fence.runId} has lost the run`);
+    this.name = 'FencedError';
+  }
+}
+
+const schema = `"${CHECKPOINT_SCHEMA}"`;
+
+// The row lock makes the check and the write one: a later attempt can't begin between them.
+const HOLDS_RUN = `
+  SELECT 1 FROM runs WHERE run_id = $1 AND attempt = $2 AND status = 'running' FOR SHARE`;
+
+const PUT_CHECKPOINT = `
+  WITH fence AS MATERIALIZED (${HOLDS_RUN}),
+  blobs AS (
+    INSERT INTO ${schema}.checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
+    SELECT $3, $4, blob.* FROM unnest($5::text[], $6::text[], $7::text[], $8::bytea[]) AS blob
+    WHERE EXISTS (SELECT 1 FROM fence)
+    ON CONFLICT (thread_id, checkpoint_ns, channel, version) DO NOTHING
+  )
+  INSERT INTO ${schema}.checkpoints
+    (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
+  SELECT $3, $4, $9, $10, $11::jsonb, $12::jsonb WHERE EXISTS (SELECT 1 FROM fence)
+  ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id)
+  DO UPDATE SET checkpoint = EXCLUDED.checkpoint, metadata = EXCLUDED.metadata`;
+
+const putWrites = (onConflict: string): string => `
+  WITH fence AS MATERIALIZED (${HOLDS_RUN}),
+  written AS (
+    INSERT INTO ${schema}.checkpoint_writes
+      (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob)
+    SELECT $3, $4, $5, $6, write.* FROM unnest($7::int[], $8::text[], $9::text[], $10::bytea[]) AS write
+    WHERE EXISTS (SELECT 1 FROM fence)
+    ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) ${onConflict}
+  )
+  SELECT 1 FROM fence`;
+
+const INSERT_WRITES = putWrites('DO NOTHING');
+const UPSERT_WRITES = putWrites(
+  'DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob',
+);
+
+/**
+ * LangGraph's Postgres saver with the two writes of a run replaced: each is one statement instead of a transaction of
+ * several, and each is refused once another attempt holds the run. Tables, encoding and all reads are the library's.
+ */
+export class RunCheckpointSaver extends PostgresSaver {
+  constructor(
+    private readonly connections: Pool,
+    private readonly fence: Fence,
+    /** Kept with every checkpoint of the run: who made it, and the user's own metadata. */
+    private readonly runMetadata: Record<string, unknown>,
+  ) {
+    super(connections, undefined, { schema: CHECKPOINT_SCHEMA });
+  }
+
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
+    const [blobs, serializedMetadata] = await Promise.all([
+      this._dumpBlobs(thread_id!, checkpoint_ns, checkpoint.channel_values, newVersions),
+      this._dumpMetadata({ ...this.runMetadata, ...metadata }),
+    ]);
+    const column = <T>(index: number): T[] => blobs.map((blob) => blob[index] as T);
+    await this.write('put-checkpoint', PUT_CHECKPOINT, [
+      thread_id,
+      checkpoint_ns,
+      column<string>(2),
+      column<string>(3),
+      column<string>(4),
+      column<Uint8Array | undefined>(5).map((blob) => (blob ? Buffer.from(blob) : null)),
+      checkpoint.id,
+      checkpoint_id ?? null,
+      JSON.stringify(this._dumpCheckpoint(checkpoint)),
+      JSON.stringify(serializedMetadata),
+    ]);
+    return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
+  }
+
+  override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    if (writes.length === 0) return;
+    const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
+    const rows = await this._dumpWrites(thread_id!, checkpoint_ns, checkpoint_id!, taskId, writes);
+    const special = writes.every(([channel]) => channel in WRITES_IDX_MAP);
+    await this.write(special ? 'upsert-writes' : 'insert-writes', special ? UPSERT_WRITES : INSERT_WRITES, [
+      thread_id,
+      checkpoint_ns,
+      checkpoint_id,
+      taskId,
+      rows.map((row) => row[4]),
+      rows.map((row) => row[5]),
+      rows.map((row) => row[6]),
+      rows.map((row) => Buffer.from(row[7])),
+    ]);
+  }
+
+  private async write(name: string, text: string, values: unknown[]): Promise<void> {
+    const { runId, attempt } = this.fence;
+    const { rowCount } = await this.connections.query({ name, text, values: [runId, attempt, ...values] });
+    if (rowCount === 0) throw new FencedError(this.fence);
+  }
+}

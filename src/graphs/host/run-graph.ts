@@ -1,0 +1,145 @@
+import { Command, Send } from '@langchain/langgraph';
+import type { StateSnapshot } from '@langchain/langgraph';
+import type { Pool } from 'pg';
+import type { GraphLoader, AnyGraph } from './graph-loader';
+import type { CommandInput, ExecuteRequest, FinalState, GraphOutcome, RunEventMessage } from './protocol';
+import { RunCheckpointSaver } from './run-checkpoint-saver';
+import { streamRun, type StreamConfig } from './run-stream';
+import type { RunTracer } from './run-tracer';
+import { toFinalState } from './thread-state';
+
+/** Graphs of this length of path are loops that nobody meant; the library's own default is 25. */
+const DEFAULT_RECURSION_LIMIT = 25;
+
+export interface RunContext {
+  graphs: GraphLoader;
+  connections: Pool;
+  tracer?: RunTracer;
+}
+
+/**
+ * Runs a graph to its end, its next interrupt or the abort, starting where the run's last checkpoint left it.
+ * What the graph does wrong is part of the outcome.
+ * @throws when it is not the graph that failed: the database, or another attempt that holds the run (FencedError).
+ */
+export async function* runGraph(
+  context: RunContext,
+  request: ExecuteRequest,
+  signal: AbortSignal,
+): AsyncGenerator<RunEventMessage, GraphOutcome> {
+  const { kwargs } = request;
+  const saver = new RunCheckpointSaver(
+    context.connections,
+    { runId: request.runId, attempt: request.attempt },
+    checkpointMetadata(request),
+  );
+  const config = runConfig(context, request, saver, signal);
+  let failure: GraphOutcome | undefined;
+  let graph: AnyGraph | undefined;
+  try {
+    graph = await context.graphs.get(request.graphId, { configurable: config.configurable! });
+    const resuming = request.attempt > 1 && (await hasCheckpointOf(saver, request));
+    yield* streamRun(graph, resuming ? null : runInput(kwargs.input, kwargs.command), config, kwargs);
+  } catch (error) {
+    if (isInfrastructure(error)) throw error;
+    failure = signal.aborted
+      ? { status: 'aborted' }
+      : { status: 'error', error: describeError(error) };
+  }
+  if (!graph) return failure!;
+  const state = await finalState(graph, request.threadId, saver);
+  return { ...(failure ?? { status: signal.aborted ? 'aborted' : 'success' }), state };
+}
+
+function runConfig(
+  context: RunContext,
+  request: ExecuteRequest,
+  saver: RunCheckpointSaver,
+  signal: AbortSignal,
+): StreamConfig {
+  const { kwargs } = request;
+  return {
+    ...(kwargs.config?.tags && { tags: kwargs.config.tags }),
+    recursionLimit: kwargs.config?.recursion_limit ?? DEFAULT_RECURSION_LIMIT,
+    metadata: request.metadata,
+    configurable: {
+      ...kwargs.config?.configurable,
+      ...kwargs.checkpoint,
+      run_id: request.runId,
+      thread_id: request.threadId,
+      graph_id: request.graphId,
+      assistant_id: request.assistantId,
+      run_attempt: request.attempt,
+      __pregel_checkpointer: saver,
+    },
+    ...(kwargs.context && { context: kwargs.context }),
+    ...(kwargs.interrupt_before && { interruptBefore: kwargs.interrupt_before }),
+    ...(kwargs.interrupt_after && { interruptAfter: kwargs.interrupt_after }),
+    // Asynchronous checkpoints would leave a gap in which a finished node runs again: `async` is a floor, not a wish.
+    durability: kwargs.durability === 'exit' ? 'exit' : 'sync',
+    runId: request.runId,
+    signal,
+    ...(context.tracer && { callbacks: [context.tracer.callback(request.tenantId, request.graphId)] }),
+  };
+}
+
+function checkpointMetadata(request: ExecuteRequest): Record<string, unknown> {
+  return {
+    ...request.metadata,
+    run_id: request.runId,
+    thread_id: request.threadId,
+    graph_id: request.graphId,
+    assistant_id: request.assistantId,
+    run_attempt: request.attempt,
+  };
+}
+
+/** Whether an earlier attempt of this run got as far as a checkpoint: then the input is in the state already. */
+async function hasCheckpointOf(saver: RunCheckpointSaver, request: ExecuteRequest): Promise<boolean> {
+  const tuple = await saver.getTuple({ configurable: { thread_id: request.threadId } });
+  return (tuple?.metadata as { run_id?: string } | undefined)?.run_id === request.runId;
+}
+
+function runInput(input: unknown, command: CommandInput | undefined): unknown {
+  if (!command) return input ?? null;
+  const asSend = (target: unknown): unknown =>
+    typeof target === 'object' && target !== null && 'node' in target
+      ? new Send(String(target.node), 'input' in target ? target.input : undefined)
+      : target;
+  const { goto } = command;
+  return new Command({
+    ...(command.update !== undefined && { update: command.update as Record<string, unknown> }),
+    ...(command.resume !== undefined && { resume: command.resume }),
+    ...(goto !== undefined && { goto: (Array.isArray(goto) ? goto.map(asSend) : asSend(goto)) as string }),
+  });
+}
+
+async function finalState(graph: AnyGraph, threadId: string, saver: RunCheckpointSaver): Promise<FinalState> {
+  const snapshot: StateSnapshot = await graph.getState({
+    configurable: { thread_id: threadId, __pregel_checkpointer: saver },
+  });
+  return toFinalState(snapshot);
+}
+
+function describeError(error: unknown): { error: string; message: string } {
+  return error instanceof Error
+    ? { error: error.name, message: error.message }
+    : { error: 'Error', message: String(error) };
+}
+
+/** Lost connections, a database that is shutting down, a fence: another attempt is right, not an end in `error`. */
+function isInfrastructure(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause.name === 'FencedError') return true;
+    const code = 'code' in cause ? String(cause.code) : '';
+    // Postgres classes 08 (connection), 53 (resources), 57 (operator intervention: shutdown, crash), and sockets.
+    if (/^(08|53|57)...$/.test(code) || 'severity' in cause === false && isPoolError(cause)) return true;
+  }
+  return false;
+}
+
+const POOL_ERRORS = /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;
+
+function isPoolError(error: Error): boolean {
+  return POOL_ERRORS.test(error.message);
+}

@@ -1,0 +1,110 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import type { BaseMessage, AIMessageChunk } from '@langchain/core/messages';
+import type { AnyGraph } from './graph-loader';
+import type { RunEventMessage, RunKwargs, StreamMode } from './protocol';
+import { toWireJson } from './wire-json';
+
+/** LangGraph's own modes; `messages` of the API is derived from its tuples and values, `events` is another method. */
+type LibraryMode = 'values' | 'updates' | 'messages' | 'custom' | 'debug' | 'tasks' | 'checkpoints';
+
+/** What the library must be asked for, so that the client's modes can be told. */
+function libraryModes(asked: StreamMode[]): LibraryMode[] {
+  const modes = new Set<LibraryMode>();
+  for (const mode of asked) {
+    if (mode === 'messages-tuple') modes.add('messages');
+    else if (mode === 'messages') modes.add('messages').add('values');
+    else if (mode !== 'events') modes.add(mode);
+  }
+  // Without any other mode (only `events` was asked for) the values are what drives the stream.
+  if (modes.size === 0) modes.add('values');
+  return [...modes];
+}
+
+type Chunk = [namespace: string[], mode: LibraryMode, data: unknown];
+
+export type StreamConfig = RunnableConfig & Record<string, unknown>;
+
+/**
+ * Runs the graph and yields its events as the API names them: `values`, `updates|node:task` for a subgraph's, and so on.
+ * @see https://docs.langchain.com/langsmith/streaming for the modes
+ */
+export async function* streamRun(
+  graph: AnyGraph,
+  input: unknown,
+  config: StreamConfig,
+  kwargs: RunKwargs,
+): AsyncGenerator<RunEventMessage> {
+  const asked = new Set(kwargs.stream_mode);
+  const options = { ...config, streamMode: libraryModes(kwargs.stream_mode), subgraphs: true };
+  const messages = new MessageAssembler();
+  const translate = (chunk: Chunk): Generator<RunEventMessage> => translateChunk(chunk, asked, kwargs, messages);
+
+  if (!asked.has('events')) {
+    for await (const chunk of await graph.stream(input, options)) yield* translate(chunk as unknown as Chunk);
+    return;
+  }
+  const events = graph.streamEvents(input, { ...options, version: 'v2' });
+  for await (const event of events) {
+    const isRoot = event.event === 'on_chain_stream' && event.run_id === config.runId;
+    if (isRoot) yield* translate(event.data.chunk as Chunk);
+    if (!event.tags?.includes('langsmith:hidden')) yield { event: 'events', data: toWireJson(event, true) };
+  }
+}
+
+function* translateChunk(
+  [namespace, mode, data]: Chunk,
+  asked: Set<StreamMode>,
+  kwargs: RunKwargs,
+  messages: MessageAssembler,
+): Generator<RunEventMessage> {
+  const isRoot = namespace.length === 0;
+  if (!isRoot && !kwargs.stream_subgraphs) {
+    // Tokens of a nested graph belong to the answer; its states and updates are its own business.
+    if (mode !== 'messages') return;
+  }
+  if (mode === 'messages') {
+    const [message, metadata] = data as [BaseMessage, Record<string, unknown>];
+    if (asked.has('messages-tuple')) {
+      const name = !isRoot && kwargs.stream_subgraphs ? `messages|${namespace.join('|')}` : 'messages';
+      yield { event: name, data: toWireJson(data, true) };
+    }
+    if (asked.has('messages')) yield* messages.piece(message, metadata);
+    return;
+  }
+  if (mode === 'values' && isRoot && asked.has('messages')) yield* messages.state(data);
+  if (asked.has(mode)) {
+    yield { event: isRoot ? mode : `${mode}|${namespace.join('|')}`, data: toWireJson(data) };
+  }
+}
+
+/** Builds whole messages from streamed pieces: `messages/partial` carries all of the text so far. */
+class MessageAssembler {
+  private readonly partial = new Map<string, AIMessageChunk>();
+  private readonly complete = new Set<string>();
+  private readonly announced = new Set<string>();
+
+  *piece(message: BaseMessage, metadata: Record<string, unknown>): Generator<RunEventMessage> {
+    const { id } = message;
+    if (!id || !('concat' in message)) return;
+    if (!this.announced.has(id)) {
+      this.announced.add(id);
+      yield { event: 'messages/metadata', data: toWireJson({ [id]: { metadata } }) };
+    }
+    const before = this.partial.get(id);
+    const whole = before ? before.concat(message as AIMessageChunk) : (message as AIMessageChunk);
+    this.partial.set(id, whole);
+    yield { event: 'messages/partial', data: toWireJson([whole]) };
+  }
+
+  *state(values: unknown): Generator<RunEventMessage> {
+    if (typeof values !== 'object' || values === null || !('messages' in values)) return;
+    const list: unknown[] = Array.isArray(values.messages) ? values.messages : [values.messages];
+    const fresh = list.filter((message): message is BaseMessage => {
+      const id = (message as BaseMessage | undefined)?.id;
+      return typeof id === 'string' && !this.complete.has(id);
+    });
+    if (fresh.length === 0) return;
+    for (const { id } of fresh) this.complete.add(id!);
+    yield { event: 'messages/complete', data: toWireJson(fresh) };
+  }
+}

@@ -1,0 +1,34 @@
+import { LangChainTracer } from '@langchain/core/tracers/tracer_langchain';
+import { Client } from 'langsmith';
+import type { TracingSettings } from './protocol';
+
+/** Sends the server's own runs to its own trace API, by the public client: one project per graph. */
+export class RunTracer {
+  private readonly clients = new Map<string, Client>();
+
+  constructor(private readonly settings: TracingSettings) {}
+
+  /** A callback that traces one run into the project named after its graph. */
+  callback(tenantId: string, projectName: string): LangChainTracer {
+    return new LangChainTracer({ projectName, client: this.client(tenantId) });
+  }
+
+  /** Sends what is still queued, for a thread that ends. */
+  async flush(): Promise<void> {
+    await Promise.all([...this.clients.values()].map((client) => client.awaitPendingTraceBatches()));
+  }
+
+  private client(tenantId: string): Client {
+    const known = this.clients.get(tenantId);
+    if (known) return known;
+    const client = new Client({
+      apiUrl: this.settings.apiUrl,
+      apiKey: this.settings.apiKey,
+      workspaceId: tenantId,
+      // A trace store that is slow or away costs traces, never a run: nothing waits for it.
+      blockOnRootRunFinalization: false,
+    });
+    this.clients.set(tenantId, client);
+    return client;
+  }
+}

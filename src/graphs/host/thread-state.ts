@@ -1,0 +1,79 @@
+import type { StateSnapshot } from '@langchain/langgraph';
+import type { FinalState } from './protocol';
+import { toWireJson } from './wire-json';
+
+interface Interrupt {
+  id?: string;
+  value?: unknown;
+}
+
+/** The interrupts that a thread waits at: task id → what each asks. */
+export function interruptsByTask(snapshot: StateSnapshot): Record<string, Interrupt[]> {
+  return Object.fromEntries(
+    snapshot.tasks.filter((task) => task.interrupts.length > 0).map((task) => [task.id, task.interrupts as Interrupt[]]),
+  );
+}
+
+/** What the thread's row keeps of a state. */
+export function toFinalState(snapshot: StateSnapshot): FinalState {
+  return {
+    values: toWireJson(snapshot.values),
+    next: snapshot.next,
+    interrupts: toWireJson(interruptsByTask(snapshot)),
+  };
+}
+
+interface Configurable {
+  thread_id?: string;
+  checkpoint_id?: string;
+  checkpoint_ns?: string;
+  checkpoint_map?: Record<string, unknown> | null;
+}
+
+function checkpointOf(config: { configurable?: Configurable } | undefined) {
+  const configurable = config?.configurable;
+  if (!configurable?.checkpoint_id) return null;
+  return {
+    thread_id: configurable.thread_id,
+    checkpoint_id: configurable.checkpoint_id,
+    checkpoint_ns: configurable.checkpoint_ns ?? '',
+    checkpoint_map: configurable.checkpoint_map ?? null,
+  };
+}
+
+function isSnapshot(state: unknown): state is StateSnapshot {
+  return typeof state === 'object' && state !== null && 'tasks' in state && 'values' in state;
+}
+
+/** A state as the API shows it. */
+export function toThreadState(snapshot: StateSnapshot): Record<string, unknown> {
+  const checkpoint = checkpointOf(snapshot.config as { configurable?: Configurable });
+  const parent = checkpointOf(snapshot.parentConfig as { configurable?: Configurable } | undefined);
+  return {
+    values: snapshot.values ?? {},
+    next: snapshot.next,
+    tasks: snapshot.tasks.map((task) => ({
+      id: task.id,
+      name: task.name,
+      path: task.path ?? [],
+      error: task.error === undefined ? null : errorText(task.error),
+      interrupts: task.interrupts,
+      // A nested graph is a pointer to its own state, or that state when it was asked for.
+      checkpoint: task.state !== undefined && !isSnapshot(task.state) ? (task.state.configurable ?? null) : null,
+      state: isSnapshot(task.state) ? toThreadState(task.state) : null,
+      result: task.result ?? null,
+    })),
+    metadata: snapshot.metadata ?? {},
+    created_at: snapshot.createdAt ?? null,
+    checkpoint,
+    parent_checkpoint: parent,
+    interrupts: snapshot.tasks.flatMap((task) => task.interrupts),
+    checkpoint_id: checkpoint?.checkpoint_id ?? null,
+    parent_checkpoint_id: parent?.checkpoint_id ?? null,
+  };
+}
+
+function errorText(error: unknown): string {
+  if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message);
+  return String(error);
+}
