@@ -29,12 +29,13 @@ export class RunOrchestrator {
     private readonly config: AppConfig,
   ) {}
 
-  /** Starts the run's workflow, at once or after `delayMs`. Starting it twice is harmless. */
+  /** Starts the run's workflow, at once or after `delayMs`. Starting it while it is at work, or after the run's end, changes nothing. */
   async start(run: RunReference, delayMs = 0): Promise<void> {
     await this.temporal.startOnce<typeof runWorkflow>('runWorkflow', {
       workflowId: runWorkflowId(run.runId),
       taskQueue: RUNS_QUEUE,
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      // A workflow whose run had to wait its turn ends, and the run's turn starts it again.
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       args: [
         {
           runId: run.runId,

@@ -8,8 +8,11 @@ export interface RunWorkflowInput {
   heartbeatTimeoutMs: number;
 }
 
-/** How a run ended, as stored. `deleted`: rolled back, there is no run any more. */
-export type RunEnding = 'success' | 'error' | 'timeout' | 'interrupted' | 'deleted';
+/**
+ * How a run ended, as stored. `deleted`: rolled back, there is no run any more. `waiting`: it hasn't begun, since another
+ * run is on its thread; that one's end starts this one again.
+ */
+export type RunEnding = 'success' | 'error' | 'timeout' | 'interrupted' | 'deleted' | 'waiting';
 
 export interface RunWorkflowResult {
   ending: RunEnding;

@@ -77,6 +77,7 @@ export class Core1700000000000 implements MigrationInterface {
     await queryRunner.query(`CREATE INDEX threads_metadata ON threads USING gin (metadata jsonb_path_ops)`);
     await queryRunner.query(`CREATE INDEX threads_delete_after ON threads (delete_after) WHERE delete_after IS NOT NULL`);
 
+    // webhook is sealed: its URL may carry a token. kwargs shows it masked.
     // attempt is the fencing token: it grows by one each time a worker takes the run, and every write of a run's
     // execution carries it. A worker that lost the run without knowing it can change nothing.
     await queryRunner.query(`
@@ -94,6 +95,7 @@ export class Core1700000000000 implements MigrationInterface {
         kwargs jsonb NOT NULL,
         multitask_strategy text NOT NULL,
         error jsonb,
+        webhook text,
         scheduled_at timestamptz NOT NULL DEFAULT now(),
         created_at timestamptz NOT NULL DEFAULT now(),
         updated_at timestamptz NOT NULL DEFAULT now(),

@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { ExecutionBroken } from '../src/graphs/host/graph-thread-handle';
+import { RunExecutor } from '../src/runs/run-executor';
+import type { EndRunInput, ExecuteRunResult, RunActivities } from '../workflows/contracts/run.contract';
+
+/** The beat is this many times faster than the timeout, so that one late beat loses nothing. */
+const BEATS_PER_TIMEOUT = 4;
+
+/** The activities of runs, as Temporal's worker takes them. */
+@Injectable()
+export class RunActivityProvider {
+  constructor(private readonly executor: RunExecutor) {}
+
+  activities(): RunActivities {
+    return {
+      executeRun: (input) => this.executeRun(input),
+      endRun: (input) => this.endRun(input),
+    };
+  }
+
+  private async executeRun({ runId }: { runId: string }): Promise<ExecuteRunResult> {
+    const context = Context.current();
+    // Independent of the graph, which runs in another thread: only a dead or frozen process stops beating.
+    const beat = setInterval(() => context.heartbeat(), (context.info.heartbeatTimeoutMs ?? 10_000) / BEATS_PER_TIMEOUT);
+    try {
+      return await this.executor.execute(runId, {
+        signal: context.cancellationSignal,
+        isCancelRequested: () => context.cancellationDetails?.cancelRequested ?? false,
+      });
+    } catch (error) {
+      throw error instanceof ExecutionBroken ? brokenFailure(error) : error;
+    } finally {
+      clearInterval(beat);
+    }
+  }
+
+  private endRun(input: EndRunInput): Promise<ExecuteRunResult> {
+    return this.executor.end(input);
+  }
+}
+
+/** A fenced attempt reports to a workflow that waits for another one: repeating it could only disturb that. */
+function brokenFailure(error: ExecutionBroken): ApplicationFailure {
+  return ApplicationFailure.create({ message: error.message, type: 'ExecutionBroken', nonRetryable: false, cause: error });
+}

@@ -1,0 +1,71 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { JsonObject } from '../database/json';
+
+@Entity('assistants')
+export class AssistantEntity {
+  @PrimaryColumn({ name: 'tenant_id', type: 'uuid' })
+  tenantId!: string;
+
+  @PrimaryColumn({ name: 'assistant_id', type: 'uuid' })
+  assistantId!: string;
+
+  @Column({ name: 'graph_id', type: 'text' })
+  graphId!: string;
+
+  @Column({ type: 'text' })
+  name!: string;
+
+  @Column({ type: 'text', nullable: true })
+  description!: string | null;
+
+  @Column({ type: 'jsonb' })
+  config!: JsonObject;
+
+  @Column({ type: 'jsonb' })
+  context!: JsonObject;
+
+  @Column({ type: 'jsonb' })
+  metadata!: JsonObject;
+
+  @Column({ type: 'integer' })
+  version!: number;
+
+  @Column({ name: 'created_at', type: 'timestamptz' })
+  createdAt!: Date;
+
+  @Column({ name: 'updated_at', type: 'timestamptz' })
+  updatedAt!: Date;
+}
+
+@Entity('assistant_versions')
+export class AssistantVersionEntity {
+  @PrimaryColumn({ name: 'tenant_id', type: 'uuid' })
+  tenantId!: string;
+
+  @PrimaryColumn({ name: 'assistant_id', type: 'uuid' })
+  assistantId!: string;
+
+  @PrimaryColumn({ type: 'integer' })
+  version!: number;
+
+  @Column({ name: 'graph_id', type: 'text' })
+  graphId!: string;
+
+  @Column({ type: 'text' })
+  name!: string;
+
+  @Column({ type: 'text', nullable: true })
+  description!: string | null;
+
+  @Column({ type: 'jsonb' })
+  config!: JsonObject;
+
+  @Column({ type: 'jsonb' })
+  context!: JsonObject;
+
+  @Column({ type: 'jsonb' })
+  metadata!: JsonObject;
+
+  @Column({ name: 'created_at', type: 'timestamptz' })
+  createdAt!: Date;
+}

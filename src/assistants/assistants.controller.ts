@@ -1,0 +1,128 @@
+import { Body, Controller, Delete, Get, Header, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { z } from 'zod';
+import { Tenant, type TenantId } from '../auth/tenant';
+import { paginate, project } from '../http/pagination';
+import { toAssistant, toAssistantVersion } from './assistant.mapper';
+import {
+  type Assistant,
+  type AssistantFilter,
+  assistantIdParam,
+  type AssistantVersion,
+  countAssistantsSchema,
+  type CreateAssistant,
+  createAssistantSchema,
+  type PatchAssistant,
+  patchAssistantSchema,
+  type SearchAssistants,
+  searchAssistantsSchema,
+  type SearchVersions,
+  searchVersionsSchema,
+  setLatestSchema,
+  xrayQuery,
+} from './assistants.schemas';
+import { AssistantsService } from './assistants.service';
+
+type IdParam = z.infer<typeof assistantIdParam>;
+
+/** Configured instances of graphs. A graph's name is accepted wherever an assistant's id is. */
+@ApiTags('Assistants')
+@Controller('assistants')
+export class AssistantsController {
+  constructor(private readonly assistants: AssistantsService) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Create an assistant' })
+  async create(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: createAssistantSchema }) body: CreateAssistant,
+  ): Promise<Assistant> {
+    return toAssistant(await this.assistants.create(tenantId, body));
+  }
+
+  @Post('search')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Search assistants' })
+  async search(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: searchAssistantsSchema.prefault({}) }) body: SearchAssistants,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Partial<Assistant>[]> {
+    const page = await this.assistants.search(tenantId, body);
+    return project(paginate(reply, page, body.offset).map(toAssistant), body.select);
+  }
+
+  @Post('count')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Count assistants' })
+  count(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: countAssistantsSchema.prefault({}) }) body: AssistantFilter,
+  ): Promise<number> {
+    return this.assistants.count(tenantId, body);
+  }
+
+  @Get(':assistant_id')
+  @ApiOperation({ summary: 'Get an assistant' })
+  async get(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
+  ): Promise<Assistant> {
+    return toAssistant(await this.assistants.get(tenantId, assistant_id));
+  }
+
+  @Patch(':assistant_id')
+  @ApiOperation({ summary: 'Change an assistant: makes a new version' })
+  async patch(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
+    @Body({ schema: patchAssistantSchema.prefault({}) }) body: PatchAssistant,
+  ): Promise<Assistant> {
+    return toAssistant(await this.assistants.patch(tenantId, assistant_id, body));
+  }
+
+  @Delete(':assistant_id')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Delete an assistant and its versions' })
+  delete(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
+  ): Promise<void> {
+    return this.assistants.delete(tenantId, assistant_id);
+  }
+
+  @Get(':assistant_id/graph')
+  @Header('content-type', 'application/json; charset=utf-8')
+  @ApiOperation({ summary: "Nodes and edges of the assistant's graph" })
+  drawGraph(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
+    @Query({ schema: xrayQuery }) { xray }: z.infer<typeof xrayQuery>,
+  ): Promise<string> {
+    return this.assistants.drawGraph(tenantId, assistant_id, xray ?? false);
+  }
+
+  @Post(':assistant_id/versions')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Versions of an assistant, newest first' })
+  async versions(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
+    @Body({ schema: searchVersionsSchema.prefault({}) }) body: SearchVersions,
+  ): Promise<AssistantVersion[]> {
+    return (await this.assistants.versions(tenantId, assistant_id, body)).map(toAssistantVersion);
+  }
+
+  @Post(':assistant_id/latest')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Make a version the current one' })
+  async setLatest(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
+    @Body({ schema: setLatestSchema }) { version }: z.infer<typeof setLatestSchema>,
+  ): Promise<Assistant> {
+    return toAssistant(await this.assistants.setLatest(tenantId, assistant_id, version));
+  }
+}

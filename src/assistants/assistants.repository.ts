@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository, SelectQueryBuilder } from 'typeorm';
+import type { TenantId } from '../auth/tenant';
+import type { Page } from '../http/pagination';
+import { AssistantEntity, AssistantVersionEntity } from './assistant.entity';
+import type { AssistantFilter, SearchAssistants, SearchVersions } from './assistants.schemas';
+
+/** What a version keeps. */
+export type AssistantContent = Pick<
+  AssistantEntity,
+  'graphId' | 'name' | 'description' | 'config' | 'context' | 'metadata'
+>;
+
+const SORT_COLUMNS: Record<SearchAssistants['sort_by'], string> = {
+  assistant_id: 'a.assistantId',
+  created_at: 'a.createdAt',
+  updated_at: 'a.updatedAt',
+  name: 'a.name',
+  graph_id: 'a.graphId',
+};
+
+@Injectable()
+export class AssistantsRepository {
+  constructor(
+    @InjectRepository(AssistantEntity) private readonly assistants: Repository<AssistantEntity>,
+    @InjectRepository(AssistantVersionEntity) private readonly versions: Repository<AssistantVersionEntity>,
+  ) {}
+
+  find(tenantId: TenantId, assistantId: string): Promise<AssistantEntity | null> {
+    return this.assistants.findOneBy({ tenantId, assistantId });
+  }
+
+  /** Stores a new assistant as version 1; resolves to false when the id is taken. */
+  async insert(tenantId: TenantId, assistantId: string, content: AssistantContent): Promise<boolean> {
+    return this.assistants.manager.transaction(async (manager) => {
+      const inserted = await manager
+        .createQueryBuilder()
+        .insert()
+        .into(AssistantEntity)
+        .values({ tenantId, assistantId, version: 1, ...content } as never)
+        .orIgnore()
+        .returning('assistant_id')
+        .execute();
+      if ((inserted.raw as unknown[]).length === 0) return false;
+      await manager.insert(AssistantVersionEntity, { tenantId, assistantId, version: 1, ...content } as never);
+      return true;
+    });
+  }
+
+  /** Changes an assistant under its row lock and keeps the result as a new version. */
+  async change(
+    tenantId: TenantId,
+    assistantId: string,
+    change: (current: AssistantEntity) => AssistantContent,
+  ): Promise<AssistantEntity | null> {
+    return this.assistants.manager.transaction(async (manager) => {
+      const current = await manager.findOne(AssistantEntity, {
+        where: { tenantId, assistantId },
+        lock: { mode: 'pessimistic_write' },
+      });
+      if (!current) return null;
+      const content = change(current);
+      const highest = (await manager.maximum(AssistantVersionEntity, 'version', { tenantId, assistantId })) ?? 0;
+      const version = highest + 1;
+      await manager.insert(AssistantVersionEntity, { tenantId, assistantId, version, ...content } as never);
+      const row = { ...content, version, updatedAt: new Date() };
+      await manager.update(AssistantEntity, { tenantId, assistantId }, row as never);
+      return { ...current, ...row };
+    });
+  }
+
+  /** Makes an older version the current one again, with all that it kept. */
+  async setLatest(tenantId: TenantId, assistantId: string, version: number): Promise<AssistantEntity | null> {
+    const kept = await this.versions.findOneBy({ tenantId, assistantId, version });
+    if (!kept) return null;
+    const { graphId, name, description, config, context, metadata } = kept;
+    const row = { graphId, name, description, config, context, metadata, version, updatedAt: new Date() };
+    await this.assistants.update({ tenantId, assistantId }, row as never);
+    return this.find(tenantId, assistantId);
+  }
+
+  async delete(tenantId: TenantId, assistantId: string): Promise<boolean> {
+    const { affected } = await this.assistants.delete({ tenantId, assistantId });
+    return affected === 1;
+  }
+
+  async search(tenantId: TenantId, search: SearchAssistants): Promise<Page<AssistantEntity>> {
+    const [items, total] = await this.filtered(tenantId, search)
+      .orderBy(SORT_COLUMNS[search.sort_by], search.sort_order === 'asc' ? 'ASC' : 'DESC')
+      .addOrderBy('a.assistantId', 'ASC')
+      .offset(search.offset)
+      .limit(search.limit)
+      .getManyAndCount();
+    return { items, total };
+  }
+
+  count(tenantId: TenantId, filter: AssistantFilter): Promise<number> {
+    return this.filtered(tenantId, filter).getCount();
+  }
+
+  searchVersions(tenantId: TenantId, assistantId: string, search: SearchVersions): Promise<AssistantVersionEntity[]> {
+    const query = this.versions
+      .createQueryBuilder('v')
+      .where('v.tenantId = :tenantId AND v.assistantId = :assistantId', { tenantId, assistantId });
+    if (search.metadata) query.andWhere('v.metadata @> :metadata', { metadata: JSON.stringify(search.metadata) });
+    return query.orderBy('v.version', 'DESC').offset(search.offset).limit(search.limit).getMany();
+  }
+
+  private filtered(tenantId: TenantId, filter: AssistantFilter): SelectQueryBuilder<AssistantEntity> {
+    const query = this.assistants.createQueryBuilder('a').where('a.tenantId = :tenantId', { tenantId });
+    if (filter.graph_id !== undefined) query.andWhere('a.graphId = :graphId', { graphId: filter.graph_id });
+    if (filter.name !== undefined) {
+      query.andWhere(`strpos(lower(a.name), lower(:name)) > 0`, { name: filter.name });
+    }
+    if (filter.metadata) query.andWhere('a.metadata @> :metadata', { metadata: JSON.stringify(filter.metadata) });
+    return query;
+  }
+}

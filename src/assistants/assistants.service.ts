@@ -1,0 +1,147 @@
+import { Injectable } from '@nestjs/common';
+import { validate as isUuid, v7 as uuidv7 } from 'uuid';
+import type { TenantId } from '../auth/tenant';
+import { GraphRegistry } from '../graphs/graph-registry';
+import { GraphHost } from '../graphs/host/graph-host';
+import type { Page } from '../http/pagination';
+import type { AssistantEntity, AssistantVersionEntity } from './assistant.entity';
+import { assistantErrors } from './assistant.errors';
+import { AssistantContent, AssistantsRepository } from './assistants.repository';
+import type { AssistantFilter, CreateAssistant, PatchAssistant, SearchAssistants, SearchVersions } from './assistants.schemas';
+
+@Injectable()
+export class AssistantsService {
+  /** Tenants whose default assistants are known to be there. */
+  private readonly prepared = new Set<string>();
+
+  constructor(
+    private readonly repository: AssistantsRepository,
+    private readonly registry: GraphRegistry,
+    private readonly graphs: GraphHost,
+  ) {}
+
+  /** @throws 404 when neither an assistant of the tenant nor a served graph has this name. */
+  async get(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
+    return (await this.find(tenantId, idOrGraph)) ?? reject(assistantErrors.notFound());
+  }
+
+  /** The assistant that a run asks for. */
+  async getForRun(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
+    return (await this.find(tenantId, idOrGraph)) ?? reject(assistantErrors.unknownForRun(idOrGraph));
+  }
+
+  async create(tenantId: TenantId, body: CreateAssistant): Promise<AssistantEntity> {
+    await this.prepare(tenantId);
+    this.checkGraph(body.graph_id);
+    checkConfig(body);
+    const assistantId = body.assistant_id ?? uuidv7();
+    const inserted = await this.repository.insert(tenantId, assistantId, {
+      graphId: body.graph_id,
+      name: body.name ?? 'Untitled',
+      description: body.description ?? null,
+      config: body.config ?? {},
+      context: body.context ?? {},
+      metadata: body.metadata ?? {},
+    });
+    if (!inserted && body.if_exists === 'raise') throw assistantErrors.exists(assistantId);
+    return this.get(tenantId, assistantId);
+  }
+
+  /** Every patch is a version, also an empty one. Metadata is merged, config and context are replaced. */
+  async patch(tenantId: TenantId, idOrGraph: string, body: PatchAssistant): Promise<AssistantEntity> {
+    if (body.graph_id !== undefined) this.checkGraph(body.graph_id);
+    checkConfig(body);
+    const { assistantId } = await this.get(tenantId, idOrGraph);
+    const changed = await this.repository.change(tenantId, assistantId, (current) => ({
+      graphId: body.graph_id ?? current.graphId,
+      name: body.name ?? current.name,
+      description: body.description ?? current.description,
+      config: body.config ?? current.config,
+      context: body.context ?? current.context,
+      metadata: { ...current.metadata, ...body.metadata },
+    }));
+    return changed ?? reject(assistantErrors.notFound());
+  }
+
+  async delete(tenantId: TenantId, idOrGraph: string): Promise<void> {
+    const { assistantId, graphId, metadata } = await this.get(tenantId, idOrGraph);
+    if (assistantId === this.registry.systemAssistantId(graphId) || metadata.created_by === 'system') {
+      throw assistantErrors.system();
+    }
+    if (!(await this.repository.delete(tenantId, assistantId))) throw assistantErrors.notFound();
+  }
+
+  async search(tenantId: TenantId, search: SearchAssistants): Promise<Page<AssistantEntity>> {
+    await this.prepare(tenantId);
+    if (search.graph_id !== undefined) this.checkGraph(search.graph_id);
+    return this.repository.search(tenantId, search);
+  }
+
+  async count(tenantId: TenantId, filter: AssistantFilter): Promise<number> {
+    await this.prepare(tenantId);
+    return this.repository.count(tenantId, filter);
+  }
+
+  async versions(tenantId: TenantId, idOrGraph: string, search: SearchVersions): Promise<AssistantVersionEntity[]> {
+    const { assistantId } = await this.get(tenantId, idOrGraph);
+    const versions = await this.repository.searchVersions(tenantId, assistantId, search);
+    if (versions.length === 0) throw assistantErrors.noVersions();
+    return versions;
+  }
+
+  async setLatest(tenantId: TenantId, idOrGraph: string, version: number): Promise<AssistantEntity> {
+    const { assistantId } = await this.get(tenantId, idOrGraph);
+    const assistant = await this.repository.setLatest(tenantId, assistantId, version);
+    return assistant ?? reject(assistantErrors.versionNotFound(version));
+  }
+
+  /** The graph's drawing, as JSON text. */
+  async drawGraph(tenantId: TenantId, idOrGraph: string, xray: boolean | number): Promise<string> {
+    const { graphId } = await this.get(tenantId, idOrGraph);
+    return this.graphs.call('drawGraph', { graphId, xray });
+  }
+
+  private async find(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity | null> {
+    await this.prepare(tenantId);
+    const byGraph = this.registry.has(idOrGraph);
+    if (!byGraph && !isUuid(idOrGraph)) return null;
+    const assistantId = byGraph ? this.registry.systemAssistantId(idOrGraph) : idOrGraph;
+    return this.repository.find(tenantId, assistantId);
+  }
+
+  private checkGraph(graphId: string): void {
+    if (this.registry.has(graphId)) return;
+    throw assistantErrors.unknownGraph(
+      graphId,
+      this.registry.graphs.map((graph) => graph.graphId),
+    );
+  }
+
+  /** A tenant has a default assistant per graph from its first request on. */
+  private async prepare(tenantId: TenantId): Promise<void> {
+    if (this.prepared.has(tenantId)) return;
+    await Promise.all(
+      this.registry.graphs.map(({ graphId, description }) => {
+        const content: AssistantContent = {
+          graphId,
+          name: graphId,
+          description: description ?? null,
+          config: {},
+          context: {},
+          metadata: { created_by: 'system' },
+        };
+        return this.repository.insert(tenantId, this.registry.systemAssistantId(graphId), content);
+      }),
+    );
+    this.prepared.add(tenantId);
+  }
+}
+
+function checkConfig({ config, context }: Pick<CreateAssistant, 'config' | 'context'>): void {
+  const configurable = config?.configurable;
+  if (context && configurable && Object.keys(configurable).length > 0) throw assistantErrors.configAndContext();
+}
+
+function reject(error: Error): never {
+  throw error;
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+
+/** A flag in a query string, as clients of either language write it. */
+export const queryFlag = z
+  .string()
+  .transform((value) => ['true', '1', 'yes'].includes(value.toLowerCase()))
+  .optional();
+
+/** A list in a query string: repeated keys, a JSON array, or one value. */
+export function queryList<T extends z.ZodType<unknown, string>>(item: T) {
+  return z
+    .union([z.string(), z.array(z.string())])
+    .transform((given) => {
+      const values = Array.isArray(given) ? given : [given];
+      return values.flatMap((value) => (value.startsWith('[') ? parseArray(value) : [value]));
+    })
+    .pipe(z.array(item))
+    .optional();
+}
+
+function parseArray(text: string): string[] {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return Array.isArray(parsed) ? parsed.map(String) : [text];
+  } catch {
+    // Not JSON after all: the item's own schema says what is wrong with the value.
+    return [text];
+  }
+}
+
+/** A whole number in a query string. */
+export const queryInteger = (bounds: { min: number; max?: number; default: number }) =>
+  z.coerce
+    .number()
+    .int()
+    .min(bounds.min)
+    .max(bounds.max ?? Number.MAX_SAFE_INTEGER)
+    .default(bounds.default);

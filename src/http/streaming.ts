@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import type { FastifyReply } from 'fastify';
+
+/** Proxies and clients give up on a silent connection; this is what both SDKs expect as a sign of life. */
+export const HEARTBEAT_MS = 5_000;
+
+/**
+ * A response that is written piece by piece. Takes the reply out of the framework's hands, with the headers that hooks and
+ * CORS have set so far; tells when the client goes; and keeps to the client's pace.
+ */
+export class StreamingResponse {
+  /** Aborted when the client closes the connection. */
+  readonly signal: AbortSignal;
+  private readonly gone = new AbortController();
+  private readonly heartbeat: NodeJS.Timeout;
+
+  constructor(
+    private readonly reply: FastifyReply,
+    contentType: string,
+    headers: Record<string, string>,
+    /** Written every five seconds. */
+    beat: string,
+  ) {
+    this.signal = this.gone.signal;
+    reply.hijack();
+    const { raw } = reply;
+    raw.writeHead(200, {
+      ...(reply.getHeaders() as Record<string, string>),
+      'content-type': contentType,
+      'cache-control': 'no-store',
+      // Keeps nginx from collecting what has to arrive now.
+      'x-accel-buffering': 'no',
+      ...headers,
+    });
+    raw.flushHeaders();
+    raw.on('close', () => {
+      if (!raw.writableEnded) this.gone.abort();
+      clearInterval(this.heartbeat);
+    });
+    this.heartbeat = setInterval(() => raw.write(beat), HEARTBEAT_MS);
+  }
+
+  /** Resolves when the client's connection can take more. */
+  async write(text: string): Promise<void> {
+    const { raw } = this.reply;
+    if (this.signal.aborted || raw.write(text)) return;
+    await Promise.race([once(raw, 'drain'), once(raw, 'close')]);
+  }
+
+  end(text = ''): void {
+    clearInterval(this.heartbeat);
+    this.reply.raw.end(text);
+  }
+}
+
+/** Server-sent events, in the framing that both SDKs read: event, data, id, empty line. */
+export class SseResponse extends StreamingResponse {
+  constructor(reply: FastifyReply, headers: Record<string, string>) {
+    super(reply, 'text/event-stream; charset=utf-8', headers, ': heartbeat\n\n');
+  }
+}
+
+/** `data` is one line of JSON text: JSON has no bare line breaks. */
+export function sseFrame(event: string, data: string, id: number): string {
+  return `event: ${event}\ndata: ${data}\nid: ${id}\n\n`;
+}
+
+/** JSON whose beginning may take hours: line breaks before it keep the connection alive and are white space to a parser. */
+export class LateJsonResponse extends StreamingResponse {
+  constructor(reply: FastifyReply, headers: Record<string, string>) {
+    super(reply, 'application/json; charset=utf-8', headers, '\n');
+  }
+}

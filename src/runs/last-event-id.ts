@@ -1,0 +1,12 @@
+import { createParamDecorator, ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+
+/**
+ * The `Last-Event-ID` header: the seq that the client saw last. `-1`, `-` and absence mean from the start; an id that this
+ * server never gave means the same, so that a client that comes from elsewhere misses nothing.
+ */
+export const LastEventId = createParamDecorator((_: unknown, context: ExecutionContext): number => {
+  const header = context.switchToHttp().getRequest<FastifyRequest>().headers['last-event-id'];
+  const seq = Number(Array.isArray(header) ? header[0] : header);
+  return Number.isInteger(seq) && seq >= 0 ? seq : -1;
+});

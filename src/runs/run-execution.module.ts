@@ -1,0 +1,29 @@
+import { Module } from '@nestjs/common';
+import { CryptoModule } from '../crypto/crypto.module';
+import { DatabaseModule } from '../database/database.module';
+import { GraphsModule } from '../graphs/graphs.module';
+import { EventWritingModule } from '../streams/streams.module';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { TemporalModule } from '../temporal/temporal.module';
+import { ThreadEntity } from '../threads/thread.entity';
+import { WebhooksModule } from '../webhooks/webhooks.module';
+import { RunExecutor } from './run-executor';
+import { RunLifecycleRepository } from './run-lifecycle.repository';
+import { RunSweep } from './run-sweep';
+import { RunEntity } from './run.entity';
+
+/** The worker's half: taking runs, running their graphs, ending them. */
+@Module({
+  imports: [
+    TypeOrmModule.forFeature([RunEntity, ThreadEntity]),
+    DatabaseModule,
+    GraphsModule.for('run'),
+    EventWritingModule,
+    TemporalModule,
+    WebhooksModule,
+    CryptoModule,
+  ],
+  providers: [RunLifecycleRepository, RunExecutor, RunSweep],
+  exports: [RunExecutor, RunSweep],
+})
+export class RunExecutionModule {}

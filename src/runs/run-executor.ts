@@ -1,0 +1,202 @@
+import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { TenantId } from '../auth/tenant';
+import { SecretBox } from '../crypto/secret-box';
+import { Notifications } from '../database/notifications';
+import { GraphHost } from '../graphs/host/graph-host';
+import { ExecutionBroken } from '../graphs/host/graph-thread-handle';
+import type { FinalState, GraphOutcome, RunError, RunEventMessage } from '../graphs/host/protocol';
+import { toApiTime } from '../http/api-time';
+import { EventAppender, EventsRefused } from '../streams/event-appender';
+import { RunOrchestrator } from '../temporal/run-orchestrator';
+import { DeliveriesService } from '../webhooks/deliveries.service';
+import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
+import { RunLifecycleRepository, type RunEnding } from './run-lifecycle.repository';
+import { RunEntity } from './run.entity';
+import { toRun } from './run.mapper';
+import { webhookSealContext } from './run-webhook';
+import { RUN_CANCEL_CHANNEL } from './runs.repository';
+
+export interface ExecuteOptions {
+  /** Aborted when Temporal ends the attempt. */
+  signal: AbortSignal;
+  /** Whether that was somebody's wish, and not a lost heartbeat or the worker's own shutdown. */
+  isCancelRequested: () => boolean;
+}
+
+interface Active {
+  abort: AbortController;
+  cancelled: boolean;
+}
+
+/** Runs a run: takes it, lets the graph host work, writes its events, and ends it. */
+@Injectable()
+export class RunExecutor implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger(RunExecutor.name);
+  private readonly active = new Map<string, Active>();
+  private unsubscribe: (() => void) | undefined;
+
+  constructor(
+    private readonly lifecycle: RunLifecycleRepository,
+    private readonly graphs: GraphHost,
+    private readonly events: EventAppender,
+    private readonly notifications: Notifications,
+    private readonly deliveries: DeliveriesService,
+    private readonly secrets: SecretBox,
+    private readonly orchestrator: RunOrchestrator,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    // Temporal tells an activity of its cancellation with the answer to a heartbeat, seconds later; this is at once.
+    this.unsubscribe = await this.notifications.subscribe(RUN_CANCEL_CHANNEL, (runId) => this.cancelActive(runId));
+  }
+
+  onModuleDestroy(): void {
+    this.unsubscribe?.();
+  }
+
+  /**
+   * One attempt at a run.
+   * @throws ExecutionBroken or the database's error when the attempt failed and not the graph: it can be repeated.
+   */
+  async execute(runId: string, { signal, isCancelRequested }: ExecuteOptions): Promise<ExecuteRunResult> {
+    const held = await this.lifecycle.begin(runId);
+    if (held.state === 'waiting') return { ending: 'waiting' };
+    if (held.state === 'ended') return { ending: held.ending };
+    const { run } = held;
+    const active: Active = { abort: new AbortController(), cancelled: run.cancelAction !== null };
+    const onAbort = (): void => {
+      active.cancelled ||= isCancelRequested();
+      active.abort.abort('cancelled');
+    };
+    signal.addEventListener('abort', onAbort);
+    this.active.set(runId, active);
+    try {
+      if (signal.aborted) onAbort();
+      else if (active.cancelled) active.abort.abort('cancelled');
+      const outcome = await this.runGraph(run, held.nextSeq, active.abort.signal);
+      if (outcome.status === 'aborted' && !active.cancelled) {
+        throw new ExecutionBroken('The attempt was ended before the run was: its next attempt goes on at the checkpoint');
+      }
+      return await this.finish(run, outcome);
+    } catch (error) {
+      if (error instanceof EventsRefused) throw new ExecutionBroken(error.message, true);
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.active.delete(runId);
+    }
+  }
+
+  /** Ends a run that no attempt could end; reads the state that its last checkpoint left. */
+  async end({ runId, ending, message }: EndRunInput): Promise<ExecuteRunResult> {
+    const errors: Record<EndRunInput['ending'], RunError | undefined> = {
+      timeout: { error: 'TimeoutError', message: 'The run exceeded its time limit' },
+      error: { error: 'RunLost', message: message ?? 'The run could not be continued' },
+      interrupted: undefined,
+    };
+    const error = errors[ending];
+    const result = error ? { __error__: error } : {};
+    const ended = await this.commit(runId, undefined, { status: ending, ...(error && { error }), result });
+    return ended ?? { ending };
+  }
+
+  private cancelActive(runId: string): void {
+    const active = this.active.get(runId);
+    if (!active) return;
+    active.cancelled = true;
+    active.abort.abort('cancelled');
+  }
+
+  private async runGraph(run: RunEntity, firstSeq: number, signal: AbortSignal): Promise<GraphOutcome> {
+    let seq = firstSeq;
+    const append = (batch: RunEventMessage[]): Promise<void> => {
+      const { tenantId, runId, attempt } = run;
+      const events = batch.map(({ event, data }) => ({ tenantId, runId, attempt, seq: seq++, event, data }));
+      return this.events.append(runId, events);
+    };
+    let lastWrite = append([
+      { event: 'metadata', data: JSON.stringify({ run_id: run.runId, attempt: run.attempt }) },
+    ]);
+    const onEvents = (batch: RunEventMessage[]): Promise<void> => (lastWrite = append(batch));
+    // A refusal is seen where the events are awaited; until then it must not count as unhandled.
+    lastWrite.catch(() => undefined);
+    const { runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata } = run;
+    const outcome = await this.graphs.execute(
+      { runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata },
+      { signal, onEvents },
+    );
+    if (outcome.error) lastWrite = append([{ event: 'error', data: JSON.stringify(outcome.error) }]);
+    // The end is the last of the log: everything before it has to be there first.
+    await lastWrite;
+    return outcome;
+  }
+
+  private async finish(run: RunEntity, outcome: GraphOutcome): Promise<ExecuteRunResult> {
+    const ending =
+      outcome.status === 'aborted' ? await this.cancelledEnding(run, outcome.state) : endingOf(outcome);
+    const ended = await this.commit(run.runId, run.attempt, ending);
+    if (!ended) throw new ExecutionBroken('Another attempt holds the run', true);
+    return ended;
+  }
+
+  /** `interrupt` keeps the checkpoints, `rollback` takes the run and what it wrote away. */
+  private async cancelledEnding(run: RunEntity, state: FinalState | undefined): Promise<RunEnding> {
+    const { cancelAction } = await this.lifecycle.reload(run);
+    if (cancelAction !== 'rollback') return { status: 'interrupted', ...(state && { state }), result: resultOf(state) };
+    if (!(await this.lifecycle.discardCheckpoints(run))) throw new ExecutionBroken('Another attempt holds the run', true);
+    const before = await this.graphs.call('getFinalState', { graphId: run.graphId, threadId: run.threadId });
+    return { status: 'deleted', state: JSON.parse(before) as FinalState, result: {} };
+  }
+
+  private async commit(
+    runId: string,
+    attempt: number | undefined,
+    ending: RunEnding,
+  ): Promise<ExecuteRunResult | undefined> {
+    const ended = await this.lifecycle.end(runId, attempt, ending, (manager, run) => this.notify(manager, run, ending));
+    if (!ended) return undefined;
+    const { next, deliveryId } = ended;
+    if (next) {
+      this.orchestrator.start(next).catch((error: unknown) => {
+        this.logger.warn({ err: error, run_id: next.runId }, 'Next run not started yet: the sweep will do it');
+      });
+    }
+    return { ending: ending.status, ...(deliveryId && { deliveryId }) };
+  }
+
+  private async notify(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<string | undefined> {
+    if (!run.webhook) return undefined;
+    const { state } = ending;
+    const waitsForHuman = state !== undefined && state.next.length > 0 && ending.status === 'success';
+    return this.deliveries.enqueue(manager, {
+      tenantId: run.tenantId as TenantId,
+      runId: run.runId,
+      threadId: run.threadId,
+      url: this.secrets.open(run.webhook, webhookSealContext(run.tenantId, run.runId)),
+      payload: {
+        ...toRun(run),
+        status: ending.status === 'deleted' ? 'interrupted' : ending.status,
+        run_started_at: run.startedAt && toApiTime(run.startedAt),
+        run_ended_at: run.endedAt && toApiTime(run.endedAt),
+        values: state && ending.status !== 'deleted' ? JSON.parse(state.values) : null,
+        ...(waitsForHuman && { thread_status: 'interrupted', interrupts: JSON.parse(state.interrupts) }),
+        ...(ending.error && { error: ending.error }),
+      },
+    });
+  }
+}
+
+function endingOf({ error, state }: GraphOutcome): RunEnding {
+  return error
+    ? { status: 'error', error, ...(state && { state }), result: { __error__: error } }
+    : { status: 'success', ...(state && { state }), result: resultOf(state) };
+}
+
+/** What callers of `wait` and `join` get: the values, and what the graph asks when it waits for somebody. */
+function resultOf(state: FinalState | undefined): unknown {
+  if (!state) return {};
+  const values: unknown = JSON.parse(state.values);
+  const interrupts = Object.values(JSON.parse(state.interrupts) as Record<string, unknown[]>).flat();
+  return interrupts.length > 0 ? { ...(values as object), __interrupt__: interrupts } : values;
+}

@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import type { TenantId } from '../auth/tenant';
+import type { StreamMode } from '../graphs/host/protocol';
+import { LateJsonResponse, sseFrame, SseResponse, type StreamingResponse } from '../http/streaming';
+import { EventReader } from '../streams/event-reader';
+import { END_EVENT, type RunEnd, type RunEvent } from '../streams/run-event';
+import { ThreadsService } from '../threads/threads.service';
+import { RunEntity } from './run.entity';
+import { RunsService } from './runs.service';
+
+export interface StreamOptions {
+  /** Events behind this one; -1 for all. */
+  after: number;
+  /** Only events of these modes. */
+  modes?: StreamMode[] | undefined;
+  /** The run ends when this client goes. */
+  cancelOnDisconnect: boolean;
+}
+
+/** Answers that wait for a run: its events as they come, or its result. Everything comes from the event log. */
+@Injectable()
+export class RunStreamsService {
+  constructor(
+    private readonly reader: EventReader,
+    private readonly runs: RunsService,
+    private readonly threads: ThreadsService,
+  ) {}
+
+  /** Server-sent events until the run's end. A client may come back with the last id that it saw. */
+  async stream(tenantId: TenantId, run: RunEntity, reply: FastifyReply, options: StreamOptions): Promise<void> {
+    const response = new SseResponse(reply, locations(run, 'stream'));
+    const wanted = eventFilter(options.modes);
+    for await (const events of this.follow(tenantId, run, response, options.after)) {
+      const frames = events
+        .filter(({ event }) => event !== END_EVENT && wanted(event))
+        .map(({ event, data, seq }) => sseFrame(event, data, seq));
+      await response.write(frames.join(''));
+    }
+    await this.close(tenantId, run, response, options.cancelOnDisconnect);
+  }
+
+  /** The run's result when it ends, whenever that is. */
+  async wait(tenantId: TenantId, run: RunEntity, reply: FastifyReply, cancelOnDisconnect: boolean): Promise<void> {
+    const response = new LateJsonResponse(reply, locations(run, 'join'));
+    let end: RunEnd | undefined;
+    for await (const events of this.follow(tenantId, run, response, -1)) {
+      const last = events.at(-1);
+      if (last?.event === END_EVENT) end = JSON.parse(last.data) as RunEnd;
+    }
+    const result = response.signal.aborted ? undefined : JSON.stringify(end?.result ?? (await this.storedResult(tenantId, run)));
+    await this.close(tenantId, run, response, cancelOnDisconnect, result);
+  }
+
+  private follow(
+    tenantId: TenantId,
+    run: RunEntity,
+    response: StreamingResponse,
+    after: number,
+  ): AsyncGenerator<RunEvent[]> {
+    const isOver = async (): Promise<boolean> => {
+      const now = await this.runs.find(tenantId, run.runId);
+      return !now || (now.status !== 'pending' && now.status !== 'running');
+    };
+    return this.reader.follow(run.runId, after, response.signal, isOver);
+  }
+
+  private async close(
+    tenantId: TenantId,
+    run: RunEntity,
+    response: StreamingResponse,
+    cancelOnDisconnect: boolean,
+    text?: string,
+  ): Promise<void> {
+    if (!response.signal.aborted) return response.end(text);
+    if (cancelOnDisconnect) await this.runs.cancelIfInFlight(tenantId, run.runId, 'interrupt');
+  }
+
+  /** For a run whose events have expired: what its thread holds. */
+  private async storedResult(tenantId: TenantId, run: RunEntity): Promise<unknown> {
+    if (run.error) return { __error__: run.error };
+    return (await this.threads.find(tenantId, run.threadId))?.values ?? {};
+  }
+}
+
+/** Where the run is, and where a client that lost the connection finds this answer again. */
+export function locations(run: RunEntity, rejoin: 'stream' | 'join'): Record<string, string> {
+  const path = run.kwargs.temporary ? `/runs/${run.runId}` : `/threads/${run.threadId}/runs/${run.runId}`;
+  return { 'Content-Location': path, Location: `${path}/${rejoin}` };
+}
+
+/** Which events a list of modes means: `messages` in either form, and a mode's events of nested graphs. */
+function eventFilter(modes: StreamMode[] | undefined): (event: string) => boolean {
+  if (!modes) return () => true;
+  const names = new Set<string>(modes.map((mode) => (mode === 'messages-tuple' ? 'messages' : mode)));
+  return (event) => event === 'error' || names.has(event.split(/[|/]/, 1)[0]!);
+}

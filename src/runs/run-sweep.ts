@@ -1,0 +1,32 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Sweep } from '../sweeps/sweep';
+import { RunOrchestrator } from '../temporal/run-orchestrator';
+import { RunLifecycleRepository } from './run-lifecycle.repository';
+
+/** What is this old and hasn't begun was probably left by a process that died; starting it once too often is harmless. */
+const UNSTARTED_MS = 3_000;
+/** A run that has been going for this long is worth a question to Temporal whether its workflow still exists. */
+const RUNNING_MS = 60_000;
+const BATCH = 500;
+const PROBES = 20;
+
+/** Starts pending runs that nobody started, and running ones whose workflow is gone (terminated by hand, or lost). */
+@Injectable()
+export class RunSweep implements Sweep {
+  readonly name = 'runs';
+  private readonly logger = new Logger(RunSweep.name);
+
+  constructor(
+    private readonly lifecycle: RunLifecycleRepository,
+    private readonly orchestrator: RunOrchestrator,
+  ) {}
+
+  async sweep(): Promise<void> {
+    for (const run of await this.lifecycle.findUnstarted(UNSTARTED_MS, BATCH)) await this.orchestrator.start(run);
+    for (const run of await this.lifecycle.findRunning(RUNNING_MS, PROBES)) {
+      if (await this.orchestrator.isOpen(run.runId)) continue;
+      this.logger.warn({ run_id: run.runId }, 'A running run had no workflow: it goes on at its last checkpoint');
+      await this.orchestrator.start(run);
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { JsonObject } from '../database/json';
+import type { RunError, RunKwargs } from '../graphs/host/protocol';
+
+export const RUN_STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+export type CancelAction = 'interrupt' | 'rollback';
+export type MultitaskStrategy = 'reject' | 'interrupt' | 'rollback' | 'enqueue';
+
+@Entity('runs')
+export class RunEntity {
+  @PrimaryColumn({ name: 'run_id', type: 'uuid' })
+  runId!: string;
+
+  @Column({ name: 'tenant_id', type: 'uuid' })
+  tenantId!: string;
+
+  @Column({ name: 'thread_id', type: 'uuid' })
+  threadId!: string;
+
+  @Column({ name: 'assistant_id', type: 'uuid' })
+  assistantId!: string;
+
+  @Column({ name: 'graph_id', type: 'text' })
+  graphId!: string;
+
+  @Column({ type: 'text' })
+  status!: RunStatus;
+
+  /** The fencing token: how many times a worker has taken the run. */
+  @Column({ type: 'integer' })
+  attempt!: number;
+
+  /** Somebody wants the run to end; the worker that holds it carries it out. */
+  @Column({ name: 'cancel_action', type: 'text', nullable: true })
+  cancelAction!: CancelAction | null;
+
+  @Column({ type: 'jsonb' })
+  metadata!: JsonObject;
+
+  @Column({ type: 'jsonb' })
+  kwargs!: RunKwargs;
+
+  @Column({ name: 'multitask_strategy', type: 'text' })
+  multitaskStrategy!: MultitaskStrategy;
+
+  @Column({ type: 'jsonb', nullable: true })
+  error!: RunError | null;
+
+  /** The webhook's URL, sealed: it may carry a token. */
+  @Column({ type: 'text', nullable: true })
+  webhook!: string | null;
+
+  /** Not before this time. */
+  @Column({ name: 'scheduled_at', type: 'timestamptz' })
+  scheduledAt!: Date;
+
+  @Column({ name: 'created_at', type: 'timestamptz' })
+  createdAt!: Date;
+
+  @Column({ name: 'updated_at', type: 'timestamptz' })
+  updatedAt!: Date;
+
+  @Column({ name: 'started_at', type: 'timestamptz', nullable: true })
+  startedAt!: Date | null;
+
+  @Column({ name: 'ended_at', type: 'timestamptz', nullable: true })
+  endedAt!: Date | null;
+}

@@ -1,0 +1,18 @@
+import { ApiError } from '../http/api-error';
+
+export const runErrors = {
+  notFound: () => new ApiError(404, 'run_not_found', 'Run not found', { format: 'text' }),
+  rejected: () =>
+    new ApiError(
+      409,
+      'thread_busy',
+      'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.',
+    ),
+  nothingToCancel: () => new ApiError(404, 'nothing_to_cancel', 'No pending or running runs matched', { format: 'text' }),
+  alreadyEnded: (status: string) =>
+    new ApiError(404, 'run_ended', `Run has already ended with status ${status}`, { format: 'text' }),
+  resumeWithoutThread: () =>
+    new ApiError(400, 'stateless_resume', 'command.resume needs a thread: a stateless run has nothing to resume'),
+  configAndContext: () =>
+    new ApiError(400, 'config_and_context', 'Give either `context` or `config.configurable`, not both'),
+};

@@ -1,0 +1,32 @@
+import { toApiTime } from '../http/api-time';
+import type { RunEntity } from './run.entity';
+import type { Run } from './runs.schemas';
+
+/** A run as the API shows it and as webhooks deliver it. */
+export function toRun(row: RunEntity): Run {
+  const { config, ...kwargs } = row.kwargs;
+  return {
+    run_id: row.runId,
+    thread_id: row.threadId,
+    assistant_id: row.assistantId,
+    // Existing clients sort by it, and expect the delay of a delayed run in it.
+    created_at: toApiTime(row.scheduledAt),
+    updated_at: toApiTime(row.updatedAt),
+    status: row.status,
+    metadata: row.metadata,
+    kwargs: {
+      ...kwargs,
+      config: {
+        ...config,
+        configurable: {
+          ...config?.configurable,
+          run_id: row.runId,
+          thread_id: row.threadId,
+          graph_id: row.graphId,
+          assistant_id: row.assistantId,
+        },
+      },
+    },
+    multitask_strategy: row.multitaskStrategy,
+  };
+}

@@ -1,0 +1,146 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { z } from 'zod';
+import { Tenant, type TenantId } from '../auth/tenant';
+import { project } from '../http/pagination';
+import { LastEventId } from './last-event-id';
+import { toRun } from './run.mapper';
+import { locations, RunStreamsService } from './run-streams.service';
+import {
+  cancelQuery,
+  type CancelQuery,
+  type CreateRun,
+  createRunSchema,
+  joinQuery,
+  joinStreamQuery,
+  listRunsQuery,
+  type ListRuns,
+  type Run,
+  threadParam,
+  threadRunParam,
+} from './runs.schemas';
+import { RunsService } from './runs.service';
+
+type ThreadParam = z.infer<typeof threadParam>;
+type RunParam = z.infer<typeof threadRunParam>;
+
+/** Runs on a thread. */
+@ApiTags('Thread Runs')
+@Controller('threads/:thread_id/runs')
+export class RunsController {
+  constructor(
+    private readonly runs: RunsService,
+    private readonly streams: RunStreamsService,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Create a background run' })
+  async create(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadParam }) { thread_id }: ThreadParam,
+    @Body({ schema: createRunSchema }) body: CreateRun,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Run> {
+    const run = await this.runs.create(tenantId, thread_id, body);
+    void reply.header('Content-Location', locations(run, 'join')['Content-Location']);
+    return toRun(run);
+  }
+
+  @Post('stream')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Create a run and stream its events' })
+  async stream(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadParam }) { thread_id }: ThreadParam,
+    @Body({ schema: createRunSchema }) body: CreateRun,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const run = await this.runs.create(tenantId, thread_id, body);
+    await this.streams.stream(tenantId, run, reply, { after: -1, cancelOnDisconnect: body.on_disconnect === 'cancel' });
+  }
+
+  @Post('wait')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Create a run and wait for its result' })
+  async wait(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadParam }) { thread_id }: ThreadParam,
+    @Body({ schema: createRunSchema }) body: CreateRun,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const run = await this.runs.create(tenantId, thread_id, body);
+    await this.streams.wait(tenantId, run, reply, body.on_disconnect === 'cancel');
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'Runs of a thread, newest first' })
+  async list(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadParam }) { thread_id }: ThreadParam,
+    @Query({ schema: listRunsQuery }) query: ListRuns,
+  ): Promise<Partial<Run>[]> {
+    return project((await this.runs.list(tenantId, thread_id, query)).map(toRun), query.select);
+  }
+
+  @Get(':run_id')
+  @ApiOperation({ summary: 'Get a run' })
+  async get(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadRunParam }) { thread_id, run_id }: RunParam,
+  ): Promise<Run> {
+    return toRun(await this.runs.get(tenantId, run_id, thread_id));
+  }
+
+  @Delete(':run_id')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Delete a run and what it wrote' })
+  delete(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadRunParam }) { thread_id, run_id }: RunParam,
+  ): Promise<void> {
+    return this.runs.delete(tenantId, run_id, thread_id);
+  }
+
+  @Get(':run_id/join')
+  @ApiOperation({ summary: "Wait for a run's result" })
+  async join(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadRunParam }) { thread_id, run_id }: RunParam,
+    @Query({ schema: joinQuery }) { cancel_on_disconnect }: z.infer<typeof joinQuery>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const run = await this.runs.get(tenantId, run_id, thread_id);
+    await this.streams.wait(tenantId, run, reply, cancel_on_disconnect ?? false);
+  }
+
+  @Get(':run_id/stream')
+  @ApiOperation({ summary: "Stream a run's events, from Last-Event-ID on" })
+  async joinStream(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadRunParam }) { thread_id, run_id }: RunParam,
+    @Query({ schema: joinStreamQuery }) query: z.infer<typeof joinStreamQuery>,
+    @LastEventId() after: number,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const run = await this.runs.get(tenantId, run_id, thread_id);
+    const cancelOnDisconnect = query.cancel_on_disconnect ?? false;
+    await this.streams.stream(tenantId, run, reply, { after, modes: query.stream_mode, cancelOnDisconnect });
+  }
+
+  @Post(':run_id/cancel')
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Cancel a run' })
+  async cancel(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadRunParam }) { thread_id, run_id }: RunParam,
+    @Query({ schema: cancelQuery }) { wait, action }: CancelQuery,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const run = await this.runs.get(tenantId, run_id, thread_id);
+    await this.runs.cancel(tenantId, run_id, action, thread_id);
+    if (wait) await this.streams.wait(tenantId, run, reply, false);
+    else void reply.status(202).send();
+  }
+}

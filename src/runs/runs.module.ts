@@ -1,0 +1,30 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AssistantsModule } from '../assistants/assistants.module';
+import { CryptoModule } from '../crypto/crypto.module';
+import { EventReadingModule } from '../streams/streams.module';
+import { TemporalModule } from '../temporal/temporal.module';
+import { ThreadsModule } from '../threads/threads.module';
+import { WebhooksModule } from '../webhooks/webhooks.module';
+import { RunEntity } from './run.entity';
+import { RunStreamsService } from './run-streams.service';
+import { RunsController } from './runs.controller';
+import { RunsRepository } from './runs.repository';
+import { RunsService } from './runs.service';
+import { StatelessRunsController } from './stateless-runs.controller';
+
+/** The api's half: creating, reading, streaming and ending runs. */
+@Module({
+  imports: [
+    TypeOrmModule.forFeature([RunEntity]),
+    AssistantsModule,
+    ThreadsModule,
+    EventReadingModule,
+    TemporalModule,
+    WebhooksModule,
+    CryptoModule,
+  ],
+  controllers: [RunsController, StatelessRunsController],
+  providers: [RunsRepository, RunsService, RunStreamsService],
+})
+export class RunsModule {}

@@ -1,0 +1,277 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { EntityManager, In, Repository } from 'typeorm';
+import type { TenantId } from '../auth/tenant';
+import type { JsonObject } from '../database/json';
+import { CHECKPOINT_SCHEMA } from '../database/schemas';
+import type { RunKwargs } from '../graphs/host/protocol';
+import { END_EVENT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
+import { ThreadEntity } from '../threads/thread.entity';
+import { CancelAction, MultitaskStrategy, RunEntity, RunStatus } from './run.entity';
+import type { ListRuns } from './runs.schemas';
+
+export const RUN_CANCEL_CHANNEL = 'gantry_run_cancel';
+
+export interface NewRun {
+  runId: string;
+  threadId: string;
+  assistantId: string;
+  graphId: string;
+  metadata: JsonObject;
+  kwargs: RunKwargs;
+  /** Sealed. */
+  webhook: string | null;
+  multitaskStrategy: MultitaskStrategy;
+  delayMs: number;
+  thread: {
+    /** The thread is made with the run when it isn't there. */
+    create: boolean;
+    temporary: boolean;
+  };
+}
+
+export type Created =
+  | { outcome: 'created'; run: RunEntity; first: boolean; cancelled: string[] }
+  | { outcome: 'no-thread' }
+  | { outcome: 'rejected' };
+
+const IN_FLIGHT = `status IN ('pending', 'running')`;
+
+/** Runs, and what of threads, events and checkpoints changes with them in one transaction. */
+@Injectable()
+export class RunsRepository {
+  constructor(@InjectRepository(RunEntity) private readonly runs: Repository<RunEntity>) {}
+
+  find(tenantId: TenantId, runId: string, threadId?: string): Promise<RunEntity | null> {
+    return this.runs.findOneBy({ tenantId, runId, ...(threadId !== undefined && { threadId }) });
+  }
+
+  list(tenantId: TenantId, threadId: string, { limit, offset, status }: ListRuns): Promise<RunEntity[]> {
+    return this.runs.find({
+      where: { tenantId, threadId, ...(status !== undefined && { status: status as RunStatus }) },
+      order: { scheduledAt: 'DESC', runId: 'DESC' },
+      take: limit,
+      skip: offset,
+    });
+  }
+
+  /**
+   * Inserts a run as the strategy of its thread allows, under the thread's row lock: two callers on one thread are one
+   * after the other.
+   */
+  create(tenantId: TenantId, run: NewRun): Promise<Created> {
+    return this.runs.manager.transaction(async (manager) => {
+      const isNew = run.thread.create && (await insertThread(manager, tenantId, run));
+      const thread = await lockThread(manager, tenantId, run.threadId);
+      if (!thread || (thread.temporary && !isNew)) return { outcome: 'no-thread' };
+      const inFlight: { run_id: string; status: RunStatus }[] = isNew
+        ? []
+        : await manager.query(`SELECT run_id, status FROM runs WHERE thread_id = $1 AND ${IN_FLIGHT}`, [run.threadId]);
+      if (inFlight.length > 0 && run.multitaskStrategy === 'reject') return { outcome: 'rejected' };
+      const cancelled =
+        run.multitaskStrategy === 'interrupt' || run.multitaskStrategy === 'rollback'
+          ? await this.cancelLocked(manager, inFlight, run.multitaskStrategy)
+          : [];
+      const row = await insertRun(manager, tenantId, run);
+      if (!isNew) await occupyThread(manager, run, thread);
+      const waiting = run.multitaskStrategy === 'enqueue' ? inFlight : inFlight.filter((other) => other.status === 'running');
+      return { outcome: 'created', run: row, first: waiting.length === 0, cancelled };
+    });
+  }
+
+  /**
+   * Asks runs to end. What hasn't begun ends here; what runs is marked, and its worker is told.
+   * @returns ids of the running ones.
+   */
+  cancel(tenantId: TenantId, runs: RunEntity[], action: CancelAction): Promise<string[]> {
+    return this.runs.manager.transaction(async (manager) => {
+      const running: string[] = [];
+      // Always in the same order, so that two bulk cancels can't wait for each other's threads.
+      const threadIds = [...new Set(runs.map(({ threadId }) => threadId))].sort();
+      for (const threadId of threadIds) {
+        await lockThread(manager, tenantId, threadId);
+        const inFlight: { run_id: string; status: RunStatus }[] = await manager.query(
+          `SELECT run_id, status FROM runs WHERE run_id = ANY($1) AND thread_id = $2 AND ${IN_FLIGHT}`,
+          [runs.map(({ runId }) => runId), threadId],
+        );
+        running.push(...(await this.cancelLocked(manager, inFlight, action)));
+        await releaseThread(manager, threadId);
+      }
+      return running;
+    });
+  }
+
+  findInFlight(tenantId: TenantId, statuses: RunStatus[]): Promise<RunEntity[]> {
+    return this.runs.findBy({ tenantId, status: In(statuses) });
+  }
+
+  findMany(tenantId: TenantId, threadId: string, runIds: string[]): Promise<RunEntity[]> {
+    return this.runs.findBy({ tenantId, threadId, runId: In(runIds) });
+  }
+
+  /** Deletes a run, its events and its checkpoints. A worker that holds it is fenced from now on. */
+  async delete(tenantId: TenantId, run: RunEntity): Promise<void> {
+    await this.runs.manager.transaction(async (manager) => {
+      await lockThread(manager, tenantId, run.threadId);
+      const { affected } = await manager.delete(RunEntity, { tenantId, runId: run.runId });
+      if (!affected) return;
+      await appendEnd(manager, run, { status: 'deleted', result: {} });
+      await deleteCheckpoints(manager, run);
+      await releaseThread(manager, run.threadId);
+    });
+  }
+
+  /** The next run of a thread that may begin: pending, due, and none is running. */
+  async nextOf(threadId: string): Promise<RunEntity | null> {
+    return this.runs.manager.transaction((manager) => nextRun(manager, threadId));
+  }
+
+  /** @returns the running ones, marked. */
+  private async cancelLocked(
+    manager: EntityManager,
+    inFlight: { run_id: string; status: RunStatus }[],
+    action: CancelAction,
+  ): Promise<string[]> {
+    const idsOf = (status: RunStatus): string[] =>
+      inFlight.filter((run) => run.status === status).map(({ run_id }) => run_id);
+    const running = idsOf('running');
+    if (running.length > 0) {
+      await manager.query(`UPDATE runs SET cancel_action = $2, updated_at = now() WHERE run_id = ANY($1)`, [
+        running,
+        action,
+      ]);
+      await manager.query(`SELECT pg_notify('${RUN_CANCEL_CHANNEL}', run_id::text) FROM unnest($1::uuid[]) AS run_id`, [
+        running,
+      ]);
+    }
+    for (const runId of idsOf('pending')) {
+      const run = await manager.findOneByOrFail(RunEntity, { runId });
+      if (action === 'rollback') await manager.delete(RunEntity, { runId });
+      else {
+        await manager.query(`UPDATE runs SET status = 'interrupted', ended_at = now(), updated_at = now() WHERE run_id = $1`, [
+          runId,
+        ]);
+      }
+      await appendEnd(manager, run, { status: action === 'rollback' ? 'deleted' : 'interrupted', result: {} });
+    }
+    return running;
+  }
+}
+
+/** Takes the thread's row lock: everything that concerns the order of a thread's runs happens under it. */
+export async function lockThread(
+  manager: EntityManager,
+  tenantId: string,
+  threadId: string,
+): Promise<ThreadEntity | null> {
+  return manager.findOne(ThreadEntity, { where: { tenantId, threadId }, lock: { mode: 'pessimistic_write' } });
+}
+
+/** Writes the end of a run's log, which closes its streams, and tells the readers. */
+export async function appendEnd(manager: EntityManager, run: RunEntity, end: RunEnd): Promise<void> {
+  await manager.query(
+    `INSERT INTO run_events (run_id, seq, tenant_id, event, data)
+     SELECT $1, coalesce(max(seq), -1) + 1, $2, $3, $4 FROM run_events WHERE run_id = $1`,
+    [run.runId, run.tenantId, END_EVENT, JSON.stringify(end)],
+  );
+  await manager.query(`SELECT pg_notify('${RUN_EVENTS_CHANNEL}', $1)`, [run.runId]);
+}
+
+/** The oldest run of the thread that is due, unless one is running. */
+export async function nextRun(manager: EntityManager, threadId: string): Promise<RunEntity | null> {
+  return manager
+    .createQueryBuilder(RunEntity, 'r')
+    .where(`r.threadId = :threadId AND r.status = 'pending' AND r.scheduledAt <= now()`, { threadId })
+    .andWhere(`NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = :threadId AND o.status = 'running')`)
+    .orderBy('r.scheduledAt')
+    .addOrderBy('r.runId')
+    .getOne();
+}
+
+/** Removes what a run wrote: checkpoints, and the writes that belong to them. */
+export async function deleteCheckpoints(manager: EntityManager, run: RunEntity): Promise<void> {
+  await manager.query(
+    `WITH gone AS (
+       DELETE FROM ${CHECKPOINT_SCHEMA}.checkpoints
+       WHERE thread_id = $1 AND metadata->>'run_id' = $2 RETURNING checkpoint_ns, checkpoint_id
+     )
+     DELETE FROM ${CHECKPOINT_SCHEMA}.checkpoint_writes w USING gone
+     WHERE w.thread_id = $1 AND w.checkpoint_ns = gone.checkpoint_ns AND w.checkpoint_id = gone.checkpoint_id`,
+    [run.threadId, run.runId],
+  );
+}
+
+/** A thread whose last run in flight went away without running is no longer busy. */
+async function releaseThread(manager: EntityManager, threadId: string): Promise<void> {
+  await manager.query(
+    `UPDATE threads SET updated_at = now(),
+       status = CASE WHEN error IS NOT NULL THEN 'error' WHEN interrupts <> '{}' THEN 'interrupted' ELSE 'idle' END,
+       delete_after = CASE WHEN temporary THEN now() ELSE delete_after END
+     WHERE thread_id = $1 AND NOT EXISTS (SELECT 1 FROM runs WHERE thread_id = $1 AND ${IN_FLIGHT})`,
+    [threadId],
+  );
+}
+
+async function insertThread(manager: EntityManager, tenantId: TenantId, run: NewRun): Promise<boolean> {
+  const inserted: unknown[] = await manager.query(
+    `INSERT INTO threads (thread_id, tenant_id, status, metadata, config, temporary)
+     VALUES ($1, $2, 'busy', $3, $4, $5) ON CONFLICT DO NOTHING RETURNING 1`,
+    [
+      run.threadId,
+      tenantId,
+      JSON.stringify({ ...run.metadata, graph_id: run.graphId, assistant_id: run.assistantId }),
+      JSON.stringify(run.kwargs.config ?? {}),
+      run.thread.temporary,
+    ],
+  );
+  return inserted.length > 0;
+}
+
+async function occupyThread(manager: EntityManager, run: NewRun, thread: ThreadEntity): Promise<void> {
+  const stamp = thread.status === 'busy' ? {} : { graph_id: run.graphId, assistant_id: run.assistantId };
+  const config = thread.status === 'busy' ? {} : (run.kwargs.config ?? {});
+  await manager.query(
+    `UPDATE threads SET status = 'busy', metadata = metadata || $2, config = config || $3, error = NULL, updated_at = now()
+     WHERE thread_id = $1`,
+    [run.threadId, JSON.stringify(stamp), JSON.stringify(config)],
+  );
+}
+
+async function insertRun(manager: EntityManager, tenantId: TenantId, run: NewRun): Promise<RunEntity> {
+  const [times]: Pick<RunEntity, 'scheduledAt' | 'createdAt' | 'updatedAt'>[] = await manager.query(
+    `INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, metadata, kwargs, multitask_strategy, webhook,
+       scheduled_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + $10 * interval '1 millisecond')
+     RETURNING scheduled_at AS "scheduledAt", created_at AS "createdAt", updated_at AS "updatedAt"`,
+    [
+      run.runId,
+      tenantId,
+      run.threadId,
+      run.assistantId,
+      run.graphId,
+      JSON.stringify(run.metadata),
+      JSON.stringify(run.kwargs),
+      run.multitaskStrategy,
+      run.webhook,
+      run.delayMs,
+    ],
+  );
+  const { runId, threadId, assistantId, graphId, metadata, kwargs, multitaskStrategy, webhook } = run;
+  return Object.assign(new RunEntity(), times, {
+    runId,
+    tenantId,
+    threadId,
+    assistantId,
+    graphId,
+    metadata,
+    kwargs,
+    multitaskStrategy,
+    webhook,
+    status: 'pending',
+    attempt: 0,
+    cancelAction: null,
+    error: null,
+    startedAt: null,
+    endedAt: null,
+  });
+}

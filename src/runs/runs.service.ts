@@ -1,0 +1,207 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { AssistantEntity } from '../assistants/assistant.entity';
+import { AssistantsService } from '../assistants/assistants.service';
+import type { TenantId } from '../auth/tenant';
+import { SecretBox } from '../crypto/secret-box';
+import type { Durability, RunKwargs } from '../graphs/host/protocol';
+import { RunOrchestrator } from '../temporal/run-orchestrator';
+import { ThreadsService } from '../threads/threads.service';
+import { threadErrors } from '../threads/thread.errors';
+import { maskUrl } from '../webhooks/mask-url';
+import { WebhookPolicy } from '../webhooks/webhook-policy';
+import { CancelAction, RunEntity } from './run.entity';
+import { runErrors } from './run.errors';
+import { webhookSealContext } from './run-webhook';
+import { type NewRun, RunsRepository } from './runs.repository';
+import type { CancelMany, CreateRun, ListRuns } from './runs.schemas';
+
+/** Creating, reading and ending runs. The row is the intent: what is committed here is carried out, whoever dies. */
+@Injectable()
+export class RunsService {
+  private readonly logger = new Logger(RunsService.name);
+
+  constructor(
+    private readonly repository: RunsRepository,
+    private readonly assistants: AssistantsService,
+    private readonly threads: ThreadsService,
+    private readonly orchestrator: RunOrchestrator,
+    private readonly webhookPolicy: WebhookPolicy,
+    private readonly secrets: SecretBox,
+  ) {}
+
+  /** @throws 404 for an unknown thread or assistant, 409 by `reject`, 422 for a webhook that the policy refuses. */
+  async create(tenantId: TenantId, threadId: string, body: CreateRun): Promise<RunEntity> {
+    const run = await this.prepare(tenantId, body, threadId);
+    return this.insert(tenantId, run);
+  }
+
+  /** A run on a thread of its own, which goes with it unless `on_completion` is `keep`. */
+  async createStateless(tenantId: TenantId, body: CreateRun): Promise<RunEntity> {
+    return this.insert(tenantId, await this.prepareStateless(tenantId, body));
+  }
+
+  /** All of them or, when one is wrong, none. */
+  async createBatch(tenantId: TenantId, bodies: CreateRun[]): Promise<RunEntity[]> {
+    const runs = await Promise.all(bodies.map((body) => this.prepareStateless(tenantId, body)));
+    return Promise.all(runs.map((run) => this.insert(tenantId, run)));
+  }
+
+  find(tenantId: TenantId, runId: string, threadId?: string): Promise<RunEntity | null> {
+    return this.repository.find(tenantId, runId, threadId);
+  }
+
+  async get(tenantId: TenantId, runId: string, threadId?: string): Promise<RunEntity> {
+    const run = await this.find(tenantId, runId, threadId);
+    if (!run) throw runErrors.notFound();
+    return run;
+  }
+
+  async list(tenantId: TenantId, threadId: string, query: ListRuns): Promise<RunEntity[]> {
+    await this.threads.get(tenantId, threadId);
+    return this.repository.list(tenantId, threadId, query);
+  }
+
+  /** @throws 404 when there is no such run, or it has ended. */
+  async cancel(tenantId: TenantId, runId: string, action: CancelAction, threadId?: string): Promise<void> {
+    const run = await this.get(tenantId, runId, threadId);
+    if (run.status !== 'pending' && run.status !== 'running') throw runErrors.alreadyEnded(run.status);
+    await this.cancelAll(tenantId, [run], action);
+  }
+
+  /** For a client that went away: a run that has ended meanwhile is left as it is. */
+  async cancelIfInFlight(tenantId: TenantId, runId: string, action: CancelAction): Promise<void> {
+    const run = await this.find(tenantId, runId);
+    if (run) await this.cancelAll(tenantId, [run], action);
+  }
+
+  /** @throws 404 when nothing that could be cancelled matched. */
+  async cancelMany(tenantId: TenantId, selection: CancelMany, action: CancelAction): Promise<void> {
+    const runs =
+      'status' in selection
+        ? await this.repository.findInFlight(
+            tenantId,
+            selection.status === 'all' ? ['pending', 'running'] : [selection.status],
+          )
+        : await this.repository.findMany(tenantId, selection.thread_id, selection.run_ids);
+    const inFlight = runs.filter(({ status }) => status === 'pending' || status === 'running');
+    if (inFlight.length === 0) throw runErrors.nothingToCancel();
+    await this.cancelAll(tenantId, inFlight, action);
+  }
+
+  /** Deletes the run and what it wrote; a run in flight is stopped by it. */
+  async delete(tenantId: TenantId, runId: string, threadId: string): Promise<void> {
+    const run = await this.get(tenantId, runId, threadId);
+    await this.repository.delete(tenantId, run);
+    await this.tellWorkers([runId]);
+    await this.startNext(threadId);
+  }
+
+  private async cancelAll(tenantId: TenantId, runs: RunEntity[], action: CancelAction): Promise<void> {
+    const running = await this.repository.cancel(tenantId, runs, action);
+    await this.tellWorkers(running);
+    for (const threadId of new Set(runs.map((run) => run.threadId))) await this.startNext(threadId);
+  }
+
+  private async startNext(threadId: string): Promise<void> {
+    const next = await this.repository.nextOf(threadId);
+    if (next) this.start(next);
+  }
+
+  private async prepareStateless(tenantId: TenantId, body: CreateRun): Promise<NewRun> {
+    if (body.command?.resume !== undefined) throw runErrors.resumeWithoutThread();
+    return this.prepare(tenantId, body);
+  }
+
+  private async prepare(tenantId: TenantId, body: CreateRun, threadId?: string): Promise<NewRun> {
+    const assistant = await this.assistants.getForRun(tenantId, body.assistant_id);
+    const configurable = body.config?.configurable;
+    if (body.context && configurable && Object.keys(configurable).length > 0) throw runErrors.configAndContext();
+    if (body.webhook) await this.webhookPolicy.check(body.webhook);
+    const runId = uuidv7();
+    const stateless = threadId === undefined;
+    const temporary = stateless && body.on_completion === 'delete';
+    return {
+      runId,
+      threadId: threadId ?? uuidv7(),
+      assistantId: assistant.assistantId,
+      graphId: assistant.graphId,
+      metadata: { ...assistant.metadata, ...body.metadata, assistant_id: assistant.assistantId },
+      kwargs: toKwargs(body, assistant, temporary),
+      webhook: body.webhook ? this.secrets.seal(body.webhook, webhookSealContext(tenantId, runId)) : null,
+      multitaskStrategy: body.multitask_strategy,
+      delayMs: Math.max(0, Math.round(body.after_seconds * 1000)),
+      thread: { create: stateless || body.if_not_exists === 'create', temporary },
+    };
+  }
+
+  private async insert(tenantId: TenantId, run: NewRun): Promise<RunEntity> {
+    const created = await this.repository.create(tenantId, run);
+    if (created.outcome === 'no-thread') throw threadErrors.notFound(run.threadId);
+    if (created.outcome === 'rejected') throw runErrors.rejected();
+    if (created.cancelled.length > 0) await this.tellWorkers(created.cancelled);
+    // A delayed run has a timer of its own; when it is due and the thread is taken, it waits its turn like the others.
+    if (created.first || run.delayMs > 0) this.start(created.run, run.delayMs);
+    return created.run;
+  }
+
+  /** Not awaited: the run is stored, and when this fails the sweep starts it. */
+  private start(run: RunEntity, delayMs = 0): void {
+    this.orchestrator.start(run, delayMs).catch((error: unknown) => {
+      this.logger.warn({ err: error, run_id: run.runId }, 'Run not started yet: the sweep will do it');
+    });
+  }
+
+  /** The notification has reached the worker already; the workflow's cancellation is for a worker that was away. */
+  private async tellWorkers(runIds: string[]): Promise<void> {
+    await Promise.all(
+      runIds.map((runId) =>
+        this.orchestrator.cancel(runId).catch((error: unknown) => {
+          this.logger.warn({ err: error, run_id: runId }, 'Cancellation did not reach Temporal; the worker has it');
+        }),
+      ),
+    );
+  }
+}
+
+function toKwargs(body: CreateRun, assistant: AssistantEntity, temporary: boolean): RunKwargs {
+  const { config = {}, context } = body;
+  const base = assistant.config as RunKwargs['config'];
+  const checkpoint = { ...body.checkpoint, ...(body.checkpoint_id && { checkpoint_id: body.checkpoint_id }) };
+  const mergedContext = { ...assistant.context, ...context };
+  return {
+    input: body.input ?? null,
+    ...(body.command && { command: withoutNulls(body.command) }),
+    config: {
+      ...base,
+      ...config,
+      configurable: { ...base?.configurable, ...config.configurable },
+      ...((base?.tags || config.tags) && { tags: [...new Set([...(base?.tags ?? []), ...(config.tags ?? [])])] }),
+    },
+    ...(Object.keys(mergedContext).length > 0 && { context: mergedContext }),
+    stream_mode: body.stream_mode,
+    stream_subgraphs: body.stream_subgraphs,
+    stream_resumable: body.stream_resumable,
+    ...(body.interrupt_before && { interrupt_before: body.interrupt_before }),
+    ...(body.interrupt_after && { interrupt_after: body.interrupt_after }),
+    ...(Object.keys(checkpoint).length > 0 && { checkpoint }),
+    durability: body.durability ?? durabilityOf(body.checkpoint_during),
+    ...(body.feedback_keys && { feedback_keys: body.feedback_keys }),
+    ...(body.webhook && { webhook: maskUrl(body.webhook) }),
+    on_completion: body.on_completion,
+    temporary,
+  };
+}
+
+function durabilityOf(checkpointDuring: boolean | undefined): Durability {
+  return checkpointDuring === false ? 'exit' : 'async';
+}
+
+function withoutNulls(command: NonNullable<CreateRun['command']>): RunKwargs['command'] {
+  const { update, resume, goto } = command;
+  return {
+    ...(update != null && { update }),
+    ...(resume !== undefined && { resume }),
+    ...(goto != null && { goto }),
+  };
+}

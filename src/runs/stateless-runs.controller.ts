@@ -1,0 +1,124 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { z } from 'zod';
+import { Tenant, type TenantId } from '../auth/tenant';
+import { LastEventId } from './last-event-id';
+import { toRun } from './run.mapper';
+import { locations, RunStreamsService } from './run-streams.service';
+import {
+  cancelManyQuery,
+  cancelManySchema,
+  type CancelMany,
+  createBatchSchema,
+  type CreateBatch,
+  type CreateRun,
+  createRunSchema,
+  joinQuery,
+  joinStreamQuery,
+  type Run,
+  runParam,
+} from './runs.schemas';
+import { RunsService } from './runs.service';
+
+type RunParam = z.infer<typeof runParam>;
+
+/** Runs without a thread of the caller's: each has one of its own, which goes with it unless it is to be kept. */
+@ApiTags('Stateless Runs')
+@Controller('runs')
+export class StatelessRunsController {
+  constructor(
+    private readonly runs: RunsService,
+    private readonly streams: RunStreamsService,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Create a stateless background run' })
+  async create(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: createRunSchema }) body: CreateRun,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Run> {
+    const run = await this.runs.createStateless(tenantId, body);
+    void reply.header('Content-Location', locations(run, 'join')['Content-Location']);
+    return toRun(run);
+  }
+
+  @Post('stream')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Create a stateless run and stream its events' })
+  async stream(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: createRunSchema }) body: CreateRun,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const run = await this.runs.createStateless(tenantId, body);
+    await this.streams.stream(tenantId, run, reply, { after: -1, cancelOnDisconnect: body.on_disconnect === 'cancel' });
+  }
+
+  @Post('wait')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Create a stateless run and wait for its result' })
+  async wait(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: createRunSchema }) body: CreateRun,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const run = await this.runs.createStateless(tenantId, body);
+    await this.streams.wait(tenantId, run, reply, body.on_disconnect === 'cancel');
+  }
+
+  @Post('batch')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Create several stateless runs: all, or none when one is wrong' })
+  async createBatch(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: createBatchSchema }) bodies: CreateBatch,
+  ): Promise<Run[]> {
+    return (await this.runs.createBatch(tenantId, bodies)).map(toRun);
+  }
+
+  @Post('cancel')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Cancel several runs' })
+  cancelMany(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: cancelManySchema }) body: CancelMany,
+    @Query({ schema: cancelManyQuery }) { action }: z.infer<typeof cancelManyQuery>,
+  ): Promise<void> {
+    return this.runs.cancelMany(tenantId, body, action);
+  }
+
+  @Get(':run_id')
+  @ApiOperation({ summary: 'Get a run' })
+  async get(@Tenant() tenantId: TenantId, @Param({ schema: runParam }) { run_id }: RunParam): Promise<Run> {
+    return toRun(await this.runs.get(tenantId, run_id));
+  }
+
+  @Get(':run_id/join')
+  @ApiOperation({ summary: "Wait for a run's result" })
+  async join(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: runParam }) { run_id }: RunParam,
+    @Query({ schema: joinQuery }) { cancel_on_disconnect }: z.infer<typeof joinQuery>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const run = await this.runs.get(tenantId, run_id);
+    await this.streams.wait(tenantId, run, reply, cancel_on_disconnect ?? false);
+  }
+
+  @Get(':run_id/stream')
+  @ApiOperation({ summary: "Stream a run's events, from Last-Event-ID on" })
+  async joinStream(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: runParam }) { run_id }: RunParam,
+    @Query({ schema: joinStreamQuery }) query: z.infer<typeof joinStreamQuery>,
+    @LastEventId() after: number,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const run = await this.runs.get(tenantId, run_id);
+    const cancelOnDisconnect = query.cancel_on_disconnect ?? false;
+    await this.streams.stream(tenantId, run, reply, { after, modes: query.stream_mode, cancelOnDisconnect });
+  }
+}

@@ -1,0 +1,109 @@
+import { Injectable } from '@nestjs/common';
+import { EventLogRepository, type NewRunEvent } from './event-log.repository';
+
+/** A batch is cheap, and a few milliseconds are not seen: what comes within them shares one commit. */
+const FLUSH_MS = 3;
+const FLUSH_EVENTS = 64;
+/** A notification carries the ids of its runs and may have 8,000 bytes. */
+const MAX_EVENTS = 2_000;
+const MAX_RUNS = 200;
+
+interface Batch {
+  events: NewRunEvent[];
+  done: Promise<Set<string>>;
+  resolve: (held: Set<string>) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Another attempt holds the run: its events are not this one's to write. */
+export class EventsRefused extends Error {
+  constructor(runId: string) {
+    super(`The run ${runId} is held by another attempt`);
+    this.name = 'EventsRefused';
+  }
+}
+
+/** Gathers the events of all runs of a worker into few, ordered writes: one is on its way at a time. */
+@Injectable()
+export class EventAppender {
+  private batch = newBatch();
+  private timer: NodeJS.Timeout | undefined;
+  private writing = false;
+
+  constructor(private readonly log: EventLogRepository) {}
+
+  /**
+   * Appends events of one run; resolves when they are committed.
+   * @throws {EventsRefused} when another attempt holds the run; or the database's error.
+   */
+  async append(runId: string, events: NewRunEvent[]): Promise<void> {
+    const { batch } = this;
+    batch.events.push(...events);
+    this.schedule();
+    const held = await batch.done;
+    if (!held.has(runId)) throw new EventsRefused(runId);
+  }
+
+  private schedule(): void {
+    if (this.writing) return;
+    if (this.batch.events.length >= FLUSH_EVENTS) {
+      clearTimeout(this.timer);
+      this.timer = undefined;
+      void this.flush();
+    } else {
+      this.timer ??= setTimeout(() => {
+        this.timer = undefined;
+        void this.flush();
+      }, FLUSH_MS);
+    }
+  }
+
+  private async flush(): Promise<void> {
+    const { batch } = this;
+    this.batch = newBatch();
+    this.writing = true;
+    try {
+      const held = new Set<string>();
+      for (const part of partsOf(batch.events)) {
+        for (const runId of await this.log.append(part)) held.add(runId);
+      }
+      batch.resolve(held);
+    } catch (error) {
+      batch.reject(error);
+    } finally {
+      this.writing = false;
+      if (this.batch.events.length > 0) this.schedule();
+    }
+  }
+}
+
+function newBatch(): Batch {
+  const { promise, resolve, reject } = withResolvers<Set<string>>();
+  return { events: [], done: promise, resolve, reject };
+}
+
+function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
+  let resolve!: (value: T) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<T>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
+}
+
+/** Statements of bounded size, in order. */
+function* partsOf(events: NewRunEvent[]): Generator<NewRunEvent[]> {
+  let part: NewRunEvent[] = [];
+  let runs = new Set<string>();
+  for (const event of events) {
+    if (part.length >= MAX_EVENTS || (runs.size >= MAX_RUNS && !runs.has(event.runId))) {
+      yield part;
+      part = [];
+      runs = new Set();
+    }
+    part.push(event);
+    runs.add(event.runId);
+  }
+  if (part.length > 0) yield part;
+}

@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import type { TenantId } from '../auth/tenant';
+import { RUN_EVENTS_CHANNEL, type RunEvent } from './run-event';
+
+export interface NewRunEvent extends RunEvent {
+  tenantId: string;
+  runId: string;
+  /** The fencing token of the attempt that made the event. */
+  attempt: number;
+}
+
+export interface EventQuery {
+  runId: string;
+  /** Events with a higher seq are wanted; -1 for all. */
+  after: number;
+}
+
+/** Events of one run that one read returns at the most: a slow reader takes them page by page. */
+const PAGE = 200;
+
+/** The log of run events in Postgres: `(run_id, seq)`, partitioned by the run's day. */
+@Injectable()
+export class EventLogRepository {
+  constructor(@InjectDataSource() private readonly database: DataSource) {}
+
+  /**
+   * Writes a batch of events of many runs in one statement with one notification, and only those of attempts that still
+   * hold their run: the row lock keeps another attempt from beginning in between.
+   * @returns ids of the runs that were held.
+   */
+  async append(events: NewRunEvent[]): Promise<Set<string>> {
+    const column = <K extends keyof NewRunEvent>(key: K): NewRunEvent[K][] => events.map((event) => event[key]);
+    const [{ held }]: [{ held: string[] }] = await this.database.query(
+      `WITH input AS (
+         SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[], $4::uuid[], $5::text[], $6::text[])
+           AS input (run_id, attempt, seq, tenant_id, event, data)
+       ), held AS MATERIALIZED (
+         SELECT run_id, attempt FROM runs
+         WHERE (run_id, attempt) IN (SELECT run_id, attempt FROM input) AND status = 'running'
+         FOR SHARE
+       ), written AS (
+         INSERT INTO run_events (run_id, seq, tenant_id, event, data)
+         SELECT run_id, seq, tenant_id, event, data FROM input JOIN held USING (run_id, attempt)
+       )
+       SELECT coalesce(array_agg(run_id), '{}') AS held,
+              pg_notify('${RUN_EVENTS_CHANNEL}', coalesce(string_agg(run_id::text, ','), ''))
+       FROM held`,
+      [column('runId'), column('attempt'), column('seq'), column('tenantId'), column('event'), column('data')],
+    );
+    return new Set(held);
+  }
+
+  /** The next page of each asked run, in one query. */
+  async readMany(queries: EventQuery[]): Promise<RunEvent[][]> {
+    const rows: (RunEvent & { index: string })[] = await this.database.query(
+      `SELECT asked.index, event.seq, event.event, event.data
+       FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS asked (run_id, after, index)
+       CROSS JOIN LATERAL (
+         SELECT seq, event, data FROM run_events
+         WHERE run_events.run_id = asked.run_id AND run_events.seq > asked.after
+         ORDER BY seq LIMIT ${PAGE}
+       ) AS event
+       ORDER BY asked.index, event.seq`,
+      [queries.map(({ runId }) => runId), queries.map(({ after }) => after)],
+    );
+    const pages: RunEvent[][] = queries.map(() => []);
+    for (const { index, seq, event, data } of rows) pages[Number(index) - 1]!.push({ seq, event, data });
+    return pages;
+  }
+
+  /** The last event of a run's log, if it is its end. */
+  async readEnd(tenantId: TenantId, runId: string, endEvent: string): Promise<string | undefined> {
+    const [row]: { data: string }[] = await this.database.query(
+      `SELECT data FROM run_events WHERE run_id = $1 AND tenant_id = $2 AND event = $3 ORDER BY seq DESC LIMIT 1`,
+      [runId, tenantId, endEvent],
+    );
+    return row?.data;
+  }
+}

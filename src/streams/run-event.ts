@@ -1,0 +1,21 @@
+/** One entry of a run's event log. `seq` counts from 0 without gaps and is the SSE id. */
+export interface RunEvent {
+  seq: number;
+  event: string;
+  /** JSON text. */
+  data: string;
+}
+
+/**
+ * The last entry of every log, written in the transaction that ends the run. Clients don't see it as an event: it closes
+ * their streams and answers those who wait.
+ */
+export const END_EVENT = '__end__';
+
+export interface RunEnd {
+  status: 'success' | 'error' | 'timeout' | 'interrupted' | 'deleted';
+  /** What `wait` and `join` answer. */
+  result: unknown;
+}
+
+export const RUN_EVENTS_CHANNEL = 'gantry_run_events';

@@ -1,0 +1,48 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { JsonObject } from '../database/json';
+
+export type ThreadStatus = 'idle' | 'busy' | 'interrupted' | 'error';
+
+@Entity('threads')
+export class ThreadEntity {
+  @PrimaryColumn({ name: 'thread_id', type: 'uuid' })
+  threadId!: string;
+
+  @Column({ name: 'tenant_id', type: 'uuid' })
+  tenantId!: string;
+
+  @Column({ type: 'text' })
+  status!: ThreadStatus;
+
+  @Column({ type: 'jsonb' })
+  metadata!: JsonObject;
+
+  @Column({ type: 'jsonb' })
+  config!: JsonObject;
+
+  @Column({ type: 'jsonb', nullable: true })
+  values!: unknown;
+
+  /** Task id → the interrupts that it waits at. */
+  @Column({ type: 'jsonb' })
+  interrupts!: Record<string, unknown[]>;
+
+  @Column({ type: 'jsonb', nullable: true })
+  error!: JsonObject | null;
+
+  /** Made for one stateless run: unseen by every thread route, deleted when its time is over. */
+  @Column({ type: 'boolean' })
+  temporary!: boolean;
+
+  @Column({ name: 'delete_after', type: 'timestamptz', nullable: true })
+  deleteAfter!: Date | null;
+
+  @Column({ name: 'created_at', type: 'timestamptz' })
+  createdAt!: Date;
+
+  @Column({ name: 'updated_at', type: 'timestamptz' })
+  updatedAt!: Date;
+
+  @Column({ name: 'state_updated_at', type: 'timestamptz', nullable: true })
+  stateUpdatedAt!: Date | null;
+}

@@ -1,0 +1,12 @@
+import { ApiError } from '../http/api-error';
+
+export const threadErrors = {
+  notFound: (threadId: string) =>
+    new ApiError(404, 'thread_not_found', `Thread with ID ${threadId} not found`, { format: 'text' }),
+  exists: (threadId: string) => new ApiError(409, 'thread_exists', `Thread with ID ${threadId} already exists`),
+  busy: () =>
+    new ApiError(409, 'thread_busy', 'Thread is busy with a running or pending run: wait for it or cancel it first'),
+  noGraph: () =>
+    new ApiError(400, 'thread_without_graph', 'Thread has no graph yet: run an assistant on it, or set metadata.graph_id'),
+  stateRefused: (message: string) => new ApiError(400, 'state_refused', message),
+};

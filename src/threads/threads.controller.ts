@@ -1,0 +1,174 @@
+import { Body, Controller, Delete, Get, Header, Headers, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { z } from 'zod';
+import { Tenant, type TenantId } from '../auth/tenant';
+import { paginate, project } from '../http/pagination';
+import { toThread } from './thread.mapper';
+import {
+  countThreadsSchema,
+  type CreateThread,
+  createThreadSchema,
+  historyQuery,
+  type HistoryQuery,
+  historySchema,
+  type PatchThread,
+  patchThreadSchema,
+  type SearchThreads,
+  searchThreadsSchema,
+  type StateAtCheckpoint,
+  stateAtCheckpointSchema,
+  stateQuery,
+  type Thread,
+  threadCheckpointParam,
+  type ThreadFilter,
+  threadIdParam,
+  type UpdateState,
+  updateStateSchema,
+} from './threads.schemas';
+import { ThreadsService, type UpdatedState } from './threads.service';
+
+type IdParam = z.infer<typeof threadIdParam>;
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** What a group of runs has accumulated: a state with its history. */
+@ApiTags('Threads')
+@Controller('threads')
+export class ThreadsController {
+  constructor(private readonly threads: ThreadsService) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Create a thread' })
+  async create(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: createThreadSchema.prefault({}) }) body: CreateThread,
+  ): Promise<Thread> {
+    return toThread(await this.threads.create(tenantId, body));
+  }
+
+  @Post('search')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Search threads' })
+  async search(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: searchThreadsSchema.prefault({}) }) body: SearchThreads,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Partial<Thread>[]> {
+    const page = await this.threads.search(tenantId, body);
+    return project(paginate(reply, page, body.offset).map(toThread), body.select);
+  }
+
+  @Post('count')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Count threads' })
+  count(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: countThreadsSchema.prefault({}) }) body: ThreadFilter,
+  ): Promise<number> {
+    return this.threads.count(tenantId, body);
+  }
+
+  @Get(':thread_id')
+  @ApiOperation({ summary: 'Get a thread' })
+  async get(@Tenant() tenantId: TenantId, @Param({ schema: threadIdParam }) { thread_id }: IdParam): Promise<Thread> {
+    return toThread(await this.threads.get(tenantId, thread_id));
+  }
+
+  @Patch(':thread_id')
+  @ApiOperation({ summary: "Merge into a thread's metadata" })
+  async patch(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadIdParam }) { thread_id }: IdParam,
+    @Body({ schema: patchThreadSchema.prefault({}) }) body: PatchThread,
+    @Headers('prefer') prefer: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Thread | undefined> {
+    const thread = await this.threads.patch(tenantId, thread_id, body);
+    if (!prefer?.includes('return=minimal')) return toThread(thread);
+    void reply.status(204);
+    return undefined;
+  }
+
+  @Delete(':thread_id')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Delete a thread with its runs and checkpoints' })
+  delete(@Tenant() tenantId: TenantId, @Param({ schema: threadIdParam }) { thread_id }: IdParam): Promise<void> {
+    return this.threads.delete(tenantId, thread_id);
+  }
+
+  @Post(':thread_id/copy')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Copy a thread with its checkpoints' })
+  async copy(@Tenant() tenantId: TenantId, @Param({ schema: threadIdParam }) { thread_id }: IdParam): Promise<Thread> {
+    return toThread(await this.threads.copy(tenantId, thread_id));
+  }
+
+  @Get(':thread_id/state')
+  @Header('content-type', JSON_TYPE)
+  @ApiOperation({ summary: "The thread's state" })
+  state(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadIdParam }) { thread_id }: IdParam,
+    @Query({ schema: stateQuery }) { subgraphs }: z.infer<typeof stateQuery>,
+  ): Promise<string> {
+    return this.threads.state(tenantId, thread_id, undefined, subgraphs);
+  }
+
+  @Post(':thread_id/state')
+  @HttpCode(200)
+  @ApiOperation({ summary: "Edit the thread's state" })
+  updateState(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadIdParam }) { thread_id }: IdParam,
+    @Body({ schema: updateStateSchema }) body: UpdateState,
+  ): Promise<UpdatedState> {
+    return this.threads.updateState(tenantId, thread_id, body);
+  }
+
+  @Post(':thread_id/state/checkpoint')
+  @HttpCode(200)
+  @Header('content-type', JSON_TYPE)
+  @ApiOperation({ summary: 'The state at a checkpoint, or of a subgraph' })
+  stateAt(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadIdParam }) { thread_id }: IdParam,
+    @Body({ schema: stateAtCheckpointSchema }) { checkpoint, subgraphs }: StateAtCheckpoint,
+  ): Promise<string> {
+    return this.threads.state(tenantId, thread_id, checkpoint, subgraphs);
+  }
+
+  @Get(':thread_id/state/:checkpoint_id')
+  @Header('content-type', JSON_TYPE)
+  @ApiOperation({ summary: 'The state at a checkpoint' })
+  stateAtId(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadCheckpointParam }) { thread_id, checkpoint_id }: z.infer<typeof threadCheckpointParam>,
+    @Query({ schema: stateQuery }) { subgraphs }: z.infer<typeof stateQuery>,
+  ): Promise<string> {
+    return this.threads.state(tenantId, thread_id, { checkpoint_id }, subgraphs);
+  }
+
+  @Get(':thread_id/history')
+  @Header('content-type', JSON_TYPE)
+  @ApiOperation({ summary: 'Past states, newest first' })
+  historyByQuery(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadIdParam }) { thread_id }: IdParam,
+    @Query({ schema: historyQuery }) query: z.infer<typeof historyQuery>,
+  ): Promise<string> {
+    return this.threads.history(tenantId, thread_id, query);
+  }
+
+  @Post(':thread_id/history')
+  @HttpCode(200)
+  @Header('content-type', JSON_TYPE)
+  @ApiOperation({ summary: 'Past states, newest first' })
+  history(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadIdParam }) { thread_id }: IdParam,
+    @Body({ schema: historySchema.prefault({}) }) body: HistoryQuery,
+  ): Promise<string> {
+    return this.threads.history(tenantId, thread_id, body);
+  }
+}

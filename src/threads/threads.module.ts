@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { GraphsModule } from '../graphs/graphs.module';
+import { ThreadEntity } from './thread.entity';
+import { ThreadsController } from './threads.controller';
+import { ThreadsRepository } from './threads.repository';
+import { ThreadsService } from './threads.service';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([ThreadEntity]), GraphsModule.for('inspect')],
+  controllers: [ThreadsController],
+  providers: [ThreadsRepository, ThreadsService],
+  exports: [ThreadsService],
+})
+export class ThreadsModule {}

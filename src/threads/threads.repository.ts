@@ -1,0 +1,139 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository, SelectQueryBuilder } from 'typeorm';
+import type { TenantId } from '../auth/tenant';
+import type { JsonObject } from '../database/json';
+import { CHECKPOINT_SCHEMA } from '../database/schemas';
+import type { Page } from '../http/pagination';
+import { ThreadEntity } from './thread.entity';
+import type { SearchThreads, ThreadFilter } from './threads.schemas';
+
+const SORT_COLUMNS: Record<SearchThreads['sort_by'], string> = {
+  thread_id: 't.threadId',
+  status: 't.status',
+  created_at: 't.createdAt',
+  updated_at: 't.updatedAt',
+  state_updated_at: 't.stateUpdatedAt',
+};
+
+/** What the thread's row keeps of the graph's state. */
+export interface ThreadState {
+  values: unknown;
+  next: string[];
+  interrupts: Record<string, unknown[]>;
+}
+
+@Injectable()
+export class ThreadsRepository {
+  constructor(@InjectRepository(ThreadEntity) private readonly threads: Repository<ThreadEntity>) {}
+
+  find(tenantId: TenantId, threadId: string): Promise<ThreadEntity | null> {
+    return this.threads.findOneBy({ tenantId, threadId, temporary: false });
+  }
+
+  /** Resolves to false when the id is taken, by whichever tenant. */
+  async insert(tenantId: TenantId, threadId: string, metadata: JsonObject): Promise<boolean> {
+    const inserted = await this.threads
+      .createQueryBuilder()
+      .insert()
+      .values({ tenantId, threadId, metadata } as never)
+      .orIgnore()
+      .returning('thread_id')
+      .execute();
+    return (inserted.raw as unknown[]).length > 0;
+  }
+
+  /** Merges into the metadata; resolves to null when there is no such thread. */
+  async mergeMetadata(tenantId: TenantId, threadId: string, metadata: JsonObject): Promise<ThreadEntity | null> {
+    const { affected } = await this.threads
+      .createQueryBuilder()
+      .update()
+      .set({ metadata: () => 'metadata || :merge', updatedAt: () => 'now()' })
+      .where('tenant_id = :tenantId AND thread_id = :threadId AND NOT temporary', { tenantId, threadId })
+      .setParameter('merge', JSON.stringify(metadata))
+      .execute();
+    return affected ? this.find(tenantId, threadId) : null;
+  }
+
+  /** Keeps a state that was edited by hand, and the status that follows from it. */
+  async saveState(tenantId: TenantId, threadId: string, state: ThreadState): Promise<void> {
+    await this.threads.query(
+      `UPDATE threads SET "values" = $3, interrupts = $4, status = $5, error = NULL, updated_at = now(), state_updated_at = now()
+       WHERE tenant_id = $1 AND thread_id = $2 AND status <> 'busy'`,
+      [
+        tenantId,
+        threadId,
+        JSON.stringify(state.values),
+        JSON.stringify(state.interrupts),
+        state.next.length > 0 ? 'interrupted' : 'idle',
+      ],
+    );
+  }
+
+  /** Deletes a thread with its runs, their events and its checkpoints. */
+  async delete(tenantId: TenantId, threadId: string): Promise<boolean> {
+    return this.threads.manager.transaction(async (manager) => {
+      const runs: { run_id: string }[] = await manager.query(
+        `SELECT run_id FROM runs WHERE thread_id = $1 AND tenant_id = $2`,
+        [threadId, tenantId],
+      );
+      const { affected } = await manager.delete(ThreadEntity, { tenantId, threadId });
+      if (!affected) return false;
+      await manager.query(`DELETE FROM run_events WHERE run_id = ANY($1)`, [runs.map(({ run_id }) => run_id)]);
+      for (const table of ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes']) {
+        await manager.query(`DELETE FROM ${CHECKPOINT_SCHEMA}.${table} WHERE thread_id = $1`, [threadId]);
+      }
+      return true;
+    });
+  }
+
+  /** A thread of its own with the same metadata and the same checkpoints, and no runs. */
+  async copy(tenantId: TenantId, threadId: string, copyId: string): Promise<ThreadEntity | null> {
+    await this.threads.manager.transaction(async (manager) => {
+      await manager.query(
+        `INSERT INTO threads (thread_id, tenant_id, status, metadata, "values", interrupts, state_updated_at)
+         SELECT $3, tenant_id, CASE WHEN interrupts = '{}' THEN 'idle' ELSE 'interrupted' END,
+                metadata, "values", interrupts, state_updated_at
+         FROM threads WHERE tenant_id = $1 AND thread_id = $2 AND NOT temporary`,
+        [tenantId, threadId, copyId],
+      );
+      const columns = {
+        checkpoints: 'checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata',
+        checkpoint_blobs: 'checkpoint_ns, channel, version, type, blob',
+        checkpoint_writes: 'checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob',
+      };
+      for (const [table, list] of Object.entries(columns)) {
+        await manager.query(
+          `INSERT INTO ${CHECKPOINT_SCHEMA}.${table} (thread_id, ${list})
+           SELECT $3, ${list} FROM ${CHECKPOINT_SCHEMA}.${table}
+           WHERE thread_id = $2 AND EXISTS (SELECT 1 FROM threads WHERE tenant_id = $1 AND thread_id = $2::uuid)`,
+          [tenantId, threadId, copyId],
+        );
+      }
+    });
+    return this.find(tenantId, copyId);
+  }
+
+  async search(tenantId: TenantId, search: SearchThreads): Promise<Page<ThreadEntity>> {
+    const [items, total] = await this.filtered(tenantId, search)
+      .orderBy(SORT_COLUMNS[search.sort_by], search.sort_order === 'asc' ? 'ASC' : 'DESC')
+      .addOrderBy('t.threadId', 'DESC')
+      .offset(search.offset)
+      .limit(search.limit)
+      .getManyAndCount();
+    return { items, total };
+  }
+
+  count(tenantId: TenantId, filter: ThreadFilter): Promise<number> {
+    return this.filtered(tenantId, filter).getCount();
+  }
+
+  private filtered(tenantId: TenantId, filter: ThreadFilter): SelectQueryBuilder<ThreadEntity> {
+    const query = this.threads.createQueryBuilder('t').where('t.tenantId = :tenantId AND NOT t.temporary', { tenantId });
+    if (filter.ids?.length) query.andWhere('t.threadId = ANY(:ids)', { ids: filter.ids });
+    if (filter.status) query.andWhere('t.status = :status', { status: filter.status });
+    if (filter.metadata) query.andWhere('t.metadata @> :metadata', { metadata: JSON.stringify(filter.metadata) });
+    if (filter.values) query.andWhere('t.values @> :values', { values: JSON.stringify(filter.values) });
+    return query;
+  }
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { jsonObject } from '../assistants/assistants.schemas';
+import { queryFlag, queryInteger } from '../http/query';
+import { pageSchema } from '../http/pagination';
+
+export const threadIdParam = z.object({ thread_id: z.guid('must be a UUID') });
+export const threadCheckpointParam = z.object({ thread_id: z.guid('must be a UUID'), checkpoint_id: z.string().min(1) });
+
+const THREAD_FIELDS = [
+  'thread_id',
+  'created_at',
+  'updated_at',
+  'state_updated_at',
+  'metadata',
+  'config',
+  'status',
+  'values',
+  'interrupts',
+] as const;
+
+export const threadStatusSchema = z.enum(['idle', 'busy', 'interrupted', 'error']);
+
+export const threadSchema = z
+  .object({
+    thread_id: z.guid(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    state_updated_at: z.string().nullable(),
+    metadata: jsonObject,
+    status: threadStatusSchema,
+    config: jsonObject,
+    values: z.unknown().nullable(),
+    interrupts: z.record(z.string(), z.array(z.unknown())),
+    error: jsonObject.nullable(),
+  })
+  .meta({ id: 'Thread' });
+export type Thread = z.infer<typeof threadSchema>;
+
+export const createThreadSchema = z.object({
+  thread_id: z.guid('must be a UUID').optional(),
+  metadata: jsonObject.optional(),
+  if_exists: z.enum(['raise', 'do_nothing']).default('raise'),
+});
+export type CreateThread = z.infer<typeof createThreadSchema>;
+
+export const patchThreadSchema = z.object({ metadata: jsonObject.optional() });
+export type PatchThread = z.infer<typeof patchThreadSchema>;
+
+const threadFilter = {
+  metadata: jsonObject.optional(),
+  values: jsonObject.optional(),
+  status: threadStatusSchema.optional(),
+};
+export const countThreadsSchema = z.object(threadFilter);
+export type ThreadFilter = z.infer<typeof countThreadsSchema> & { ids?: string[] | undefined };
+
+export const searchThreadsSchema = z.object({
+  ...threadFilter,
+  ids: z.array(z.guid('must be a UUID')).optional(),
+  ...pageSchema,
+  sort_by: z.enum(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at']).default('updated_at'),
+  sort_order: z.enum(['asc', 'desc']).default('desc'),
+  select: z.array(z.enum(THREAD_FIELDS)).optional(),
+});
+export type SearchThreads = z.infer<typeof searchThreadsSchema>;
+
+export const checkpointSchema = z.object({
+  thread_id: z.string().optional(),
+  checkpoint_ns: z.string().optional(),
+  checkpoint_id: z.string().optional(),
+  checkpoint_map: jsonObject.optional(),
+});
+
+export const stateQuery = z.object({ subgraphs: queryFlag });
+
+export const stateAtCheckpointSchema = z.object({
+  checkpoint: checkpointSchema,
+  subgraphs: z.union([z.boolean(), z.string().transform((value) => value.toLowerCase() === 'true')]).optional(),
+});
+export type StateAtCheckpoint = z.infer<typeof stateAtCheckpointSchema>;
+
+export const updateStateSchema = z.object({
+  values: z.union([jsonObject, z.array(jsonObject)]).optional(),
+  as_node: z.string().optional(),
+  checkpoint: checkpointSchema.optional(),
+  checkpoint_id: z.string().optional(),
+});
+export type UpdateState = z.infer<typeof updateStateSchema>;
+
+/** A checkpoint to look before: its id, or an object that holds it in either way that clients write it. */
+const beforeSchema = z
+  .union([
+    z.string(),
+    z.looseObject({ checkpoint_id: z.string() }),
+    z.looseObject({ configurable: z.looseObject({ checkpoint_id: z.string() }) }),
+  ])
+  .transform((before): string => {
+    if (typeof before === 'string') return before;
+    return 'configurable' in before
+      ? (before.configurable as { checkpoint_id: string }).checkpoint_id
+      : (before as { checkpoint_id: string }).checkpoint_id;
+  });
+
+export const historySchema = z.object({
+  limit: z.number().int().min(1).max(1000).default(10),
+  before: beforeSchema.optional(),
+  metadata: jsonObject.optional(),
+  checkpoint: checkpointSchema.optional(),
+});
+export type HistoryQuery = z.infer<typeof historySchema>;
+
+export const historyQuery = z.object({
+  limit: queryInteger({ min: 1, max: 1000, default: 10 }),
+  before: z.string().optional(),
+});

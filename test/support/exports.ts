@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { Module, DynamicModule, INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Connection } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { ExportActivityProvider } from '../../activities/export.activities';
+import { AppConfig } from '../../src/config/config';
+import { ConfigModule } from '../../src/config/config.module';
+import { DatabaseModule } from '../../src/database/database.module';
+import { ExportExecutionModule } from '../../src/exports/export-execution.module';
+import { EXPORT_PARTITIONS_QUEUE } from '../../workflows/contracts/export.contract';
+import { EXPORTS_QUEUE } from '../../workflows/contracts/queues';
+
+export interface TestStore {
+  endpoint: string;
+  bucket: string;
+  region: string;
+  access_key_id: string;
+  secret_access_key: string;
+}
+
+/** The S3 gateway of the test run. */
+export function testStore(): TestStore {
+  const given = process.env.GANTRY_TEST_S3;
+  if (!given) throw new Error('GANTRY_TEST_S3 is missing: run the tests with `npm test`');
+  return JSON.parse(given) as TestStore;
+}
+
+/** A namespace of the test file's own: task queues have fixed names, and other tests have workers on them. */
+export async function createNamespace(): Promise<string> {
+  const namespace = `test-${randomBytes(6).toString('hex')}`;
+  const connection = await Connection.connect({ address: process.env.GANTRY_TEST_TEMPORAL_ADDRESS });
+  try {
+    await connection.workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+    });
+    // The server's caches learn of it within seconds.
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        await connection.workflowService.listOpenWorkflowExecutions({ namespace, maximumPageSize: 1 });
+        return namespace;
+      } catch (error) {
+        if (attempt > 150) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+  } finally {
+    await connection.close();
+  }
+}
+
+let isInstalled = false;
+
+/** Temporal's progress lines would bury jest's. */
+function installQuietRuntime(): void {
+  if (isInstalled) return;
+  isInstalled = true;
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+}
+
+@Module({})
+class ExportWorkerModule {
+  static forRoot(config: AppConfig): DynamicModule {
+    return {
+      module: ExportWorkerModule,
+      imports: [ConfigModule.forRoot(config), DatabaseModule, ExportExecutionModule],
+      providers: [ExportActivityProvider],
+    };
+  }
+}
+
+export interface TestExportWorker {
+  app: INestApplicationContext;
+  stop(): Promise<void>;
+}
+
+/** A worker for exports alone, in the test's process. */
+export async function startExportWorker(config: AppConfig): Promise<TestExportWorker> {
+  installQuietRuntime();
+  const app = await NestFactory.createApplicationContext(ExportWorkerModule.forRoot(config), { logger: false });
+  const { address, namespace } = config.temporal;
+  const connection = await NativeConnection.connect({ address });
+  const activities = app.get(ExportActivityProvider).activities();
+  const workers = await Promise.all([
+    Worker.create({
+      connection,
+      namespace,
+      taskQueue: EXPORTS_QUEUE,
+      workflowsPath: require.resolve('../../workflows'),
+      activities,
+    }),
+    Worker.create({
+      connection,
+      namespace,
+      taskQueue: EXPORT_PARTITIONS_QUEUE,
+      activities,
+      maxConcurrentActivityTaskExecutions: config.exports.partitionsPerWorker,
+      maxHeartbeatThrottleInterval: '1 second',
+    }),
+  ]);
+  const running = Promise.all(workers.map((worker) => worker.run()));
+  return {
+    app,
+    stop: async () => {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await running;
+      await connection.close();
+      await app.close();
+    },
+  };
+}
