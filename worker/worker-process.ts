@@ -3,11 +3,20 @@ import { join } from 'node:path';
 import { INestApplicationContext } from '@nestjs/common';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import { NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
+import { ExportActivityProvider } from '../activities/export.activities';
 import { RunActivityProvider } from '../activities/run.activities';
+import { WebhookActivityProvider } from '../activities/webhook.activities';
 import { AppConfig } from '../src/config/config';
+import { ExportSweep } from '../src/exports/export-sweep';
+import { RunExecutor } from '../src/runs/run-executor';
 import { RunSweep } from '../src/runs/run-sweep';
+import { EventPartitionSweep } from '../src/streams/event-partitions';
+import { ThreadRetentionSweep } from '../src/threads/thread-retention.sweep';
 import { Sweeper } from '../src/sweeps/sweeper';
-import { RUNS_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts/queues';
+import { TracePartitionSweep } from '../src/traces/trace-partition-sweep';
+import { DeliverySweep } from '../src/webhooks/delivery-sweep';
+import { EXPORT_PARTITIONS_QUEUE } from '../workflows/contracts/export.contract';
+import { EXPORTS_QUEUE, RUNS_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts/queues';
 
 /** Built once by `npm run build`; a source checkout (tests) bundles on the spot. */
 const BUNDLE = join(__dirname, '..', 'workflow-bundle.js');
@@ -24,18 +33,19 @@ export class WorkerProcess {
     private readonly connection: NativeConnection,
     private readonly workers: Worker[],
     private readonly sweeper: Sweeper,
+    private readonly beforeDrain: () => void,
   ) {}
 
   static async create(app: INestApplicationContext, config: AppConfig): Promise<WorkerProcess> {
     const { address, namespace, apiKey, tls } = config.temporal;
     const connection = await NativeConnection.connect({ address, ...(apiKey && { apiKey }), ...(tls && { tls }) });
-    const shared: Omit<WorkerOptions, 'taskQueue'> = {
+    const activityWorker: Omit<WorkerOptions, 'taskQueue'> = {
       connection,
       namespace,
-      ...workflowSource(),
       shutdownGraceTime: config.shutdownGraceMs,
-      shutdownForceTime: config.shutdownGraceMs + 10_000,
+      shutdownForceTime: config.shutdownGraceMs + 5_000,
     };
+    const shared: Omit<WorkerOptions, 'taskQueue'> = { ...activityWorker, ...workflowSource() };
     const workers = await Promise.all([
       Worker.create({
         ...shared,
@@ -43,10 +53,32 @@ export class WorkerProcess {
         activities: app.get(RunActivityProvider).activities(),
         maxConcurrentActivityTaskExecutions: config.runsPerWorker,
       }),
-      Worker.create({ ...shared, taskQueue: WEBHOOKS_QUEUE, activities: {} }),
+      Worker.create({
+        ...shared,
+        taskQueue: EXPORTS_QUEUE,
+        activities: app.get(ExportActivityProvider).activities(),
+      }),
+      // A cancellation is heard with the answer to a heartbeat, so partitions send theirs every second.
+      Worker.create({
+        ...activityWorker,
+        taskQueue: EXPORT_PARTITIONS_QUEUE,
+        activities: app.get(ExportActivityProvider).activities(),
+        maxConcurrentActivityTaskExecutions: config.exports.partitionsPerWorker,
+        maxHeartbeatThrottleInterval: '1 second',
+      }),
+      Worker.create({
+        ...shared,
+        taskQueue: WEBHOOKS_QUEUE,
+        activities: app.get(WebhookActivityProvider).activities(),
+        maxConcurrentActivityTaskExecutions: config.webhookDelivery.concurrency,
+      }),
     ]);
-    const sweeper = new Sweeper(app.get(getDataSourceToken()), [app.get(RunSweep)], config.sweepIntervalMs);
-    return new WorkerProcess(connection, workers, sweeper);
+    const sweeper = new Sweeper(
+      app.get(getDataSourceToken()),
+      [app.get(EventPartitionSweep), app.get(RunSweep), app.get(ThreadRetentionSweep), app.get(TracePartitionSweep), app.get(ExportSweep), app.get(DeliverySweep)],
+      config.sweepIntervalMs,
+    );
+    return new WorkerProcess(connection, workers, sweeper, () => app.get(RunExecutor).handBackAll());
   }
 
   /** Polls until `shutdown`; resolves when every activity has ended or handed its work back. */
@@ -61,6 +93,7 @@ export class WorkerProcess {
   }
 
   shutdown(): void {
+    this.beforeDrain();
     for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   }
 }

@@ -1,9 +1,14 @@
 import { DynamicModule, Module } from '@nestjs/common';
+import { ExportActivityProvider } from '../activities/export.activities';
 import { RunActivityProvider } from '../activities/run.activities';
+import { WebhookActivityProvider } from '../activities/webhook.activities';
 import { AppConfig } from '../src/config/config';
 import { ConfigModule } from '../src/config/config.module';
 import { DatabaseModule } from '../src/database/database.module';
+import { ExportExecutionModule } from '../src/exports/export-execution.module';
 import { RunExecutionModule } from '../src/runs/run-execution.module';
+import { WebhookDeliveryModule } from '../src/webhooks/webhook-delivery.module';
+import { TraceMaintenanceModule } from '../src/traces/trace-maintenance.module';
 
 /** The worker process: services and activities, no HTTP. */
 @Module({})
@@ -11,8 +16,15 @@ export class WorkerModule {
   static forRoot(config: AppConfig): DynamicModule {
     return {
       module: WorkerModule,
-      imports: [ConfigModule.forRoot(config), DatabaseModule, RunExecutionModule],
-      providers: [RunActivityProvider],
+      imports: [
+        ConfigModule.forRoot(config),
+        DatabaseModule,
+        ExportExecutionModule,
+        RunExecutionModule,
+        TraceMaintenanceModule,
+        WebhookDeliveryModule,
+      ],
+      providers: [ExportActivityProvider, RunActivityProvider, WebhookActivityProvider],
     };
   }
 }

@@ -1,4 +1,14 @@
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { waitForLock } from './lock.mjs';
@@ -44,7 +54,7 @@ async function runs(path, signal) {
     return true;
   } catch (error) {
     signal?.throwIfAborted();
-    say('gantry', `${path} is passed over, since it does not run: ${error.message.split('\n')[0]}`);
+    say('gantry', `${path} is passed over, since it does not run: ${error.lastLine ?? error.message}`);
     return false;
   }
 }
@@ -170,7 +180,7 @@ export function findTemporal(signal) {
       );
     } catch (error) {
       signal?.throwIfAborted();
-      say('temporal', `the download failed (${error.message.split('\n')[0]}); building it with Go instead`);
+      say('temporal', `the download failed (${error.lastLine ?? error.message}); building it with Go instead`);
     }
     try {
       return await sayWhile('temporal', 'building the server with Go, once; this takes about three minutes', () =>

@@ -35,7 +35,10 @@ function filesUnder(path) {
 export function sourceHash() {
   const hash = createHash('sha256');
   for (const path of SOURCES.flatMap((source) => filesUnder(join(ROOT, source)))) {
-    hash.update(`${relative(ROOT, path)}\0`).update(readFileSync(path)).update('\0');
+    hash
+      .update(`${relative(ROOT, path)}\0`)
+      .update(readFileSync(path))
+      .update('\0');
   }
   return hash.digest('hex');
 }
@@ -77,7 +80,10 @@ export async function installDependencies(signal) {
     // --include=dev: the compiler is one of them, and NODE_ENV=production would leave it out.
     const command = existsSync(join(ROOT, 'package-lock.json')) ? 'ci' : 'install';
     await sayWhile('npm', `installing dependencies (npm ${command})`, () =>
-      runCommand('npm', [command, '--include=dev', '--no-audit', '--no-fund'], { cwd: ROOT, signal }),
+      runCommand('npm', [command, '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
+        cwd: ROOT,
+        signal,
+      }),
     );
   } finally {
     lock.release();
@@ -92,7 +98,9 @@ export async function build(signal) {
   try {
     if (isBuilt()) return;
     const sources = sourceHash(); // before the build: an edit during it shall count as newer
-    await sayWhile('build', 'compiling (npm run build)', () => runCommand('npm', ['run', 'build'], { cwd: ROOT, signal }));
+    await sayWhile('build', 'compiling (npm run build)', () =>
+      runCommand('npm', ['run', 'build'], { cwd: ROOT, signal }),
+    );
     writeBuildStamp(sources);
   } finally {
     lock.release();

@@ -39,6 +39,8 @@ export async function openHome(home, signal) {
         `to run a second one beside it.`,
     );
   }
-  await stopLeftovers(home, (name, pid) => say('gantry', `stopping ${name} (process ${pid}) of a Gantry that was killed`));
+  await stopLeftovers(home, (name, pid) =>
+    say('gantry', `stopping ${name} (process ${pid}) of a Gantry that was killed`),
+  );
   return lock;
 }

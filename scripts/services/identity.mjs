@@ -40,6 +40,13 @@ function startedAt(pid) {
   return state === 'Z' || stat === '' ? '' : fields[19];
 }
 
+/** @param {number} pid @returns {number} 0 when unknown */
+export function parentOf(pid) {
+  if (!hasProc) return Number(ps(['-o', 'ppid=', '-p', String(pid)]));
+  const stat = readProc(`/proc/${pid}/stat`);
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
+}
+
 /** @param {number} pid */
 export function commandLine(pid) {
   if (!hasProc) return ps(['-o', 'command=', '-p', String(pid)]);

@@ -58,7 +58,7 @@ function removeStale(path) {
 export function tryLock(path, role) {
   mkdirSync(dirname(path), { recursive: true });
   // This script's file name is in the command line however it was started.
-  const me = { ...identify(process.pid, basename(process.argv[1])), role };
+  const me = { ...identify(process.pid, basename(process.argv[1] ?? process.execPath)), role };
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, JSON.stringify(me), { mode: 0o644 });
   try {
@@ -87,7 +87,7 @@ export function tryLock(path, role) {
  * @returns {Promise<Lock>}
  */
 export async function waitForLock(path, role, { signal, onWait } = {}) {
-  for (let told = false; ; ) {
+  for (let told = false; ;) {
     const result = tryLock(path, role);
     if ('release' in result) return result;
     if (!told) onWait?.(result.heldBy);

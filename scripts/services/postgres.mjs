@@ -70,7 +70,8 @@ async function makeSymlinks(native) {
 /** @param {string} name */
 function findUser(name) {
   try {
-    const id = (/** @type {string} */ flag) => Number(execFileSync('id', [flag, name], { stdio: ['ignore', 'pipe', 'ignore'] }));
+    const id = (/** @type {string} */ flag) =>
+      Number(execFileSync('id', [flag, name], { stdio: ['ignore', 'pipe', 'ignore'] }));
     return { name, uid: id('-u'), gid: id('-g') };
   } catch {
     return undefined;
@@ -95,7 +96,8 @@ function serverUser(data) {
   }
   if (owner?.uid) return { name: `user ${owner.uid}`, uid: owner.uid, gid: owner.gid };
   const user = findUser('postgres') ?? findUser('nobody');
-  if (!user) throw new Error('Postgres does not run as root, and there is no user postgres. Start Gantry as another user.');
+  if (!user)
+    throw new Error('Postgres does not run as root, and there is no user postgres. Start Gantry as another user.');
   return user;
 }
 
@@ -165,7 +167,8 @@ async function clearStalePid(data) {
     process.kill(pid, 'SIGINT');
     const deadline = Date.now() + 20_000;
     while (commandLine(pid).includes(data) && Date.now() < deadline) await sleep(50);
-    if (commandLine(pid).includes(data)) throw new Error(`Postgres process ${pid} on ${data} doesn't stop. Stop it by hand.`);
+    if (commandLine(pid).includes(data))
+      throw new Error(`Postgres process ${pid} on ${data} doesn't stop. Stop it by hand.`);
   }
   rmSync(file, { force: true });
 }
@@ -196,7 +199,12 @@ export async function postgresPart({ home, port, password }) {
   url.username = USER;
   url.password = password;
 
-  const settings = { ...SERVER_SETTINGS, listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '' };
+  const settings = {
+    ...SERVER_SETTINGS,
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+  };
   return {
     url: url.href,
     part: {
@@ -229,6 +237,7 @@ async function untilUsable(url, child) {
   const server = new URL(url);
   server.pathname = '/postgres';
   const deadline = Date.now() + STARTUP_MS;
+  let pauseMs = 20;
   while (!child.exit) {
     const client = new pg.Client({ connectionString: server.href, connectionTimeoutMillis: 2_000 });
     client.on('error', () => {}); // told by the failing call as well
@@ -241,7 +250,8 @@ async function untilUsable(url, child) {
       const wrongPassword = error.code === '28P01';
       if (wrongPassword) throw new Error('the password in secrets.json is not that of the database', { cause: error });
       if (Date.now() > deadline) throw new Error(`does not answer after 60 s (${error.message})`, { cause: error });
-      await sleep(30);
+      await sleep(pauseMs);
+      pauseMs = Math.min(pauseMs * 1.5, 250); // each refusal is a line in the server's log
     } finally {
       await client.end().catch(() => {}); // it may never have been connected
     }

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const KEPT_LINES = 25;
+/** A failing command may tell its reason first and help or a trace afterwards: both ends of its output are kept. */
+const KEPT_FIRST_LINES = 10;
 const LOG_ROTATE_BYTES = 20 * 1024 * 1024;
 
 /**
@@ -74,7 +76,7 @@ export class RunningPart {
     this.part = part;
     /** @type {string[]} the last lines of both outputs, for the message when it dies */
     this.lines = [];
-    mkdirSync(logs, { recursive: true });
+    mkdirSync(logs, { recursive: true, mode: 0o700 });
     const log = new LogFile(join(logs, `${part.name}.log`));
 
     this.child = spawn(part.command, part.args, {
@@ -154,13 +156,20 @@ export class RunningPart {
   }
 }
 
+/** The end is kept: that is where chained errors name the cause. @param {string} line */
+function shorten(line) {
+  return line.length > 160 ? `…${line.slice(-120)}` : line;
+}
+
 export class CommandError extends Error {
   /**
    * @param {string} what
    * @param {string[]} lines
    */
   constructor(what, lines) {
-    super(lines.length > 0 ? `${what}. Its last lines:\n${lines.map((line) => `    ${line}`).join('\n')}` : what);
+    super(lines.length > 0 ? `${what}. It wrote:\n${lines.map((line) => `    ${line}`).join('\n')}` : what);
+    /** For a message of one line. */
+    this.lastLine = shorten(lines.at(-1) ?? what);
   }
 }
 
@@ -169,7 +178,7 @@ export class CommandError extends Error {
  * @param {string} command
  * @param {string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, signal?: AbortSignal, timeoutMs?: number }} [options]
- * @returns {Promise<string[]>} the last lines of its output
+ * @returns {Promise<string[]>} the first and the last lines of its output
  */
 export function runCommand(command, args, { cwd, env, signal, timeoutMs } = {}) {
   return new Promise((resolve, reject) => {
@@ -180,7 +189,7 @@ export function runCommand(command, args, { cwd, env, signal, timeoutMs } = {}) 
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream, crlfDelay: Infinity }).on('line', (line) => {
         lines.push(line);
-        if (lines.length > KEPT_LINES) lines.shift();
+        if (lines.length > KEPT_FIRST_LINES + KEPT_LINES) lines.splice(KEPT_FIRST_LINES, 2, '…');
       });
     }
     let reason = '';

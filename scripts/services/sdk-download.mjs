@@ -3,9 +3,14 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 
 const [kind, downloadDir] = process.argv.slice(2);
-const server = { executable: { type: 'cached-download', downloadDir } };
-const environment =
-  kind === 'dev-server'
-    ? await TestWorkflowEnvironment.createLocal({ server })
-    : await TestWorkflowEnvironment.createTimeSkipping({ server });
-await environment.teardown();
+const server = { executable: { type: /** @type {const} */ ('cached-download'), downloadDir } };
+try {
+  const environment =
+    kind === 'dev-server'
+      ? await TestWorkflowEnvironment.createLocal({ server })
+      : await TestWorkflowEnvironment.createTimeSkipping({ server });
+  await environment.teardown();
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}

@@ -38,10 +38,9 @@ const SECTIONS = [
       ['TEMPORAL_NAMESPACE', 'default', 'namespace; the embedded server makes it'],
       ['TEMPORAL_API_KEY', '', 'API key for your own server'],
       ['TEMPORAL_TLS', 'false', 'true: connect with TLS (an API key implies it)'],
-      ['TEMPORAL_TLS_SERVER_NAME', '', 'server name to expect in its certificate'],
-      ['TEMPORAL_TLS_SERVER_CA_CERT_PATH', '', 'file of the certificate authority'],
-      ['TEMPORAL_TLS_CLIENT_CERT_PATH', '', 'file of the client certificate'],
-      ['TEMPORAL_TLS_CLIENT_KEY_PATH', '', 'file of its private key'],
+      ['TEMPORAL_TLS_CA_PATH', '', "file of the server's certificate authority"],
+      ['TEMPORAL_TLS_CERT_PATH', '', 'file of the client certificate'],
+      ['TEMPORAL_TLS_KEY_PATH', '', 'file of its private key'],
       ['GANTRY_TEMPORAL_PORT', '7233', 'port of the embedded one'],
       ['GANTRY_TEMPORAL_UI_PORT', '8233', "port of the embedded one's web pages"],
     ],
@@ -82,8 +81,12 @@ The ports of embedded parts go to a free one when the usual one is taken; a port
 ${sections.join('\n\n')}
 
 The embedded servers are looked for on PATH, then in the cache, then downloaded (Temporal) or built with Go.
+Every other variable reaches the API and the worker unchanged; src/config/config.ts lists what they read.
 `;
 }
+
+/** @type {Record<string, 'on' | 'off' | undefined>} */
+const SWITCH_POSITIONS = { on: 'on', true: 'on', 1: 'on', off: 'off', false: 'off', 0: 'off' };
 
 /** Thrown with every problem that was found, not only the first one. */
 export class SettingsError extends Error {
@@ -127,9 +130,9 @@ export function readSettings(env = process.env, cwd = process.cwd()) {
   };
 
   const host = env.GANTRY_HOST || '127.0.0.1';
-  const auth = env.GANTRY_AUTH || 'off';
-  if (auth !== 'on' && auth !== 'off') problems.push(`GANTRY_AUTH=${auth} is neither on nor off.`);
-  if (auth !== 'on' && !isLoopback(host)) {
+  const auth = SWITCH_POSITIONS[env.GANTRY_AUTH || 'off'];
+  if (!auth) problems.push(`GANTRY_AUTH=${env.GANTRY_AUTH} is neither on nor off.`);
+  if (auth === 'off' && !isLoopback(host)) {
     problems.push(
       `GANTRY_HOST=${host} would open Gantry to other machines without authentication. Set GANTRY_AUTH=on, ` +
         `or leave GANTRY_HOST at 127.0.0.1.`,
@@ -143,7 +146,7 @@ export function readSettings(env = process.env, cwd = process.cwd()) {
 
   const settings = {
     host,
-    auth,
+    auth: auth ?? 'on',
     port: port('GANTRY_PORT'),
     home: resolve(cwd, env.GANTRY_HOME || '.gantry'),
     config: findConfig(env, cwd, problems),

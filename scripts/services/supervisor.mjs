@@ -93,7 +93,10 @@ export class Supervisor {
       const exit = await running.exited;
       if (this.stopping) return;
       if (Date.now() - readySince > HEALTHY_AFTER_MS) backoffMs = FIRST_BACKOFF_MS;
-      say(name, `${describeExit(exit)}; starting it again in ${backoffMs / 1000} s. Its last lines:${lastLines(running)}`);
+      say(
+        name,
+        `${describeExit(exit)}; starting it again in ${backoffMs / 1000} s. Its last lines:${lastLines(running)}`,
+      );
       try {
         await sleep(backoffMs, undefined, { signal: this.signal });
         backoffMs = Math.min(backoffMs * 2, LONGEST_BACKOFF_MS);

@@ -1,5 +1,6 @@
 import { ArgumentsHost, Catch, ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { QueryFailedError } from 'typeorm';
 import { ApiError } from './api-error';
 
 /** Turns whatever a handler threw into the one error form of the API, and logs once what nobody expected. */
@@ -41,6 +42,10 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError | undefin
       return new ApiError(404, 'not_found', 'Not Found', { format });
     }
     return status < 500 ? new ApiError(status, 'http', error.message) : undefined;
+  }
+  // jsonb holds any text but this one character; nothing was stored.
+  if (error instanceof QueryFailedError && (error.driverError as { code?: string }).code === '22P05') {
+    return new ApiError(422, 'invalid_request', 'The body contains the character U+0000, which can not be stored');
   }
   // Fastify's own refusals (body too large, unsupported media type…) carry a status and a code.
   if (error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' && error.statusCode < 500) {

@@ -56,7 +56,8 @@ export class StreamingResponse {
 /** Server-sent events, in the framing that both SDKs read: event, data, id, empty line. */
 export class SseResponse extends StreamingResponse {
   constructor(reply: FastifyReply, headers: Record<string, string>) {
-    super(reply, 'text/event-stream; charset=utf-8', headers, ': heartbeat\n\n');
+    // Without an empty line behind it: clients would take that for the end of an event and report one without a name.
+    super(reply, 'text/event-stream; charset=utf-8', headers, ': heartbeat\n');
   }
 }
 

@@ -6,6 +6,8 @@ import { EventWritingModule } from '../streams/streams.module';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { TemporalModule } from '../temporal/temporal.module';
 import { ThreadEntity } from '../threads/thread.entity';
+import { ThreadRetentionSweep } from '../threads/thread-retention.sweep';
+import { ThreadsRepository } from '../threads/threads.repository';
 import { WebhooksModule } from '../webhooks/webhooks.module';
 import { RunExecutor } from './run-executor';
 import { RunLifecycleRepository } from './run-lifecycle.repository';
@@ -23,7 +25,7 @@ import { RunEntity } from './run.entity';
     WebhooksModule,
     CryptoModule,
   ],
-  providers: [RunLifecycleRepository, RunExecutor, RunSweep],
+  providers: [RunLifecycleRepository, RunExecutor, RunSweep, ThreadsRepository, ThreadRetentionSweep],
   exports: [RunExecutor, RunSweep],
 })
 export class RunExecutionModule {}

@@ -34,6 +34,7 @@ interface Active {
 export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(RunExecutor.name);
   private readonly active = new Map<string, Active>();
+  private readonly handBack = new AbortController();
   private unsubscribe: (() => void) | undefined;
 
   constructor(
@@ -75,8 +76,8 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
       if (signal.aborted) onAbort();
       else if (active.cancelled) active.abort.abort('cancelled');
       const outcome = await this.runGraph(run, held.nextSeq, active.abort.signal);
-      if (outcome.status === 'aborted' && !active.cancelled) {
-        throw new ExecutionBroken('The attempt was ended before the run was: its next attempt goes on at the checkpoint');
+      if (outcome.status === 'handed-back' || (outcome.status === 'aborted' && !active.cancelled)) {
+        throw new ExecutionBroken('This worker gave the run away: its next attempt goes on at the checkpoint');
       }
       return await this.finish(run, outcome);
     } catch (error) {
@@ -86,6 +87,11 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
       signal.removeEventListener('abort', onAbort);
       this.active.delete(runId);
     }
+  }
+
+  /** Gives every run away at its next checkpoint, for a worker that is about to stop. */
+  handBackAll(): void {
+    this.handBack.abort('shutdown');
   }
 
   /** Ends a run that no attempt could end; reads the state that its last checkpoint left. */
@@ -124,7 +130,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     const { runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata } = run;
     const outcome = await this.graphs.execute(
       { runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata },
-      { signal, onEvents },
+      { signal, handBack: this.handBack.signal, onEvents },
     );
     if (outcome.error) lastWrite = append([{ event: 'error', data: JSON.stringify(outcome.error) }]);
     // The end is the last of the log: everything before it has to be there first.

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { DatabaseModule } from '../database/database.module';
 import { EventAppender } from './event-appender';
 import { EventLogRepository } from './event-log.repository';
+import { EventPartitionSweep } from './event-partitions';
 import { EventReader } from './event-reader';
 
 /** Reading, for the api. */
@@ -13,5 +14,5 @@ import { EventReader } from './event-reader';
 export class EventReadingModule {}
 
 /** Writing, for the worker. */
-@Module({ providers: [EventLogRepository, EventAppender], exports: [EventAppender] })
+@Module({ providers: [EventLogRepository, EventAppender, EventPartitionSweep], exports: [EventAppender] })
 export class EventWritingModule {}

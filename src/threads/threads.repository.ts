@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository, SelectQueryBuilder } from 'typeorm';
+import { EntityManager, Repository, SelectQueryBuilder } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
 import type { JsonObject } from '../database/json';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
@@ -72,19 +72,24 @@ export class ThreadsRepository {
 
   /** Deletes a thread with its runs, their events and its checkpoints. */
   async delete(tenantId: TenantId, threadId: string): Promise<boolean> {
-    return this.threads.manager.transaction(async (manager) => {
-      const runs: { run_id: string }[] = await manager.query(
-        `SELECT run_id FROM runs WHERE thread_id = $1 AND tenant_id = $2`,
-        [threadId, tenantId],
-      );
-      const { affected } = await manager.delete(ThreadEntity, { tenantId, threadId });
-      if (!affected) return false;
-      await manager.query(`DELETE FROM run_events WHERE run_id = ANY($1)`, [runs.map(({ run_id }) => run_id)]);
-      for (const table of ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes']) {
-        await manager.query(`DELETE FROM ${CHECKPOINT_SCHEMA}.${table} WHERE thread_id = $1`, [threadId]);
-      }
-      return true;
-    });
+    const deleted = await this.threads.manager.transaction((manager) =>
+      deleteThreads(manager, `tenant_id = $1 AND thread_id = $2 AND NOT temporary`, [tenantId, threadId]),
+    );
+    return deleted > 0;
+  }
+
+  /** Deletes threads of any tenant whose time is over; resolves to how many there were. */
+  deleteExpired(limit: number): Promise<number> {
+    return this.threads.manager.transaction((manager) =>
+      deleteThreads(
+        manager,
+        `thread_id IN (
+           SELECT thread_id FROM threads WHERE delete_after < now() AND status <> 'busy'
+           ORDER BY delete_after LIMIT $1 FOR UPDATE SKIP LOCKED
+         )`,
+        [limit],
+      ),
+    );
   }
 
   /** A thread of its own with the same metadata and the same checkpoints, and no runs. */
@@ -136,4 +141,21 @@ export class ThreadsRepository {
     if (filter.values) query.andWhere('t.values @> :values', { values: JSON.stringify(filter.values) });
     return query;
   }
+}
+
+/** The runs go with their threads by the foreign key; events and checkpoints have none, for speed and for the library. */
+async function deleteThreads(manager: EntityManager, where: string, parameters: unknown[]): Promise<number> {
+  const gone: { thread_id: string; run_ids: string[] }[] = await manager.query(
+    `SELECT thread_id, ARRAY(SELECT run_id FROM runs WHERE runs.thread_id = threads.thread_id) AS run_ids
+     FROM threads WHERE ${where}`,
+    parameters,
+  );
+  if (gone.length === 0) return 0;
+  const threadIds = gone.map(({ thread_id }) => thread_id);
+  await manager.query(`DELETE FROM threads WHERE thread_id = ANY($1::uuid[])`, [threadIds]);
+  await manager.query(`DELETE FROM run_events WHERE run_id = ANY($1::uuid[])`, [gone.flatMap(({ run_ids }) => run_ids)]);
+  for (const table of ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes']) {
+    await manager.query(`DELETE FROM ${CHECKPOINT_SCHEMA}.${table} WHERE thread_id = ANY($1::text[])`, [threadIds]);
+  }
+  return gone.length;
 }

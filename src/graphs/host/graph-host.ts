@@ -1,18 +1,12 @@
 import { Logger } from '@nestjs/common';
 import { ConfigError } from '../../config/config';
-import { GraphThread } from './graph-thread-handle';
-import type { ExecuteRequest, GraphCall, GraphCalls, GraphOutcome, RunEventMessage, ThreadData } from './protocol';
+import { type ExecuteOptions, GraphThread } from './graph-thread-handle';
+import type { ExecuteRequest, GraphCall, GraphCalls, GraphOutcome, ThreadData } from './protocol';
 
 export interface GraphHostOptions {
   threads: { min: number; max: number };
   data: ThreadData;
   env: Record<string, string>;
-}
-
-export interface ExecuteOptions {
-  signal: AbortSignal;
-  /** Called with each batch of events; the run is held back while the promises of many batches are open. */
-  onEvents: (events: RunEventMessage[]) => Promise<void>;
 }
 
 /** A thread that began nothing for this long is blocked by its user code: what was given to it goes elsewhere. */
@@ -55,10 +49,10 @@ export class GraphHost {
   }
 
   /** Runs a graph to its end. Rejects with ExecutionBroken when the thread or the database failed, not the graph. */
-  async execute(request: ExecuteRequest, { signal, onEvents }: ExecuteOptions): Promise<GraphOutcome> {
+  async execute(request: ExecuteRequest, options: ExecuteOptions): Promise<GraphOutcome> {
     for (;;) {
       const thread = await this.acquire();
-      const execution = thread.execute(request, signal, onEvents);
+      const execution = thread.execute(request, options);
       if (await execution.begun(BEGIN_TIMEOUT_MS)) {
         return execution.outcome.finally(() => this.dispatch());
       }

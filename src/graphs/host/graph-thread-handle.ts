@@ -51,6 +51,14 @@ export class GraphCallRefused extends Error {
   }
 }
 
+export interface ExecuteOptions {
+  signal: AbortSignal;
+  /** Aborted when the run is to stop behind its next checkpoint, for another worker to go on. */
+  handBack: AbortSignal;
+  /** Called with each batch of events; the run is held back while the promises of many batches are open. */
+  onEvents: (events: RunEventMessage[]) => Promise<void>;
+}
+
 interface Execution {
   resolve: (outcome: GraphOutcome) => void;
   reject: (error: Error) => void;
@@ -116,20 +124,24 @@ export class GraphThread {
 
   execute(
     request: ExecuteRequest,
-    signal: AbortSignal,
-    onEvents: (events: RunEventMessage[]) => Promise<void>,
+    { signal, handBack, onEvents }: ExecuteOptions,
   ): StartedExecution {
     const id = this.take();
     const claim = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const abort = (): void => this.send({ type: 'abort', id, reason: String(signal.reason ?? 'cancelled') });
+    const giveAway = (): void => this.send({ type: 'hand-back', id });
     const outcome = new Promise<GraphOutcome>((resolve, reject) => {
       this.executions.set(id, { resolve, reject, onEvents });
-    }).finally(() => signal.removeEventListener('abort', abort));
+    }).finally(() => {
+      signal.removeEventListener('abort', abort);
+      handBack.removeEventListener('abort', giveAway);
+    });
     // A withdrawn execution has no reader of its outcome.
     outcome.catch(() => undefined);
     this.send({ type: 'execute', id, request, claim });
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort);
+    handBack.addEventListener('abort', giveAway);
     return { begun: (timeoutMs) => this.begun(id, claim, timeoutMs), outcome };
   }
 

@@ -16,6 +16,7 @@ const WINDOW = 2_000;
 
 interface Execution {
   abort: AbortController;
+  isHandingBack: boolean;
   unacknowledged: number;
   resume?: () => void;
 }
@@ -55,11 +56,14 @@ class EventSender {
 }
 
 async function execute(context: RunContext, id: number, request: ExecuteRequest): Promise<void> {
-  const execution: Execution = { abort: new AbortController(), unacknowledged: 0 };
+  const execution: Execution = { abort: new AbortController(), isHandingBack: false, unacknowledged: 0 };
   executions.set(id, execution);
   const sender = new EventSender(id, execution);
   try {
-    const events = runGraph(context, request, execution.abort.signal);
+    const events = runGraph(context, request, {
+      signal: execution.abort.signal,
+      isHandingBack: () => execution.isHandingBack,
+    });
     let step = await events.next();
     while (!step.done) {
       await sender.push(step.value);
@@ -81,6 +85,11 @@ function acknowledge(id: number, count: number): void {
   if (!execution) return;
   execution.unacknowledged -= count;
   if (execution.unacknowledged < WINDOW) execution.resume?.();
+}
+
+function handBack(id: number): void {
+  const execution = executions.get(id);
+  if (execution) execution.isHandingBack = true;
 }
 
 async function main(): Promise<void> {
@@ -112,6 +121,8 @@ async function main(): Promise<void> {
         return void execute(context, message.id, message.request);
       case 'abort':
         return executions.get(message.id)?.abort.abort(new Error(message.reason));
+      case 'hand-back':
+        return handBack(message.id);
       case 'ack':
         return acknowledge(message.id, message.count);
       case 'call':

@@ -85,7 +85,7 @@ export interface RunError {
 
 /** How the graph ended, and the thread's state then. */
 export interface GraphOutcome {
-  status: 'success' | 'error' | 'aborted';
+  status: 'success' | 'error' | 'aborted' | 'handed-back';
   error?: RunError;
   state?: FinalState;
 }
@@ -125,6 +125,8 @@ export const CLAIM = { open: 0, begun: 1, withdrawn: 2 } as const;
 export type ToThread =
   | { type: 'execute'; id: number; request: ExecuteRequest; claim: Int32Array }
   | { type: 'abort'; id: number; reason: string }
+  /** Stop behind the next checkpoint: another worker goes on from there. */
+  | { type: 'hand-back'; id: number }
   | { type: 'ack'; id: number; count: number }
   | { type: 'call'; id: number; name: GraphCall; args: GraphCalls[GraphCall] };
 

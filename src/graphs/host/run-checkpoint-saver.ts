@@ -24,6 +24,14 @@ export class FencedError extends Error {
   }
 }
 
+/** Thrown behind a written checkpoint, to stop a graph there: the next step is another worker's. */
+export class HandedBack extends Error {
+  constructor() {
+    super('The run was handed back at its checkpoint');
+    this.name = 'HandedBack';
+  }
+}
+
 const schema = `"${CHECKPOINT_SCHEMA}"`;
 
 // The row lock makes the check and the write one: a later attempt can't begin between them.
@@ -70,6 +78,8 @@ export class RunCheckpointSaver extends PostgresSaver {
     private readonly fence: Fence,
     /** Kept with every checkpoint of the run: who made it, and the user's own metadata. */
     private readonly runMetadata: Record<string, unknown>,
+    /** Asked behind each checkpoint: whether the worker wants to give the run away. */
+    private readonly isHandingBack: () => boolean,
   ) {
     super(connections, undefined, { schema: CHECKPOINT_SCHEMA });
   }
@@ -98,6 +108,7 @@ export class RunCheckpointSaver extends PostgresSaver {
       JSON.stringify(this._dumpCheckpoint(checkpoint)),
       JSON.stringify(serializedMetadata),
     ]);
+    if (this.isHandingBack()) throw new HandedBack();
     return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
   }
 

@@ -17,6 +17,12 @@ export interface RunContext {
   tracer?: RunTracer;
 }
 
+/** What the worker wants of a run on its way. */
+export interface RunControl {
+  signal: AbortSignal;
+  isHandingBack: () => boolean;
+}
+
 /**
  * Runs a graph to its end, its next interrupt or the abort, starting where the run's last checkpoint left it.
  * What the graph does wrong is part of the outcome.
@@ -25,13 +31,14 @@ export interface RunContext {
 export async function* runGraph(
   context: RunContext,
   request: ExecuteRequest,
-  signal: AbortSignal,
+  { signal, isHandingBack }: RunControl,
 ): AsyncGenerator<RunEventMessage, GraphOutcome> {
   const { kwargs } = request;
   const saver = new RunCheckpointSaver(
     context.connections,
     { runId: request.runId, attempt: request.attempt },
     checkpointMetadata(request),
+    isHandingBack,
   );
   const config = runConfig(context, request, saver, signal);
   let failure: GraphOutcome | undefined;
@@ -41,6 +48,7 @@ export async function* runGraph(
     const resuming = request.attempt > 1 && (await hasCheckpointOf(saver, request));
     yield* streamRun(graph, resuming ? null : runInput(kwargs.input, kwargs.command), config, kwargs);
   } catch (error) {
+    if (isHandedBack(error)) return { status: 'handed-back' };
     if (isInfrastructure(error)) throw error;
     failure = signal.aborted
       ? { status: 'aborted' }
@@ -125,6 +133,11 @@ function describeError(error: unknown): { error: string; message: string } {
   return error instanceof Error
     ? { error: error.name, message: error.message }
     : { error: 'Error', message: String(error) };
+}
+
+function isHandedBack(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause.name === 'HandedBack') return true;
+  return false;
 }
 
 /** Lost connections, a database that is shutting down, a fence: another attempt is right, not an end in `error`. */

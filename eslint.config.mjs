@@ -1,0 +1,68 @@
+import js from '@eslint/js';
+import prettier from 'eslint-config-prettier';
+import tseslint from 'typescript-eslint';
+
+/** Paths that a layer must not import, each with the rule that it would break. */
+function forbid(...rules) {
+  const patterns = rules.map(([paths, message, allowTypeImports = false]) => ({
+    ...(typeof paths === 'string' ? { regex: paths } : { group: paths }),
+    message,
+    allowTypeImports,
+  }));
+  return { 'no-restricted-imports': 'off', '@typescript-eslint/no-restricted-imports': ['error', { patterns }] };
+}
+
+const noTemporalClient = [['@temporalio/client'], 'Only src/temporal holds a Temporal client: use an orchestrator.'];
+const noWorkflowCode = [['**/workflows/*.workflow'], 'Processes load workflows as a bundle, never as code.', true];
+const noProcesses = [['**/activities/**', '**/worker/**'], 'Imports point from the processes to src, not back.'];
+const onlyWorkflowPackages = [
+  '^(?!@temporalio/(workflow|common)$|\\.)',
+  'Workflow code imports @temporalio/workflow, @temporalio/common and contracts, nothing else.',
+];
+
+export default tseslint.config(
+  { ignores: ['node_modules', 'dist', 'coverage', '.gantry'] },
+  js.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    extends: [...tseslint.configs.recommendedTypeChecked, ...tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { project: './tsconfig.json' } },
+    rules: {
+      '@typescript-eslint/consistent-type-definitions': ['error', 'interface'],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/no-extraneous-class': 'off',
+      // Injected classes must stay value imports, or their metadata is lost at run time.
+      '@typescript-eslint/consistent-type-imports': 'off',
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      'no-empty': ['error', { allowEmptyCatch: false }],
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
+    },
+  },
+  { files: ['src/**/*.ts'], rules: forbid(noTemporalClient, noProcesses, noWorkflowCode) },
+  { files: ['src/temporal/**/*.ts'], rules: forbid(noProcesses, noWorkflowCode) },
+  { files: ['activities/**/*.ts'], rules: forbid(noTemporalClient, [['**/*.controller'], 'Activities call services.']) },
+  { files: ['worker/**/*.ts'], rules: forbid([['**/*.controller'], 'The worker serves no HTTP.']) },
+  { files: ['workflows/**/*.ts'], rules: forbid(onlyWorkflowPackages, [['**/src/**', '**/activities/**'], 'Workflow code reaches services through activities.', true]) },
+  {
+    files: ['test/**/*.ts', '**/*.spec.ts'],
+    rules: {
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+      '@typescript-eslint/unbound-method': 'off',
+    },
+  },
+  {
+    files: ['**/*.{mjs,cjs,js}'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ['process', 'console', 'URL', 'URLSearchParams', 'Buffer', 'fetch', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'AbortController', 'AbortSignal', 'performance', 'module', 'require', '__dirname', 'structuredClone', 'TextDecoder', 'TextEncoder', 'FormData', 'Blob', 'Headers', 'Response', 'Request', 'Event'].map((name) => [name, 'readonly']),
+      ),
+    },
+  },
+  prettier,
+);

@@ -1,0 +1,296 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startPostgres, startS3, startTemporal, untilReachable } from './backing-services.mjs';
+import { build, installDependencies } from './build.mjs';
+import { openHome } from './home.mjs';
+import { writeJsonAtomically } from './json-file.mjs';
+import { ROOT } from './paths.mjs';
+import { choosePort, connectHost } from './ports.mjs';
+import { runCommand } from './process.mjs';
+import { say } from './progress.mjs';
+import { loadSecrets } from './secrets.mjs';
+import { Supervisor } from './supervisor.mjs';
+
+const LOOPBACK = '127.0.0.1';
+const API_READY_MS = 60_000;
+const WORKER_READY_MS = 60_000;
+
+/**
+ * Gantry's own code, as Node scripts.
+ * @typedef {{ migrate: string, api: string, worker: string, build: (signal: AbortSignal) => Promise<void> }} Program
+ */
+
+/** @type {Program} */
+const GANTRY = {
+  migrate: join(ROOT, 'dist', 'src', 'database', 'migrate.js'),
+  api: join(ROOT, 'dist', 'src', 'main.js'),
+  worker: join(ROOT, 'dist', 'worker', 'main.js'),
+  build,
+};
+
+/** @param {import('./settings.mjs').Settings} settings */
+async function choosePorts(settings) {
+  const { host, port, postgresPort, temporalPort, temporalUiPort, s3Port } = settings;
+  const loopback = (
+    /** @type {string} */ setting,
+    /** @type {number | undefined} */ wanted,
+    /** @type {number} */ usual,
+  ) => choosePort({ setting, host: LOOPBACK, wanted, usual });
+  // One after the other: the first wrong one is the one that is told.
+  const api = await choosePort({ setting: 'GANTRY_PORT', host, wanted: port, usual: 2024, strict: true });
+  const postgres = settings.databaseUrl ? 0 : await loopback('GANTRY_POSTGRES_PORT', postgresPort, 5433);
+  const temporal = settings.temporalAddress ? 0 : await loopback('GANTRY_TEMPORAL_PORT', temporalPort, 7233);
+  const temporalUi = settings.temporalAddress ? 0 : await loopback('GANTRY_TEMPORAL_UI_PORT', temporalUiPort, 8233);
+  const s3 = settings.s3Endpoint ? 0 : await loopback('GANTRY_S3_PORT', s3Port, 7070);
+  return { api, postgres, temporal, temporalUi, s3 };
+}
+
+/** @typedef {Awaited<ReturnType<typeof choosePorts>>} Ports */
+
+/**
+ * Postgres, Temporal and S3: started here, or the user's own.
+ * @param {import('./settings.mjs').Settings} settings
+ * @param {Ports} ports
+ * @param {import('./secrets.mjs').Secrets} secrets
+ * @param {import('./backing-services.mjs').Context} context
+ */
+async function bringUpServices(settings, ports, secrets, context) {
+  const { signal } = context;
+
+  const postgres = async () => {
+    if (!settings.databaseUrl) {
+      return startPostgres(context, { port: ports.postgres, password: secrets.postgres_password });
+    }
+    const { hostname, port } = new URL(settings.databaseUrl);
+    await untilReachable({ setting: 'DATABASE_URL', host: hostname, port: Number(port || 5432), signal });
+    return settings.databaseUrl;
+  };
+
+  const temporal = async () => {
+    if (!settings.temporalAddress) {
+      const { temporal: port, temporalUi: uiPort } = ports;
+      return startTemporal(context, { port, uiPort, namespace: settings.temporalNamespace });
+    }
+    const colon = settings.temporalAddress.lastIndexOf(':');
+    const host = settings.temporalAddress.slice(0, colon);
+    const port = Number(settings.temporalAddress.slice(colon + 1));
+    await untilReachable({ setting: 'TEMPORAL_ADDRESS', host, port, signal });
+    return { address: settings.temporalAddress, uiUrl: null };
+  };
+
+  const s3 = async () => {
+    const { s3Bucket: bucket, s3Region: region } = settings;
+    if (!settings.s3Endpoint) {
+      const { s3_access_key_id: accessKeyId, s3_secret_access_key: secretAccessKey } = secrets;
+      return startS3(context, { port: ports.s3, bucket, region, accessKeyId, secretAccessKey });
+    }
+    const { hostname, port, protocol } = new URL(settings.s3Endpoint);
+    const usualPort = protocol === 'https:' ? 443 : 80;
+    await untilReachable({ setting: 'GANTRY_S3_ENDPOINT', host: hostname, port: Number(port || usualPort), signal });
+    return {
+      endpoint: settings.s3Endpoint,
+      bucket,
+      region,
+      access_key_id: settings.s3AccessKeyId,
+      secret_access_key: settings.s3SecretAccessKey,
+    };
+  };
+
+  const [databaseUrl, { address, uiUrl }, s3Endpoint] = await Promise.all([postgres(), temporal(), s3()]);
+  return { databaseUrl, temporalAddress: address, temporalUiUrl: uiUrl, s3: s3Endpoint };
+}
+
+/**
+ * @param {string} apiUrl
+ * @param {string} script
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {import('./process.mjs').Part}
+ */
+function apiPart(apiUrl, script, env) {
+  return {
+    name: 'api',
+    command: process.execPath,
+    args: [script],
+    marker: script,
+    env,
+    cwd: ROOT,
+    ipc: true,
+    stopSignal: 'SIGTERM',
+    stopGraceMs: 10_000,
+    ready: async (child) => {
+      const deadline = Date.now() + API_READY_MS;
+      while (!child.exit) {
+        const problem = await fetch(`${apiUrl}/ok`, { signal: AbortSignal.timeout(5_000) }).then(
+          ({ status }) => (status === 200 ? undefined : `it answers ${status}`),
+          (error) => error.cause?.code ?? error.message,
+        );
+        if (!problem) return;
+        if (Date.now() > deadline) throw new Error(`GET /ok has not answered 200 for 60 s (${problem})`);
+        await sleep(50);
+      }
+    },
+  };
+}
+
+/**
+ * @param {string} script
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {import('./process.mjs').Part}
+ */
+function workerPart(script, env) {
+  return {
+    name: 'worker',
+    command: process.execPath,
+    args: [script],
+    marker: script,
+    env,
+    cwd: ROOT,
+    ipc: true,
+    stopSignal: 'SIGTERM',
+    stopGraceMs: 25_000, // its own drain takes up to 20 s
+    ready: async (child) => {
+      const tooLate = new AbortController();
+      const timer = sleep(WORKER_READY_MS, undefined, { signal: tooLate.signal }).then(() => {
+        throw new Error('has not reported to be ready for 60 s');
+      });
+      await Promise.race([child.message('ready'), child.exited, timer]).finally(() => {
+        timer.catch(() => {}); // the abort below rejects it, which tells nothing
+        tooLate.abort();
+      });
+    },
+  };
+}
+
+/** @param {string} host @param {number} port */
+function httpUrl(host, port) {
+  const reachable = connectHost(host);
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/**
+ * @param {import('./settings.mjs').Settings} settings
+ * @param {Record<string, any>} endpoints
+ * @param {string} key
+ */
+function printBanner(settings, endpoints, key) {
+  const isAuthOn = settings.auth === 'on';
+  const headers = isAuthOn ? ` \\\n      -H 'x-api-key: ${key}' -H 'x-tenant-id: ${endpoints.tenant_id}'` : '';
+  const body = '{"assistant_id":"agent","input":{"messages":[{"role":"user","content":"What can you do?"}]}}';
+  const rows = [
+    ['API', endpoints.api],
+    ['API docs', endpoints.docs],
+    ['Temporal UI', endpoints.temporal_ui ?? `your own, at ${endpoints.temporal}`],
+    ['S3', `${endpoints.s3.endpoint}, bucket ${endpoints.s3.bucket}`],
+    ['API key', isAuthOn ? key : `${key} (not asked for: GANTRY_AUTH is off)`],
+    ['Tenant', endpoints.tenant_id],
+    ['Graphs', settings.config],
+    ['Data, logs', settings.home],
+    ['All of it', join(settings.home, 'endpoints.json')],
+  ];
+  process.stdout.write(`
+  Gantry is up.
+
+${rows.map(([label, value]) => `  ${label.padEnd(12)} ${value}`).join('\n')}
+
+  Try:
+
+    curl -s ${endpoints.api}/runs/wait${headers} \\
+      -H 'content-type: application/json' \\
+      -d '${body}'
+
+  Ctrl-C stops everything; data stays.
+
+`);
+}
+
+/**
+ * Runs a Gantry until `signal` says stop.
+ * @param {import('./settings.mjs').Settings} settings
+ * @param {{ signal: AbortSignal, stopNow: AbortSignal, isVerbose?: boolean, program?: Program }} options
+ * `stopNow` shortens a stop that takes too long for the user.
+ */
+export async function runGantry(settings, { signal, stopNow, isVerbose = false, program = GANTRY }) {
+  const { home } = settings;
+  const lock = await openHome(home, signal);
+  const endpointsPath = join(home, 'endpoints.json');
+  /** @type {() => void} */
+  let writeEndpoints = () => {};
+  // Also aborted when one step fails: the others shall not build on.
+  const giveUp = new AbortController();
+  const context = { home, signal: AbortSignal.any([signal, giveUp.signal]) };
+  const supervisor = new Supervisor({
+    home,
+    logs: join(home, 'logs'),
+    signal: context.signal,
+    onLine: (name, line) => {
+      if (isVerbose && (name === 'api' || name === 'worker')) process.stdout.write(`${name} | ${line}\n`);
+    },
+    onRestart: () => writeEndpoints(),
+  });
+  stopNow.addEventListener('abort', () => supervisor.stopNow(), { once: true });
+
+  try {
+    const ports = await choosePorts(settings);
+    const secrets = loadSecrets(home);
+    const apiUrl = httpUrl(settings.host, ports.api);
+
+    const installed = installDependencies(context.signal);
+    const [services] = await Promise.all([
+      bringUpServices(settings, ports, secrets, { ...context, supervisor, installed }),
+      installed.then(() => program.build(context.signal)),
+    ]);
+
+    const apiKey = process.env.GANTRY_API_KEY || secrets.api_key;
+    const env = {
+      ...process.env,
+      DATABASE_URL: services.databaseUrl,
+      TEMPORAL_ADDRESS: services.temporalAddress,
+      TEMPORAL_NAMESPACE: settings.temporalNamespace,
+      GANTRY_HOST: settings.host,
+      GANTRY_PORT: String(ports.api),
+      GANTRY_HOME: home,
+      GANTRY_CONFIG: settings.config,
+      GANTRY_AUTH: settings.auth,
+      GANTRY_API_URL: apiUrl,
+      GANTRY_API_KEY: apiKey,
+      GANTRY_TENANT_ID: settings.tenantId,
+      GANTRY_SECRET_KEY: process.env.GANTRY_SECRET_KEY || secrets.secret_key,
+      GANTRY_INTERNAL_KEY: process.env.GANTRY_INTERNAL_KEY || secrets.internal_key,
+    };
+
+    await runCommand(process.execPath, [program.migrate], { cwd: ROOT, env, signal: context.signal });
+    say('database', 'migrations are applied');
+    await Promise.all([
+      supervisor.start(apiPart(apiUrl, program.api, env)).then(() => say('api', `answers at ${apiUrl}`)),
+      supervisor.start(workerPart(program.worker, env)).then(() => say('worker', 'is ready')),
+    ]);
+
+    const endpoints = {
+      api: apiUrl,
+      docs: `${apiUrl}/docs`,
+      temporal: services.temporalAddress,
+      temporal_ui: services.temporalUiUrl,
+      postgres: services.databaseUrl,
+      s3: services.s3,
+      api_key: apiKey,
+      tenant_id: settings.tenantId,
+    };
+    writeEndpoints = () => {
+      if (signal.aborted) return;
+      writeJsonAtomically(endpointsPath, { ...endpoints, pids: { supervisor: process.pid, ...supervisor.pids() } });
+    };
+    writeEndpoints();
+    printBanner(settings, endpoints, apiKey);
+
+    await new Promise((resolve) => {
+      if (signal.aborted) resolve(undefined);
+      signal.addEventListener('abort', resolve, { once: true });
+    });
+  } finally {
+    giveUp.abort();
+    rmSync(endpointsPath, { force: true });
+    await supervisor.stop();
+    lock.release();
+  }
+}

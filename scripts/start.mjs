@@ -1,0 +1,111 @@
+// npm start: everything that Gantry needs on one machine, until Ctrl-C. `--help` tells the settings.
+//
+//   supervisor (this process)
+//    ├─ postgres   records                    embedded, or DATABASE_URL
+//    ├─ temporal   workflows, and their UI    embedded, or TEMPORAL_ADDRESS
+//    ├─ s3         where exports go           embedded, or GANTRY_S3_ENDPOINT
+//    ├─ api        node dist/src/main.js
+//    └─ worker     node dist/worker/main.js
+//
+// Each is a process of its own, described by a Part (services/process.mjs); services/supervisor.mjs keeps them running
+// and stops them in order. A shell waits beside them to stop them if this process is killed (services/leftovers.mjs).
+import { parseArgs } from 'node:util';
+import { runGantry } from './services/gantry.mjs';
+import { parentOf } from './services/identity.mjs';
+import { say } from './services/progress.mjs';
+import { SettingsError, helpText, readSettings } from './services/settings.mjs';
+
+/** npm passes a signal on that the terminal has already sent: two at once are one wish. */
+const SAME_SIGNAL_MS = 1_000;
+/** Those that a person sends again to hurry; the others follow each other when a terminal closes. */
+const IMPATIENT = new Set(['SIGINT', 'SIGTERM']);
+
+/**
+ * npm can't pass its own SIGKILL on, and runs this process below a shell that outlives it.
+ * @param {() => void} onGone
+ */
+function watchNpm(onGone) {
+  const shell = process.ppid;
+  const npm = parentOf(shell);
+  const timer = setInterval(() => {
+    if (process.ppid === shell && exists(npm)) return;
+    clearInterval(timer);
+    onGone();
+  }, 1_000);
+  timer.unref();
+}
+
+/** @param {number} pid */
+function exists(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+/**
+ * Wishes to stop, from wherever they come.
+ * @param {(reason: string) => void} onWish
+ */
+function listenForStop(onWish) {
+  for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) process.on(name, () => onWish(name));
+  // A parent with a channel (a test) has ended.
+  process.on('disconnect', () => onWish('the parent process is gone'));
+  if (process.env.npm_lifecycle_event) watchNpm(() => onWish('npm is gone'));
+  // A closed terminal must not end the process in the middle of a stop.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+}
+
+function checkNodeVersion() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  throw new SettingsError([`Gantry needs Node 20.19 or later; this is ${process.versions.node}.`]);
+}
+
+/** @param {string[]} args */
+function readOptions(args) {
+  try {
+    const options = /** @type {const} */ ({ help: { type: 'boolean', short: 'h' }, verbose: { type: 'boolean' } });
+    return parseArgs({ args, options, allowPositionals: false }).values;
+  } catch (error) {
+    throw new SettingsError([`${error.message}. "npm start -- --help" tells what there is.`]);
+  }
+}
+
+async function main() {
+  const stop = new AbortController();
+  const stopNow = new AbortController();
+  let askedAt = 0;
+  try {
+    checkNodeVersion();
+    const { help, verbose } = readOptions(process.argv.slice(2));
+    if (help) {
+      process.stdout.write(helpText());
+      return;
+    }
+    const settings = readSettings();
+    listenForStop((reason) => {
+      if (!stop.signal.aborted) {
+        askedAt = Date.now();
+        say('gantry', `stopping (${reason}); once more kills what is still busy`);
+        stop.abort();
+      } else if (IMPATIENT.has(reason) && Date.now() - askedAt > SAME_SIGNAL_MS) {
+        stopNow.abort();
+      }
+    });
+    await runGantry(settings, { signal: stop.signal, stopNow: stopNow.signal, isVerbose: verbose });
+    say('gantry', 'stopped; the data is kept');
+  } catch (error) {
+    if (stop.signal.aborted) {
+      say('gantry', 'stopped before it was up');
+    } else {
+      process.stderr.write(`\nGantry can't start.\n${error.message}\n`);
+    }
+    process.exitCode = error instanceof SettingsError ? 2 : 1;
+  }
+  // A parent's channel, or a pipe that a stopped part has left open, must not keep the process.
+  process.exit();
+}
+
+await main();

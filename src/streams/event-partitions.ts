@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { AppConfig } from '../config/config';
+import type { Sweep } from '../sweeps/sweep';
+
+const DAY_MS = 86_400_000;
+/** Days that are made ahead: a worker may be away for that long before events fall into the default partition. */
+const DAYS_AHEAD = 3;
+/** Partitions change once a day; the sweep comes by every few seconds. */
+const CHECK_MS = 600_000;
+
+/** The lowest UUIDv7 of a point of time: run ids sort by their creation. */
+function lowestId(time: number): string {
+  const hex = time.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+const partitionName = (day: number): string => `run_events_${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`;
+
+/** Makes the event log's partitions ahead of time and drops those that are past the retention. */
+@Injectable()
+export class EventPartitionSweep implements Sweep {
+  readonly name = 'event-partitions';
+  private checkedAt = 0;
+
+  constructor(
+    private readonly config: AppConfig,
+    @InjectDataSource() private readonly database: DataSource,
+  ) {}
+
+  async sweep(): Promise<void> {
+    if (Date.now() - this.checkedAt < CHECK_MS) return;
+    const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+    for (let day = today; day <= today + DAYS_AHEAD * DAY_MS; day += DAY_MS) await this.create(day);
+    await this.dropBefore(Date.now() - this.config.eventRetentionMs);
+    this.checkedAt = Date.now();
+  }
+
+  private async create(day: number): Promise<void> {
+    await this.database.transaction(async (manager) => {
+      const [{ exists, filled }]: [{ exists: boolean; filled: boolean }] = await manager.query(
+        `SELECT to_regclass($1) IS NOT NULL AS exists,
+                EXISTS (SELECT 1 FROM run_events_default WHERE run_id >= $2 AND run_id < $3) AS filled`,
+        [partitionName(day), lowestId(day), lowestId(day + DAY_MS)],
+      );
+      // Rows of that day are in the default partition already (the first day of a deployment): they stay there.
+      if (exists || filled) return;
+      await manager.query(
+        `CREATE TABLE ${partitionName(day)} PARTITION OF run_events
+         FOR VALUES FROM ('${lowestId(day)}') TO ('${lowestId(day + DAY_MS)}')`,
+      );
+    });
+  }
+
+  /** A day goes when it is over for longer than the retention and none of its runs is on its way. */
+  private async dropBefore(time: number): Promise<void> {
+    const partitions: { name: string }[] = await this.database.query(
+      `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'run_events'::regclass`,
+    );
+    for (const { name } of partitions) {
+      const [, year, month, dayOfMonth] = /_(\d{4})(\d{2})(\d{2})$/.exec(name) ?? [];
+      if (!year) continue;
+      const day = Date.parse(`${year}-${month}-${dayOfMonth}T00:00:00Z`);
+      if (day + DAY_MS > time) continue;
+      const [{ busy }]: [{ busy: boolean }] = await this.database.query(
+        `SELECT EXISTS (SELECT 1 FROM runs WHERE run_id >= $1 AND run_id < $2 AND status IN ('pending', 'running')) AS busy`,
+        [lowestId(day), lowestId(day + DAY_MS)],
+      );
+      if (!busy) await this.database.query(`DROP TABLE ${name}`);
+    }
+  }
+}
