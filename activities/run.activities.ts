@@ -23,11 +23,18 @@ export class RunActivityProvider {
   private async executeRun({ runId }: { runId: string }): Promise<ExecuteRunResult> {
     const context = Context.current();
     // Independent of the graph, which runs in another thread: only a dead or frozen process stops beating.
-    const beat = setInterval(() => context.heartbeat(), (context.info.heartbeatTimeoutMs ?? 10_000) / BEATS_PER_TIMEOUT);
+    const timeoutMs = context.info.heartbeatTimeoutMs ?? 10_000;
+    let node: string | undefined;
+    const beat = setInterval(() => context.heartbeat({ node }), timeoutMs / BEATS_PER_TIMEOUT);
     try {
       return await this.executor.execute(runId, {
         signal: context.cancellationSignal,
         isCancelRequested: () => context.cancellationDetails?.cancelRequested ?? false,
+        // Temporal UI shows it at the pending activity.
+        onNode: (name) => {
+          node = name;
+          context.heartbeat({ node });
+        },
       });
     } catch (error) {
       throw error instanceof ExecutionBroken ? brokenFailure(error) : error;
@@ -41,7 +48,11 @@ export class RunActivityProvider {
   }
 }
 
-/** A fenced attempt reports to a workflow that waits for another one: repeating it could only disturb that. */
+/** Repeated in any case: a fenced attempt's report goes nowhere, since Temporal waits for another one by then. */
 function brokenFailure(error: ExecutionBroken): ApplicationFailure {
-  return ApplicationFailure.create({ message: error.message, type: 'ExecutionBroken', nonRetryable: false, cause: error });
+  return ApplicationFailure.create({
+    message: error.message,
+    type: 'ExecutionBroken',
+    cause: error,
+  });
 }

@@ -7,7 +7,10 @@ const STEPS = 10;
 
 const State = z.object({
   step_ms: z.number().int().min(0).max(3_600_000).default(200).describe('How long each step takes, in milliseconds'),
-  tool_url: z.string().optional().describe('A tool on this machine that each step calls once (http://127.0.0.1:PORT/…)'),
+  tool_url: z
+    .string()
+    .optional()
+    .describe('A tool on this machine that each step calls once (http://127.0.0.1:PORT/…)'),
   done: z
     .array(z.string())
     .default([])
@@ -50,10 +53,10 @@ function step(name: string) {
 }
 
 const names = Array.from({ length: STEPS }, (_, index) => `step_${index + 1}`);
-const builder = new StateGraph(State) as StateGraph<typeof State, z.infer<typeof State>, Partial<z.infer<typeof State>>, string>;
+const builder = new StateGraph(State);
 for (const name of names) builder.addNode(name, step(name));
-builder.addEdge(START, names[0]!);
-for (let index = 1; index < STEPS; index += 1) builder.addEdge(names[index - 1]!, names[index]!);
+builder.addEdge(START, names[0]);
+for (let index = 1; index < STEPS; index += 1) builder.addEdge(names[index - 1], names[index]);
 builder.addEdge(names.at(-1)!, END);
 
 export const graph = builder.compile({ name: 'pipeline' });

@@ -1,6 +1,6 @@
 import type { CallbackManagerForLLMRun } from '@langchain/core/callbacks/manager';
 import { BaseChatModel, type BaseChatModelCallOptions } from '@langchain/core/language_models/chat_models';
-import { AIMessage, AIMessageChunk, type BaseMessage, type ToolMessage } from '@langchain/core/messages';
+import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/messages';
 import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs';
 
 const TOKEN_DELAY_MS = 15;
@@ -22,7 +22,7 @@ export class RuleBasedChatModel extends BaseChatModel<BaseChatModelCallOptions> 
 
   override async _generate(messages: BaseMessage[]): Promise<ChatResult> {
     const message = this.answer(messages);
-    return { generations: [{ message, text: String(message.content) }] };
+    return { generations: [{ message, text: message.text }] };
   }
 
   override async *_streamResponseChunks(
@@ -46,7 +46,7 @@ export class RuleBasedChatModel extends BaseChatModel<BaseChatModelCallOptions> 
       yield chunk;
       return;
     }
-    for (const token of String(answer.content).split(/(?<= )/)) {
+    for (const token of answer.text.split(/(?<= )/)) {
       await new Promise((resolve) => setTimeout(resolve, TOKEN_DELAY_MS));
       const chunk = new ChatGenerationChunk({ message: new AIMessageChunk({ id, content: token }), text: token });
       await runManager?.handleLLMNewToken(token, undefined, undefined, undefined, undefined, { chunk });
@@ -57,9 +57,9 @@ export class RuleBasedChatModel extends BaseChatModel<BaseChatModelCallOptions> 
   private answer(messages: BaseMessage[]): AIMessage {
     const last = messages.at(-1);
     if (last?.getType() === 'tool') {
-      return new AIMessage(`Here is what I found: ${String((last as ToolMessage).content)} Is there anything else?`);
+      return new AIMessage(`Here is what I found: ${last.text} Is there anything else?`);
     }
-    const question = String(last?.content ?? '');
+    const question = last?.text ?? '';
     const city = /weather (?:in|for|at) ([\p{L} ]+)/iu.exec(question)?.[1]?.trim();
     if (city) return callTool('get_weather', { city }, messages.length);
     const sum = /(-?\d+(?:\.\d+)?)\s*(?:\+|plus)\s*(-?\d+(?:\.\d+)?)/i.exec(question);

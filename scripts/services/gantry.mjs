@@ -256,6 +256,7 @@ export async function runGantry(settings, { signal, stopNow, isVerbose = false, 
       GANTRY_API_KEY: apiKey,
       GANTRY_TENANT_ID: settings.tenantId,
       GANTRY_SECRET_KEY: process.env.GANTRY_SECRET_KEY || secrets.secret_key,
+      GANTRY_WEBHOOK_ALLOW_CIDRS: settings.webhookAllowCidrs,
       GANTRY_INTERNAL_KEY: process.env.GANTRY_INTERNAL_KEY || secrets.internal_key,
     };
 

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ROOT } from './paths.mjs';
 
+/** Receivers on the newcomer's own machine; only for as long as nobody else can reach the API. */
+const LOOPBACK_NETWORKS = '127.0.0.0/8,::1/128';
 export const DEFAULT_TENANT_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
@@ -21,6 +23,11 @@ const SECTIONS = [
       ['GANTRY_TENANT_ID', DEFAULT_TENANT_ID, 'the tenant of that key'],
       ['GANTRY_SECRET_KEY', 'generated', '32 bytes in base64 that encrypt stored credentials; keep it with the data'],
       ['GANTRY_INTERNAL_KEY', 'generated', 'key with which the worker calls the API'],
+      [
+        'GANTRY_WEBHOOK_ALLOW_CIDRS',
+        LOOPBACK_NETWORKS,
+        'internal networks that webhooks may be sent to; none by default when GANTRY_HOST is not loopback',
+      ],
       ['GANTRY_CACHE', '~/.cache/gantry', 'servers that were downloaded or built, shared by all clones'],
     ],
   },
@@ -150,6 +157,8 @@ export function readSettings(env = process.env, cwd = process.cwd()) {
     port: port('GANTRY_PORT'),
     home: resolve(cwd, env.GANTRY_HOME || '.gantry'),
     config: findConfig(env, cwd, problems),
+    // An empty one is a choice, too: no internal network at all.
+    webhookAllowCidrs: env.GANTRY_WEBHOOK_ALLOW_CIDRS ?? (isLoopback(host) ? LOOPBACK_NETWORKS : ''),
     tenantId: env.GANTRY_TENANT_ID || DEFAULT_TENANT_ID,
     databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
     postgresPort: port('GANTRY_POSTGRES_PORT'),

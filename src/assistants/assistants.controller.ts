@@ -19,7 +19,9 @@ import {
   searchAssistantsSchema,
   type SearchVersions,
   searchVersionsSchema,
+  recurseQuery,
   setLatestSchema,
+  subgraphParam,
   xrayQuery,
 } from './assistants.schemas';
 import { AssistantsService } from './assistants.service';
@@ -86,10 +88,7 @@ export class AssistantsController {
   @Delete(':assistant_id')
   @HttpCode(204)
   @ApiOperation({ summary: 'Delete an assistant and its versions' })
-  delete(
-    @Tenant() tenantId: TenantId,
-    @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
-  ): Promise<void> {
+  delete(@Tenant() tenantId: TenantId, @Param({ schema: assistantIdParam }) { assistant_id }: IdParam): Promise<void> {
     return this.assistants.delete(tenantId, assistant_id);
   }
 
@@ -102,6 +101,38 @@ export class AssistantsController {
     @Query({ schema: xrayQuery }) { xray }: z.infer<typeof xrayQuery>,
   ): Promise<string> {
     return this.assistants.drawGraph(tenantId, assistant_id, xray ?? false);
+  }
+
+  @Get(':assistant_id/schemas')
+  @Header('content-type', 'application/json; charset=utf-8')
+  @ApiOperation({ summary: 'JSON schemas of input, output, state and config' })
+  schemas(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
+  ): Promise<string> {
+    return this.assistants.schemas(tenantId, assistant_id);
+  }
+
+  @Get(':assistant_id/subgraphs')
+  @Header('content-type', 'application/json; charset=utf-8')
+  @ApiOperation({ summary: 'Graphs inside the graph, with their schemas' })
+  subgraphs(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
+    @Query({ schema: recurseQuery }) { recurse }: z.infer<typeof recurseQuery>,
+  ): Promise<string> {
+    return this.assistants.subgraphs(tenantId, assistant_id, recurse ?? false);
+  }
+
+  @Get(':assistant_id/subgraphs/:namespace')
+  @Header('content-type', 'application/json; charset=utf-8')
+  @ApiOperation({ summary: 'One graph inside the graph' })
+  subgraph(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: subgraphParam }) { assistant_id, namespace }: z.infer<typeof subgraphParam>,
+    @Query({ schema: recurseQuery }) { recurse }: z.infer<typeof recurseQuery>,
+  ): Promise<string> {
+    return this.assistants.subgraphs(tenantId, assistant_id, recurse ?? false, namespace);
   }
 
   @Post(':assistant_id/versions')

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { pageSchema } from '../http/pagination';
+import { queryFlag } from '../http/query';
 
 export const configSchema = z.looseObject({
   tags: z.array(z.string()).optional(),
@@ -87,11 +88,15 @@ export type SearchVersions = z.infer<typeof searchVersionsSchema>;
 
 export const setLatestSchema = z.object({ version: z.number().int() });
 
+export const subgraphParam = z.object({ assistant_id: z.string().min(1), namespace: z.string().min(1) });
+export const recurseQuery = z.object({ recurse: queryFlag });
+
 export const xrayQuery = z.object({
   xray: z
     .string()
     .transform((value, context) => {
-      if (['true', 'false', 'yes', 'no'].includes(value.toLowerCase())) return ['true', 'yes'].includes(value.toLowerCase());
+      if (['true', 'false', 'yes', 'no'].includes(value.toLowerCase()))
+        return ['true', 'yes'].includes(value.toLowerCase());
       const depth = Number(value);
       if (Number.isInteger(depth) && depth >= 0) return depth === 0 ? false : depth;
       context.addIssue({ code: 'custom', message: 'must be true, false or a depth of 1 or more' });
@@ -99,4 +104,3 @@ export const xrayQuery = z.object({
     })
     .optional(),
 });
-

@@ -7,7 +7,13 @@ import type { Page } from '../http/pagination';
 import type { AssistantEntity, AssistantVersionEntity } from './assistant.entity';
 import { assistantErrors } from './assistant.errors';
 import { AssistantContent, AssistantsRepository } from './assistants.repository';
-import type { AssistantFilter, CreateAssistant, PatchAssistant, SearchAssistants, SearchVersions } from './assistants.schemas';
+import type {
+  AssistantFilter,
+  CreateAssistant,
+  PatchAssistant,
+  SearchAssistants,
+  SearchVersions,
+} from './assistants.schemas';
 
 @Injectable()
 export class AssistantsService {
@@ -27,7 +33,9 @@ export class AssistantsService {
 
   /** The assistant that a run asks for. */
   async getForRun(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
-    return (await this.find(tenantId, idOrGraph)) ?? reject(assistantErrors.unknownForRun(idOrGraph));
+    const assistant = (await this.find(tenantId, idOrGraph)) ?? reject(assistantErrors.unknownForRun(idOrGraph));
+    this.checkLoads(assistant.graphId);
+    return assistant;
   }
 
   async create(tenantId: TenantId, body: CreateAssistant): Promise<AssistantEntity> {
@@ -98,7 +106,22 @@ export class AssistantsService {
   /** The graph's drawing, as JSON text. */
   async drawGraph(tenantId: TenantId, idOrGraph: string, xray: boolean | number): Promise<string> {
     const { graphId } = await this.get(tenantId, idOrGraph);
+    this.checkLoads(graphId);
     return this.graphs.call('drawGraph', { graphId, xray });
+  }
+
+  /** JSON schemas of the graph's input, output, state and config, as JSON text. */
+  async schemas(tenantId: TenantId, idOrGraph: string): Promise<string> {
+    const { graphId } = await this.get(tenantId, idOrGraph);
+    this.checkLoads(graphId);
+    return this.graphs.call('getSchemas', { graphId });
+  }
+
+  /** The graphs inside the graph and their schemas, as JSON text. */
+  async subgraphs(tenantId: TenantId, idOrGraph: string, recurse: boolean, namespace?: string): Promise<string> {
+    const { graphId } = await this.get(tenantId, idOrGraph);
+    this.checkLoads(graphId);
+    return this.graphs.call('getSubgraphs', { graphId, recurse, ...(namespace !== undefined && { namespace }) });
   }
 
   private async find(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity | null> {
@@ -115,6 +138,11 @@ export class AssistantsService {
       graphId,
       this.registry.graphs.map((graph) => graph.graphId),
     );
+  }
+
+  private checkLoads(graphId: string): void {
+    const problem = this.graphs.problemOf(graphId);
+    if (problem) throw assistantErrors.brokenGraph(graphId, problem);
   }
 
   /** A tenant has a default assistant per graph from its first request on. */

@@ -25,7 +25,10 @@ export class ApiKeysService implements OnModuleInit {
   /** The default tenant and the key that the supervisor generated exist from the first start on. */
   async onModuleInit(): Promise<void> {
     const tenantId = this.config.defaultTenantId;
-    await this.tenants.upsert({ tenantId, name: 'default' }, { conflictPaths: ['tenantId'], skipUpdateIfNoValuesChanged: true });
+    await this.tenants.upsert(
+      { tenantId, name: 'default' },
+      { conflictPaths: ['tenantId'], skipUpdateIfNoValuesChanged: true },
+    );
     if (this.config.devApiKey) await this.register(tenantId as TenantId, 'development', this.config.devApiKey);
   }
 

@@ -7,6 +7,7 @@ const flag = z
   .transform((value) => value === 'on' || value === 'true' || value === '1');
 const port = z.coerce.number().int().min(0).max(65_535);
 const positiveInt = z.coerce.number().int().positive();
+const seconds = z.coerce.number().positive();
 
 /** A 32-byte key written as base64: AES-256 takes exactly that much. */
 const masterKey = z.string().refine((value) => Buffer.from(value, 'base64').length === 32, {
@@ -35,30 +36,58 @@ const environmentSchema = z.object({
   GANTRY_TRACING: flag.default(true),
   GANTRY_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   GANTRY_BODY_LIMIT_BYTES: positiveInt.default(300 * 1024 * 1024),
+  GANTRY_TRACE_LIMIT_BYTES: positiveInt.default(100 * 1024 * 1024),
+  GANTRY_TRACE_RETENTION_DAYS: positiveInt.optional(),
   GANTRY_DATABASE_POOL: positiveInt.default(10),
   GANTRY_RUN_TIMEOUT_SECONDS: positiveInt.default(86_400),
   GANTRY_HEARTBEAT_TIMEOUT_SECONDS: z.coerce.number().int().min(2).default(10),
-  GANTRY_SHUTDOWN_GRACE_SECONDS: positiveInt.default(10),
+  GANTRY_SHUTDOWN_GRACE_SECONDS: positiveInt.default(15),
   GANTRY_GRAPH_THREADS_MIN: positiveInt.default(1),
   GANTRY_GRAPH_THREADS_MAX: positiveInt.default(8),
   GANTRY_RUNS_PER_WORKER: positiveInt.default(200),
   GANTRY_EVENT_RETENTION_HOURS: positiveInt.default(72),
   GANTRY_SWEEP_INTERVAL_SECONDS: positiveInt.default(5),
   GANTRY_EXPORT_CONCURRENCY: positiveInt.default(3),
+  GANTRY_EXPORT_PARTITION_CONCURRENCY: positiveInt.default(2),
+  GANTRY_EXPORT_PARTITIONS_PER_WORKER: positiveInt.default(2),
   GANTRY_EXPORT_PART_ROWS: positiveInt.default(50_000),
+  GANTRY_EXPORT_PART_BYTES: positiveInt.default(64 * 1024 * 1024),
   GANTRY_EXPORT_TIMEOUT_SECONDS: positiveInt.default(86_400),
   GANTRY_EXPORT_ALLOW_PRIVATE_ENDPOINTS: flag.default(true),
   GANTRY_WEBHOOK_ALLOW_CIDRS: z
     .string()
     .default('')
-    .transform((value) => value.split(',').map((cidr) => cidr.trim()).filter((cidr) => cidr !== '')),
+    .transform((value) =>
+      value
+        .split(',')
+        .map((cidr) => cidr.trim())
+        .filter((cidr) => cidr !== ''),
+    ),
   GANTRY_WEBHOOK_SECRETS: z
     .string()
     .default('')
-    .transform((value) => value.split(',').map((secret) => secret.trim()).filter((secret) => secret !== ''))
+    .transform((value) =>
+      value
+        .split(',')
+        .map((secret) => secret.trim())
+        .filter((secret) => secret !== ''),
+    )
     .refine((secrets) => secrets.every((secret) => secret.startsWith('whsec_')), {
       message: 'each secret must start with whsec_ (Standard Webhooks), several are separated by commas',
     }),
+  GANTRY_WEBHOOK_CONNECT_TIMEOUT_SECONDS: seconds.max(30).default(5),
+  GANTRY_WEBHOOK_TIMEOUT_SECONDS: seconds.max(60).default(15),
+  GANTRY_WEBHOOK_RETRY_SECONDS: z
+    .string()
+    .default('1,3,10,60,300,1800,7200,18000,28800,36000')
+    .transform((value) => value.split(',').map((delay) => Number(delay.trim())))
+    .refine((delays) => delays.length <= 50 && delays.every((delay) => delay > 0 && delay <= 604_800), {
+      message: 'must be up to 50 delays in seconds, separated by commas, each above 0 and at most a week',
+    }),
+  GANTRY_WEBHOOK_CONCURRENCY: positiveInt.default(500),
+  GANTRY_WEBHOOK_CONCURRENCY_PER_HOST: positiveInt.default(8),
+  GANTRY_WEBHOOK_RESPONSE_BYTES: z.coerce.number().int().min(0).max(65_536).default(1_024),
+  GANTRY_WEBHOOK_RETENTION_HOURS: positiveInt.default(720),
   GANTRY_TEST: flag.default(false),
 });
 
@@ -81,9 +110,41 @@ export interface TemporalSettings {
   tls?: { ca?: Buffer; clientCertPair?: { crt: Buffer; key: Buffer } };
 }
 
+export interface WebhookDeliverySettings {
+  connectTimeoutMs: number;
+  /** A whole attempt, from the name's resolution to the answer's status. */
+  timeoutMs: number;
+  /** The wait before each attempt after the first. */
+  retryDelaysMs: number[];
+  /** Attempts at once in a worker, and of those to one host. */
+  concurrency: number;
+  concurrencyPerHost: number;
+  /** How much of an answer is kept in the log; 0 keeps none. */
+  responseBytes: number;
+  retentionMs: number;
+}
+
+export interface ExportSettings {
+  /** Exports of one tenant that run at once. */
+  concurrency: number;
+  /** Days of one export that are written at once. */
+  partitionConcurrency: number;
+  /** Days that one worker writes at once: each holds a part in memory. */
+  partitionsPerWorker: number;
+  /** A Parquet file ends after so many rows, or so many bytes of text, whichever is first. */
+  partRows: number;
+  partBytes: number;
+  timeoutMs: number;
+  allowPrivateEndpoints: boolean;
+}
+
 /** The validated settings of a process. Durations are in milliseconds. */
 export class AppConfig {
-  constructor(private readonly env: Environment) {}
+  constructor(
+    private readonly env: Environment,
+    /** The environment as the process got it: header templates of webhooks may name any variable under their prefix. */
+    readonly templateEnvironment: Readonly<Record<string, string | undefined>> = {},
+  ) {}
 
   readonly version = '0.1.0';
 
@@ -145,6 +206,14 @@ export class AppConfig {
   get bodyLimitBytes(): number {
     return this.env.GANTRY_BODY_LIMIT_BYTES;
   }
+  /** The most that one trace upload may be once it is decompressed. */
+  get traceLimitBytes(): number {
+    return this.env.GANTRY_TRACE_LIMIT_BYTES;
+  }
+  /** Days of traces that are kept; undefined keeps them all. */
+  get traceRetentionDays(): number | undefined {
+    return this.env.GANTRY_TRACE_RETENTION_DAYS;
+  }
   get runTimeoutMs(): number {
     return this.env.GANTRY_RUN_TIMEOUT_SECONDS * 1000;
   }
@@ -166,10 +235,13 @@ export class AppConfig {
   get sweepIntervalMs(): number {
     return this.env.GANTRY_SWEEP_INTERVAL_SECONDS * 1000;
   }
-  get exports(): { concurrency: number; partRows: number; timeoutMs: number; allowPrivateEndpoints: boolean } {
+  get exports(): ExportSettings {
     return {
       concurrency: this.env.GANTRY_EXPORT_CONCURRENCY,
+      partitionConcurrency: this.env.GANTRY_EXPORT_PARTITION_CONCURRENCY,
+      partitionsPerWorker: this.env.GANTRY_EXPORT_PARTITIONS_PER_WORKER,
       partRows: this.env.GANTRY_EXPORT_PART_ROWS,
+      partBytes: this.env.GANTRY_EXPORT_PART_BYTES,
       timeoutMs: this.env.GANTRY_EXPORT_TIMEOUT_SECONDS * 1000,
       allowPrivateEndpoints: this.env.GANTRY_EXPORT_ALLOW_PRIVATE_ENDPOINTS,
     };
@@ -180,6 +252,17 @@ export class AppConfig {
   /** The first one signs alone until a second is added: during a rotation both sign. */
   get webhookSecrets(): string[] {
     return this.env.GANTRY_WEBHOOK_SECRETS;
+  }
+  get webhookDelivery(): WebhookDeliverySettings {
+    return {
+      connectTimeoutMs: this.env.GANTRY_WEBHOOK_CONNECT_TIMEOUT_SECONDS * 1000,
+      timeoutMs: this.env.GANTRY_WEBHOOK_TIMEOUT_SECONDS * 1000,
+      retryDelaysMs: this.env.GANTRY_WEBHOOK_RETRY_SECONDS.map((delay) => delay * 1000),
+      concurrency: this.env.GANTRY_WEBHOOK_CONCURRENCY,
+      concurrencyPerHost: this.env.GANTRY_WEBHOOK_CONCURRENCY_PER_HOST,
+      responseBytes: this.env.GANTRY_WEBHOOK_RESPONSE_BYTES,
+      retentionMs: this.env.GANTRY_WEBHOOK_RETENTION_HOURS * 3_600_000,
+    };
   }
   get testRoutes(): boolean {
     return this.env.GANTRY_TEST;
@@ -200,7 +283,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
         const name = issue.path.join('.');
         return present[name] === undefined ? `${name} is missing` : `${name}: ${issue.message}`;
       });
-  const host = env.GANTRY_HOST || '127.0.0.1';
+  const host = present.GANTRY_HOST ?? '127.0.0.1';
   if (parsed.success) {
     if (!parsed.data.GANTRY_AUTH && !LOOPBACK_HOSTS.has(host)) {
       problems.push(`GANTRY_HOST=${host} is reachable from other machines: set GANTRY_AUTH=on, or bind 127.0.0.1`);
@@ -213,5 +296,5 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
     }
   }
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
-  return new AppConfig(parsed.data);
+  return new AppConfig(parsed.data, env);
 }

@@ -65,7 +65,9 @@ export class Notifications implements OnModuleDestroy {
   private reconnect(client: Client, cause?: Error): void {
     if (this.closed || this.client !== client) return;
     this.client = undefined;
-    this.logger.warn(`Lost the notification connection${cause ? `: ${cause.message}` : ''}; streams poll until it is back`);
+    this.logger.warn(
+      `Lost the notification connection${cause ? `: ${cause.message}` : ''}; streams poll until it is back`,
+    );
     const retry = (): void => {
       if (this.closed) return;
       this.connect().catch(() => setTimeout(retry, RECONNECT_DELAY_MS).unref());

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
 import { ConfigError } from '../config/config';
+import type { OnUnknown } from './host/protocol';
 
 const graphPath = z.string().regex(/^.+:[A-Za-z_$][\w$]*$/, 'must be "path/to/file.ts:export"');
 
@@ -14,7 +15,14 @@ const graphConfigSchema = z.looseObject({
   graphs: z
     .record(
       z.string().min(1),
-      z.union([graphPath, z.looseObject({ path: graphPath, description: z.string().optional() })]),
+      z.union([
+        graphPath,
+        z.looseObject({
+          path: graphPath,
+          description: z.string().optional(),
+          on_unknown: z.enum(['retry', 'interrupt']).optional(),
+        }),
+      ]),
     )
     .refine((graphs) => Object.keys(graphs).length > 0, 'must name at least one graph'),
   env: z.union([z.record(z.string(), z.string()), z.string()]).optional(),
@@ -26,6 +34,8 @@ export interface GraphSource {
   file: string;
   exportName: string;
   description?: string;
+  /** What happens to a node that was running when its worker died. */
+  onUnknown: OnUnknown;
 }
 
 export interface GraphConfig {
@@ -46,12 +56,17 @@ export function readGraphConfig(path: string): GraphConfig {
   }
   const folder = dirname(path);
   const graphs = Object.entries(parsed.data.graphs).map(([graphId, entry]): GraphSource => {
-    const { path: source, description } = typeof entry === 'string' ? { path: entry, description: undefined } : entry;
+    const {
+      path: source,
+      description,
+      on_unknown: onUnknown = 'retry' as const,
+    } = typeof entry === 'string' ? { path: entry } : entry;
     const separator = source.lastIndexOf(':');
     return {
       graphId,
       file: resolve(folder, source.slice(0, separator)),
       exportName: source.slice(separator + 1),
+      onUnknown,
       ...(description !== undefined && { description }),
     };
   });

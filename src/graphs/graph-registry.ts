@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v5 as uuidv5 } from 'uuid';
 import { AppConfig } from '../config/config';
 import { GraphConfig, GraphSource, readGraphConfig } from './graph-config';
+import type { OnUnknown } from './host/protocol';
 
 /** The namespace that LangGraph servers derive the id of a graph's default assistant in. */
 const ASSISTANT_NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
@@ -23,6 +24,10 @@ export class GraphRegistry {
 
   has(graphId: string): boolean {
     return this.byId.has(graphId);
+  }
+
+  onUnknown(graphId: string): OnUnknown {
+    return this.byId.get(graphId)?.onUnknown ?? 'retry';
   }
 
   /** The same on every deployment and in every tenant: clients may hard-code it. */

@@ -9,7 +9,12 @@ export class ApiError extends Error {
     readonly status: number,
     readonly code: string,
     readonly detail: string,
-    options: { format?: 'json' | 'text'; errors?: FieldError[]; headers?: Record<string, string>; cause?: unknown } = {},
+    options: {
+      format?: 'json' | 'text';
+      errors?: FieldError[];
+      headers?: Record<string, string>;
+      cause?: unknown;
+    } = {},
   ) {
     super(detail, { cause: options.cause });
     this.name = 'ApiError';

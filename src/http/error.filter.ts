@@ -48,7 +48,12 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError | undefin
     return new ApiError(422, 'invalid_request', 'The body contains the character U+0000, which can not be stored');
   }
   // Fastify's own refusals (body too large, unsupported media type…) carry a status and a code.
-  if (error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' && error.statusCode < 500) {
+  if (
+    error instanceof Error &&
+    'statusCode' in error &&
+    typeof error.statusCode === 'number' &&
+    error.statusCode < 500
+  ) {
     return new ApiError(error.statusCode, 'code' in error ? String(error.code) : 'http', error.message);
   }
   return undefined;

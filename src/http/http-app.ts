@@ -4,7 +4,6 @@ import type { Readable } from 'node:stream';
 import type { Type, DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyBaseLogger } from 'fastify';
 import type { Logger } from 'pino';
 import { AppConfig } from '../config/config';
 import { ApiError } from './api-error';
@@ -33,7 +32,7 @@ export async function createHttpApp(
   logger: Logger,
 ): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({
-    loggerInstance: logger as FastifyBaseLogger,
+    loggerInstance: logger,
     disableRequestLogging: true,
     bodyLimit: config.bodyLimitBytes,
     routerOptions: { maxParamLength: 2048 },
@@ -70,35 +69,37 @@ function readBodies(app: NestFastifyApplication): void {
       if (!error) return done(null, value);
       const invalid = { path: '', message: error.message };
       done(
-        new ApiError(422, 'invalid_json', `Invalid JSON in request body: ${error.message}`, { errors: [invalid] }) as never,
+        new ApiError(422, 'invalid_json', `Invalid JSON in request body: ${error.message}`, {
+          errors: [invalid],
+        }),
       );
     });
   });
   // Trace uploads are parsed as they arrive, by the feature that takes them.
-  fastify.addContentTypeParser('multipart/form-data', (_request: unknown, payload: Readable, done) => done(null, payload));
+  fastify.addContentTypeParser('multipart/form-data', (_request: unknown, payload: Readable, done) =>
+    done(null, payload),
+  );
 }
 
 function logRequests(app: NestFastifyApplication, logger: Logger): void {
-  app
-    .getHttpAdapter()
-    .getInstance()
-    .addHook('onRequest', (request, reply, done) => {
-      void reply.header('x-request-id', request.id);
-      done();
-    })
-    .addHook('onResponse', (request, reply, done) => {
-      const level = reply.statusCode >= 500 ? 'error' : reply.statusCode >= 400 ? 'info' : 'debug';
-      // The route's pattern and not the URL: a query may hold a secret.
-      logger[level](
-        {
-          request_id: request.id,
-          method: request.method,
-          route: request.routeOptions.url,
-          status: reply.statusCode,
-          ms: Math.round(reply.elapsedTime),
-        },
-        'request',
-      );
-      done();
-    });
+  const fastify = app.getHttpAdapter().getInstance();
+  fastify.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id);
+    done();
+  });
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const level = reply.statusCode >= 500 ? 'error' : reply.statusCode >= 400 ? 'info' : 'debug';
+    // The route's pattern and not the URL: a query may hold a secret.
+    logger[level](
+      {
+        request_id: request.id,
+        method: request.method,
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
+      'request',
+    );
+    done();
+  });
 }

@@ -30,6 +30,6 @@ export class RequestValidationPipe extends StandardSchemaValidationPipe {
 
   override transform<T = unknown>(value: T, metadata: ArgumentMetadata): Promise<T> {
     const given = metadata.type === 'body' ? (withoutNulls(value) as T) : value;
-    return super.transform(given, metadata) as Promise<T>;
+    return super.transform<T>(given, metadata);
   }
 }

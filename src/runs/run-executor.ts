@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
 import { SecretBox } from '../crypto/secret-box';
 import { Notifications } from '../database/notifications';
+import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
 import { ExecutionBroken } from '../graphs/host/graph-thread-handle';
 import type { FinalState, GraphOutcome, RunError, RunEventMessage } from '../graphs/host/protocol';
@@ -22,6 +23,8 @@ export interface ExecuteOptions {
   signal: AbortSignal;
   /** Whether that was somebody's wish, and not a lost heartbeat or the worker's own shutdown. */
   isCancelRequested: () => boolean;
+  /** Told of each node that begins, for those who watch the run. */
+  onNode: (node: string) => void;
 }
 
 interface Active {
@@ -40,6 +43,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   constructor(
     private readonly lifecycle: RunLifecycleRepository,
     private readonly graphs: GraphHost,
+    private readonly registry: GraphRegistry,
     private readonly events: EventAppender,
     private readonly notifications: Notifications,
     private readonly deliveries: DeliveriesService,
@@ -60,7 +64,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
    * One attempt at a run.
    * @throws ExecutionBroken or the database's error when the attempt failed and not the graph: it can be repeated.
    */
-  async execute(runId: string, { signal, isCancelRequested }: ExecuteOptions): Promise<ExecuteRunResult> {
+  async execute(runId: string, { signal, isCancelRequested, onNode }: ExecuteOptions): Promise<ExecuteRunResult> {
     const held = await this.lifecycle.begin(runId);
     if (held.state === 'waiting') return { ending: 'waiting' };
     if (held.state === 'ended') return { ending: held.ending };
@@ -75,7 +79,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     try {
       if (signal.aborted) onAbort();
       else if (active.cancelled) active.abort.abort('cancelled');
-      const outcome = await this.runGraph(run, held.nextSeq, active.abort.signal);
+      const outcome = await this.runGraph(run, held.nextSeq, active.abort.signal, onNode);
       if (outcome.status === 'handed-back' || (outcome.status === 'aborted' && !active.cancelled)) {
         throw new ExecutionBroken('This worker gave the run away: its next attempt goes on at the checkpoint');
       }
@@ -114,23 +118,27 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     active.abort.abort('cancelled');
   }
 
-  private async runGraph(run: RunEntity, firstSeq: number, signal: AbortSignal): Promise<GraphOutcome> {
+  private async runGraph(
+    run: RunEntity,
+    firstSeq: number,
+    signal: AbortSignal,
+    onNode: (node: string) => void,
+  ): Promise<GraphOutcome> {
     let seq = firstSeq;
     const append = (batch: RunEventMessage[]): Promise<void> => {
       const { tenantId, runId, attempt } = run;
       const events = batch.map(({ event, data }) => ({ tenantId, runId, attempt, seq: seq++, event, data }));
       return this.events.append(runId, events);
     };
-    let lastWrite = append([
-      { event: 'metadata', data: JSON.stringify({ run_id: run.runId, attempt: run.attempt }) },
-    ]);
+    let lastWrite = append([{ event: 'metadata', data: JSON.stringify({ run_id: run.runId, attempt: run.attempt }) }]);
     const onEvents = (batch: RunEventMessage[]): Promise<void> => (lastWrite = append(batch));
     // A refusal is seen where the events are awaited; until then it must not count as unhandled.
     lastWrite.catch(() => undefined);
     const { runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata } = run;
+    const onUnknown = this.registry.onUnknown(graphId);
     const outcome = await this.graphs.execute(
-      { runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata },
-      { signal, handBack: this.handBack.signal, onEvents },
+      { runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata, onUnknown },
+      { signal, handBack: this.handBack.signal, onEvents, onNode },
     );
     if (outcome.error) lastWrite = append([{ event: 'error', data: JSON.stringify(outcome.error) }]);
     // The end is the last of the log: everything before it has to be there first.
@@ -139,8 +147,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   }
 
   private async finish(run: RunEntity, outcome: GraphOutcome): Promise<ExecuteRunResult> {
-    const ending =
-      outcome.status === 'aborted' ? await this.cancelledEnding(run, outcome.state) : endingOf(outcome);
+    const ending = outcome.status === 'aborted' ? await this.cancelledEnding(run, outcome.state) : endingOf(outcome);
     const ended = await this.commit(run.runId, run.attempt, ending);
     if (!ended) throw new ExecutionBroken('Another attempt holds the run', true);
     return ended;
@@ -150,7 +157,8 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   private async cancelledEnding(run: RunEntity, state: FinalState | undefined): Promise<RunEnding> {
     const { cancelAction } = await this.lifecycle.reload(run);
     if (cancelAction !== 'rollback') return { status: 'interrupted', ...(state && { state }), result: resultOf(state) };
-    if (!(await this.lifecycle.discardCheckpoints(run))) throw new ExecutionBroken('Another attempt holds the run', true);
+    if (!(await this.lifecycle.discardCheckpoints(run)))
+      throw new ExecutionBroken('Another attempt holds the run', true);
     const before = await this.graphs.call('getFinalState', { graphId: run.graphId, threadId: run.threadId });
     return { status: 'deleted', state: JSON.parse(before) as FinalState, result: {} };
   }

@@ -124,6 +124,12 @@ export class RunLifecycleRepository {
       .getMany();
   }
 
+  async forgetIdempotencyKeys(olderThanMs: number): Promise<void> {
+    await this.database.query(`DELETE FROM idempotency_keys WHERE created_at < now() - $1 * interval '1 millisecond'`, [
+      olderThanMs,
+    ]);
+  }
+
   private async settleThread(manager: EntityManager, thread: ThreadEntity, ending: RunEnding): Promise<void> {
     const { state, error, status } = ending;
     const failed = status === 'error' || status === 'timeout';
@@ -167,7 +173,13 @@ async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEndin
     return { ...run, endedAt: new Date() };
   }
   const endedAt = new Date();
-  const change = { status: ending.status, error: ending.error ?? null, endedAt, updatedAt: endedAt, cancelAction: null };
+  const change = {
+    status: ending.status,
+    error: ending.error ?? null,
+    endedAt,
+    updatedAt: endedAt,
+    cancelAction: null,
+  };
   await manager.update(RunEntity, { runId: run.runId }, change);
   return { ...run, ...change };
 }

@@ -48,7 +48,9 @@ export class RunStreamsService {
       const last = events.at(-1);
       if (last?.event === END_EVENT) end = JSON.parse(last.data) as RunEnd;
     }
-    const result = response.signal.aborted ? undefined : JSON.stringify(end?.result ?? (await this.storedResult(tenantId, run)));
+    const result = response.signal.aborted
+      ? undefined
+      : JSON.stringify(end?.result ?? (await this.storedResult(tenantId, run)));
     await this.close(tenantId, run, response, cancelOnDisconnect, result);
   }
 
@@ -93,5 +95,5 @@ export function locations(run: RunEntity, rejoin: 'stream' | 'join'): Record<str
 function eventFilter(modes: StreamMode[] | undefined): (event: string) => boolean {
   if (!modes) return () => true;
   const names = new Set<string>(modes.map((mode) => (mode === 'messages-tuple' ? 'messages' : mode)));
-  return (event) => event === 'error' || names.has(event.split(/[|/]/, 1)[0]!);
+  return (event) => event === 'error' || names.has(event.split(/[|/]/, 1)[0]);
 }

@@ -7,6 +7,8 @@ import { RunLifecycleRepository } from './run-lifecycle.repository';
 const UNSTARTED_MS = 3_000;
 /** A run that has been going for this long is worth a question to Temporal whether its workflow still exists. */
 const RUNNING_MS = 60_000;
+/** What clients are promised of their idempotency keys. */
+const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
 const BATCH = 500;
 const PROBES = 20;
 
@@ -22,6 +24,7 @@ export class RunSweep implements Sweep {
   ) {}
 
   async sweep(): Promise<void> {
+    await this.lifecycle.forgetIdempotencyKeys(IDEMPOTENCY_KEPT_MS);
     for (const run of await this.lifecycle.findUnstarted(UNSTARTED_MS, BATCH)) await this.orchestrator.start(run);
     for (const run of await this.lifecycle.findRunning(RUNNING_MS, PROBES)) {
       if (await this.orchestrator.isOpen(run.runId)) continue;

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import { Tenant, type TenantId } from '../auth/tenant';
 import { project } from '../http/pagination';
+import { Idempotency, type IdempotencyRequest } from './idempotency';
 import { LastEventId } from './last-event-id';
 import { toRun } from './run.mapper';
 import { locations, RunStreamsService } from './run-streams.service';
@@ -41,9 +42,10 @@ export class RunsController {
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadParam }) { thread_id }: ThreadParam,
     @Body({ schema: createRunSchema }) body: CreateRun,
+    @Idempotency() idempotency: IdempotencyRequest | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Run> {
-    const run = await this.runs.create(tenantId, thread_id, body);
+    const run = await this.runs.create(tenantId, thread_id, body, idempotency);
     void reply.header('Content-Location', locations(run, 'join')['Content-Location']);
     return toRun(run);
   }
@@ -55,9 +57,10 @@ export class RunsController {
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadParam }) { thread_id }: ThreadParam,
     @Body({ schema: createRunSchema }) body: CreateRun,
+    @Idempotency() idempotency: IdempotencyRequest | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.create(tenantId, thread_id, body);
+    const run = await this.runs.create(tenantId, thread_id, body, idempotency);
     await this.streams.stream(tenantId, run, reply, { after: -1, cancelOnDisconnect: body.on_disconnect === 'cancel' });
   }
 
@@ -68,9 +71,10 @@ export class RunsController {
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadParam }) { thread_id }: ThreadParam,
     @Body({ schema: createRunSchema }) body: CreateRun,
+    @Idempotency() idempotency: IdempotencyRequest | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.create(tenantId, thread_id, body);
+    const run = await this.runs.create(tenantId, thread_id, body, idempotency);
     await this.streams.wait(tenantId, run, reply, body.on_disconnect === 'cancel');
   }
 

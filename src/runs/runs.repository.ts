@@ -7,7 +7,10 @@ import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import type { RunKwargs } from '../graphs/host/protocol';
 import { END_EVENT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
 import { ThreadEntity } from '../threads/thread.entity';
+import { threadErrors } from '../threads/thread.errors';
+import { type IdempotencyRequest, takeIdempotencyKey } from './idempotency';
 import { CancelAction, MultitaskStrategy, RunEntity, RunStatus } from './run.entity';
+import { runErrors } from './run.errors';
 import type { ListRuns } from './runs.schemas';
 
 export const RUN_CANCEL_CHANNEL = 'gantry_run_cancel';
@@ -31,9 +34,7 @@ export interface NewRun {
 }
 
 export type Created =
-  | { outcome: 'created'; run: RunEntity; first: boolean; cancelled: string[] }
-  | { outcome: 'no-thread' }
-  | { outcome: 'rejected' };
+  { outcome: 'replayed'; runId: string } | { outcome: 'created'; run: RunEntity; first: boolean; cancelled: string[] };
 
 const IN_FLIGHT = `status IN ('pending', 'running')`;
 
@@ -57,24 +58,28 @@ export class RunsRepository {
 
   /**
    * Inserts a run as the strategy of its thread allows, under the thread's row lock: two callers on one thread are one
-   * after the other.
+   * after the other. With an idempotency key, the key and the run are one transaction: a refused run leaves no key.
+   * @throws {ApiError} 404 when there is no such thread, 409 by `reject` or for a key that was used with another body
    */
-  create(tenantId: TenantId, run: NewRun): Promise<Created> {
-    return this.runs.manager.transaction(async (manager) => {
+  create(tenantId: TenantId, run: NewRun, idempotency?: IdempotencyRequest): Promise<Created> {
+    return this.runs.manager.transaction(async (manager): Promise<Created> => {
+      const earlier = idempotency && (await takeIdempotencyKey(manager, tenantId, idempotency, run.runId));
+      if (earlier) return { outcome: 'replayed', runId: earlier };
       const isNew = run.thread.create && (await insertThread(manager, tenantId, run));
       const thread = await lockThread(manager, tenantId, run.threadId);
-      if (!thread || (thread.temporary && !isNew)) return { outcome: 'no-thread' };
+      if (!thread || (thread.temporary && !isNew)) throw threadErrors.notFound(run.threadId);
       const inFlight: { run_id: string; status: RunStatus }[] = isNew
         ? []
         : await manager.query(`SELECT run_id, status FROM runs WHERE thread_id = $1 AND ${IN_FLIGHT}`, [run.threadId]);
-      if (inFlight.length > 0 && run.multitaskStrategy === 'reject') return { outcome: 'rejected' };
+      if (inFlight.length > 0 && run.multitaskStrategy === 'reject') throw runErrors.rejected();
       const cancelled =
         run.multitaskStrategy === 'interrupt' || run.multitaskStrategy === 'rollback'
           ? await this.cancelLocked(manager, inFlight, run.multitaskStrategy)
           : [];
       const row = await insertRun(manager, tenantId, run);
       if (!isNew) await occupyThread(manager, run, thread);
-      const waiting = run.multitaskStrategy === 'enqueue' ? inFlight : inFlight.filter((other) => other.status === 'running');
+      const waiting =
+        run.multitaskStrategy === 'enqueue' ? inFlight : inFlight.filter((other) => other.status === 'running');
       return { outcome: 'created', run: row, first: waiting.length === 0, cancelled };
     });
   }
@@ -148,9 +153,10 @@ export class RunsRepository {
       const run = await manager.findOneByOrFail(RunEntity, { runId });
       if (action === 'rollback') await manager.delete(RunEntity, { runId });
       else {
-        await manager.query(`UPDATE runs SET status = 'interrupted', ended_at = now(), updated_at = now() WHERE run_id = $1`, [
-          runId,
-        ]);
+        await manager.query(
+          `UPDATE runs SET status = 'interrupted', ended_at = now(), updated_at = now() WHERE run_id = $1`,
+          [runId],
+        );
       }
       await appendEnd(manager, run, { status: action === 'rollback' ? 'deleted' : 'interrupted', result: {} });
     }

@@ -7,9 +7,9 @@ import { SecretBox } from '../crypto/secret-box';
 import type { Durability, RunKwargs } from '../graphs/host/protocol';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import { ThreadsService } from '../threads/threads.service';
-import { threadErrors } from '../threads/thread.errors';
 import { maskUrl } from '../webhooks/mask-url';
 import { WebhookPolicy } from '../webhooks/webhook-policy';
+import type { IdempotencyRequest } from './idempotency';
 import { CancelAction, RunEntity } from './run.entity';
 import { runErrors } from './run.errors';
 import { webhookSealContext } from './run-webhook';
@@ -31,20 +31,28 @@ export class RunsService {
   ) {}
 
   /** @throws 404 for an unknown thread or assistant, 409 by `reject`, 422 for a webhook that the policy refuses. */
-  async create(tenantId: TenantId, threadId: string, body: CreateRun): Promise<RunEntity> {
-    const run = await this.prepare(tenantId, body, threadId);
-    return this.insert(tenantId, run);
+  async create(
+    tenantId: TenantId,
+    threadId: string,
+    body: CreateRun,
+    idempotency?: IdempotencyRequest,
+  ): Promise<RunEntity> {
+    return this.insert(tenantId, await this.prepare(tenantId, body, threadId), idempotency);
   }
 
   /** A run on a thread of its own, which goes with it unless `on_completion` is `keep`. */
-  async createStateless(tenantId: TenantId, body: CreateRun): Promise<RunEntity> {
-    return this.insert(tenantId, await this.prepareStateless(tenantId, body));
+  async createStateless(tenantId: TenantId, body: CreateRun, idempotency?: IdempotencyRequest): Promise<RunEntity> {
+    return this.insert(tenantId, await this.prepareStateless(tenantId, body), idempotency);
   }
 
-  /** All of them or, when one is wrong, none. */
-  async createBatch(tenantId: TenantId, bodies: CreateRun[]): Promise<RunEntity[]> {
+  /** All of them or, when one is wrong, none. Each has the request's idempotency key with its position. */
+  async createBatch(tenantId: TenantId, bodies: CreateRun[], idempotency?: IdempotencyRequest): Promise<RunEntity[]> {
     const runs = await Promise.all(bodies.map((body) => this.prepareStateless(tenantId, body)));
-    return Promise.all(runs.map((run) => this.insert(tenantId, run)));
+    return Promise.all(
+      runs.map((run, index) =>
+        this.insert(tenantId, run, idempotency && { ...idempotency, route: `${idempotency.route}#${index}` }),
+      ),
+    );
   }
 
   find(tenantId: TenantId, runId: string, threadId?: string): Promise<RunEntity | null> {
@@ -135,10 +143,14 @@ export class RunsService {
     };
   }
 
-  private async insert(tenantId: TenantId, run: NewRun): Promise<RunEntity> {
-    const created = await this.repository.create(tenantId, run);
-    if (created.outcome === 'no-thread') throw threadErrors.notFound(run.threadId);
-    if (created.outcome === 'rejected') throw runErrors.rejected();
+  private async insert(tenantId: TenantId, run: NewRun, idempotency?: IdempotencyRequest): Promise<RunEntity> {
+    const created = await this.repository.create(tenantId, run, idempotency);
+    if (created.outcome === 'replayed') {
+      const earlier = await this.find(tenantId, created.runId);
+      if (!earlier) throw runErrors.idempotentRunGone();
+      idempotency?.onReplay();
+      return earlier;
+    }
     if (created.cancelled.length > 0) await this.tellWorkers(created.cancelled);
     // A delayed run has a timer of its own; when it is due and the thread is taken, it waits its turn like the others.
     if (created.first || run.delayMs > 0) this.start(created.run, run.delayMs);
@@ -176,7 +188,7 @@ function toKwargs(body: CreateRun, assistant: AssistantEntity, temporary: boolea
       ...base,
       ...config,
       configurable: { ...base?.configurable, ...config.configurable },
-      ...((base?.tags || config.tags) && { tags: [...new Set([...(base?.tags ?? []), ...(config.tags ?? [])])] }),
+      ...((base?.tags ?? config.tags) && { tags: [...new Set([...(base?.tags ?? []), ...(config.tags ?? [])])] }),
     },
     ...(Object.keys(mergedContext).length > 0 && { context: mergedContext }),
     stream_mode: body.stream_mode,

@@ -3,6 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import { Tenant, type TenantId } from '../auth/tenant';
+import { Idempotency, type IdempotencyRequest } from './idempotency';
 import { LastEventId } from './last-event-id';
 import { toRun } from './run.mapper';
 import { locations, RunStreamsService } from './run-streams.service';
@@ -38,9 +39,10 @@ export class StatelessRunsController {
   async create(
     @Tenant() tenantId: TenantId,
     @Body({ schema: createRunSchema }) body: CreateRun,
+    @Idempotency() idempotency: IdempotencyRequest | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Run> {
-    const run = await this.runs.createStateless(tenantId, body);
+    const run = await this.runs.createStateless(tenantId, body, idempotency);
     void reply.header('Content-Location', locations(run, 'join')['Content-Location']);
     return toRun(run);
   }
@@ -51,9 +53,10 @@ export class StatelessRunsController {
   async stream(
     @Tenant() tenantId: TenantId,
     @Body({ schema: createRunSchema }) body: CreateRun,
+    @Idempotency() idempotency: IdempotencyRequest | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.createStateless(tenantId, body);
+    const run = await this.runs.createStateless(tenantId, body, idempotency);
     await this.streams.stream(tenantId, run, reply, { after: -1, cancelOnDisconnect: body.on_disconnect === 'cancel' });
   }
 
@@ -63,9 +66,10 @@ export class StatelessRunsController {
   async wait(
     @Tenant() tenantId: TenantId,
     @Body({ schema: createRunSchema }) body: CreateRun,
+    @Idempotency() idempotency: IdempotencyRequest | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.createStateless(tenantId, body);
+    const run = await this.runs.createStateless(tenantId, body, idempotency);
     await this.streams.wait(tenantId, run, reply, body.on_disconnect === 'cancel');
   }
 
@@ -75,8 +79,9 @@ export class StatelessRunsController {
   async createBatch(
     @Tenant() tenantId: TenantId,
     @Body({ schema: createBatchSchema }) bodies: CreateBatch,
+    @Idempotency() idempotency: IdempotencyRequest | undefined,
   ): Promise<Run[]> {
-    return (await this.runs.createBatch(tenantId, bodies)).map(toRun);
+    return (await this.runs.createBatch(tenantId, bodies, idempotency)).map(toRun);
   }
 
   @Post('cancel')

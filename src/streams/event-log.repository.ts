@@ -66,7 +66,7 @@ export class EventLogRepository {
       [queries.map(({ runId }) => runId), queries.map(({ after }) => after)],
     );
     const pages: RunEvent[][] = queries.map(() => []);
-    for (const { index, seq, event, data } of rows) pages[Number(index) - 1]!.push({ seq, event, data });
+    for (const { index, seq, event, data } of rows) pages[Number(index) - 1].push({ seq, event, data });
     return pages;
   }
 

@@ -16,7 +16,8 @@ function lowestId(time: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-const partitionName = (day: number): string => `run_events_${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`;
+const partitionName = (day: number): string =>
+  `run_events_${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
 /** Makes the event log's partitions ahead of time and drops those that are past the retention. */
 @Injectable()

@@ -105,7 +105,7 @@ export class EventReader implements OnModuleInit {
       this.requests = [];
       try {
         const pages = await this.log.readMany(requests);
-        requests.forEach((request, index) => request.resolve(pages[index]!));
+        requests.forEach((request, index) => request.resolve(pages[index]));
       } catch (error) {
         for (const request of requests) request.reject(error);
       }

@@ -1,5 +1,5 @@
 import { Controller, Get, HttpStatus, Query, Res } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeEndpoint, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Public } from '../auth/tenant';
 import { SystemService } from './system.service';
@@ -25,5 +25,12 @@ export class SystemController {
   @ApiOperation({ summary: 'Version and features' })
   info() {
     return this.system.info();
+  }
+
+  /** The same for trace clients, whose endpoint may end in `/api/v1` or `/api`. */
+  @Get(['api/v1/info', 'api/info'])
+  @ApiExcludeEndpoint()
+  infoForTraceClients() {
+    return this.info();
   }
 }

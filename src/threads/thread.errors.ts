@@ -7,6 +7,10 @@ export const threadErrors = {
   busy: () =>
     new ApiError(409, 'thread_busy', 'Thread is busy with a running or pending run: wait for it or cancel it first'),
   noGraph: () =>
-    new ApiError(400, 'thread_without_graph', 'Thread has no graph yet: run an assistant on it, or set metadata.graph_id'),
+    new ApiError(
+      400,
+      'thread_without_graph',
+      'Thread has no graph yet: run an assistant on it, or set metadata.graph_id',
+    ),
   stateRefused: (message: string) => new ApiError(400, 'state_refused', message),
 };

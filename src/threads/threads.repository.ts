@@ -134,7 +134,9 @@ export class ThreadsRepository {
   }
 
   private filtered(tenantId: TenantId, filter: ThreadFilter): SelectQueryBuilder<ThreadEntity> {
-    const query = this.threads.createQueryBuilder('t').where('t.tenantId = :tenantId AND NOT t.temporary', { tenantId });
+    const query = this.threads
+      .createQueryBuilder('t')
+      .where('t.tenantId = :tenantId AND NOT t.temporary', { tenantId });
     if (filter.ids?.length) query.andWhere('t.threadId = ANY(:ids)', { ids: filter.ids });
     if (filter.status) query.andWhere('t.status = :status', { status: filter.status });
     if (filter.metadata) query.andWhere('t.metadata @> :metadata', { metadata: JSON.stringify(filter.metadata) });
@@ -153,7 +155,9 @@ async function deleteThreads(manager: EntityManager, where: string, parameters: 
   if (gone.length === 0) return 0;
   const threadIds = gone.map(({ thread_id }) => thread_id);
   await manager.query(`DELETE FROM threads WHERE thread_id = ANY($1::uuid[])`, [threadIds]);
-  await manager.query(`DELETE FROM run_events WHERE run_id = ANY($1::uuid[])`, [gone.flatMap(({ run_ids }) => run_ids)]);
+  await manager.query(`DELETE FROM run_events WHERE run_id = ANY($1::uuid[])`, [
+    gone.flatMap(({ run_ids }) => run_ids),
+  ]);
   for (const table of ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes']) {
     await manager.query(`DELETE FROM ${CHECKPOINT_SCHEMA}.${table} WHERE thread_id = ANY($1::text[])`, [threadIds]);
   }

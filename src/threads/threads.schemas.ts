@@ -4,7 +4,10 @@ import { queryFlag, queryInteger } from '../http/query';
 import { pageSchema } from '../http/pagination';
 
 export const threadIdParam = z.object({ thread_id: z.guid('must be a UUID') });
-export const threadCheckpointParam = z.object({ thread_id: z.guid('must be a UUID'), checkpoint_id: z.string().min(1) });
+export const threadCheckpointParam = z.object({
+  thread_id: z.guid('must be a UUID'),
+  checkpoint_id: z.string().min(1),
+});
 
 const THREAD_FIELDS = [
   'thread_id',

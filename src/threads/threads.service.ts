@@ -9,7 +9,14 @@ import type { Page } from '../http/pagination';
 import type { ThreadEntity } from './thread.entity';
 import { threadErrors } from './thread.errors';
 import { ThreadsRepository, type ThreadState } from './threads.repository';
-import type { CreateThread, HistoryQuery, PatchThread, SearchThreads, ThreadFilter, UpdateState } from './threads.schemas';
+import type {
+  CreateThread,
+  HistoryQuery,
+  PatchThread,
+  SearchThreads,
+  ThreadFilter,
+  UpdateState,
+} from './threads.schemas';
 
 /** The state of a thread that no graph has run on. */
 const EMPTY_STATE = {

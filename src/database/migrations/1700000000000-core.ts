@@ -75,7 +75,9 @@ export class Core1700000000000 implements MigrationInterface {
     await queryRunner.query(`CREATE INDEX threads_updated ON threads (tenant_id, updated_at DESC)`);
     await queryRunner.query(`CREATE INDEX threads_created ON threads (tenant_id, created_at DESC)`);
     await queryRunner.query(`CREATE INDEX threads_metadata ON threads USING gin (metadata jsonb_path_ops)`);
-    await queryRunner.query(`CREATE INDEX threads_delete_after ON threads (delete_after) WHERE delete_after IS NOT NULL`);
+    await queryRunner.query(
+      `CREATE INDEX threads_delete_after ON threads (delete_after) WHERE delete_after IS NOT NULL`,
+    );
 
     // webhook is sealed: its URL may carry a token. kwargs shows it masked.
     // attempt is the fencing token: it grows by one each time a worker takes the run, and every write of a run's

@@ -51,7 +51,9 @@ export class Exports1700000200000 implements MigrationInterface {
         CHECK ((end_time IS NULL) = (interval_hours IS NOT NULL)),
         CHECK (end_time > start_time)
       )`);
-    await queryRunner.query(`CREATE INDEX bulk_exports_created ON bulk_exports (tenant_id, created_at DESC, export_id)`);
+    await queryRunner.query(
+      `CREATE INDEX bulk_exports_created ON bulk_exports (tenant_id, created_at DESC, export_id)`,
+    );
     // A window of a schedule is spawned once, however often the spawning is repeated.
     await queryRunner.query(`
       CREATE UNIQUE INDEX bulk_exports_window ON bulk_exports (tenant_id, source_bulk_export_id, start_time)

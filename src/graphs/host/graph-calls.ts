@@ -4,6 +4,7 @@ import type { Pool } from 'pg';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import type { AnyGraph, GraphLoader } from './graph-loader';
 import type { CheckpointReference, GraphCall, GraphCalls } from './protocol';
+import { schemasOf } from './graph-schemas';
 import { interruptsByTask, toFinalState, toThreadState } from './thread-state';
 import { toWireJson } from './wire-json';
 
@@ -29,6 +30,10 @@ export class GraphCallHandler {
         return toWireJson(await this.getHistory(args as GraphCalls['getHistory']));
       case 'updateState':
         return toWireJson(await this.updateState(args as GraphCalls['updateState']));
+      case 'getSchemas':
+        return toWireJson(await this.getSchemas(args as GraphCalls['getSchemas']));
+      case 'getSubgraphs':
+        return toWireJson(await this.getSubgraphs(args as GraphCalls['getSubgraphs']));
       case 'drawGraph':
         return toWireJson(await this.drawGraph(args as GraphCalls['drawGraph']));
     }
@@ -36,7 +41,9 @@ export class GraphCallHandler {
 
   private async getState({ graphId, threadId, checkpoint, subgraphs }: GraphCalls['getState']) {
     const graph = await this.graph(graphId);
-    const snapshot: StateSnapshot = await graph.getState(this.config(threadId, checkpoint), { subgraphs: subgraphs ?? false });
+    const snapshot: StateSnapshot = await graph.getState(this.config(threadId, checkpoint), {
+      subgraphs: subgraphs ?? false,
+    });
     return toThreadState(snapshot);
   }
 
@@ -62,10 +69,10 @@ export class GraphCallHandler {
   /** The new checkpoint, and what the thread's row keeps of the state. */
   private async updateState({ graphId, threadId, checkpoint, values, asNode }: GraphCalls['updateState']) {
     const graph = await this.graph(graphId);
-    const { configurable } = await graph.updateState(this.config(threadId, checkpoint), values, asNode);
+    const written = await graph.updateState(this.config(threadId, checkpoint), values, asNode);
     const snapshot: StateSnapshot = await graph.getState(this.config(threadId));
     return {
-      checkpoint: configurable,
+      checkpoint: written.configurable as Record<string, unknown>,
       values: snapshot.values,
       next: snapshot.next,
       interrupts: interruptsByTask(snapshot),
@@ -76,6 +83,30 @@ export class GraphCallHandler {
     const graph = await this.graph(graphId);
     const drawable = await graph.getGraphAsync({ xray });
     return drawable.toJSON();
+  }
+
+  private async getSchemas({ graphId }: GraphCalls['getSchemas']) {
+    const schemas = await schemasOf(await this.graph(graphId));
+    return {
+      graph_id: graphId,
+      input_schema: schemas.input,
+      output_schema: schemas.output,
+      state_schema: schemas.state,
+      config_schema: schemas.config,
+      context_schema: schemas.config,
+    };
+  }
+
+  /** Namespace → schemas, in the two spellings that clients of either server read. */
+  private async getSubgraphs({ graphId, namespace, recurse }: GraphCalls['getSubgraphs']) {
+    const graph = await this.graph(graphId);
+    const subgraphs: Record<string, unknown> = {};
+    for await (const [name, subgraph] of graph.getSubgraphsAsync(namespace, recurse)) {
+      const { state, input, output, config } = await schemasOf(subgraph);
+      const suffixed = { state_schema: state, input_schema: input, output_schema: output, config_schema: config };
+      subgraphs[name] = { state, input, output, config, ...suffixed, context_schema: config };
+    }
+    return subgraphs;
   }
 
   private graph(graphId: string): Promise<AnyGraph> {

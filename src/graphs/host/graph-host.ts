@@ -31,6 +31,7 @@ export class GraphHost {
   private readonly logger = new Logger(GraphHost.name);
   private readonly threads = new Set<GraphThread>();
   private readonly waiting: Waiting[] = [];
+  private problems: Record<string, string> = {};
   private starting = 0;
   private closed = false;
   private readonly shrink: NodeJS.Timeout;
@@ -41,11 +42,19 @@ export class GraphHost {
   }
 
   /**
-   * Brings up the first threads.
-   * @throws {ConfigError} naming each graph that fails to load.
+   * Brings up the first threads. A graph that fails to load is said to and left out.
+   * @throws {ConfigError} naming each graph, when none can be served.
    */
   async start(): Promise<void> {
     await Promise.all(Array.from({ length: this.options.threads.min }, () => this.spawn()));
+    const problems = Object.entries(this.problems).map(([graphId, problem]) => `graphs.${graphId}: ${problem}`);
+    for (const problem of problems) this.logger.error(`A graph can't be served: ${problem}`);
+    if (problems.length === this.options.data.graphs.length) throw new ConfigError(problems);
+  }
+
+  /** Why a graph can't be served; undefined when it can. */
+  problemOf(graphId: string): string | undefined {
+    return this.problems[graphId];
   }
 
   /** Runs a graph to its end. Rejects with ExecutionBroken when the thread or the database failed, not the graph. */
@@ -108,8 +117,7 @@ export class GraphHost {
     this.starting += 1;
     const thread = new GraphThread(this.options.data, this.options.env);
     try {
-      const problems = await thread.ready;
-      if (problems.length > 0) throw new ConfigError(problems);
+      this.problems = await thread.ready;
       if (this.closed) return await thread.terminate();
       this.threads.add(thread);
       void thread.ended.then(() => this.onEnded(thread));

@@ -18,35 +18,38 @@ type GraphExport = AnyGraph | { compile(): AnyGraph } | GraphFactory;
 export class GraphLoader {
   private readonly exports = new Map<string, GraphExport>();
   private readonly compiled = new Map<string, Promise<AnyGraph>>();
+  private readonly problems = new Map<string, string>();
 
   constructor(private readonly sources: GraphSource[]) {}
 
-  /** Imports every module; resolves to one sentence for each graph that can't be served. */
-  async load(): Promise<string[]> {
-    const problems: string[] = [];
+  /** Imports every module; resolves to one sentence by graph for each that can't be served. The others are. */
+  async load(): Promise<Record<string, string>> {
     for (const { graphId, file, exportName } of this.sources) {
       try {
         const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
         const namespace = module[exportName] === undefined ? (module.default as typeof module | undefined) : module;
         const exported = namespace?.[exportName] as GraphExport | undefined;
         if (exported === undefined) {
-          problems.push(`graphs.${graphId}: ${file} has no export "${exportName}"`);
+          this.problems.set(graphId, `${file} has no export "${exportName}"`);
         } else if (!isGraph(exported) && !isBuilder(exported) && typeof exported !== 'function') {
-          problems.push(`graphs.${graphId}: ${file}: "${exportName}" is neither a graph nor a function that makes one`);
+          this.problems.set(graphId, `${file}: "${exportName}" is neither a graph nor a function that makes one`);
         } else {
           this.exports.set(graphId, exported);
         }
       } catch (error) {
-        problems.push(`graphs.${graphId}: ${file} failed to load: ${error instanceof Error ? error.message : String(error)}`);
+        const message = error instanceof Error ? error.message : String(error);
+        this.problems.set(graphId, `${file} failed to load: ${message}`);
       }
     }
-    return problems;
+    return Object.fromEntries(this.problems);
   }
 
   /** The graph for one use. A function that takes a config is asked each time, anything else is made once. */
   get(graphId: string, config: FactoryConfig): Promise<AnyGraph> {
     const exported = this.exports.get(graphId);
-    if (!exported) return Promise.reject(new Error(`Graph "${graphId}" is not served here`));
+    if (!exported) {
+      return Promise.reject(new Error(this.problems.get(graphId) ?? `Graph "${graphId}" is not served here`));
+    }
     if (typeof exported === 'function' && exported.length > 0) return compile(exported(config));
     const known = this.compiled.get(graphId);
     if (known) return known;

@@ -57,12 +57,13 @@ export interface ExecuteOptions {
   handBack: AbortSignal;
   /** Called with each batch of events; the run is held back while the promises of many batches are open. */
   onEvents: (events: RunEventMessage[]) => Promise<void>;
+  /** Called with each node that begins. */
+  onNode: (node: string) => void;
 }
 
-interface Execution {
+interface Execution extends Pick<ExecuteOptions, 'onEvents' | 'onNode'> {
   resolve: (outcome: GraphOutcome) => void;
   reject: (error: Error) => void;
-  onEvents: (events: RunEventMessage[]) => Promise<void>;
 }
 
 interface Call {
@@ -78,8 +79,8 @@ export interface StartedExecution {
 
 /** One graph thread, seen from the pool. */
 export class GraphThread {
-  /** Resolves to the problems of its graphs: none means that it can be used. */
-  readonly ready: Promise<string[]>;
+  /** Resolves to the graphs that it can't serve, and why. */
+  readonly ready: Promise<Record<string, string>>;
   readonly ended: Promise<void>;
   private readonly logger = new Logger(GraphThread.name);
   private readonly worker: Worker;
@@ -92,13 +93,13 @@ export class GraphThread {
 
   constructor(data: ThreadData, env: Record<string, string>) {
     this.worker = new Worker(BOOTSTRAP, { eval: true, workerData: data, env: { ...process.env, ...env } });
-    this.ready = new Promise((resolve) => {
+    this.ready = new Promise((resolve, reject) => {
       this.worker.on('message', (message: FromThread) => {
-        if (message.type === 'ready') resolve([]);
-        else if (message.type === 'unusable') resolve(message.problems);
+        if (message.type === 'ready') resolve(message.problems);
+        else if (message.type === 'unusable') reject(new Error(message.message));
         else this.receive(message);
       });
-      this.worker.once('exit', (code) => resolve([`The graph thread ended with code ${code} while it loaded`]));
+      this.worker.once('exit', (code) => reject(new Error(`The graph thread ended with code ${code} while it loaded`)));
     });
     this.worker.on('error', (error) => this.logger.error({ err: error }, 'A graph thread failed'));
     this.ended = new Promise((resolve) => {
@@ -122,16 +123,13 @@ export class GraphThread {
     return Date.now() - this.lastUse;
   }
 
-  execute(
-    request: ExecuteRequest,
-    { signal, handBack, onEvents }: ExecuteOptions,
-  ): StartedExecution {
+  execute(request: ExecuteRequest, { signal, handBack, onEvents, onNode }: ExecuteOptions): StartedExecution {
     const id = this.take();
     const claim = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const abort = (): void => this.send({ type: 'abort', id, reason: String(signal.reason ?? 'cancelled') });
     const giveAway = (): void => this.send({ type: 'hand-back', id });
     const outcome = new Promise<GraphOutcome>((resolve, reject) => {
-      this.executions.set(id, { resolve, reject, onEvents });
+      this.executions.set(id, { resolve, reject, onEvents, onNode });
     }).finally(() => {
       signal.removeEventListener('abort', abort);
       handBack.removeEventListener('abort', giveAway);
@@ -191,6 +189,9 @@ export class GraphThread {
         return;
       case 'events':
         return this.deliver(message.id, message.events);
+      case 'node':
+        this.executions.get(message.id)?.onNode(message.node);
+        return;
       case 'outcome':
         this.executions.get(message.id)?.resolve(message.outcome);
         this.executions.delete(message.id);

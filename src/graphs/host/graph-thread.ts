@@ -6,7 +6,14 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Pool } from 'pg';
 import { GraphCallHandler } from './graph-calls';
 import { GraphLoader } from './graph-loader';
-import { CLAIM, type ExecuteRequest, type FromThread, type RunEventMessage, type ThreadData, type ToThread } from './protocol';
+import {
+  CLAIM,
+  type ExecuteRequest,
+  type FromThread,
+  type RunEventMessage,
+  type ThreadData,
+  type ToThread,
+} from './protocol';
 import { runGraph, type RunContext } from './run-graph';
 import { RunTracer } from './run-tracer';
 
@@ -63,6 +70,7 @@ async function execute(context: RunContext, id: number, request: ExecuteRequest)
     const events = runGraph(context, request, {
       signal: execution.abort.signal,
       isHandingBack: () => execution.isHandingBack,
+      onNode: (node) => send({ type: 'node', id, node }),
     });
     let step = await events.next();
     while (!step.done) {
@@ -94,7 +102,8 @@ function handBack(id: number): void {
 
 async function main(): Promise<void> {
   // A promise that user code forgot must not take the runs of the whole thread with it.
-  const stray = (error: unknown): void => send({ type: 'stray', message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  const stray = (error: unknown): void =>
+    send({ type: 'stray', message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   process.on('uncaughtException', stray);
   process.on('unhandledRejection', stray);
   const connections = new Pool({
@@ -107,7 +116,6 @@ async function main(): Promise<void> {
   connections.on('error', () => undefined);
   const graphs = new GraphLoader(data.graphs);
   const problems = await graphs.load();
-  if (problems.length > 0) return send({ type: 'unusable', problems });
   const context: RunContext = {
     graphs,
     connections,
@@ -139,9 +147,9 @@ async function main(): Promise<void> {
     }
   });
   setInterval(() => send({ type: 'pulse' }), PULSE_MS);
-  send({ type: 'ready' });
+  send({ type: 'ready', problems });
 }
 
 main().catch((error: unknown) => {
-  send({ type: 'unusable', problems: [error instanceof Error ? error.message : String(error)] });
+  send({ type: 'unusable', message: error instanceof Error ? error.message : String(error) });
 });

@@ -70,7 +70,12 @@ export interface ExecuteRequest {
   attempt: number;
   kwargs: RunKwargs;
   metadata: Record<string, unknown>;
+  /** What to do with a node whose earlier attempt began and whose outcome nobody knows. */
+  onUnknown: OnUnknown;
 }
+
+/** `retry`: start it again, with the same idempotency key. `interrupt`: stop before it and let a person decide. */
+export type OnUnknown = 'retry' | 'interrupt';
 
 export interface RunEventMessage {
   event: string;
@@ -112,6 +117,8 @@ export interface GraphCalls {
   getFinalState: { graphId: string; threadId: string };
   getHistory: StateQuery & { limit: number; before?: CheckpointReference; metadata?: Record<string, unknown> };
   updateState: StateQuery & { values: unknown; asNode?: string };
+  getSchemas: { graphId: string };
+  getSubgraphs: { graphId: string; namespace?: string; recurse: boolean };
   drawGraph: { graphId: string; xray: boolean | number };
 }
 export type GraphCall = keyof GraphCalls;
@@ -131,12 +138,15 @@ export type ToThread =
   | { type: 'call'; id: number; name: GraphCall; args: GraphCalls[GraphCall] };
 
 export type FromThread =
-  | { type: 'ready' }
-  | { type: 'unusable'; problems: string[] }
+  /** `problems`: why a graph can't be served, by its id. */
+  | { type: 'ready'; problems: Record<string, string> }
+  | { type: 'unusable'; message: string }
   | { type: 'pulse' }
   /** User code threw outside of any run. */
   | { type: 'stray'; message: string }
   | { type: 'events'; id: number; events: RunEventMessage[] }
+  /** The node that the run is at, for those who watch it. */
+  | { type: 'node'; id: number; node: string }
   | { type: 'outcome'; id: number; outcome: GraphOutcome }
   /** Not the graph's doing: the run may be tried again. `fenced`: another worker has it. */
   | { type: 'broken'; id: number; message: string; fenced: boolean }

@@ -1,10 +1,5 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
-import type {
-  ChannelVersions,
-  Checkpoint,
-  CheckpointMetadata,
-  PendingWrite,
-} from '@langchain/langgraph-checkpoint';
+import type { ChannelVersions, Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/langgraph-checkpoint';
 import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import type { Pool } from 'pg';
@@ -64,9 +59,7 @@ const putWrites = (onConflict: string): string => `
   SELECT 1 FROM fence`;
 
 const INSERT_WRITES = putWrites('DO NOTHING');
-const UPSERT_WRITES = putWrites(
-  'DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob',
-);
+const UPSERT_WRITES = putWrites('DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob');
 
 /**
  * LangGraph's Postgres saver with the two writes of a run replaced: each is one statement instead of a transaction of
@@ -92,7 +85,7 @@ export class RunCheckpointSaver extends PostgresSaver {
   ): Promise<RunnableConfig> {
     const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
     const [blobs, serializedMetadata] = await Promise.all([
-      this._dumpBlobs(thread_id!, checkpoint_ns, checkpoint.channel_values, newVersions),
+      this._dumpBlobs(thread_id, checkpoint_ns, checkpoint.channel_values, newVersions),
       this._dumpMetadata({ ...this.runMetadata, ...metadata }),
     ]);
     const column = <T>(index: number): T[] => blobs.map((blob) => blob[index] as T);
@@ -115,7 +108,7 @@ export class RunCheckpointSaver extends PostgresSaver {
   override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     if (writes.length === 0) return;
     const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
-    const rows = await this._dumpWrites(thread_id!, checkpoint_ns, checkpoint_id!, taskId, writes);
+    const rows = await this._dumpWrites(thread_id, checkpoint_ns, checkpoint_id, taskId, writes);
     const special = writes.every(([channel]) => channel in WRITES_IDX_MAP);
     await this.write(special ? 'upsert-writes' : 'insert-writes', special ? UPSERT_WRITES : INSERT_WRITES, [
       thread_id,

@@ -7,6 +7,7 @@ import { RunCheckpointSaver } from './run-checkpoint-saver';
 import { streamRun, type StreamConfig } from './run-stream';
 import type { RunTracer } from './run-tracer';
 import { toFinalState } from './thread-state';
+import { toWireJson } from './wire-json';
 
 /** Graphs of this length of path are loops that nobody meant; the library's own default is 25. */
 const DEFAULT_RECURSION_LIMIT = 25;
@@ -21,6 +22,8 @@ export interface RunContext {
 export interface RunControl {
   signal: AbortSignal;
   isHandingBack: () => boolean;
+  /** Told of each node that begins. */
+  onNode: (node: string) => void;
 }
 
 /**
@@ -31,7 +34,7 @@ export interface RunControl {
 export async function* runGraph(
   context: RunContext,
   request: ExecuteRequest,
-  { signal, isHandingBack }: RunControl,
+  { signal, isHandingBack, onNode }: RunControl,
 ): AsyncGenerator<RunEventMessage, GraphOutcome> {
   const { kwargs } = request;
   const saver = new RunCheckpointSaver(
@@ -46,13 +49,16 @@ export async function* runGraph(
   try {
     graph = await context.graphs.get(request.graphId, { configurable: config.configurable! });
     const resuming = request.attempt > 1 && (await hasCheckpointOf(saver, request));
-    yield* streamRun(graph, resuming ? null : runInput(kwargs.input, kwargs.command), config, kwargs);
+    const unknown = resuming ? await unfinishedTasks(graph, config, request.threadId) : [];
+    if (unknown.length > 0 && request.onUnknown === 'interrupt')
+      return await stopBeforeUnknown(graph, request, config, unknown);
+    config.configurable!.unknown_outcome_tasks = unknown.map(({ id }) => id);
+    const input = resuming ? null : await runInput(graph, config, request);
+    yield* streamRun(graph, input, config, kwargs, onNode);
   } catch (error) {
     if (isHandedBack(error)) return { status: 'handed-back' };
     if (isInfrastructure(error)) throw error;
-    failure = signal.aborted
-      ? { status: 'aborted' }
-      : { status: 'error', error: describeError(error) };
+    failure = signal.aborted ? { status: 'aborted' } : { status: 'error', error: describeError(error) };
   }
   if (!graph) return failure!;
   const state = await finalState(graph, request.threadId, saver);
@@ -108,8 +114,44 @@ async function hasCheckpointOf(saver: RunCheckpointSaver, request: ExecuteReques
   return (tuple?.metadata as { run_id?: string } | undefined)?.run_id === request.runId;
 }
 
-function runInput(input: unknown, command: CommandInput | undefined): unknown {
+type UnfinishedTask = StateSnapshot['tasks'][number];
+
+/** The nodes that the earlier attempt had begun, as far as the checkpoint tells, and of which no result was stored. */
+async function unfinishedTasks(graph: AnyGraph, config: StreamConfig, threadId: string): Promise<UnfinishedTask[]> {
+  const { tasks }: StateSnapshot = await graph.getState(stateConfig(config, threadId));
+  return tasks.filter((task) => task.result === undefined && task.interrupts.length === 0);
+}
+
+/** Ends the run in front of the nodes in doubt: the thread waits for a person, and goes on with a run without input. */
+async function stopBeforeUnknown(
+  graph: AnyGraph,
+  request: ExecuteRequest,
+  config: StreamConfig,
+  unknown: UnfinishedTask[],
+): Promise<GraphOutcome> {
+  const snapshot: StateSnapshot = await graph.getState(stateConfig(config, request.threadId));
+  const questions = unknown.map((task) => {
+    const value = {
+      type: 'unknown_outcome',
+      node: task.name,
+      run_id: request.runId,
+      attempt: request.attempt - 1,
+      message: `A worker was lost while "${task.name}" ran: it may or may not have taken effect. Run without input to start it again.`,
+    };
+    return [task.id, [{ id: task.id, value }]];
+  });
+  const state = { ...toFinalState(snapshot), interrupts: toWireJson(Object.fromEntries(questions)) };
+  return { status: 'success', state };
+}
+
+function stateConfig(config: StreamConfig, threadId: string) {
+  return { configurable: { thread_id: threadId, __pregel_checkpointer: config.configurable!.__pregel_checkpointer } };
+}
+
+async function runInput(graph: AnyGraph, config: StreamConfig, { kwargs, threadId }: ExecuteRequest): Promise<unknown> {
+  const { input, command } = kwargs;
   if (!command) return input ?? null;
+  const resume = await resumeValue(graph, config, threadId, command);
   const asSend = (target: unknown): unknown =>
     typeof target === 'object' && target !== null && 'node' in target
       ? new Send(String(target.node), 'input' in target ? target.input : undefined)
@@ -117,9 +159,22 @@ function runInput(input: unknown, command: CommandInput | undefined): unknown {
   const { goto } = command;
   return new Command({
     ...(command.update !== undefined && { update: command.update as Record<string, unknown> }),
-    ...(command.resume !== undefined && { resume: command.resume }),
+    ...(resume !== undefined && { resume }),
     ...(goto !== undefined && { goto: (Array.isArray(goto) ? goto.map(asSend) : asSend(goto)) as string }),
   });
+}
+
+/** The library takes `false`, `0` and `""` for no answer at all, unless each is addressed to its interrupt. */
+async function resumeValue(
+  graph: AnyGraph,
+  config: StreamConfig,
+  threadId: string,
+  { resume }: CommandInput,
+): Promise<unknown> {
+  if (resume === undefined || Boolean(resume)) return resume;
+  const { tasks }: StateSnapshot = await graph.getState(stateConfig(config, threadId));
+  const ids = tasks.flatMap((task) => task.interrupts.map((interrupt) => interrupt.id));
+  return Object.fromEntries(ids.map((id) => [id, resume]));
 }
 
 async function finalState(graph: AnyGraph, threadId: string, saver: RunCheckpointSaver): Promise<FinalState> {
@@ -146,12 +201,13 @@ function isInfrastructure(error: unknown): boolean {
     if (cause.name === 'FencedError') return true;
     const code = 'code' in cause ? String(cause.code) : '';
     // Postgres classes 08 (connection), 53 (resources), 57 (operator intervention: shutdown, crash), and sockets.
-    if (/^(08|53|57)...$/.test(code) || 'severity' in cause === false && isPoolError(cause)) return true;
+    if (/^(08|53|57)...$/.test(code) || ('severity' in cause === false && isPoolError(cause))) return true;
   }
   return false;
 }
 
-const POOL_ERRORS = /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;
+const POOL_ERRORS =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;
 
 function isPoolError(error: Error): boolean {
   return POOL_ERRORS.test(error.message);

@@ -9,14 +9,13 @@ type LibraryMode = 'values' | 'updates' | 'messages' | 'custom' | 'debug' | 'tas
 
 /** What the library must be asked for, so that the client's modes can be told. */
 function libraryModes(asked: StreamMode[]): LibraryMode[] {
-  const modes = new Set<LibraryMode>();
+  // The tasks tell which node the run is at.
+  const modes = new Set<LibraryMode>(['tasks']);
   for (const mode of asked) {
     if (mode === 'messages-tuple') modes.add('messages');
     else if (mode === 'messages') modes.add('messages').add('values');
     else if (mode !== 'events') modes.add(mode);
   }
-  // Without any other mode (only `events` was asked for) the values are what drives the stream.
-  if (modes.size === 0) modes.add('values');
   return [...modes];
 }
 
@@ -25,7 +24,7 @@ type Chunk = [namespace: string[], mode: LibraryMode, data: unknown];
 export type StreamConfig = RunnableConfig & Record<string, unknown>;
 
 /**
- * Runs the graph and yields its events as the API names them: `values`, `updates|node:task` for a subgraph's, and so on.
+ * Runs the graph, telling `onNode` each node that it begins, and yields its events as the API names them: `values`, `updates|node:task` for a subgraph's, and so on.
  * @see https://docs.langchain.com/langsmith/streaming for the modes
  */
 export async function* streamRun(
@@ -33,11 +32,13 @@ export async function* streamRun(
   input: unknown,
   config: StreamConfig,
   kwargs: RunKwargs,
+  onNode: (node: string) => void,
 ): AsyncGenerator<RunEventMessage> {
   const asked = new Set(kwargs.stream_mode);
   const options = { ...config, streamMode: libraryModes(kwargs.stream_mode), subgraphs: true };
   const messages = new MessageAssembler();
-  const translate = (chunk: Chunk): Generator<RunEventMessage> => translateChunk(chunk, asked, kwargs, messages);
+  const translate = (chunk: Chunk): Generator<RunEventMessage> =>
+    translateChunk(chunk, asked, kwargs, messages, onNode);
 
   if (!asked.has('events')) {
     for await (const chunk of await graph.stream(input, options)) yield* translate(chunk as unknown as Chunk);
@@ -56,12 +57,11 @@ function* translateChunk(
   asked: Set<StreamMode>,
   kwargs: RunKwargs,
   messages: MessageAssembler,
+  onNode: (node: string) => void,
 ): Generator<RunEventMessage> {
   const isRoot = namespace.length === 0;
-  if (!isRoot && !kwargs.stream_subgraphs) {
-    // Tokens of a nested graph belong to the answer; its states and updates are its own business.
-    if (mode !== 'messages') return;
-  }
+  // Tokens of a nested graph belong to the answer; its states and updates are its own business.
+  if (!isRoot && !kwargs.stream_subgraphs && mode !== 'messages') return;
   if (mode === 'messages') {
     const [message, metadata] = data as [BaseMessage, Record<string, unknown>];
     if (asked.has('messages-tuple')) {
@@ -71,10 +71,15 @@ function* translateChunk(
     if (asked.has('messages')) yield* messages.piece(message, metadata);
     return;
   }
+  if (mode === 'tasks' && isRoot && isTaskStart(data)) onNode(data.name);
   if (mode === 'values' && isRoot && asked.has('messages')) yield* messages.state(data);
   if (asked.has(mode)) {
     yield { event: isRoot ? mode : `${mode}|${namespace.join('|')}`, data: toWireJson(data) };
   }
+}
+
+function isTaskStart(data: unknown): data is { name: string } {
+  return typeof data === 'object' && data !== null && 'triggers' in data && 'name' in data;
 }
 
 /** Builds whole messages from streamed pieces: `messages/partial` carries all of the text so far. */

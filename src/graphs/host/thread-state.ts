@@ -10,7 +10,9 @@ interface Interrupt {
 /** The interrupts that a thread waits at: task id → what each asks. */
 export function interruptsByTask(snapshot: StateSnapshot): Record<string, Interrupt[]> {
   return Object.fromEntries(
-    snapshot.tasks.filter((task) => task.interrupts.length > 0).map((task) => [task.id, task.interrupts as Interrupt[]]),
+    snapshot.tasks
+      .filter((task) => task.interrupts.length > 0)
+      .map((task) => [task.id, task.interrupts as Interrupt[]]),
   );
 }
 

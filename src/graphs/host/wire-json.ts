@@ -29,8 +29,8 @@ export function toWireJson(value: unknown, chunkTypes = false): string {
     }
     if (raw instanceof Error) return { error: raw.name, message: raw.message };
     if (typeof converted === 'bigint') return converted.toString();
-    if (raw instanceof Map) return Object.fromEntries(raw);
-    if (raw instanceof Set) return [...raw];
+    if (raw instanceof Map) return Object.fromEntries(raw as Map<string, unknown>);
+    if (raw instanceof Set) return [...(raw as Set<unknown>)];
     if (typeof converted === 'object' && converted !== null) {
       // `this` is the holder of the key: what is above it on the path is still open, the rest is done.
       while (path.length > 0 && path.at(-1) !== this) path.pop();

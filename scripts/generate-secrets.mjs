@@ -1,0 +1,38 @@
+// node scripts/generate-secrets.mjs > .env: everything that docker-compose.yml asks for, made at random.
+//
+// Keep the file with the data: GANTRY_SECRET_KEY opens what is stored encrypted, and the passwords are set in Postgres
+// when its volume is made. Made again, they don't fit.
+import { randomBytes, randomUUID } from 'node:crypto';
+
+const password = () => randomBytes(24).toString('base64url'); // safe inside a URL
+const key = () => `gtry_${randomBytes(32).toString('base64url')}`;
+
+/** @type {[comment: string, name: string, value: string][]} */
+const settings = [
+  ['The API key (X-API-Key) and its tenant (X-Tenant-Id).', 'GANTRY_API_KEY', key()],
+  ['', 'GANTRY_TENANT_ID', randomUUID()],
+  ['With this one the worker sends its traces to the api.', 'GANTRY_INTERNAL_KEY', key()],
+  [
+    'Encrypts stored credentials and webhook URLs: 32 bytes in base64.',
+    'GANTRY_SECRET_KEY',
+    randomBytes(32).toString('base64'),
+  ],
+  [
+    'Signs webhooks (Standard Webhooks). To rotate: "new,old", and later "new".',
+    'GANTRY_WEBHOOK_SECRETS',
+    `whsec_${randomBytes(32).toString('base64')}`,
+  ],
+  ['Passwords inside the composition.', 'GANTRY_POSTGRES_PASSWORD', password()],
+  ['', 'TEMPORAL_POSTGRES_PASSWORD', password()],
+  [
+    'The S3 gateway of the first try. Your own bucket has its own credentials, which go to the destination.',
+    'GANTRY_S3_ACCESS_KEY_ID',
+    `GANTRY${randomBytes(7).toString('hex').toUpperCase()}`,
+  ],
+  ['', 'GANTRY_S3_SECRET_ACCESS_KEY', randomBytes(30).toString('base64url')],
+];
+
+const lines = settings.map(([comment, name, value]) => `${comment ? `\n# ${comment}\n` : ''}${name}=${value}\n`);
+process.stdout.write(`# Secrets of a Gantry. Not for version control.\n${lines.join('')}
+# What else there is to set: docs/operations.md, .env.example.
+`);

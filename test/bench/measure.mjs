@@ -1,0 +1,49 @@
+// Figures of a series of measurements, and the loops that make them.
+import { readFileSync } from 'node:fs';
+
+/**
+ * @param {number[]} values
+ * @param {number} share 0.5 for the median
+ */
+export function percentile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+}
+
+/**
+ * Runs `work` `count` times, `concurrency` at once.
+ * @param {number} count
+ * @param {number} concurrency
+ * @param {(index: number) => Promise<unknown>} work
+ * @returns {Promise<{ perSecond: number, p50: number, p99: number }>} latencies in milliseconds
+ */
+export async function load(count, concurrency, work) {
+  /** @type {number[]} */
+  const latencies = [];
+  let next = 0;
+  const begun = performance.now();
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      while (next < count) {
+        const index = next++;
+        const start = performance.now();
+        await work(index);
+        latencies.push(performance.now() - start);
+      }
+    }),
+  );
+  const seconds = (performance.now() - begun) / 1000;
+  return { perSecond: count / seconds, p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99) };
+}
+
+/**
+ * Highest resident memory of a process so far, in MB.
+ * @param {number} pid
+ */
+export function peakMemoryMb(pid) {
+  const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Math.round(Number(kilobytes) / 1024);
+}
+
+/** @param {number} value */
+export const ms = (value) => `${value < 100 ? value.toFixed(1) : Math.round(value)} ms`;
