@@ -52,7 +52,8 @@ export async function runWorkflow(input: RunWorkflowInput): Promise<RunWorkflowR
 }
 
 function endingOf(runId: string, error: unknown): EndRunInput {
-  if (isCancellation(error)) return { runId, ending: 'interrupted' };
+  // An attempt that failed while it was being cancelled is not repeated: the wish is carried out all the same.
+  if (isCancellation(error) || CancellationScope.current().consideredCancelled) return { runId, ending: 'interrupted' };
   if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) return { runId, ending: 'timeout' };
   const cause = error instanceof ActivityFailure ? error.cause : error;
   return { runId, ending: 'error', message: cause instanceof Error ? cause.message : String(cause) };

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { Tenant, type TenantId } from '../auth/tenant';
 import { paginate, project } from '../http/pagination';
 import { toAssistant, toAssistantVersion } from './assistant.mapper';
@@ -9,6 +9,11 @@ import {
   type Assistant,
   type AssistantFilter,
   assistantIdParam,
+  assistantSchema,
+  assistantVersionSchema,
+  graphDrawingSchema,
+  graphSchemasSchema,
+  subgraphsSchema,
   type AssistantVersion,
   countAssistantsSchema,
   type CreateAssistant,
@@ -37,6 +42,7 @@ export class AssistantsController {
   @Post()
   @HttpCode(200)
   @ApiOperation({ summary: 'Create an assistant' })
+  @ApiOkResponse({ standardSchema: assistantSchema })
   async create(
     @Tenant() tenantId: TenantId,
     @Body({ schema: createAssistantSchema }) body: CreateAssistant,
@@ -47,6 +53,7 @@ export class AssistantsController {
   @Post('search')
   @HttpCode(200)
   @ApiOperation({ summary: 'Search assistants' })
+  @ApiOkResponse({ standardSchema: z.array(assistantSchema.partial()) })
   async search(
     @Tenant() tenantId: TenantId,
     @Body({ schema: searchAssistantsSchema.prefault({}) }) body: SearchAssistants,
@@ -59,6 +66,7 @@ export class AssistantsController {
   @Post('count')
   @HttpCode(200)
   @ApiOperation({ summary: 'Count assistants' })
+  @ApiOkResponse({ standardSchema: z.number().int() })
   count(
     @Tenant() tenantId: TenantId,
     @Body({ schema: countAssistantsSchema.prefault({}) }) body: AssistantFilter,
@@ -68,6 +76,7 @@ export class AssistantsController {
 
   @Get(':assistant_id')
   @ApiOperation({ summary: 'Get an assistant' })
+  @ApiOkResponse({ standardSchema: assistantSchema })
   async get(
     @Tenant() tenantId: TenantId,
     @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
@@ -77,6 +86,7 @@ export class AssistantsController {
 
   @Patch(':assistant_id')
   @ApiOperation({ summary: 'Change an assistant: makes a new version' })
+  @ApiOkResponse({ standardSchema: assistantSchema })
   async patch(
     @Tenant() tenantId: TenantId,
     @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
@@ -95,6 +105,7 @@ export class AssistantsController {
   @Get(':assistant_id/graph')
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({ summary: "Nodes and edges of the assistant's graph" })
+  @ApiOkResponse({ standardSchema: graphDrawingSchema })
   drawGraph(
     @Tenant() tenantId: TenantId,
     @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
@@ -106,6 +117,7 @@ export class AssistantsController {
   @Get(':assistant_id/schemas')
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({ summary: 'JSON schemas of input, output, state and config' })
+  @ApiOkResponse({ standardSchema: graphSchemasSchema })
   schemas(
     @Tenant() tenantId: TenantId,
     @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
@@ -116,6 +128,7 @@ export class AssistantsController {
   @Get(':assistant_id/subgraphs')
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({ summary: 'Graphs inside the graph, with their schemas' })
+  @ApiOkResponse({ standardSchema: subgraphsSchema })
   subgraphs(
     @Tenant() tenantId: TenantId,
     @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
@@ -127,6 +140,7 @@ export class AssistantsController {
   @Get(':assistant_id/subgraphs/:namespace')
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({ summary: 'One graph inside the graph' })
+  @ApiOkResponse({ standardSchema: subgraphsSchema })
   subgraph(
     @Tenant() tenantId: TenantId,
     @Param({ schema: subgraphParam }) { assistant_id, namespace }: z.infer<typeof subgraphParam>,
@@ -138,6 +152,7 @@ export class AssistantsController {
   @Post(':assistant_id/versions')
   @HttpCode(200)
   @ApiOperation({ summary: 'Versions of an assistant, newest first' })
+  @ApiOkResponse({ standardSchema: z.array(assistantVersionSchema) })
   async versions(
     @Tenant() tenantId: TenantId,
     @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
@@ -149,6 +164,7 @@ export class AssistantsController {
   @Post(':assistant_id/latest')
   @HttpCode(200)
   @ApiOperation({ summary: 'Make a version the current one' })
+  @ApiOkResponse({ standardSchema: assistantSchema })
   async setLatest(
     @Tenant() tenantId: TenantId,
     @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,

@@ -41,7 +41,26 @@ export const assistantSchema = z
   })
   .meta({ id: 'Assistant' });
 export type Assistant = z.infer<typeof assistantSchema>;
-export type AssistantVersion = Omit<Assistant, 'updated_at'>;
+export const assistantVersionSchema = assistantSchema.omit({ updated_at: true }).meta({ id: 'AssistantVersion' });
+export type AssistantVersion = z.infer<typeof assistantVersionSchema>;
+
+const jsonSchema = jsonObject.nullable();
+
+export const graphDrawingSchema = z.object({ nodes: z.array(jsonObject), edges: z.array(jsonObject) });
+
+export const graphSchemasSchema = z
+  .object({
+    graph_id: z.string(),
+    input_schema: jsonSchema,
+    output_schema: jsonSchema,
+    state_schema: jsonSchema,
+    config_schema: jsonSchema,
+    context_schema: jsonSchema,
+  })
+  .meta({ id: 'GraphSchemas' });
+
+/** Namespace → schemas. */
+export const subgraphsSchema = z.record(z.string(), z.record(z.string(), jsonSchema));
 
 export const createAssistantSchema = z.object({
   graph_id: z.string().min(1),

@@ -5,6 +5,7 @@ import { Repository } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { AppConfig } from '../config/config';
 import { ApiKeyEntity } from './api-key.entity';
+import { tenantOfCallToken } from './call-token';
 import { TenantEntity } from './tenant.entity';
 import type { TenantId } from './tenant';
 
@@ -44,6 +45,8 @@ export class ApiKeysService implements OnModuleInit {
 
   /** The tenant of a key that is neither expired nor revoked. */
   async tenantOf(key: string): Promise<TenantId | undefined> {
+    const calling = tenantOfCallToken(this.config.secretKey, key, new Date());
+    if (calling) return calling;
     const hash = this.hash(key);
     const cacheKey = hash.toString('base64');
     const cached = this.cache.get(cacheKey);

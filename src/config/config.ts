@@ -43,7 +43,7 @@ const environmentSchema = z.object({
   GANTRY_HEARTBEAT_TIMEOUT_SECONDS: z.coerce.number().int().min(2).default(10),
   GANTRY_SHUTDOWN_GRACE_SECONDS: positiveInt.default(15),
   GANTRY_GRAPH_THREADS_MIN: positiveInt.default(1),
-  GANTRY_GRAPH_THREADS_MAX: positiveInt.default(8),
+  GANTRY_GRAPH_THREADS_MAX: positiveInt.default(4),
   GANTRY_RUNS_PER_WORKER: positiveInt.default(200),
   GANTRY_EVENT_RETENTION_HOURS: positiveInt.default(72),
   GANTRY_SWEEP_INTERVAL_SECONDS: positiveInt.default(5),
@@ -51,7 +51,7 @@ const environmentSchema = z.object({
   GANTRY_EXPORT_PARTITION_CONCURRENCY: positiveInt.default(2),
   GANTRY_EXPORT_PARTITIONS_PER_WORKER: positiveInt.default(2),
   GANTRY_EXPORT_PART_ROWS: positiveInt.default(50_000),
-  GANTRY_EXPORT_PART_BYTES: positiveInt.default(64 * 1024 * 1024),
+  GANTRY_EXPORT_PART_BYTES: positiveInt.default(32 * 1024 * 1024),
   GANTRY_EXPORT_TIMEOUT_SECONDS: positiveInt.default(86_400),
   GANTRY_EXPORT_ALLOW_PRIVATE_ENDPOINTS: flag.default(true),
   GANTRY_WEBHOOK_ALLOW_CIDRS: z

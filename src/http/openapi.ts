@@ -2,6 +2,36 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { AppConfig } from '../config/config';
 
+/** The answer of a streaming route: server-sent events. */
+export const EVENT_STREAM = {
+  description: 'Server-sent events: `event`, `data` (JSON), `id`',
+  content: { 'text/event-stream': { schema: { type: 'string' as const } } },
+};
+
+const ERROR = {
+  description:
+    'An error: one sentence as `detail`, with `errors` naming the fields when the request has the wrong shape',
+  content: {
+    'application/json': {
+      schema: {
+        type: 'object' as const,
+        required: ['detail'],
+        properties: {
+          detail: { type: 'string' as const },
+          errors: {
+            type: 'array' as const,
+            items: {
+              type: 'object' as const,
+              properties: { path: { type: 'string' as const }, message: { type: 'string' as const } },
+            },
+          },
+        },
+      },
+    },
+    'text/plain': { schema: { type: 'string' as const } },
+  },
+};
+
 /** The description of what is served, written by the framework from the routes and their schemas. */
 export function openApiDocument(app: NestFastifyApplication, config: AppConfig): OpenAPIObject {
   const description = new DocumentBuilder()
@@ -14,7 +44,13 @@ export function openApiDocument(app: NestFastifyApplication, config: AppConfig):
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, 'api_key')
     .addSecurityRequirements('api_key')
     .build();
-  return SwaggerModule.createDocument(app, description);
+  const document = SwaggerModule.createDocument(app, description);
+  for (const path of Object.values(document.paths)) {
+    for (const operation of [path.get, path.put, path.post, path.patch, path.delete]) {
+      if (operation) operation.responses.default ??= ERROR;
+    }
+  }
+  return document;
 }
 
 /** `/openapi.json` for machines and `/docs` for people. */

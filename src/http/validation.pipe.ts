@@ -1,6 +1,12 @@
 import { ArgumentMetadata, Injectable, StandardSchemaValidationPipe } from '@nestjs/common';
 import { ApiError } from './api-error';
 
+/** `?stream_mode=` is how an HTTP library writes a parameter that was given as nothing. */
+function withoutEmpty(query: unknown): unknown {
+  if (typeof query !== 'object' || query === null) return query;
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
+}
+
 /** Clients of either language send `null` for what they leave out: at the top of a body it means the same as absence. */
 function withoutNulls(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
@@ -29,7 +35,8 @@ export class RequestValidationPipe extends StandardSchemaValidationPipe {
   }
 
   override transform<T = unknown>(value: T, metadata: ArgumentMetadata): Promise<T> {
-    const given = metadata.type === 'body' ? (withoutNulls(value) as T) : value;
-    return super.transform<T>(given, metadata);
+    if (metadata.type === 'body') return super.transform<T>(withoutNulls(value) as T, metadata);
+    if (metadata.type === 'query') return super.transform<T>(withoutEmpty(value) as T, metadata);
+    return super.transform<T>(value, metadata);
   }
 }

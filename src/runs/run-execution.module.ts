@@ -12,6 +12,7 @@ import { WebhooksModule } from '../webhooks/webhooks.module';
 import { RunExecutor } from './run-executor';
 import { RunLifecycleRepository } from './run-lifecycle.repository';
 import { RunSweep } from './run-sweep';
+import { RunWebhooks } from './run-webhooks';
 import { RunEntity } from './run.entity';
 
 /** The worker's half: taking runs, running their graphs, ending them. */
@@ -25,7 +26,7 @@ import { RunEntity } from './run.entity';
     WebhooksModule,
     CryptoModule,
   ],
-  providers: [RunLifecycleRepository, RunExecutor, RunSweep, ThreadsRepository, ThreadRetentionSweep],
+  providers: [RunLifecycleRepository, RunExecutor, RunSweep, RunWebhooks, ThreadsRepository, ThreadRetentionSweep],
   exports: [RunExecutor, RunSweep],
 })
 export class RunExecutionModule {}

@@ -1,21 +1,16 @@
 import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
-import type { TenantId } from '../auth/tenant';
-import { SecretBox } from '../crypto/secret-box';
 import { Notifications } from '../database/notifications';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
 import { ExecutionBroken } from '../graphs/host/graph-thread-handle';
-import type { FinalState, GraphOutcome, RunError, RunEventMessage } from '../graphs/host/protocol';
-import { toApiTime } from '../http/api-time';
+import type { FinalState, GraphOutcome, RunEventMessage } from '../graphs/host/protocol';
 import { EventAppender, EventsRefused } from '../streams/event-appender';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
-import { DeliveriesService } from '../webhooks/deliveries.service';
 import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
-import { RunLifecycleRepository, type RunEnding } from './run-lifecycle.repository';
+import { completedEnding, deletedEnding, failedEnding, type RunEnding } from './run-ending';
+import { RunLifecycleRepository } from './run-lifecycle.repository';
+import { RunWebhooks } from './run-webhooks';
 import { RunEntity } from './run.entity';
-import { toRun } from './run.mapper';
-import { webhookSealContext } from './run-webhook';
 import { RUN_CANCEL_CHANNEL } from './runs.repository';
 
 export interface ExecuteOptions {
@@ -46,8 +41,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     private readonly registry: GraphRegistry,
     private readonly events: EventAppender,
     private readonly notifications: Notifications,
-    private readonly deliveries: DeliveriesService,
-    private readonly secrets: SecretBox,
+    private readonly webhooks: RunWebhooks,
     private readonly orchestrator: RunOrchestrator,
   ) {}
 
@@ -98,17 +92,29 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     this.handBack.abort('shutdown');
   }
 
-  /** Ends a run that no attempt could end; reads the state that its last checkpoint left. */
+  /** Ends a run that no attempt could end, with the state that its last checkpoint left. */
   async end({ runId, ending, message }: EndRunInput): Promise<ExecuteRunResult> {
-    const errors: Record<EndRunInput['ending'], RunError | undefined> = {
-      timeout: { error: 'TimeoutError', message: 'The run exceeded its time limit' },
-      error: { error: 'RunLost', message: message ?? 'The run could not be continued' },
-      interrupted: undefined,
-    };
-    const error = errors[ending];
-    const result = error ? { __error__: error } : {};
-    const ended = await this.commit(runId, undefined, { status: ending, ...(error && { error }), result });
+    const run = await this.lifecycle.find(runId);
+    if (!run) return { ending: 'deleted' };
+    const state = await this.storedState(run);
+    const ended = await this.commit(runId, undefined, await this.lostEnding(run, ending, message, state));
     return ended ?? { ending };
+  }
+
+  private async lostEnding(
+    run: RunEntity,
+    ending: EndRunInput['ending'],
+    message: string | undefined,
+    state: FinalState | undefined,
+  ): Promise<RunEnding> {
+    switch (ending) {
+      case 'interrupted':
+        return this.cancelledEnding(run, undefined, state);
+      case 'timeout':
+        return failedEnding('timeout', { error: 'TimeoutError', message: 'The run exceeded its time limit' }, state);
+      case 'error':
+        return failedEnding('error', { error: 'RunLost', message: message ?? 'The run could not be continued' }, state);
+    }
   }
 
   private cancelActive(runId: string): void {
@@ -147,20 +153,42 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   }
 
   private async finish(run: RunEntity, outcome: GraphOutcome): Promise<ExecuteRunResult> {
-    const ending = outcome.status === 'aborted' ? await this.cancelledEnding(run, outcome.state) : endingOf(outcome);
+    const ending = await this.endingOf(run, outcome);
     const ended = await this.commit(run.runId, run.attempt, ending);
     if (!ended) throw new ExecutionBroken('Another attempt holds the run', true);
     return ended;
   }
 
+  private async endingOf(run: RunEntity, { status, error, state }: GraphOutcome): Promise<RunEnding> {
+    if (status === 'aborted') return this.cancelledEnding(run, run.attempt, state);
+    return error ? failedEnding('error', error, state) : completedEnding('success', state);
+  }
+
   /** `interrupt` keeps the checkpoints, `rollback` takes the run and what it wrote away. */
-  private async cancelledEnding(run: RunEntity, state: FinalState | undefined): Promise<RunEnding> {
-    const { cancelAction } = await this.lifecycle.reload(run);
-    if (cancelAction !== 'rollback') return { status: 'interrupted', ...(state && { state }), result: resultOf(state) };
-    if (!(await this.lifecycle.discardCheckpoints(run)))
+  private async cancelledEnding(
+    run: RunEntity,
+    attempt: number | undefined,
+    state: FinalState | undefined,
+  ): Promise<RunEnding> {
+    const now = await this.lifecycle.find(run.runId);
+    if (now?.cancelAction !== 'rollback') return completedEnding('interrupted', state);
+    if (!(await this.lifecycle.discardCheckpoints(run.runId, attempt))) {
       throw new ExecutionBroken('Another attempt holds the run', true);
-    const before = await this.graphs.call('getFinalState', { graphId: run.graphId, threadId: run.threadId });
-    return { status: 'deleted', state: JSON.parse(before) as FinalState, result: {} };
+    }
+    return deletedEnding(await this.storedState(run));
+  }
+
+  /** What the last checkpoint of the run's thread holds; undefined when the graph's code can't say it. */
+  private async storedState({ runId, graphId, threadId }: RunEntity): Promise<FinalState | undefined> {
+    try {
+      return JSON.parse(await this.graphs.call('getFinalState', { graphId, threadId })) as FinalState;
+    } catch (error) {
+      this.logger.warn(
+        { err: error, run_id: runId },
+        "The thread's state could not be read; its row keeps the last one",
+      );
+      return undefined;
+    }
   }
 
   private async commit(
@@ -168,7 +196,9 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     attempt: number | undefined,
     ending: RunEnding,
   ): Promise<ExecuteRunResult | undefined> {
-    const ended = await this.lifecycle.end(runId, attempt, ending, (manager, run) => this.notify(manager, run, ending));
+    const ended = await this.lifecycle.end(runId, attempt, ending, (manager, run) =>
+      this.webhooks.enqueue(manager, run, ending),
+    );
     if (!ended) return undefined;
     const { next, deliveryId } = ended;
     if (next) {
@@ -178,39 +208,4 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     }
     return { ending: ending.status, ...(deliveryId && { deliveryId }) };
   }
-
-  private async notify(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<string | undefined> {
-    if (!run.webhook) return undefined;
-    const { state } = ending;
-    const waitsForHuman = state !== undefined && state.next.length > 0 && ending.status === 'success';
-    return this.deliveries.enqueue(manager, {
-      tenantId: run.tenantId as TenantId,
-      runId: run.runId,
-      threadId: run.threadId,
-      url: this.secrets.open(run.webhook, webhookSealContext(run.tenantId, run.runId)),
-      payload: {
-        ...toRun(run),
-        status: ending.status === 'deleted' ? 'interrupted' : ending.status,
-        run_started_at: run.startedAt && toApiTime(run.startedAt),
-        run_ended_at: run.endedAt && toApiTime(run.endedAt),
-        values: state && ending.status !== 'deleted' ? JSON.parse(state.values) : null,
-        ...(waitsForHuman && { thread_status: 'interrupted', interrupts: JSON.parse(state.interrupts) }),
-        ...(ending.error && { error: ending.error }),
-      },
-    });
-  }
-}
-
-function endingOf({ error, state }: GraphOutcome): RunEnding {
-  return error
-    ? { status: 'error', error, ...(state && { state }), result: { __error__: error } }
-    : { status: 'success', ...(state && { state }), result: resultOf(state) };
-}
-
-/** What callers of `wait` and `join` get: the values, and what the graph asks when it waits for somebody. */
-function resultOf(state: FinalState | undefined): unknown {
-  if (!state) return {};
-  const values: unknown = JSON.parse(state.values);
-  const interrupts = Object.values(JSON.parse(state.interrupts) as Record<string, unknown[]>).flat();
-  return interrupts.length > 0 ? { ...(values as object), __interrupt__: interrupts } : values;
 }

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
-import type { TenantId } from '../auth/tenant';
-import type { FinalState, RunError } from '../graphs/host/protocol';
-import type { RunEnd } from '../streams/run-event';
+import { END_EVENT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
 import { ThreadEntity } from '../threads/thread.entity';
+import type { RunEnding } from './run-ending';
 import { RunEntity } from './run.entity';
-import { appendEnd, deleteCheckpoints, lockThread, nextRun } from './runs.repository';
+import { deleteCheckpoints, nextRun, type OnEnd } from './runs.repository';
 
 /** How long the events and checkpoints of a stateless run are kept behind its end, so that it can still be rejoined. */
 const TEMPORARY_KEPT = '1 hour';
@@ -16,22 +15,11 @@ export type Held =
   | { state: 'waiting' }
   | { state: 'ended'; ending: RunEnd['status'] };
 
-export interface RunEnding {
-  status: RunEnd['status'];
-  error?: RunError;
-  /** The state that the graph left; absent when nobody could read it. */
-  state?: FinalState;
-  result: unknown;
-}
-
 export interface Ended {
   run: RunEntity;
   next: RunEntity | null;
   deliveryId: string | undefined;
 }
-
-/** Called inside the transaction that ends a run, with the run as it is then. Returns a delivery's id. */
-export type OnEnd = (manager: EntityManager, run: RunEntity, ending: RunEnding) => Promise<string | undefined>;
 
 /** The transitions of a run that its execution makes: each is one transaction under the thread's lock. */
 @Injectable()
@@ -41,24 +29,20 @@ export class RunLifecycleRepository {
   /** Takes the run for an attempt. From here on every earlier attempt is fenced. */
   begin(runId: string): Promise<Held> {
     return this.database.transaction(async (manager): Promise<Held> => {
-      const threadId = await threadOf(manager, runId);
-      if (!threadId) return { state: 'ended', ending: 'deleted' };
-      await manager.query(`SELECT 1 FROM threads WHERE thread_id = $1 FOR UPDATE`, [threadId]);
-      const run = await manager.findOneBy(RunEntity, { runId });
+      const run = await lockRun(manager, runId);
       if (!run) return { state: 'ended', ending: 'deleted' };
       if (run.status !== 'pending' && run.status !== 'running') return { state: 'ended', ending: run.status };
-      const [{ taken, next_seq: nextSeq }]: [{ taken: boolean; next_seq: number }] = await manager.query(
-        `SELECT EXISTS (SELECT 1 FROM runs WHERE thread_id = $1 AND status = 'running' AND run_id <> $2) AS taken,
-                (SELECT coalesce(max(seq), -1) + 1 FROM run_events WHERE run_id = $2) AS next_seq`,
-        [threadId, runId],
-      );
-      if (taken) return { state: 'waiting' };
-      await manager.query(
+      const [taken]: [{ attempt: number; started_at: Date; next_seq: number }[], number] = await manager.query(
         `UPDATE runs SET status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, now()), updated_at = now()
-         WHERE run_id = $1`,
-        [runId],
+         WHERE run_id = $1
+           AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = $2 AND o.status = 'running' AND o.run_id <> $1)
+         RETURNING attempt, started_at, (SELECT coalesce(max(seq), -1) + 1 FROM run_events WHERE run_id = $1) AS next_seq`,
+        [runId, run.threadId],
       );
-      return { state: 'held', run: { ...run, status: 'running', attempt: run.attempt + 1 }, nextSeq };
+      const [row] = taken;
+      if (!row) return { state: 'waiting' };
+      const { attempt, started_at: startedAt, next_seq: nextSeq } = row;
+      return { state: 'held', run: { ...run, status: 'running', attempt, startedAt }, nextSeq };
     });
   }
 
@@ -69,34 +53,28 @@ export class RunLifecycleRepository {
    */
   end(runId: string, attempt: number | undefined, ending: RunEnding, onEnd: OnEnd): Promise<Ended | null> {
     return this.database.transaction(async (manager) => {
-      const threadId = await threadOf(manager, runId);
-      if (!threadId) return null;
-      const tenantId = await tenantOf(manager, threadId);
-      const thread = tenantId && (await lockThread(manager, tenantId, threadId));
-      const run = await manager.findOneBy(RunEntity, { runId });
-      if (!thread || !run || !isHeld(run, attempt)) return null;
+      const run = await lockRun(manager, runId);
+      if (!run || !isHeld(run, attempt)) return null;
       const ended = await closeRun(manager, run, ending);
-      await appendEnd(manager, run, { status: ending.status, result: ending.result });
-      await this.settleThread(manager, thread, ending);
-      const deliveryId = await onEnd(manager, ended, ending);
-      return { run: ended, next: await nextRun(manager, threadId), deliveryId };
+      const deliveryId = await onEnd(manager, ended);
+      return { run: ended, next: await nextRun(manager, run.threadId), deliveryId };
     });
   }
 
-  /** The run as it is now; as it was when it has been deleted. */
-  async reload(run: RunEntity): Promise<RunEntity> {
-    return (await this.database.getRepository(RunEntity).findOneBy({ runId: run.runId })) ?? run;
+  find(runId: string): Promise<RunEntity | null> {
+    return this.database.getRepository(RunEntity).findOneBy({ runId });
   }
 
-  /** Takes back what a run wrote, for a rollback; refused like every write when another attempt holds the run. */
-  async discardCheckpoints(run: RunEntity): Promise<boolean> {
+  /**
+   * Takes back what a run wrote, for a rollback; resolves to false, like every write, when the attempt doesn't hold the run.
+   * @param attempt undefined whichever attempt holds it
+   */
+  async discardCheckpoints(runId: string, attempt: number | undefined): Promise<boolean> {
     return this.database.transaction(async (manager) => {
-      const held: unknown[] = await manager.query(
-        `SELECT 1 FROM runs WHERE run_id = $1 AND attempt = $2 AND status = 'running' FOR SHARE`,
-        [run.runId, run.attempt],
-      );
-      if (held.length > 0) await deleteCheckpoints(manager, run);
-      return held.length > 0;
+      const run = await lockRun(manager, runId);
+      const held = run !== null && isHeld(run, attempt);
+      if (held) await deleteCheckpoints(manager, run);
+      return held;
     });
   }
 
@@ -129,32 +107,6 @@ export class RunLifecycleRepository {
       olderThanMs,
     ]);
   }
-
-  private async settleThread(manager: EntityManager, thread: ThreadEntity, ending: RunEnding): Promise<void> {
-    const { state, error, status } = ending;
-    const failed = status === 'error' || status === 'timeout';
-    const settled = failed ? 'error' : state && state.next.length > 0 ? 'interrupted' : 'idle';
-    await manager.query(
-      `UPDATE threads SET
-         status = CASE WHEN EXISTS (SELECT 1 FROM runs WHERE thread_id = $1 AND status IN ('pending', 'running'))
-                  THEN 'busy' ELSE $2 END,
-         error = $3,
-         "values" = CASE WHEN $4 THEN $5::jsonb ELSE "values" END,
-         interrupts = CASE WHEN $4 THEN $6::jsonb ELSE interrupts END,
-         state_updated_at = CASE WHEN $4 THEN now() ELSE state_updated_at END,
-         delete_after = CASE WHEN temporary THEN now() + interval '${TEMPORARY_KEPT}' ELSE delete_after END,
-         updated_at = now()
-       WHERE thread_id = $1`,
-      [
-        thread.threadId,
-        settled,
-        failed ? JSON.stringify(error ?? null) : null,
-        state !== undefined,
-        storable(state?.values ?? null),
-        storable(state?.interrupts ?? '{}'),
-      ],
-    );
-  }
 }
 
 /** Postgres' jsonb can't hold U+0000, which a tool's output may contain; the checkpoint keeps the exact value. */
@@ -167,31 +119,61 @@ function isHeld(run: RunEntity, attempt: number | undefined): boolean {
   return run.status === 'running' || run.status === 'pending';
 }
 
+/** The run, as it is once its thread's lock and its own are held. */
+async function lockRun(manager: EntityManager, runId: string): Promise<RunEntity | null> {
+  return manager
+    .createQueryBuilder(RunEntity, 'r')
+    .innerJoin(ThreadEntity, 't', 't.threadId = r.threadId')
+    .where('r.runId = :runId', { runId })
+    .setLock('pessimistic_write')
+    .getOne();
+}
+
+/** One statement: the run, the end of its log with its notification, and the thread. */
 async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<RunEntity> {
-  if (ending.status === 'deleted') {
-    await manager.delete(RunEntity, { runId: run.runId });
-    return { ...run, endedAt: new Date() };
-  }
+  const { status, state, error, result } = ending;
+  const failed = status === 'error' || status === 'timeout';
+  const settled = failed ? 'error' : state && state.next.length > 0 ? 'interrupted' : 'idle';
   const endedAt = new Date();
-  const change = {
-    status: ending.status,
-    error: ending.error ?? null,
-    endedAt,
-    updatedAt: endedAt,
-    cancelAction: null,
-  };
-  await manager.update(RunEntity, { runId: run.runId }, change);
-  return { ...run, ...change };
-}
-
-async function threadOf(manager: EntityManager, runId: string): Promise<string | undefined> {
-  const [row]: { thread_id: string }[] = await manager.query(`SELECT thread_id FROM runs WHERE run_id = $1`, [runId]);
-  return row?.thread_id;
-}
-
-async function tenantOf(manager: EntityManager, threadId: string): Promise<TenantId | undefined> {
-  const [row]: { tenant_id: TenantId }[] = await manager.query(`SELECT tenant_id FROM threads WHERE thread_id = $1`, [
-    threadId,
-  ]);
-  return row?.tenant_id;
+  await manager.query(
+    `WITH closed AS (
+       ${
+         status === 'deleted'
+           ? `DELETE FROM runs WHERE run_id = $1`
+           : `UPDATE runs SET status = $2, error = $4, ended_at = $5, updated_at = $5, cancel_action = NULL WHERE run_id = $1`
+       }
+     ), logged AS (
+       INSERT INTO run_events (run_id, seq, tenant_id, event, data)
+       SELECT $1, coalesce(max(seq), -1) + 1, $6, '${END_EVENT}', $7 FROM run_events WHERE run_id = $1
+     ), settled AS (
+       UPDATE threads SET
+         status = CASE WHEN EXISTS (
+                    SELECT 1 FROM runs WHERE thread_id = $8 AND run_id <> $1 AND status IN ('pending', 'running')
+                  ) THEN 'busy' ELSE $3 END,
+         error = $4,
+         "values" = CASE WHEN $9 THEN $10::jsonb ELSE "values" END,
+         interrupts = CASE WHEN $9 THEN $11::jsonb ELSE interrupts END,
+         state_updated_at = CASE WHEN $9 THEN now() ELSE state_updated_at END,
+         delete_after = CASE WHEN temporary THEN now() + interval '${TEMPORARY_KEPT}' ELSE delete_after END,
+         updated_at = now()
+       WHERE thread_id = $8
+     )
+     -- The last two only give their parameters a type when the run is deleted.
+     SELECT pg_notify('${RUN_EVENTS_CHANNEL}', $1::text), $2::text, $5::timestamptz`,
+    [
+      run.runId,
+      status,
+      settled,
+      failed ? JSON.stringify(error ?? null) : null,
+      endedAt,
+      run.tenantId,
+      JSON.stringify({ status, result } satisfies RunEnd),
+      run.threadId,
+      state !== undefined,
+      storable(state?.values ?? null),
+      storable(state?.interrupts ?? '{}'),
+    ],
+  );
+  if (status === 'deleted') return { ...run, endedAt };
+  return { ...run, status, error: error ?? null, endedAt, updatedAt: endedAt, cancelAction: null };
 }

@@ -1,8 +1,9 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { Tenant, type TenantId } from '../auth/tenant';
+import { EVENT_STREAM } from '../http/openapi';
 import { project } from '../http/pagination';
 import { Idempotency, type IdempotencyRequest } from './idempotency';
 import { LastEventId } from './last-event-id';
@@ -18,6 +19,8 @@ import {
   listRunsQuery,
   type ListRuns,
   type Run,
+  runResultSchema,
+  runSchema,
   threadParam,
   threadRunParam,
 } from './runs.schemas';
@@ -38,6 +41,7 @@ export class RunsController {
   @Post()
   @HttpCode(200)
   @ApiOperation({ summary: 'Create a background run' })
+  @ApiOkResponse({ standardSchema: runSchema })
   async create(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadParam }) { thread_id }: ThreadParam,
@@ -53,6 +57,7 @@ export class RunsController {
   @Post('stream')
   @HttpCode(200)
   @ApiOperation({ summary: 'Create a run and stream its events' })
+  @ApiOkResponse(EVENT_STREAM)
   async stream(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadParam }) { thread_id }: ThreadParam,
@@ -67,6 +72,7 @@ export class RunsController {
   @Post('wait')
   @HttpCode(200)
   @ApiOperation({ summary: 'Create a run and wait for its result' })
+  @ApiOkResponse({ standardSchema: runResultSchema })
   async wait(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadParam }) { thread_id }: ThreadParam,
@@ -80,6 +86,7 @@ export class RunsController {
 
   @Get()
   @ApiOperation({ summary: 'Runs of a thread, newest first' })
+  @ApiOkResponse({ standardSchema: z.array(runSchema.partial()) })
   async list(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadParam }) { thread_id }: ThreadParam,
@@ -90,6 +97,7 @@ export class RunsController {
 
   @Get(':run_id')
   @ApiOperation({ summary: 'Get a run' })
+  @ApiOkResponse({ standardSchema: runSchema })
   async get(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadRunParam }) { thread_id, run_id }: RunParam,
@@ -109,6 +117,7 @@ export class RunsController {
 
   @Get(':run_id/join')
   @ApiOperation({ summary: "Wait for a run's result" })
+  @ApiOkResponse({ standardSchema: runResultSchema })
   async join(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadRunParam }) { thread_id, run_id }: RunParam,
@@ -121,6 +130,7 @@ export class RunsController {
 
   @Get(':run_id/stream')
   @ApiOperation({ summary: "Stream a run's events, from Last-Event-ID on" })
+  @ApiOkResponse(EVENT_STREAM)
   async joinStream(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadRunParam }) { thread_id, run_id }: RunParam,
@@ -136,6 +146,7 @@ export class RunsController {
   @Post(':run_id/cancel')
   @HttpCode(202)
   @ApiOperation({ summary: 'Cancel a run' })
+  @ApiAcceptedResponse({ description: "Accepted; with `wait` 200 and the run's result" })
   async cancel(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadRunParam }) { thread_id, run_id }: RunParam,

@@ -8,6 +8,7 @@ import { ThreadsModule } from '../threads/threads.module';
 import { WebhooksModule } from '../webhooks/webhooks.module';
 import { RunEntity } from './run.entity';
 import { RunStreamsService } from './run-streams.service';
+import { RunWebhooks } from './run-webhooks';
 import { RunsController } from './runs.controller';
 import { RunsRepository } from './runs.repository';
 import { RunsService } from './runs.service';
@@ -25,6 +26,6 @@ import { StatelessRunsController } from './stateless-runs.controller';
     CryptoModule,
   ],
   controllers: [RunsController, StatelessRunsController],
-  providers: [RunsRepository, RunsService, RunStreamsService],
+  providers: [RunsRepository, RunsService, RunStreamsService, RunWebhooks],
 })
 export class RunsModule {}

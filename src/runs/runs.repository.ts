@@ -36,6 +36,9 @@ export interface NewRun {
 export type Created =
   { outcome: 'replayed'; runId: string } | { outcome: 'created'; run: RunEntity; first: boolean; cancelled: string[] };
 
+/** Called inside the transaction that ends a run, with the run as it is then. Resolves to the id of its webhook delivery. */
+export type OnEnd = (manager: EntityManager, run: RunEntity) => Promise<string | undefined>;
+
 const IN_FLIGHT = `status IN ('pending', 'running')`;
 
 /** Runs, and what of threads, events and checkpoints changes with them in one transaction. */
@@ -61,7 +64,7 @@ export class RunsRepository {
    * after the other. With an idempotency key, the key and the run are one transaction: a refused run leaves no key.
    * @throws {ApiError} 404 when there is no such thread, 409 by `reject` or for a key that was used with another body
    */
-  create(tenantId: TenantId, run: NewRun, idempotency?: IdempotencyRequest): Promise<Created> {
+  create(tenantId: TenantId, run: NewRun, onEnd: OnEnd, idempotency?: IdempotencyRequest): Promise<Created> {
     return this.runs.manager.transaction(async (manager): Promise<Created> => {
       const earlier = idempotency && (await takeIdempotencyKey(manager, tenantId, idempotency, run.runId));
       if (earlier) return { outcome: 'replayed', runId: earlier };
@@ -74,7 +77,7 @@ export class RunsRepository {
       if (inFlight.length > 0 && run.multitaskStrategy === 'reject') throw runErrors.rejected();
       const cancelled =
         run.multitaskStrategy === 'interrupt' || run.multitaskStrategy === 'rollback'
-          ? await this.cancelLocked(manager, inFlight, run.multitaskStrategy)
+          ? await this.cancelLocked(manager, inFlight, run.multitaskStrategy, onEnd)
           : [];
       const row = await insertRun(manager, tenantId, run);
       if (!isNew) await occupyThread(manager, run, thread);
@@ -88,7 +91,7 @@ export class RunsRepository {
    * Asks runs to end. What hasn't begun ends here; what runs is marked, and its worker is told.
    * @returns ids of the running ones.
    */
-  cancel(tenantId: TenantId, runs: RunEntity[], action: CancelAction): Promise<string[]> {
+  cancel(tenantId: TenantId, runs: RunEntity[], action: CancelAction, onEnd: OnEnd): Promise<string[]> {
     return this.runs.manager.transaction(async (manager) => {
       const running: string[] = [];
       // Always in the same order, so that two bulk cancels can't wait for each other's threads.
@@ -99,7 +102,7 @@ export class RunsRepository {
           `SELECT run_id, status FROM runs WHERE run_id = ANY($1) AND thread_id = $2 AND ${IN_FLIGHT}`,
           [runs.map(({ runId }) => runId), threadId],
         );
-        running.push(...(await this.cancelLocked(manager, inFlight, action)));
+        running.push(...(await this.cancelLocked(manager, inFlight, action, onEnd)));
         await releaseThread(manager, threadId);
       }
       return running;
@@ -136,6 +139,7 @@ export class RunsRepository {
     manager: EntityManager,
     inFlight: { run_id: string; status: RunStatus }[],
     action: CancelAction,
+    onEnd: OnEnd,
   ): Promise<string[]> {
     const idsOf = (status: RunStatus): string[] =>
       inFlight.filter((run) => run.status === status).map(({ run_id }) => run_id);
@@ -151,16 +155,19 @@ export class RunsRepository {
     }
     for (const runId of idsOf('pending')) {
       const run = await manager.findOneByOrFail(RunEntity, { runId });
-      if (action === 'rollback') await manager.delete(RunEntity, { runId });
-      else {
-        await manager.query(
-          `UPDATE runs SET status = 'interrupted', ended_at = now(), updated_at = now() WHERE run_id = $1`,
-          [runId],
-        );
-      }
-      await appendEnd(manager, run, { status: action === 'rollback' ? 'deleted' : 'interrupted', result: {} });
+      await this.endPending(manager, run, action, onEnd);
     }
     return running;
+  }
+
+  /** A run that hasn't begun has no worker that could end it. */
+  private async endPending(manager: EntityManager, run: RunEntity, action: CancelAction, onEnd: OnEnd): Promise<void> {
+    const endedAt = new Date();
+    const change = { status: 'interrupted' as const, endedAt, updatedAt: endedAt };
+    if (action === 'rollback') await manager.delete(RunEntity, { runId: run.runId });
+    else await manager.update(RunEntity, { runId: run.runId }, change);
+    await appendEnd(manager, run, { status: action === 'rollback' ? 'deleted' : 'interrupted', result: {} });
+    await onEnd(manager, { ...run, ...change });
   }
 }
 

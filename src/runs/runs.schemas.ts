@@ -70,6 +70,14 @@ export const runSchema = z
   .meta({ id: 'Run' });
 export type Run = z.infer<typeof runSchema>;
 
+/** The graph's output; `__interrupt__` when it waits for somebody, `__error__` alone when it failed. */
+export const runResultSchema = z
+  .looseObject({
+    __interrupt__: z.array(z.unknown()).optional(),
+    __error__: z.object({ error: z.string(), message: z.string() }).optional(),
+  })
+  .meta({ id: 'RunResult' });
+
 export const listRunsQuery = z.object({
   limit: queryInteger({ min: 1, max: 1000, default: 10 }),
   offset: queryInteger({ min: 0, default: 0 }),

@@ -3,7 +3,6 @@ import { v7 as uuidv7 } from 'uuid';
 import type { AssistantEntity } from '../assistants/assistant.entity';
 import { AssistantsService } from '../assistants/assistants.service';
 import type { TenantId } from '../auth/tenant';
-import { SecretBox } from '../crypto/secret-box';
 import type { Durability, RunKwargs } from '../graphs/host/protocol';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import { ThreadsService } from '../threads/threads.service';
@@ -12,8 +11,9 @@ import { WebhookPolicy } from '../webhooks/webhook-policy';
 import type { IdempotencyRequest } from './idempotency';
 import { CancelAction, RunEntity } from './run.entity';
 import { runErrors } from './run.errors';
-import { webhookSealContext } from './run-webhook';
-import { type NewRun, RunsRepository } from './runs.repository';
+import { completedEnding } from './run-ending';
+import { RunWebhooks } from './run-webhooks';
+import { type NewRun, type OnEnd, RunsRepository } from './runs.repository';
 import type { CancelMany, CreateRun, ListRuns } from './runs.schemas';
 
 /** Creating, reading and ending runs. The row is the intent: what is committed here is carried out, whoever dies. */
@@ -27,7 +27,7 @@ export class RunsService {
     private readonly threads: ThreadsService,
     private readonly orchestrator: RunOrchestrator,
     private readonly webhookPolicy: WebhookPolicy,
-    private readonly secrets: SecretBox,
+    private readonly webhooks: RunWebhooks,
   ) {}
 
   /** @throws 404 for an unknown thread or assistant, 409 by `reject`, 422 for a webhook that the policy refuses. */
@@ -106,10 +106,14 @@ export class RunsService {
   }
 
   private async cancelAll(tenantId: TenantId, runs: RunEntity[], action: CancelAction): Promise<void> {
-    const running = await this.repository.cancel(tenantId, runs, action);
+    const running = await this.repository.cancel(tenantId, runs, action, this.onPendingEnd);
     await this.tellWorkers(running);
     for (const threadId of new Set(runs.map((run) => run.threadId))) await this.startNext(threadId);
   }
+
+  /** Its delivery is started by the sweep, a few seconds later. */
+  private readonly onPendingEnd: OnEnd = (manager, run) =>
+    this.webhooks.enqueue(manager, run, completedEnding('interrupted', undefined));
 
   private async startNext(threadId: string): Promise<void> {
     const next = await this.repository.nextOf(threadId);
@@ -136,7 +140,7 @@ export class RunsService {
       graphId: assistant.graphId,
       metadata: { ...assistant.metadata, ...body.metadata, assistant_id: assistant.assistantId },
       kwargs: toKwargs(body, assistant, temporary),
-      webhook: body.webhook ? this.secrets.seal(body.webhook, webhookSealContext(tenantId, runId)) : null,
+      webhook: body.webhook ? this.webhooks.seal(tenantId, runId, body.webhook) : null,
       multitaskStrategy: body.multitask_strategy,
       delayMs: Math.max(0, Math.round(body.after_seconds * 1000)),
       thread: { create: stateless || body.if_not_exists === 'create', temporary },
@@ -144,7 +148,7 @@ export class RunsService {
   }
 
   private async insert(tenantId: TenantId, run: NewRun, idempotency?: IdempotencyRequest): Promise<RunEntity> {
-    const created = await this.repository.create(tenantId, run, idempotency);
+    const created = await this.repository.create(tenantId, run, this.onPendingEnd, idempotency);
     if (created.outcome === 'replayed') {
       const earlier = await this.find(tenantId, created.runId);
       if (!earlier) throw runErrors.idempotentRunGone();

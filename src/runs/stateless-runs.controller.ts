@@ -1,8 +1,9 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { Tenant, type TenantId } from '../auth/tenant';
+import { EVENT_STREAM } from '../http/openapi';
 import { Idempotency, type IdempotencyRequest } from './idempotency';
 import { LastEventId } from './last-event-id';
 import { toRun } from './run.mapper';
@@ -19,6 +20,8 @@ import {
   joinStreamQuery,
   type Run,
   runParam,
+  runResultSchema,
+  runSchema,
 } from './runs.schemas';
 import { RunsService } from './runs.service';
 
@@ -36,6 +39,7 @@ export class StatelessRunsController {
   @Post()
   @HttpCode(200)
   @ApiOperation({ summary: 'Create a stateless background run' })
+  @ApiOkResponse({ standardSchema: runSchema })
   async create(
     @Tenant() tenantId: TenantId,
     @Body({ schema: createRunSchema }) body: CreateRun,
@@ -50,6 +54,7 @@ export class StatelessRunsController {
   @Post('stream')
   @HttpCode(200)
   @ApiOperation({ summary: 'Create a stateless run and stream its events' })
+  @ApiOkResponse(EVENT_STREAM)
   async stream(
     @Tenant() tenantId: TenantId,
     @Body({ schema: createRunSchema }) body: CreateRun,
@@ -63,6 +68,7 @@ export class StatelessRunsController {
   @Post('wait')
   @HttpCode(200)
   @ApiOperation({ summary: 'Create a stateless run and wait for its result' })
+  @ApiOkResponse({ standardSchema: runResultSchema })
   async wait(
     @Tenant() tenantId: TenantId,
     @Body({ schema: createRunSchema }) body: CreateRun,
@@ -76,6 +82,7 @@ export class StatelessRunsController {
   @Post('batch')
   @HttpCode(200)
   @ApiOperation({ summary: 'Create several stateless runs: all, or none when one is wrong' })
+  @ApiOkResponse({ standardSchema: z.array(runSchema) })
   async createBatch(
     @Tenant() tenantId: TenantId,
     @Body({ schema: createBatchSchema }) bodies: CreateBatch,
@@ -97,12 +104,14 @@ export class StatelessRunsController {
 
   @Get(':run_id')
   @ApiOperation({ summary: 'Get a run' })
+  @ApiOkResponse({ standardSchema: runSchema })
   async get(@Tenant() tenantId: TenantId, @Param({ schema: runParam }) { run_id }: RunParam): Promise<Run> {
     return toRun(await this.runs.get(tenantId, run_id));
   }
 
   @Get(':run_id/join')
   @ApiOperation({ summary: "Wait for a run's result" })
+  @ApiOkResponse({ standardSchema: runResultSchema })
   async join(
     @Tenant() tenantId: TenantId,
     @Param({ schema: runParam }) { run_id }: RunParam,
@@ -115,6 +124,7 @@ export class StatelessRunsController {
 
   @Get(':run_id/stream')
   @ApiOperation({ summary: "Stream a run's events, from Last-Event-ID on" })
+  @ApiOkResponse(EVENT_STREAM)
   async joinStream(
     @Tenant() tenantId: TenantId,
     @Param({ schema: runParam }) { run_id }: RunParam,

@@ -12,9 +12,9 @@ import {
   Query,
   Res,
 } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { Tenant, type TenantId } from '../auth/tenant';
 import { paginate, project } from '../http/pagination';
 import { toThread } from './thread.mapper';
@@ -36,10 +36,14 @@ import {
   threadCheckpointParam,
   type ThreadFilter,
   threadIdParam,
+  threadSchema,
+  threadStateSchema,
+  updatedStateSchema,
+  type UpdatedState,
   type UpdateState,
   updateStateSchema,
 } from './threads.schemas';
-import { ThreadsService, type UpdatedState } from './threads.service';
+import { ThreadsService } from './threads.service';
 
 type IdParam = z.infer<typeof threadIdParam>;
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -53,6 +57,7 @@ export class ThreadsController {
   @Post()
   @HttpCode(200)
   @ApiOperation({ summary: 'Create a thread' })
+  @ApiOkResponse({ standardSchema: threadSchema })
   async create(
     @Tenant() tenantId: TenantId,
     @Body({ schema: createThreadSchema.prefault({}) }) body: CreateThread,
@@ -63,6 +68,7 @@ export class ThreadsController {
   @Post('search')
   @HttpCode(200)
   @ApiOperation({ summary: 'Search threads' })
+  @ApiOkResponse({ standardSchema: z.array(threadSchema.partial()) })
   async search(
     @Tenant() tenantId: TenantId,
     @Body({ schema: searchThreadsSchema.prefault({}) }) body: SearchThreads,
@@ -75,6 +81,7 @@ export class ThreadsController {
   @Post('count')
   @HttpCode(200)
   @ApiOperation({ summary: 'Count threads' })
+  @ApiOkResponse({ standardSchema: z.number().int() })
   count(
     @Tenant() tenantId: TenantId,
     @Body({ schema: countThreadsSchema.prefault({}) }) body: ThreadFilter,
@@ -84,12 +91,14 @@ export class ThreadsController {
 
   @Get(':thread_id')
   @ApiOperation({ summary: 'Get a thread' })
+  @ApiOkResponse({ standardSchema: threadSchema })
   async get(@Tenant() tenantId: TenantId, @Param({ schema: threadIdParam }) { thread_id }: IdParam): Promise<Thread> {
     return toThread(await this.threads.get(tenantId, thread_id));
   }
 
   @Patch(':thread_id')
   @ApiOperation({ summary: "Merge into a thread's metadata" })
+  @ApiOkResponse({ standardSchema: threadSchema })
   async patch(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,
@@ -113,6 +122,7 @@ export class ThreadsController {
   @Post(':thread_id/copy')
   @HttpCode(200)
   @ApiOperation({ summary: 'Copy a thread with its checkpoints' })
+  @ApiOkResponse({ standardSchema: threadSchema })
   async copy(@Tenant() tenantId: TenantId, @Param({ schema: threadIdParam }) { thread_id }: IdParam): Promise<Thread> {
     return toThread(await this.threads.copy(tenantId, thread_id));
   }
@@ -120,6 +130,7 @@ export class ThreadsController {
   @Get(':thread_id/state')
   @Header('content-type', JSON_TYPE)
   @ApiOperation({ summary: "The thread's state" })
+  @ApiOkResponse({ standardSchema: threadStateSchema })
   state(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,
@@ -131,6 +142,7 @@ export class ThreadsController {
   @Post(':thread_id/state')
   @HttpCode(200)
   @ApiOperation({ summary: "Edit the thread's state" })
+  @ApiOkResponse({ standardSchema: updatedStateSchema })
   updateState(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,
@@ -143,6 +155,7 @@ export class ThreadsController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   @ApiOperation({ summary: 'The state at a checkpoint, or of a subgraph' })
+  @ApiOkResponse({ standardSchema: threadStateSchema })
   stateAt(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,
@@ -154,6 +167,7 @@ export class ThreadsController {
   @Get(':thread_id/state/:checkpoint_id')
   @Header('content-type', JSON_TYPE)
   @ApiOperation({ summary: 'The state at a checkpoint' })
+  @ApiOkResponse({ standardSchema: threadStateSchema })
   stateAtId(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadCheckpointParam }) { thread_id, checkpoint_id }: z.infer<typeof threadCheckpointParam>,
@@ -165,6 +179,7 @@ export class ThreadsController {
   @Get(':thread_id/history')
   @Header('content-type', JSON_TYPE)
   @ApiOperation({ summary: 'Past states, newest first' })
+  @ApiOkResponse({ standardSchema: z.array(threadStateSchema) })
   historyByQuery(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,
@@ -177,6 +192,7 @@ export class ThreadsController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   @ApiOperation({ summary: 'Past states, newest first' })
+  @ApiOkResponse({ standardSchema: z.array(threadStateSchema) })
   history(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,

@@ -116,3 +116,38 @@ export const historyQuery = z.object({
   limit: queryInteger({ min: 1, max: 1000, default: 10 }),
   before: z.string().optional(),
 });
+
+const checkpointPointer = jsonObject.nullable();
+
+/** A state of a thread: the graph's values at a checkpoint, and what comes next. */
+export const threadStateSchema = z
+  .object({
+    values: z.unknown(),
+    next: z.array(z.string()),
+    tasks: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        path: z.array(z.unknown()),
+        error: z.string().nullable(),
+        interrupts: z.array(z.unknown()),
+        checkpoint: checkpointPointer,
+        state: jsonObject.nullable(),
+        result: z.unknown().nullable(),
+      }),
+    ),
+    metadata: jsonObject,
+    created_at: z.string().nullable(),
+    checkpoint: checkpointPointer,
+    parent_checkpoint: checkpointPointer,
+    interrupts: z.array(z.unknown()),
+    checkpoint_id: z.string().nullable(),
+    parent_checkpoint_id: z.string().nullable(),
+  })
+  .meta({ id: 'ThreadState' });
+
+/** Where a state update was written, in the three ways that clients read it. */
+export const updatedStateSchema = z
+  .object({ checkpoint: jsonObject, configurable: jsonObject, checkpoint_id: z.string() })
+  .meta({ id: 'UpdatedState' });
+export type UpdatedState = z.infer<typeof updatedStateSchema>;

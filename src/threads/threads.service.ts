@@ -15,6 +15,7 @@ import type {
   PatchThread,
   SearchThreads,
   ThreadFilter,
+  UpdatedState,
   UpdateState,
 } from './threads.schemas';
 
@@ -31,13 +32,6 @@ const EMPTY_STATE = {
   checkpoint_id: null,
   parent_checkpoint_id: null,
 };
-
-/** Where a state update was written, in the three ways that clients read it. */
-export interface UpdatedState {
-  checkpoint: Record<string, unknown>;
-  configurable: Record<string, unknown>;
-  checkpoint_id: unknown;
-}
 
 @Injectable()
 export class ThreadsService {
@@ -138,7 +132,7 @@ export class ThreadsService {
     const updated = JSON.parse(answer) as ThreadState & { checkpoint: Record<string, unknown> };
     await this.repository.saveState(tenantId, threadId, updated);
     const { checkpoint: written } = updated;
-    return { checkpoint: written, configurable: written, checkpoint_id: written.checkpoint_id };
+    return { checkpoint: written, configurable: written, checkpoint_id: String(written.checkpoint_id) };
   }
 
   private graphOf(thread: ThreadEntity): string | undefined {

@@ -1,0 +1,106 @@
+import { ConfigError, loadConfig } from './config';
+
+const needed = {
+  DATABASE_URL: 'postgres://localhost/gantry',
+  TEMPORAL_ADDRESS: 'localhost:7233',
+  GANTRY_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+};
+
+function problemsOf(env: Record<string, string>): string[] {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('loadConfig', () => {
+  it('needs three settings, and lists all that are missing', () => {
+    expect(problemsOf(needed)).toEqual([]);
+    expect(problemsOf({}).sort()).toEqual([
+      'DATABASE_URL is missing',
+      'GANTRY_SECRET_KEY is missing',
+      'TEMPORAL_ADDRESS is missing',
+    ]);
+  });
+
+  it('takes an empty variable for an absent one, as compose files leave them', () => {
+    expect(problemsOf({ ...needed, TEMPORAL_ADDRESS: '' })).toEqual(['TEMPORAL_ADDRESS is missing']);
+    expect(loadConfig({ ...needed, GANTRY_PORT: '', GANTRY_HOST: '' })).toMatchObject({
+      port: 2024,
+      host: '127.0.0.1',
+    });
+  });
+
+  it('has the defaults that are documented', () => {
+    const config = loadConfig(needed);
+    expect(config).toMatchObject({
+      port: 2024,
+      host: '127.0.0.1',
+      authEnabled: false,
+      defaultTenantId: '00000000-0000-0000-0000-000000000000',
+      apiUrl: 'http://127.0.0.1:2024',
+      runTimeoutMs: 86_400_000,
+      temporal: { address: 'localhost:7233', namespace: 'default' },
+    });
+    expect(config.exports).toMatchObject({ concurrency: 3, timeoutMs: 86_400_000 });
+    expect(config.bodyLimitBytes).toBe(300 * 1024 * 1024);
+  });
+
+  it.each([
+    ['DATABASE_URL', 'mysql://localhost/x'],
+    ['GANTRY_SECRET_KEY', 'c2hvcnQ='],
+    ['GANTRY_PORT', '65536'],
+    ['GANTRY_PORT', 'http'],
+    ['GANTRY_AUTH', 'yes please'],
+    ['GANTRY_API_KEY', 'short'],
+    ['GANTRY_TENANT_ID', 'acme'],
+    ['GANTRY_LOG_LEVEL', 'loud'],
+    ['GANTRY_RUN_TIMEOUT_SECONDS', '0'],
+    ['GANTRY_HEARTBEAT_TIMEOUT_SECONDS', '1'],
+    ['GANTRY_BODY_LIMIT_BYTES', '1.5'],
+    ['GANTRY_WEBHOOK_SECRETS', 'whsec_fine,not-fine'],
+  ])('refuses %s=%s by its name', (name, value) => {
+    const problems = problemsOf({ ...needed, [name]: value });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(new RegExp(`^${name}: `));
+  });
+
+  it('lists every wrong value at once, and repeats none that may be secret', () => {
+    const problems = problemsOf({
+      ...needed,
+      DATABASE_URL: 'mysql://u:hunter2@localhost/x',
+      GANTRY_SECRET_KEY: 'my-secret-master-key',
+      GANTRY_API_KEY: 'my-key',
+      GANTRY_PORT: 'x',
+    });
+    expect(problems).toHaveLength(4);
+    expect(problems.join()).not.toMatch(/hunter2|my-secret-master-key|my-key/);
+  });
+
+  it('checks what goes together', () => {
+    expect(problemsOf({ ...needed, GANTRY_GRAPH_THREADS_MIN: '5', GANTRY_GRAPH_THREADS_MAX: '2' })).toEqual([
+      expect.stringContaining('GANTRY_GRAPH_THREADS_MIN'),
+    ]);
+    expect(problemsOf({ ...needed, TEMPORAL_TLS_CERT_PATH: '/cert.pem' })).toEqual([
+      expect.stringContaining('TEMPORAL_TLS_KEY_PATH'),
+    ]);
+  });
+
+  it.each(['on', 'true', '1'])('turns authentication on by %s', (value) => {
+    expect(loadConfig({ ...needed, GANTRY_AUTH: value }).authEnabled).toBe(true);
+  });
+
+  it('uses TLS with an API key or when it is asked for, and else not', () => {
+    expect(loadConfig(needed).temporal.tls).toBeUndefined();
+    expect(loadConfig({ ...needed, TEMPORAL_TLS: 'true' }).temporal.tls).toEqual({});
+    expect(loadConfig({ ...needed, TEMPORAL_API_KEY: 'k' }).temporal).toMatchObject({ apiKey: 'k', tls: {} });
+  });
+
+  it('makes the api’s own address usable where it binds every interface', () => {
+    const url = loadConfig({ ...needed, GANTRY_AUTH: 'on', GANTRY_API_URL: 'https://gantry.example.com' }).apiUrl;
+    expect(url).toBe('https://gantry.example.com');
+  });
+});

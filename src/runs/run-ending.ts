@@ -1,0 +1,34 @@
+import type { FinalState, RunError } from '../graphs/host/protocol';
+import type { RunEnd } from '../streams/run-event';
+
+/** How a run ends, whoever ends it. */
+export interface RunEnding {
+  status: RunEnd['status'];
+  error?: RunError;
+  /** The state that the graph left; absent when the run never began or nobody could read it. */
+  state?: FinalState;
+  /** What `wait` and `join` answer. */
+  result: unknown;
+}
+
+/** @param state undefined when nobody knows it */
+export function completedEnding(status: 'success' | 'interrupted', state: FinalState | undefined): RunEnding {
+  return { status, ...(state && { state }), result: resultOf(state) };
+}
+
+export function failedEnding(status: 'error' | 'timeout', error: RunError, state: FinalState | undefined): RunEnding {
+  return { status, error, ...(state && { state }), result: { __error__: error } };
+}
+
+/** Rolled back: `state` is the thread's from before the run. */
+export function deletedEnding(state: FinalState | undefined): RunEnding {
+  return { status: 'deleted', ...(state && { state }), result: {} };
+}
+
+/** The values, and what the graph asks when it waits for somebody. */
+function resultOf(state: FinalState | undefined): unknown {
+  if (!state) return {};
+  const values: unknown = JSON.parse(state.values);
+  const interrupts = Object.values(JSON.parse(state.interrupts) as Record<string, unknown[]>).flat();
+  return interrupts.length > 0 ? { ...(values as object), __interrupt__: interrupts } : values;
+}

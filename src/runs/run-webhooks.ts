@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { TenantId } from '../auth/tenant';
+import { SecretBox } from '../crypto/secret-box';
+import { toApiTime } from '../http/api-time';
+import { DeliveriesService } from '../webhooks/deliveries.service';
+import type { RunEnding } from './run-ending';
+import { RunEntity } from './run.entity';
+import { toRun } from './run.mapper';
+
+/** The webhook that a run may ask for: kept sealed, since its URL may carry a token, and enqueued with the run's end. */
+@Injectable()
+export class RunWebhooks {
+  constructor(
+    private readonly secrets: SecretBox,
+    private readonly deliveries: DeliveriesService,
+  ) {}
+
+  seal(tenantId: string, runId: string, url: string): string {
+    return this.secrets.seal(url, sealContext(tenantId, runId));
+  }
+
+  /**
+   * Stores the delivery in the transaction that ends the run.
+   * @returns its id, or undefined when the run asked for none
+   */
+  async enqueue(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<string | undefined> {
+    if (!run.webhook) return undefined;
+    const { state } = ending;
+    const waitsForHuman = state !== undefined && state.next.length > 0 && ending.status === 'success';
+    return this.deliveries.enqueue(manager, {
+      tenantId: run.tenantId as TenantId,
+      runId: run.runId,
+      threadId: run.threadId,
+      url: this.secrets.open(run.webhook, sealContext(run.tenantId, run.runId)),
+      payload: {
+        ...toRun(run),
+        status: ending.status === 'deleted' ? 'interrupted' : ending.status,
+        run_started_at: run.startedAt && toApiTime(run.startedAt),
+        run_ended_at: run.endedAt && toApiTime(run.endedAt),
+        values: state && ending.status !== 'deleted' ? (JSON.parse(state.values) as unknown) : null,
+        ...(waitsForHuman && { thread_status: 'interrupted', interrupts: JSON.parse(state.interrupts) as unknown }),
+        ...(ending.error && { error: ending.error }),
+      },
+    });
+  }
+}
+
+/** What a run's sealed webhook URL is bound to: in another row it doesn't open. */
+function sealContext(tenantId: string, runId: string): string {
+  return `runs/${tenantId}/${runId}/webhook`;
+}
