@@ -1,22 +1,61 @@
-import { proxyActivities, sleep } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  continueAsNew,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { WebhookActivities, WebhookDeliveryInput, WebhookDeliveryResult } from './contracts/webhook.contract';
 
-const { attemptDelivery, giveUpDelivery } = proxyActivities<WebhookActivities>({
-  startToCloseTimeout: '1 minute',
+// An attempt ends by its own clocks within 65 s (60 s is the most that may be configured, and a wait for the host's turn
+// comes before it). The heartbeat is what notices a dead worker: the attempt is then made again 10 s later.
+// The activity fails only where the database or the worker did, so it is repeated for as long as that takes.
+const { attemptDelivery } = proxyActivities<WebhookActivities>({
+  startToCloseTimeout: '2 minutes',
+  heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });
 
-const DELAYS_MS = [1_000, 5_000, 300_000];
+// One conditional update, safe to repeat.
+const { cancelDelivery } = proxyActivities<WebhookActivities>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+});
 
+/**
+ * A webhook delivery, from its first attempt to the receiver's 2xx or the end of the schedule.
+ *
+ * 1. Each attempt is one activity, which also writes the log and the delivery's end: the workflow has nothing to add.
+ * 2. How long to wait is the service's word: the schedule is configuration, Retry-After is the receiver's.
+ * 3. A host that is at its limit costs no attempt: the delivery steps aside, so that it holds no worker's slot meanwhile.
+ * 4. Cancelled by an operator, it ends as `cancelled`.
+ */
 export async function webhookDeliveryWorkflow(input: WebhookDeliveryInput): Promise<WebhookDeliveryResult> {
-  for (let attempt = 1; ; attempt += 1) {
-    const result = await attemptDelivery({ ...input, attempt });
-    if (result.outcome === 'delivered') return { outcome: 'delivered', attempts: attempt };
-    const delay = DELAYS_MS[attempt - 1];
-    if (result.outcome === 'stop' || delay === undefined) {
-      await giveUpDelivery(input);
-      return { outcome: 'failed', attempts: attempt };
+  const { deliveryId } = input;
+  let attempt = input.attempt ?? 1;
+  try {
+    for (;;) {
+      const result = await attemptDelivery({ deliveryId, attempt });
+      if (result.outcome === 'busy') {
+        setCurrentDetails(`Attempt ${attempt} waits for its turn at the host`);
+        await sleep(result.retryInMs);
+      } else if (result.outcome === 'retry') {
+        setCurrentDetails(
+          `Attempt ${attempt} failed; the next one comes ${Math.round(result.retryInMs / 1000)} s later`,
+        );
+        await sleep(result.retryInMs);
+        attempt += 1;
+      } else {
+        return { outcome: result.outcome, attempts: attempt };
+      }
+      if (workflowInfo().continueAsNewSuggested) {
+        return await continueAsNew<typeof webhookDeliveryWorkflow>({ deliveryId, attempt });
+      }
     }
-    await sleep(result.retryAfterMs ?? delay);
+  } catch (error) {
+    if (isCancellation(error)) await CancellationScope.nonCancellable(() => cancelDelivery({ deliveryId }));
+    throw error;
   }
 }

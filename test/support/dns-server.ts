@@ -1,5 +1,4 @@
 import { createSocket, type Socket } from 'node:dgram';
-import type { AddressInfo } from 'node:net';
 
 const TYPE = { 1: 'A', 28: 'AAAA' } as const;
 
@@ -18,7 +17,7 @@ export class DnsServer {
     });
     await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
     this.socket = socket;
-    return `127.0.0.1:${(socket.address() as AddressInfo).port}`;
+    return `127.0.0.1:${socket.address().port}`;
   }
 
   stop(): void {

@@ -25,6 +25,8 @@ import { testConfig } from './config';
 import { createTestNamespace } from './temporal-namespace';
 import { waitFor } from './wait-for';
 
+const EXAMPLES = join(__dirname, '..', '..', 'examples', 'graphs');
+
 /** Once per test file: Temporal's progress lines would bury the results. */
 let quiet = false;
 function silenceTemporal(): void {
@@ -61,9 +63,8 @@ export class WebhookStack {
 
   static async start(overrides: Record<string, string> = {}, langgraph: object = {}): Promise<WebhookStack> {
     const folder = mkdtempSync(join(tmpdir(), 'gantry-webhooks-'));
-    writeFileSync(join(folder, 'graph.ts'), 'export const graph = undefined;');
     const config = join(folder, 'langgraph.json');
-    writeFileSync(config, JSON.stringify({ graphs: { echo: './graph.ts:graph' }, ...langgraph }));
+    writeFileSync(config, JSON.stringify({ graphs: { approval: `${EXAMPLES}/approval.ts:graph` }, ...langgraph }));
     const environment = {
       TEMPORAL_NAMESPACE: await createTestNamespace(),
       GANTRY_CONFIG: config,
@@ -81,6 +82,11 @@ export class WebhookStack {
 
   get tenantId(): TenantId {
     return this.api.config.defaultTenantId as TenantId;
+  }
+
+  private get credentials(): Record<string, string> {
+    const key = this.environment.GANTRY_API_KEY;
+    return key ? { 'x-api-key': key } : {};
   }
 
   async startWorker(): Promise<WebhookWorker> {
@@ -140,7 +146,7 @@ export class WebhookStack {
   }
 
   async get(deliveryId: string): Promise<DeliveryDetailResponse> {
-    const response = await fetch(`${this.api.url}/webhooks/deliveries/${deliveryId}`);
+    const response = await fetch(`${this.api.url}/webhooks/deliveries/${deliveryId}`, { headers: this.credentials });
     if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
     return (await response.json()) as DeliveryDetailResponse;
   }
@@ -148,7 +154,8 @@ export class WebhookStack {
   async post(path: string, body?: object): Promise<{ status: number; body: DeliveryResponse & { detail?: string } }> {
     const response = await fetch(this.api.url + path, {
       method: 'POST',
-      ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      headers: { ...this.credentials, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
     });
     return { status: response.status, body: (await response.json()) as DeliveryResponse & { detail?: string } };
   }

@@ -2,28 +2,33 @@ export const webhookWorkflowId = (deliveryId: string): string => `webhook-${deli
 
 export interface WebhookDeliveryInput {
   deliveryId: string;
+  /** Where a continued delivery goes on; the first attempt when absent. */
+  attempt?: number;
 }
 
 export interface WebhookDeliveryResult {
-  outcome: 'delivered' | 'failed';
+  /** `missing`: the delivery's row is gone, with its tenant or by retention. */
+  outcome: 'delivered' | 'failed' | 'cancelled' | 'missing';
   attempts: number;
 }
 
 export interface AttemptDeliveryInput {
   deliveryId: string;
-  /** 1 for the first attempt. */
+  /** 1 for the first attempt. A repeated activity carries the same number and doesn't send what was answered already. */
   attempt: number;
 }
 
-export interface AttemptDeliveryResult {
-  outcome: 'delivered' | 'retry' | 'stop';
-  /** The receiver's own wish (Retry-After), in milliseconds. */
-  retryAfterMs?: number;
-}
+/** Numbers and words only: addresses, headers and payloads never enter a history. */
+export type AttemptDeliveryResult =
+  | { outcome: 'delivered' | 'failed' | 'cancelled' | 'missing' }
+  /** It failed and is worth another attempt after this time, which holds the receiver's own wish and the jitter. */
+  | { outcome: 'retry'; retryInMs: number }
+  /** Nothing was sent: the receiver's host has as many deliveries in flight as it may have. Its next place is this far. */
+  | { outcome: 'busy'; retryInMs: number };
 
 export interface WebhookActivities {
   /** One POST and its row in the log. An answer that means failure is a result, not an error. */
   attemptDelivery(input: AttemptDeliveryInput): Promise<AttemptDeliveryResult>;
-  /** Marks a delivery as given up, visibly. */
-  giveUpDelivery(input: WebhookDeliveryInput): Promise<void>;
+  /** Writes the end of a delivery that an operator cancelled. Changes nothing when it has ended already. */
+  cancelDelivery(input: { deliveryId: string }): Promise<void>;
 }

@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import { ApplicationFailure, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { DeliveryAttemptsService } from '../src/webhooks/delivery-attempts.service';
+import {
+  AttemptDeliveryInput,
+  AttemptDeliveryResult,
+  WebhookActivities,
+} from '../workflows/contracts/webhook.contract';
+
+/** A third of the workflow's heartbeat timeout. */
+const HEARTBEAT_MS = 3_000;
+
+@Injectable()
+export class WebhookActivityProvider {
+  constructor(private readonly attempts: DeliveryAttemptsService) {}
+
+  activities(): WebhookActivities {
+    return {
+      attemptDelivery: (input) => this.attemptDelivery(input),
+      cancelDelivery: ({ deliveryId }) => this.attempts.cancel(deliveryId),
+    };
+  }
+
+  private async attemptDelivery({ deliveryId, attempt }: AttemptDeliveryInput): Promise<AttemptDeliveryResult> {
+    const signal = cancellationSignal();
+    const beat = setInterval(() => heartbeat(), HEARTBEAT_MS);
+    try {
+      return await this.attempts.attempt(deliveryId, attempt, signal);
+    } catch (error) {
+      // A worker that stops hands the attempt to another one; only the workflow's own wish is a cancellation.
+      if (signal.aborted && signal.reason instanceof Error && signal.reason.message === 'WORKER_SHUTDOWN') {
+        throw ApplicationFailure.retryable('The worker was stopped during the attempt', 'WorkerShutdown');
+      }
+      throw error;
+    } finally {
+      clearInterval(beat);
+    }
+  }
+}

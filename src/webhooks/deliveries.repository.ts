@@ -1,0 +1,180 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { EntityManager, LessThan, Repository } from 'typeorm';
+import type { TenantId } from '../auth/tenant';
+import { AttemptEntity, AttemptOutcome } from './attempt.entity';
+import { DeliveryEntity, DeliveryStatus } from './delivery.entity';
+
+export type NewDelivery = Pick<
+  DeliveryEntity,
+  | 'deliveryId'
+  | 'webhookId'
+  | 'kind'
+  | 'runId'
+  | 'threadId'
+  | 'replayOf'
+  | 'maskedUrl'
+  | 'sealedUrl'
+  | 'host'
+  | 'payload'
+  | 'payloadBytes'
+  | 'payloadSha256'
+  | 'maxAttempts'
+  | 'nextAttemptAt'
+  | 'checkAfter'
+>;
+
+export type NewAttempt = Pick<
+  AttemptEntity,
+  'attemptId' | 'deliveryId' | 'attempt' | 'plannedAt' | 'startedAt' | 'requestHeaders' | 'signedWith'
+>;
+
+export type AttemptEnd = Pick<
+  AttemptEntity,
+  'attemptId' | 'deliveryId' | 'durationMs' | 'responseCode' | 'responseExcerpt' | 'error' | 'nextAttemptAt'
+> & { outcome: AttemptOutcome };
+
+export interface DeliveryFilter {
+  runId?: string;
+  threadId?: string;
+  status?: DeliveryStatus;
+  host?: string;
+}
+
+export interface DeliveryKey {
+  tenantId: TenantId;
+  deliveryId: string;
+  runId: string | null;
+  threadId: string | null;
+}
+
+@Injectable()
+export class DeliveriesRepository {
+  constructor(
+    @InjectRepository(DeliveryEntity) private readonly deliveries: Repository<DeliveryEntity>,
+    @InjectRepository(AttemptEntity) private readonly attempts: Repository<AttemptEntity>,
+  ) {}
+
+  /** Inserts inside the caller's transaction. */
+  async insert(tenantId: TenantId, manager: EntityManager, delivery: NewDelivery): Promise<void> {
+    await manager.getRepository(DeliveryEntity).insert({ ...delivery, tenantId, status: 'pending', attemptCount: 0 });
+  }
+
+  /** The only read without a tenant: a workflow knows its delivery's id and nothing else. */
+  async find(deliveryId: string): Promise<DeliveryEntity | null> {
+    return this.deliveries.findOneBy({ deliveryId });
+  }
+
+  async get(tenantId: TenantId, deliveryId: string): Promise<DeliveryEntity | null> {
+    return this.deliveries.findOneBy({ tenantId, deliveryId });
+  }
+
+  async payloadOf(tenantId: TenantId, deliveryId: string): Promise<string> {
+    const row = await this.deliveries.findOneOrFail({ select: { payload: true }, where: { tenantId, deliveryId } });
+    return row.payload;
+  }
+
+  async list(
+    tenantId: TenantId,
+    filter: DeliveryFilter,
+    page: { limit: number; offset: number },
+  ): Promise<{ rows: DeliveryEntity[]; total: number }> {
+    const [rows, total] = await this.deliveries.findAndCount({
+      where: { tenantId, ...filter },
+      order: { createdAt: 'DESC', deliveryId: 'DESC' },
+      take: page.limit,
+      skip: page.offset,
+    });
+    return { rows, total };
+  }
+
+  async attemptsOf(tenantId: TenantId, deliveryId: string): Promise<AttemptEntity[]> {
+    return this.attempts.find({ where: { tenantId, deliveryId }, order: { attempt: 'ASC', startedAt: 'ASC' } });
+  }
+
+  /** The attempt of this number that got as far as an outcome of its own. */
+  async finishedAttempt(tenantId: TenantId, deliveryId: string, attempt: number): Promise<AttemptEntity | null> {
+    return this.attempts
+      .createQueryBuilder('attempt')
+      .where('attempt.tenant_id = :tenantId AND attempt.delivery_id = :deliveryId', { tenantId, deliveryId })
+      .andWhere('attempt.attempt = :attempt', { attempt })
+      .andWhere(`attempt.outcome <> 'worker_lost'`)
+      .getOne();
+  }
+
+  /** Opens an attempt. One that is open still belongs to a worker that died: its outcome is unknown and stays so. */
+  async begin(tenantId: TenantId, attempt: NewAttempt, lost: string, checkAfter: Date): Promise<void> {
+    const { deliveryId } = attempt;
+    await this.attempts.manager.transaction(async (manager) => {
+      await manager.query(
+        `UPDATE webhook_attempts SET outcome = 'worker_lost', error = $3
+          WHERE tenant_id = $1 AND delivery_id = $2 AND outcome IS NULL`,
+        [tenantId, deliveryId, lost],
+      );
+      await manager.getRepository(AttemptEntity).insert({ ...attempt, tenantId });
+      await manager.query(
+        `UPDATE webhook_deliveries SET attempt_count = greatest(attempt_count, $3), check_after = $4
+          WHERE tenant_id = $1 AND delivery_id = $2`,
+        [tenantId, deliveryId, attempt.attempt, checkAfter],
+      );
+    });
+  }
+
+  /** Writes an attempt's outcome and, in the same transaction, what it means for the delivery. */
+  async conclude(tenantId: TenantId, end: AttemptEnd, status: DeliveryStatus, checkAfter: Date): Promise<void> {
+    const { attemptId, deliveryId, outcome, responseCode, error, nextAttemptAt } = end;
+    await this.attempts.manager.transaction(async (manager) => {
+      await manager.getRepository(AttemptEntity).update(
+        { tenantId, attemptId },
+        {
+          outcome,
+          responseCode,
+          error,
+          nextAttemptAt,
+          durationMs: end.durationMs,
+          responseExcerpt: end.responseExcerpt,
+        },
+      );
+      await manager.query(
+        `UPDATE webhook_deliveries
+            SET status = $3, last_outcome = $4, last_response_code = $5, last_error = $6, next_attempt_at = $7,
+                check_after = $8, finished_at = CASE WHEN $3 = 'pending' THEN NULL ELSE now() END
+          WHERE tenant_id = $1 AND delivery_id = $2 AND status = 'pending'`,
+        [tenantId, deliveryId, status, outcome, responseCode, error, nextAttemptAt, checkAfter],
+      );
+    });
+  }
+
+  /** Ends a delivery outside an attempt. One that has ended stays as it is. */
+  async end(tenantId: TenantId, deliveryId: string, status: DeliveryStatus, error: string): Promise<void> {
+    await this.deliveries.query(
+      `UPDATE webhook_deliveries SET status = $3, last_error = $4, next_attempt_at = NULL, finished_at = now()
+        WHERE tenant_id = $1 AND delivery_id = $2 AND status = 'pending'`,
+      [tenantId, deliveryId, status, error],
+    );
+  }
+
+  /** Across tenants, for the sweep: deliveries whose workflow should be looked for. */
+  async due(limit: number): Promise<DeliveryKey[]> {
+    const rows = await this.deliveries.find({
+      select: { tenantId: true, deliveryId: true, runId: true, threadId: true },
+      where: { status: 'pending', checkAfter: LessThan(new Date()) },
+      order: { checkAfter: 'ASC' },
+      take: limit,
+    });
+    return rows.map((row) => ({ ...row, tenantId: row.tenantId as TenantId }));
+  }
+
+  async checkAgain(tenantId: TenantId, deliveryId: string, checkAfter: Date): Promise<void> {
+    await this.deliveries.update({ tenantId, deliveryId, status: 'pending' }, { checkAfter });
+  }
+
+  /** Across tenants, for the sweep: what ended before the time, a bounded number of rows in a statement. */
+  async deleteFinishedBefore(time: Date, limit: number): Promise<void> {
+    await this.deliveries.query(
+      `DELETE FROM webhook_deliveries WHERE delivery_id IN
+         (SELECT delivery_id FROM webhook_deliveries WHERE finished_at < $1 ORDER BY finished_at LIMIT $2)`,
+      [time, limit],
+    );
+  }
+}

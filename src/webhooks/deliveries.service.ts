@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource, EntityManager } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import type { TenantId } from '../auth/tenant';
+import { AppConfig } from '../config/config';
+import { SecretBox } from '../crypto/secret-box';
+import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
+import { AttemptEntity } from './attempt.entity';
+import { DeliveryEntity, DeliveryKind } from './delivery.entity';
+import { DeliveriesRepository, DeliveryFilter } from './deliveries.repository';
+import { maskUrl } from './mask-url';
+import { RetrySchedule } from './retry-schedule';
+import { testPayload } from './test-payload';
+import { webhookErrors } from './webhook.errors';
+import { INTERNAL_HOST, WebhookPolicy } from './webhook-policy';
+import { WebhookSettings } from './webhook-settings';
+
+/** Long enough for the workflow to begin on its own, so that the sweep starts only what nobody started. */
+const SWEEP_AFTER_MS = 5_000;
+
+export interface RunWebhook {
+  tenantId: TenantId;
+  runId: string;
+  threadId: string;
+  url: string;
+  /** The complete body, but for `webhook_sent_at`. */
+  payload: Record<string, unknown>;
+}
+
+interface Message {
+  kind: DeliveryKind;
+  runId: string | null;
+  threadId: string | null;
+  url: string;
+  body: string;
+  maxAttempts: number;
+  /** The delivery that is sent again. */
+  replayOf?: DeliveryEntity;
+}
+
+/** Deliveries as records: made, listed, sent again. What an attempt does is DeliveryAttemptsService's. */
+@Injectable()
+export class DeliveriesService {
+  private readonly logger = new Logger('Webhooks');
+  private readonly maxAttempts: number;
+
+  constructor(
+    config: AppConfig,
+    private readonly settings: WebhookSettings,
+    private readonly policy: WebhookPolicy,
+    private readonly deliveries: DeliveriesRepository,
+    private readonly secrets: SecretBox,
+    private readonly orchestrator: WebhookOrchestrator,
+    @InjectDataSource() private readonly database: DataSource,
+  ) {
+    this.maxAttempts = new RetrySchedule(config.webhookDelivery.retryDelaysMs).maxAttempts;
+  }
+
+  /**
+   * Inserts the delivery of a run's end inside the caller's transaction. The caller then starts its workflow; when that
+   * is lost, the sweep does it. Never refuses a URL: a run's end must not fail for it, and the first attempt says so.
+   * @returns the delivery's id, or undefined when webhooks are turned off.
+   */
+  async enqueue(manager: EntityManager, webhook: RunWebhook): Promise<string | undefined> {
+    const { tenantId, runId, threadId, url } = webhook;
+    if (this.settings.config.disabled) {
+      this.logger.log({ run_id: runId }, 'Webhook skipped: http.disable_webhooks is set');
+      return undefined;
+    }
+    const body = this.bodyOf({ ...webhook.payload, webhook_sent_at: new Date().toISOString() });
+    const message: Message = { kind: 'run', runId, threadId, url, body, maxAttempts: this.maxAttempts };
+    return this.insert(tenantId, manager, message);
+  }
+
+  async list(tenantId: TenantId, filter: DeliveryFilter, page: { limit: number; offset: number }) {
+    return this.deliveries.list(tenantId, filter, page);
+  }
+
+  /** @throws {ApiError} 404 */
+  async get(tenantId: TenantId, deliveryId: string): Promise<{ delivery: DeliveryEntity; attempts: AttemptEntity[] }> {
+    const delivery = await this.find(tenantId, deliveryId);
+    return { delivery, attempts: await this.deliveries.attemptsOf(tenantId, deliveryId) };
+  }
+
+  /**
+   * Sends the same message again, as a delivery of its own: same bytes, same webhook-id, so a receiver that has it may
+   * drop the repeat, and one that lost it gets it.
+   * @throws {ApiError} 404; 409 when webhooks are turned off; 422 when the URL breaks a rule by now.
+   */
+  async redeliver(tenantId: TenantId, deliveryId: string): Promise<DeliveryEntity> {
+    const original = await this.find(tenantId, deliveryId);
+    const url = this.secrets.open(original.sealedUrl, sealContext(tenantId, deliveryId));
+    const body = await this.deliveries.payloadOf(tenantId, deliveryId);
+    const { kind, runId, threadId, maxAttempts } = original;
+    return this.send(tenantId, { kind, runId, threadId, url, body, maxAttempts, replayOf: original }, 'webhook');
+  }
+
+  /**
+   * Sends a sample to a URL, once and without retries.
+   * @throws {ApiError} 409 when webhooks are turned off; 422 when the URL breaks a rule.
+   */
+  async sendTest(tenantId: TenantId, url: string): Promise<DeliveryEntity> {
+    const body = this.bodyOf(testPayload(maskUrl(url), new Date()));
+    return this.send(tenantId, { kind: 'test', runId: null, threadId: null, url, body, maxAttempts: 1 }, 'url');
+  }
+
+  private async send(tenantId: TenantId, message: Message, field: string): Promise<DeliveryEntity> {
+    if (this.settings.config.disabled) throw webhookErrors.disabled();
+    await this.policy.check(message.url, field);
+    const deliveryId = await this.insert(tenantId, this.database.manager, message);
+    try {
+      await this.orchestrator.start({ tenantId, deliveryId, runId: message.runId, threadId: message.threadId });
+    } catch (error) {
+      this.logger.warn({ err: error, delivery_id: deliveryId }, 'Delivery not started yet: the sweep will do it');
+    }
+    return this.find(tenantId, deliveryId);
+  }
+
+  private async insert(tenantId: TenantId, manager: EntityManager, message: Message): Promise<string> {
+    const deliveryId = uuidv7();
+    const now = Date.now();
+    await this.deliveries.insert(tenantId, manager, {
+      deliveryId,
+      webhookId: message.replayOf?.webhookId ?? `msg_${deliveryId.replaceAll('-', '')}`,
+      kind: message.kind,
+      runId: message.runId,
+      threadId: message.threadId,
+      replayOf: message.replayOf?.deliveryId ?? null,
+      maskedUrl: maskUrl(message.url),
+      sealedUrl: this.secrets.seal(message.url, sealContext(tenantId, deliveryId)),
+      host: hostLabel(message.url),
+      payload: message.body,
+      payloadBytes: Buffer.byteLength(message.body),
+      payloadSha256: createHash('sha256').update(message.body).digest('hex'),
+      maxAttempts: message.maxAttempts,
+      nextAttemptAt: new Date(now),
+      checkAfter: new Date(now + SWEEP_AFTER_MS),
+    });
+    return deliveryId;
+  }
+
+  private bodyOf(payload: Record<string, unknown>): string {
+    const { allowedFields } = this.settings.config;
+    if (allowedFields.length === 0) return JSON.stringify(payload);
+    return JSON.stringify(Object.fromEntries(Object.entries(payload).filter(([name]) => allowedFields.includes(name))));
+  }
+
+  private async find(tenantId: TenantId, deliveryId: string): Promise<DeliveryEntity> {
+    const delivery = await this.deliveries.get(tenantId, deliveryId);
+    if (!delivery) throw webhookErrors.unknownDelivery(deliveryId);
+    return delivery;
+  }
+}
+
+/** What a sealed URL is bound to: in another row it doesn't open. */
+export function sealContext(tenantId: string, deliveryId: string): string {
+  return `webhook_deliveries/${tenantId}/${deliveryId}/url`;
+}
+
+/** Also for a URL that the policy would refuse by now: its delivery has to be listed somewhere. */
+function hostLabel(url: string): string {
+  if (url.startsWith('/')) return INTERNAL_HOST;
+  return URL.canParse(url) ? new URL(url).host : 'invalid';
+}

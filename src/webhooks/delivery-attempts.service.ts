@@ -1,0 +1,210 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { AttemptDeliveryResult } from '../../workflows/contracts/webhook.contract';
+import { issueCallToken } from '../auth/call-token';
+import type { TenantId } from '../auth/tenant';
+import { AppConfig } from '../config/config';
+import { SecretBox } from '../crypto/secret-box';
+import { ApiError } from '../http/api-error';
+import { AttemptOutcome } from './attempt.entity';
+import { DeliveryEntity, DeliveryStatus } from './delivery.entity';
+import { DeliveriesRepository } from './deliveries.repository';
+import { sealContext } from './deliveries.service';
+import { HostGate } from './host-gate';
+import { RetrySchedule } from './retry-schedule';
+import { Destination, WebhookPolicy } from './webhook-policy';
+import { SendResult, WebhookSender } from './webhook-sender';
+import { WebhookSettings } from './webhook-settings';
+
+const MASK = '***';
+/** After this the sweep looks whether a workflow is at work still: the longest attempt and a repeat of it fit in. */
+const CHECK_AFTER_MS = 300_000;
+/** An attempt that failed within this held nobody up, so its host is as good as one that answered. */
+const QUICK_MS = 2_000;
+/** Trying again could not change these. */
+const FINAL: readonly AttemptOutcome[] = ['gone', 'blocked_address', 'refused_url', 'disabled'];
+const LOST = 'The worker was lost before the answer was recorded: the receiver may have got this attempt';
+
+interface Opened {
+  attemptId: string;
+  attempt: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** One attempt of a delivery: the host's turn, the POST, the log, and what comes next. */
+@Injectable()
+export class DeliveryAttemptsService {
+  private readonly logger = new Logger('Webhooks');
+  private readonly gate: HostGate;
+  private readonly schedule: RetrySchedule;
+
+  constructor(
+    private readonly config: AppConfig,
+    private readonly settings: WebhookSettings,
+    private readonly policy: WebhookPolicy,
+    private readonly sender: WebhookSender,
+    private readonly deliveries: DeliveriesRepository,
+    private readonly secrets: SecretBox,
+  ) {
+    this.gate = new HostGate(config.webhookDelivery.concurrencyPerHost);
+    this.schedule = new RetrySchedule(config.webhookDelivery.retryDelaysMs);
+  }
+
+  /**
+   * Makes attempt number `attempt`. An answer that was recorded is not asked for again; one that got lost with a worker
+   * is, under the same webhook-id. Rejects when `signal` is aborted, and when the database is away.
+   */
+  async attempt(deliveryId: string, attempt: number, signal: AbortSignal): Promise<AttemptDeliveryResult> {
+    const delivery = await this.deliveries.find(deliveryId);
+    if (!delivery) return { outcome: 'missing' };
+    if (delivery.status !== 'pending') return { outcome: delivery.status };
+    const tenantId = delivery.tenantId as TenantId;
+    if (await this.deliveries.finishedAttempt(tenantId, deliveryId, attempt)) return next(delivery);
+    const turn = await this.gate.enter(`${tenantId} ${delivery.host}`);
+    if ('comeBackInMs' in turn) {
+      const { comeBackInMs: retryInMs } = turn;
+      await this.deliveries.checkAgain(tenantId, deliveryId, new Date(Date.now() + retryInMs + CHECK_AFTER_MS));
+      return { outcome: 'busy', retryInMs };
+    }
+    let answered = true;
+    try {
+      const result = await this.make(delivery, attempt, signal);
+      answered = result.responseCode !== null || result.durationMs < QUICK_MS;
+      return result.next;
+    } finally {
+      turn.leave(answered);
+    }
+  }
+
+  /** Ends a delivery that an operator cancelled. */
+  async cancel(deliveryId: string): Promise<void> {
+    const delivery = await this.deliveries.find(deliveryId);
+    if (!delivery) return;
+    await this.deliveries.end(delivery.tenantId as TenantId, deliveryId, 'cancelled', 'Cancelled by an operator');
+  }
+
+  private async make(
+    delivery: DeliveryEntity,
+    attempt: number,
+    signal: AbortSignal,
+  ): Promise<SendResult & { next: AttemptDeliveryResult }> {
+    const tenantId = delivery.tenantId as TenantId;
+    const opened = await this.open(tenantId, delivery, attempt);
+    const result = await this.post(tenantId, delivery, opened, signal);
+    return { ...result, next: await this.conclude(tenantId, delivery, opened, result) };
+  }
+
+  private async open(tenantId: TenantId, delivery: DeliveryEntity, attempt: number): Promise<Opened> {
+    const { deliveryId } = delivery;
+    const { config, signer } = this.settings;
+    const body = await this.deliveries.payloadOf(tenantId, deliveryId);
+    const now = new Date();
+    const own = { 'content-type': 'application/json', 'user-agent': `Gantry/${this.config.version}` };
+    const signed = signer.headers(delivery.webhookId, now, body);
+    const attemptId = uuidv7();
+    await this.deliveries.begin(
+      tenantId,
+      {
+        attemptId,
+        deliveryId,
+        attempt,
+        plannedAt: delivery.nextAttemptAt ?? delivery.createdAt,
+        startedAt: now,
+        requestHeaders: merge(own, masked(config.headers), signed),
+        signedWith: signer.keyIds,
+      },
+      LOST,
+      new Date(now.getTime() + CHECK_AFTER_MS),
+    );
+    return { attemptId, attempt, body, headers: merge(own, config.headers, signed) };
+  }
+
+  private async post(
+    tenantId: TenantId,
+    delivery: DeliveryEntity,
+    opened: Opened,
+    signal: AbortSignal,
+  ): Promise<SendResult> {
+    const refused = (outcome: AttemptOutcome, error: string): SendResult => ({
+      outcome,
+      error,
+      durationMs: 0,
+      responseCode: null,
+      responseExcerpt: null,
+    });
+    if (this.settings.config.disabled) return refused('disabled', 'Webhooks are turned off by http.disable_webhooks');
+    let destination: Destination;
+    try {
+      destination = this.policy.parse(
+        this.secrets.open(delivery.sealedUrl, sealContext(tenantId, delivery.deliveryId)),
+      );
+    } catch (error) {
+      // The rules may have changed since the run was created; so may the key that the URL is sealed under.
+      return refused('refused_url', error instanceof ApiError ? error.detail : 'The sealed URL can not be opened');
+    }
+    const rights = destination.kind === 'internal' ? this.rightsOf(tenantId) : {};
+    return this.sender.send(destination, merge(opened.headers, rights), opened.body, signal);
+  }
+
+  /** An internal call is the tenant's: it is let in by the same guard, as any other call of the tenant. */
+  private rightsOf(tenantId: TenantId): Record<string, string> {
+    if (!this.config.authEnabled) return { 'x-tenant-id': tenantId };
+    return { 'x-tenant-id': tenantId, 'x-api-key': issueCallToken(this.config.secretKey, tenantId, new Date()) };
+  }
+
+  private async conclude(
+    tenantId: TenantId,
+    delivery: DeliveryEntity,
+    { attemptId, attempt }: Opened,
+    result: SendResult,
+  ): Promise<AttemptDeliveryResult> {
+    const { deliveryId } = delivery;
+    const { outcome, durationMs, responseCode, responseExcerpt, error } = result;
+    const status = statusAfter(outcome, attempt >= delivery.maxAttempts);
+    const delayMs = status === 'pending' ? this.schedule.delayAfter(attempt, result.retryAfterMs) : 0;
+    const nextAttemptAt = status === 'pending' ? new Date(Date.now() + delayMs) : null;
+    const checkAfter = new Date(Date.now() + delayMs + CHECK_AFTER_MS);
+    await this.deliveries.conclude(
+      tenantId,
+      { attemptId, deliveryId, outcome, durationMs, responseCode, responseExcerpt, error, nextAttemptAt },
+      status,
+      checkAfter,
+    );
+    this.logger[status === 'failed' ? 'warn' : 'log'](
+      {
+        delivery_id: deliveryId,
+        run_id: delivery.runId,
+        host: delivery.host,
+        attempt,
+        outcome,
+        response_code: responseCode,
+        ms: durationMs,
+        status,
+      },
+      'Webhook attempt',
+    );
+    return status === 'pending' ? { outcome: 'retry', retryInMs: delayMs } : { outcome: status };
+  }
+}
+
+function statusAfter(outcome: AttemptOutcome, isLast: boolean): DeliveryStatus {
+  if (outcome === 'delivered') return 'delivered';
+  return isLast || FINAL.includes(outcome) ? 'failed' : 'pending';
+}
+
+/** What a repeated activity answers about an attempt that is in the log already. */
+function next({ nextAttemptAt }: DeliveryEntity): AttemptDeliveryResult {
+  return { outcome: 'retry', retryInMs: Math.max(0, (nextAttemptAt?.getTime() ?? 0) - Date.now()) };
+}
+
+function masked(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.keys(headers).map((name) => [name, MASK]));
+}
+
+/** Later ones win, whatever the case of their names. */
+function merge(...all: Readonly<Record<string, string>>[]): Record<string, string> {
+  return Object.fromEntries(
+    all.flatMap((headers) => Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+  );
+}

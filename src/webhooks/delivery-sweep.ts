@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { AppConfig } from '../config/config';
+import { Sweep } from '../sweeps/sweep';
+import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
+import { DeliveriesRepository, DeliveryKey } from './deliveries.repository';
+
+const BATCH = 200;
+const AT_ONCE = 10;
+const CHECK_AGAIN_MS = 60_000;
+
+/** Starts deliveries that no process started, ends those whose workflow an operator ended, forgets the old ones. */
+@Injectable()
+export class DeliverySweep implements Sweep {
+  readonly name = 'webhook-deliveries';
+
+  constructor(
+    private readonly config: AppConfig,
+    private readonly deliveries: DeliveriesRepository,
+    private readonly orchestrator: WebhookOrchestrator,
+  ) {}
+
+  async sweep(): Promise<void> {
+    const due = await this.deliveries.due(BATCH);
+    for (let index = 0; index < due.length; index += AT_ONCE) {
+      await Promise.all(due.slice(index, index + AT_ONCE).map((delivery) => this.mend(delivery)));
+    }
+    await this.deliveries.deleteFinishedBefore(new Date(Date.now() - this.config.webhookDelivery.retentionMs), BATCH);
+  }
+
+  private async mend(delivery: DeliveryKey): Promise<void> {
+    const { tenantId, deliveryId } = delivery;
+    // Most of these only wait behind others: for them one question is enough. The second one is for a workflow that was
+    // started between the first and the start.
+    const atWork =
+      (await this.orchestrator.isOpen(deliveryId)) ||
+      (await this.orchestrator.start(delivery)) ||
+      (await this.orchestrator.isOpen(deliveryId));
+    if (atWork) {
+      await this.deliveries.checkAgain(tenantId, deliveryId, new Date(Date.now() + CHECK_AGAIN_MS));
+    } else {
+      await this.deliveries.end(tenantId, deliveryId, 'failed', 'Its workflow was ended in Temporal');
+    }
+  }
+}

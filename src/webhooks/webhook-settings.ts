@@ -1,0 +1,56 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { Logger } from '@nestjs/common';
+import { AppConfig, ConfigError } from '../config/config';
+import { readGraphConfig } from '../graphs/graph-config';
+import { AddressPolicy } from './address-policy';
+import { WebhookSigner } from './webhook-signer';
+import { resolveWebhookConfig, WebhookConfig } from './webhook.config';
+
+/** Everything about webhooks that is settled at the start of a process; what is wrong stops the start. */
+export class WebhookSettings {
+  constructor(
+    readonly config: WebhookConfig,
+    readonly addresses: AddressPolicy,
+    readonly signer: WebhookSigner,
+  ) {}
+
+  /** @throws {ConfigError} with every problem of the webhook settings, of both files and environment. */
+  static read(app: AppConfig): WebhookSettings {
+    const problems: string[] = [];
+    const tried = <T>(name: string, make: () => T): T | undefined => {
+      try {
+        return make();
+      } catch (error) {
+        if (error instanceof ConfigError) problems.push(...error.problems);
+        else problems.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+        return undefined;
+      }
+    };
+    const config = tried('webhooks', () => readSection(app));
+    const addresses = tried('GANTRY_WEBHOOK_ALLOW_CIDRS', () => new AddressPolicy(app.webhookAllowCidrs));
+    const signer = tried('GANTRY_WEBHOOK_SECRETS', () => new WebhookSigner(app.webhookSecrets));
+    if (!config || !addresses || !signer) throw new ConfigError(problems);
+    if (config.secretHeaders.length > 0 && config.url.allowedDomains.length === 0) {
+      new Logger('Webhooks').warn(
+        { headers: config.secretHeaders },
+        'Headers with secrets go to every host that a caller names: set webhooks.url.allowed_domains in langgraph.json',
+      );
+    }
+    return new WebhookSettings(config, addresses, signer);
+  }
+}
+
+function readSection(app: AppConfig): WebhookConfig {
+  const path = app.graphConfigPath;
+  // That the file is missing is the graphs' complaint; without it there is nothing to say about webhooks.
+  if (!existsSync(path)) return resolveWebhookConfig({}, app.templateEnvironment);
+  const { env } = readGraphConfig(path);
+  const raw: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  try {
+    return resolveWebhookConfig(raw, { ...env, ...app.templateEnvironment });
+  } catch (error) {
+    throw error instanceof ConfigError
+      ? new ConfigError(error.problems.map((problem) => `${path}: ${problem}`))
+      : error;
+  }
+}

@@ -1,0 +1,166 @@
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { AddressPolicy } from '../../src/webhooks/address-policy';
+import { WebhookPolicy } from '../../src/webhooks/webhook-policy';
+import { WebhookResolver } from '../../src/webhooks/webhook-resolver';
+import { SendResult, WebhookSender } from '../../src/webhooks/webhook-sender';
+import { WebhookSettings } from '../../src/webhooks/webhook-settings';
+import { WebhookSigner } from '../../src/webhooks/webhook-signer';
+import { resolveWebhookConfig } from '../../src/webhooks/webhook.config';
+import { testConfig } from '../support/config';
+import { DnsServer } from '../support/dns-server';
+
+const PUBLIC = '93.184.215.14';
+
+/** Asks the test's own name server and no other. */
+class LocalResolver extends WebhookResolver {
+  constructor(server: string) {
+    super();
+    this.dns.setServers([server]);
+  }
+}
+
+/** What the test's name server says, by name; a function says something else each time. */
+const ZONE: Record<string, string[] | 'silent' | (() => string[])> = {
+  'loopback.test': ['127.0.0.1'],
+  'loopback6.test': ['::1'],
+  'mapped.test': ['::ffff:7f00:1'],
+  'private.test': ['10.0.0.1'],
+  'metadata.test': ['169.254.169.254'],
+  'mixed.test': [PUBLIC, '127.0.0.1'],
+  'mixed6.test': [PUBLIC, '::1'],
+  'nat64.test': ['64:ff9b::7f00:1'],
+  'silent.test': 'silent',
+};
+
+describe('hostile addresses', () => {
+  let sink: Server;
+  let port = 0;
+  let dns: DnsServer;
+  let server = '';
+  let reached = 0;
+  const connects: jest.SpyInstance[] = [];
+
+  beforeAll(async () => {
+    sink = createServer((socket) => {
+      reached += 1;
+      socket.resume();
+      socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+    });
+    await new Promise<void>((resolve) => sink.listen(0, '0.0.0.0', resolve));
+    port = (sink.address() as AddressInfo).port;
+    dns = new DnsServer((name, type) => {
+      const entry = ZONE[name] ?? [];
+      if (entry === 'silent') return entry;
+      const all = typeof entry === 'function' ? (type === 'A' ? entry() : []) : entry;
+      return all.filter((address) => address.includes(':') === (type === 'AAAA'));
+    });
+    server = await dns.start();
+    // Every TCP connection of the process begins with one of these two calls.
+    const tcp = Object.getPrototypeOf((sink as unknown as { _handle: object })._handle) as {
+      connect: () => number;
+      connect6: () => number;
+    };
+    connects.push(jest.spyOn(tcp, 'connect'), jest.spyOn(tcp, 'connect6'));
+  });
+
+  beforeEach(() => {
+    reached = 0;
+    dns.questions.length = 0;
+    for (const spy of connects) spy.mockClear();
+  });
+
+  afterAll(async () => {
+    for (const spy of connects) spy.mockRestore();
+    dns.stop();
+    await new Promise((resolve) => sink.close(resolve));
+  });
+
+  function build(cidrs: string[] = []): { policy: WebhookPolicy; send(url: string): Promise<SendResult> } {
+    const config = resolveWebhookConfig({ webhooks: { url: { allowed_ports: [port, 80, 443] } } }, {});
+    const settings = new WebhookSettings(config, new AddressPolicy(cidrs), new WebhookSigner([]));
+    const policy = new WebhookPolicy(settings, new LocalResolver(server));
+    const app = testConfig('postgres://localhost/none', { GANTRY_WEBHOOK_TIMEOUT_SECONDS: '8' });
+    const sender = new WebhookSender(app, policy);
+    return { policy, send: async (url) => sender.send(policy.parse(url), {}, '{}', new AbortController().signal) };
+  }
+
+  const attempted = (): number => connects.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
+
+  it.each([
+    'http://127.0.0.1:PORT/',
+    'http://2130706433:PORT/',
+    'http://0x7f000001:PORT/',
+    'http://0177.0.0.1:PORT/',
+    'http://127.1:PORT/',
+    'http://0:PORT/',
+    'http://0.0.0.0:PORT/',
+    'http://[::1]:PORT/',
+    'http://[::ffff:7f00:1]:PORT/',
+    'http://[::7f00:1]:PORT/',
+    'http://[64:ff9b::7f00:1]:PORT/',
+    'http://user@127.0.0.1:PORT/',
+    'http://hooks.example.com@127.0.0.1:PORT/',
+    'http://127.0.0.1:PORT\\@hooks.example.com/',
+    'http://１２７.０.０.１:PORT/',
+    'http://%31%32%37.0.0.1:PORT/',
+    'http:/127.0.0.1:PORT/',
+    '//127.0.0.1:PORT/',
+    'http://10.0.0.1:PORT/',
+    'http://169.254.169.254/',
+  ])('%s is refused before there is a connection', async (template) => {
+    const { send } = build();
+    await expect(send(template.replace('PORT', String(port)))).rejects.toMatchObject({ status: 422 });
+    expect([attempted(), reached]).toEqual([0, 0]);
+  });
+
+  it.each(Object.keys(ZONE).filter((name) => name !== 'silent.test'))(
+    'a connection to %s ends where its addresses are judged',
+    async (name) => {
+      const { policy, send } = build();
+      const url = `http://${name}:${port}/`;
+      await expect(policy.check(url)).rejects.toMatchObject({ status: 422 });
+      expect(await send(url)).toMatchObject({ outcome: 'blocked_address', responseCode: null });
+      expect([attempted(), reached]).toEqual([0, 0]);
+    },
+  );
+
+  it('refuses a name that was public when the run was created and is internal when it is delivered', async () => {
+    let answers = 0;
+    ZONE['rebinding.test'] = () => (answers++ === 0 ? [PUBLIC] : ['127.0.0.1']);
+    const { policy, send } = build();
+    const url = `http://rebinding.test:${port}/`;
+    await policy.check(url);
+    expect(await send(url)).toMatchObject({ outcome: 'blocked_address' });
+    expect([attempted(), reached]).toEqual([0, 0]);
+  });
+
+  it('connects to the address it judged: a name is asked for once in a connection', async () => {
+    let answers = 0;
+    ZONE['flapping.test'] = () => (answers++ === 0 ? ['127.0.0.1'] : ['10.0.0.1']);
+    const { send } = build(['127.0.0.0/8']);
+    expect(await send(`http://flapping.test:${port}/`)).toMatchObject({ outcome: 'delivered' });
+    expect(dns.questions.filter((question) => question.startsWith('A '))).toEqual(['A flapping.test']);
+    expect(reached).toBe(1);
+  });
+
+  it('reaches an opened network and nothing else, by name and by number', async () => {
+    const { send } = build(['127.0.0.0/8']);
+    expect(await send(`http://loopback.test:${port}/`)).toMatchObject({ outcome: 'delivered' });
+    expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ outcome: 'delivered' });
+    expect(await send(`http://private.test:${port}/`)).toMatchObject({ outcome: 'blocked_address' });
+    expect(await send(`http://mixed6.test:${port}/`)).toMatchObject({ outcome: 'blocked_address' });
+    expect(reached).toBe(2);
+  });
+
+  it('ends an attempt whose name servers say nothing', async () => {
+    const result = await build().send(`http://silent.test:${port}/`);
+    expect(['dns_error', 'timeout']).toContain(result.outcome);
+    expect(result.durationMs).toBeLessThan(9_000);
+    expect(attempted()).toBe(0);
+  });
+
+  it('tells nothing of an address in its errors', async () => {
+    const result = await build().send(`http://private.test:${port}/`);
+    expect(JSON.stringify(result)).not.toContain('10.0.0.1');
+  });
+});

@@ -1,0 +1,175 @@
+import type { ChildProcess } from 'node:child_process';
+import { waitFor } from '../support/wait-for';
+import { Received, WebhookReceiver } from '../support/webhook-receiver';
+import { WebhookStack } from '../support/webhook-stack';
+import { spawnWorker } from '../support/webhook-worker-process';
+
+interface Body {
+  run_id: string;
+  thread_id: string;
+  assistant_id: string;
+  status: string;
+  thread_status?: string;
+  interrupts?: unknown;
+  metadata: Record<string, unknown>;
+  kwargs: { input: unknown; config: { configurable: Record<string, unknown> }; webhook: string };
+  values: Record<string, unknown> | null;
+  error?: { error: string; message: string };
+  run_started_at: string;
+  run_ended_at: string;
+  webhook_sent_at: string;
+}
+
+const EXAMPLES = `${__dirname}/../../examples/graphs`;
+const INPUT = { step_ms: 5 };
+
+describe('webhooks of runs', () => {
+  let stack: WebhookStack;
+  let receiver: WebhookReceiver;
+  let worker: ChildProcess;
+
+  beforeAll(async () => {
+    const graphs = { pipeline: `${EXAMPLES}/pipeline.ts:graph`, approval: `${EXAMPLES}/approval.ts:graph` };
+    stack = await WebhookStack.start({}, { graphs });
+    receiver = await new WebhookReceiver().start();
+    worker = spawnWorker(stack);
+  });
+
+  afterAll(async () => {
+    worker?.kill('SIGKILL');
+    await stack.stop();
+    await receiver.stop();
+  });
+
+  async function call(path: string, body: object = {}): Promise<{ status: number; text: string }> {
+    const response = await fetch(stack.api.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, text: await response.text() };
+  }
+
+  async function arrival(path: string): Promise<Received & { run: Body }> {
+    const found = await waitFor(
+      `a webhook at ${path}`,
+      () => receiver.received.find((each) => each.path.startsWith(path)),
+      40_000,
+    );
+    return { ...found, run: JSON.parse(found.body) as Body };
+  }
+
+  const thread = async (): Promise<string> =>
+    (JSON.parse((await call('/threads')).text) as { thread_id: string }).thread_id;
+
+  it('come from every way to make a run, in both spellings of the path', async () => {
+    const paths = ['/runs', '/runs/wait', '/runs/stream'];
+    for (const prefix of ['thread', 'threads']) {
+      for (const kind of ['runs', 'runs/wait', 'runs/stream']) paths.push(`/${prefix}/${await thread()}/${kind}`);
+    }
+    for (const [index, path] of paths.entries()) {
+      const webhook = receiver.url(`/made-${index}?token=canary`);
+      const { status, text } = await call(path, { assistant_id: 'pipeline', input: INPUT, webhook });
+      expect([path, status]).toEqual([path, 200]);
+      // Nobody is told the token again, not even the caller.
+      expect(text).not.toContain('canary');
+      const { run, headers } = await arrival(`/made-${index}?`);
+      expect(run).toMatchObject({
+        status: 'success',
+        kwargs: { input: INPUT, webhook: receiver.url(`/made-${index}?token=***`) },
+      });
+      expect(headers['webhook-id']).toMatch(/^msg_/);
+      expect(run.values).toMatchObject({ done: expect.arrayContaining(['step_10']) as string[] });
+    }
+  }, 120_000);
+
+  it('carry the run with its input, config and metadata, and its times', async () => {
+    const { run } = await (async () => {
+      await call('/runs/wait', {
+        assistant_id: 'pipeline',
+        input: INPUT,
+        metadata: { order: 7 },
+        config: { configurable: { flavour: 'plain' }, tags: ['t'] },
+        webhook: receiver.url('/whole'),
+      });
+      return arrival('/whole');
+    })();
+    expect(run.metadata).toMatchObject({ order: 7 });
+    expect(run.kwargs.config).toMatchObject({ configurable: { flavour: 'plain' }, tags: ['t'] });
+    for (const time of [run.run_started_at, run.run_ended_at, run.webhook_sent_at])
+      expect(Date.parse(time)).not.toBeNaN();
+    expect(Date.parse(run.run_ended_at)).toBeGreaterThanOrEqual(Date.parse(run.run_started_at));
+  }, 60_000);
+
+  it('come when the run fails, and say how', async () => {
+    await call('/runs/wait', {
+      assistant_id: 'pipeline',
+      input: { step_ms: 'wrong' },
+      webhook: receiver.url('/error'),
+    });
+    const { run } = await arrival('/error');
+    expect(run.status).toBe('error');
+    expect(run.error?.message).toBeTruthy();
+  }, 60_000);
+
+  it('come when the run is cancelled while it runs', async () => {
+    const id = await thread();
+    const made = await call(`/threads/${id}/runs`, {
+      assistant_id: 'pipeline',
+      input: { step_ms: 60_000 },
+      webhook: receiver.url('/cancelled'),
+    });
+    const { run_id } = JSON.parse(made.text) as { run_id: string };
+    await waitFor('the run to begin', async () => {
+      const response = await fetch(`${stack.api.url}/threads/${id}/runs/${run_id}`);
+      return ((await response.json()) as { status: string }).status === 'running';
+    });
+    await call(`/threads/${id}/runs/${run_id}/cancel?wait=true`);
+    expect((await arrival('/cancelled')).run.status).toBe('interrupted');
+  }, 60_000);
+
+  it('come when the run is cancelled before it began', async () => {
+    const id = await thread();
+    const made = await call(`/threads/${id}/runs`, {
+      assistant_id: 'pipeline',
+      input: INPUT,
+      after_seconds: 3_600,
+      webhook: receiver.url('/never-began'),
+    });
+    const { run_id } = JSON.parse(made.text) as { run_id: string };
+    await call(`/threads/${id}/runs/${run_id}/cancel`);
+    expect((await arrival('/never-began')).run.status).toBe('interrupted');
+  }, 60_000);
+
+  it('say that the graph waits for a person', async () => {
+    const id = await thread();
+    const input = { order: 'A-1', amount: 10, messages: [{ role: 'user', content: 'Refund order A-1, 10 euros' }] };
+    await call(`/threads/${id}/runs/wait`, { assistant_id: 'approval', input, webhook: receiver.url('/human') });
+    const { run } = await arrival('/human');
+    expect(run).toMatchObject({ status: 'success', thread_status: 'interrupted' });
+    expect(JSON.stringify(run.interrupts)).not.toBe('{}');
+  }, 60_000);
+
+  it('are refused when the run is made, with the rule that was broken', async () => {
+    const { status, text } = await call('/runs/wait', {
+      assistant_id: 'pipeline',
+      input: INPUT,
+      webhook: 'http://169.254.169.254/?token=canary',
+    });
+    expect(status).toBe(422);
+    expect(text).toMatch(/webhook: linkLocal addresses are refused/);
+    expect(text).not.toContain('canary');
+  });
+
+  it('arrive at a receiver that is down at first', async () => {
+    await receiver.stop();
+    await call('/runs/wait', { assistant_id: 'pipeline', input: INPUT, webhook: receiver.url('/down') });
+    const listed = async (): Promise<{ attempt_count: number; last_outcome: string }[]> =>
+      (await fetch(`${stack.api.url}/webhooks/deliveries?host=${receiver.hostAndPort}&status=pending`)).json() as never;
+    await waitFor('a failed attempt', async () =>
+      (await listed()).some(({ last_outcome }) => last_outcome === 'connection_error'),
+    );
+    await receiver.start();
+    expect((await arrival('/down')).run.status).toBe('success');
+  }, 60_000);
+});

@@ -1,0 +1,131 @@
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  Runtime,
+  Worker,
+  type WorkflowBundleWithSourceMap,
+} from '@temporalio/worker';
+import { CancelledFailure, WorkflowFailedError } from '@temporalio/client';
+import type {
+  AttemptDeliveryInput,
+  AttemptDeliveryResult,
+  WebhookActivities,
+} from '../../workflows/contracts/webhook.contract';
+import { WEBHOOKS_QUEUE } from '../../workflows/contracts/queues';
+import type { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery.workflow';
+import { RetrySchedule } from '../../src/webhooks/retry-schedule';
+import { loadConfig } from '../../src/config/config';
+
+/** The schedule that a Gantry without settings has. */
+const DELAYS = loadConfig({
+  DATABASE_URL: 'postgres://localhost/x',
+  TEMPORAL_ADDRESS: 'localhost:1',
+  GANTRY_SECRET_KEY: Buffer.alloc(32).toString('base64'),
+}).webhookDelivery.retryDelaysMs;
+
+describe('webhook delivery workflow', () => {
+  let environment: TestWorkflowEnvironment;
+  let workflowBundle: WorkflowBundleWithSourceMap;
+
+  beforeAll(async () => {
+    const path = process.env.GANTRY_TEST_TIME_SKIPPING_SERVER;
+    if (!path) throw new Error('GANTRY_TEST_TIME_SKIPPING_SERVER is missing: run the tests with `npm test`');
+    Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('ERROR') });
+    environment = await TestWorkflowEnvironment.createTimeSkipping({
+      server: { executable: { type: 'existing-path', path } },
+    });
+    workflowBundle = await bundleWorkflowCode({
+      workflowsPath: require.resolve('../../workflows/webhook-delivery.workflow'),
+      logger: new DefaultLogger('ERROR'),
+    });
+  }, 120_000);
+
+  afterAll(() => environment?.teardown());
+
+  async function withWorker<T>(activities: Partial<WebhookActivities>, work: () => Promise<T>): Promise<T> {
+    const worker = await Worker.create({
+      connection: environment.nativeConnection,
+      taskQueue: WEBHOOKS_QUEUE,
+      workflowBundle,
+      activities,
+    });
+    return worker.runUntil(work);
+  }
+
+  const start = (deliveryId: string) =>
+    environment.client.workflow.start<typeof webhookDeliveryWorkflow>('webhookDeliveryWorkflow', {
+      workflowId: `webhook-${deliveryId}`,
+      taskQueue: WEBHOOKS_QUEUE,
+      args: [{ deliveryId }],
+    });
+
+  it('goes through the whole schedule of more than a day before it gives up', async () => {
+    const schedule = new RetrySchedule(DELAYS, () => 0);
+    const attempts: { attempt: number; at: number }[] = [];
+    const attemptDelivery = async ({ attempt }: AttemptDeliveryInput): Promise<AttemptDeliveryResult> => {
+      attempts.push({ attempt, at: await environment.currentTimeMs() });
+      return attempt < schedule.maxAttempts
+        ? { outcome: 'retry', retryInMs: schedule.delayAfter(attempt) }
+        : { outcome: 'failed' };
+    };
+    const result = await withWorker({ attemptDelivery }, async () => (await start('day')).result());
+    expect(result).toEqual({ outcome: 'failed', attempts: 11 });
+    expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    const hours = ((attempts.at(-1)?.at ?? 0) - (attempts[0]?.at ?? 0)) / 3_600_000;
+    expect(hours).toBeGreaterThan(25.5);
+    expect(hours).toBeLessThan(26.5);
+  });
+
+  it('ends with the first success', async () => {
+    const attemptDelivery = async ({ attempt }: AttemptDeliveryInput): Promise<AttemptDeliveryResult> =>
+      attempt < 3 ? { outcome: 'retry', retryInMs: 36_000_000 } : { outcome: 'delivered' };
+    const result = await withWorker({ attemptDelivery }, async () => (await start('success')).result());
+    expect(result).toEqual({ outcome: 'delivered', attempts: 3 });
+  });
+
+  it('steps aside while the host is busy, without spending an attempt', async () => {
+    const asked: number[] = [];
+    const attemptDelivery = async ({ attempt }: AttemptDeliveryInput): Promise<AttemptDeliveryResult> => {
+      asked.push(attempt);
+      return asked.length <= 12 ? { outcome: 'busy', retryInMs: 300_000 } : { outcome: 'delivered' };
+    };
+    const result = await withWorker({ attemptDelivery }, async () => (await start('busy')).result());
+    expect(result).toEqual({ outcome: 'delivered', attempts: 1 });
+    expect(new Set(asked)).toEqual(new Set([1]));
+  });
+
+  it('repeats an attempt whose worker or database failed, under the same number', async () => {
+    const asked: number[] = [];
+    const attemptDelivery = async ({ attempt }: AttemptDeliveryInput): Promise<AttemptDeliveryResult> => {
+      asked.push(attempt);
+      if (asked.length < 4) throw new Error('The database is away');
+      return { outcome: 'delivered' };
+    };
+    const result = await withWorker({ attemptDelivery }, async () => (await start('database')).result());
+    expect(result).toEqual({ outcome: 'delivered', attempts: 1 });
+    expect(asked).toEqual([1, 1, 1, 1]);
+  });
+
+  it('writes the end of a delivery that an operator cancels between two attempts', async () => {
+    const cancelled: string[] = [];
+    let tried: () => void;
+    const first = new Promise<void>((resolve) => (tried = resolve));
+    const activities: WebhookActivities = {
+      attemptDelivery: async () => {
+        tried();
+        return { outcome: 'retry', retryInMs: 36_000_000 };
+      },
+      cancelDelivery: async ({ deliveryId }) => void cancelled.push(deliveryId),
+    };
+    const end = await withWorker(activities, async () => {
+      const handle = await start('cancelled');
+      await first;
+      await handle.cancel();
+      return handle.result().catch((error: unknown) => error);
+    });
+    expect(end).toBeInstanceOf(WorkflowFailedError);
+    expect((end as WorkflowFailedError).cause).toBeInstanceOf(CancelledFailure);
+    expect(cancelled).toEqual(['cancelled']);
+  });
+});
