@@ -1,0 +1,67 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { z } from 'zod';
+import { InternalKeyAccepted, Tenant } from '../../auth/tenant';
+import type { TenantId } from '../../auth/tenant';
+import { toFeedback } from './feedback.mapper';
+import {
+  createFeedbackSchema,
+  feedbackParamsSchema,
+  listFeedbackSchema,
+  updateFeedbackSchema,
+} from './feedback.schemas';
+import type { CreateFeedback, ListFeedback, UpdateFeedback } from './feedback.schemas';
+import { FeedbackService } from './feedback.service';
+
+type FeedbackParams = z.output<typeof feedbackParamsSchema>;
+
+/** Scores and comments on traced runs. */
+@ApiTags('Trace feedback')
+@InternalKeyAccepted()
+@Controller('api/v1/feedback')
+export class FeedbackController {
+  constructor(private readonly feedback: FeedbackService) {}
+
+  /** The same id again replaces what it said before. */
+  @Post()
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Create feedback' })
+  async create(@Tenant() tenantId: TenantId, @Body({ schema: createFeedbackSchema }) body: CreateFeedback) {
+    return toFeedback(await this.feedback.create(tenantId, body));
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'List feedback' })
+  async list(@Tenant() tenantId: TenantId, @Query({ schema: listFeedbackSchema }) query: ListFeedback) {
+    return (await this.feedback.list(tenantId, query)).map(toFeedback);
+  }
+
+  @Get(':feedback_id')
+  @ApiOperation({ summary: 'Get feedback' })
+  async read(@Tenant() tenantId: TenantId, @Param({ schema: feedbackParamsSchema }) params: FeedbackParams) {
+    return toFeedback(await this.feedback.read(tenantId, params.feedback_id));
+  }
+
+  @Patch(':feedback_id')
+  @ApiOperation({ summary: 'Update feedback' })
+  async update(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: feedbackParamsSchema }) params: FeedbackParams,
+    @Body({ schema: updateFeedbackSchema }) body: UpdateFeedback,
+  ) {
+    return toFeedback(await this.feedback.update(tenantId, params.feedback_id, body));
+  }
+
+  @Delete(':feedback_id')
+  @ApiOperation({ summary: 'Delete feedback' })
+  async delete(@Tenant() tenantId: TenantId, @Param({ schema: feedbackParamsSchema }) params: FeedbackParams) {
+    await this.feedback.delete(tenantId, params.feedback_id);
+    return { message: 'Feedback deleted' };
+  }
+}
+
+/** The same routes where clients look that were given the server's root, or `/api`, as their endpoint. */
+@ApiExcludeController()
+@InternalKeyAccepted()
+@Controller(['api/feedback', 'feedback'])
+export class FeedbackAliasesController extends FeedbackController {}

@@ -1,0 +1,180 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource, EntityManager } from 'typeorm';
+import type { TenantId } from '../../auth/tenant';
+import { Instant } from '../instant';
+import { selectInstant } from '../trace-wire';
+import type { ListFeedback } from './feedback.schemas';
+
+export interface FeedbackRow {
+  feedback_id: string;
+  run_id: string | null;
+  trace_id: string | null;
+  project_id: string | null;
+  key: string;
+  score: number | null;
+  value: unknown;
+  comment: string | null;
+  correction: unknown;
+  feedback_source: unknown;
+  feedback_config: unknown;
+  feedback_group_id: string | null;
+  comparative_experiment_id: string | null;
+  extra: unknown;
+  error: boolean;
+  created_at: Instant;
+  modified_at: Instant;
+}
+
+/** JSON values as text, ids and moments as text, ready for the statement. */
+export type FeedbackValues = { [Column in keyof FeedbackRow]: string | null } & { feedback_id: string; key: string };
+
+const TYPES: Record<keyof FeedbackRow, string> = {
+  feedback_id: 'uuid',
+  run_id: 'uuid',
+  trace_id: 'uuid',
+  project_id: 'uuid',
+  key: 'text',
+  score: 'float8',
+  value: 'json',
+  comment: 'text',
+  correction: 'json',
+  feedback_source: 'json',
+  feedback_config: 'json',
+  feedback_group_id: 'uuid',
+  comparative_experiment_id: 'uuid',
+  extra: 'json',
+  error: 'boolean',
+  created_at: 'timestamptz',
+  modified_at: 'timestamptz',
+};
+const COLUMNS = Object.keys(TYPES) as (keyof FeedbackRow)[];
+
+const DEFAULTS: Partial<Record<keyof FeedbackRow, string>> = {
+  error: 'false',
+  created_at: 'now()',
+  modified_at: 'now()',
+};
+const value = (column: keyof FeedbackRow): string => {
+  const given = `v.${column}::${TYPES[column]}`;
+  return DEFAULTS[column] ? `COALESCE(${given}, ${DEFAULTS[column]})` : given;
+};
+
+/** A replay changes nothing; the same id with other content is the newer version of that feedback. */
+const UPSERT = `
+  INSERT INTO trace_feedback (tenant_id, ${COLUMNS.join(', ')})
+  SELECT $1::uuid, ${COLUMNS.map((column) =>
+    // A client names the run; its project and trace are known from there.
+    column === 'project_id'
+      ? 'COALESCE(v.project_id::uuid, k.project_id)'
+      : column === 'trace_id'
+        ? 'COALESCE(v.trace_id::uuid, r.trace_id)'
+        : value(column),
+  ).join(', ')}
+  FROM unnest(${COLUMNS.map((_, index) => `$${index + 2}::text[]`).join(', ')}) AS v (${COLUMNS.join(', ')})
+  LEFT JOIN trace_run_keys k ON k.tenant_id = $1 AND k.run_id = v.run_id::uuid
+  LEFT JOIN trace_runs r ON r.tenant_id = $1 AND r.project_id = k.project_id
+    AND r.start_time = k.start_time AND r.run_id = k.run_id
+  ON CONFLICT (tenant_id, feedback_id) DO UPDATE SET
+    ${COLUMNS.filter((column) => column !== 'feedback_id' && column !== 'created_at')
+      .map((column) => `${column} = EXCLUDED.${column}`)
+      .join(', ')}`;
+
+const SELECTED = COLUMNS.map((column) =>
+  TYPES[column] === 'timestamptz' ? `${selectInstant(`f.${column}`)} AS ${column}` : `f.${column}`,
+).join(', ');
+
+/** What clients and exports show of a run's feedback, by key; labels are counted, numbers are summed up. */
+const REFRESH_STATS = `
+  UPDATE trace_runs r SET feedback_stats = s.stats
+  FROM trace_run_keys k, (
+    SELECT run_id, jsonb_object_agg(key, stat) AS stats FROM (
+      SELECT f.run_id, f.key, jsonb_build_object(
+        'n', count(*),
+        'avg', avg(f.score), 'min', min(f.score), 'max', max(f.score), 'stdev', stddev_samp(f.score),
+        'errors', count(*) FILTER (WHERE f.error),
+        'values', COALESCE((
+          SELECT jsonb_object_agg(label, times) FROM (
+            SELECT g.value #>> '{}' AS label, count(*) AS times FROM trace_feedback g
+            WHERE g.tenant_id = $1 AND g.run_id = f.run_id AND g.key = f.key AND json_typeof(g.value) = 'string'
+            GROUP BY 1) AS labels), '{}'),
+        'comments', COALESCE(to_jsonb((array_agg(f.comment ORDER BY f.created_at) FILTER (WHERE f.comment IS NOT NULL))[1:5]), '[]'),
+        'sources', COALESCE(to_jsonb((array_agg(f.feedback_source::jsonb ORDER BY f.created_at)
+          FILTER (WHERE f.feedback_source IS NOT NULL))[1:5]), '[]'),
+        'contains_thread_feedback', false) AS stat
+      FROM trace_feedback f
+      WHERE f.tenant_id = $1 AND f.run_id = ANY ($2::uuid[])
+      GROUP BY f.run_id, f.key) AS by_key
+    GROUP BY run_id) AS s
+  WHERE k.tenant_id = $1 AND k.run_id = s.run_id AND r.tenant_id = $1 AND r.project_id = k.project_id
+    AND r.start_time = k.start_time AND r.run_id = k.run_id`;
+
+@Injectable()
+export class FeedbackRepository {
+  constructor(@InjectDataSource() private readonly database: DataSource) {}
+
+  async upsert(manager: EntityManager, tenantId: TenantId, rows: FeedbackValues[]): Promise<void> {
+    await manager.query(UPSERT, [tenantId, ...COLUMNS.map((column) => rows.map((row) => row[column]))]);
+  }
+
+  /** Brings the summary on the runs up to date; runs without feedback are left alone. */
+  async refreshStats(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<void> {
+    await manager.query(REFRESH_STATS, [tenantId, runIds]);
+  }
+
+  async find(tenantId: TenantId, feedbackId: string): Promise<FeedbackRow | undefined> {
+    const rows = await this.database.query<FeedbackRow[]>(
+      `SELECT ${SELECTED} FROM trace_feedback f WHERE f.tenant_id = $1 AND f.feedback_id = $2`,
+      [tenantId, feedbackId],
+    );
+    return rows[0];
+  }
+
+  async list(tenantId: TenantId, query: ListFeedback): Promise<FeedbackRow[]> {
+    const parameters: unknown[] = [tenantId];
+    const where = ['f.tenant_id = $1'];
+    const add = (condition: (parameter: string) => string, given: unknown): void => {
+      if (given === undefined) return;
+      parameters.push(given);
+      where.push(condition(`$${parameters.length}`));
+    };
+    add((p) => `f.run_id = ANY (${p}::uuid[])`, query.run);
+    add((p) => `f.project_id = ANY (${p}::uuid[])`, query.session);
+    add((p) => `f.key = ANY (${p}::text[])`, query.key);
+    add((p) => `f.feedback_source ->> 'type' = ANY (${p}::text[])`, query.source);
+    add((p) => `(f.score IS NOT NULL) = ${p}::boolean`, query.has_score);
+    add((p) => `(f.comment IS NOT NULL) = ${p}::boolean`, query.has_comment);
+    add((p) => `(f.run_id IS NOT NULL) = ${p}::boolean`, query.level && query.level === 'run');
+    add((p) => `f.created_at >= ${p}::timestamptz`, query.min_created_at);
+    add((p) => `f.created_at <= ${p}::timestamptz`, query.max_created_at);
+    parameters.push(query.limit, query.offset);
+    return await this.database.query<FeedbackRow[]>(
+      `SELECT ${SELECTED} FROM trace_feedback f WHERE ${where.join(' AND ')}
+       ORDER BY f.created_at DESC, f.feedback_id LIMIT $${parameters.length - 1} OFFSET $${parameters.length}`,
+      parameters,
+    );
+  }
+
+  /** @returns the run that the deleted feedback was on; undefined when there was no such feedback. */
+  async delete(
+    manager: EntityManager,
+    tenantId: TenantId,
+    feedbackId: string,
+  ): Promise<{ runId: string | null } | undefined> {
+    const [rows] = await manager.query<[{ run_id: string | null }[], number]>(
+      'DELETE FROM trace_feedback WHERE tenant_id = $1 AND feedback_id = $2 RETURNING run_id',
+      [tenantId, feedbackId],
+    );
+    return rows[0] && { runId: rows[0].run_id };
+  }
+
+  /** The last feedback of a run is gone: so is its summary. */
+  async clearStats(manager: EntityManager, tenantId: TenantId, runId: string): Promise<void> {
+    await manager.query(
+      `UPDATE trace_runs r SET feedback_stats = NULL FROM trace_run_keys k
+       WHERE k.tenant_id = $1 AND k.run_id = $2 AND r.tenant_id = $1 AND r.project_id = k.project_id
+         AND r.start_time = k.start_time AND r.run_id = k.run_id`,
+      [tenantId, runId],
+    );
+  }
+}

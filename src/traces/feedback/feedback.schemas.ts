@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { instantSchema, queryBoolean, queryList } from '../trace-wire';
+
+const json = z.unknown().optional();
+
+const score = z
+  .union([z.number(), z.boolean()])
+  .transform((value) => Number(value))
+  .nullish();
+
+const source = z.looseObject({ type: z.string().optional(), metadata: z.record(z.string(), json).nullish() }).nullish();
+
+export const createFeedbackSchema = z.object({
+  id: z.guid().optional(),
+  run_id: z.guid().nullish(),
+  trace_id: z.guid().nullish(),
+  session_id: z.guid().nullish(),
+  key: z.string().min(1).max(180),
+  score,
+  value: json,
+  comment: z.string().nullish(),
+  correction: json,
+  feedback_source: source,
+  feedback_config: json,
+  feedback_group_id: z.guid().nullish(),
+  comparative_experiment_id: z.guid().nullish(),
+  extra: json,
+  error: z.boolean().nullish(),
+  created_at: instantSchema.nullish(),
+  modified_at: instantSchema.nullish(),
+});
+export type CreateFeedback = z.output<typeof createFeedbackSchema>;
+
+export const updateFeedbackSchema = z.object({
+  score,
+  value: json,
+  comment: z.string().nullish(),
+  correction: json,
+  feedback_config: json,
+});
+export type UpdateFeedback = z.output<typeof updateFeedbackSchema>;
+
+export const feedbackParamsSchema = z.object({ feedback_id: z.guid() });
+
+export const listFeedbackSchema = z.object({
+  run: queryList(z.guid()),
+  session: queryList(z.guid()),
+  key: queryList(z.string()),
+  source: queryList(z.string()),
+  has_score: queryBoolean.optional(),
+  has_comment: queryBoolean.optional(),
+  level: z.enum(['run', 'session']).optional(),
+  min_created_at: instantSchema.optional(),
+  max_created_at: instantSchema.optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(100),
+  offset: z.coerce.number().int().min(0).default(0),
+});
+export type ListFeedback = z.output<typeof listFeedbackSchema>;

@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource, EntityManager } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import type { TenantId } from '../../auth/tenant';
+import { storableJsonb, storableText } from '../stored-text';
+import { traceErrors } from '../trace.errors';
+import { FeedbackRepository, FeedbackRow, FeedbackValues } from './feedback.repository';
+import { createFeedbackSchema } from './feedback.schemas';
+import type { CreateFeedback, ListFeedback, UpdateFeedback } from './feedback.schemas';
+
+@Injectable()
+export class FeedbackService {
+  constructor(
+    @InjectDataSource() private readonly database: DataSource,
+    private readonly feedback: FeedbackRepository,
+  ) {}
+
+  async create(tenantId: TenantId, body: CreateFeedback): Promise<FeedbackRow> {
+    const id = body.id?.toLowerCase() ?? uuidv7();
+    await this.database.transaction((manager) => this.write(manager, tenantId, [{ ...body, id }]));
+    return this.read(tenantId, id);
+  }
+
+  /** Feedback that came inside an upload, in the upload's own transaction. */
+  async write(manager: EntityManager, tenantId: TenantId, items: CreateFeedback[]): Promise<void> {
+    if (items.length === 0) return;
+    // One row an id: a statement can't touch a row twice.
+    const rows = new Map(items.map((item) => toValues(item)).map((values) => [values.feedback_id, values]));
+    await this.feedback.upsert(manager, tenantId, [...rows.values()]);
+    const runIds = [...new Set([...rows.values()].map(({ run_id: runId }) => runId))];
+    await this.refresh(
+      manager,
+      tenantId,
+      runIds.filter((runId) => runId !== null),
+    );
+  }
+
+  /** Runs whose feedback came before them get its summary. */
+  async refresh(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<void> {
+    if (runIds.length > 0) await this.feedback.refreshStats(manager, tenantId, runIds);
+  }
+
+  /** @throws {ApiError} 404 */
+  async read(tenantId: TenantId, feedbackId: string): Promise<FeedbackRow> {
+    const row = await this.feedback.find(tenantId, feedbackId);
+    if (!row) throw traceErrors.feedbackNotFound();
+    return row;
+  }
+
+  list(tenantId: TenantId, query: ListFeedback): Promise<FeedbackRow[]> {
+    return this.feedback.list(tenantId, query);
+  }
+
+  /** @throws {ApiError} 404 */
+  async update(tenantId: TenantId, feedbackId: string, body: UpdateFeedback): Promise<FeedbackRow> {
+    const row = await this.read(tenantId, feedbackId);
+    const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined && value !== null));
+    const { feedback_id: id, project_id: sessionId, feedback_source: source, ...kept } = row;
+    const merged = {
+      ...kept,
+      id,
+      session_id: sessionId,
+      feedback_source: source as CreateFeedback['feedback_source'],
+      ...given,
+    };
+    await this.database.transaction((manager) => this.write(manager, tenantId, [{ ...merged, modified_at: null }]));
+    return this.read(tenantId, feedbackId);
+  }
+
+  /** @throws {ApiError} 404 */
+  async delete(tenantId: TenantId, feedbackId: string): Promise<void> {
+    await this.database.transaction(async (manager) => {
+      const deleted = await this.feedback.delete(manager, tenantId, feedbackId);
+      if (!deleted) throw traceErrors.feedbackNotFound();
+      if (deleted.runId === null) return;
+      await this.feedback.clearStats(manager, tenantId, deleted.runId);
+      await this.feedback.refreshStats(manager, tenantId, [deleted.runId]);
+    });
+  }
+}
+
+/**
+ * A feedback part of an upload.
+ * @throws {ApiError} 422 naming the part and the field.
+ */
+export function readFeedbackPart(id: string, body: Record<string, unknown>): CreateFeedback {
+  const parsed = createFeedbackSchema.safeParse(body);
+  if (parsed.success) return { ...parsed.data, id: parsed.data.id ?? id };
+  const [issue] = parsed.error.issues;
+  throw traceErrors.invalid(`feedback.${id}.${issue?.path.join('.') ?? ''}`, issue?.message ?? 'is not feedback');
+}
+
+const text = (value: string | null | undefined): string | null => (value ? storableText(value) : (value ?? null));
+const json = (value: unknown): string | null => (value === undefined || value === null ? null : storableJsonb(value));
+
+function toValues(item: CreateFeedback): FeedbackValues {
+  return {
+    feedback_id: item.id?.toLowerCase() ?? uuidv7(),
+    run_id: item.run_id ?? null,
+    trace_id: item.trace_id ?? null,
+    project_id: item.session_id ?? null,
+    key: storableText(item.key),
+    score: item.score?.toString() ?? null,
+    value: json(item.value),
+    comment: text(item.comment),
+    correction: json(item.correction),
+    feedback_source: json(item.feedback_source),
+    feedback_config: json(item.feedback_config),
+    feedback_group_id: item.feedback_group_id ?? null,
+    comparative_experiment_id: item.comparative_experiment_id ?? null,
+    extra: json(item.extra),
+    error: item.error === true ? 'true' : null,
+    created_at: item.created_at ?? null,
+    modified_at: item.modified_at ?? null,
+  };
+}

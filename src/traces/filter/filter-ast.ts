@@ -1,0 +1,38 @@
+import type { FilterField } from './filter-fields';
+
+export type FilterLiteral = string | number | boolean | null;
+
+export const COMPARATORS = [
+  'eq',
+  'neq',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'like',
+  'nlike',
+  'in',
+  'nin',
+  'has',
+  'exists',
+  'search',
+] as const;
+export type Comparator = (typeof COMPARATORS)[number];
+
+/** One condition on one field. `in` and `nin` have a list, every other comparator one literal. */
+export interface Comparison {
+  kind: 'comparison';
+  comparator: Comparator;
+  field: FilterField;
+  values: FilterLiteral[];
+  /** Of the value, for errors. */
+  position: number;
+}
+
+/** A filter, checked: every field is known and every comparator fits its field. */
+export type FilterExpression =
+  | { kind: 'and' | 'or'; operands: FilterExpression[] }
+  | { kind: 'not'; operand: FilterExpression }
+  | Comparison
+  /** `search("text")`: in every text of the run. */
+  | { kind: 'search'; text: string };

@@ -1,0 +1,184 @@
+import { FilterError } from './filter-error';
+import { parseFilter } from './filter-parser';
+import { filterToSql } from './filter-sql';
+import { SqlParams } from './sql-params';
+
+const compile = (text: string) => {
+  const params = new SqlParams();
+  return { sql: filterToSql(parseFilter(text), params), values: params.values };
+};
+
+function errorOf(text: string): FilterError {
+  try {
+    compile(text);
+  } catch (error) {
+    if (error instanceof FilterError) return error;
+    throw error;
+  }
+  throw new Error(`${text} was accepted`);
+}
+
+describe('filter language', () => {
+  it('reads nested calls, whatever the white space', () => {
+    expect(parseFilter(' and( eq ( run_type , "llm" ) ,\n\tgt(latency,"5s"))')).toEqual({
+      kind: 'and',
+      operands: [
+        { kind: 'comparison', comparator: 'eq', field: 'run_type', values: ['llm'], position: 22 },
+        { kind: 'comparison', comparator: 'gt', field: 'latency', values: ['5s'], position: 44 },
+      ],
+    });
+  });
+
+  it.each([
+    [`eq(name, "say \\"hi\\" \\\\ \\n \\u00e9 \\x41")`, 'say "hi" \\ \n é A'],
+    [`eq(name, 'it\\'s')`, "it's"],
+    ['eq(name, "\\/path")', '/path'],
+    ['eq(name, "\ud83d\ude00 \\ud83d\\ude00")', '\ud83d\ude00 \ud83d\ude00'],
+  ])('unescapes %s', (text, value) => {
+    expect(compile(text).values).toEqual([value]);
+  });
+
+  it.each([
+    ['eq(total_tokens, -1.5e2)', -150],
+    ['eq(is_root, True)', undefined],
+    ['gt(start_time, 2026-11-20)', '2026-11-20T00:00:00.000000Z'],
+    ['gt(start_time, 2026-11-20T10:00:00.5+02:00)', '2026-11-20T08:00:00.500000Z'],
+    ['gt(start_time, "2026-11-20T10:00:00")', '2026-11-20T10:00:00.000000Z'],
+    ['gt(latency, "300ms")', 0.3],
+    ['gt(latency, "2m")', 120],
+    ['gt(latency, 5)', 5],
+    ['eq(status, "SUCCESS")', 'success'],
+  ])('reads the literal of %s', (text, value) => {
+    expect(compile(text).values[0]).toEqual(value);
+  });
+
+  it.each([
+    ['', 0, 'expected an operator'],
+    ['eq', 2, 'expected ('],
+    ['eq(', 3, 'expected a field'],
+    ['eq(name', 7, 'expected ,'],
+    ['eq(name, )', 9, 'expected a value'],
+    ['eq(name, "a"', 12, 'expected )'],
+    ['eq(name, "a")) ', 13, 'unexpected )'],
+    ['and()', 4, 'expected an operator'],
+    ['and(eq(name, "a"),)', 18, 'expected an operator'],
+    ['and(eq(name, "a") eq(name, "b"))', 18, 'expected )'],
+    ['xor(eq(name, "a"))', 0, 'unknown operator xor'],
+    ['eq(colour, "red")', 3, 'unknown field colour'],
+    ['eq(constructor, "red")', 3, 'unknown field constructor'],
+    ['eq("name", "a")', 3, 'expected a field'],
+    ['has(name, "a")', 4, "has can't be asked of name"],
+    ['eq(name, "a', 9, 'the string is not closed'],
+    ['eq(name, "a\\', 9, 'the string is not closed'],
+    ['eq(name, "\\u12")', 10, 'hexadecimal'],
+    ['eq(name, ["a"])', 9, 'expected a value'],
+    ['in(name, ["a", ])', 15, 'expected a value'],
+    ['in(name, ["a" "b"])', 14, 'expected ]'],
+    ['eq(name, @)', 9, 'unexpected character "@"'],
+    ['eq(id, "x")', 7, 'id is compared with a UUID'],
+    ['gt(start_time, "soon")', 15, 'ISO 8601'],
+    ['gt(latency, "fast")', 12, 'seconds'],
+    ['gt(total_tokens, "many")', 17, 'a number'],
+    ['gt(total_tokens, 1e999)', 17, 'too large'],
+    ['gt(total_tokens, null)', 17, 'needs a value'],
+    ['eq(is_root, "maybe")', 12, 'true or false'],
+    ['eq(metadata, "[1]")', 13, 'JSON object'],
+    ['search(1)', 7, 'search() needs a string'],
+  ])('points at what is wrong with %s', (text, position, reason) => {
+    const error = errorOf(text);
+    expect(error.reason).toContain(reason);
+    expect(error.position).toBe(position);
+    expect(error.message).toContain(`at position ${position}`);
+  });
+
+  it('bounds depth, length, conditions and lists', () => {
+    const nest = (depth: number): string => `${'not('.repeat(depth)}eq(name, "a")${')'.repeat(depth)}`;
+    expect(() => parseFilter(nest(60))).not.toThrow();
+    expect(() => parseFilter(nest(64))).toThrow('nest at most');
+    expect(() => parseFilter(nest(100_000))).toThrow(FilterError);
+    expect(() => parseFilter(`eq(name, "${'a'.repeat(70_000)}")`)).toThrow('at most 65536 characters');
+    expect(() => parseFilter(`in(name, [${Array(1001).fill('1').join(',')}])`)).toThrow('at most 1000 values');
+    expect(() => parseFilter(`and(${Array(1001).fill('eq(name,1)').join(',')})`)).toThrow('at most 1000 conditions');
+  });
+
+  it('puts no character of a value into the SQL text', () => {
+    const evil = `'); DROP TABLE trace_runs; -- $1 %s \\' /* "`;
+    const quoted = JSON.stringify(evil);
+    const texts = [
+      `eq(name, ${quoted})`,
+      `in(name, [${quoted}])`,
+      `like(name, ${quoted})`,
+      `search(${quoted})`,
+      `has(tags, ${quoted})`,
+      `has(metadata, ${quoted})`,
+      `and(eq(metadata_key, ${quoted}), eq(metadata_value, ${quoted}))`,
+      `eq(input_value, ${quoted})`,
+      `eq(feedback_comment, ${quoted})`,
+    ];
+    for (const text of texts) {
+      const { sql, values } = compile(text);
+      expect(sql).not.toContain('DROP');
+      expect(JSON.stringify(values)).toContain('DROP');
+    }
+  });
+
+  it('answers any text with an expression or a FilterError, never with anything else', () => {
+    const fragments = [
+      'and',
+      'or',
+      'not',
+      'eq',
+      'in',
+      'name',
+      'tags',
+      'metadata_key',
+      '(',
+      ')',
+      '[',
+      ']',
+      ',',
+      '"',
+      "'",
+      '\\',
+      ' ',
+    ];
+    fragments.push(
+      '1',
+      '-',
+      '.',
+      '2026-01-01',
+      'null',
+      'true',
+      '\0',
+      '\ud800',
+      '€',
+      '$1',
+      ';',
+      '--',
+      '"a"',
+      'eq(name, "a")',
+    );
+    const random = generator(7);
+    for (let round = 0; round < 20_000; round += 1) {
+      const length = 1 + Math.floor(random() * 14);
+      const text = Array.from({ length }, () => fragments[Math.floor(random() * fragments.length)]).join('');
+      try {
+        compile(text);
+      } catch (error) {
+        if (!(error instanceof FilterError))
+          throw new Error(`Not a FilterError for ${JSON.stringify(text)}`, { cause: error });
+      }
+    }
+  });
+});
+
+/** mulberry32: the same sequence in every run. */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

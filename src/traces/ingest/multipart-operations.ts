@@ -1,0 +1,102 @@
+import { Instant } from '../instant';
+import { storableText } from '../stored-text';
+import { traceErrors } from '../trace.errors';
+import type { MultipartPart } from './multipart';
+import { OperationKind } from './run-merge';
+import { OUT_OF_BAND, OutOfBandField, readOperation, RunOperation } from './run-operation';
+
+export interface Attachment {
+  runId: string;
+  name: string;
+  mimeType: string;
+  data: Buffer;
+}
+
+export interface MultipartContent {
+  operations: RunOperation[];
+  /** Feedback bodies under the ids in their parts' names. */
+  feedback: { id: string; body: Record<string, unknown> }[];
+  attachments: Attachment[];
+}
+
+const PART_NAME =
+  /^(post|patch|feedback|attachment)\.([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\.(.+))?$/is;
+
+interface Assembly {
+  kind: OperationKind;
+  runId: string;
+  /** Undefined until the main part came. */
+  body?: Record<string, unknown>;
+  outOfBand: Partial<Record<OutOfBandField, string>>;
+}
+
+/**
+ * Puts the parts `<event>.<id>[.<field>]` together: a run's main part and its large fields in any order, feedback and
+ * attachments.
+ * @throws {ApiError} 422 naming the part that is wrong: nothing of a request is dropped silently.
+ */
+export function readParts(parts: MultipartPart[], receivedAt: Instant): MultipartContent {
+  const assemblies: Assembly[] = [];
+  const open = new Map<string, Assembly>();
+  const content: MultipartContent = { operations: [], feedback: [], attachments: [] };
+  for (const part of parts) {
+    const [, event, rawId, field] = PART_NAME.exec(part.name) ?? [];
+    if (!event || !rawId) {
+      throw traceErrors.invalid(part.name, 'a part is named post|patch|feedback|attachment.<uuid>[.<field>]');
+    }
+    const id = rawId.toLowerCase();
+    switch (event.toLowerCase()) {
+      case 'feedback':
+        content.feedback.push({ id, body: jsonObject(part) });
+        break;
+      case 'attachment':
+        if (!field) throw traceErrors.invalid(part.name, 'an attachment needs a name: attachment.<run id>.<name>');
+        content.attachments.push({ runId: id, name: storableText(field), mimeType: part.contentType, data: part.data });
+        break;
+      default:
+        collect(assemblies, open, event.toLowerCase() as OperationKind, id, field, part);
+    }
+  }
+  for (const { kind, runId, body = {}, outOfBand } of assemblies) {
+    content.operations.push(readOperation({ kind, runId, body, outOfBand, receivedAt, path: `${kind}.${runId}` }));
+  }
+  return content;
+}
+
+function collect(
+  assemblies: Assembly[],
+  open: Map<string, Assembly>,
+  kind: OperationKind,
+  runId: string,
+  field: string | undefined,
+  part: MultipartPart,
+): void {
+  const key = `${kind}.${runId}`;
+  let assembly = open.get(key);
+  // A second main part begins a second operation on the run.
+  if (!assembly || (field === undefined && assembly.body)) {
+    assembly = { kind, runId, outOfBand: {} };
+    assemblies.push(assembly);
+    open.set(key, assembly);
+  }
+  if (field === undefined) {
+    assembly.body = jsonObject(part);
+  } else if ((OUT_OF_BAND as readonly string[]).includes(field)) {
+    assembly.outOfBand[field as OutOfBandField] = part.data.toString('utf8');
+  } else {
+    throw traceErrors.invalid(part.name, `a run has no field of its own part named ${field}`);
+  }
+}
+
+function jsonObject(part: MultipartPart): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(part.data.toString('utf8'));
+  } catch {
+    throw traceErrors.invalid(part.name, 'the part is not JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw traceErrors.invalid(part.name, 'the part is not a JSON object');
+  }
+  return value as Record<string, unknown>;
+}

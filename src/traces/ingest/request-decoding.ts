@@ -1,0 +1,77 @@
+import { Readable, Transform, TransformCallback } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { Injectable, OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
+import { AppConfig } from '../../config/config';
+import { ApiError } from '../../http/api-error';
+import { traceErrors } from '../trace.errors';
+
+/** The routes whose clients compress what they send. */
+const TRACE_PATH = /^\/(?:api\/(?:v1\/)?)?(?:runs|otel|feedback)(?:\/|\?|$)/;
+
+/**
+ * Decodes whole-body compression of trace uploads before anything parses them, and bounds what comes out: a small body
+ * that unfolds to gigabytes ends with 413 and not with the process.
+ */
+@Injectable()
+export class RequestDecoding implements OnModuleInit {
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly config: AppConfig,
+  ) {}
+
+  onModuleInit(): void {
+    const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
+    fastify.addContentTypeParser('application/x-protobuf', { parseAs: 'buffer' }, (_request, body, done) =>
+      done(null, body),
+    );
+    fastify.addHook('preParsing', (request, reply, payload, done) => this.decode(request, reply, payload, done));
+  }
+
+  private decode(
+    request: FastifyRequest,
+    _reply: FastifyReply,
+    payload: RequestPayload,
+    done: (error: Error | null, payload?: RequestPayload) => void,
+  ): void {
+    const encoding = request.headers['content-encoding']?.trim().toLowerCase();
+    if (!encoding || encoding === 'identity' || !TRACE_PATH.test(request.url)) return done(null, payload);
+    const decoder = decoderOf(encoding);
+    if (!decoder) return done(traceErrors.unsupportedEncoding(encoding));
+    done(null, decoded(payload, decoder, encoding, this.config.traceLimitBytes));
+  }
+}
+
+function decoderOf(encoding: string): Transform | undefined {
+  return encoding === 'gzip' || encoding === 'x-gzip' ? createGunzip() : undefined;
+}
+
+/** The decoded payload; it keeps count of the encoded bytes, which Fastify compares with Content-Length. */
+function decoded(payload: Readable, decoder: Transform, encoding: string, limitBytes: number): RequestPayload {
+  let total = 0;
+  const bounded: Transform & RequestPayload = new Transform({
+    transform(chunk: Buffer, _encoding: BufferEncoding, next: TransformCallback) {
+      total += chunk.length;
+      if (total > limitBytes) next(traceErrors.tooLarge(limitBytes));
+      else next(null, chunk);
+    },
+  });
+  bounded.receivedEncodedLength = 0;
+  payload.on('data', (chunk: Buffer) => {
+    bounded.receivedEncodedLength = (bounded.receivedEncodedLength ?? 0) + chunk.length;
+  });
+  const fail = (error: Error): void => {
+    payload.unpipe(decoder);
+    payload.resume();
+    bounded.destroy(error instanceof ApiError ? error : traceErrors.undecodable(encoding));
+  };
+  payload.on('error', fail);
+  decoder.on('error', fail);
+  bounded.on('error', () => {
+    payload.unpipe(decoder);
+    payload.resume();
+  });
+  payload.pipe(decoder).pipe(bounded);
+  return bounded;
+}

@@ -1,0 +1,87 @@
+import type { Instant } from '../instant';
+import {
+  decodeRanks,
+  encodeRanks,
+  mergeChange,
+  OperationKind,
+  Ranks,
+  rankOf,
+  RUN_FIELDS,
+  RunChange,
+  RunField,
+} from './run-merge';
+
+function change(kind: OperationKind, fields: Partial<Record<RunField, string>>): RunChange {
+  const endTime = fields.end_time as Instant | undefined;
+  const ranked: RunChange = {};
+  for (const field of RUN_FIELDS) {
+    const value = fields[field];
+    if (value !== undefined) ranked[field] = { value, rank: rankOf(field, value, kind, endTime) };
+  }
+  return ranked;
+}
+
+const values = (merged: RunChange): Record<string, string> =>
+  Object.fromEntries(Object.entries(merged).map(([field, { value }]) => [field, value]));
+
+function fold(operations: RunChange[]): RunChange {
+  const merged: RunChange = {};
+  for (const operation of operations) mergeChange(merged, operation);
+  return merged;
+}
+
+function permutations<T>(items: T[]): T[][] {
+  if (items.length < 2) return [items];
+  return items.flatMap((item, index) =>
+    permutations(items.filter((_, other) => other !== index)).map((rest) => [item, ...rest]),
+  );
+}
+
+const EARLY = '2026-11-20T10:00:03.000000Z';
+const LATE = '2026-11-20T10:00:04.000000Z';
+
+describe('merging operations on a run', () => {
+  it('ends in the same run for every order and repetition', () => {
+    const operations = [
+      change('post', { name: 'run', inputs: '{"a":1}', outputs: '{}', events: '[]', start_time: EARLY, project: 'p' }),
+      change('patch', { outputs: '{"first":1}', end_time: EARLY, extra: '{"b":2}', start_time: LATE }),
+      change('patch', { outputs: '{"second":1}', end_time: LATE, extra: '{}' }),
+      change('patch', { tags: '["one"]', name: 'renamed' }),
+      change('patch', { tags: '["two"]' }),
+      change('patch', { tags: '["three"]', outputs: '{"untimed":"and longer than the others"}' }),
+    ];
+    const expected = values(fold(operations));
+    expect(expected).toMatchObject({
+      name: 'renamed',
+      inputs: '{"a":1}',
+      outputs: '{"second":1}',
+      events: '[]',
+      extra: '{"b":2}',
+      start_time: EARLY,
+      end_time: LATE,
+      tags: '["three"]',
+    });
+    for (const order of permutations(operations)) {
+      expect(values(fold(order))).toEqual(expected);
+      expect(values(fold([...order, ...order.slice(0, 3)]))).toEqual(expected);
+    }
+  });
+
+  it('keeps the first of two posts that differ, unless the second has ended', () => {
+    const first = change('post', { inputs: '{"a":1}' });
+    expect(values(fold([first, change('post', { inputs: '{"b":2}' })]))).toEqual({ inputs: '{"a":1}' });
+    expect(values(fold([first, change('post', { inputs: '{"b":2}', end_time: LATE })]))).toMatchObject({
+      inputs: '{"b":2}',
+    });
+  });
+
+  it('writes down only the ranks that a plain post has not', () => {
+    const ranksOf = (merged: RunChange): Ranks =>
+      Object.fromEntries(Object.entries(merged).map(([field, { rank }]) => [field, rank]));
+    expect(encodeRanks(ranksOf(change('post', { name: 'run', inputs: '{"a":1}' })))).toBeNull();
+    const merged = ranksOf(change('patch', { outputs: '{"a":1}', end_time: LATE }));
+    const encoded = encodeRanks(merged);
+    expect(Object.keys(JSON.parse(encoded ?? '{}') as object)).toEqual(['outputs']);
+    expect(decodeRanks(encoded, ['outputs', 'end_time'], LATE as Instant)).toEqual(merged);
+  });
+});

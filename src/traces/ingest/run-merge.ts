@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { Instant } from '../instant';
+
+/**
+ * The parts of a run that are merged one by one. Each is a register whose value has a rank: the higher rank wins, in
+ * whatever order operations arrive, so replays and reordering end in the same row.
+ */
+export const RUN_FIELDS = [
+  'name',
+  'run_type',
+  'start_time',
+  'end_time',
+  'trace_id',
+  'parent_run_id',
+  'dotted_order',
+  'project',
+  'error',
+  'inputs',
+  'outputs',
+  'extra',
+  'events',
+  'serialized',
+  'tags',
+  'reference_example_id',
+  'usage',
+  'first_token_time',
+] as const;
+export type RunField = (typeof RUN_FIELDS)[number];
+
+export interface FieldValue {
+  /** As stored: text, JSON text, an instant or an id. */
+  value: string;
+  rank: string;
+}
+
+/** What one or several operations say about a run. */
+export type RunChange = Partial<Record<RunField, FieldValue>>;
+
+export type OperationKind = 'post' | 'patch';
+
+/** Below every other: a stand-in that a column needs, or a start time read off an id. Any real value replaces it. */
+export const DERIVED_RANK = '';
+/** A position that was worked out from the post's own start time, for clients that send no dotted_order. */
+export const COMPUTED_RANK = '+';
+const EMPTY_RANK = '0';
+/** What nearly every field of a post has; ranks equal to it are not written down. */
+export const POST_RANK = '1';
+
+/** Where and under what a run stands is said by its post; a patch only repeats it, or says it first. */
+const IDENTITY: ReadonlySet<RunField> = new Set(['start_time', 'trace_id', 'parent_run_id', 'dotted_order', 'project']);
+
+/**
+ * The rank of a value:
+ * - an empty object or list is below every value, so it fills a gap and never overwrites;
+ * - a patch is above a post, and among equals the operation with the newer end_time wins;
+ * - two patches with equal end_time: the longer value, then the greater hash. That is arbitrary, and the same everywhere;
+ * - two posts that differ: the first one stays (a client that repeats a post by mistake destroys nothing);
+ * - for end_time itself the newest wins, for identity the post.
+ */
+export function rankOf(field: RunField, value: string, kind: OperationKind, endTime: Instant | undefined): string {
+  if (field === 'end_time') return value;
+  if (IDENTITY.has(field)) return kind === 'post' ? POST_RANK : EMPTY_RANK;
+  if (value === '{}' || value === '[]') return EMPTY_RANK;
+  if (kind === 'post') return POST_RANK + (endTime ?? '');
+  const hash = createHash('sha1').update(value).digest('base64url').slice(0, 8);
+  // '!' sorts before any digit: a patch without end_time is below each one that has it.
+  return `2${endTime ?? ''}!${String(value.length).padStart(10, '0')}${hash}`;
+}
+
+/** Adds what a later operation says. The later of two equal ranks changes nothing. */
+export function mergeChange(into: RunChange, from: RunChange): void {
+  for (const field of RUN_FIELDS) {
+    const next = from[field];
+    const present = into[field];
+    if (next && (!present || next.rank > present.rank)) into[field] = next;
+  }
+}
+
+/** The ranks of a stored row's fields. */
+export type Ranks = Partial<Record<RunField, string>>;
+
+/** Ranks as a row keeps them: null when all are a plain post's, so that most rows carry nothing. */
+export function encodeRanks(ranks: Ranks): string | null {
+  const other = RUN_FIELDS.filter(
+    (field) => field !== 'end_time' && ranks[field] !== undefined && ranks[field] !== POST_RANK,
+  ).map((field) => [field, ranks[field]]);
+  return other.length === 0 ? null : JSON.stringify(Object.fromEntries(other));
+}
+
+export function decodeRanks(encoded: string | null, present: Iterable<RunField>, endTime: Instant | null): Ranks {
+  const other = encoded === null ? {} : (JSON.parse(encoded) as Ranks);
+  const ranks: Ranks = {};
+  for (const field of present) ranks[field] = field === 'end_time' ? (endTime ?? '') : (other[field] ?? POST_RANK);
+  return ranks;
+}

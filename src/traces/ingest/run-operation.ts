@@ -1,0 +1,190 @@
+import { v7 as uuidv7 } from 'uuid';
+import { parseDottedOrder, uuidTime } from '../dotted-order';
+import { Instant, toInstant } from '../instant';
+import { traceErrors } from '../trace.errors';
+import { DERIVED_RANK, FieldValue, OperationKind, rankOf, RunChange, RunField } from './run-merge';
+import { storableText } from '../stored-text';
+import { Usage, usageOf } from './usage';
+
+/** The fields that multipart requests carry as parts of their own, as the JSON text that the client wrote. */
+export const OUT_OF_BAND = ['inputs', 'outputs', 'events', 'extra', 'error', 'serialized'] as const;
+export type OutOfBandField = (typeof OUT_OF_BAND)[number];
+
+export const DEFAULT_PROJECT = 'default';
+
+/** How a run names its project until the project is looked up. */
+export type ProjectReference = `id:${string}` | `name:${string}`;
+
+export interface RunOperation {
+  runId: string;
+  change: RunChange;
+}
+
+export interface OperationSource {
+  kind: OperationKind;
+  /** The id in the path or in the part's name, when the body need not carry it. */
+  runId?: string;
+  body: Record<string, unknown>;
+  outOfBand: Partial<Record<OutOfBandField, string>>;
+  receivedAt: Instant;
+  /** Where the operation stood in the request, for the error's path. */
+  path: string;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/**
+ * Reads one post or patch of a run: what it says becomes ranked values, what it leaves out (or sends as null) is absent.
+ * @throws {ApiError} 422 naming the field.
+ */
+export function readOperation(source: OperationSource): RunOperation {
+  const { kind, body, path } = source;
+  const at = (field: string): string => (path ? `${path}.${field}` : field);
+  const fail = (field: string, message: string): never => {
+    throw traceErrors.invalid(at(field), message);
+  };
+  const id = (field: string): string | undefined => {
+    const value = body[field];
+    if (value === undefined || value === null || value === '') return undefined;
+    return typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : fail(field, `${field} must be a UUID`);
+  };
+  const text = (field: string): string | undefined => {
+    const value = body[field];
+    if (value === undefined || value === null) return undefined;
+    return typeof value === 'string' ? storableText(value) : fail(field, `${field} must be a string`);
+  };
+  const instant = (field: string): Instant | undefined => {
+    const value = body[field];
+    if (value === undefined || value === null) return undefined;
+    return toInstant(value) ?? fail(field, `${field} must be an ISO 8601 timestamp`);
+  };
+
+  // createRun() of the JavaScript client leaves the id to the server when its user gave none.
+  const runId = source.runId ?? id('id') ?? (kind === 'post' ? uuidv7() : fail('id', 'id is required'));
+  const endTime = instant('end_time');
+  const change: RunChange = {};
+  const set = (field: RunField, value: string | undefined, rank?: string): void => {
+    if (value !== undefined) change[field] = { value, rank: rank ?? rankOf(field, value, kind, endTime) };
+  };
+
+  set('end_time', endTime);
+  set('name', text('name'));
+  set('run_type', text('run_type')?.toLowerCase());
+  set('reference_example_id', id('reference_example_id'));
+
+  const dottedOrder = given(text('dotted_order'));
+  const position = dottedOrder === undefined ? undefined : parseDottedOrder(dottedOrder);
+  if (dottedOrder !== undefined && position?.runId !== runId) {
+    fail('dotted_order', 'dotted_order must be segments of a time stamp and a run id, the last one of this run');
+  }
+  const parent = id('parent_run_id') ?? position?.ancestors.at(-1);
+  set('dotted_order', dottedOrder);
+  set('parent_run_id', parent);
+  set('trace_id', id('trace_id') ?? position?.traceId);
+  const startTime = instant('start_time');
+  const derived = (): Instant | undefined =>
+    position?.startTime ?? uuidTime(runId) ?? (kind === 'post' ? source.receivedAt : undefined);
+  set('start_time', startTime ?? derived(), startTime ? undefined : DERIVED_RANK);
+
+  const projectId = id('session_id');
+  const projectName = given(text('session_name'));
+  if (projectId) set('project', `id:${projectId}` satisfies ProjectReference);
+  else if (projectName !== undefined) set('project', `name:${projectName}` satisfies ProjectReference);
+  else if (kind === 'post') set('project', `name:${DEFAULT_PROJECT}` satisfies ProjectReference, DERIVED_RANK);
+
+  const tags = body.tags;
+  if (tags !== undefined && tags !== null) {
+    if (!Array.isArray(tags)) fail('tags', 'tags must be a list of strings');
+    else
+      set('tags', JSON.stringify(tags.map((tag) => storableText(typeof tag === 'string' ? tag : JSON.stringify(tag)))));
+  }
+
+  const parsed = readOutOfBand(source, at);
+  for (const field of OUT_OF_BAND) {
+    const json = parsed[field];
+    if (!json) continue;
+    if (field !== 'error') set(field, json.text);
+    else if (json.value !== '') set('error', storableText(typeof json.value === 'string' ? json.value : json.text));
+  }
+  deriveFrom(parsed, kind, endTime, change);
+  return { runId, change };
+}
+
+interface Parsed {
+  text: string;
+  value: unknown;
+}
+
+/** Some clients send an empty string for what they don't have. */
+const given = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
+
+/** The large fields, from parts of their own or from the body; JSON null is the same as absence. */
+function readOutOfBand(
+  source: OperationSource,
+  at: (field: string) => string,
+): Partial<Record<OutOfBandField, Parsed>> {
+  const parsed: Partial<Record<OutOfBandField, Parsed>> = {};
+  for (const field of OUT_OF_BAND) {
+    const raw = source.outOfBand[field];
+    const inline = source.body[field];
+    if (raw !== undefined) {
+      let value: unknown;
+      try {
+        value = JSON.parse(raw);
+      } catch {
+        throw traceErrors.invalid(at(field), `${field} is not JSON`);
+      }
+      if (value !== null) parsed[field] = { text: raw, value };
+    } else if (inline !== undefined && inline !== null) {
+      parsed[field] = { text: JSON.stringify(inline), value: inline };
+    }
+  }
+  return parsed;
+}
+
+/** What the run's own payloads say that is stored in columns: usage, and when the first token came. */
+function deriveFrom(
+  parsed: Partial<Record<OutOfBandField, Parsed>>,
+  kind: OperationKind,
+  endTime: Instant | undefined,
+  change: RunChange,
+): void {
+  const ranked = (field: RunField, value: string): FieldValue => ({ value, rank: rankOf(field, value, kind, endTime) });
+  const usage: Usage | undefined = usageOf(parsed.outputs?.value, metadataOf(parsed.extra?.value));
+  if (usage) change.usage = ranked('usage', JSON.stringify(usage));
+  const firstToken = firstTokenTime(parsed.events?.value);
+  if (firstToken) change.first_token_time = ranked('first_token_time', firstToken);
+}
+
+export function metadataOf(extra: unknown): Record<string, unknown> | undefined {
+  if (typeof extra !== 'object' || extra === null || !('metadata' in extra)) return undefined;
+  const { metadata } = extra;
+  return typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata)
+    ? (metadata as Record<string, unknown>)
+    : undefined;
+}
+
+/** A conversation's id, under the names that clients give it. */
+export function threadIdOf(metadata: Record<string, unknown> | undefined): string | undefined {
+  for (const key of ['session_id', 'conversation_id', 'thread_id']) {
+    const value = metadata?.[key];
+    if (typeof value === 'string' && value !== '') return storableText(value);
+  }
+  return undefined;
+}
+
+function firstTokenTime(events: unknown): Instant | undefined {
+  if (!Array.isArray(events)) return undefined;
+  for (const event of events as unknown[]) {
+    if (
+      typeof event === 'object' &&
+      event !== null &&
+      'name' in event &&
+      event.name === 'new_token' &&
+      'time' in event
+    ) {
+      return toInstant(event.time);
+    }
+  }
+  return undefined;
+}

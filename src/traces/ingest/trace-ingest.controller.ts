@@ -1,0 +1,77 @@
+import { Body, Controller, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
+import { ApiConsumes, ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { InternalKeyAccepted, Tenant } from '../../auth/tenant';
+import type { TenantId } from '../../auth/tenant';
+import { runBatchSchema, runBodySchema, runParamsSchema } from './trace-ingest.schemas';
+import type { RunBatch, RunBody } from './trace-ingest.schemas';
+import { TraceUploadService } from './trace-upload.service';
+
+/**
+ * Uploads whose bare paths (`POST /runs`, `POST /runs/batch`) belong to the deployment API: clients that use these are
+ * pointed at `/api/v1` or `/api`.
+ */
+@ApiTags('Trace ingestion')
+@InternalKeyAccepted()
+@Controller('api/v1/runs')
+export class RunUploadController {
+  constructor(private readonly uploads: TraceUploadService) {}
+
+  /** Begins a run. Answered once it is stored, as every upload; a replay changes nothing. */
+  @Post()
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Trace the start of a run' })
+  async post(@Tenant() tenantId: TenantId, @Body({ schema: runBodySchema }) body: RunBody) {
+    await this.uploads.post(tenantId, body);
+    return { message: 'Run stored' };
+  }
+
+  @Post('batch')
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Trace starts and ends of many runs' })
+  async batch(@Tenant() tenantId: TenantId, @Body({ schema: runBatchSchema }) body: RunBatch) {
+    await this.uploads.batch(tenantId, body);
+    return { message: 'Runs stored' };
+  }
+}
+
+@ApiTags('Trace ingestion')
+@InternalKeyAccepted()
+@Controller('api/v1/runs')
+export class TraceIngestController {
+  constructor(private readonly uploads: TraceUploadService) {}
+
+  /** Parts `post.<run id>`, `patch.<run id>`, their large fields, attachments and feedback; as a whole it may be gzip. */
+  @Post('multipart')
+  @HttpCode(202)
+  @ApiConsumes('multipart/form-data')
+  @ApiOperation({ summary: 'Trace runs, with attachments and feedback' })
+  async multipart(@Tenant() tenantId: TenantId, @Req() request: FastifyRequest) {
+    await this.uploads.multipart(tenantId, request.body, request.headers['content-type']);
+    return { message: 'Runs stored' };
+  }
+
+  /** Adds to a run: null and absent fields stay as they are. It may come before the run's start. */
+  @Patch(':run_id')
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Trace the end of a run' })
+  async patch(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: runParamsSchema }) params: z.output<typeof runParamsSchema>,
+    @Body({ schema: runBodySchema }) body: RunBody,
+  ) {
+    await this.uploads.patch(tenantId, params.run_id, body);
+    return { message: 'Run stored' };
+  }
+}
+
+@ApiExcludeController()
+@InternalKeyAccepted()
+@Controller('api/runs')
+export class RunUploadAliasController extends RunUploadController {}
+
+@ApiExcludeController()
+@InternalKeyAccepted()
+@Controller(['api/runs', 'runs'])
+export class TraceIngestAliasesController extends TraceIngestController {}

@@ -1,0 +1,356 @@
+import { Injectable } from '@nestjs/common';
+import { EntityManager } from 'typeorm';
+import type { TenantId } from '../../auth/tenant';
+import { Instant } from '../instant';
+import { parseDottedOrder, SEGMENT_LENGTH } from '../dotted-order';
+import { SPAN_ID_KEY } from '../otel/span-mapper';
+import { selectInstant } from '../trace-wire';
+import { COMPUTED_RANK, decodeRanks, DERIVED_RANK, Ranks, RunChange, RunField } from './run-merge';
+import { metadataOf, threadIdOf } from './run-operation';
+import { storableJsonb } from '../stored-text';
+import type { Usage } from './usage';
+
+/** Where a stored run is: all of its primary key but the tenant. */
+export interface RunPlace {
+  projectId: string;
+  startTime: Instant;
+}
+
+export interface RunKey {
+  runId: string;
+  /** Null while the run is only held. */
+  place: RunPlace | null;
+  held: RunChange | null;
+}
+
+export interface NewRun {
+  runId: string;
+  place: RunPlace;
+  change: RunChange;
+  ranks: string | null;
+}
+
+/** The fields of `change` replace the stored ones; the run moves when its new place differs. */
+export interface ChangedRun extends NewRun {
+  storedAt: RunPlace;
+}
+
+interface ColumnWriter {
+  column: string;
+  type: string;
+  /** Replaced together, nulls included, when this field of the run is replaced. */
+  field: RunField;
+  read: (row: Row) => string | null | undefined;
+}
+
+/** A change with the parts that several columns are made of. */
+interface Row {
+  change: RunChange;
+  usage?: Usage;
+  metadata?: Record<string, unknown>;
+}
+
+const plain = (column: RunField, type: string): ColumnWriter => ({
+  column,
+  type,
+  field: column,
+  read: ({ change }) => change[column]?.value,
+});
+const usage = (column: Exclude<keyof Usage, 'details'>, type: string): ColumnWriter => ({
+  column,
+  type,
+  field: 'usage',
+  read: (row) => row.usage?.[column]?.toString(),
+});
+
+/** Every column that a run's fields fill; project_id and start_time are the place. */
+const COLUMNS: ColumnWriter[] = [
+  plain('name', 'text'),
+  plain('run_type', 'text'),
+  plain('end_time', 'timestamptz'),
+  plain('trace_id', 'uuid'),
+  plain('parent_run_id', 'uuid'),
+  plain('dotted_order', 'text'),
+  {
+    column: 'parent_run_ids',
+    type: 'uuid[]',
+    field: 'dotted_order',
+    read: ({ change }) =>
+      change.dotted_order && `{${parseDottedOrder(change.dotted_order.value)?.ancestors.join(',') ?? ''}}`,
+  },
+  plain('error', 'text'),
+  plain('inputs', 'text'),
+  plain('outputs', 'text'),
+  plain('extra', 'text'),
+  {
+    column: 'metadata',
+    type: 'jsonb',
+    field: 'extra',
+    read: ({ metadata }) => metadata && storableJsonb(metadata),
+  },
+  { column: 'thread_id', type: 'text', field: 'extra', read: ({ metadata }) => threadIdOf(metadata) },
+  plain('events', 'text'),
+  plain('serialized', 'text'),
+  {
+    column: 'tags',
+    type: 'text[]',
+    field: 'tags',
+    read: ({ change }) => change.tags && arrayLiteral(JSON.parse(change.tags.value) as string[]),
+  },
+  plain('reference_example_id', 'uuid'),
+  usage('prompt_tokens', 'bigint'),
+  usage('completion_tokens', 'bigint'),
+  usage('total_tokens', 'bigint'),
+  usage('prompt_cost', 'numeric'),
+  usage('completion_cost', 'numeric'),
+  usage('total_cost', 'numeric'),
+  {
+    column: 'usage_details',
+    type: 'jsonb',
+    field: 'usage',
+    read: (row) => row.usage?.details && storableJsonb(row.usage.details),
+  },
+  plain('first_token_time', 'timestamptz'),
+];
+
+/** The columns whose being there tells whether a field has a value; the rest follow one of these. */
+const PRESENCE: Record<Exclude<RunField, 'project' | 'usage'>, string> & { usage: string } = {
+  name: 'true',
+  run_type: 'true',
+  start_time: 'true',
+  trace_id: 'true',
+  dotted_order: 'true',
+  parent_run_id: 'r.parent_run_id IS NOT NULL',
+  end_time: 'r.end_time IS NOT NULL',
+  error: 'r.error IS NOT NULL',
+  inputs: 'r.inputs IS NOT NULL',
+  outputs: 'r.outputs IS NOT NULL',
+  extra: 'r.extra IS NOT NULL',
+  events: 'r.events IS NOT NULL',
+  serialized: 'r.serialized IS NOT NULL',
+  tags: 'r.tags IS NOT NULL',
+  reference_example_id: 'r.reference_example_id IS NOT NULL',
+  usage: 'num_nonnulls(r.total_tokens, r.total_cost) > 0',
+  first_token_time: 'r.first_token_time IS NOT NULL',
+};
+
+const INSERT_COLUMNS = COLUMNS.map(({ column }) => column).join(', ');
+/** Parameters 1 to 5 are the tenant, run ids, projects, start times and ranks. */
+const FIRST_COLUMN = 6;
+const unnested = COLUMNS.map((_, index) => `$${index + FIRST_COLUMN}::text[]`).join(', ');
+const typed = COLUMNS.map(({ column, type }) => `v.${column}::${type}`).join(', ');
+const V_COLUMNS = `run_id, project_id, start_time, merge_ranks, ${INSERT_COLUMNS}`;
+const STATUS = (error: string, endTime: string): string =>
+  `CASE WHEN ${error} IS NOT NULL THEN 'error' WHEN ${endTime} IS NOT NULL THEN 'success' ELSE 'pending' END`;
+
+const INSERT = `
+  INSERT INTO trace_runs (tenant_id, run_id, project_id, start_time, merge_ranks, status, ${INSERT_COLUMNS})
+  SELECT $1::uuid, v.run_id, v.project_id, v.start_time, v.merge_ranks, ${STATUS('v.error', 'v.end_time')}, ${typed}
+  FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], ${unnested}) AS v (${V_COLUMNS})`;
+
+/** After the columns come: which fields are replaced, and where the rows are now. */
+const CHANGED = FIRST_COLUMN + COLUMNS.length;
+const UPDATE = `
+  UPDATE trace_runs r SET
+    project_id = v.project_id,
+    start_time = v.start_time,
+    merge_ranks = v.merge_ranks,
+    updated_at = now(),
+    status = ${STATUS('COALESCE(v.error, r.error)', 'COALESCE(v.end_time::timestamptz, r.end_time)')},
+    ${COLUMNS.map(
+      ({ column, type, field }) =>
+        `${column} = CASE WHEN strpos(v.changed, ',${field},') > 0 THEN v.${column}::${type} ELSE r.${column} END`,
+    ).join(',\n    ')}
+  FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], ${unnested},
+              $${CHANGED}::text[], $${CHANGED + 1}::uuid[], $${CHANGED + 2}::timestamptz[])
+    AS v (${V_COLUMNS}, changed, stored_project_id, stored_start_time)
+  WHERE r.tenant_id = $1::uuid AND r.project_id = v.stored_project_id
+    AND r.start_time = v.stored_start_time AND r.run_id = v.run_id`;
+
+/** The writes of ingestion. All run inside the caller's transaction, and each is one statement for a whole request. */
+@Injectable()
+export class TraceIngestRepository {
+  /**
+   * Claims the keys of these runs: makes those that are new, locks those that are there, and returns the latter.
+   * Two phases in the same order of ids everywhere, so that requests with runs in common wait and never deadlock.
+   */
+  async claimKeys(
+    manager: EntityManager,
+    tenantId: TenantId,
+    runs: { runId: string; place: RunPlace | null; held: RunChange | null }[],
+  ): Promise<RunKey[]> {
+    const sorted = [...runs].sort((a, b) => (a.runId < b.runId ? -1 : 1));
+    const created = await manager.query<{ run_id: string }[]>(
+      `INSERT INTO trace_run_keys (tenant_id, run_id, project_id, start_time, held)
+       SELECT $1, v.* FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[]) AS v
+       ON CONFLICT (tenant_id, run_id) DO NOTHING
+       RETURNING run_id`,
+      [
+        tenantId,
+        sorted.map(({ runId }) => runId),
+        sorted.map(({ place }) => place?.projectId ?? null),
+        sorted.map(({ place }) => place?.startTime ?? null),
+        sorted.map(({ held }) => held && JSON.stringify(held)),
+      ],
+    );
+    if (created.length === sorted.length) return [];
+    const isNew = new Set(created.map((row) => row.run_id));
+    const rows = await manager.query<
+      { run_id: string; project_id: string | null; start_time: Instant | null; held: string | null }[]
+    >(
+      `SELECT run_id, project_id, ${selectInstant('start_time')} AS start_time, held
+       FROM trace_run_keys WHERE tenant_id = $1 AND run_id = ANY ($2::uuid[]) ORDER BY run_id FOR UPDATE`,
+      [tenantId, sorted.map(({ runId }) => runId).filter((runId) => !isNew.has(runId))],
+    );
+    return rows.map((row) => ({
+      runId: row.run_id,
+      place: row.project_id && row.start_time ? { projectId: row.project_id, startTime: row.start_time } : null,
+      held: row.held === null ? null : (JSON.parse(row.held) as RunChange),
+    }));
+  }
+
+  async moveKeys(
+    manager: EntityManager,
+    tenantId: TenantId,
+    runs: { runId: string; place: RunPlace }[],
+  ): Promise<void> {
+    await manager.query(
+      `UPDATE trace_run_keys k SET project_id = v.project_id, start_time = v.start_time, held = NULL
+       FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[]) AS v (run_id, project_id, start_time)
+       WHERE k.tenant_id = $1 AND k.run_id = v.run_id`,
+      [
+        tenantId,
+        runs.map(({ runId }) => runId),
+        runs.map(({ place }) => place.projectId),
+        runs.map(({ place }) => place.startTime),
+      ],
+    );
+  }
+
+  async hold(manager: EntityManager, tenantId: TenantId, runs: { runId: string; held: RunChange }[]): Promise<void> {
+    await manager.query(
+      `UPDATE trace_run_keys k SET held = v.held FROM unnest($2::uuid[], $3::text[]) AS v (run_id, held)
+       WHERE k.tenant_id = $1 AND k.run_id = v.run_id`,
+      [tenantId, runs.map(({ runId }) => runId), runs.map(({ held }) => JSON.stringify(held))],
+    );
+  }
+
+  /** The ranks of stored runs' fields, by run id. */
+  async ranks(
+    manager: EntityManager,
+    tenantId: TenantId,
+    runs: { runId: string; place: RunPlace }[],
+  ): Promise<Map<string, Ranks>> {
+    const present = Object.entries(PRESENCE).map(([field, sql]) => `CASE WHEN ${sql} THEN '${field}' END`);
+    const rows = await manager.query<
+      { run_id: string; merge_ranks: string | null; end_time: Instant | null; present: RunField[] }[]
+    >(
+      `SELECT r.run_id, r.merge_ranks, ${selectInstant('r.end_time')} AS end_time,
+              array_remove(ARRAY[${present.join(', ')}], NULL) AS present
+       FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[]) AS v (run_id, project_id, start_time)
+       JOIN trace_runs r ON r.tenant_id = $1 AND r.project_id = v.project_id
+         AND r.start_time = v.start_time AND r.run_id = v.run_id`,
+      [
+        tenantId,
+        runs.map(({ runId }) => runId),
+        runs.map(({ place }) => place.projectId),
+        runs.map(({ place }) => place.startTime),
+      ],
+    );
+    return new Map(
+      rows.map((row) => [row.run_id, decodeRanks(row.merge_ranks, [...row.present, 'project'], row.end_time)]),
+    );
+  }
+
+  async insert(manager: EntityManager, tenantId: TenantId, runs: NewRun[]): Promise<void> {
+    await manager.query(INSERT, parameters(tenantId, runs));
+  }
+
+  async update(manager: EntityManager, tenantId: TenantId, runs: ChangedRun[]): Promise<void> {
+    await manager.query(UPDATE, [
+      ...parameters(tenantId, runs),
+      runs.map(({ change }) => `,${Object.keys(change).join(',')},`),
+      runs.map(({ storedAt }) => storedAt.projectId),
+      runs.map(({ storedAt }) => storedAt.startTime),
+    ]);
+  }
+
+  /** Lets one request at a time work out positions in a trace: each must see the runs that the others added. */
+  async lockTraces(manager: EntityManager, tenantId: TenantId, traceIds: string[]): Promise<void> {
+    await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended($1 || id, 0)) FROM unnest($2::text[]) AS id`, [
+      tenantId,
+      traceIds,
+    ]);
+  }
+
+  /**
+   * Gives runs of clients that know only their parent's id their place in the tree, children having come before parents.
+   * OpenTelemetry's children name the root by its span, which is not the id that the root has here.
+   */
+  async settleTraces(manager: EntityManager, tenantId: TenantId, traceIds: string[]): Promise<void> {
+    await manager.query(
+      `UPDATE trace_runs c SET parent_run_id = root.run_id
+       FROM trace_runs root
+       WHERE root.tenant_id = $1 AND root.trace_id = ANY ($2::uuid[]) AND root.parent_run_id IS NULL
+         AND root.metadata ->> '${SPAN_ID_KEY}' ~ '^[0-9a-f]{16}$'
+         AND c.tenant_id = $1 AND c.trace_id = root.trace_id
+         AND c.parent_run_id = lpad(root.metadata ->> '${SPAN_ID_KEY}', 32, '0')::uuid`,
+      [tenantId, traceIds],
+    );
+    await manager.query(
+      `WITH RECURSIVE tree AS (
+         SELECT r.run_id, r.trace_id, r.dotted_order AS path, '{}'::uuid[] AS ancestors
+         FROM trace_runs r
+         WHERE r.tenant_id = $1 AND r.trace_id = ANY ($2::uuid[]) AND r.parent_run_id IS NULL
+         UNION ALL
+         SELECT c.run_id, c.trace_id,
+                CASE WHEN COALESCE((c.merge_ranks::json ->> 'dotted_order') IN ('${DERIVED_RANK}', '${COMPUTED_RANK}'), false)
+                     THEN (tree.path || '.' || right(c.dotted_order, ${SEGMENT_LENGTH})) COLLATE "C" ELSE c.dotted_order END,
+                tree.ancestors || tree.run_id
+         FROM tree JOIN trace_runs c
+           ON c.tenant_id = $1 AND c.trace_id = tree.trace_id AND c.parent_run_id = tree.run_id
+       )
+       UPDATE trace_runs r SET dotted_order = tree.path, parent_run_ids = tree.ancestors
+       FROM tree
+       WHERE r.tenant_id = $1 AND r.trace_id = tree.trace_id AND r.run_id = tree.run_id
+         AND r.dotted_order <> tree.path`,
+      [tenantId, traceIds],
+    );
+  }
+
+  /** Trace and position of runs that are stored, for children that name only their parent. */
+  async positions(
+    manager: EntityManager,
+    tenantId: TenantId,
+    runIds: string[],
+  ): Promise<Map<string, { traceId: string; dottedOrder: string }>> {
+    const rows = await manager.query<{ run_id: string; trace_id: string; dotted_order: string }[]>(
+      `SELECT r.run_id, r.trace_id, r.dotted_order FROM trace_run_keys k
+       JOIN trace_runs r ON r.tenant_id = k.tenant_id AND r.project_id = k.project_id
+         AND r.start_time = k.start_time AND r.run_id = k.run_id
+       WHERE k.tenant_id = $1 AND k.run_id = ANY ($2::uuid[])`,
+      [tenantId, runIds],
+    );
+    return new Map(rows.map((row) => [row.run_id, { traceId: row.trace_id, dottedOrder: row.dotted_order }]));
+  }
+}
+
+function parameters(tenantId: TenantId, runs: NewRun[]): unknown[] {
+  const rows = runs.map(({ change }): Row => ({
+    change,
+    ...(change.usage && { usage: JSON.parse(change.usage.value) as Usage }),
+    ...(change.extra && { metadata: metadataOf(JSON.parse(change.extra.value)) }),
+  }));
+  return [
+    tenantId,
+    runs.map(({ runId }) => runId),
+    runs.map(({ place }) => place.projectId),
+    runs.map(({ place }) => place.startTime),
+    runs.map(({ ranks }) => ranks),
+    ...COLUMNS.map(({ read }) => rows.map((row) => read(row) ?? null)),
+  ];
+}
+
+function arrayLiteral(items: string[]): string {
+  return `{${items.map((item) => `"${item.replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
+}

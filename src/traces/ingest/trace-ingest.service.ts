@@ -1,0 +1,224 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource, EntityManager, QueryFailedError } from 'typeorm';
+import type { TenantId } from '../../auth/tenant';
+import { dottedOrderSegment } from '../dotted-order';
+import { Instant, instantOf, utcDay } from '../instant';
+import { ProjectsService } from '../projects/projects.service';
+import { traceErrors } from '../trace.errors';
+import { TracePartitions } from '../trace-partitions';
+import {
+  COMPUTED_RANK,
+  DERIVED_RANK,
+  encodeRanks,
+  mergeChange,
+  Ranks,
+  RUN_FIELDS,
+  RunChange,
+  RunField,
+} from './run-merge';
+import { ProjectReference, RunOperation } from './run-operation';
+import { ChangedRun, NewRun, RunKey, RunPlace, TraceIngestRepository } from './trace-ingest.repository';
+
+/** A partition a day is cheap, a partition for each day that a broken clock can name is not. */
+const EARLIEST: Instant = '2000-01-01T00:00:00.000000Z' as Instant;
+const MAX_AHEAD_MS = 366 * 86_400_000;
+
+/** Takes operations on runs, in any order and any number of times, and merges them into rows. */
+@Injectable()
+export class TraceIngestService {
+  constructor(
+    @InjectDataSource() private readonly database: DataSource,
+    private readonly runs: TraceIngestRepository,
+    private readonly projects: ProjectsService,
+    private readonly partitions: TracePartitions,
+  ) {}
+
+  /** Stores the operations of a request; when it returns they are committed. `also` runs in the same transaction, with the new runs. */
+  async ingest(
+    tenantId: TenantId,
+    operations: RunOperation[],
+    also: (manager: EntityManager, newRunIds: string[]) => Promise<void>,
+  ): Promise<void> {
+    const changes = new Map<string, RunChange>();
+    for (const { runId, change } of operations) {
+      const known = changes.get(runId);
+      if (known) mergeChange(known, change);
+      else changes.set(runId, change);
+    }
+    this.checkTimes(changes);
+    await this.resolveProjects(tenantId, changes);
+    const days = daysOf(changes);
+    await this.partitions.ensure(days);
+    const write = (): Promise<void> =>
+      this.database.transaction(async (manager) => {
+        await also(manager, await this.store(manager, tenantId, changes));
+      });
+    try {
+      await write();
+    } catch (error) {
+      if (!isMissingPartition(error)) throw error;
+      // Another process dropped the day after this one had seen it.
+      this.partitions.forget();
+      await this.partitions.ensure(days);
+      await write();
+    }
+  }
+
+  private async store(manager: EntityManager, tenantId: TenantId, changes: Map<string, RunChange>): Promise<string[]> {
+    if (changes.size === 0) return [];
+    await this.completeIdentity(manager, tenantId, changes);
+    const unsettled = unsettledTraces(changes);
+    if (unsettled.length > 0) await this.runs.lockTraces(manager, tenantId, unsettled);
+    const runs = [...changes].map(([runId, change]) => {
+      const place = placeOf(change);
+      return { runId, change, place, held: place ? null : change };
+    });
+    const keys = new Map((await this.runs.claimKeys(manager, tenantId, runs)).map((key) => [key.runId, key]));
+    const stored = [...keys.values()].filter((key): key is RunKey & { place: RunPlace } => key.place !== null);
+    const ranks = stored.length > 0 ? await this.runs.ranks(manager, tenantId, stored) : new Map<string, Ranks>();
+
+    const inserted: NewRun[] = [];
+    const changed: ChangedRun[] = [];
+    const moved: { runId: string; place: RunPlace }[] = [];
+    const held: { runId: string; held: RunChange }[] = [];
+    for (const run of runs) {
+      const key = keys.get(run.runId);
+      const known = ranks.get(run.runId);
+      if (key?.place && known) {
+        const update = winning(run.runId, run.change, key.place, known);
+        if (!update) continue;
+        changed.push(update);
+        if (!samePlace(update.place, key.place)) moved.push(update);
+        continue;
+      }
+      const change = { ...run.change };
+      if (key?.held) mergeChange(change, key.held);
+      const place = placeOf(change);
+      if (place) {
+        inserted.push(newRun(run.runId, place, change));
+        if (key) moved.push({ runId: run.runId, place });
+      } else if (key) {
+        held.push({ runId: run.runId, held: change });
+      }
+    }
+    if (inserted.length > 0) await this.runs.insert(manager, tenantId, inserted);
+    if (changed.length > 0) await this.runs.update(manager, tenantId, changed);
+    if (moved.length > 0) await this.runs.moveKeys(manager, tenantId, moved);
+    if (held.length > 0) await this.runs.hold(manager, tenantId, held);
+    if (unsettled.length > 0) await this.runs.settleTraces(manager, tenantId, unsettled);
+    return inserted.map(({ runId }) => runId);
+  }
+
+  private checkTimes(changes: Map<string, RunChange>): void {
+    const latest = instantOf(new Date(Date.now() + MAX_AHEAD_MS));
+    for (const { start_time: start } of changes.values()) {
+      if (start && (start.value < EARLIEST || start.value > latest)) {
+        throw traceErrors.invalid('start_time', `start_time must lie between ${EARLIEST} and ${latest}`);
+      }
+    }
+  }
+
+  private async resolveProjects(tenantId: TenantId, changes: Map<string, RunChange>): Promise<void> {
+    for (const change of changes.values()) {
+      if (!change.project) continue;
+      const value = await this.projects.resolve(tenantId, change.project.value as ProjectReference);
+      change.project = { ...change.project, value };
+    }
+  }
+
+  /** Runs of clients that send neither trace_id nor dotted_order: a root is its own trace, a child is in its parent's. */
+  private async completeIdentity(
+    manager: EntityManager,
+    tenantId: TenantId,
+    changes: Map<string, RunChange>,
+  ): Promise<void> {
+    const incomplete = [...changes].filter(
+      ([, change]) => placeOf(change) && !(change.trace_id && change.dotted_order),
+    );
+    if (incomplete.length === 0) return;
+    const elsewhere = incomplete
+      .map(([, change]) => change.parent_run_id?.value)
+      .filter((parent): parent is string => parent !== undefined && !changes.get(parent)?.dotted_order);
+    const parents = elsewhere.length > 0 ? await this.runs.positions(manager, tenantId, elsewhere) : undefined;
+    for (const [runId, change] of incomplete) {
+      const parentId = change.parent_run_id?.value;
+      const parent = parentId === undefined ? undefined : changes.get(parentId);
+      const traceId = parent?.trace_id?.value ?? parents?.get(parentId ?? '')?.traceId ?? parentId ?? runId;
+      const above = parent?.dotted_order?.value ?? parents?.get(parentId ?? '')?.dottedOrder;
+      const segment = dottedOrderSegment(change.start_time?.value as Instant, runId);
+      const rank = change.start_time?.rank === DERIVED_RANK ? DERIVED_RANK : COMPUTED_RANK;
+      change.trace_id ??= { value: traceId, rank };
+      change.dotted_order ??= { value: above === undefined ? segment : `${above}.${segment}`, rank };
+    }
+  }
+}
+
+/** Postgres reports a row without a partition as a check violation that names no constraint. */
+function isMissingPartition(error: unknown): boolean {
+  return (
+    error instanceof QueryFailedError &&
+    'code' in error &&
+    error.code === '23514' &&
+    !('constraint' in error && error.constraint)
+  );
+}
+
+function daysOf(changes: Map<string, RunChange>): Set<string> {
+  const days = new Set<string>();
+  for (const { start_time: start } of changes.values()) if (start) days.add(utcDay(start.value as Instant));
+  return days;
+}
+
+/** Traces with runs whose position was worked out here: a parent that comes later changes it. */
+function unsettledTraces(changes: Map<string, RunChange>): string[] {
+  const traces = new Set<string>();
+  for (const { dotted_order: position, trace_id: trace } of changes.values()) {
+    if (trace && position && (position.rank === COMPUTED_RANK || position.rank === DERIVED_RANK))
+      traces.add(trace.value);
+  }
+  return [...traces].sort();
+}
+
+function placeOf(change: RunChange): RunPlace | null {
+  const { project, start_time: start } = change;
+  return project && start ? { projectId: project.value, startTime: start.value as Instant } : null;
+}
+
+function samePlace(a: RunPlace, b: RunPlace): boolean {
+  return a.projectId === b.projectId && a.startTime === b.startTime;
+}
+
+function newRun(runId: string, place: RunPlace, change: RunChange): NewRun {
+  const parentId = change.parent_run_id?.value;
+  change.trace_id ??= { value: parentId ?? runId, rank: DERIVED_RANK };
+  change.dotted_order ??= { value: dottedOrderSegment(place.startTime, runId), rank: DERIVED_RANK };
+  change.name ??= { value: '', rank: DERIVED_RANK };
+  change.run_type ??= { value: 'chain', rank: DERIVED_RANK };
+  return { runId, place, change, ranks: encodeRanks(ranksOf(change)) };
+}
+
+/** What of a change outranks the stored run; undefined when nothing does. */
+function winning(runId: string, change: RunChange, storedAt: RunPlace, stored: Ranks): ChangedRun | undefined {
+  const wins: RunChange = {};
+  for (const field of RUN_FIELDS) {
+    const next = change[field];
+    const rank = stored[field];
+    if (next && (rank === undefined || next.rank > rank)) wins[field] = next;
+  }
+  if (Object.keys(wins).length === 0) return undefined;
+  const place: RunPlace = {
+    projectId: wins.project?.value ?? storedAt.projectId,
+    startTime: (wins.start_time?.value as Instant | undefined) ?? storedAt.startTime,
+  };
+  return { runId, place, change: wins, ranks: encodeRanks({ ...stored, ...ranksOf(wins) }), storedAt };
+}
+
+function ranksOf(change: RunChange): Ranks {
+  const ranks: Ranks = {};
+  for (const field of Object.keys(change) as RunField[]) {
+    const rank = change[field]?.rank;
+    if (rank !== undefined) ranks[field] = rank;
+  }
+  return ranks;
+}

@@ -1,0 +1,56 @@
+import { usageOf } from './usage';
+
+describe('usage of a model call', () => {
+  it.each([
+    [
+      'usage_metadata',
+      { usage_metadata: { input_tokens: 3, output_tokens: 4, total_tokens: 8 } },
+      undefined,
+      { prompt_tokens: 3, completion_tokens: 4, total_tokens: 8 },
+    ],
+    [
+      'a sum when there is no total',
+      { usage_metadata: { input_tokens: 3, output_tokens: 4 } },
+      undefined,
+      { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
+    ],
+    [
+      'OpenAI',
+      { usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } },
+      undefined,
+      { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+    ],
+    [
+      'LangChain',
+      { llm_output: { token_usage: { prompt_tokens: 1, total_tokens: 1 } } },
+      undefined,
+      { prompt_tokens: 1, total_tokens: 1 },
+    ],
+    [
+      'a serialised message',
+      { generations: [[{ message: { kwargs: { usage_metadata: { input_tokens: 5 } } } }]] },
+      undefined,
+      { prompt_tokens: 5, total_tokens: 5 },
+    ],
+    ['metadata', {}, { usage_metadata: { output_tokens: 2 } }, { completion_tokens: 2, total_tokens: 2 }],
+    [
+      'costs',
+      { usage_metadata: { total_tokens: 1, input_cost: 0.1, output_cost: '0.2' } },
+      undefined,
+      { total_tokens: 1, prompt_cost: 0.1, completion_cost: 0.2, total_cost: 0.30000000000000004 },
+    ],
+  ])('is read from %s', (_title, outputs, metadata, expected) => {
+    expect(usageOf(outputs, metadata)).toEqual(expected);
+  });
+
+  it.each([
+    [null],
+    ['text'],
+    [[]],
+    [{ usage: 'much' }],
+    [{ usage_metadata: { input_tokens: -1 } }],
+    [{ usage: { cached: 1 } }],
+  ])('is absent from %j', (outputs) => {
+    expect(usageOf(outputs, undefined)).toBeUndefined();
+  });
+});

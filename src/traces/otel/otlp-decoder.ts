@@ -1,0 +1,181 @@
+import { parse } from 'protobufjs';
+import { z } from 'zod';
+
+/** The parts of OTLP's trace messages that are read; unknown fields are skipped by the decoder. */
+const PROTO = `
+  syntax = "proto3";
+  message TracesData { repeated ResourceSpans resource_spans = 1; }
+  message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
+  message Resource { repeated KeyValue attributes = 1; }
+  message ScopeSpans { Scope scope = 1; repeated Span spans = 2; }
+  message Scope { string name = 1; string version = 2; }
+  message Span {
+    bytes trace_id = 1; bytes span_id = 2; bytes parent_span_id = 4; string name = 5;
+    fixed64 start_time_unix_nano = 7; fixed64 end_time_unix_nano = 8;
+    repeated KeyValue attributes = 9; repeated Event events = 11; Status status = 15;
+  }
+  message Event { fixed64 time_unix_nano = 1; string name = 2; repeated KeyValue attributes = 3; }
+  message Status { string message = 2; int32 code = 3; }
+  message KeyValue { string key = 1; AnyValue value = 2; }
+  message ArrayValue { repeated AnyValue values = 1; }
+  message KeyValueList { repeated KeyValue values = 1; }
+  message AnyValue {
+    oneof value {
+      string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4;
+      ArrayValue array_value = 5; KeyValueList kvlist_value = 6; bytes bytes_value = 7;
+    }
+  }`;
+const TracesData = parse(PROTO, { keepCase: false }).root.lookupType('TracesData');
+
+interface AnyValue {
+  stringValue?: string;
+  boolValue?: boolean;
+  intValue?: string | number;
+  doubleValue?: number;
+  arrayValue?: { values?: AnyValue[] };
+  kvlistValue?: { values?: KeyValue[] };
+  bytesValue?: string;
+}
+interface KeyValue {
+  key: string;
+  value?: AnyValue;
+}
+
+const anyValue: z.ZodType<AnyValue> = z.lazy(() =>
+  z.looseObject({
+    stringValue: z.string().optional(),
+    boolValue: z.boolean().optional(),
+    intValue: z.union([z.string(), z.number()]).optional(),
+    doubleValue: z.number().optional(),
+    arrayValue: z.looseObject({ values: z.array(anyValue).optional() }).optional(),
+    kvlistValue: z.looseObject({ values: z.array(keyValue).optional() }).optional(),
+    bytesValue: z.string().optional(),
+  }),
+);
+const keyValue: z.ZodType<KeyValue> = z.lazy(() => z.looseObject({ key: z.string(), value: anyValue.optional() }));
+const attributes = z.array(keyValue).default([]);
+/** Nanoseconds since 1970: a JSON string as the mapping has it, or a number as some exporters write. */
+const nanoseconds = z.union([z.string().regex(/^\d+$/), z.number()]).transform((value) => BigInt(value));
+const hexId = (bytes: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^[0-9a-fA-F]{${bytes * 2}}$`))
+    .transform((id) => id.toLowerCase());
+
+const spanSchema = z.looseObject({
+  traceId: hexId(16),
+  spanId: hexId(8),
+  parentSpanId: z.union([z.literal(''), hexId(8)]).default(''),
+  name: z.string().default(''),
+  startTimeUnixNano: nanoseconds,
+  endTimeUnixNano: nanoseconds.optional(),
+  attributes,
+  events: z
+    .array(z.looseObject({ timeUnixNano: nanoseconds.default(0n), name: z.string().default(''), attributes }))
+    .default([]),
+  status: z
+    .looseObject({ message: z.string().optional(), code: z.union([z.number(), z.string()]).optional() })
+    .optional(),
+});
+
+const requestSchema = z.looseObject({
+  resourceSpans: z
+    .array(
+      z.looseObject({
+        resource: z.looseObject({ attributes }).optional(),
+        scopeSpans: z
+          .array(
+            z.looseObject({
+              scope: z.looseObject({ name: z.string().optional() }).optional(),
+              spans: z.array(spanSchema).default([]),
+            }),
+          )
+          .default([]),
+      }),
+    )
+    .default([]),
+});
+
+export type Attributes = Record<string, unknown>;
+
+export interface SpanEvent {
+  name: string;
+  time: bigint;
+  attributes: Attributes;
+}
+
+/** A span with its attributes as plain values. Ids are in hexadecimal; a root has no parent. */
+export interface Span {
+  traceId: string;
+  spanId: string;
+  parentSpanId: string | undefined;
+  name: string;
+  start: bigint;
+  end: bigint | undefined;
+  attributes: Attributes;
+  events: SpanEvent[];
+  failed: boolean;
+  statusMessage: string | undefined;
+  resource: Attributes;
+  scope: string | undefined;
+}
+
+const ERROR_STATUS = new Set<unknown>([2, 'STATUS_CODE_ERROR']);
+
+/** Decodes the protobuf form. @throws {Error} for bytes that are none, {z.ZodError} for what can't be a trace. */
+export function decodeProtobuf(body: Buffer): Span[] {
+  const message = TracesData.toObject(TracesData.decode(body), { longs: String, bytes: String });
+  return toSpans(JSON.parse(JSON.stringify(message), hexIds));
+}
+
+/** Decodes the JSON form, whose ids are hexadecimal. @throws {z.ZodError} */
+export function decodeJson(body: unknown): Span[] {
+  return toSpans(body);
+}
+
+/** Protobuf's bytes came out as base64; ids are hexadecimal in the JSON form. */
+function hexIds(key: string, value: unknown): unknown {
+  const isId = key === 'traceId' || key === 'spanId' || key === 'parentSpanId';
+  return isId && typeof value === 'string' ? Buffer.from(value, 'base64').toString('hex') : value;
+}
+
+function toSpans(body: unknown): Span[] {
+  return requestSchema.parse(body).resourceSpans.flatMap(({ resource, scopeSpans }) => {
+    const shared = plain(resource?.attributes ?? []);
+    return scopeSpans.flatMap(({ scope, spans }) =>
+      spans.map((span): Span => ({
+        traceId: span.traceId,
+        spanId: span.spanId,
+        parentSpanId: /^0*$/.test(span.parentSpanId) ? undefined : span.parentSpanId,
+        name: span.name,
+        start: span.startTimeUnixNano,
+        end: span.endTimeUnixNano === 0n ? undefined : span.endTimeUnixNano,
+        attributes: plain(span.attributes),
+        events: span.events.map((event) => ({
+          name: event.name,
+          time: event.timeUnixNano,
+          attributes: plain(event.attributes),
+        })),
+        failed: ERROR_STATUS.has(span.status?.code),
+        statusMessage: present(span.status?.message),
+        resource: shared,
+        scope: present(scope?.name),
+      })),
+    );
+  });
+}
+
+/** Protobuf has no absent strings, only empty ones. */
+const present = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
+
+function plain(entries: KeyValue[]): Attributes {
+  return Object.fromEntries(entries.map(({ key, value }) => [key, plainValue(value)]));
+}
+
+function plainValue(value: AnyValue | undefined): unknown {
+  if (!value) return null;
+  if (value.intValue !== undefined) return Number(value.intValue);
+  if (value.arrayValue) return (value.arrayValue.values ?? []).map(plainValue);
+  if (value.kvlistValue) return plain(value.kvlistValue.values ?? []);
+  return value.stringValue ?? value.boolValue ?? value.doubleValue ?? value.bytesValue ?? null;
+}

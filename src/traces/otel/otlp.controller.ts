@@ -1,0 +1,36 @@
+import { Controller, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiConsumes, ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { InternalKeyAccepted, Tenant } from '../../auth/tenant';
+import type { TenantId } from '../../auth/tenant';
+import { OtlpService } from './otlp.service';
+
+@ApiTags('Trace ingestion')
+@InternalKeyAccepted()
+@Controller('api/v1/otel/v1')
+export class OtlpController {
+  constructor(private readonly otlp: OtlpService) {}
+
+  /** OTLP over HTTP, protobuf or JSON, plain or gzip. The project is named by the header `Langsmith-Project`. */
+  @Post('traces')
+  @HttpCode(200)
+  @ApiConsumes('application/x-protobuf', 'application/json')
+  @ApiOperation({ summary: 'Trace OpenTelemetry spans' })
+  async traces(
+    @Tenant() tenantId: TenantId,
+    @Req() request: FastifyRequest,
+    @Headers('langsmith-project') project: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer | Record<string, never>> {
+    await this.otlp.ingest(tenantId, request.body, project);
+    if (!Buffer.isBuffer(request.body)) return {};
+    // An empty ExportTraceServiceResponse: everything was accepted.
+    void reply.type('application/x-protobuf');
+    return Buffer.alloc(0);
+  }
+}
+
+@ApiExcludeController()
+@InternalKeyAccepted()
+@Controller(['api/otel/v1', 'otel/v1'])
+export class OtlpAliasesController extends OtlpController {}

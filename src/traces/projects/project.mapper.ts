@@ -1,0 +1,44 @@
+import { instantOf } from '../instant';
+import { naive } from '../trace-wire';
+import { ProjectEntity } from './project.entity';
+import type { ProjectStats } from './projects.repository';
+
+/** A project as trace clients read it; the Python model wants `id`, `tenant_id` and `reference_dataset_id` to be there. */
+export function toSession(project: ProjectEntity, stats?: ProjectStats | null) {
+  return {
+    id: project.projectId,
+    tenant_id: project.tenantId,
+    name: project.name,
+    description: project.description,
+    extra: project.extra,
+    start_time: naive(instantOf(project.startTime)),
+    end_time: project.endTime && naive(instantOf(project.endTime)),
+    default_dataset_id: project.defaultDatasetId,
+    reference_dataset_id: project.referenceDatasetId,
+    trace_tier: project.traceTier,
+    ...(stats !== undefined && toStats(stats)),
+  };
+}
+
+function toStats(stats: ProjectStats | null) {
+  return {
+    run_count: stats?.run_count ?? 0,
+    latency_p50: stats?.latency_p50 ?? null,
+    latency_p99: stats?.latency_p99 ?? null,
+    first_token_p50: stats?.first_token_p50 ?? null,
+    first_token_p99: stats?.first_token_p99 ?? null,
+    prompt_tokens: stats?.prompt_tokens ?? 0,
+    completion_tokens: stats?.completion_tokens ?? 0,
+    total_tokens: stats?.total_tokens ?? 0,
+    prompt_cost: stats?.prompt_cost ?? null,
+    completion_cost: stats?.completion_cost ?? null,
+    total_cost: stats?.total_cost ?? null,
+    last_run_start_time: stats?.last_run_start_time ? naive(stats.last_run_start_time) : null,
+    feedback_stats: null,
+    session_feedback_stats: null,
+    run_facets: null,
+    error_rate: stats?.error_rate ?? null,
+    streaming_rate: stats?.streaming_rate ?? null,
+    test_run_number: null,
+  };
+}

@@ -1,0 +1,96 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { z } from 'zod';
+import { Tenant } from '../../auth/tenant';
+import type { TenantId } from '../../auth/tenant';
+import { toSession } from './project.mapper';
+import {
+  createProjectQuerySchema,
+  createProjectSchema,
+  deleteProjectsSchema,
+  listProjectsSchema,
+  projectParamsSchema,
+  readProjectSchema,
+  updateProjectSchema,
+} from './projects.schemas';
+import type { CreateProject, ListProjects, UpdateProject } from './projects.schemas';
+import { ProjectsService } from './projects.service';
+
+type ProjectParams = z.output<typeof projectParamsSchema>;
+
+/** Tracing projects, which the wire calls sessions. */
+@ApiTags('Tracing projects')
+@Controller('api/v1/sessions')
+export class ProjectsController {
+  constructor(private readonly projects: ProjectsService) {}
+
+  /** With `upsert=true` a project of that name is updated; without it the answer is then 409. */
+  @Post()
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Create a tracing project' })
+  async create(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: createProjectSchema }) body: CreateProject,
+    @Query({ schema: createProjectQuerySchema }) query: z.output<typeof createProjectQuerySchema>,
+  ) {
+    return toSession(await this.projects.create(tenantId, body, query.upsert ?? false));
+  }
+
+  /** A bare list; `X-Pagination-Total` says how many there are. */
+  @Get()
+  @ApiOperation({ summary: 'List tracing projects' })
+  async list(
+    @Tenant() tenantId: TenantId,
+    @Query({ schema: listProjectsSchema }) query: ListProjects,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const { items, total } = await this.projects.list(tenantId, query);
+    void reply.header('X-Pagination-Total', String(total));
+    return items.map(({ project, stats }) => toSession(project, stats));
+  }
+
+  @Get(':project_id')
+  @ApiOperation({ summary: 'Get a tracing project' })
+  async read(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: projectParamsSchema }) params: ProjectParams,
+    @Query({ schema: readProjectSchema }) query: z.output<typeof readProjectSchema>,
+  ) {
+    const { project, stats } = await this.projects.read(tenantId, params.project_id, query);
+    return toSession(project, stats);
+  }
+
+  @Patch(':project_id')
+  @ApiOperation({ summary: 'Update a tracing project' })
+  async update(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: projectParamsSchema }) params: ProjectParams,
+    @Body({ schema: updateProjectSchema }) body: UpdateProject,
+  ) {
+    return toSession(await this.projects.update(tenantId, params.project_id, body));
+  }
+
+  /** Deletes the project and every run in it. */
+  @Delete(':project_id')
+  @ApiOperation({ summary: 'Delete a tracing project' })
+  async delete(@Tenant() tenantId: TenantId, @Param({ schema: projectParamsSchema }) params: ProjectParams) {
+    await this.projects.delete(tenantId, [params.project_id]);
+    return { message: 'Project deleted' };
+  }
+
+  @Delete()
+  @ApiOperation({ summary: 'Delete several tracing projects' })
+  async deleteMany(
+    @Tenant() tenantId: TenantId,
+    @Query({ schema: deleteProjectsSchema }) query: z.output<typeof deleteProjectsSchema>,
+  ) {
+    await this.projects.delete(tenantId, query.session_ids);
+    return { message: 'Projects deleted' };
+  }
+}
+
+/** The same routes where clients look that were given the server's root, or `/api`, as their endpoint. */
+@ApiExcludeController()
+@Controller(['api/sessions', 'sessions'])
+export class ProjectAliasesController extends ProjectsController {}

@@ -1,0 +1,167 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import type { TenantId } from '../../auth/tenant';
+import { Instant } from '../instant';
+import { selectInstant } from '../trace-wire';
+import { ProjectEntity } from './project.entity';
+import type { ListProjects } from './projects.schemas';
+
+/** What a project's runs add up to. Counts are of all runs; latencies are those of whole traces. */
+export interface ProjectStats {
+  project_id: string;
+  run_count: number;
+  latency_p50: number | null;
+  latency_p99: number | null;
+  first_token_p50: number | null;
+  first_token_p99: number | null;
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  prompt_cost: string | null;
+  completion_cost: string | null;
+  total_cost: string | null;
+  last_run_start_time: Instant | null;
+  error_rate: number;
+  streaming_rate: number;
+}
+
+export type NewProject = Partial<Omit<ProjectEntity, 'tenantId' | 'createdAt' | 'updatedAt'>> & { name: string };
+
+/** Columns of the project that a listing sorts by; the rest sort by what the runs add up to. */
+const SORT: Record<ListProjects['sort_by'], string> = {
+  name: 'p.name',
+  start_time: 'p.start_time',
+  last_run_start_time:
+    '(SELECT max(r.start_time) FROM trace_runs r WHERE r.tenant_id = p.tenant_id AND r.project_id = p.project_id)',
+  runs_count: '(SELECT count(*) FROM trace_runs r WHERE r.tenant_id = p.tenant_id AND r.project_id = p.project_id)',
+  error_rate: `(SELECT avg((r.status = 'error')::int) FROM trace_runs r WHERE r.tenant_id = p.tenant_id AND r.project_id = p.project_id)`,
+  latency_p50: `(SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY r.end_time - r.start_time) FROM trace_runs r WHERE r.tenant_id = p.tenant_id AND r.project_id = p.project_id AND r.parent_run_id IS NULL)`,
+  latency_p99: `(SELECT percentile_cont(0.99) WITHIN GROUP (ORDER BY r.end_time - r.start_time) FROM trace_runs r WHERE r.tenant_id = p.tenant_id AND r.project_id = p.project_id AND r.parent_run_id IS NULL)`,
+  feedback:
+    '(SELECT avg(f.score) FROM trace_feedback f WHERE f.tenant_id = p.tenant_id AND f.project_id = p.project_id)',
+};
+
+@Injectable()
+export class ProjectsRepository {
+  constructor(@InjectRepository(ProjectEntity) private readonly projects: Repository<ProjectEntity>) {}
+
+  /** Makes a project; undefined when the name (or the id) is taken. */
+  async insert(tenantId: TenantId, project: NewProject): Promise<ProjectEntity | undefined> {
+    const projectId = project.projectId ?? uuidv7();
+    const result = await this.projects
+      .createQueryBuilder()
+      .insert()
+      .values({ startTime: () => 'now()', updatedAt: () => 'now()', ...project, tenantId, projectId } as never)
+      .orIgnore()
+      .returning('project_id')
+      .execute();
+    return (result.raw as unknown[]).length === 0
+      ? undefined
+      : this.findById(tenantId, projectId).then((row) => row ?? undefined);
+  }
+
+  findById(tenantId: TenantId, projectId: string): Promise<ProjectEntity | null> {
+    return this.projects.findOneBy({ tenantId, projectId });
+  }
+
+  findByName(tenantId: TenantId, name: string): Promise<ProjectEntity | null> {
+    return this.projects.findOneBy({ tenantId, name });
+  }
+
+  async idsOfDataset(tenantId: TenantId, referenceDatasetId: string): Promise<string[]> {
+    const rows = await this.projects.find({ select: { projectId: true }, where: { tenantId, referenceDatasetId } });
+    return rows.map(({ projectId }) => projectId);
+  }
+
+  async update(tenantId: TenantId, projectId: string, fields: Partial<NewProject>): Promise<ProjectEntity | null> {
+    await this.projects.update({ tenantId, projectId }, { ...fields, updatedAt: () => 'now()' } as never);
+    return this.findById(tenantId, projectId);
+  }
+
+  async list(tenantId: TenantId, query: ListProjects): Promise<{ rows: ProjectEntity[]; total: number }> {
+    const select = this.projects.createQueryBuilder('p').where('p.tenant_id = :tenantId', { tenantId });
+    if (query.name !== undefined) select.andWhere('p.name = :name', { name: query.name });
+    if (query.name_contains !== undefined) {
+      select.andWhere('strpos(lower(p.name), lower(:part)) > 0', { part: query.name_contains });
+    }
+    if (query.id) select.andWhere('p.project_id = ANY (:ids)', { ids: query.id });
+    if (query.reference_dataset) {
+      select.andWhere('p.reference_dataset_id = ANY (:datasets)', { datasets: query.reference_dataset });
+    }
+    if (query.reference_free !== undefined) {
+      select.andWhere(`p.reference_dataset_id IS ${query.reference_free ? '' : 'NOT '}NULL`);
+    }
+    if (query.metadata) {
+      select.andWhere(`p.extra @> jsonb_build_object('metadata', :metadata::jsonb)`, {
+        metadata: JSON.stringify(query.metadata),
+      });
+    }
+    const total = await select.getCount();
+    const direction = query.sort_by_desc ? 'DESC' : 'ASC';
+    const rows = await select
+      .addSelect(SORT[query.sort_by], 'sort_key')
+      .orderBy('sort_key', direction, 'NULLS LAST')
+      .addOrderBy('p.project_id', direction)
+      .limit(query.limit)
+      .offset(query.offset)
+      .getMany();
+    return { rows, total };
+  }
+
+  async stats(
+    tenantId: TenantId,
+    projectIds: string[],
+    since: Instant | undefined,
+  ): Promise<Map<string, ProjectStats>> {
+    const rows = await this.projects.query<ProjectStats[]>(
+      `SELECT r.project_id,
+              count(*)::int AS run_count,
+              percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM r.end_time - r.start_time))
+                FILTER (WHERE r.parent_run_id IS NULL)::float8 AS latency_p50,
+              percentile_cont(0.99) WITHIN GROUP (ORDER BY extract(epoch FROM r.end_time - r.start_time))
+                FILTER (WHERE r.parent_run_id IS NULL)::float8 AS latency_p99,
+              percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM r.first_token_time - r.start_time))::float8
+                AS first_token_p50,
+              percentile_cont(0.99) WITHIN GROUP (ORDER BY extract(epoch FROM r.first_token_time - r.start_time))::float8
+                AS first_token_p99,
+              COALESCE(sum(r.prompt_tokens), 0)::float8 AS prompt_tokens,
+              COALESCE(sum(r.completion_tokens), 0)::float8 AS completion_tokens,
+              COALESCE(sum(r.total_tokens), 0)::float8 AS total_tokens,
+              sum(r.prompt_cost) AS prompt_cost,
+              sum(r.completion_cost) AS completion_cost,
+              sum(r.total_cost) AS total_cost,
+              ${selectInstant('max(r.start_time)')} AS last_run_start_time,
+              avg((r.status = 'error')::int)::float8 AS error_rate,
+              avg((r.first_token_time IS NOT NULL)::int)::float8 AS streaming_rate
+       FROM trace_runs r
+       WHERE r.tenant_id = $1 AND r.project_id = ANY ($2::uuid[]) AND r.start_time >= COALESCE($3::timestamptz, '-infinity')
+       GROUP BY r.project_id`,
+      [tenantId, projectIds, since ?? null],
+    );
+    return new Map(rows.map((row) => [row.project_id, row]));
+  }
+
+  /** Deletes projects with everything in them; returns how many there were. */
+  async delete(tenantId: TenantId, projectIds: string[]): Promise<number> {
+    return this.projects.manager.transaction(async (manager) => {
+      const parameters = [tenantId, projectIds];
+      await manager.query(
+        `DELETE FROM trace_attachments a USING trace_run_keys k
+         WHERE a.tenant_id = $1 AND k.tenant_id = $1 AND k.run_id = a.run_id AND k.project_id = ANY ($2::uuid[])`,
+        parameters,
+      );
+      for (const table of ['trace_feedback', 'trace_runs', 'trace_run_keys']) {
+        await manager.query(`DELETE FROM ${table} WHERE tenant_id = $1 AND project_id = ANY ($2::uuid[])`, parameters);
+      }
+      const result = await manager
+        .createQueryBuilder()
+        .delete()
+        .from(ProjectEntity)
+        .where('tenant_id = :tenantId AND project_id = ANY (:projectIds)', { tenantId, projectIds })
+        .execute();
+      return result.affected ?? 0;
+    });
+  }
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { instantSchema, queryBoolean, queryList } from '../trace-wire';
+
+const name = z.string().trim().min(1).max(1000);
+const extra = z.record(z.string(), z.unknown());
+const traceTier = z.enum(['longlived', 'shortlived']);
+
+export const projectParamsSchema = z.object({ project_id: z.guid() });
+
+export const createProjectSchema = z.object({
+  name,
+  id: z.guid().optional(),
+  description: z.string().optional(),
+  extra: extra.optional(),
+  start_time: instantSchema.optional(),
+  end_time: instantSchema.optional(),
+  default_dataset_id: z.guid().optional(),
+  reference_dataset_id: z.guid().optional(),
+  trace_tier: traceTier.optional(),
+});
+export type CreateProject = z.output<typeof createProjectSchema>;
+
+export const createProjectQuerySchema = z.object({ upsert: queryBoolean.optional() });
+
+export const updateProjectSchema = z.object({
+  name: name.optional(),
+  description: z.string().optional(),
+  extra: extra.optional(),
+  end_time: instantSchema.optional(),
+  default_dataset_id: z.guid().optional(),
+  trace_tier: traceTier.optional(),
+});
+export type UpdateProject = z.output<typeof updateProjectSchema>;
+
+export const listProjectsSchema = z.object({
+  name: z.string().optional(),
+  name_contains: z.string().optional(),
+  id: queryList(z.guid()),
+  reference_free: queryBoolean.optional(),
+  reference_dataset: queryList(z.guid()),
+  metadata: z
+    .string()
+    .transform((text, context): Record<string, unknown> => {
+      try {
+        const parsed: unknown = JSON.parse(text);
+        if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
+          return parsed as Record<string, unknown>;
+      } catch {
+        // Reported below, as any other text that is not a JSON object.
+      }
+      context.addIssue({ code: 'custom', message: 'must be a JSON object' });
+      return z.NEVER;
+    })
+    .optional(),
+  sort_by: z
+    .enum([
+      'name',
+      'start_time',
+      'last_run_start_time',
+      'latency_p50',
+      'latency_p99',
+      'error_rate',
+      'feedback',
+      'runs_count',
+    ])
+    .default('start_time'),
+  sort_by_desc: queryBoolean.default(true),
+  offset: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(100).default(100),
+  include_stats: queryBoolean.default(false),
+  stats_start_time: instantSchema.optional(),
+});
+export type ListProjects = z.output<typeof listProjectsSchema>;
+
+export const readProjectSchema = z.object({
+  include_stats: queryBoolean.default(false),
+  stats_start_time: instantSchema.optional(),
+});
+
+export const deleteProjectsSchema = z.object({
+  session_ids: z.preprocess((value): unknown => (Array.isArray(value) ? value : [value]), z.array(z.guid()).min(1)),
+});

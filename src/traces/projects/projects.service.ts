@@ -1,0 +1,123 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantId } from '../../auth/tenant';
+import { Instant } from '../instant';
+import type { ProjectReference } from '../ingest/run-operation';
+import { storableJsonb } from '../stored-text';
+import { traceErrors } from '../trace.errors';
+import { ProjectEntity } from './project.entity';
+import { NewProject, ProjectsRepository, ProjectStats } from './projects.repository';
+import type { CreateProject, ListProjects, UpdateProject } from './projects.schemas';
+
+/** How long a reference's project is remembered: each ingestion request names one, and few are ever deleted. */
+const CACHE_MS = 5_000;
+const CACHE_ENTRIES = 10_000;
+
+export interface ProjectWithStats {
+  project: ProjectEntity;
+  /** Undefined when nobody asked; null for a project without runs. */
+  stats?: ProjectStats | null;
+}
+
+@Injectable()
+export class ProjectsService {
+  private readonly cache = new Map<string, { projectId: string; until: number }>();
+
+  constructor(private readonly projects: ProjectsRepository) {}
+
+  /** The project that a run names; a name that nobody used yet makes one. */
+  async resolve(tenantId: TenantId, reference: ProjectReference): Promise<string> {
+    const cacheKey = `${tenantId} ${reference}`;
+    const cached = this.cache.get(cacheKey);
+    if (cached && cached.until > Date.now()) return cached.projectId;
+    const projectId = await this.lookUp(tenantId, reference);
+    if (this.cache.size >= CACHE_ENTRIES) this.cache.clear();
+    this.cache.set(cacheKey, { projectId, until: Date.now() + CACHE_MS });
+    return projectId;
+  }
+
+  private async lookUp(tenantId: TenantId, reference: ProjectReference): Promise<string> {
+    const value = reference.slice(reference.indexOf(':') + 1);
+    if (reference.startsWith('id:')) {
+      const known = await this.projects.findById(tenantId, value);
+      if (!known) throw traceErrors.invalid('session_id', `there is no project ${value}`);
+      return known.projectId;
+    }
+    const project =
+      (await this.projects.findByName(tenantId, value)) ??
+      (await this.projects.insert(tenantId, { name: value })) ??
+      // Another request made it in between.
+      (await this.projects.findByName(tenantId, value));
+    if (!project) throw traceErrors.projectNotFound();
+    return project.projectId;
+  }
+
+  /** @throws {ApiError} 409 when the name is taken, unless `upsert`. */
+  async create(tenantId: TenantId, body: CreateProject, upsert: boolean): Promise<ProjectEntity> {
+    const fields = {
+      ...toFields(body),
+      name: body.name,
+      ...(body.id && { projectId: body.id.toLowerCase() }),
+      ...(body.start_time && { startTime: new Date(body.start_time) }),
+      ...(body.reference_dataset_id && { referenceDatasetId: body.reference_dataset_id }),
+    };
+    const created = await this.projects.insert(tenantId, fields);
+    if (created) return created;
+    const existing = await this.projects.findByName(tenantId, body.name);
+    if (!existing || !upsert) throw traceErrors.projectExists(body.name);
+    return (await this.projects.update(tenantId, existing.projectId, toFields(body))) ?? existing;
+  }
+
+  async list(tenantId: TenantId, query: ListProjects): Promise<{ items: ProjectWithStats[]; total: number }> {
+    const { rows, total } = await this.projects.list(tenantId, query);
+    if (!query.include_stats || rows.length === 0) return { items: rows.map((project) => ({ project })), total };
+    const ids = rows.map(({ projectId }) => projectId);
+    const stats = await this.projects.stats(tenantId, ids, query.stats_start_time);
+    return { items: rows.map((project) => ({ project, stats: stats.get(project.projectId) ?? null })), total };
+  }
+
+  /** The projects that ran against a dataset. */
+  ofDataset(tenantId: TenantId, datasetId: string): Promise<string[]> {
+    return this.projects.idsOfDataset(tenantId, datasetId);
+  }
+
+  async read(
+    tenantId: TenantId,
+    projectId: string,
+    options: { include_stats: boolean; stats_start_time?: Instant },
+  ): Promise<ProjectWithStats> {
+    const project = await this.projects.findById(tenantId, projectId);
+    if (!project) throw traceErrors.projectNotFound();
+    if (!options.include_stats) return { project };
+    const stats = await this.projects.stats(tenantId, [projectId], options.stats_start_time);
+    return { project, stats: stats.get(projectId) ?? null };
+  }
+
+  /** @throws {ApiError} 404 for an unknown project, 409 for a name that another one has. */
+  async update(tenantId: TenantId, projectId: string, body: UpdateProject): Promise<ProjectEntity> {
+    if (body.name !== undefined) {
+      const owner = await this.projects.findByName(tenantId, body.name);
+      if (owner && owner.projectId !== projectId) throw traceErrors.projectExists(body.name);
+    }
+    const { project } = await this.read(tenantId, projectId, { include_stats: false });
+    this.cache.clear();
+    const fields = { ...toFields(body), ...(body.name !== undefined && { name: body.name }) };
+    return (await this.projects.update(tenantId, project.projectId, fields)) ?? project;
+  }
+
+  /** @throws {ApiError} 404 when none of the projects exists. */
+  async delete(tenantId: TenantId, projectIds: string[]): Promise<void> {
+    const deleted = await this.projects.delete(tenantId, projectIds);
+    this.cache.clear();
+    if (deleted === 0) throw traceErrors.projectNotFound();
+  }
+}
+
+function toFields(body: UpdateProject): Partial<NewProject> {
+  return {
+    ...(body.description !== undefined && { description: body.description }),
+    ...(body.extra && { extra: JSON.parse(storableJsonb(body.extra)) as Record<string, unknown> }),
+    ...(body.end_time && { endTime: new Date(body.end_time) }),
+    ...(body.default_dataset_id && { defaultDatasetId: body.default_dataset_id }),
+    ...(body.trace_tier && { traceTier: body.trace_tier }),
+  };
+}

@@ -1,0 +1,76 @@
+import type { TenantId } from '../../auth/tenant';
+import type { FilterExpression } from '../filter/filter-ast';
+import { filterToSql } from '../filter/filter-sql';
+import { SqlParams } from '../filter/sql-params';
+import { Instant } from '../instant';
+
+/** Which runs a query is about. */
+export interface RunSelection {
+  /** Given alone: clients expect ids to make every other condition void. */
+  ids?: string[];
+  projectIds?: string[];
+  traceId?: string;
+  parentRunId?: string;
+  runType?: string;
+  referenceExampleIds?: string[];
+  from?: Instant;
+  to?: Instant;
+  hasError?: boolean;
+  isRoot?: boolean;
+  filter?: FilterExpression;
+  /** On the root of the run's trace. */
+  traceFilter?: FilterExpression;
+  /** On any run of the run's trace. */
+  treeFilter?: FilterExpression;
+}
+
+/** How far from the window the other runs of a trace are looked for; without it every day would be searched. */
+const TRACE_SPAN = `interval '1 day'`;
+
+/** The selection as a condition over `trace_runs r`. The tenant is part of it, always. */
+export function selectionToSql(tenantId: TenantId, selection: RunSelection, params: SqlParams): string {
+  const tenant = params.add(tenantId, 'uuid');
+  const where = [`r.tenant_id = ${tenant}`];
+  const { ids, projectIds, from, to } = selection;
+  if (projectIds) where.push(projects(projectIds, params));
+  if (ids) {
+    where.push(
+      `(r.project_id, r.start_time, r.run_id) IN (
+        SELECT k.project_id, k.start_time, k.run_id FROM trace_run_keys k
+        WHERE k.tenant_id = ${tenant} AND k.run_id = ANY (${params.add(ids, 'uuid[]')}))`,
+    );
+  }
+  if (from) where.push(`r.start_time >= ${params.add(from, 'timestamptz')}`);
+  if (to) where.push(`r.start_time <= ${params.add(to, 'timestamptz')}`);
+  if (selection.traceId) where.push(`r.trace_id = ${params.add(selection.traceId, 'uuid')}`);
+  if (selection.parentRunId) where.push(`r.parent_run_id = ${params.add(selection.parentRunId, 'uuid')}`);
+  if (selection.runType) where.push(`r.run_type = ${params.add(selection.runType.toLowerCase(), 'text')}`);
+  if (selection.referenceExampleIds) {
+    where.push(`r.reference_example_id = ANY (${params.add(selection.referenceExampleIds, 'uuid[]')})`);
+  }
+  // Constants and not parameters: the planner must see that these are the partial indexes' own conditions.
+  if (selection.hasError !== undefined) where.push(`r.status ${selection.hasError ? '=' : '<>'} 'error'`);
+  if (selection.isRoot !== undefined) where.push(`r.parent_run_id IS ${selection.isRoot ? '' : 'NOT '}NULL`);
+  if (selection.filter) where.push(filterToSql(selection.filter, params));
+  for (const [expression, only] of [
+    [selection.traceFilter, 'r.parent_run_id IS NULL'],
+    [selection.treeFilter, 'true'],
+  ] as const) {
+    if (!expression) continue;
+    const inner = [`r.tenant_id = ${tenant}`, only];
+    if (projectIds) inner.push(projects(projectIds, params));
+    if (from) inner.push(`r.start_time >= ${params.add(from, 'timestamptz')} - ${TRACE_SPAN}`);
+    if (to) inner.push(`r.start_time <= ${params.add(to, 'timestamptz')} + ${TRACE_SPAN}`);
+    if (selection.traceId) inner.push(`r.trace_id = ${params.add(selection.traceId, 'uuid')}`);
+    inner.push(filterToSql(expression, params));
+    where.push(`r.trace_id IN (SELECT r.trace_id FROM trace_runs r WHERE ${inner.join(' AND ')})`);
+  }
+  return where.join('\n  AND ');
+}
+
+/** One project as an equality: only then does the primary key's order serve the query's. */
+function projects(projectIds: string[], params: SqlParams): string {
+  return projectIds.length === 1
+    ? `r.project_id = ${params.add(projectIds[0], 'uuid')}`
+    : `r.project_id = ANY (${params.add(projectIds, 'uuid[]')})`;
+}

@@ -1,0 +1,185 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { Public, Tenant } from '../../auth/tenant';
+import type { TenantId } from '../../auth/tenant';
+import { runParamsSchema } from '../ingest/trace-ingest.schemas';
+import { AttachmentsService } from './attachments.service';
+import {
+  attachmentParamsSchema,
+  attachmentQuerySchema,
+  deleteRunsSchema,
+  queryRunsSchema,
+  queryRunsV2Schema,
+  readRunSchema,
+  readRunV2Schema,
+  runStatsSchema,
+  traceParamsSchema,
+  traceRunsV2Schema,
+  validateQuerySchema,
+} from './trace-query.schemas';
+import type {
+  DeleteRuns,
+  QueryRuns,
+  QueryRunsV2,
+  ReadRunV2,
+  RunStatsQuery,
+  TraceRunsV2,
+  ValidateQuery,
+} from './trace-query.schemas';
+import { TraceQueryService } from './trace-query.service';
+import { toRunV1, toRunV2, toStats } from './trace-run.mapper';
+
+type RunParams = z.output<typeof runParamsSchema>;
+
+const origin = (request: FastifyRequest): string => `${request.protocol}://${request.host}`;
+
+@ApiTags('Trace queries')
+@Controller('api/v1/runs')
+export class TraceQueryController {
+  constructor(private readonly queries: TraceQueryService) {}
+
+  /** The newest runs first, by pages: `cursors.next` is the `cursor` of the next one, null after the last. */
+  @Post('query')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Query traced runs' })
+  async query(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: queryRunsSchema }) body: QueryRuns,
+    @Req() request: FastifyRequest,
+  ) {
+    const { runs, next } = await this.queries.query(tenantId, body, origin(request));
+    return {
+      runs: runs.map(({ row, attachments }) => toRunV1(row, attachments)),
+      cursors: { next },
+      search_cursors: null,
+      parsed_query: null,
+    };
+  }
+
+  /** Counts, latencies, tokens and costs of the runs that a query would return; with `group_by` of each group. */
+  @Post('stats')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Statistics of traced runs' })
+  async stats(@Tenant() tenantId: TenantId, @Body({ schema: runStatsSchema }) body: RunStatsQuery) {
+    if (!body.group_by) return toStats(await this.queries.stats(tenantId, body));
+    const groups = await this.queries.statsByGroup(tenantId, body, body.group_by);
+    return Object.fromEntries(groups.map(({ group_key: key, ...stats }) => [key, toStats(stats)]));
+  }
+
+  @Post('query/validate')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Check filters without running them' })
+  validate(@Body({ schema: validateQuerySchema }) body: ValidateQuery) {
+    const errors = this.queries.validate(body);
+    return { valid: errors.length === 0, errors };
+  }
+
+  @Post('delete')
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Delete traces' })
+  async delete(@Tenant() tenantId: TenantId, @Body({ schema: deleteRunsSchema }) body: DeleteRuns) {
+    const deleted = await this.queries.deleteTraces(tenantId, body.session_id, body.trace_ids);
+    return { message: `${deleted} runs deleted` };
+  }
+}
+
+/** The bare `GET /runs/{run_id}` is the deployment API's. */
+@ApiTags('Trace queries')
+@Controller('api/v1/runs')
+export class TraceRunController {
+  constructor(private readonly queries: TraceQueryService) {}
+
+  @Get(':run_id')
+  @ApiOperation({ summary: 'Get a traced run' })
+  async read(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: runParamsSchema }) params: RunParams,
+    @Query({ schema: readRunSchema }) query: z.output<typeof readRunSchema>,
+    @Req() request: FastifyRequest,
+  ) {
+    const { row, attachments } = await this.queries.read(tenantId, params.run_id, origin(request), query.session_id);
+    return toRunV1(row, attachments);
+  }
+}
+
+@ApiTags('Trace queries (v2)')
+@Controller('api/v2')
+export class TraceQueryV2Controller {
+  constructor(private readonly queries: TraceQueryService) {}
+
+  /** Only the selected fields; without a window the last day. */
+  @Post('runs/query')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Query traced runs (v2)' })
+  async query(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: queryRunsV2Schema }) body: QueryRunsV2,
+    @Req() request: FastifyRequest,
+  ) {
+    const { runs, next } = await this.queries.queryV2(tenantId, body, origin(request));
+    return {
+      items: runs.map(({ row, attachments }) => toRunV2(row, body.selects, attachments)),
+      has_more: next !== null,
+      ...(next !== null && { next_cursor: next }),
+    };
+  }
+
+  @Get('runs/:run_id')
+  @ApiOperation({ summary: 'Get a traced run (v2)' })
+  async read(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: runParamsSchema }) params: RunParams,
+    @Query({ schema: readRunV2Schema }) query: ReadRunV2,
+    @Req() request: FastifyRequest,
+  ) {
+    const { row, attachments } = await this.queries.readV2(tenantId, params.run_id, query, origin(request));
+    return toRunV2(row, query.selects ?? ['id'], attachments);
+  }
+
+  @Get('traces/:trace_id/runs')
+  @ApiOperation({ summary: 'The runs of a trace (v2)' })
+  async traceRuns(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: traceParamsSchema }) params: z.output<typeof traceParamsSchema>,
+    @Query({ schema: traceRunsV2Schema }) query: TraceRunsV2,
+    @Req() request: FastifyRequest,
+  ) {
+    const { runs } = await this.queries.traceRuns(tenantId, params.trace_id, query, origin(request));
+    return { items: runs.map(({ row, attachments }) => toRunV2(row, query.selects ?? ['id'], attachments)) };
+  }
+}
+
+@ApiTags('Trace queries')
+@Public()
+@Controller('api/v1/attachments')
+export class AttachmentsController {
+  constructor(private readonly attachments: AttachmentsService) {}
+
+  /** The link in a run's `s3_urls` is the permission; it holds for an hour. */
+  @Get(':tenant_id/:run_id/:name')
+  @ApiOperation({ summary: 'Download an attachment' })
+  async read(
+    @Param({ schema: attachmentParamsSchema }) params: z.output<typeof attachmentParamsSchema>,
+    @Query({ schema: attachmentQuerySchema }) query: z.output<typeof attachmentQuerySchema>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer> {
+    const { mimeType, data } = await this.attachments.read(params.tenant_id, params.run_id, params.name, query);
+    // Attachments are whatever users traced: a browser must not run one in this server's name.
+    void reply.type(mimeType).header('Content-Disposition', 'attachment').header('X-Content-Type-Options', 'nosniff');
+    return data;
+  }
+}
+
+@ApiExcludeController()
+@Controller(['api/runs', 'runs'])
+export class TraceQueryAliasesController extends TraceQueryController {}
+
+@ApiExcludeController()
+@Controller('api/runs')
+export class TraceRunAliasController extends TraceRunController {}
+
+@ApiExcludeController()
+@Controller('v2')
+export class TraceQueryV2AliasController extends TraceQueryV2Controller {}

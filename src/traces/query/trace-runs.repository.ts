@@ -1,0 +1,185 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import type { TenantId } from '../../auth/tenant';
+import { SqlParams } from '../filter/sql-params';
+import { Instant } from '../instant';
+import { selectInstant } from '../trace-wire';
+import { RunSelection, selectionToSql } from './run-selection';
+
+/** The columns that are large or need parsing: read only when they are asked for. */
+export const PAYLOADS = ['inputs', 'outputs', 'extra', 'events', 'serialized', 'metadata'] as const;
+export type Payload = (typeof PAYLOADS)[number];
+
+export interface TraceRunRow extends Partial<Record<Exclude<Payload, 'metadata'>, string | null>> {
+  tenant_id: string;
+  project_id: string;
+  run_id: string;
+  trace_id: string;
+  parent_run_id: string | null;
+  parent_run_ids: string[];
+  dotted_order: string;
+  name: string;
+  run_type: string;
+  status: 'pending' | 'success' | 'error';
+  start_time: Instant;
+  end_time: Instant | null;
+  first_token_time: Instant | null;
+  received_at: Instant;
+  error: string | null;
+  tags: string[] | null;
+  thread_id: string | null;
+  reference_example_id: string | null;
+  prompt_tokens: string | null;
+  completion_tokens: string | null;
+  total_tokens: string | null;
+  prompt_cost: string | null;
+  completion_cost: string | null;
+  total_cost: string | null;
+  usage_details: Record<string, unknown> | null;
+  feedback_stats: Record<string, unknown> | null;
+  trace_tier: string | null;
+  metadata?: Record<string, unknown> | null;
+}
+
+const COLUMNS = [
+  ...['tenant_id', 'project_id', 'run_id', 'trace_id', 'parent_run_id', 'parent_run_ids', 'dotted_order'],
+  ...['name', 'run_type', 'status', 'error', 'tags', 'thread_id', 'reference_example_id'],
+  ...['prompt_tokens', 'completion_tokens', 'total_tokens', 'prompt_cost', 'completion_cost', 'total_cost'],
+  ...['usage_details', 'feedback_stats', 'trace_tier'],
+].map((column) => `r.${column}`);
+const INSTANTS = ['start_time', 'end_time', 'first_token_time', 'received_at'].map(
+  (column) => `${selectInstant(`r.${column}`)} AS ${column}`,
+);
+const selected = (payloads: readonly Payload[]): string =>
+  [...COLUMNS, ...INSTANTS, ...payloads.map((payload) => `r.${payload}`)].join(', ');
+
+/** A row's place in the order of queries. */
+export interface RunCursor {
+  startTime: Instant;
+  runId: string;
+}
+
+export interface RunPage {
+  selection: RunSelection;
+  payloads: readonly Payload[];
+  order: 'asc' | 'desc';
+  limit: number;
+  after?: RunCursor;
+}
+
+export interface RunStats {
+  run_count: number;
+  latency_p50: number | null;
+  latency_p99: number | null;
+  first_token_p50: number | null;
+  first_token_p99: number | null;
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  median_tokens: number | null;
+  tokens_p99: number | null;
+  prompt_cost: string | null;
+  completion_cost: string | null;
+  total_cost: string | null;
+  cost_p50: number | null;
+  cost_p99: number | null;
+  last_run_start_time: Instant | null;
+  error_rate: number | null;
+  streaming_rate: number | null;
+}
+
+const percentile = (fraction: number, expression: string): string =>
+  `percentile_cont(${fraction}) WITHIN GROUP (ORDER BY ${expression})::float8`;
+const LATENCY = 'extract(epoch FROM r.end_time - r.start_time)';
+const FIRST_TOKEN = 'extract(epoch FROM r.first_token_time - r.start_time)';
+const STATS = `
+  count(*)::int AS run_count,
+  ${percentile(0.5, LATENCY)} AS latency_p50, ${percentile(0.99, LATENCY)} AS latency_p99,
+  ${percentile(0.5, FIRST_TOKEN)} AS first_token_p50, ${percentile(0.99, FIRST_TOKEN)} AS first_token_p99,
+  COALESCE(sum(r.prompt_tokens), 0)::float8 AS prompt_tokens,
+  COALESCE(sum(r.completion_tokens), 0)::float8 AS completion_tokens,
+  COALESCE(sum(r.total_tokens), 0)::float8 AS total_tokens,
+  ${percentile(0.5, 'r.total_tokens')} AS median_tokens, ${percentile(0.99, 'r.total_tokens')} AS tokens_p99,
+  sum(r.prompt_cost) AS prompt_cost, sum(r.completion_cost) AS completion_cost, sum(r.total_cost) AS total_cost,
+  ${percentile(0.5, 'r.total_cost')} AS cost_p50, ${percentile(0.99, 'r.total_cost')} AS cost_p99,
+  ${selectInstant('max(r.start_time)')} AS last_run_start_time,
+  avg((r.status = 'error')::int)::float8 AS error_rate,
+  avg((r.first_token_time IS NOT NULL)::int)::float8 AS streaming_rate`;
+
+export interface StatsGroup {
+  attribute: 'name' | 'run_type' | 'tag' | 'metadata';
+  /** The metadata key. */
+  path?: string;
+  limit: number;
+}
+
+@Injectable()
+export class TraceRunsRepository {
+  constructor(@InjectDataSource() private readonly database: DataSource) {}
+
+  /** One page in the order of (start_time, run_id); rows that arrive later never shift it. */
+  async page(tenantId: TenantId, { selection, payloads, order, limit, after }: RunPage): Promise<TraceRunRow[]> {
+    const params = new SqlParams();
+    const where = [selectionToSql(tenantId, selection, params)];
+    if (after) {
+      const key = `(${params.add(after.startTime, 'timestamptz')}, ${params.add(after.runId, 'uuid')})`;
+      where.push(`(r.start_time, r.run_id) ${order === 'asc' ? '>' : '<'} ${key}`);
+    }
+    return await this.database.query<TraceRunRow[]>(
+      `SELECT ${selected(payloads)} FROM trace_runs r WHERE ${where.join(' AND ')}
+       ORDER BY r.start_time ${order}, r.run_id ${order} LIMIT ${params.add(limit, 'int')}`,
+      params.values,
+    );
+  }
+
+  async stats(tenantId: TenantId, selection: RunSelection): Promise<RunStats> {
+    const params = new SqlParams();
+    const where = selectionToSql(tenantId, selection, params);
+    const [row] = await this.database.query<[RunStats]>(
+      `SELECT ${STATS} FROM trace_runs r WHERE ${where}`,
+      params.values,
+    );
+    return row;
+  }
+
+  /** The same per group, the largest groups first. */
+  async statsByGroup(
+    tenantId: TenantId,
+    selection: RunSelection,
+    { attribute, path, limit }: StatsGroup,
+  ): Promise<(RunStats & { group_key: string })[]> {
+    const params = new SqlParams();
+    const where = selectionToSql(tenantId, selection, params);
+    const key = {
+      name: () => 'r.name',
+      run_type: () => 'r.run_type',
+      tag: () => 'tag',
+      metadata: () => `r.metadata ->> ${params.add(path ?? '', 'text')}`,
+    }[attribute]();
+    const from = attribute === 'tag' ? 'trace_runs r CROSS JOIN unnest(r.tags) AS tag' : 'trace_runs r';
+    return await this.database.query<(RunStats & { group_key: string })[]>(
+      `SELECT ${key} AS group_key, ${STATS} FROM ${from} WHERE ${where} AND ${key} IS NOT NULL
+       GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ${params.add(limit, 'int')}`,
+      params.values,
+    );
+  }
+
+  /** Deletes whole traces of a project with all that belongs to their runs. */
+  async deleteTraces(tenantId: TenantId, projectId: string, traceIds: string[]): Promise<number> {
+    return this.database.transaction(async (manager) => {
+      const [rows] = await manager.query<[{ run_id: string }[], number]>(
+        `DELETE FROM trace_runs WHERE tenant_id = $1 AND project_id = $2 AND trace_id = ANY ($3::uuid[]) RETURNING run_id`,
+        [tenantId, projectId, traceIds],
+      );
+      const runIds = rows.map((row) => row.run_id);
+      for (const table of ['trace_attachments', 'trace_feedback', 'trace_run_keys']) {
+        await manager.query(`DELETE FROM ${table} WHERE tenant_id = $1 AND run_id = ANY ($2::uuid[])`, [
+          tenantId,
+          runIds,
+        ]);
+      }
+      return runIds.length;
+    });
+  }
+}

@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { AppConfig } from '../config/config';
+import type { Sweep } from '../sweeps/sweep';
+import { TracePartitions } from './trace-partitions';
+
+const DAY_MS = 86_400_000;
+/** A clock that is a little ahead, or a night without a sweep, must not make ingestion create a day itself. */
+const DAYS_AHEAD = 3;
+const INTERVAL_MS = 3_600_000;
+/** A run whose end came without its start is waited for this long. */
+const HELD_DAYS = 7;
+
+const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+/** Once an hour: makes the next days' partitions, drops those past their retention, forgets what never got its start. */
+@Injectable()
+export class TracePartitionSweep implements Sweep {
+  readonly name = 'trace partitions';
+  private next = 0;
+
+  constructor(
+    private readonly config: AppConfig,
+    private readonly partitions: TracePartitions,
+  ) {}
+
+  async sweep(): Promise<void> {
+    const now = Date.now();
+    if (now < this.next) return;
+    await this.partitions.ensure(Array.from({ length: DAYS_AHEAD + 1 }, (_, ahead) => dayOf(now + ahead * DAY_MS)));
+    const { traceRetentionDays: kept } = this.config;
+    if (kept !== undefined) await this.partitions.dropBefore(dayOf(now - kept * DAY_MS));
+    await this.partitions.forgetHeld(new Date(now - HELD_DAYS * DAY_MS));
+    this.next = now + INTERVAL_MS;
+  }
+}

@@ -1,0 +1,98 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+
+const TABLE = 'trace_runs';
+/** Any number will do as long as every process uses the same: it serialises the making of partitions. */
+const PARTITION_LOCK = 4_201_978;
+const DAY_MS = 86_400_000;
+/** Attaching needs a moment without long transactions on the table; readers must not queue behind it for longer. */
+const LOCK_TIMEOUT = '5s';
+
+const partitionName = (day: string): string => `${TABLE}_${day.replaceAll('-', '')}`;
+
+function nextDay(day: string): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10);
+}
+
+/** The days of `trace_runs`: made before they are written to, dropped whole when they are past their time. */
+@Injectable()
+export class TracePartitions {
+  private readonly logger = new Logger(TracePartitions.name);
+  private readonly known = new Set<string>();
+
+  constructor(@InjectDataSource() private readonly database: DataSource) {}
+
+  /** Makes the partitions of these UTC days (`2026-11-21`) that are missing. */
+  async ensure(days: Iterable<string>): Promise<void> {
+    for (const day of days) {
+      if (this.known.has(day)) continue;
+      await this.create(day);
+      this.known.add(day);
+    }
+  }
+
+  /** After a day was dropped by another process, what was known of it is wrong. */
+  forget(): void {
+    this.known.clear();
+  }
+
+  /**
+   * CREATE TABLE … PARTITION OF would lock out every reader of the parent; making the table first and attaching it does not.
+   * A session lock and not IF NOT EXISTS alone: two makers would collide in the catalogue.
+   */
+  private async create(day: string): Promise<void> {
+    const name = partitionName(day);
+    await this.database.transaction(async (manager) => {
+      await manager.query('SELECT pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
+      const [{ exists }] = await manager.query<[{ exists: boolean }]>('SELECT to_regclass($1) IS NOT NULL AS exists', [
+        name,
+      ]);
+      if (exists) return;
+      await manager.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+      await manager.query(`CREATE TABLE ${name} (LIKE ${TABLE} INCLUDING ALL)`);
+      await manager.query(
+        `ALTER TABLE ${TABLE} ATTACH PARTITION ${name}
+           FOR VALUES FROM ('${day} 00:00:00+00') TO ('${nextDay(day)} 00:00:00+00')`,
+      );
+      this.logger.debug({ day }, 'Made the partition of a day');
+    });
+  }
+
+  /** Drops the days before `day`, with all that refers to their runs. */
+  async dropBefore(day: string): Promise<number> {
+    const partitions = await this.database.query<{ name: string }[]>(
+      `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+       WHERE i.inhparent = $1::regclass AND c.relname < $2 ORDER BY 1`,
+      [TABLE, partitionName(day)],
+    );
+    for (const { name } of partitions) {
+      await this.database.transaction(async (manager) => {
+        await manager.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+        await manager.query(`ALTER TABLE ${TABLE} DETACH PARTITION ${name}`);
+        await manager.query(`DROP TABLE ${name}`);
+      });
+      this.known.clear();
+      this.logger.log({ partition: name }, 'Dropped a day of traces past its retention');
+    }
+    if (partitions.length > 0) await this.deleteOrphans(day);
+    return partitions.length;
+  }
+
+  /** Ends of runs whose start never came. */
+  async forgetHeld(before: Date): Promise<void> {
+    await this.database.query('DELETE FROM trace_run_keys WHERE start_time IS NULL AND received_at < $1', [before]);
+  }
+
+  private async deleteOrphans(day: string): Promise<void> {
+    const before = `${day} 00:00:00+00`;
+    for (const table of ['trace_attachments', 'trace_feedback']) {
+      await this.database.query(
+        `DELETE FROM ${table} t USING trace_run_keys k
+         WHERE k.tenant_id = t.tenant_id AND k.run_id = t.run_id AND k.start_time < $1`,
+        [before],
+      );
+    }
+    await this.database.query('DELETE FROM trace_run_keys WHERE start_time < $1', [before]);
+  }
+}

@@ -1,0 +1,23 @@
+import { ApiError, invalidField } from '../http/api-error';
+
+export const traceErrors = {
+  invalid: (path: string, message: string) => invalidField(path, message),
+  tooLarge: (limitBytes: number) =>
+    new ApiError(
+      413,
+      'trace_too_large',
+      `The decoded body is larger than ${limitBytes} bytes (GANTRY_TRACE_LIMIT_BYTES)`,
+    ),
+  unsupportedEncoding: (encoding: string) =>
+    new ApiError(415, 'unsupported_encoding', `Content-Encoding ${encoding} is not supported: send gzip or none`),
+  undecodable: (encoding: string) =>
+    new ApiError(400, 'undecodable_body', `The body could not be decoded as ${encoding}`),
+  notMultipart: (reason: string) => new ApiError(422, 'invalid_multipart', `Invalid multipart body: ${reason}`),
+  notOtlp: (reason: string) => new ApiError(400, 'invalid_otlp', `Invalid OTLP body: ${reason}`),
+  projectNotFound: () => new ApiError(404, 'project_not_found', 'Project not found'),
+  projectExists: (name: string) =>
+    new ApiError(409, 'project_exists', `Project with name ${name} already exists: use upsert=true to update it`),
+  runNotFound: () => new ApiError(404, 'run_not_found', 'Run not found'),
+  feedbackNotFound: () => new ApiError(404, 'feedback_not_found', 'Feedback not found'),
+  attachmentNotFound: () => new ApiError(404, 'attachment_not_found', 'Attachment not found'),
+};

@@ -1,0 +1,77 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { FeedbackAliasesController, FeedbackController } from './feedback/feedback.controller';
+import { FeedbackRepository } from './feedback/feedback.repository';
+import { FeedbackService } from './feedback/feedback.service';
+import { AttachmentsRepository } from './ingest/attachments.repository';
+import { RequestDecoding } from './ingest/request-decoding';
+import {
+  RunUploadAliasController,
+  RunUploadController,
+  TraceIngestAliasesController,
+  TraceIngestController,
+} from './ingest/trace-ingest.controller';
+import { TraceIngestRepository } from './ingest/trace-ingest.repository';
+import { TraceIngestService } from './ingest/trace-ingest.service';
+import { TraceUploadService } from './ingest/trace-upload.service';
+import { OtlpAliasesController, OtlpController } from './otel/otlp.controller';
+import { OtlpService } from './otel/otlp.service';
+import { ProjectEntity } from './projects/project.entity';
+import { ProjectAliasesController, ProjectsController } from './projects/projects.controller';
+import { ProjectsRepository } from './projects/projects.repository';
+import { ProjectsService } from './projects/projects.service';
+import { AttachmentsService } from './query/attachments.service';
+import {
+  AttachmentsController,
+  TraceQueryAliasesController,
+  TraceQueryController,
+  TraceQueryV2AliasController,
+  TraceQueryV2Controller,
+  TraceRunAliasController,
+  TraceRunController,
+} from './query/trace-query.controller';
+import { TraceQueryService } from './query/trace-query.service';
+import { TraceRunsRepository } from './query/trace-runs.repository';
+import { TracePartitions } from './trace-partitions';
+
+/** What LangSmith clients talk to: uploads, projects, feedback and queries. */
+@Module({
+  imports: [TypeOrmModule.forFeature([ProjectEntity])],
+  controllers: [
+    RunUploadController,
+    RunUploadAliasController,
+    TraceIngestController,
+    TraceIngestAliasesController,
+    ProjectsController,
+    ProjectAliasesController,
+    FeedbackController,
+    FeedbackAliasesController,
+    TraceQueryController,
+    TraceQueryAliasesController,
+    TraceRunController,
+    TraceRunAliasController,
+    TraceQueryV2Controller,
+    TraceQueryV2AliasController,
+    AttachmentsController,
+    OtlpController,
+    OtlpAliasesController,
+  ],
+  providers: [
+    AttachmentsRepository,
+    AttachmentsService,
+    FeedbackRepository,
+    FeedbackService,
+    OtlpService,
+    ProjectsRepository,
+    ProjectsService,
+    RequestDecoding,
+    TraceIngestRepository,
+    TraceIngestService,
+    TracePartitions,
+    TraceQueryService,
+    TraceRunsRepository,
+    TraceUploadService,
+  ],
+  exports: [ProjectsService, TracePartitions],
+})
+export class TracesModule {}

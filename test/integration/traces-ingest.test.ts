@@ -1,0 +1,337 @@
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { Client } from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { startTestApi, TestApi } from '../support/api';
+
+type Json = Record<string, unknown>;
+
+/** A part as clients write it: JavaScript's say the length inside Content-Type, Python's in Content-Length. */
+function part(name: string, body: string, contentType = `application/json; length=${Buffer.byteLength(body)}`): string {
+  return `--b\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: ${contentType}\r\n\r\n${body}\r\n`;
+}
+const multipartBody = (...parts: string[]): string => `${parts.join('')}--b--\r\n`;
+
+describe('trace ingestion', () => {
+  let api: TestApi;
+  let db: Client;
+
+  beforeAll(async () => {
+    api = await startTestApi({ GANTRY_TRACE_LIMIT_BYTES: '200000' });
+    db = new Client({ connectionString: api.database.url });
+    await db.connect();
+  });
+  afterAll(async () => {
+    await db.end();
+    await api.close();
+  });
+
+  async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const raw = typeof body === 'string' || Buffer.isBuffer(body);
+    const response = await fetch(api.url + path, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body !== undefined && { body: raw ? (body as string) : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: (text ? JSON.parse(text) : null) as Json };
+  }
+  const upload = (body: string | Buffer, headers: Record<string, string> = {}) =>
+    send('POST', '/runs/multipart', body, { 'content-type': 'multipart/form-data; boundary=b', ...headers });
+  const read = async (id: string) => (await send('GET', `/api/v1/runs/${id}`)).body;
+
+  const stamp = (time: string): string => time.replace(/[-:.]/g, '');
+  function newRun(fields: Json = {}): Json & { id: string } {
+    const id = uuidv7();
+    const start = '2026-11-20T10:00:00.123456Z';
+    return {
+      id,
+      trace_id: id,
+      dotted_order: stamp(start) + id,
+      name: 'run',
+      run_type: 'chain',
+      start_time: start,
+      session_name: 'ingest',
+      ...fields,
+    };
+  }
+
+  it('stores what a single post and patch say, with microseconds and the very JSON of the client', async () => {
+    const run = newRun({ inputs: { b: 1, a: 'x' }, extra: { metadata: { thread_id: 't1' } }, tags: ['x"\\,{}', 'y'] });
+    expect((await send('POST', '/api/v1/runs', run)).status).toBe(202);
+    expect(await read(run.id)).toMatchObject({ status: 'pending', end_time: null, outputs: null, total_tokens: 0 });
+    const patch = {
+      outputs: { usage_metadata: { input_tokens: 3, output_tokens: 4, total_cost: 0.25 } },
+      end_time: 1795168800500,
+    };
+    expect(
+      (await send('PATCH', `/runs/${run.id}`, { ...patch, name: null, extra: null, session_id: null })).status,
+    ).toBe(202);
+    expect(await read(run.id)).toMatchObject({
+      id: run.id,
+      status: 'success',
+      start_time: '2026-11-20T10:00:00.123456',
+      end_time: '2026-11-20T10:00:00.500000',
+      inputs: { b: 1, a: 'x' },
+      tags: ['x"\\,{}', 'y'],
+      thread_id: 't1',
+      total_tokens: 7,
+      total_cost: '0.25',
+      name: 'run',
+    });
+    const { rows } = await db.query('SELECT inputs FROM trace_runs WHERE run_id = $1', [run.id]);
+    expect(rows).toEqual([{ inputs: '{"b":1,"a":"x"}' }]);
+  });
+
+  it('takes NUL characters and lone surrogates wherever users can put them', async () => {
+    const run = newRun({
+      name: 'a\u0000b',
+      tags: ['\u0000'],
+      inputs: { 'k\u0000': 'v\u0000', lone: '\ud800' },
+      extra: { metadata: { 'm\u0000': '\\u0000', n: '\ud800' } },
+      error: 'bad \u0000',
+    });
+    expect((await send('POST', '/api/v1/runs', JSON.stringify(run))).status).toBe(202);
+    expect(await read(run.id)).toMatchObject({
+      name: 'a\ufffdb',
+      tags: ['\ufffd'],
+      inputs: { 'k\u0000': 'v\u0000', lone: '\ud800' },
+      metadata: { 'm\ufffd': '\\u0000', n: '\ufffd' },
+      error: 'bad \ufffd',
+    });
+  });
+
+  it('keeps a number that JavaScript has no room for when it came by multipart', async () => {
+    const run = newRun();
+    const parts = multipartBody(
+      part(`post.${run.id}`, JSON.stringify(run)),
+      part(`post.${run.id}.inputs`, '{"n":12345678901234567890}'),
+    );
+    expect((await upload(parts)).status).toBe(202);
+    const { rows } = await db.query('SELECT inputs FROM trace_runs WHERE run_id = $1', [run.id]);
+    expect(rows).toEqual([{ inputs: '{"n":12345678901234567890}' }]);
+  });
+
+  it('merges post and patch of one upload, and reads gzip, feedback and attachments', async () => {
+    const run = newRun();
+    const feedback = randomUUID();
+    const body = multipartBody(
+      part(`post.${run.id}`, JSON.stringify(run), 'application/json'),
+      part(`post.${run.id}.outputs`, '{}'),
+      part(`patch.${run.id}.outputs`, '{"answer":42}'),
+      part(`patch.${run.id}`, JSON.stringify({ end_time: '2026-11-20T10:00:01Z' })),
+      part(`patch.${run.id}.error`, '"it \\"broke\\""'),
+      part(`feedback.${feedback}`, JSON.stringify({ run_id: run.id, trace_id: run.id, key: 'quality', score: 0.5 })),
+      part(
+        `feedback.${randomUUID()}`,
+        JSON.stringify({ run_id: run.id, trace_id: run.id, key: 'label', value: 'good' }),
+      ),
+      part(`attachment.${run.id}.notes`, 'hello', 'text/plain; length=5'),
+    );
+    expect(await upload(gzipSync(body), { 'content-encoding': 'gzip' })).toEqual({
+      status: 202,
+      body: { message: 'Runs stored' },
+    });
+    const stored = await read(run.id);
+    expect(stored).toMatchObject({
+      status: 'error',
+      error: 'it "broke"',
+      outputs: { answer: 42 },
+      feedback_stats: { quality: { n: 1, avg: 0.5, values: {} }, label: { n: 1, avg: null, values: { good: 1 } } },
+    });
+    const { presigned_url: link, mime_type: type } =
+      (stored.s3_urls as Record<string, Record<string, string>>)['attachment.notes'] ?? {};
+    expect(type).toBe('text/plain');
+    const attachment = await fetch(link ?? '');
+    expect(await attachment.text()).toBe('hello');
+    expect(attachment.headers.get('content-type')).toContain('text/plain');
+    expect((await fetch(`${link}x`)).status).toBe(404);
+  });
+
+  it('holds a patch that says neither when nor where, until the post comes', async () => {
+    const id = randomUUID();
+    expect((await send('PATCH', `/runs/${id}`, { outputs: { a: 1 }, end_time: '2026-11-20T10:00:02Z' })).status).toBe(
+      202,
+    );
+    expect((await send('GET', `/api/v1/runs/${id}`)).status).toBe(404);
+    const run = newRun({ id, trace_id: id, dotted_order: undefined });
+    await send('POST', '/api/v1/runs', run);
+    expect(await read(id)).toMatchObject({
+      outputs: { a: 1 },
+      status: 'success',
+      dotted_order: `20261120T100000123456Z${id}`,
+    });
+  });
+
+  it('moves a run to the day that its post names', async () => {
+    const run = newRun({ start_time: '2026-11-18T23:59:59.999999Z' });
+    const early = {
+      id: run.id,
+      trace_id: run.id,
+      session_name: 'ingest',
+      end_time: '2026-11-20T10:00:02Z',
+      outputs: { a: 1 },
+    };
+    expect((await send('POST', '/api/v1/runs/batch', { patch: [early] })).status).toBe(202);
+    expect((await read(run.id)).status).toBe('success');
+    expect((await send('POST', '/api/v1/runs/batch', { post: [{ ...run, dotted_order: undefined }] })).status).toBe(
+      202,
+    );
+    expect(await read(run.id)).toMatchObject({
+      start_time: '2026-11-18T23:59:59.999999',
+      outputs: { a: 1 },
+      name: 'run',
+    });
+    const { rows } = await db.query('SELECT count(*)::int AS n FROM trace_runs WHERE run_id = $1', [run.id]);
+    expect(rows).toEqual([{ n: 1 }]);
+  });
+
+  it('gives the children of clients that send no position their place in the tree', async () => {
+    const run = newRun();
+    const child = newRun({ parent_run_id: run.id, trace_id: undefined, dotted_order: undefined });
+    const grandchild = newRun({ parent_run_id: child.id, trace_id: undefined, dotted_order: undefined });
+    await send('POST', '/api/v1/runs', { ...run, trace_id: undefined, dotted_order: undefined });
+    await send('POST', '/api/v1/runs/batch', { post: [child, grandchild] });
+    expect(await read(grandchild.id)).toMatchObject({ trace_id: run.id, parent_run_ids: [run.id, child.id] });
+  });
+
+  it('is idempotent, and a conflicting repeat destroys nothing', async () => {
+    const run = newRun({ inputs: { a: 1 } });
+    const post = { post: [run] };
+    const patch = { patch: [{ id: run.id, outputs: { b: 1 }, end_time: '2026-11-20T10:00:02Z' }] };
+    for (const body of [
+      post,
+      patch,
+      post,
+      patch,
+      { post: [{ ...run, name: 'other', inputs: { z: 9 }, outputs: {} }] },
+    ]) {
+      expect((await send('POST', '/api/v1/runs/batch', body)).status).toBe(202);
+    }
+    expect(await read(run.id)).toMatchObject({ name: 'run', inputs: { a: 1 }, outputs: { b: 1 }, status: 'success' });
+    expect((await send('POST', '/api/v1/runs', { ...run, session_name: 'elsewhere' })).status).toBe(202);
+    expect((await send('GET', '/sessions?name=elsewhere')).body).toHaveLength(1);
+    expect((await send('POST', '/runs/query', { id: [run.id] })).body.runs).toHaveLength(1);
+  });
+
+  it('ends in the same row for every interleaving of the same operations', async () => {
+    const template = newRun({ inputs: { question: 1 }, outputs: {}, events: [], extra: { metadata: { a: 1 } } });
+    const operations = (id: string): [string, Json][] => {
+      const dottedOrder = `20261120T100000123456Z${id}`;
+      const identity = { id, trace_id: id, dotted_order: dottedOrder, session_name: 'ingest' };
+      return [
+        ['post', { ...template, ...identity }],
+        [
+          'patch',
+          { ...identity, outputs: { first: true }, end_time: '2026-11-20T10:00:03Z', extra: { metadata: { b: 2 } } },
+        ],
+        ['patch', { ...identity, outputs: { second: true }, end_time: '2026-11-20T10:00:04Z', tags: null, extra: {} }],
+        ['patch', { id, tags: ['late'], error: null }],
+      ];
+    };
+    const permutations = <T>(items: T[]): T[][] =>
+      items.length < 2
+        ? [items]
+        : items.flatMap((item, index) =>
+            permutations(items.filter((_, other) => other !== index)).map((rest) => [item, ...rest]),
+          );
+    const rows = new Set<string>();
+    for (const [round, order] of permutations([0, 1, 2, 3]).entries()) {
+      const id = uuidv7();
+      const all = operations(id);
+      // Every third ordering is sent in one request, the others one by one; each second one is replayed.
+      const sequence = round % 2 === 0 ? [...order, ...order] : order;
+      const requests = round % 3 === 0 ? [sequence] : sequence.map((index) => [index]);
+      for (const request of requests) {
+        const body: Record<string, Json[]> = { post: [], patch: [] };
+        for (const index of request) {
+          const [kind, operation] = all[index];
+          body[kind]?.push(operation);
+        }
+        expect((await send('POST', '/api/v1/runs/batch', body)).status).toBe(202);
+      }
+      const { rows: found } = await db.query<Json>('SELECT * FROM trace_runs WHERE run_id = $1', [id]);
+      expect(found).toHaveLength(1);
+      const { received_at: _received, updated_at: _updated, ...row } = found[0];
+      rows.add(JSON.stringify(row).replaceAll(id, 'ID'));
+    }
+    expect([...rows]).toHaveLength(1);
+    expect(JSON.parse([...rows][0])).toMatchObject({
+      name: 'run',
+      status: 'success',
+      inputs: '{"question":1}',
+      outputs: '{"second":true}',
+      extra: '{"metadata":{"b":2}}',
+      end_time: '2026-11-20T10:00:04.000Z',
+      tags: ['late'],
+    });
+  });
+
+  it('merges requests that carry the same runs at the same time', async () => {
+    const runs = Array.from({ length: 20 }, () => newRun());
+    const patches = runs.map(({ id }) => ({ id, outputs: { done: id }, end_time: '2026-11-20T10:00:04Z' }));
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        send('POST', '/api/v1/runs/batch', index % 2 === 0 ? { post: runs } : { patch: [...patches].reverse() }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
+    const { body } = await send('POST', '/runs/query', { id: runs.map(({ id }) => id) });
+    expect((body.runs as Json[]).map(({ status, outputs }) => [status, outputs])).toEqual(
+      (body.runs as Json[]).map(({ id }) => ['success', { done: id }]),
+    );
+    expect(body.runs).toHaveLength(20);
+  });
+
+  it.each([
+    ['start_time must be an ISO 8601 timestamp', { start_time: 'yesterday' }, 'start_time'],
+    ['a far future', { start_time: '9999-01-01T00:00:00Z' }, 'start_time'],
+    [
+      'another run in dotted_order',
+      { dotted_order: '20261120T100000123456Z00000000-0000-0000-0000-000000000000' },
+      'dotted_order',
+    ],
+    ['an unknown project', { session_id: randomUUID() }, 'session_id'],
+    ['an id that is none', { id: 'x' }, 'id'],
+    ['tags that are no list', { tags: 'x' }, 'tags'],
+  ])('answers 422 naming the field: %s', async (_title, fields, field) => {
+    const { status, body } = await send('POST', '/api/v1/runs', { ...newRun(), ...fields });
+    expect(status).toBe(422);
+    expect(body.errors).toEqual([expect.objectContaining({ path: field })]);
+  });
+
+  it('says what is wrong with an upload', async () => {
+    const run = newRun();
+    const good = part(`post.${run.id}`, JSON.stringify(run));
+    const statusOf = async (body: string | Buffer, headers?: Record<string, string>) =>
+      (await upload(body, headers)).status;
+    expect(await statusOf(multipartBody(good, part(`post.${run.id}.inputs`, '{"a":')))).toBe(422);
+    expect(await statusOf(multipartBody(good, part('elsewhere', '{}')))).toBe(422);
+    expect(await statusOf(multipartBody(good, part(`post.${run.id}.unknown`, '{}')))).toBe(422);
+    expect(await statusOf(good)).toBe(422);
+    expect(await statusOf(multipartBody(good), { 'content-type': 'multipart/form-data' })).toBe(422);
+    expect(await statusOf(JSON.stringify(run), { 'content-type': 'application/json' })).toBe(422);
+    expect(await statusOf('no gzip', { 'content-encoding': 'gzip' })).toBe(400);
+    expect(await statusOf('x', { 'content-encoding': 'br' })).toBe(415);
+    const big = multipartBody(good, part(`post.${run.id}.inputs`, JSON.stringify({ text: 'x'.repeat(300_000) })));
+    expect(await statusOf(big)).toBe(413);
+    expect(await statusOf(gzipSync(big), { 'content-encoding': 'gzip' })).toBe(413);
+    expect((await send('GET', `/api/v1/runs/${run.id}`)).status).toBe(404);
+    expect(await statusOf(multipartBody(good))).toBe(202);
+  });
+
+  it('makes a partition for each day, also under concurrency, and keeps what a day had', async () => {
+    const days = ['2026-01-31', '2026-02-01', '2026-02-28', '2026-03-01'];
+    const runs = days.flatMap((day) => [
+      newRun({ start_time: `${day}T00:00:00Z`, dotted_order: undefined }),
+      newRun({ start_time: `${day}T23:59:59.999999Z`, dotted_order: undefined }),
+    ]);
+    const answers = await Promise.all(runs.map((run) => send('POST', '/api/v1/runs', run)));
+    expect(answers.map(({ status }) => status)).toEqual(runs.map(() => 202));
+    const { rows } = await db.query(
+      `SELECT tableoid::regclass::text AS day, count(*)::int AS n FROM trace_runs WHERE run_id = ANY ($1) GROUP BY 1 ORDER BY 1`,
+      [runs.map(({ id }) => id)],
+    );
+    expect(rows).toEqual(days.map((day) => ({ day: `trace_runs_${day.replaceAll('-', '')}`, n: 2 })));
+  });
+});

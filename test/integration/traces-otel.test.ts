@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startTestApi, TestApi } from '../support/api';
+
+type Json = Record<string, unknown>;
+
+describe('OpenTelemetry', () => {
+  let api: TestApi;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+  });
+  afterAll(() => api.close());
+
+  async function runsOf(project: string): Promise<Record<string, Json>> {
+    const sessions = (await (await fetch(`${api.url}/sessions?name=${encodeURIComponent(project)}`)).json()) as Json[];
+    const response = await fetch(`${api.url}/runs/query`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ session: [sessions[0]?.id] }),
+    });
+    const { runs } = (await response.json()) as { runs: Json[] };
+    return Object.fromEntries(runs.map((run) => [run.name, run]));
+  }
+
+  it("stores what OpenTelemetry's own exporter and LangSmith's OpenTelemetry mode send", async () => {
+    const script = join(__dirname, '..', 'python', 'traces_otel.py');
+    await promisify(execFile)(process.env.GANTRY_TEST_PYTHON ?? '', [script, `${api.url}/api/v1`, 'otel'], {
+      env: { PATH: process.env.PATH },
+    });
+    const { agent, model, tool } = await runsOf('otel');
+    expect(agent).toMatchObject({ run_type: 'chain', status: 'success', parent_run_id: null });
+    expect(agent?.id).toBe(agent?.trace_id);
+    expect(model).toMatchObject({
+      run_type: 'llm',
+      trace_id: agent?.id,
+      parent_run_id: agent?.id,
+      parent_run_ids: [agent?.id],
+      inputs: { messages: [{ role: 'user', content: 'why?' }] },
+      outputs: { text: 'because' },
+      total_tokens: 7,
+      tags: ['one', 'two'],
+      extra: {
+        metadata: { user: 'ann', ls_provider: 'openai', ls_model_name: 'gpt-x' },
+        invocation_params: { model: 'gpt-x' },
+        otel: {
+          attributes: { 'other.attribute': [1, 2] },
+          resource: { 'service.name': 'otel-test' },
+          scope: 'gantry-test',
+        },
+      },
+    });
+    expect(tool).toMatchObject({
+      run_type: 'tool',
+      status: 'error',
+      error: expect.stringContaining('ValueError: no luck') as string,
+      parent_run_ids: [agent?.id, model?.id],
+    });
+    expect(tool?.dotted_order).toMatch(new RegExp(`^${agent?.dotted_order as string}\\..*\\..*${tool?.id as string}$`));
+
+    const { root, leaf } = await runsOf('otel langsmith');
+    expect(root).toMatchObject({ run_type: 'chain', outputs: { text: 'answer to why?' }, parent_run_id: null });
+    expect(leaf).toMatchObject({ run_type: 'llm', parent_run_id: root?.id, inputs: { question: 'why?' } });
+  });
+
+  it('takes the JSON form, a root that comes after its child, and a replay', async () => {
+    const span = (spanId: string, parentSpanId: string, fields: Json = {}) => ({
+      traceId: '0af7651916cd43dd8448eb211c80319c',
+      spanId,
+      parentSpanId,
+      name: spanId,
+      startTimeUnixNano: '1795168800123456789',
+      endTimeUnixNano: '1795168801000000000',
+      attributes: [],
+      ...fields,
+    });
+    const send = async (...spans: Json[]) => {
+      const response = await fetch(`${api.url}/otel/v1/traces`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'Langsmith-Project': 'otel json' },
+        body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }),
+      });
+      return { status: response.status, body: (await response.json()) as Json };
+    };
+    const grandchild = span('00000000000000a3', '00000000000000a2', {
+      attributes: [{ key: 'gen_ai.usage.input_tokens', value: { intValue: '5' } }],
+    });
+    expect(await send(grandchild)).toEqual({ status: 200, body: {} });
+    await send(span('00000000000000a2', '00000000000000a1'));
+    await send(span('00000000000000a1', ''));
+    await send(grandchild);
+    const runs = await runsOf('otel json');
+    const ids = ['00000000000000a1', '00000000000000a2', '00000000000000a3'].map((name) => runs[name]?.id);
+    expect(ids[0]).toBe('0af76519-16cd-43dd-8448-eb211c80319c');
+    expect(runs['00000000000000a3']).toMatchObject({
+      parent_run_ids: [ids[0], ids[1]],
+      total_tokens: 5,
+      start_time: '2026-11-20T10:00:00.123456',
+      status: 'success',
+    });
+    expect((await send({ traceId: 'x' })).status).toBe(400);
+  });
+
+  it('answers 400 for bytes that are no protobuf, and 415 for other media types', async () => {
+    const statusOf = async (contentType: string, body: string): Promise<number> =>
+      (await fetch(`${api.url}/otel/v1/traces`, { method: 'POST', headers: { 'content-type': contentType }, body }))
+        .status;
+    expect(await statusOf('application/x-protobuf', '\xff\xff\xff\xff')).toBe(400);
+    expect(await statusOf('application/x-protobuf', '')).toBe(200);
+    expect(await statusOf('application/xml', '<x/>')).toBe(415);
+  });
+});

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { DataSource } from 'typeorm';
+import { createDataSource } from '../../src/database/data-source';
+import { TracePartitionSweep } from '../../src/traces/trace-partition-sweep';
+import { TracePartitions } from '../../src/traces/trace-partitions';
+import { startTestApi, TestApi } from '../support/api';
+import { testConfig } from '../support/config';
+
+const DAY_MS = 86_400_000;
+const day = (ahead: number): string => new Date(Date.now() + ahead * DAY_MS).toISOString().slice(0, 10);
+
+describe('partitions of traces', () => {
+  let api: TestApi;
+  let worker: DataSource;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    worker = await createDataSource(api.database.url).initialize();
+  });
+  afterAll(async () => {
+    await worker.destroy();
+    await api.close();
+  });
+
+  const sweep = (overrides: Record<string, string>) =>
+    new TracePartitionSweep(testConfig(api.database.url, overrides), new TracePartitions(worker)).sweep();
+  const days = async (): Promise<string[]> => {
+    const rows = await worker.query<{ name: string }[]>(
+      `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'trace_runs'::regclass ORDER BY 1`,
+    );
+    return rows.map(({ name }) => name.slice(-8));
+  };
+  const post = async (path: string, body: unknown) => {
+    const headers = { 'content-type': 'application/json' };
+    return (await fetch(api.url + path, { method: 'POST', headers, body: JSON.stringify(body) })).status;
+  };
+  const run = (start: string) => ({
+    id: randomUUID(),
+    name: 'run',
+    run_type: 'chain',
+    start_time: start,
+    session_name: 'days',
+  });
+
+  it('are made ahead, and again without effect', async () => {
+    await sweep({});
+    await Promise.all([sweep({}), sweep({})]);
+    expect(await days()).toEqual([0, 1, 2, 3].map((ahead) => day(ahead).replaceAll('-', '')));
+  });
+
+  it('are dropped past their retention with all that belongs to them, and made again when a run of that day comes', async () => {
+    const old = run(`${day(-10)}T12:00:00Z`);
+    const kept = run(`${day(-2)}T12:00:00Z`);
+    for (const { id, ...fields } of [old, kept]) {
+      expect(await post('/api/v1/runs', { id, ...fields })).toBe(202);
+      expect(await post('/feedback', { run_id: id, key: 'quality', score: 1 })).toBe(200);
+    }
+    await sweep({ GANTRY_TRACE_RETENTION_DAYS: '5' });
+    expect(await days()).not.toContain(day(-10).replaceAll('-', ''));
+    for (const table of ['trace_runs', 'trace_run_keys', 'trace_feedback']) {
+      const rows = await worker.query<{ run_id: string }[]>(`SELECT run_id FROM ${table}`);
+      expect({ table, ids: rows.map((row) => row.run_id) }).toEqual({ table, ids: [kept.id] });
+    }
+    // The api still believes that the day is there.
+    expect(await post('/api/v1/runs', run(`${day(-10)}T13:00:00Z`))).toBe(202);
+    expect(await days()).toContain(day(-10).replaceAll('-', ''));
+  });
+
+  it('are read in the order of exports by their primary key alone', async () => {
+    const plan = await worker.query<{ 'QUERY PLAN': string }[]>(
+      `EXPLAIN (COSTS OFF) SELECT * FROM trace_runs
+       WHERE tenant_id = '00000000-0000-0000-0000-000000000000' AND project_id = '${randomUUID()}'
+         AND start_time >= '2020-01-01Z' AND start_time < '2030-01-01Z'
+         AND (start_time, run_id) > ('2020-06-01Z', '${randomUUID()}')
+       ORDER BY start_time, run_id LIMIT 1000`,
+    );
+    const text = plan.map((row) => row['QUERY PLAN']).join('\n');
+    expect(text).toContain('_pkey');
+    expect(text).not.toMatch(/\bSort\b/);
+  });
+});

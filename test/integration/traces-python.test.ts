@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startTestApi, TestApi } from '../support/api';
+
+/** The real Python client against the api process; what it did and read comes back as JSON. */
+describe('langsmith for Python', () => {
+  let api: TestApi;
+  const python = process.env.GANTRY_TEST_PYTHON ?? '';
+
+  beforeAll(async () => {
+    expect(python).not.toBe('');
+    api = await startTestApi();
+  });
+  afterAll(() => api.close());
+
+  it.each([
+    ['multipart', '/api/v1'],
+    ['multipart', '/api'],
+    ['batch', '/api/v1'],
+  ])('traces and reads by %s at %s', async (transport, base) => {
+    const project = `py ${transport} ${base}`;
+    const script = join(__dirname, '..', 'python', 'traces_client.py');
+    const { stdout } = await promisify(execFile)(python, [script, api.url + base, project, transport], {
+      env: { PATH: process.env.PATH, LANGSMITH_TRACING: 'true' },
+    });
+    expect(JSON.parse(stdout)).toEqual({
+      names: ['failing', 'leaf', 'root', 'single'],
+      roots: ['root', 'single'],
+      failed: [['failing', expect.stringContaining('ValueError')]],
+      filtered: ['leaf'],
+      single: { status: 'success', inputs: { a: 1 }, total_tokens: 3, run_type: 'llm' },
+      children: ['failing', 'leaf'],
+      metadata_thread: 'thread-1',
+      outputs: { text: 'answer to why?' },
+      ended: true,
+      stats: { run_count: 4, total_tokens: 3 },
+      session_run_count: 4,
+      listed: true,
+      missing: false,
+      description: 'described',
+      feedback: [['quality', 0.5, 'fine']],
+    });
+  });
+});

@@ -1,0 +1,87 @@
+"""Uses the public LangGraph client as a user would; prints what it got as JSON. Argument: the API's address."""
+
+import asyncio
+import json
+import sys
+
+from langgraph_sdk import get_client, get_sync_client
+
+WEATHER = {"messages": [{"role": "human", "content": "weather in Oslo"}]}
+STEPS = {"step_ms": 50}
+
+
+async def stream(client, thread_id, assistant, **kwargs):
+    return [
+        {"event": part.event, "data": part.data, "id": getattr(part, "id", None)}
+        async for part in client.runs.stream(thread_id, assistant, **kwargs)
+    ]
+
+
+async def refusal(awaitable):
+    try:
+        await awaitable
+    except Exception as error:  # the type is what is looked at
+        response = getattr(error, "response", None)
+        return {"type": type(error).__name__, "status": getattr(response, "status_code", None)}
+    return None
+
+
+async def use(url):
+    client = get_client(url=url)
+    out = {}
+
+    out["assistants"] = await client.assistants.search(limit=10)
+    agent_id = next(each["assistant_id"] for each in out["assistants"] if each["graph_id"] == "agent")
+    out["assistant"] = await client.assistants.get(agent_id)
+    out["no_assistant"] = await refusal(client.assistants.get("7e4d2c3b-0000-4000-8000-000000000000"))
+
+    out["thread"] = thread = await client.threads.create(metadata={"by": "python"})
+    thread_id = thread["thread_id"]
+    out["updates"] = await stream(client, thread_id, "agent", input=WEATHER, stream_mode="updates")
+    out["messages"] = await stream(client, thread_id, "agent", input=WEATHER, stream_mode="messages")
+    out["tuples"] = await stream(client, thread_id, "agent", input=WEATHER, stream_mode="messages-tuple")
+    out["events"] = await stream(client, thread_id, "agent", input=WEATHER, stream_mode="events")
+    out["several"] = await stream(
+        client, thread_id, "agent", input=WEATHER, stream_mode=["values", "updates", "messages-tuple"]
+    )
+    out["stateless"] = await stream(client, None, "agent", input=WEATHER, stream_mode="values")
+
+    fresh = await client.threads.create()
+    out["waited"] = await client.runs.wait(fresh["thread_id"], "agent", input=WEATHER)
+    out["state"] = await client.threads.get_state(fresh["thread_id"])
+    out["history"] = len(await client.threads.get_history(fresh["thread_id"]))
+    out["found"] = [each["thread_id"] for each in await client.threads.search(metadata={"by": "python"})]
+
+    approval = await client.threads.create()
+    asked = await client.runs.wait(approval["thread_id"], "approval", input={"amount": 12})
+    out["asked"] = asked
+    out["waiting"] = (await client.threads.get(approval["thread_id"]))["status"]
+    out["resumed"] = await client.runs.wait(approval["thread_id"], "approval", command={"resume": "approve"})
+
+    background = await client.threads.create()
+    run = await client.runs.create(background["thread_id"], "pipeline", input=STEPS, stream_mode="updates")
+    out["joined"] = [
+        {"event": part.event, "id": getattr(part, "id", None)}
+        async for part in client.runs.join_stream(background["thread_id"], run["run_id"])
+    ]
+    out["background"] = (await client.runs.get(background["thread_id"], run["run_id"]))["status"]
+
+    slow = await client.runs.create(background["thread_id"], "pipeline", input={"step_ms": 60_000})
+    while (await client.runs.get(background["thread_id"], slow["run_id"]))["status"] != "running":
+        await asyncio.sleep(0.05)
+    await client.runs.cancel(background["thread_id"], slow["run_id"], wait=True)
+    out["cancelled"] = (await client.runs.get(background["thread_id"], slow["run_id"]))["status"]
+
+    # The client raises what `__error__` of a wait says.
+    out["failed"] = await refusal(client.runs.wait(None, "pipeline", input={"tool_url": "http://example.com/"}))
+    return out
+
+
+def use_sync(url):
+    client = get_sync_client(url=url)
+    thread = client.threads.create()
+    parts = [part.event for part in client.runs.stream(thread["thread_id"], "agent", input=WEATHER)]
+    return {"sync": parts}
+
+
+print(json.dumps({**asyncio.run(use(sys.argv[1])), **use_sync(sys.argv[1])}))
