@@ -1,5 +1,7 @@
+const swc = require('./swc.config.json');
+
 /** Only these packages ship ESM alone; everything else loads as CommonJS without a transform. */
-const esmOnly = ['@nestjs', 'cookie', 'uuid', '@fastify/cors'];
+const esmOnly = ['@nestjs', 'cookie', 'uuid', '@fastify/cors', 'content-disposition'];
 
 /** @type {import('jest').Config} */
 module.exports = {
@@ -9,15 +11,8 @@ module.exports = {
   transform: {
     '^.+\\.[cm]?[tj]s$': [
       '@swc/jest',
-      {
-        sourceMaps: 'inline',
-        module: { type: 'commonjs' },
-        jsc: {
-          target: 'es2023',
-          parser: { syntax: 'typescript', decorators: true },
-          transform: { legacyDecorator: true, decoratorMetadata: true },
-        },
-      },
+      // Inside jest, modules are CommonJS throughout, imported dynamically or not.
+      { ...swc, sourceMaps: 'inline', module: { type: 'commonjs' } },
     ],
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],

@@ -18,7 +18,7 @@ const settings = [
     randomBytes(32).toString('base64'),
   ],
   [
-    'Signs webhooks (Standard Webhooks). To rotate: "new,old", and later "new".',
+    'Signs webhooks (Standard Webhooks); docs/webhooks.md says how it is rotated.',
     'GANTRY_WEBHOOK_SECRETS',
     `whsec_${randomBytes(32).toString('base64')}`,
   ],

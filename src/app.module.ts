@@ -1,12 +1,18 @@
 import { DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
+import { AssistantsModule } from './assistants/assistants.module';
 import { AuthModule } from './auth/auth.module';
 import { AppConfig } from './config/config';
 import { ConfigModule } from './config/config.module';
 import { DatabaseModule } from './database/database.module';
+import { ExportsModule } from './exports/exports.module';
 import { ErrorFilter } from './http/error.filter';
 import { RequestValidationPipe } from './http/validation.pipe';
+import { RunsModule } from './runs/runs.module';
 import { SystemModule } from './system/system.module';
+import { ThreadsModule } from './threads/threads.module';
+import { TracesModule } from './traces/traces.module';
+import { WebhooksApiModule } from './webhooks/webhooks-api.module';
 
 /** The api process. */
 @Module({})
@@ -14,7 +20,18 @@ export class AppModule {
   static forRoot(config: AppConfig): DynamicModule {
     return {
       module: AppModule,
-      imports: [ConfigModule.forRoot(config), DatabaseModule, AuthModule, SystemModule],
+      imports: [
+        ConfigModule.forRoot(config),
+        DatabaseModule,
+        AuthModule,
+        SystemModule,
+        AssistantsModule,
+        ThreadsModule,
+        RunsModule,
+        ExportsModule,
+        TracesModule,
+        WebhooksApiModule,
+      ],
       providers: [
         { provide: APP_FILTER, useClass: ErrorFilter },
         { provide: APP_PIPE, useClass: RequestValidationPipe },

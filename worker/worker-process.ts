@@ -75,7 +75,14 @@ export class WorkerProcess {
     ]);
     const sweeper = new Sweeper(
       app.get(getDataSourceToken()),
-      [app.get(EventPartitionSweep), app.get(RunSweep), app.get(ThreadRetentionSweep), app.get(TracePartitionSweep), app.get(ExportSweep), app.get(DeliverySweep)],
+      [
+        app.get(EventPartitionSweep),
+        app.get(RunSweep),
+        app.get(ThreadRetentionSweep),
+        app.get(TracePartitionSweep),
+        app.get(ExportSweep),
+        app.get(DeliverySweep),
+      ],
       config.sweepIntervalMs,
     );
     return new WorkerProcess(connection, workers, sweeper, () => app.get(RunExecutor).handBackAll());

@@ -14,11 +14,10 @@ const SOURCES = [
   'workflows',
   'activities',
   'worker',
+  'scripts/compile.mjs',
   'scripts/bundle-workflows.mjs',
   'package-lock.json',
-  'nest-cli.json',
-  'tsconfig.json',
-  'tsconfig.build.json',
+  'swc.config.json',
 ];
 const STAMP = join(ROOT, 'dist', 'build-stamp.json');
 

@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { JsonObject } from '../database/json';
 
-@Entity('assistants')
-export class AssistantEntity {
+/** What an assistant is at a version. */
+abstract class AssistantAtVersion {
   @PrimaryColumn({ name: 'tenant_id', type: 'uuid' })
   tenantId!: string;
 
@@ -27,45 +27,22 @@ export class AssistantEntity {
   @Column({ type: 'jsonb' })
   metadata!: JsonObject;
 
-  @Column({ type: 'integer' })
-  version!: number;
-
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
+}
+
+@Entity('assistants')
+export class AssistantEntity extends AssistantAtVersion {
+  /** The version that it is at. */
+  @Column({ type: 'integer' })
+  version!: number;
 
   @Column({ name: 'updated_at', type: 'timestamptz' })
   updatedAt!: Date;
 }
 
 @Entity('assistant_versions')
-export class AssistantVersionEntity {
-  @PrimaryColumn({ name: 'tenant_id', type: 'uuid' })
-  tenantId!: string;
-
-  @PrimaryColumn({ name: 'assistant_id', type: 'uuid' })
-  assistantId!: string;
-
+export class AssistantVersionEntity extends AssistantAtVersion {
   @PrimaryColumn({ type: 'integer' })
   version!: number;
-
-  @Column({ name: 'graph_id', type: 'text' })
-  graphId!: string;
-
-  @Column({ type: 'text' })
-  name!: string;
-
-  @Column({ type: 'text', nullable: true })
-  description!: string | null;
-
-  @Column({ type: 'jsonb' })
-  config!: JsonObject;
-
-  @Column({ type: 'jsonb' })
-  context!: JsonObject;
-
-  @Column({ type: 'jsonb' })
-  metadata!: JsonObject;
-
-  @Column({ name: 'created_at', type: 'timestamptz' })
-  createdAt!: Date;
 }

@@ -3,7 +3,6 @@ import { dirname, resolve } from 'node:path';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
 import { ConfigError } from '../config/config';
-import type { OnUnknown } from './host/protocol';
 
 const graphPath = z.string().regex(/^.+:[A-Za-z_$][\w$]*$/, 'must be "path/to/file.ts:export"');
 
@@ -27,6 +26,9 @@ const graphConfigSchema = z.looseObject({
     .refine((graphs) => Object.keys(graphs).length > 0, 'must name at least one graph'),
   env: z.union([z.record(z.string(), z.string()), z.string()]).optional(),
 });
+
+/** `retry`: start it again, with the same idempotency key. `interrupt`: stop before it and let a person decide. */
+export type OnUnknown = 'retry' | 'interrupt';
 
 export interface GraphSource {
   graphId: string;

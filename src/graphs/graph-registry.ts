@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v5 as uuidv5 } from 'uuid';
 import { AppConfig } from '../config/config';
-import { GraphConfig, GraphSource, readGraphConfig } from './graph-config';
-import type { OnUnknown } from './host/protocol';
+import { GraphConfig, GraphSource, type OnUnknown, readGraphConfig } from './graph-config';
 
 /** The namespace that LangGraph servers derive the id of a graph's default assistant in. */
 const ASSISTANT_NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';

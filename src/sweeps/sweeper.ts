@@ -36,7 +36,9 @@ export class Sweeper {
     const session = this.database.createQueryRunner();
     try {
       // The lock is the session's: a worker that dies gives it up with its connection.
-      const [{ locked }]: [{ locked: boolean }] = await session.query('SELECT pg_try_advisory_lock($1) AS locked', [SWEEP_LOCK]);
+      const [{ locked }]: [{ locked: boolean }] = await session.query('SELECT pg_try_advisory_lock($1) AS locked', [
+        SWEEP_LOCK,
+      ]);
       if (!locked) return;
       try {
         for (const sweep of this.sweeps) await this.attempt(sweep);

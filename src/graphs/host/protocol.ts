@@ -1,6 +1,6 @@
 /** What a process and its graph threads say to each other. Everything that crosses is plain data; values are JSON text. */
 
-import type { GraphSource } from '../graph-config';
+import type { GraphSource, OnUnknown } from '../graph-config';
 
 export interface ThreadData {
   graphs: GraphSource[];
@@ -73,9 +73,6 @@ export interface ExecuteRequest {
   /** What to do with a node whose earlier attempt began and whose outcome nobody knows. */
   onUnknown: OnUnknown;
 }
-
-/** `retry`: start it again, with the same idempotency key. `interrupt`: stop before it and let a person decide. */
-export type OnUnknown = 'retry' | 'interrupt';
 
 export interface RunEventMessage {
   event: string;

@@ -1,0 +1,34 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { DestinationConfig } from './destinations.schemas';
+
+@Entity('export_destinations')
+export class DestinationEntity {
+  @PrimaryColumn({ name: 'tenant_id', type: 'uuid' })
+  tenantId!: string;
+
+  @PrimaryColumn({ name: 'destination_id', type: 'uuid' })
+  destinationId!: string;
+
+  @Column({ name: 'destination_type', type: 'text' })
+  destinationType!: 's3';
+
+  @Column({ name: 'display_name', type: 'text' })
+  displayName!: string;
+
+  @Column({ type: 'jsonb' })
+  config!: DestinationConfig;
+
+  /** Sealed; null means the environment's credentials. */
+  @Column({ type: 'text', nullable: true })
+  credentials!: string | null;
+
+  /** The names of what was given: all that is ever told of it. */
+  @Column({ name: 'credentials_keys', type: 'text', array: true })
+  credentialsKeys!: string[];
+
+  @Column({ name: 'created_at', type: 'timestamptz', insert: false, update: false })
+  createdAt!: Date;
+
+  @Column({ name: 'updated_at', type: 'timestamptz', insert: false })
+  updatedAt!: Date;
+}

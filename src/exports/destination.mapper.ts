@@ -1,0 +1,16 @@
+import { DestinationEntity } from './destination.entity';
+import type { Destination } from './destinations.schemas';
+
+/** Row → API. Of the credentials only the names leave. */
+export function toDestination(row: DestinationEntity): Destination {
+  return {
+    id: row.destinationId,
+    tenant_id: row.tenantId,
+    destination_type: row.destinationType,
+    display_name: row.displayName,
+    config: row.config,
+    credentials_keys: row.credentialsKeys,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}

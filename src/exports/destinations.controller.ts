@@ -1,0 +1,72 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Tenant, TenantHeaderRequired, TenantId } from '../auth/tenant';
+import { toDestination } from './destination.mapper';
+import {
+  CreateDestination,
+  createDestinationSchema,
+  Destination,
+  destinationParamsSchema,
+  UpdateDestination,
+  updateDestinationSchema,
+} from './destinations.schemas';
+import { DestinationsService } from './destinations.service';
+
+interface DestinationParams {
+  destination_id: string;
+}
+
+@ApiTags('Bulk Exports')
+@TenantHeaderRequired()
+@Controller('api/v1/bulk-exports/destinations')
+export class DestinationsController {
+  constructor(private readonly destinations: DestinationsService) {}
+
+  /** Tests the destination by writing to it, and stores it with its credentials sealed. */
+  @Post()
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Create a destination' })
+  async create(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: createDestinationSchema }) body: CreateDestination,
+  ): Promise<Destination> {
+    return toDestination(await this.destinations.create(tenantId, body));
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'List destinations' })
+  async list(@Tenant() tenantId: TenantId): Promise<Destination[]> {
+    return (await this.destinations.list(tenantId)).map(toDestination);
+  }
+
+  @Get(':destination_id')
+  @ApiOperation({ summary: 'Get a destination' })
+  async get(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: destinationParamsSchema }) params: DestinationParams,
+  ): Promise<Destination> {
+    return toDestination(await this.destinations.get(tenantId, params.destination_id));
+  }
+
+  /** Rotates the credentials, tested like those of a new destination. */
+  @Patch(':destination_id')
+  @ApiOperation({ summary: 'Replace the credentials of a destination' })
+  async update(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: destinationParamsSchema }) params: DestinationParams,
+    @Body({ schema: updateDestinationSchema }) body: UpdateDestination,
+  ): Promise<Destination> {
+    return toDestination(await this.destinations.rotate(tenantId, params.destination_id, body));
+  }
+
+  /** Deletes a destination that no export refers to. */
+  @Delete(':destination_id')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Delete a destination' })
+  async delete(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: destinationParamsSchema }) params: DestinationParams,
+  ): Promise<void> {
+    await this.destinations.delete(tenantId, params.destination_id);
+  }
+}

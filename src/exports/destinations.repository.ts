@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import type { TenantId } from '../auth/tenant';
+import { DestinationEntity } from './destination.entity';
+
+const FOREIGN_KEY_VIOLATION = '23503';
+
+@Injectable()
+export class DestinationsRepository {
+  constructor(@InjectRepository(DestinationEntity) private readonly rows: Repository<DestinationEntity>) {}
+
+  async insert(
+    tenantId: TenantId,
+    row: Omit<DestinationEntity, 'tenantId' | 'createdAt' | 'updatedAt'>,
+  ): Promise<DestinationEntity> {
+    await this.rows.insert({ ...row, tenantId });
+    return this.rows.findOneByOrFail({ tenantId, destinationId: row.destinationId });
+  }
+
+  find(tenantId: TenantId, destinationId: string): Promise<DestinationEntity | null> {
+    return this.rows.findOneBy({ tenantId, destinationId });
+  }
+
+  list(tenantId: TenantId): Promise<DestinationEntity[]> {
+    return this.rows.find({ where: { tenantId }, order: { createdAt: 'DESC', destinationId: 'ASC' } });
+  }
+
+  async replaceCredentials(
+    tenantId: TenantId,
+    destinationId: string,
+    credentials: string,
+    credentialsKeys: string[],
+  ): Promise<void> {
+    await this.rows.update({ tenantId, destinationId }, { credentials, credentialsKeys, updatedAt: () => 'now()' });
+  }
+
+  /** Resolves to false when an export still refers to it. */
+  async delete(tenantId: TenantId, destinationId: string): Promise<boolean> {
+    try {
+      await this.rows.delete({ tenantId, destinationId });
+      return true;
+    } catch (error) {
+      if ((error as { code?: unknown }).code === FOREIGN_KEY_VIOLATION) return false;
+      throw error;
+    }
+  }
+}

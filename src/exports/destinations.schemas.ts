@@ -1,0 +1,98 @@
+import { z } from 'zod';
+
+/** What is passed through to each object that is written. */
+const objectOptionsSchema = z.strictObject({
+  ServerSideEncryption: z.enum(['AES256', 'aws:kms', 'aws:kms:dsse']).optional(),
+  SSEKMSKeyId: z.string().min(1).max(2048).optional(),
+  SSEKMSEncryptionContext: z.string().min(1).max(2048).optional(),
+  BucketKeyEnabled: z.boolean().optional(),
+  StorageClass: z
+    .enum(['STANDARD', 'STANDARD_IA', 'ONEZONE_IA', 'INTELLIGENT_TIERING', 'GLACIER_IR', 'REDUCED_REDUNDANCY'])
+    .optional(),
+  ACL: z
+    .enum(['private', 'bucket-owner-read', 'bucket-owner-full-control', 'authenticated-read', 'aws-exec-read'])
+    .optional(),
+  Tagging: z.string().min(1).max(2048).optional(),
+});
+
+const clientOptionsSchema = z.strictObject({
+  addressing_style: z.enum(['auto', 'virtual', 'path']).optional(),
+  use_accelerate_endpoint: z.boolean().optional(),
+  payload_signing_enabled: z.boolean().optional(),
+  us_east_1_regional_endpoint: z.enum(['regional', 'legacy']).optional(),
+});
+
+const endpointUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .max(2048)
+  .refine((value) => !URL.canParse(value) || new URL(value).username === '', 'must not hold credentials')
+  .refine((value) => !URL.canParse(value) || ['', '/'].includes(new URL(value).pathname), 'must not have a path');
+
+/** `/a//b/` and `a/b` name the same place; a segment that climbs does not. */
+const prefix = z
+  .string()
+  .max(2048)
+  .transform((value) =>
+    value
+      .split('/')
+      .filter((segment) => segment !== '')
+      .join('/'),
+  )
+  .refine((value) => !value.split('/').some((segment) => segment === '.' || segment === '..'), 'must not hold . or ..');
+
+const configSchema = z
+  .strictObject({
+    bucket_name: z
+      .string()
+      .min(3)
+      .max(63)
+      .regex(/^[a-z0-9][a-z0-9.\-_]*[a-z0-9]$/i, 'must be a bucket name'),
+    prefix,
+    region: z.string().min(1).max(64).nullish(),
+    endpoint_url: endpointUrl.nullish(),
+    include_bucket_in_prefix: z.boolean().default(false),
+    s3_additional_kwargs: objectOptionsSchema.nullish(),
+    config_kwargs_s3: clientOptionsSchema.nullish(),
+  })
+  .refine((config) => config.endpoint_url != null || config.region != null, {
+    path: ['region'],
+    error: 'is required for AWS buckets (when endpoint_url is omitted)',
+  });
+
+const credentialsSchema = z.strictObject({
+  access_key_id: z.string().min(1).max(255),
+  secret_access_key: z.string().min(1).max(2048),
+  session_token: z.string().min(1).max(2048).nullish(),
+});
+
+export const createDestinationSchema = z.strictObject({
+  destination_type: z.literal('s3'),
+  display_name: z
+    .string()
+    .min(1)
+    .max(255)
+    .regex(/^[a-zA-Z0-9\-_ ']+$/, "may hold letters, digits, spaces and -_'"),
+  config: configSchema,
+  credentials: credentialsSchema.optional(),
+});
+
+export const updateDestinationSchema = z.strictObject({ credentials: credentialsSchema });
+
+export const destinationParamsSchema = z.object({ destination_id: z.guid() });
+
+export const destinationSchema = z.object({
+  id: z.guid(),
+  tenant_id: z.guid(),
+  destination_type: z.literal('s3'),
+  display_name: z.string(),
+  config: z.looseObject({ bucket_name: z.string(), prefix: z.string(), include_bucket_in_prefix: z.boolean() }),
+  credentials_keys: z.array(z.string()),
+  created_at: z.string(),
+  updated_at: z.string(),
+});
+
+export type CreateDestination = z.output<typeof createDestinationSchema>;
+export type UpdateDestination = z.output<typeof updateDestinationSchema>;
+export type DestinationConfig = CreateDestination['config'];
+export type DestinationCredentials = z.output<typeof credentialsSchema>;
+export type Destination = z.output<typeof destinationSchema>;

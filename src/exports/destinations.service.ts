@@ -1,0 +1,109 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { TenantId } from '../auth/tenant';
+import { SecretBox } from '../crypto/secret-box';
+import { DestinationEntity } from './destination.entity';
+import { DestinationsRepository } from './destinations.repository';
+import type {
+  CreateDestination,
+  DestinationConfig,
+  DestinationCredentials,
+  UpdateDestination,
+} from './destinations.schemas';
+import { exportErrors } from './exports.errors';
+import { destinationKey } from './export-layout';
+import { ObjectStore } from './object-store';
+import { ObjectStores, Patience } from './object-stores';
+
+export interface OpenDestination {
+  config: DestinationConfig;
+  store: ObjectStore;
+}
+
+/** Where exports go: a bucket, and the sealed credentials for it. */
+@Injectable()
+export class DestinationsService {
+  constructor(
+    private readonly destinations: DestinationsRepository,
+    private readonly secrets: SecretBox,
+    private readonly stores: ObjectStores,
+  ) {}
+
+  /** Stores a destination that has just been written to. */
+  async create(tenantId: TenantId, request: CreateDestination): Promise<DestinationEntity> {
+    await this.testWrite(request.config, request.credentials);
+    const destinationId = uuidv7();
+    return this.destinations.insert(tenantId, {
+      destinationId,
+      destinationType: request.destination_type,
+      displayName: request.display_name,
+      config: request.config,
+      ...this.sealed(tenantId, destinationId, request.credentials),
+    });
+  }
+
+  list(tenantId: TenantId): Promise<DestinationEntity[]> {
+    return this.destinations.list(tenantId);
+  }
+
+  async get(tenantId: TenantId, destinationId: string): Promise<DestinationEntity> {
+    const row = await this.destinations.find(tenantId, destinationId);
+    if (!row) throw exportErrors.destinationNotFound(destinationId);
+    return row;
+  }
+
+  /** Replaces the credentials: partitions that start from now on use them. */
+  async rotate(tenantId: TenantId, destinationId: string, request: UpdateDestination): Promise<DestinationEntity> {
+    const row = await this.get(tenantId, destinationId);
+    await this.testWrite(row.config, request.credentials);
+    const { credentials, credentialsKeys } = this.sealed(tenantId, destinationId, request.credentials);
+    if (credentials) await this.destinations.replaceCredentials(tenantId, destinationId, credentials, credentialsKeys);
+    return this.get(tenantId, destinationId);
+  }
+
+  async delete(tenantId: TenantId, destinationId: string): Promise<void> {
+    await this.get(tenantId, destinationId);
+    if (!(await this.destinations.delete(tenantId, destinationId))) throw exportErrors.destinationInUse(destinationId);
+  }
+
+  /** The store behind a destination, for an export's work on it. The caller closes it. */
+  async open(tenantId: TenantId, destinationId: string): Promise<OpenDestination> {
+    const row = await this.get(tenantId, destinationId);
+    const credentials = row.credentials
+      ? (JSON.parse(this.secrets.open(row.credentials, context(tenantId, destinationId))) as DestinationCredentials)
+      : undefined;
+    return { config: row.config, store: this.stores.open(row.config, credentials, Patience.work) };
+  }
+
+  /** Writes a small object under `<prefix>/tmp/` and deletes it where that is permitted. */
+  private async testWrite(config: DestinationConfig, credentials: DestinationCredentials | undefined): Promise<void> {
+    let store: ObjectStore | undefined;
+    try {
+      store = this.stores.open(config, credentials, Patience.question);
+      const key = destinationKey(config, 'tmp', `gantry-write-test-${uuidv7()}.txt`);
+      await store.put(key, Buffer.from('Gantry wrote this to test the destination. It may be deleted.\n'));
+      await store.deleteIfPermitted(key);
+    } catch (error) {
+      throw exportErrors.destinationInvalid(this.stores.explain(error).message);
+    } finally {
+      store?.close();
+    }
+  }
+
+  private sealed(
+    tenantId: TenantId,
+    destinationId: string,
+    given: DestinationCredentials | undefined,
+  ): Pick<DestinationEntity, 'credentials' | 'credentialsKeys'> {
+    if (!given) return { credentials: null, credentialsKeys: [] };
+    const present = Object.entries(given).filter(([, value]) => value != null);
+    return {
+      credentials: this.secrets.seal(JSON.stringify(Object.fromEntries(present)), context(tenantId, destinationId)),
+      credentialsKeys: present.map(([name]) => name).sort(),
+    };
+  }
+}
+
+function context(tenantId: TenantId, destinationId: string): string {
+  return `export_destinations:${tenantId}:${destinationId}`;
+}

@@ -1,0 +1,32 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { CryptoModule } from '../crypto/crypto.module';
+import { TemporalModule } from '../temporal/temporal.module';
+import { DestinationEntity } from './destination.entity';
+import { DestinationsRepository } from './destinations.repository';
+import { DestinationsService } from './destinations.service';
+import { ExportExecutionService } from './export-execution.service';
+import { ExportRunsRepository } from './export-runs.repository';
+import { ExportSweep } from './export-sweep';
+import { ExportsRepository } from './exports.repository';
+import { ObjectStores } from './object-stores';
+import { ParquetEncoder } from './parquet-encoder';
+import { TraceReader } from './trace-reader';
+
+/** Bulk export, as the worker process has it. */
+@Module({
+  imports: [TypeOrmModule.forFeature([DestinationEntity]), CryptoModule, TemporalModule],
+  providers: [
+    DestinationsRepository,
+    DestinationsService,
+    ExportExecutionService,
+    ExportRunsRepository,
+    ExportSweep,
+    ExportsRepository,
+    ObjectStores,
+    ParquetEncoder,
+    TraceReader,
+  ],
+  exports: [ExportExecutionService, ExportSweep],
+})
+export class ExportExecutionModule {}

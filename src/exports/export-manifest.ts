@@ -1,0 +1,55 @@
+import type { DestinationConfig } from './destinations.schemas';
+import { exportColumns } from './export-columns';
+import { objectPath } from './export-layout';
+import { ExportFile, ExportRunRow, filesByRun } from './export-runs.repository';
+import type { ExportRow } from './exports.repository';
+
+export interface Verification {
+  /** Whether the credentials may read: without that, sizes in the bucket are not verified. */
+  canRead: boolean;
+}
+
+/** What a consumer needs to check an export. Holds nothing of the moment it was written: a repetition writes the same. */
+export function exportManifest(
+  row: ExportRow,
+  runs: ExportRunRow[],
+  files: ExportFile[],
+  config: DestinationConfig,
+  canRead: boolean,
+): string {
+  const byRun = filesByRun(files);
+  const manifest = {
+    version: 1,
+    export_id: row.exportId,
+    tenant_id: row.tenantId,
+    session_id: row.sessionId,
+    start_time: row.startTime,
+    end_time: row.endTime,
+    /** Rows that were received later are not in the export. */
+    received_until: row.plannedAt,
+    filter: row.filter,
+    format: row.format,
+    format_version: row.formatVersion,
+    compression: row.compression,
+    schema: exportColumns(row.exportFields).map(({ name, type }) => ({ name, type })),
+    sizes_verified: canRead,
+    rows: files.reduce((sum, file) => sum + file.rows, 0),
+    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+    partitions: runs.map((run) => ({
+      day: run.day,
+      start_time: run.startTime,
+      end_time: run.endTime,
+      rows: run.rowsWritten,
+      bytes: run.bytesWritten,
+      files: (byRun.get(run.exportRunId) ?? []).map((file) => ({
+        path: objectPath(config, file.objectKey),
+        rows: file.rows,
+        bytes: file.bytes,
+        md5: file.md5,
+        first: { start_time: file.firstKey.startTime, id: file.firstKey.runId },
+        last: { start_time: file.lastKey.startTime, id: file.lastKey.runId },
+      })),
+    })),
+  };
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}

@@ -1,0 +1,279 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource, EntityManager } from 'typeorm';
+import type { TenantId } from '../auth/tenant';
+import type { ExportRunStatus } from './exports.schemas';
+import { isoText } from './exports.repository';
+import type { RowKey } from './trace-reader';
+
+/** A partition as stored; instants are ISO text. */
+export interface ExportRunRow {
+  exportRunId: string;
+  exportId: string;
+  day: string;
+  startTime: string;
+  endTime: string;
+  status: ExportRunStatus;
+  attempt: number;
+  retryNumber: number;
+  errors: Record<string, string> | null;
+  rowsPlanned: number;
+  rowsWritten: number;
+  bytesWritten: number;
+  createdAt: string;
+  updatedAt: string;
+  finishedAt: string | null;
+}
+
+export interface ExportFile {
+  exportRunId: string;
+  part: number;
+  objectKey: string;
+  rows: number;
+  bytes: number;
+  md5: string;
+  firstKey: RowKey;
+  lastKey: RowKey;
+}
+
+/** The files of each partition, in the order in which they are given. */
+export function filesByRun(files: ExportFile[]): Map<string, ExportFile[]> {
+  const byRun = new Map<string, ExportFile[]>();
+  for (const file of files) {
+    const known = byRun.get(file.exportRunId);
+    if (known) known.push(file);
+    else byRun.set(file.exportRunId, [file]);
+  }
+  return byRun;
+}
+
+export interface DayCount {
+  day: string;
+  rows: number;
+}
+
+const COLUMNS = `
+  r.export_run_id AS "exportRunId", r.export_id AS "exportId", r.day::text AS day,
+  ${isoText('r.start_time')} AS "startTime", ${isoText('r.end_time')} AS "endTime", r.status, r.attempt,
+  r.retry_number AS "retryNumber", r.errors, r.rows_planned::float8 AS "rowsPlanned",
+  r.rows_written::float8 AS "rowsWritten", r.bytes_written::float8 AS "bytesWritten",
+  ${isoText('r.created_at')} AS "createdAt", ${isoText('r.updated_at')} AS "updatedAt",
+  ${isoText('r.finished_at')} AS "finishedAt"`;
+
+const FILE_COLUMNS = `
+  f.export_run_id AS "exportRunId", f.part, f.object_key AS "objectKey", f.rows::float8 AS rows,
+  f.bytes::float8 AS bytes, f.md5,
+  json_build_object('startTime', ${isoText('f.first_start_time')}, 'runId', f.first_run_id) AS "firstKey",
+  json_build_object('startTime', ${isoText('f.last_start_time')}, 'runId', f.last_run_id) AS "lastKey"`;
+
+/** The partitions of exports and the files they wrote. */
+@Injectable()
+export class ExportRunsRepository {
+  constructor(@InjectDataSource() private readonly database: DataSource) {}
+
+  /**
+   * Makes a partition of each UTC day that the export's window touches, once: they tile the window. A day without rows
+   * is complete as it is. `watermark` is stored with them.
+   */
+  async plan(tenantId: TenantId, exportId: string, watermark: string, counts: DayCount[]): Promise<void> {
+    await this.database.transaction(async (transaction) => {
+      const [rows] = await transaction.query<[unknown[], number]>(
+        `UPDATE bulk_exports SET planned_at = $3, updated_at = now()
+         WHERE tenant_id = $1 AND export_id = $2 AND planned_at IS NULL AND status = 'Running' RETURNING export_id`,
+        [tenantId, exportId, watermark],
+      );
+      if (rows.length === 0) return;
+      // 24 hours and not a day: a session's time zone must not make days of 23 hours.
+      await transaction.query(
+        `INSERT INTO bulk_export_runs
+           (tenant_id, export_run_id, export_id, day, start_time, end_time, status, rows_planned, started_at, finished_at)
+         SELECT e.tenant_id, gen_random_uuid(), e.export_id, (d.day AT TIME ZONE 'UTC')::date,
+           greatest(d.day, e.start_time), least(d.day + interval '24 hours', e.end_time),
+           CASE WHEN c.rows IS NULL THEN 'Completed' ELSE 'Created' END, coalesce(c.rows, 0),
+           CASE WHEN c.rows IS NULL THEN now() END, CASE WHEN c.rows IS NULL THEN now() END
+         FROM bulk_exports e
+         CROSS JOIN LATERAL generate_series(
+           date_trunc('day', e.start_time, 'UTC'), e.end_time - interval '1 microsecond', interval '24 hours') AS d(day)
+         LEFT JOIN unnest($3::date[], $4::bigint[]) AS c(day, rows) ON c.day = (d.day AT TIME ZONE 'UTC')::date
+         WHERE e.tenant_id = $1 AND e.export_id = $2`,
+        [tenantId, exportId, counts.map(({ day }) => day), counts.map(({ rows: count }) => count)],
+      );
+    });
+  }
+
+  async find(tenantId: TenantId, exportId: string, exportRunId: string): Promise<ExportRunRow | undefined> {
+    const [row] = await this.database.query<ExportRunRow[]>(
+      `SELECT ${COLUMNS} FROM bulk_export_runs r WHERE r.tenant_id = $1 AND r.export_id = $2 AND r.export_run_id = $3`,
+      [tenantId, exportId, exportRunId],
+    );
+    return row;
+  }
+
+  list(tenantId: TenantId, exportId: string, limit: number | null, offset: number): Promise<ExportRunRow[]> {
+    return this.database.query<ExportRunRow[]>(
+      `SELECT ${COLUMNS} FROM bulk_export_runs r WHERE r.tenant_id = $1 AND r.export_id = $2
+       ORDER BY r.day LIMIT $3 OFFSET $4`,
+      [tenantId, exportId, limit, offset],
+    );
+  }
+
+  /** The partitions of all exports that a schedule spawned. */
+  listSpawned(tenantId: TenantId, sourceId: string, limit: number | null, offset: number): Promise<ExportRunRow[]> {
+    return this.database.query<ExportRunRow[]>(
+      `SELECT ${COLUMNS} FROM bulk_export_runs r
+       JOIN bulk_exports e ON e.tenant_id = r.tenant_id AND e.export_id = r.export_id
+       WHERE r.tenant_id = $1 AND e.source_bulk_export_id = $2
+       ORDER BY r.start_time, r.export_run_id LIMIT $3 OFFSET $4`,
+      [tenantId, sourceId, limit, offset],
+    );
+  }
+
+  open(tenantId: TenantId, exportId: string, limit: number): Promise<{ exportRunId: string; day: string }[]> {
+    return this.database.query<{ exportRunId: string; day: string }[]>(
+      `SELECT export_run_id AS "exportRunId", day::text AS day FROM bulk_export_runs
+       WHERE tenant_id = $1 AND export_id = $2 AND status IN ('Created', 'Running') ORDER BY day LIMIT $3`,
+      [tenantId, exportId, limit],
+    );
+  }
+
+  /** Takes the partition for an attempt, under a new fencing token; undefined when it or its export has ended. */
+  async begin(tenantId: TenantId, exportRunId: string): Promise<ExportRunRow | undefined> {
+    const [[row]] = await this.database.query<[ExportRunRow[], number]>(
+      `UPDATE bulk_export_runs r SET status = 'Running', attempt = r.attempt + 1, updated_at = now(),
+         started_at = coalesce(r.started_at, now())
+       FROM bulk_exports e
+       WHERE r.tenant_id = $1 AND r.export_run_id = $2 AND r.status IN ('Created', 'Running')
+         AND e.tenant_id = r.tenant_id AND e.export_id = r.export_id AND e.status = 'Running'
+       RETURNING ${COLUMNS}`,
+      [tenantId, exportRunId],
+    );
+    return row;
+  }
+
+  files(tenantId: TenantId, exportRunId: string): Promise<ExportFile[]> {
+    return this.database.query<ExportFile[]>(
+      `SELECT ${FILE_COLUMNS} FROM bulk_export_files f WHERE f.tenant_id = $1 AND f.export_run_id = $2 ORDER BY f.part`,
+      [tenantId, exportRunId],
+    );
+  }
+
+  /** The files of an export's partitions, by day and part. */
+  filesOf(tenantId: TenantId, exportId: string): Promise<ExportFile[]> {
+    return this.database.query<ExportFile[]>(
+      `SELECT ${FILE_COLUMNS} FROM bulk_export_files f
+       JOIN bulk_export_runs r ON r.tenant_id = f.tenant_id AND r.export_run_id = f.export_run_id
+       WHERE r.tenant_id = $1 AND r.export_id = $2 ORDER BY r.day, f.part`,
+      [tenantId, exportId],
+    );
+  }
+
+  /** The files of several partitions, for a listing. */
+  filesIn(tenantId: TenantId, exportRunIds: string[]): Promise<ExportFile[]> {
+    return this.database.query<ExportFile[]>(
+      `SELECT ${FILE_COLUMNS} FROM bulk_export_files f
+       WHERE f.tenant_id = $1 AND f.export_run_id = ANY ($2::uuid[]) ORDER BY f.export_run_id, f.part`,
+      [tenantId, exportRunIds],
+    );
+  }
+
+  /** Whether the attempt still holds the partition. */
+  async holds(tenantId: TenantId, exportRunId: string, attempt: number): Promise<boolean> {
+    return this.isHeld(this.database.manager, tenantId, exportRunId, attempt, '');
+  }
+
+  /** Records a file that the store has acknowledged; resolves to false when the attempt has lost the partition. */
+  async addFile(tenantId: TenantId, attempt: number, file: ExportFile): Promise<boolean> {
+    return this.database.transaction(async (transaction) => {
+      if (!(await this.isHeld(transaction, tenantId, file.exportRunId, attempt, 'FOR UPDATE'))) return false;
+      await transaction.query(
+        `INSERT INTO bulk_export_files (tenant_id, export_run_id, part, object_key, rows, bytes, md5,
+           first_start_time, first_run_id, last_start_time, last_run_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+        [
+          tenantId,
+          file.exportRunId,
+          file.part,
+          file.objectKey,
+          file.rows,
+          file.bytes,
+          file.md5,
+          file.firstKey.startTime,
+          file.firstKey.runId,
+          file.lastKey.startTime,
+          file.lastKey.runId,
+        ],
+      );
+      await transaction.query(
+        `UPDATE bulk_export_runs SET rows_written = rows_written + $3, bytes_written = bytes_written + $4,
+           updated_at = now()
+         WHERE tenant_id = $1 AND export_run_id = $2`,
+        [tenantId, file.exportRunId, file.rows, file.bytes],
+      );
+      return true;
+    });
+  }
+
+  /** Forgets the files from `part` on, which the store doesn't hold as they were written. */
+  async dropFiles(tenantId: TenantId, exportRunId: string, attempt: number, part: number): Promise<void> {
+    await this.database.transaction(async (transaction) => {
+      if (!(await this.isHeld(transaction, tenantId, exportRunId, attempt, 'FOR UPDATE'))) return;
+      await transaction.query(
+        `DELETE FROM bulk_export_files WHERE tenant_id = $1 AND export_run_id = $2 AND part >= $3`,
+        [tenantId, exportRunId, part],
+      );
+      await transaction.query(
+        `UPDATE bulk_export_runs r SET updated_at = now(), (rows_written, bytes_written) = (
+           SELECT coalesce(sum(f.rows), 0), coalesce(sum(f.bytes), 0) FROM bulk_export_files f
+           WHERE f.tenant_id = $1 AND f.export_run_id = $2)
+         WHERE r.tenant_id = $1 AND r.export_run_id = $2`,
+        [tenantId, exportRunId],
+      );
+    });
+  }
+
+  /** Completes the partition for the attempt that holds it. */
+  async complete(tenantId: TenantId, exportRunId: string, attempt: number): Promise<boolean> {
+    const [rows] = await this.database.query<[unknown[], number]>(
+      `UPDATE bulk_export_runs SET status = 'Completed', finished_at = now(), updated_at = now()
+       WHERE tenant_id = $1 AND export_run_id = $2 AND attempt = $3 AND status = 'Running' RETURNING export_run_id`,
+      [tenantId, exportRunId, attempt],
+    );
+    return rows.length > 0;
+  }
+
+  /** Writes down what an attempt failed with; resolves to how many have failed since a file was last recorded. */
+  async addError(tenantId: TenantId, exportRunId: string, message: string): Promise<number> {
+    const [[row]] = await this.database.query<[{ retryNumber: number }[], number]>(
+      `UPDATE bulk_export_runs r SET retry_number = retry_number + 1, updated_at = now(),
+         errors = coalesce(errors, '{}') || jsonb_build_object('retry_' || retry_number, $3::text)
+       WHERE tenant_id = $1 AND export_run_id = $2
+       RETURNING retry_number AS "retryNumber"`,
+      [tenantId, exportRunId, message],
+    );
+    return row?.retryNumber ?? 0;
+  }
+
+  async fail(tenantId: TenantId, exportRunId: string, message: string): Promise<void> {
+    await this.database.query(
+      `UPDATE bulk_export_runs SET status = 'Failed', finished_at = now(), updated_at = now(),
+         errors = coalesce(errors, jsonb_build_object('retry_0', $3::text))
+       WHERE tenant_id = $1 AND export_run_id = $2 AND status IN ('Created', 'Running')`,
+      [tenantId, exportRunId, message],
+    );
+  }
+
+  private async isHeld(
+    manager: EntityManager,
+    tenantId: TenantId,
+    exportRunId: string,
+    attempt: number,
+    lock: '' | 'FOR UPDATE',
+  ): Promise<boolean> {
+    const rows = await manager.query<unknown[]>(
+      `SELECT 1 FROM bulk_export_runs
+       WHERE tenant_id = $1 AND export_run_id = $2 AND attempt = $3 AND status = 'Running' ${lock}`,
+      [tenantId, exportRunId, attempt],
+    );
+    return rows.length > 0;
+  }
+}

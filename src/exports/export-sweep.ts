@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantId } from '../auth/tenant';
+import { Sweep } from '../sweeps/sweep';
+import { ExportOrchestrator } from '../temporal/export-orchestrator';
+import { ExportsRepository } from './exports.repository';
+
+/** Longer than a create takes between its commit and its start. */
+const GRACE_SECONDS = 5;
+/** An export that somebody terminated in Temporal is started again after so long at most. */
+const LOOK_AGAIN_SECONDS = 60;
+/** What a worker needs to stop by itself after a cancellation, and more. */
+const CANCEL_GRACE_SECONDS = 20;
+const BATCH = 100;
+
+/** Starts workflows that exports should have and don't, and finishes cancellations that nobody heard. */
+@Injectable()
+export class ExportSweep implements Sweep {
+  readonly name = 'exports';
+
+  constructor(
+    private readonly exports: ExportsRepository,
+    private readonly orchestrator: ExportOrchestrator,
+  ) {}
+
+  async sweep(): Promise<void> {
+    for (const open of await this.exports.unseen(GRACE_SECONDS, LOOK_AGAIN_SECONDS, BATCH)) {
+      await this.orchestrator.start(open);
+      await this.exports.markSeen(open.tenantId as TenantId, open.exportId);
+    }
+    for (const { exportId, tenantId } of await this.exports.halfCancelled(CANCEL_GRACE_SECONDS, BATCH)) {
+      const isHeard = await this.orchestrator.cancel(exportId);
+      if (!isHeard) await this.exports.end(tenantId as TenantId, exportId, 'Cancelled', undefined);
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import { ApiError } from '../http/api-error';
+
+export const exportErrors = {
+  destinationNotFound: (id: string) =>
+    new ApiError(404, 'destination_not_found', `Bulk export destination ${id} not found`),
+  destinationInUse: (id: string) =>
+    new ApiError(409, 'destination_in_use', `Bulk export destination ${id} is used by an export and can't be deleted`),
+  /** Clients look for the beginning of this sentence. */
+  destinationInvalid: (reason: string) =>
+    new ApiError(400, 'destination_invalid', `Failed to validate S3 destination: ${reason}`),
+  exportNotFound: (id: string) => new ApiError(404, 'export_not_found', `Bulk export ${id} not found`),
+  exportRunNotFound: (id: string) => new ApiError(404, 'export_run_not_found', `Bulk export run ${id} not found`),
+  exportIsOver: (id: string, status: string) =>
+    new ApiError(409, 'export_is_over', `Bulk export ${id} is ${status} and can't be cancelled`),
+};

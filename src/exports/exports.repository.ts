@@ -1,0 +1,313 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import type { TenantId } from '../auth/tenant';
+import type { CreateExport, ExportStatus, ListExports } from './exports.schemas';
+
+/** An instant as text in UTC with its microseconds, which a Date would drop. */
+export const isoText = (column: string): string =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
+
+/** An export as stored; instants are ISO text. Counts come from its partitions. */
+export interface ExportRow {
+  exportId: string;
+  tenantId: string;
+  destinationId: string;
+  sessionId: string;
+  startTime: string;
+  endTime: string | null;
+  intervalHours: number | null;
+  filter: string | null;
+  format: string;
+  formatVersion: string;
+  compression: CreateExport['compression'];
+  exportFields: string[] | null;
+  status: ExportStatus;
+  sourceBulkExportId: string | null;
+  error: string | null;
+  createdAt: string;
+  updatedAt: string;
+  /** The watermark: what was received later is not in the export. */
+  plannedAt: string | null;
+  finishedAt: string | null;
+  partitionsTotal: number;
+  partitionsDone: number;
+  rowsTotal: number;
+  rowsWritten: number;
+  bytesWritten: number;
+}
+
+export interface NewExport extends CreateExport {
+  exportId: string;
+  status: 'Created' | 'IntervalScheduled';
+}
+
+export interface OpenExport {
+  exportId: string;
+  tenantId: string;
+  isSchedule: boolean;
+  status: ExportStatus;
+}
+
+const COLUMNS = `
+  e.export_id AS "exportId", e.tenant_id AS "tenantId", e.destination_id AS "destinationId",
+  e.session_id AS "sessionId", ${isoText('e.start_time')} AS "startTime", ${isoText('e.end_time')} AS "endTime",
+  e.interval_hours AS "intervalHours", e.filter, e.format, e.format_version AS "formatVersion", e.compression,
+  e.export_fields AS "exportFields", e.status, e.source_bulk_export_id AS "sourceBulkExportId", e.error,
+  ${isoText('e.created_at')} AS "createdAt", ${isoText('e.updated_at')} AS "updatedAt",
+  ${isoText('e.planned_at')} AS "plannedAt", ${isoText('e.finished_at')} AS "finishedAt",
+  p.total AS "partitionsTotal", p.done AS "partitionsDone", p.rows_total AS "rowsTotal",
+  p.rows_written AS "rowsWritten", p.bytes_written AS "bytesWritten"`;
+
+const FROM = `
+  FROM bulk_exports e
+  CROSS JOIN LATERAL (
+    SELECT count(*)::int AS total, (count(*) FILTER (WHERE r.status = 'Completed'))::int AS done,
+      coalesce(sum(r.rows_planned), 0)::float8 AS rows_total,
+      coalesce(sum(r.rows_written), 0)::float8 AS rows_written,
+      coalesce(sum(r.bytes_written), 0)::float8 AS bytes_written
+    FROM bulk_export_runs r WHERE r.tenant_id = e.tenant_id AND r.export_id = e.export_id
+  ) p`;
+
+const TURN_LOCK = 'gantry-export-turn:';
+
+/** The exports themselves. A status only changes from one that is named: nothing undoes an end. */
+@Injectable()
+export class ExportsRepository {
+  constructor(@InjectDataSource() private readonly database: DataSource) {}
+
+  async insert(tenantId: TenantId, row: NewExport): Promise<void> {
+    await this.database.query(
+      `INSERT INTO bulk_exports (tenant_id, export_id, destination_id, session_id, start_time, end_time, interval_hours,
+         filter, format, format_version, compression, export_fields, status)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+      [
+        tenantId,
+        row.exportId,
+        row.bulk_export_destination_id,
+        row.session_id,
+        row.start_time,
+        row.end_time ?? null,
+        row.interval_hours ?? null,
+        row.filter ?? null,
+        row.format,
+        row.format_version,
+        row.compression,
+        row.export_fields ?? null,
+        row.status,
+      ],
+    );
+  }
+
+  async find(tenantId: TenantId, exportId: string): Promise<ExportRow | undefined> {
+    const [row] = await this.database.query<ExportRow[]>(
+      `SELECT ${COLUMNS} ${FROM} WHERE e.tenant_id = $1 AND e.export_id = $2`,
+      [tenantId, exportId],
+    );
+    return row;
+  }
+
+  list(
+    tenantId: TenantId,
+    { limit, offset, status, source_bulk_export_id: source }: ListExports,
+  ): Promise<ExportRow[]> {
+    return this.database.query<ExportRow[]>(
+      `SELECT ${COLUMNS} ${FROM}
+       WHERE e.tenant_id = $1 AND ($2::text IS NULL OR e.status = $2)
+         AND ($3::uuid IS NULL OR e.source_bulk_export_id = $3)
+       ORDER BY e.created_at DESC, e.export_id LIMIT $4 OFFSET $5`,
+      [tenantId, status ?? null, source ?? null, limit ?? null, offset],
+    );
+  }
+
+  /** Whether the tenant has the tracing project. */
+  async hasProject(tenantId: TenantId, projectId: string): Promise<boolean> {
+    const rows = await this.database.query<unknown[]>(
+      `SELECT 1 FROM trace_projects WHERE tenant_id = $1 AND project_id = $2`,
+      [tenantId, projectId],
+    );
+    return rows.length > 0;
+  }
+
+  /** Cancels an export that hasn't ended; resolves to whether it did. */
+  async cancel(tenantId: TenantId, exportId: string): Promise<boolean> {
+    const [rows] = await this.database.query<[unknown[], number]>(
+      `UPDATE bulk_exports SET status = 'Cancelled', finished_at = now(), updated_at = now()
+       WHERE tenant_id = $1 AND export_id = $2 AND status IN ('Created', 'IntervalScheduled', 'Running')
+       RETURNING export_id`,
+      [tenantId, exportId],
+    );
+    return rows.length > 0;
+  }
+
+  /**
+   * Lets the export run when fewer than `limit` of the tenant's run or are before it in the queue.
+   * An export that runs already keeps its turn and its time.
+   */
+  async takeTurn(
+    tenantId: TenantId,
+    exportId: string,
+    limit: number,
+  ): Promise<{ status: ExportStatus; elapsedMs: number } | undefined> {
+    return this.database.transaction(async (transaction) => {
+      await transaction.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`${TURN_LOCK}${tenantId}`]);
+      await transaction.query(
+        `UPDATE bulk_exports e SET status = 'Running', started_at = now(), updated_at = now()
+         WHERE e.tenant_id = $1 AND e.export_id = $2 AND e.status = 'Created' AND $3 > (
+           SELECT count(*) FROM bulk_exports other
+           WHERE other.tenant_id = $1 AND other.export_id <> $2 AND (other.status = 'Running'
+             OR (other.status = 'Created' AND (other.created_at, other.export_id) < (e.created_at, e.export_id))))`,
+        [tenantId, exportId, limit],
+      );
+      const [row] = await transaction.query<{ status: ExportStatus; elapsedMs: number }[]>(
+        `SELECT status, coalesce(extract(epoch FROM clock_timestamp() - started_at) * 1000, 0)::float8 AS "elapsedMs"
+         FROM bulk_exports WHERE tenant_id = $1 AND export_id = $2`,
+        [tenantId, exportId],
+      );
+      return row;
+    });
+  }
+
+  /** The tenant's exports that wait, first come first, as many as may run at once. */
+  async waiting(tenantId: TenantId, limit: number): Promise<string[]> {
+    const rows = await this.database.query<{ export_id: string }[]>(
+      `SELECT export_id FROM bulk_exports WHERE tenant_id = $1 AND status = 'Created'
+       ORDER BY created_at, export_id LIMIT $2`,
+      [tenantId, limit],
+    );
+    return rows.map((row) => row.export_id);
+  }
+
+  /**
+   * Ends an export that hasn't ended, and with it the partitions that are open. An export that was cancelled meanwhile
+   * stays cancelled, and so do its open partitions.
+   */
+  async end(
+    tenantId: TenantId,
+    exportId: string,
+    ending: 'Failed' | 'Cancelled' | 'TimedOut',
+    message: string | undefined,
+  ): Promise<void> {
+    await this.database.query(
+      `WITH ended AS (
+         UPDATE bulk_exports SET status = $3, error = $4, finished_at = now(), updated_at = now()
+         WHERE tenant_id = $1 AND export_id = $2 AND status IN ('Created', 'IntervalScheduled', 'Running')
+         RETURNING status
+       ), final AS (
+         SELECT status FROM ended
+         UNION ALL
+         SELECT status FROM bulk_exports WHERE tenant_id = $1 AND export_id = $2 AND NOT EXISTS (SELECT FROM ended)
+       )
+       UPDATE bulk_export_runs r SET finished_at = now(), updated_at = now(),
+         status = CASE WHEN final.status IN ('Cancelled', 'TimedOut') THEN final.status ELSE 'Cancelled' END
+       FROM final
+       WHERE r.tenant_id = $1 AND r.export_id = $2 AND r.status IN ('Created', 'Running')`,
+      [tenantId, exportId, ending, message ?? null],
+    );
+  }
+
+  /**
+   * Completes a running export. `publish` is called while the row is held, so that a cancellation comes either before
+   * it, and nothing is published, or after it, and the export is over. Resolves to whether it was completed.
+   */
+  async complete(tenantId: TenantId, exportId: string, publish: () => Promise<void>): Promise<boolean> {
+    return this.database.transaction(async (transaction) => {
+      const rows = await transaction.query<unknown[]>(
+        `SELECT 1 FROM bulk_exports WHERE tenant_id = $1 AND export_id = $2 AND status = 'Running' FOR UPDATE`,
+        [tenantId, exportId],
+      );
+      if (rows.length === 0) return false;
+      await publish();
+      await transaction.query(
+        `UPDATE bulk_exports SET status = 'Completed', finished_at = now(), updated_at = now()
+         WHERE tenant_id = $1 AND export_id = $2`,
+        [tenantId, exportId],
+      );
+      return true;
+    });
+  }
+
+  /**
+   * The next window of a schedule, and in how many milliseconds it may be exported; undefined when the schedule ended.
+   * Windows tile: each begins where the last spawned one ended.
+   */
+  async nextWindow(
+    tenantId: TenantId,
+    exportId: string,
+    delaySeconds: number,
+  ): Promise<{ start: string; end: string; inMs: number } | undefined> {
+    const [row] = await this.database.query<{ start: string; end: string; inMs: number }[]>(
+      `SELECT ${isoText('w.start')} AS start, ${isoText('(w.start + w.length)')} AS end,
+         greatest(0, ceil(extract(epoch FROM w.start + w.length + make_interval(secs => $3) - clock_timestamp()) * 1000))::float8
+           AS "inMs"
+       FROM (
+         SELECT coalesce(
+             (SELECT max(spawned.end_time) FROM bulk_exports spawned
+              WHERE spawned.tenant_id = $1 AND spawned.source_bulk_export_id = $2), e.start_time) AS start,
+           make_interval(hours => e.interval_hours) AS length
+         FROM bulk_exports e WHERE e.tenant_id = $1 AND e.export_id = $2 AND e.status = 'IntervalScheduled'
+       ) w`,
+      [tenantId, exportId, delaySeconds],
+    );
+    return row;
+  }
+
+  /** The export of a schedule's window, made by the first call; undefined when the schedule has ended. */
+  async spawn(
+    tenantId: TenantId,
+    sourceId: string,
+    window: { start: string; end: string },
+    exportId: string,
+  ): Promise<string | undefined> {
+    await this.database.query(
+      `INSERT INTO bulk_exports (tenant_id, export_id, destination_id, session_id, start_time, end_time, filter, format,
+         format_version, compression, export_fields, status, source_bulk_export_id)
+       SELECT tenant_id, $3, destination_id, session_id, $4, $5, filter, format, format_version, compression,
+         export_fields, 'Created', export_id
+       FROM bulk_exports WHERE tenant_id = $1 AND export_id = $2 AND status = 'IntervalScheduled'
+       FOR UPDATE
+       ON CONFLICT (tenant_id, source_bulk_export_id, start_time) WHERE source_bulk_export_id IS NOT NULL DO NOTHING`,
+      [tenantId, sourceId, exportId, window.start, window.end],
+    );
+    const [row] = await this.database.query<{ exportId: string }[]>(
+      `SELECT export_id AS "exportId" FROM bulk_exports
+       WHERE tenant_id = $1 AND source_bulk_export_id = $2 AND start_time = $3`,
+      [tenantId, sourceId, window.start],
+    );
+    return row?.exportId;
+  }
+
+  async markSeen(tenantId: TenantId, exportId: string): Promise<void> {
+    await this.database.query(
+      `UPDATE bulk_exports SET workflow_seen_at = now() WHERE tenant_id = $1 AND export_id = $2`,
+      [tenantId, exportId],
+    );
+  }
+
+  /**
+   * For the sweep, across tenants: exports without an end whose workflow wasn't started, or wasn't looked at for a while.
+   */
+  unseen(startedBeforeSeconds: number, seenBeforeSeconds: number, limit: number): Promise<OpenExport[]> {
+    return this.database.query<OpenExport[]>(
+      `SELECT export_id AS "exportId", tenant_id AS "tenantId", interval_hours IS NOT NULL AS "isSchedule", status
+       FROM bulk_exports
+       WHERE status IN ('Created', 'IntervalScheduled', 'Running')
+         AND ((workflow_seen_at IS NULL AND created_at < now() - make_interval(secs => $1))
+           OR workflow_seen_at < now() - make_interval(secs => $2))
+       ORDER BY workflow_seen_at NULLS FIRST LIMIT $3`,
+      [startedBeforeSeconds, seenBeforeSeconds, limit],
+    );
+  }
+
+  /** For the sweep, across tenants: exports that were cancelled but still have open partitions. */
+  halfCancelled(sinceSeconds: number, limit: number): Promise<OpenExport[]> {
+    return this.database.query<OpenExport[]>(
+      `SELECT DISTINCT e.export_id AS "exportId", e.tenant_id AS "tenantId", false AS "isSchedule", e.status
+       FROM bulk_export_runs r JOIN bulk_exports e ON e.tenant_id = r.tenant_id AND e.export_id = r.export_id
+       WHERE r.status IN ('Created', 'Running') AND e.status = 'Cancelled'
+         AND e.finished_at < now() - make_interval(secs => $1)
+       LIMIT $2`,
+      [sinceSeconds, limit],
+    );
+  }
+}

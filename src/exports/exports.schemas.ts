@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { FilterError } from '../traces/filter/filter-error';
+import { parseFilter } from '../traces/filter/filter-parser';
+import { toInstant } from '../traces/instant';
+import { EXPORT_FIELDS } from './export-columns';
+
+const instant = z.string().transform((value, context) => {
+  const read = toInstant(value);
+  if (read) return read;
+  context.addIssue({ code: 'custom', message: 'must be an ISO 8601 timestamp' });
+  return z.NEVER;
+});
+
+/** The filter language of traces; what is wrong is said with its position. */
+const filter = z
+  .string()
+  .min(1)
+  .superRefine((value, context) => {
+    try {
+      parseFilter(value);
+    } catch (error) {
+      if (!(error instanceof FilterError)) throw error;
+      context.addIssue({ code: 'custom', message: error.message });
+    }
+  });
+
+export const createExportSchema = z
+  .strictObject({
+    bulk_export_destination_id: z.guid(),
+    session_id: z.guid(),
+    start_time: instant,
+    end_time: instant.optional(),
+    filter: filter.optional(),
+    format: z.literal('Parquet').default('Parquet'),
+    format_version: z.enum(['v1', 'v2_beta']).default('v2_beta'),
+    compression: z.enum(['none', 'gzip', 'snappy', 'zstandard']).default('zstandard'),
+    export_fields: z
+      .array(z.string())
+      .min(1)
+      .max(EXPORT_FIELDS.length)
+      .superRefine((fields, context) => {
+        const known = new Set(EXPORT_FIELDS);
+        fields.forEach((field, index) => {
+          if (!known.has(field)) {
+            context.addIssue({
+              code: 'custom',
+              path: [index],
+              message: `unknown field ${JSON.stringify(field)}; fields are ${EXPORT_FIELDS.join(', ')}`,
+            });
+          }
+        });
+        if (new Set(fields).size < fields.length) context.addIssue({ code: 'custom', message: 'names a field twice' });
+      })
+      .optional(),
+    interval_hours: z.int().min(1).max(168).optional(),
+  })
+  .superRefine((body, context) => {
+    const { start_time: start, end_time: end, interval_hours: interval } = body;
+    if (interval !== undefined && end !== undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['end_time'],
+        message: 'must be omitted for a scheduled export (interval_hours is given)',
+      });
+    } else if (interval === undefined && end === undefined) {
+      context.addIssue({ code: 'custom', path: ['end_time'], message: 'is required for a one-off export' });
+    }
+    // Instants are written so that the order of the texts is the order of the moments.
+    if (end !== undefined && !(start < end)) {
+      context.addIssue({ code: 'custom', path: ['end_time'], message: 'must be after start_time' });
+    }
+    const days = end === undefined ? 0 : (Date.parse(end) - Date.parse(start)) / 86_400_000;
+    if (days > MAX_DAYS) {
+      context.addIssue({
+        code: 'custom',
+        path: ['end_time'],
+        message: `must be at most ${MAX_DAYS} days after start_time`,
+      });
+    }
+  });
+
+/** Ten years: each UTC day of the window is an export run. */
+const MAX_DAYS = 3_660;
+
+export const cancelExportSchema = z.strictObject({ status: z.literal('Cancelled').default('Cancelled') });
+
+export const exportParamsSchema = z.object({ export_id: z.guid() });
+export const exportRunParamsSchema = z.object({ export_id: z.guid(), run_id: z.guid() });
+
+const page = {
+  limit: z.coerce.number().int().min(1).max(1000).optional(),
+  offset: z.coerce.number().int().min(0).default(0),
+};
+const STATUSES = ['Created', 'IntervalScheduled', 'Running', 'Completed', 'Failed', 'Cancelled', 'TimedOut'] as const;
+
+export const listExportsSchema = z.object({
+  ...page,
+  status: z.enum(STATUSES).optional(),
+  source_bulk_export_id: z.guid().optional(),
+});
+export const listExportRunsSchema = z.object(page);
+export const listSpawnedRunsSchema = z.object({ ...page, source_bulk_export_id: z.guid() });
+
+export type ExportStatus = (typeof STATUSES)[number];
+export type ExportRunStatus = Exclude<ExportStatus, 'IntervalScheduled'>;
+export type CreateExport = z.output<typeof createExportSchema>;
+export type CancelExport = z.output<typeof cancelExportSchema>;
+export type ListExports = z.output<typeof listExportsSchema>;
+export type ListExportRuns = z.output<typeof listExportRunsSchema>;
+export type ListSpawnedRuns = z.output<typeof listSpawnedRunsSchema>;
+
+export interface BulkExport {
+  id: string;
+  tenant_id: string;
+  bulk_export_destination_id: string;
+  session_id: string;
+  start_time: string;
+  end_time: string | null;
+  filter: string | null;
+  format: string;
+  format_version: string;
+  compression: string;
+  export_fields: string[] | null;
+  interval_hours: number | null;
+  status: ExportStatus;
+  /** Why the export failed, where it did. */
+  error: string | null;
+  source_bulk_export_id: string | null;
+  created_at: string;
+  updated_at: string;
+  finished_at: string | null;
+  progress: ExportProgress;
+}
+
+export interface ExportProgress {
+  partitions_total: number;
+  partitions_done: number;
+  rows_total: number;
+  rows_written: number;
+  bytes_written: number;
+}
+
+export interface BulkExportRun {
+  id: string;
+  bulk_export_id: string;
+  session_id: string;
+  status: ExportRunStatus;
+  retry_number: number;
+  /** `retry_0`, `retry_1`…: what each failed attempt failed with. */
+  errors: Record<string, string> | null;
+  rows_written: number;
+  created_at: string;
+  updated_at: string;
+  finished_at: string | null;
+  /** The partition's window: start inclusive, end exclusive. */
+  start_time: string;
+  end_time: string;
+  metadata: {
+    prefix: string;
+    start_time: string;
+    end_time: string;
+    result: {
+      rows_total: number;
+      rows_written: number;
+      bytes_written: number;
+      exported_files: string[];
+      export_path: string;
+      latest_cursor: string | null;
+    };
+  };
+}

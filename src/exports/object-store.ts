@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import {
+  AbortMultipartUploadCommand,
+  CompletedPart,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import type { DestinationConfig } from './destinations.schemas';
+
+/**
+ * Up to this size an object is one PUT: one permission, and nothing dangling when it fails. Above it the pieces of a
+ * multipart upload have this size, which at the 10,000 pieces that S3 allows is enough for 640 GiB.
+ */
+const PIECE_BYTES = 64 * 1024 * 1024;
+
+export interface PutOptions {
+  contentType?: string;
+  signal?: AbortSignal;
+}
+
+/** One bucket of one destination, and the objects under its prefix. */
+export class ObjectStore {
+  constructor(
+    private readonly client: S3Client,
+    private readonly config: DestinationConfig,
+  ) {}
+
+  /** Writes an object. It appears whole or not at all, and a repetition with the same bytes changes nothing. */
+  async put(key: string, body: Buffer, options: PutOptions = {}): Promise<void> {
+    if (body.length > PIECE_BYTES) return this.putInPieces(key, body, options);
+    await this.client.send(
+      new PutObjectCommand({
+        ...this.objectOptions(key, options),
+        Body: body,
+        ContentLength: body.length,
+        // Checked by every store alike, and what a bucket with Object Lock asks for.
+        ContentMD5: md5(body),
+      }),
+      { abortSignal: options.signal },
+    );
+  }
+
+  /** Size of an object, or undefined where reading isn't permitted. Null when it isn't there. */
+  async size(key: string, signal?: AbortSignal): Promise<number | null | undefined> {
+    try {
+      const head = await this.client.send(new HeadObjectCommand({ Bucket: this.config.bucket_name, Key: key }), {
+        abortSignal: signal,
+      });
+      return head.ContentLength;
+    } catch (error) {
+      const status = statusOf(error);
+      if (status === 404) return null;
+      if (status === 403 || status === 401) return undefined;
+      throw error;
+    }
+  }
+
+  /** Deletes an object; a store that doesn't permit it keeps it. */
+  async deleteIfPermitted(key: string): Promise<void> {
+    try {
+      await this.client.send(new DeleteObjectCommand({ Bucket: this.config.bucket_name, Key: key }));
+    } catch (error) {
+      if (statusOf(error) === undefined) throw error;
+    }
+  }
+
+  close(): void {
+    this.client.destroy();
+  }
+
+  private async putInPieces(key: string, body: Buffer, options: PutOptions): Promise<void> {
+    const target = { Bucket: this.config.bucket_name, Key: key };
+    const { UploadId } = await this.client.send(new CreateMultipartUploadCommand(this.objectOptions(key, options)), {
+      abortSignal: options.signal,
+    });
+    try {
+      const Parts: CompletedPart[] = [];
+      for (let offset = 0; offset < body.length; offset += PIECE_BYTES) {
+        const piece = body.subarray(offset, offset + PIECE_BYTES);
+        const PartNumber = Parts.length + 1;
+        const { ETag } = await this.client.send(
+          new UploadPartCommand({
+            ...target,
+            UploadId,
+            PartNumber,
+            Body: piece,
+            ContentLength: piece.length,
+            ContentMD5: md5(piece),
+          }),
+          { abortSignal: options.signal },
+        );
+        Parts.push({ ETag, PartNumber });
+      }
+      await this.client.send(new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload: { Parts } }), {
+        abortSignal: options.signal,
+      });
+    } catch (error) {
+      // Where aborting isn't permitted the bucket's own lifecycle rule clears the pieces; the error is the upload's.
+      await this.client.send(new AbortMultipartUploadCommand({ ...target, UploadId })).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private objectOptions(key: string, options: PutOptions) {
+    return {
+      ...this.config.s3_additional_kwargs,
+      Bucket: this.config.bucket_name,
+      Key: key,
+      ...(options.contentType && { ContentType: options.contentType }),
+    };
+  }
+}
+
+function md5(body: Buffer): string {
+  return createHash('md5').update(body).digest('base64');
+}
+
+function statusOf(error: unknown): number | undefined {
+  return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
+}

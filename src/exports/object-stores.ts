@@ -1,0 +1,70 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { Injectable } from '@nestjs/common';
+import { S3Client } from '@aws-sdk/client-s3';
+import { AppConfig } from '../config/config';
+import type { DestinationConfig, DestinationCredentials } from './destinations.schemas';
+import { checkEndpoint, guardedLookup } from './endpoint-policy';
+import { ObjectStore } from './object-store';
+import { explainStoreError, StoreProblem } from './s3-errors';
+
+/** How long a store is waited for: somebody who asks wants an answer now, an export's work can wait. */
+export const Patience = {
+  question: { maxAttempts: 2, connectionTimeout: 5_000, requestTimeout: 15_000 },
+  work: { maxAttempts: 4, connectionTimeout: 10_000, requestTimeout: 120_000 },
+} as const;
+
+/** Opens stores under the endpoint policy. */
+@Injectable()
+export class ObjectStores {
+  constructor(private readonly config: AppConfig) {}
+
+  /** @throws {EndpointRefused} when the endpoint's address is not one to connect to. */
+  open(
+    destination: DestinationConfig,
+    credentials: DestinationCredentials | undefined,
+    patience: (typeof Patience)[keyof typeof Patience],
+  ): ObjectStore {
+    const { allowPrivateEndpoints } = this.config.exports;
+    const endpoint = destination.endpoint_url ? new URL(destination.endpoint_url) : undefined;
+    if (endpoint) checkEndpoint(endpoint, allowPrivateEndpoints);
+    const style = destination.config_kwargs_s3?.addressing_style ?? 'auto';
+    // AWS's own names may resolve to a private address (a VPC endpoint): the guard is for endpoints that a user gives.
+    const agentOptions = {
+      keepAlive: true,
+      maxSockets: 20,
+      ...(endpoint && { lookup: guardedLookup(allowPrivateEndpoints) }),
+    };
+    const client = new S3Client({
+      region: destination.region ?? 'us-east-1',
+      ...(endpoint && { endpoint: endpoint.href }),
+      // A store on an address or a bare name has no virtual hosts.
+      forcePathStyle: style === 'path' || (style === 'auto' && endpoint !== undefined),
+      useAccelerateEndpoint: destination.config_kwargs_s3?.use_accelerate_endpoint ?? false,
+      ...(credentials && {
+        credentials: {
+          accessKeyId: credentials.access_key_id,
+          secretAccessKey: credentials.secret_access_key,
+          ...(credentials.session_token && { sessionToken: credentials.session_token }),
+        },
+      }),
+      // The SDK's default checksums are trailers that Google's and older stores refuse; Content-MD5 goes with every upload.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      maxAttempts: patience.maxAttempts,
+      requestHandler: {
+        connectionTimeout: patience.connectionTimeout,
+        requestTimeout: patience.requestTimeout,
+        throwOnRequestTimeout: true,
+        httpAgent: new HttpAgent(agentOptions),
+        httpsAgent: new HttpsAgent(agentOptions),
+      },
+    });
+    return new ObjectStore(client, destination);
+  }
+
+  /** What an error of a store means, in words. */
+  explain(error: unknown): StoreProblem {
+    return explainStoreError(error);
+  }
+}

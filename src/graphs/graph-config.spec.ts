@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError } from '../config/config';
+import { readGraphConfig } from './graph-config';
+
+describe('readGraphConfig', () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gantry-config-'));
+    for (const name of ['a.ts', 'b:c.ts']) writeFileSync(join(folder, name), '');
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const write = (content: unknown): string => {
+    const path = join(folder, 'langgraph.json');
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+    return path;
+  };
+
+  function problemsOf(content: unknown): string[] {
+    try {
+      readGraphConfig(write(content));
+    } catch (error) {
+      if (error instanceof ConfigError) return error.problems;
+      throw error;
+    }
+    return [];
+  }
+
+  it('takes a graph as a path with an export, and as an object', () => {
+    const graphs = {
+      short: './a.ts:graph',
+      long: { path: './a.ts:make', description: 'Makes', on_unknown: 'interrupt' },
+    };
+    expect(readGraphConfig(write({ graphs })).graphs).toEqual([
+      { graphId: 'short', file: join(folder, 'a.ts'), exportName: 'graph', onUnknown: 'retry' },
+      {
+        graphId: 'long',
+        file: join(folder, 'a.ts'),
+        exportName: 'make',
+        description: 'Makes',
+        onUnknown: 'interrupt',
+      },
+    ]);
+  });
+
+  it('separates the export at the last colon', () => {
+    const [graph] = readGraphConfig(write({ graphs: { odd: './b:c.ts:graph' } })).graphs;
+    expect(graph).toMatchObject({ file: join(folder, 'b:c.ts'), exportName: 'graph' });
+  });
+
+  it('leaves what concerns image builds alone', () => {
+    const config = { node_version: '20', dependencies: ['.'], dockerfile_lines: [], graphs: { a: './a.ts:graph' } };
+    expect(problemsOf(config)).toEqual([]);
+  });
+
+  it('reads the environment from an object or a file', () => {
+    const graphs = { a: './a.ts:graph' };
+    expect(readGraphConfig(write({ graphs })).env).toEqual({});
+    expect(readGraphConfig(write({ graphs, env: { A: '1' } })).env).toEqual({ A: '1' });
+    writeFileSync(join(folder, '.env'), '# a comment\nB="two words"\n');
+    expect(readGraphConfig(write({ graphs, env: '.env' })).env).toEqual({ B: 'two words' });
+  });
+
+  it.each([
+    ['no graphs', {}, 'graphs'],
+    ['an empty list of them', { graphs: {} }, 'must name at least one graph'],
+    ['a graph without an export', { graphs: { a: './a.ts' } }, 'graphs.a'],
+    ['a graph that is a number', { graphs: { a: 7 } }, 'graphs.a'],
+    ['an environment that is a list', { graphs: { a: './a.ts:graph' }, env: [] }, 'env'],
+    ['an unknown wish', { graphs: { a: { path: './a.ts:graph', on_unknown: 'pray' } } }, 'graphs.a'],
+  ])('names the file and the field of %s', (_, content, field) => {
+    const problems = problemsOf(content);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(join(folder, 'langgraph.json'));
+    expect(problems[0]).toContain(field);
+  });
+
+  it('names every missing file at once', () => {
+    const problems = problemsOf({
+      graphs: { x: './x.ts:graph', a: './a.ts:graph', y: './y.ts:graph' },
+      env: '.env.no',
+    });
+    expect(problems).toEqual([
+      expect.stringContaining(`graphs.x: there is no file ${join(folder, 'x.ts')}`),
+      expect.stringContaining(`graphs.y: there is no file ${join(folder, 'y.ts')}`),
+      expect.stringContaining(`env: there is no file ${join(folder, '.env.no')}`),
+    ]);
+  });
+
+  it('says where JSON is broken, and that a file is not there', () => {
+    expect(problemsOf('{"graphs":')[0]).toMatch(/langgraph\.json: not valid JSON: /);
+    expect(() => readGraphConfig(join(folder, 'none.json'))).toThrow(/none\.json: there is no such file/);
+  });
+});

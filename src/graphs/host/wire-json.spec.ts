@@ -1,0 +1,75 @@
+import { AIMessage, AIMessageChunk, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
+import { toWireJson } from './wire-json';
+
+const wire = (value: unknown, chunkTypes?: boolean): unknown => JSON.parse(toWireJson(value, chunkTypes));
+
+describe('toWireJson', () => {
+  it('writes messages flat, with a type that clients know', () => {
+    expect(wire([new HumanMessage({ content: 'hi', id: '1' }), new SystemMessage('be kind')])).toEqual([
+      expect.objectContaining({ type: 'human', content: 'hi', id: '1' }),
+      expect.objectContaining({ type: 'system', content: 'be kind' }),
+    ]);
+    const call = { id: 'c', name: 'add', args: { a: 1 }, type: 'tool_call' as const };
+    expect(wire(new AIMessage({ content: '', tool_calls: [call] }))).toMatchObject({ type: 'ai', tool_calls: [call] });
+    expect(wire(new ToolMessage({ content: '3', tool_call_id: 'c', name: 'add' }))).toMatchObject({
+      type: 'tool',
+      tool_call_id: 'c',
+      name: 'add',
+    });
+  });
+
+  it('tells pieces of a message from whole ones only where that is asked for', () => {
+    const piece = new AIMessageChunk({ content: 'to', id: '1' });
+    expect(wire(piece)).toMatchObject({ type: 'ai', content: 'to' });
+    expect(wire([piece, { langgraph_node: 'say' }], true)).toEqual([
+      expect.objectContaining({ type: 'AIMessageChunk', content: 'to' }),
+      { langgraph_node: 'say' },
+    ]);
+    expect(wire(new AIMessage('whole'), true)).toMatchObject({ type: 'ai' });
+  });
+
+  it('finds messages wherever they are', () => {
+    const nested = { a: { b: [{ message: new HumanMessage('deep') }] }, m: new Map([['k', new HumanMessage('map')]]) };
+    expect(wire(nested)).toMatchObject({
+      a: { b: [{ message: { type: 'human', content: 'deep' } }] },
+      m: { k: { type: 'human', content: 'map' } },
+    });
+  });
+
+  it('names errors without their stack', () => {
+    expect(wire({ error: new TypeError('no') })).toEqual({ error: { error: 'TypeError', message: 'no' } });
+  });
+
+  it('writes what JSON has no word for', () => {
+    const value = { big: 2n ** 64n, map: new Map([['a', 1]]), set: new Set([1, 2]), date: new Date(0), nan: NaN };
+    expect(wire(value)).toEqual({
+      big: '18446744073709551616',
+      map: { a: 1 },
+      set: [1, 2],
+      date: '1970-01-01T00:00:00.000Z',
+      nan: null,
+    });
+    expect(wire({ f: () => 1, s: Symbol('s'), u: undefined })).toEqual({});
+    expect(toWireJson(undefined)).toBe('null');
+    expect(toWireJson(() => 1)).toBe('null');
+  });
+
+  it('cuts cycles, and nothing that is only there twice', () => {
+    const cycle: Record<string, unknown> = { name: 'root', list: [] };
+    cycle.self = cycle;
+    (cycle.list as unknown[]).push({ back: cycle });
+    expect(wire(cycle)).toEqual({ name: 'root', self: '[Circular]', list: [{ back: '[Circular]' }] });
+    const shared = { value: 1 };
+    expect(wire({ a: shared, b: { c: shared }, d: [shared, shared] })).toEqual({
+      a: { value: 1 },
+      b: { c: { value: 1 } },
+      d: [{ value: 1 }, { value: 1 }],
+    });
+  });
+
+  it('has no bare line break, so that it is one line of an event stream', () => {
+    const text = toWireJson({ text: 'a\nb\r\nc\u2028d' });
+    expect(text).not.toMatch(/[\n\r]/);
+    expect(JSON.parse(text)).toEqual({ text: 'a\nb\r\nc\u2028d' });
+  });
+});

@@ -1,0 +1,133 @@
+import { EventAppender, EventsRefused } from './event-appender';
+import type { EventLogRepository, NewRunEvent } from './event-log.repository';
+
+/** Stands in for the table: what is told here is the batching, and the table has its own tests. */
+class RecordingLog {
+  readonly writes: NewRunEvent[][] = [];
+  refused = new Set<string>();
+  failNext = false;
+  /** Resolves the writes that wait; undefined lets them pass at once. */
+  gate: Promise<void> | undefined;
+  concurrent = 0;
+  mostConcurrent = 0;
+
+  async append(events: NewRunEvent[]): Promise<Set<string>> {
+    this.concurrent += 1;
+    this.mostConcurrent = Math.max(this.mostConcurrent, this.concurrent);
+    try {
+      await this.gate;
+      if (this.failNext) {
+        this.failNext = false;
+        throw new Error('The database is away');
+      }
+      this.writes.push(events);
+      return new Set(events.map(({ runId }) => runId).filter((id) => !this.refused.has(id)));
+    } finally {
+      this.concurrent -= 1;
+    }
+  }
+}
+
+const event = (runId: string, seq: number): NewRunEvent => ({
+  runId,
+  seq,
+  tenantId: 't',
+  attempt: 1,
+  event: 'values',
+  data: '{}',
+});
+
+describe('EventAppender', () => {
+  let log: RecordingLog;
+  let appender: EventAppender;
+
+  beforeEach(() => {
+    log = new RecordingLog();
+    appender = new EventAppender(log as unknown as EventLogRepository);
+  });
+
+  it('writes what comes together, of whichever run, in one statement', async () => {
+    await Promise.all([
+      appender.append('a', [event('a', 0), event('a', 1)]),
+      appender.append('b', [event('b', 0)]),
+      appender.append('a', [event('a', 2)]),
+    ]);
+    expect(log.writes.map((write) => write.map(({ runId, seq }) => `${runId}${seq}`))).toEqual([
+      ['a0', 'a1', 'b0', 'a2'],
+    ]);
+  });
+
+  it('resolves only when the events are written', async () => {
+    let open!: () => void;
+    log.gate = new Promise((resolve) => (open = resolve));
+    let done = false;
+    const appended = appender.append('a', [event('a', 0)]).then(() => (done = true));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(done).toBe(false);
+    open();
+    await appended;
+    expect(log.writes).toHaveLength(1);
+  });
+
+  it('has one write on its way at a time, and gathers what comes meanwhile in order', async () => {
+    let open!: () => void;
+    log.gate = new Promise((resolve) => (open = resolve));
+    const appends = [appender.append('a', [event('a', 0)])];
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    for (let seq = 1; seq <= 500; seq += 1) appends.push(appender.append('a', [event('a', seq)]));
+    open();
+    log.gate = undefined;
+    await Promise.all(appends);
+    expect(log.mostConcurrent).toBe(1);
+    expect(log.writes.flat().map(({ seq }) => seq)).toEqual(Array.from({ length: 501 }, (_, seq) => seq));
+    expect(log.writes.length).toBeLessThan(10);
+  });
+
+  it('does not wait for more when there is enough', async () => {
+    const many = Array.from({ length: 64 }, (_, seq) => event('a', seq));
+    const appended = appender.append('a', many);
+    // Before any timer can fire.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(log.writes).toHaveLength(1);
+    await appended;
+  });
+
+  it('refuses the events of the run that another attempt holds, and of no other', async () => {
+    log.refused.add('b');
+    const [a, b] = await Promise.allSettled([
+      appender.append('a', [event('a', 0)]),
+      appender.append('b', [event('b', 0)]),
+    ]);
+    expect(a.status).toBe('fulfilled');
+    expect(b).toMatchObject({ status: 'rejected', reason: expect.any(EventsRefused) });
+  });
+
+  it('gives a failure to all who were in the batch, and goes on with the next', async () => {
+    log.failNext = true;
+    const failed = await Promise.allSettled([
+      appender.append('a', [event('a', 0)]),
+      appender.append('b', [event('b', 0)]),
+    ]);
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await appender.append('a', [event('a', 0)]);
+    expect(log.writes).toHaveLength(1);
+  });
+
+  it('splits what is too much for one statement or one notification', async () => {
+    const appends = [
+      appender.append(
+        'long',
+        Array.from({ length: 4_500 }, (_, seq) => event('long', seq)),
+      ),
+    ];
+    for (let index = 0; index < 450; index += 1) appends.push(appender.append(`r${index}`, [event(`r${index}`, 0)]));
+    await Promise.all(appends);
+    for (const write of log.writes) {
+      expect(write.length).toBeLessThanOrEqual(2_000);
+      expect(new Set(write.map(({ runId }) => runId)).size).toBeLessThanOrEqual(200);
+    }
+    expect(log.writes.flat()).toHaveLength(4_950);
+    const long = log.writes.flat().filter(({ runId }) => runId === 'long');
+    expect(long.map(({ seq }) => seq)).toEqual(Array.from({ length: 4_500 }, (_, seq) => seq));
+  });
+});

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { exportScheduleWorkflow } from '../../workflows/export-schedule.workflow';
+import type { exportWorkflow } from '../../workflows/export.workflow';
+import { CANCEL_EXPORT_SIGNAL, exportWorkflowId } from '../../workflows/contracts/export.contract';
+import { EXPORTS_QUEUE } from '../../workflows/contracts/queues';
+import { exportIdAttribute, tenantIdAttribute } from '../../workflows/contracts/search-attributes';
+import { AppConfig } from '../config/config';
+import { TemporalClient } from './temporal-client';
+
+/**
+ * Added to an export's own deadline for the server's: an export that waits for its turn continues as new every hour, and
+ * its end has to be written down. What the server ends nevertheless, the sweep starts again, and that ends at once.
+ */
+const RUN_TIMEOUT_MARGIN_MS = 2 * 3_600_000;
+
+/** Exports as workflows: `export-<export_id>`, ids only. */
+@Injectable()
+export class ExportOrchestrator {
+  constructor(
+    private readonly temporal: TemporalClient,
+    private readonly config: AppConfig,
+  ) {}
+
+  /**
+   * Starts the export's workflow, unless it is there. One that was terminated or timed out by the server starts again:
+   * what has been done is in the rows.
+   */
+  async start(reference: { exportId: string; tenantId: string; isSchedule: boolean }): Promise<void> {
+    const { exportId, tenantId, isSchedule } = reference;
+    const { partitionConcurrency, timeoutMs } = this.config.exports;
+    const args: Parameters<typeof exportWorkflow> & Parameters<typeof exportScheduleWorkflow> = [
+      { exportId, tenantId, partitionConcurrency, heartbeatTimeoutMs: this.config.heartbeatTimeoutMs, timeoutMs },
+    ];
+    const options = {
+      workflowId: exportWorkflowId(exportId),
+      taskQueue: EXPORTS_QUEUE,
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' as const,
+      args,
+      staticSummary: isSchedule ? 'scheduled bulk export' : 'bulk export',
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: exportIdAttribute, value: exportId },
+        { key: tenantIdAttribute, value: tenantId },
+      ]),
+    };
+    if (isSchedule) await this.temporal.startOnce<typeof exportScheduleWorkflow>('exportScheduleWorkflow', options);
+    else {
+      await this.temporal.startOnce<typeof exportWorkflow>('exportWorkflow', {
+        ...options,
+        workflowRunTimeout: timeoutMs + RUN_TIMEOUT_MARGIN_MS,
+      });
+    }
+  }
+
+  /** Tells the workflow to cancel; resolves to false when there is none. */
+  cancel(exportId: string): Promise<boolean> {
+    return this.temporal.signal(exportWorkflowId(exportId), CANCEL_EXPORT_SIGNAL);
+  }
+}
