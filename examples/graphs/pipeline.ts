@@ -53,10 +53,9 @@ function step(name: string) {
 }
 
 const names = Array.from({ length: STEPS }, (_, index) => `step_${index + 1}`);
-const builder = new StateGraph(State);
-for (const name of names) builder.addNode(name, step(name));
-builder.addEdge(START, names[0]);
-for (let index = 1; index < STEPS; index += 1) builder.addEdge(names[index - 1], names[index]);
-builder.addEdge(names.at(-1)!, END);
 
-export const graph = builder.compile({ name: 'pipeline' });
+export const graph = new StateGraph(State)
+  .addSequence(names.map((name): [string, ReturnType<typeof step>] => [name, step(name)]))
+  .addEdge(START, names[0])
+  .addEdge(names[STEPS - 1], END)
+  .compile({ name: 'pipeline' });

@@ -20,9 +20,10 @@ import { ColumnType, ExportColumn } from './export-columns';
 import type { CreateExport } from './exports.schemas';
 import type { RowValues } from './trace-reader';
 
-/** DuckDB's vectors hold so many values. */
-const CHUNK_ROWS = 2_048;
-const ROW_GROUP_ROWS = 20_480;
+/** A chunk blocks this thread while it is filled: small ones cost little more and let others in between. */
+const CHUNK_ROWS = 512;
+/** Held in memory until it is written: at 2 KB a row about 20 MB. */
+const ROW_GROUP_ROWS = 10_240;
 /** Several parts at once share this; what doesn't fit spills to the temporary directory. */
 const MEMORY_LIMIT = '160MB';
 /** What a part has used is given back to the system soon, and not kept for the next one. */

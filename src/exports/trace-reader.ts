@@ -37,7 +37,7 @@ export type RowValues = unknown[];
 
 /** What every row weighs beside its documents. */
 const ROW_OVERHEAD_BYTES = 600;
-const PAGE_ROWS = 2_048;
+const PAGE_ROWS = 512;
 /** A batch of traces is written within seconds; what takes longer is something else, and isn't waited for. */
 const WRITERS_MS = 10_000;
 const WRITERS_POLL_MS = 50;

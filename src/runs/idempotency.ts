@@ -33,7 +33,7 @@ export const Idempotency = createParamDecorator(
     if (key.length === 0 || key.length > MAX_KEY_LENGTH) throw runErrors.idempotencyKeyInvalid(MAX_KEY_LENGTH);
     return {
       key,
-      route: request.url.split('?', 1)[0]!,
+      route: request.url.split('?', 1)[0],
       fingerprint: createHash('sha256')
         .update(JSON.stringify(request.body ?? null))
         .digest(),

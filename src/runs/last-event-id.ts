@@ -7,6 +7,6 @@ import type { FastifyRequest } from 'fastify';
  */
 export const LastEventId = createParamDecorator((_: unknown, context: ExecutionContext): number => {
   const header = context.switchToHttp().getRequest<FastifyRequest>().headers['last-event-id'];
-  const seq = Number((Array.isArray(header) ? header[0] : header) || -1);
-  return Number.isInteger(seq) && seq >= 0 ? seq : -1;
+  const id = (Array.isArray(header) ? header[0] : header) ?? '';
+  return /^\d{1,9}$/.test(id) ? Number(id) : -1;
 });

@@ -5,13 +5,13 @@ import { GraphHost } from '../graphs/host/graph-host';
 import { ExecutionBroken } from '../graphs/host/graph-thread-handle';
 import type { FinalState, GraphOutcome, RunEventMessage } from '../graphs/host/protocol';
 import { EventAppender, EventsRefused } from '../streams/event-appender';
+import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
 import { completedEnding, deletedEnding, failedEnding, type RunEnding } from './run-ending';
 import { RunLifecycleRepository } from './run-lifecycle.repository';
 import { RunWebhooks } from './run-webhooks';
 import { RunEntity } from './run.entity';
-import { RUN_CANCEL_CHANNEL } from './runs.repository';
 
 export interface ExecuteOptions {
   /** Aborted when Temporal ends the attempt. */

@@ -5,15 +5,13 @@ import type { TenantId } from '../auth/tenant';
 import type { JsonObject } from '../database/json';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import type { RunKwargs } from '../graphs/host/protocol';
-import { END_EVENT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
+import { END_EVENT, RUN_CANCEL_CHANNEL, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
 import { ThreadEntity } from '../threads/thread.entity';
 import { threadErrors } from '../threads/thread.errors';
 import { type IdempotencyRequest, takeIdempotencyKey } from './idempotency';
 import { CancelAction, MultitaskStrategy, RunEntity, RunStatus } from './run.entity';
 import { runErrors } from './run.errors';
 import type { ListRuns } from './runs.schemas';
-
-export const RUN_CANCEL_CHANNEL = 'gantry_run_cancel';
 
 export interface NewRun {
   runId: string;
@@ -38,6 +36,13 @@ export type Created =
 
 /** Called inside the transaction that ends a run, with the run as it is then. Resolves to the id of its webhook delivery. */
 export type OnEnd = (manager: EntityManager, run: RunEntity) => Promise<string | undefined>;
+
+interface InFlight {
+  run_id: string;
+  status: RunStatus;
+  /** Its time hasn't come. */
+  delayed: boolean;
+}
 
 const IN_FLIGHT = `status IN ('pending', 'running')`;
 
@@ -71,9 +76,12 @@ export class RunsRepository {
       const isNew = run.thread.create && (await insertThread(manager, tenantId, run));
       const thread = await lockThread(manager, tenantId, run.threadId);
       if (!thread || (thread.temporary && !isNew)) throw threadErrors.notFound(run.threadId);
-      const inFlight: { run_id: string; status: RunStatus }[] = isNew
+      const inFlight: InFlight[] = isNew
         ? []
-        : await manager.query(`SELECT run_id, status FROM runs WHERE thread_id = $1 AND ${IN_FLIGHT}`, [run.threadId]);
+        : await manager.query(
+            `SELECT run_id, status, scheduled_at > now() AS delayed FROM runs WHERE thread_id = $1 AND ${IN_FLIGHT}`,
+            [run.threadId],
+          );
       if (inFlight.length > 0 && run.multitaskStrategy === 'reject') throw runErrors.rejected();
       const cancelled =
         run.multitaskStrategy === 'interrupt' || run.multitaskStrategy === 'rollback'
@@ -81,9 +89,10 @@ export class RunsRepository {
           : [];
       const row = await insertRun(manager, tenantId, run);
       if (!isNew) await occupyThread(manager, run, thread);
-      const waiting =
-        run.multitaskStrategy === 'enqueue' ? inFlight : inFlight.filter((other) => other.status === 'running');
-      return { outcome: 'created', run: row, first: waiting.length === 0, cancelled };
+      // Who was pending has just been cancelled, unless this run is to queue; who isn't due yet stands in nobody's way.
+      const queues = run.multitaskStrategy === 'enqueue';
+      const ahead = inFlight.filter(({ status, delayed }) => status === 'running' || (queues && !delayed));
+      return { outcome: 'created', run: row, first: ahead.length === 0, cancelled };
     });
   }
 
@@ -98,8 +107,9 @@ export class RunsRepository {
       const threadIds = [...new Set(runs.map(({ threadId }) => threadId))].sort();
       for (const threadId of threadIds) {
         await lockThread(manager, tenantId, threadId);
-        const inFlight: { run_id: string; status: RunStatus }[] = await manager.query(
-          `SELECT run_id, status FROM runs WHERE run_id = ANY($1) AND thread_id = $2 AND ${IN_FLIGHT}`,
+        const inFlight: InFlight[] = await manager.query(
+          `SELECT run_id, status, scheduled_at > now() AS delayed FROM runs
+           WHERE run_id = ANY($1) AND thread_id = $2 AND ${IN_FLIGHT}`,
           [runs.map(({ runId }) => runId), threadId],
         );
         running.push(...(await this.cancelLocked(manager, inFlight, action, onEnd)));
@@ -137,7 +147,7 @@ export class RunsRepository {
   /** @returns the running ones, marked. */
   private async cancelLocked(
     manager: EntityManager,
-    inFlight: { run_id: string; status: RunStatus }[],
+    inFlight: InFlight[],
     action: CancelAction,
     onEnd: OnEnd,
   ): Promise<string[]> {

@@ -18,4 +18,7 @@ export interface RunEnd {
   result: unknown;
 }
 
+/** Payload: ids of runs that have new events, separated by commas. */
 export const RUN_EVENTS_CHANNEL = 'gantry_run_events';
+/** Payload: the id of a run that its worker is to end. */
+export const RUN_CANCEL_CHANNEL = 'gantry_run_cancel';

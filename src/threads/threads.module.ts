@@ -1,13 +1,14 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { GraphsModule } from '../graphs/graphs.module';
+import { TemporalModule } from '../temporal/temporal.module';
 import { ThreadEntity } from './thread.entity';
 import { ThreadsController } from './threads.controller';
 import { ThreadsRepository } from './threads.repository';
 import { ThreadsService } from './threads.service';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([ThreadEntity]), GraphsModule.for('inspect')],
+  imports: [TypeOrmModule.forFeature([ThreadEntity]), GraphsModule.for('inspect'), TemporalModule],
   controllers: [ThreadsController],
   providers: [ThreadsRepository, ThreadsService],
   exports: [ThreadsService],

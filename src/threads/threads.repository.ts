@@ -5,6 +5,7 @@ import type { TenantId } from '../auth/tenant';
 import type { JsonObject } from '../database/json';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import type { Page } from '../http/pagination';
+import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
 import { ThreadEntity } from './thread.entity';
 import type { SearchThreads, ThreadFilter } from './threads.schemas';
 
@@ -70,12 +71,21 @@ export class ThreadsRepository {
     );
   }
 
-  /** Deletes a thread with its runs, their events and its checkpoints. */
-  async delete(tenantId: TenantId, threadId: string): Promise<boolean> {
-    const deleted = await this.threads.manager.transaction((manager) =>
-      deleteThreads(manager, `tenant_id = $1 AND thread_id = $2 AND NOT temporary`, [tenantId, threadId]),
-    );
-    return deleted > 0;
+  /**
+   * Deletes a thread with its runs, their events and its checkpoints; workers that hold one of its runs are told to stop.
+   * Resolves to the ids of the runs that were in flight, or to null when there is no such thread.
+   */
+  delete(tenantId: TenantId, threadId: string): Promise<string[] | null> {
+    return this.threads.manager.transaction(async (manager) => {
+      const inFlight: { run_id: string }[] = await manager.query(
+        `SELECT run_id, pg_notify('${RUN_CANCEL_CHANNEL}', run_id::text) FROM runs
+         WHERE tenant_id = $1 AND thread_id = $2 AND status IN ('pending', 'running')`,
+        [tenantId, threadId],
+      );
+      const where = `tenant_id = $1 AND thread_id = $2 AND NOT temporary`;
+      const deleted = await deleteThreads(manager, where, [tenantId, threadId]);
+      return deleted > 0 ? inFlight.map(({ run_id }) => run_id) : null;
+    });
   }
 
   /** Deletes threads of any tenant whose time is over; resolves to how many there were. */

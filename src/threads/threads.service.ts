@@ -6,6 +6,7 @@ import { GraphHost } from '../graphs/host/graph-host';
 import { GraphCallRefused } from '../graphs/host/graph-thread-handle';
 import type { CheckpointReference } from '../graphs/host/protocol';
 import type { Page } from '../http/pagination';
+import { RunOrchestrator } from '../temporal/run-orchestrator';
 import type { ThreadEntity } from './thread.entity';
 import { threadErrors } from './thread.errors';
 import { ThreadsRepository, type ThreadState } from './threads.repository';
@@ -39,6 +40,7 @@ export class ThreadsService {
     private readonly repository: ThreadsRepository,
     private readonly registry: GraphRegistry,
     private readonly graphs: GraphHost,
+    private readonly orchestrator: RunOrchestrator,
   ) {}
 
   find(tenantId: TenantId, threadId: string): Promise<ThreadEntity | null> {
@@ -67,7 +69,10 @@ export class ThreadsService {
   }
 
   async delete(tenantId: TenantId, threadId: string): Promise<void> {
-    if (!(await this.repository.delete(tenantId, threadId))) throw threadErrors.notFound(threadId);
+    const inFlight = await this.repository.delete(tenantId, threadId);
+    if (!inFlight) throw threadErrors.notFound(threadId);
+    // The rows are gone, so a workflow that this doesn't reach ends at its next look at them.
+    await Promise.allSettled(inFlight.map((runId) => this.orchestrator.cancel(runId)));
   }
 
   async copy(tenantId: TenantId, threadId: string): Promise<ThreadEntity> {

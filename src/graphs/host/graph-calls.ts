@@ -31,7 +31,7 @@ export class GraphCallHandler {
       case 'updateState':
         return toWireJson(await this.updateState(args as GraphCalls['updateState']));
       case 'getSchemas':
-        return toWireJson(await this.getSchemas(args as GraphCalls['getSchemas']));
+        return toWireJson(await this.getSchemas(args));
       case 'getSubgraphs':
         return toWireJson(await this.getSubgraphs(args as GraphCalls['getSubgraphs']));
       case 'drawGraph':
@@ -73,7 +73,7 @@ export class GraphCallHandler {
     const snapshot: StateSnapshot = await graph.getState(this.config(threadId));
     return {
       checkpoint: written.configurable as Record<string, unknown>,
-      values: snapshot.values,
+      values: snapshot.values as unknown,
       next: snapshot.next,
       interrupts: interruptsByTask(snapshot),
     };

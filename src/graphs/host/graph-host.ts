@@ -25,7 +25,8 @@ interface Waiting {
  * 1. A run has a thread of its own as long as there are fewer runs than the maximum of threads; beyond that, runs share
  *    the thread that has the fewest. A node that blocks its event loop then delays at most the runs of its own thread.
  * 2. A thread that doesn't answer gets no work, and work that it hasn't begun is taken back from it.
- * 3. A thread that dies fails its runs as broken: their next attempt goes on at their checkpoints.
+ * 3. One idle thread is kept in reserve while there may be more.
+ * 4. A thread that dies fails its runs as broken: their next attempt goes on at their checkpoints.
  */
 export class GraphHost {
   private readonly logger = new Logger(GraphHost.name);
@@ -61,6 +62,7 @@ export class GraphHost {
   async execute(request: ExecuteRequest, options: ExecuteOptions): Promise<GraphOutcome> {
     for (;;) {
       const thread = await this.acquire();
+      this.keepReserve();
       const execution = thread.execute(request, options);
       if (await execution.begun(BEGIN_TIMEOUT_MS)) {
         return execution.outcome.finally(() => this.dispatch());
@@ -90,6 +92,14 @@ export class GraphHost {
         this.spawn().catch((error: Error) => this.waiting.shift()?.reject(error));
       }
     });
+  }
+
+  /** The next run should find a thread that is up already: starting one takes a second or more. */
+  private keepReserve(): void {
+    const idle = [...this.threads].filter((thread) => thread.responsive && thread.load === 0).length;
+    // The one that was just picked still counts as idle here.
+    if (idle > 1 || this.starting > 0 || this.threads.size >= this.options.threads.max) return;
+    this.spawn().catch((error: unknown) => this.logger.error({ err: error }, 'A graph thread could not be started'));
   }
 
   /** A thread to use now, or none when it is better to wait for a new one. */

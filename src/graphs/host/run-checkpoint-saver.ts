@@ -86,7 +86,7 @@ export class RunCheckpointSaver extends PostgresSaver {
     const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
     const [blobs, serializedMetadata] = await Promise.all([
       this._dumpBlobs(thread_id, checkpoint_ns, checkpoint.channel_values, newVersions),
-      this._dumpMetadata({ ...this.runMetadata, ...metadata }),
+      this._dumpMetadata({ ...this.runMetadata, ...metadata }) as Promise<unknown>,
     ]);
     const column = <T>(index: number): T[] => blobs.map((blob) => blob[index] as T);
     await this.write('put-checkpoint', PUT_CHECKPOINT, [

@@ -144,8 +144,9 @@ async function stopBeforeUnknown(
   return { status: 'success', state };
 }
 
-function stateConfig(config: StreamConfig, threadId: string) {
-  return { configurable: { thread_id: threadId, __pregel_checkpointer: config.configurable!.__pregel_checkpointer } };
+function stateConfig({ configurable }: StreamConfig, threadId: string) {
+  const saver: unknown = configurable?.__pregel_checkpointer;
+  return { configurable: { thread_id: threadId, __pregel_checkpointer: saver } };
 }
 
 async function runInput(graph: AnyGraph, config: StreamConfig, { kwargs, threadId }: ExecuteRequest): Promise<unknown> {
