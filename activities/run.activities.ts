@@ -30,10 +30,9 @@ export class RunActivityProvider {
       return await this.executor.execute(runId, {
         signal: context.cancellationSignal,
         isCancelRequested: () => context.cancellationDetails?.cancelRequested ?? false,
-        // Temporal UI shows it at the pending activity.
+        // Temporal UI shows it at the pending activity, with the next beat.
         onNode: (name) => {
           node = name;
-          context.heartbeat({ node });
         },
       });
     } catch (error) {

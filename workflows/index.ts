@@ -1,2 +1,5 @@
+export { exportWorkflow } from './export.workflow';
+export { exportPartitionWorkflow } from './export-partition.workflow';
+export { exportScheduleWorkflow } from './export-schedule.workflow';
 export { runWorkflow } from './run.workflow';
 export { webhookDeliveryWorkflow } from './webhook-delivery.workflow';

@@ -16,10 +16,7 @@ export interface TestApi {
 }
 
 /** The api process's application on a database of its own, listening. `overrides` are environment variables. */
-export async function startTestApi(
-  overrides: Record<string, string> = {},
-  database?: TestDatabase,
-): Promise<TestApi> {
+export async function startTestApi(overrides: Record<string, string> = {}, database?: TestDatabase): Promise<TestApi> {
   const own = database ?? (await createTestDatabase());
   const config = testConfig(own.url, overrides);
   const app = await createHttpApp(AppModule.forRoot(config), config, createLogger('api', config.logLevel));

@@ -1,7 +1,15 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { GetObjectCommand, ListMultipartUploadsCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  DeleteBucketCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { testStore } from './exports';
 
 /** Looks into the bucket of the test run with the gateway's own credentials. */
@@ -26,6 +34,16 @@ export class ExportBucket {
       token = page.NextContinuationToken;
     } while (token);
     return keys.sort();
+  }
+
+  async createBucket(name: string): Promise<void> {
+    await this.client.send(new CreateBucketCommand({ Bucket: name }));
+  }
+
+  async deleteBucket(name: string): Promise<void> {
+    const { Contents } = await this.client.send(new ListObjectsV2Command({ Bucket: name }));
+    for (const { Key } of Contents ?? []) await this.client.send(new DeleteObjectCommand({ Bucket: name, Key }));
+    await this.client.send(new DeleteBucketCommand({ Bucket: name }));
   }
 
   async danglingUploads(prefix: string): Promise<number> {

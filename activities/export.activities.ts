@@ -1,0 +1,114 @@
+import { Injectable } from '@nestjs/common';
+import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
+import type { TenantId } from '../src/auth/tenant';
+import { ExportExecutionService } from '../src/exports/export-execution.service';
+import { ExportFailure } from '../src/exports/export-failure';
+import {
+  EndExportInput,
+  EndPartitionInput,
+  ExportActivities,
+  ExportReference,
+  PartitionReference,
+  SpawnExportInput,
+} from '../workflows/contracts/export.contract';
+
+/** Heartbeats go out at least this often, however long a step takes. */
+const HEARTBEAT_MS = 1_000;
+
+/** Exports' activities: a contract in, one call, a contract out. */
+@Injectable()
+export class ExportActivityProvider {
+  constructor(private readonly work: ExportExecutionService) {}
+
+  activities(): ExportActivities {
+    return {
+      takeTurn: async (input) => {
+        const turn = await this.work.takeTurn(tenant(input), input.exportId);
+        return typeof turn === 'string' ? { turn } : { turn: 'taken', remainingMs: turn };
+      },
+      planExport: (input) =>
+        attempt(async (signal) => {
+          const { row, open } = await this.work.plan(tenant(input), input.exportId, signal);
+          return {
+            partitionsTotal: row.partitionsTotal,
+            partitionsDone: row.partitionsDone,
+            rows: row.rowsWritten,
+            bytes: row.bytesWritten,
+            open: open.map(({ exportRunId, day }) => ({ ...reference(input), exportRunId, day })),
+          };
+        }),
+      exportPartition: (input) => this.exportPartition(input),
+      failPartition: ({ exportRunId, message, ...input }: EndPartitionInput) =>
+        this.work.failPartition(tenant(input), exportRunId, message),
+      completeExport: (input) =>
+        attempt(async (signal) => {
+          const isCompleted = await this.work.complete(tenant(input), input.exportId, signal);
+          return { isCompleted, waiting: await this.work.waiting(tenant(input)) };
+        }),
+      endExport: async ({ ending, message, ...input }: EndExportInput) => {
+        await this.work.end(tenant(input), input.exportId, ending, message);
+        return { waiting: await this.work.waiting(tenant(input)) };
+      },
+      nextExportWindow: async (input) => {
+        const window = await this.work.nextWindow(tenant(input), input.exportId);
+        if (!window) return { next: 'over' };
+        return { next: 'due', window: { start: window.start, end: window.end }, inMs: window.inMs };
+      },
+      spawnExport: async (input: SpawnExportInput) => ({
+        exportId: (await this.work.spawn(tenant(input), input.exportId, input.window)) ?? null,
+      }),
+    };
+  }
+
+  private exportPartition(input: PartitionReference) {
+    return attempt(async (signal, heartbeat) => {
+      const outcome = await this.work.exportPartition(
+        tenant(input),
+        input.exportId,
+        input.exportRunId,
+        signal,
+        heartbeat,
+      );
+      return { ending: 'Completed' as const, ...outcome };
+    });
+  }
+}
+
+function tenant({ tenantId }: { tenantId: string }): TenantId {
+  return tenantId as TenantId;
+}
+
+function reference({ exportId, tenantId }: ExportReference): ExportReference {
+  return { exportId, tenantId };
+}
+
+/** A worker that shuts down hands its work back; only what was asked to stop is cancelled. */
+function stopped(reason: unknown): Error {
+  const isShutdown = reason instanceof CancelledFailure && reason.message === 'WORKER_SHUTDOWN';
+  return isShutdown
+    ? ApplicationFailure.retryable('The worker is shutting down', 'WorkerShutdown')
+    : new CancelledFailure('The export was stopped');
+}
+
+/** Runs a long step: heartbeats with the latest details, passes cancellation on, maps what is final. */
+async function attempt<T>(
+  step: (signal: AbortSignal, heartbeat: (details: unknown) => void) => Promise<T>,
+): Promise<T> {
+  const context = Context.current();
+  let details: unknown;
+  const timer = setInterval(() => context.heartbeat(details), HEARTBEAT_MS);
+  try {
+    return await step(context.cancellationSignal, (latest) => {
+      details = latest;
+      context.heartbeat(latest);
+    });
+  } catch (error) {
+    if (context.cancellationSignal.aborted) throw stopped(context.cancellationSignal.reason);
+    if (error instanceof ExportFailure && error.isFinal) {
+      throw ApplicationFailure.create({ message: error.message, type: error.name, nonRetryable: true });
+    }
+    throw error;
+  } finally {
+    clearInterval(timer);
+  }
+}

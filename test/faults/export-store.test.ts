@@ -1,0 +1,220 @@
+import { createServer, IncomingMessage, request, Server, ServerResponse } from 'node:http';
+import { AddressInfo } from 'node:net';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { Client } from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { startTestApi, TestApi } from '../support/api';
+import { ExportBucket } from '../support/export-bucket';
+import { createNamespace, startExportWorker, TestExportWorker, testStore } from '../support/exports';
+
+const TENANT = '00000000-0000-0000-0000-000000000000';
+const DAY = '2026-09-10';
+const ROWS = 400;
+
+/** What the API answers: its shape is what the tests are about. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+type Json = Record<string, any>;
+/** What happens to a request instead of reaching the store; undefined lets it through. */
+type Fault = (request: IncomingMessage) => 'deny' | 'error' | 'slow down' | 'reset' | 'reset halfway' | undefined;
+
+let api: TestApi;
+let worker: TestExportWorker;
+let bucket: ExportBucket;
+let proxy: Server;
+let project: string;
+let fault: Fault = () => undefined;
+
+beforeAll(async () => {
+  api = await startTestApi({ TEMPORAL_NAMESPACE: await createNamespace(), GANTRY_EXPORT_PART_ROWS: '50' });
+  worker = await startExportWorker(api.config);
+  bucket = new ExportBucket();
+  proxy = createServer(forward);
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  project = await createRows();
+}, 120_000);
+
+afterAll(async () => {
+  await worker?.stop();
+  proxy?.close();
+  proxy?.closeAllConnections();
+  await bucket?.close();
+  await api?.close();
+}, 60_000);
+
+/** In front of the gateway. The Host header stays the client's own, which is what it has signed. */
+function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const happening = fault(incoming);
+  if (happening === 'reset') return void incoming.socket.destroy();
+  if (happening === 'reset halfway') {
+    return void incoming.once('data', () => incoming.socket.destroy()).once('end', () => incoming.socket.destroy());
+  }
+  if (happening) {
+    const [status, code] = {
+      deny: [403, 'AccessDenied'],
+      error: [500, 'InternalError'],
+      'slow down': [503, 'SlowDown'],
+    }[happening] as [number, string];
+    incoming.resume().once('end', () => {
+      outgoing.writeHead(status, { 'content-type': 'application/xml' });
+      outgoing.end(
+        `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`,
+      );
+    });
+    return;
+  }
+  const target = new URL(testStore().endpoint);
+  const passed = request(
+    {
+      host: target.hostname,
+      port: target.port,
+      method: incoming.method,
+      path: incoming.url,
+      headers: incoming.headers,
+    },
+    (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    },
+  );
+  passed.on('error', () => incoming.socket.destroy());
+  incoming.pipe(passed);
+}
+
+async function createRows(): Promise<string> {
+  const id = uuidv7();
+  const database = new Client({ connectionString: api.database.url });
+  await database.connect();
+  try {
+    await database.query(`INSERT INTO trace_projects (tenant_id, project_id, name) VALUES ($1, $2, 'faults')`, [
+      TENANT,
+      id,
+    ]);
+    await database.query(
+      `CREATE TABLE trace_runs_faults PARTITION OF trace_runs
+       FOR VALUES FROM ('${DAY} 00:00:00+00') TO (timestamptz '${DAY} 00:00:00+00' + interval '24 hours')`,
+    );
+    await database.query(
+      `INSERT INTO trace_runs (tenant_id, project_id, start_time, run_id, trace_id, dotted_order, name, run_type, status, inputs)
+       SELECT $1, $2, $3::timestamptz + (n / 3) * interval '1 second', gen_random_uuid(), gen_random_uuid(), n::text, 'run',
+         'chain', 'success', (SELECT string_agg(md5(n::text || m), '') FROM generate_series(1, 100) m)
+       FROM generate_series(1, $4::int) n`,
+      [TENANT, id, `${DAY} 00:00:00+00`, ROWS],
+    );
+  } finally {
+    await database.end();
+  }
+  return id;
+}
+
+async function call(method: 'GET' | 'POST', path: string, payload?: Json): Promise<{ status: number; body: Json }> {
+  const answer = await api.app.inject({ method, url: `/api/v1/bulk-exports${path}`, ...(payload && { payload }) });
+  return { status: answer.statusCode, body: answer.json<Json>() };
+}
+
+async function createDestination(): Promise<{ status: number; body: Json }> {
+  const store = testStore();
+  return call('POST', '/destinations', {
+    destination_type: 's3',
+    display_name: 'Fault test',
+    config: {
+      bucket_name: store.bucket,
+      prefix: `faults/${uuidv7()}`,
+      region: store.region,
+      endpoint_url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    },
+    credentials: { access_key_id: store.access_key_id, secret_access_key: store.secret_access_key },
+  });
+}
+
+async function exportAll(destination: Json): Promise<Json> {
+  const created = await call('POST', '', {
+    bulk_export_destination_id: destination.id,
+    session_id: project,
+    start_time: `${DAY}T00:00:00Z`,
+    end_time: `${DAY}T12:00:00Z`,
+  });
+  expect(created.status).toBe(200);
+  for (let attempt = 0; attempt < 1_200; attempt += 1) {
+    const { body } = await call('GET', `/${created.body.id}`);
+    if (!['Created', 'Running'].includes(body.status)) return body;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error('The export did not end');
+}
+
+async function countRows(prefix: string): Promise<{ rows: number; ids: number }> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  try {
+    const root = await bucket.download(prefix);
+    const read = await connection.runAndReadAll(
+      `SELECT count(*)::int AS rows, count(DISTINCT id)::int AS ids
+       FROM read_parquet('${root}/**/*.parquet', hive_partitioning = false)`,
+    );
+    return read.getRowObjects()[0] as { rows: number; ids: number };
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+it('completes an export with nothing but the permission to write, and says what it could not verify', async () => {
+  fault = ({ method }) => (method === 'PUT' ? undefined : 'deny');
+  const { body: destination } = await createDestination();
+  const row = await exportAll(destination);
+  expect(row).toMatchObject({ status: 'Completed', progress: { rows_written: ROWS } });
+  const { prefix } = destination.config;
+  const keys = await bucket.keys(prefix);
+  expect(keys.filter((key) => key.startsWith(`${prefix}/tmp/`))).toHaveLength(1);
+  const manifest = JSON.parse((await bucket.read(`${prefix}/export_id=${row.id}/_manifest.json`)).toString()) as Json;
+  expect(manifest).toMatchObject({ sizes_verified: false, rows: ROWS });
+});
+
+it('refuses a destination that may not be written to', async () => {
+  fault = ({ method }) => (method === 'PUT' ? 'deny' : undefined);
+  expect(await createDestination()).toMatchObject({
+    status: 400,
+    body: { detail: expect.stringMatching(/^Failed to validate S3 destination: Access denied/) },
+  });
+});
+
+it('loses nothing to a store that fails, slows down and breaks connections', async () => {
+  fault = () => undefined;
+  const { body: destination } = await createDestination();
+  let requests = 0;
+  const faults = [undefined, 'error', 'slow down', 'reset', undefined, 'reset halfway', undefined] as const;
+  fault = () => faults[(requests += 1) % faults.length];
+  const row = await exportAll(destination);
+  expect(row).toMatchObject({ status: 'Completed', progress: { rows_written: ROWS } });
+  fault = () => undefined;
+  expect(await countRows(`${destination.config.prefix}/export_id=${row.id}`)).toEqual({ rows: ROWS, ids: ROWS });
+}, 180_000);
+
+it('tries again when the store was away, and shows what failed', async () => {
+  fault = () => undefined;
+  const { body: destination } = await createDestination();
+  let isAway = true;
+  fault = () => (isAway ? 'error' : undefined);
+  setTimeout(() => (isAway = false), 3_000);
+  const row = await exportAll(destination);
+  expect(row.status).toBe('Completed');
+  const { body: runs } = await call('GET', `/${row.id}/runs`);
+  const [run] = runs as unknown as Json[];
+  expect(run.errors.retry_0).toContain('InternalError');
+  expect(run.retry_number).toBeGreaterThanOrEqual(1);
+  expect(await countRows(`${destination.config.prefix}/export_id=${row.id}`)).toEqual({ rows: ROWS, ids: ROWS });
+}, 180_000);
+
+it('fails at once when the credentials stop being valid in the middle', async () => {
+  fault = () => undefined;
+  const { body: destination } = await createDestination();
+  let puts = 0;
+  fault = ({ method }) => (method === 'PUT' && (puts += 1) > 3 ? 'deny' : undefined);
+  const row = await exportAll(destination);
+  expect(row.status).toBe('Failed');
+  const { body: runs } = await call('GET', `/${row.id}/runs`);
+  const [run] = runs as unknown as Json[];
+  expect(run).toMatchObject({ status: 'Failed', rows_written: 150 });
+  expect(run.errors).toEqual({ retry_0: expect.stringMatching(/^Access denied/) });
+  expect(run.metadata.result.exported_files).toHaveLength(3);
+});

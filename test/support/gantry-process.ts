@@ -1,0 +1,111 @@
+import { ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+
+const READY_MS = 60_000;
+const STOP_MS = 40_000;
+/** What is kept of a process's output, to be shown when a test fails. */
+const KEPT_LINES = 400;
+
+/** A process of Gantry as it is deployed: the built program, told by IPC when it is ready. */
+export class GantryProcess {
+  readonly lines: string[] = [];
+  private readonly exited: Promise<unknown>;
+  private readonly ready: Promise<void>;
+
+  private constructor(
+    readonly name: string,
+    private readonly child: ChildProcess,
+  ) {
+    this.exited = once(child, 'exit');
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.lines.push(...text.split('\n').filter((line) => line !== ''));
+        this.lines.splice(0, this.lines.length - KEPT_LINES);
+      });
+    }
+    this.ready = new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(this.failure('is not ready after 60 s')), READY_MS);
+      child.on('message', (message) => {
+        if ((message as { type?: string }).type !== 'ready') return;
+        clearTimeout(timer);
+        resolve();
+      });
+      void this.exited.then(() => {
+        clearTimeout(timer);
+        reject(this.failure('ended before it was ready'));
+      });
+    });
+    // Asked for by `start` alone: a process that is killed early must not count as unhandled.
+    this.ready.catch(() => undefined);
+  }
+
+  /** Starts a process and waits until it says that it is ready. */
+  static async start(name: string, script: string, env: Record<string, string>): Promise<GantryProcess> {
+    const started = this.launch(name, script, env);
+    await started.ready;
+    return started;
+  }
+
+  /** Starts a process that may well refuse to start. */
+  static launch(name: string, script: string, env: Record<string, string>): GantryProcess {
+    // Not jest's whole environment: NODE_OPTIONS and the like are its own business.
+    const inherited = Object.fromEntries(
+      ['PATH', 'HOME', 'TMPDIR', 'LANG', 'GANTRY_LOG_LEVEL'].flatMap((key) =>
+        process.env[key] === undefined ? [] : [[key, process.env[key]]],
+      ),
+    );
+    const child = fork(script, [], {
+      env: { ...inherited, ...env },
+      execArgv: [],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    return new GantryProcess(name, child);
+  }
+
+  get pid(): number {
+    return this.child.pid!;
+  }
+
+  get isAlive(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  get exitCode(): number | null {
+    return this.child.exitCode;
+  }
+
+  get output(): string {
+    return this.lines.join('\n');
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.child.kill(name);
+  }
+
+  /** Sends a signal that ends the process, and waits for its end. */
+  async kill(name: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    if (!this.isAlive) return;
+    this.child.kill(name);
+    await this.end(STOP_MS);
+  }
+
+  /** Waits for the end of a process; one that doesn't end is killed, and that is an error. */
+  async end(timeoutMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), timeoutMs);
+    });
+    const winner = await Promise.race([this.exited, late]);
+    clearTimeout(timer);
+    if (winner !== 'late') return;
+    // A frozen process takes no other signal than these two.
+    this.child.kill('SIGCONT');
+    this.child.kill('SIGKILL');
+    await this.exited;
+    throw this.failure(`did not end within ${timeoutMs} ms`);
+  }
+
+  private failure(what: string): Error {
+    return new Error(`${this.name} (pid ${this.pid}) ${what}. Its last lines:\n${this.lines.slice(-40).join('\n')}`);
+  }
+}

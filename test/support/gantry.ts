@@ -1,0 +1,143 @@
+import { join } from 'node:path';
+import type { Client as TemporalClient } from '@temporalio/client';
+import { Client } from '@langchain/langgraph-sdk';
+import { Pool } from 'pg';
+import { createTestDatabase, type TestDatabase } from './database';
+import { GantryProcess } from './gantry-process';
+import { Ledger } from './ledger';
+import { freePort } from './ports';
+import { createNamespace, temporalAddress, type TestNamespace } from './temporal';
+
+const ROOT = join(__dirname, '..', '..');
+/** Another build than the one in the tree can be tested as well. */
+const DIST = process.env.GANTRY_TEST_DIST ?? join(ROOT, 'dist');
+const API = join(DIST, 'src', 'main.js');
+const WORKER = join(DIST, 'worker', 'main.js');
+
+export const EXAMPLE_GRAPHS = join(ROOT, 'examples', 'langgraph.json');
+export const TEST_GRAPHS = join(__dirname, 'graphs', 'langgraph.json');
+
+export interface GantryOptions {
+  /** Path of a langgraph.json; the graphs of test/support/graphs when absent. */
+  graphs?: string;
+  env?: Record<string, string>;
+  /** Workers to begin with; 1 when absent. */
+  workers?: number;
+}
+
+/** A whole Gantry of a test's own: api and worker as real processes, a database and a Temporal namespace. */
+export class Gantry {
+  readonly workers: GantryProcess[] = [];
+  private api: GantryProcess | undefined;
+  private readonly ended: GantryProcess[] = [];
+
+  private constructor(
+    readonly url: string,
+    readonly database: TestDatabase,
+    /** Looks into Gantry's tables. */
+    readonly sql: Pool,
+    readonly ledger: Ledger,
+    private readonly namespace: TestNamespace,
+    private readonly env: Record<string, string>,
+  ) {}
+
+  static async start({ graphs = TEST_GRAPHS, env = {}, workers = 1 }: GantryOptions = {}): Promise<Gantry> {
+    const [database, namespace, port] = await Promise.all([createTestDatabase(), createNamespace(), freePort()]);
+    const url = `http://127.0.0.1:${port}`;
+    const sql = new Pool({ connectionString: database.url, max: 4 });
+    // The database may be dropped before the last connection has said goodbye.
+    sql.on('error', () => undefined);
+    const gantry = new Gantry(url, database, sql, new Ledger(sql), namespace, {
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: temporalAddress(),
+      TEMPORAL_NAMESPACE: namespace.name,
+      GANTRY_PORT: String(port),
+      GANTRY_API_URL: url,
+      GANTRY_CONFIG: graphs,
+      GANTRY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+      GANTRY_TRACING: 'off',
+      GANTRY_LOG_LEVEL: process.env.GANTRY_LOG_LEVEL ?? 'info',
+      GANTRY_SWEEP_INTERVAL_SECONDS: '1',
+      GANTRY_TEST_LEDGER_URL: database.url,
+      ...env,
+    });
+    try {
+      await gantry.ledger.create();
+      await Promise.all([gantry.startApi(), ...Array.from({ length: workers }, () => gantry.startWorker())]);
+      return gantry;
+    } catch (error) {
+      await gantry.stop();
+      throw error;
+    }
+  }
+
+  /** The public client, as users have it. */
+  client(options: { apiKey?: string | null; headers?: Record<string, string> } = {}): Client {
+    const { apiKey = null, headers = {} } = options;
+    return new Client({ apiUrl: this.url, apiKey, defaultHeaders: headers, callerOptions: { maxRetries: 0 } });
+  }
+
+  get temporal(): TemporalClient {
+    return this.namespace.client;
+  }
+
+  /** The newest one. */
+  get worker(): GantryProcess {
+    const worker = this.workers.at(-1);
+    if (!worker) throw new Error('There is no worker');
+    return worker;
+  }
+
+  async startApi(): Promise<void> {
+    this.api = await GantryProcess.start('api', API, this.env);
+  }
+
+  async killApi(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const { api } = this;
+    if (!api) return;
+    this.api = undefined;
+    this.ended.push(api);
+    await api.kill(signal);
+  }
+
+  async startWorker(env: Record<string, string> = {}): Promise<GantryProcess> {
+    const worker = await GantryProcess.start('worker', WORKER, { ...this.env, ...env });
+    this.workers.push(worker);
+    return worker;
+  }
+
+  /** Ends a worker, the newest one unless another is given, and waits until it is gone. */
+  async killWorker(signal: NodeJS.Signals = 'SIGKILL', worker = this.worker): Promise<void> {
+    this.workers.splice(this.workers.indexOf(worker), 1);
+    this.ended.push(worker);
+    await worker.kill(signal);
+  }
+
+  /** What the processes wrote last: for the message of a failure. */
+  logs(): string {
+    const processes = [...this.ended, ...(this.api ? [this.api] : []), ...this.workers];
+    return processes.map(({ name, pid, lines }) => `--- ${name} ${pid}\n${lines.slice(-60).join('\n')}`).join('\n');
+  }
+
+  /** Ends what was started here, and removes the database and the namespace. */
+  async stop(): Promise<void> {
+    // Frozen ones don't hear SIGTERM, and nothing of theirs is needed any more.
+    const processes = [...(this.api ? [this.api] : []), ...this.workers];
+    await Promise.all(processes.map((each) => each.kill('SIGKILL')));
+    await this.sql.end();
+    await this.database.drop();
+    await this.namespace.drop();
+  }
+}
+
+export const startGantry = (options?: GantryOptions): Promise<Gantry> => Gantry.start(options);
+
+/** Starts a process of Gantry that is expected to refuse, and resolves to its exit code and what it wrote. */
+export async function runToExit(
+  which: 'api' | 'worker',
+  env: Record<string, string>,
+): Promise<{ code: number | null; output: string }> {
+  const refusing = GantryProcess.launch(which, which === 'api' ? API : WORKER, env);
+  await refusing.end(30_000);
+  return { code: refusing.exitCode, output: refusing.output };
+}

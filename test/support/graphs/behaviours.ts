@@ -1,0 +1,93 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import { FakeListChatModel } from '@langchain/core/utils/testing';
+import { END, interrupt, MessagesZodState, START, StateGraph } from '@langchain/langgraph';
+import { z } from 'zod';
+import { pause, recordExecution } from './ledger-node';
+
+const Blocking = z.object({ block_ms: z.number().default(0), blocked_ms: z.number().default(0) });
+
+/** Holds its thread's event loop: not even a timer fires there meanwhile. */
+export const block = new StateGraph(Blocking)
+  .addNode('spin', async ({ block_ms }, config: RunnableConfig) => {
+    const ended = await recordExecution('spin', config);
+    const since = Date.now();
+    while (Date.now() - since < block_ms);
+    await ended();
+    return { blocked_ms: Date.now() - since };
+  })
+  .addEdge(START, 'spin')
+  .addEdge('spin', END)
+  .compile({ name: 'block' });
+
+const Failing = z.object({ message: z.string().default('The tool is broken'), passed: z.boolean().default(false) });
+
+/** The first node writes, the second one throws. */
+export const fail = new StateGraph(Failing)
+  .addNode('pass', () => ({ passed: true }))
+  .addNode('throw', ({ message }): Partial<z.infer<typeof Failing>> => {
+    throw new TypeError(message);
+  })
+  .addEdge(START, 'pass')
+  .addEdge('pass', 'throw')
+  .addEdge('throw', END)
+  .compile({ name: 'fail' });
+
+const Sleeping = z.object({ sleep_ms: z.number().default(0), note: z.string().default('') });
+
+export const sleep = new StateGraph(Sleeping)
+  .addNode('nap', async ({ sleep_ms, note }, config: RunnableConfig) => {
+    const ended = await recordExecution('nap', config);
+    await pause(sleep_ms, config.signal);
+    await ended();
+    return { note: `${note} slept` };
+  })
+  .addEdge(START, 'nap')
+  .addEdge('nap', END)
+  .compile({ name: 'sleep' });
+
+const Asking = z.object({ question: z.string().default('Go on?'), answer: z.string().default('') });
+
+export const ask = new StateGraph(Asking)
+  .addNode('ask', ({ question }) => ({ answer: String(interrupt(question)) }))
+  .addEdge(START, 'ask')
+  .addEdge('ask', END)
+  .compile({ name: 'ask' });
+
+const Nested = z.object({ text: z.string().default('') });
+
+const inner = new StateGraph(Nested)
+  .addNode('shout', ({ text }) => ({ text: text.toUpperCase() }))
+  .addEdge(START, 'shout')
+  .addEdge('shout', END)
+  .compile({ name: 'inner' });
+
+export const nested = new StateGraph(Nested)
+  .addNode('inner', inner)
+  .addNode('finish', ({ text }) => ({ text: `${text}!` }))
+  .addEdge(START, 'inner')
+  .addEdge('inner', 'finish')
+  .addEdge('finish', END)
+  .compile({ name: 'nested' });
+
+/** Says one fixed sentence, a character a token. */
+const model = new FakeListChatModel({ responses: ['one two three four five six seven eight nine ten'], sleep: 3 });
+
+export const talk = new StateGraph(MessagesZodState)
+  .addNode('say', async ({ messages }, config: RunnableConfig) => ({
+    messages: [await model.invoke(messages, config)],
+  }))
+  .addEdge(START, 'say')
+  .addEdge('say', END)
+  .compile({ name: 'talk' });
+
+const Custom = z.object({ count: z.number().default(3) });
+
+/** Writes events of its own, with characters that need care on the wire. */
+export const custom = new StateGraph(Custom)
+  .addNode('write', ({ count }, config: RunnableConfig & { writer?: (chunk: unknown) => void }) => {
+    for (let index = 0; index < count; index += 1) config.writer?.({ index, text: 'a\nb\u2028c ✓' });
+    return {};
+  })
+  .addEdge(START, 'write')
+  .addEdge('write', END)
+  .compile({ name: 'custom' });

@@ -1,0 +1,225 @@
+import {
+  CancellationScope,
+  condition,
+  ContinueAsNew,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  executeChild,
+  getExternalWorkflowHandle,
+  isCancellation,
+  log,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  WorkflowIdReusePolicy,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  CANCEL_EXPORT_SIGNAL,
+  EXPORT_PROGRESS_QUERY,
+  EXPORT_TURN_SIGNAL,
+  EndExportResult,
+  ExportActivities,
+  exportPartitionWorkflowId,
+  ExportEnding,
+  ExportPlan,
+  ExportProgressAnswer,
+  ExportReference,
+  ExportWorkflowInput,
+  ExportWorkflowResult,
+  exportWorkflowId,
+  PartitionReference,
+} from './contracts/export.contract';
+import { exportPartitionWorkflow } from './export-partition.workflow';
+
+export const cancelExportSignal = defineSignal(CANCEL_EXPORT_SIGNAL);
+export const exportTurnSignal = defineSignal(EXPORT_TURN_SIGNAL);
+export const exportProgressQuery = defineQuery<ExportProgressAnswer>(EXPORT_PROGRESS_QUERY);
+
+// One database transaction, safe to repeat. Retried for as long as it takes: the database may be away for a while.
+const { takeTurn, endExport } = proxyActivities<ExportActivities>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+});
+
+// Counting a filtered project can take long; it is repeated when the worker is lost.
+const { planExport } = proxyActivities<ExportActivities>({
+  startToCloseTimeout: '6 hours',
+  heartbeatTimeout: '1 minute',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+});
+
+// Looks at each file in the store and writes two small ones. A store that refuses is not asked again.
+const { completeExport } = proxyActivities<ExportActivities>({
+  startToCloseTimeout: '2 hours',
+  heartbeatTimeout: '1 minute',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 60 },
+});
+
+/** A waiting export asks for its turn this often by itself; a signal makes it ask at once. */
+const TURN_POLL = '1 minute';
+/** Then it continues as new: with an hour of asking its history stays short, and its run timeout starts again. */
+const TURN_POLLS_PER_RUN = 60;
+
+/**
+ * A one-off export, or one window of a schedule.
+ *
+ * 1. It waits for its turn: the tenant's oldest exports first, so many at once.
+ * 2. It plans a partition for each UTC day and runs a child for each, a few at a time. What is done is in the rows, so
+ *    that a new execution of this workflow goes on where the last one was.
+ * 3. Its deadline counts from its turn. Deadline and cancellation stop the children, which abort their uploads.
+ * 4. A partition that fails stops further ones from starting; those at work finish, and the export is Failed.
+ * 5. However it ends, its end is written, and those that wait are told.
+ */
+export async function exportWorkflow(input: ExportWorkflowInput): Promise<ExportWorkflowResult> {
+  const reference: ExportReference = { exportId: input.exportId, tenantId: input.tenantId };
+  const progress: ExportProgressAnswer = { phase: 'waiting', partitionsTotal: 0, partitionsDone: 0, rows: 0, bytes: 0 };
+  const work = new CancellationScope();
+  let reason: 'Cancelled' | 'TimedOut' = 'Cancelled';
+  let isHinted = false;
+  setHandler(cancelExportSignal, () => work.cancel());
+  setHandler(exportTurnSignal, () => {
+    isHinted = true;
+  });
+  setHandler(exportProgressQuery, () => progress);
+
+  let ending: ExportEnding;
+  let message: string | undefined;
+  try {
+    ending = await work.run(async () => {
+      let turn = await takeTurn(reference);
+      for (let polls = 1; turn.turn === 'wait'; polls += 1) {
+        if (polls > TURN_POLLS_PER_RUN) await continueAsNew<typeof exportWorkflow>(input);
+        isHinted = false;
+        await condition(() => isHinted, TURN_POLL);
+        turn = await takeTurn(reference);
+      }
+      if (turn.turn === 'over') return 'Gone';
+      const { remainingMs } = turn;
+      const deadline = new CancellationScope();
+      try {
+        void deadline
+          .run(() => sleep(remainingMs))
+          .then(
+            () => {
+              reason = 'TimedOut';
+              work.cancel();
+            },
+            () => undefined,
+          );
+        return await exportAll(input, progress);
+      } finally {
+        deadline.cancel();
+      }
+    });
+  } catch (error) {
+    if (error instanceof ContinueAsNew) throw error;
+    if (!isCancellation(error)) {
+      ending = 'Failed';
+      message = rootMessage(error);
+    } else {
+      ending = reason;
+    }
+  }
+  return CancellationScope.nonCancellable(async () => {
+    let result: EndExportResult = { waiting: [] };
+    if (ending === 'Completed') {
+      progress.phase = 'finishing';
+      try {
+        const completed = await completeExport(reference);
+        if (!completed.isCompleted) ending = 'Cancelled';
+        result = completed;
+      } catch (error) {
+        ending = 'Failed';
+        message = rootMessage(error);
+      }
+    }
+    if (ending !== 'Completed' && ending !== 'Gone') {
+      result = await endExport({ ...reference, ending, ...(message !== undefined && { message }) });
+    }
+    for (const exportId of result.waiting) await tellTurn(exportId);
+    return { ending };
+  });
+}
+
+/** Runs the partitions that are open, a few at a time and in order. */
+async function exportAll(input: ExportWorkflowInput, progress: ExportProgressAnswer): Promise<'Completed' | 'Failed'> {
+  const reference: ExportReference = { exportId: input.exportId, tenantId: input.tenantId };
+  progress.phase = 'planning';
+  let plan = await planExport(reference);
+  progress.phase = 'exporting';
+  while (plan.open.length > 0) {
+    const { partitionsTotal, partitionsDone, rows, bytes } = plan;
+    Object.assign(progress, { partitionsTotal, partitionsDone, rows, bytes });
+    report(progress);
+    const isComplete = await exportSome(plan, input, progress);
+    if (!isComplete) return 'Failed';
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof exportWorkflow>(input);
+    plan = await planExport(reference);
+  }
+  return 'Completed';
+}
+
+async function exportSome(
+  plan: ExportPlan,
+  input: ExportWorkflowInput,
+  progress: ExportProgressAnswer,
+): Promise<boolean> {
+  const open = [...plan.open];
+  let isComplete = true;
+  const lane = async (): Promise<void> => {
+    for (let next = open.shift(); next && isComplete; next = open.shift()) {
+      const result = await exportPartition(next, input.heartbeatTimeoutMs);
+      if (result.ending === 'Failed') isComplete = false;
+      else {
+        progress.partitionsDone += 1;
+        progress.rows += result.rows;
+        progress.bytes += result.bytes;
+      }
+      report(progress);
+    }
+  };
+  const lanes = Array.from({ length: input.partitionConcurrency }, () =>
+    lane().catch((error: unknown) => {
+      isComplete = false;
+      throw error;
+    }),
+  );
+  // All of them, also when one has failed or is cancelled: an export must not be over while a child still writes.
+  for (const outcome of await Promise.allSettled(lanes)) if (outcome.status === 'rejected') throw outcome.reason;
+  return isComplete;
+}
+
+function exportPartition(partition: PartitionReference, heartbeatTimeoutMs: number) {
+  return executeChild(exportPartitionWorkflow, {
+    workflowId: exportPartitionWorkflowId(partition.exportId, partition.day),
+    args: [{ ...partition, heartbeatTimeoutMs }],
+    // A partition whose earlier child was ended from outside is open, and runs again.
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    staticSummary: partition.day,
+    typedSearchAttributes: workflowInfo().typedSearchAttributes,
+  });
+}
+
+function report(progress: ExportProgressAnswer): void {
+  const { partitionsDone, partitionsTotal, rows, bytes } = progress;
+  setCurrentDetails(`${partitionsDone} of ${partitionsTotal} days done, ${rows} rows, ${bytes} bytes`);
+}
+
+/** A hint: the one that is told asks for its turn, and would have asked in a minute anyway. */
+async function tellTurn(exportId: string): Promise<void> {
+  try {
+    await getExternalWorkflowHandle(exportWorkflowId(exportId)).signal(exportTurnSignal);
+  } catch (error) {
+    log.info('A waiting export could not be told of its turn', { exportId, error: String(error) });
+  }
+}
+
+/** What failed first: an activity's failure wraps it, and so does a child's. */
+function rootMessage(error: unknown): string {
+  let root = error;
+  while (root instanceof Error && root.cause instanceof Error) root = root.cause;
+  return root instanceof Error ? root.message : String(root);
+}
