@@ -54,9 +54,15 @@ export async function runWorkflow(input: RunWorkflowInput): Promise<RunWorkflowR
 function endingOf(runId: string, error: unknown): EndRunInput {
   // An attempt that failed while it was being cancelled is not repeated: the wish is carried out all the same.
   if (isCancellation(error) || CancellationScope.current().consideredCancelled) return { runId, ending: 'interrupted' };
-  if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) return { runId, ending: 'timeout' };
+  if (isTimeout(error)) return { runId, ending: 'timeout' };
   const cause = error instanceof ActivityFailure ? error.cause : error;
   return { runId, ending: 'error', message: cause instanceof Error ? cause.message : String(cause) };
+}
+
+/** Also when the time ran out while a failed attempt waited for its repeat: the failure is the cause then. */
+function isTimeout(error: unknown): boolean {
+  if (!(error instanceof ActivityFailure)) return false;
+  return error.cause instanceof TimeoutFailure || error.retryState === 'TIMEOUT';
 }
 
 async function startDelivery(deliveryId: string): Promise<void> {
