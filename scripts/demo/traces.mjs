@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 export const TRACES_OF_A_DAY = 250;
+export const RUNS_OF_A_DAY = 4 * TRACES_OF_A_DAY;
 const CITIES = ['Berlin', 'Lagos', 'Lima', 'Oslo', 'Pune', 'Zürich'];
 
 /**

@@ -6,7 +6,7 @@ import { RunningPart, describeExit } from './process.mjs';
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
 /** A part that has lived this long has recovered: its next death starts the back-off anew. */
-const HEALTHY_AFTER_MS = 60_000;
+const HEALTHY_AFTER_MS = 10_000;
 const FIRST_START_ATTEMPTS = 20;
 
 /** @param {RunningPart} running */

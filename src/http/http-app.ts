@@ -35,6 +35,8 @@ export async function createHttpApp(
     loggerInstance: logger,
     disableRequestLogging: true,
     bodyLimit: config.bodyLimitBytes,
+    // A stream may last for hours. Broken off, its client comes back to another replica with its last event id.
+    forceCloseConnections: true,
     routerOptions: { maxParamLength: 2048 },
     genReqId: (request: IncomingMessage) => {
       const given = request.headers['x-request-id'];

@@ -33,7 +33,7 @@ export class RunLifecycleRepository {
       if (!run) return { state: 'ended', ending: 'deleted' };
       if (run.status !== 'pending' && run.status !== 'running') return { state: 'ended', ending: run.status };
       const [taken]: [{ attempt: number; started_at: Date; next_seq: number }[], number] = await manager.query(
-        `UPDATE runs SET status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, now()), updated_at = now()
+        `UPDATE runs SET status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()), updated_at = now()
          WHERE run_id = $1
            AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = $2 AND o.status = 'running' AND o.run_id <> $1)
          RETURNING attempt, started_at, (SELECT coalesce(max(seq), -1) + 1 FROM run_events WHERE run_id = $1) AS next_seq`,

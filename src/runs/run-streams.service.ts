@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, OnModuleDestroy } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { TenantId } from '../auth/tenant';
 import type { StreamMode } from '../graphs/host/protocol';
@@ -20,12 +20,18 @@ export interface StreamOptions {
 
 /** Answers that wait for a run: its events as they come, or its result. Everything comes from the event log. */
 @Injectable()
-export class RunStreamsService {
+export class RunStreamsService implements OnModuleDestroy {
+  private closing = false;
+
   constructor(
     private readonly reader: EventReader,
     private readonly runs: RunsService,
     private readonly threads: ThreadsService,
   ) {}
+
+  onModuleDestroy(): void {
+    this.closing = true;
+  }
 
   /** Server-sent events until the run's end. A client may come back with the last id that it saw. */
   async stream(tenantId: TenantId, run: RunEntity, reply: FastifyReply, options: StreamOptions): Promise<void> {
@@ -75,7 +81,8 @@ export class RunStreamsService {
     text?: string,
   ): Promise<void> {
     if (!response.signal.aborted) return response.end(text);
-    if (cancelOnDisconnect) await this.runs.cancelIfInFlight(tenantId, run.runId, 'interrupt');
+    // It was this server that closed the connection, not the client.
+    if (cancelOnDisconnect && !this.closing) await this.runs.cancelIfInFlight(tenantId, run.runId, 'interrupt');
   }
 
   /** For a run whose events have expired: what its thread holds. */

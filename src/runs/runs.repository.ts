@@ -79,7 +79,7 @@ export class RunsRepository {
       const inFlight: InFlight[] = isNew
         ? []
         : await manager.query(
-            `SELECT run_id, status, scheduled_at > now() AS delayed FROM runs WHERE thread_id = $1 AND ${IN_FLIGHT}`,
+            `SELECT run_id, status, scheduled_at > clock_timestamp() AS delayed FROM runs WHERE thread_id = $1 AND ${IN_FLIGHT}`,
             [run.threadId],
           );
       if (inFlight.length > 0 && run.multitaskStrategy === 'reject') throw runErrors.rejected();
@@ -108,7 +108,7 @@ export class RunsRepository {
       for (const threadId of threadIds) {
         await lockThread(manager, tenantId, threadId);
         const inFlight: InFlight[] = await manager.query(
-          `SELECT run_id, status, scheduled_at > now() AS delayed FROM runs
+          `SELECT run_id, status, scheduled_at > clock_timestamp() AS delayed FROM runs
            WHERE run_id = ANY($1) AND thread_id = $2 AND ${IN_FLIGHT}`,
           [runs.map(({ runId }) => runId), threadId],
         );
@@ -204,7 +204,7 @@ export async function appendEnd(manager: EntityManager, run: RunEntity, end: Run
 export async function nextRun(manager: EntityManager, threadId: string): Promise<RunEntity | null> {
   return manager
     .createQueryBuilder(RunEntity, 'r')
-    .where(`r.threadId = :threadId AND r.status = 'pending' AND r.scheduledAt <= now()`, { threadId })
+    .where(`r.threadId = :threadId AND r.status = 'pending' AND r.scheduledAt <= clock_timestamp()`, { threadId })
     .andWhere(`NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = :threadId AND o.status = 'running')`)
     .orderBy('r.scheduledAt')
     .addOrderBy('r.runId')

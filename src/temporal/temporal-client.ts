@@ -1,9 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, OnModuleDestroy } from '@nestjs/common';
 import { temporal } from '@temporalio/proto';
 import { Client, Connection, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Workflow, WorkflowStartOptions } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes';
 import { AppConfig } from '../config/config';
+
+/** Each of the server's caches learns of new attributes within a few seconds. */
+const ATTRIBUTE_ATTEMPTS = 8;
+const ATTRIBUTE_WAIT_MS = 1_000;
 
 const { INDEXED_VALUE_TYPE_KEYWORD } = temporal.api.enums.v1.IndexedValueType;
 
@@ -24,17 +29,35 @@ export class TemporalClient implements OnModuleDestroy {
 
   /** Starts a workflow once: a second start under the same id is success. Resolves to whether this call started it. */
   async startOnce<T extends Workflow>(type: string, options: WorkflowStartOptions<T>): Promise<boolean> {
-    const { typedSearchAttributes, ...plain } = options;
-    const asked = (this.withSearchAttributes ? options : plain) as WorkflowStartOptions<T>;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.start(type, options);
+      } catch (error) {
+        if (!this.withSearchAttributes || !isUnknownSearchAttribute(error)) throw error;
+        if (attempt === 1) await this.registerSearchAttributes();
+        else if (attempt < ATTRIBUTE_ATTEMPTS) await sleep(ATTRIBUTE_WAIT_MS);
+        else this.goOnWithoutSearchAttributes(error);
+      }
+    }
+  }
+
+  private async start<T extends Workflow>(type: string, options: WorkflowStartOptions<T>): Promise<boolean> {
+    const { typedSearchAttributes: _, ...plain } = options;
     try {
-      await this.client.workflow.start<T>(type, asked);
+      await this.client.workflow.start<T>(
+        type,
+        (this.withSearchAttributes ? options : plain) as WorkflowStartOptions<T>,
+      );
       return true;
     } catch (error) {
       if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
-      if (!typedSearchAttributes || !this.withSearchAttributes || !isUnknownSearchAttribute(error)) throw error;
-      await this.registerSearchAttributes();
-      return this.startOnce(type, options);
+      throw error;
     }
+  }
+
+  private goOnWithoutSearchAttributes(error: unknown): void {
+    this.withSearchAttributes = false;
+    this.logger.warn({ err: error }, 'Search attributes could not be registered: workflows start without them');
   }
 
   /**
@@ -48,8 +71,7 @@ export class TemporalClient implements OnModuleDestroy {
         searchAttributes: Object.fromEntries(SEARCH_ATTRIBUTES.map(({ name }) => [name, INDEXED_VALUE_TYPE_KEYWORD])),
       });
     } catch (error) {
-      this.withSearchAttributes = false;
-      this.logger.warn({ err: error }, 'Search attributes could not be registered: workflows start without them');
+      this.goOnWithoutSearchAttributes(error);
     }
   }
 
