@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
-import { Runtime } from '@temporalio/worker';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { ConfigError, loadConfig } from '../src/config/config';
 import { createLogger, NestLogger } from '../src/http/logging';
 import { WorkerModule } from './worker.module';
@@ -10,7 +10,12 @@ async function main(): Promise<void> {
   const config = loadConfig();
   const logger = createLogger('worker', config.logLevel);
   // This file owns the signals: Temporal's core and Nest must not race it to the shutdown.
-  Runtime.install({ shutdownSignals: [] });
+  Runtime.install({
+    shutdownSignals: [],
+    logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
+      logger[level === 'WARN' ? 'warn' : 'error']({ ...meta, context: 'Temporal' }, message);
+    }),
+  });
   const app = await NestFactory.createApplicationContext(WorkerModule.forRoot(config), {
     logger: new NestLogger(logger),
     abortOnError: false,

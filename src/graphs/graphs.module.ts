@@ -44,8 +44,8 @@ function describe(purpose: Purpose): DynamicModule {
       {
         provide: GraphHost,
         inject: [AppConfig, GraphRegistry],
-        useFactory: (config: AppConfig, registry: GraphRegistry) =>
-          new GraphHost({
+        useFactory: (config: AppConfig, registry: GraphRegistry) => {
+          const host = new GraphHost({
             threads: purpose === 'run' ? config.graphThreads : { min: 1, max: 2 },
             env: registry.config.env,
             data: {
@@ -57,7 +57,11 @@ function describe(purpose: Purpose): DynamicModule {
                   tracing: { apiUrl: `${config.apiUrl}/api/v1`, apiKey: config.internalKey ?? 'none' },
                 }),
             },
-          }),
+          });
+          // Loading takes seconds: it begins beside the rest of the start, and the lifecycle hears of what is wrong.
+          host.start().catch(() => undefined);
+          return host;
+        },
       },
     ],
     exports: [GraphRegistry, GraphHost],

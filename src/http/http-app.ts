@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { Type, DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
+import { LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { AppConfig } from '../config/config';
 import { ApiError } from './api-error';
@@ -33,7 +34,7 @@ export async function createHttpApp(
 ): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({
     loggerInstance: logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: config.bodyLimitBytes,
     // A stream may last for hours. Broken off, its client comes back to another replica with its last event id.
     forceCloseConnections: true,

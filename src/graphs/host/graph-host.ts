@@ -35,6 +35,7 @@ export class GraphHost {
   private problems: Record<string, string> = {};
   private starting = 0;
   private closed = false;
+  private started: Promise<void> | undefined;
   private readonly shrink: NodeJS.Timeout;
 
   constructor(private readonly options: GraphHostOptions) {
@@ -46,7 +47,12 @@ export class GraphHost {
    * Brings up the first threads. A graph that fails to load is said to and left out.
    * @throws {ConfigError} naming each graph, when none can be served.
    */
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    this.started ??= this.bringUp();
+    return this.started;
+  }
+
+  private async bringUp(): Promise<void> {
     await Promise.all(Array.from({ length: this.options.threads.min }, () => this.spawn()));
     const problems = Object.entries(this.problems).map(([graphId, problem]) => `graphs.${graphId}: ${problem}`);
     for (const problem of problems) this.logger.error(`A graph can't be served: ${problem}`);

@@ -95,6 +95,7 @@ export class GraphThread {
     this.worker = new Worker(BOOTSTRAP, { eval: true, workerData: data, env: { ...process.env, ...env } });
     this.ready = new Promise((resolve, reject) => {
       this.worker.on('message', (message: FromThread) => {
+        this.lastPulse = Date.now();
         if (message.type === 'ready') resolve(message.problems);
         else if (message.type === 'unusable') reject(new Error(message.message));
         else this.receive(message);
@@ -180,7 +181,6 @@ export class GraphThread {
   }
 
   private receive(message: Exclude<FromThread, { type: 'ready' | 'unusable' }>): void {
-    this.lastPulse = Date.now();
     switch (message.type) {
       case 'pulse':
         return;
