@@ -131,7 +131,7 @@ export class GraphHost {
 
   private async spawn(): Promise<void> {
     this.starting += 1;
-    const thread = new GraphThread(this.options.data, this.options.env);
+    const thread = new GraphThread(this.options.data, this.options.env, () => this.dispatch());
     try {
       this.problems = await thread.ready;
       if (this.closed) return await thread.terminate();

@@ -91,11 +91,14 @@ export class GraphThread {
   private lastUse = Date.now();
   private dead = false;
 
-  constructor(data: ThreadData, env: Record<string, string>) {
+  /** @param onAwake called when the thread answers again after a silence: it can take work. */
+  constructor(data: ThreadData, env: Record<string, string>, onAwake: () => void) {
     this.worker = new Worker(BOOTSTRAP, { eval: true, workerData: data, env: { ...process.env, ...env } });
     this.ready = new Promise((resolve, reject) => {
       this.worker.on('message', (message: FromThread) => {
+        const wasSilent = !this.responsive;
         this.lastPulse = Date.now();
+        if (wasSilent) onAwake();
         if (message.type === 'ready') resolve(message.problems);
         else if (message.type === 'unusable') reject(new Error(message.message));
         else this.receive(message);
