@@ -146,7 +146,6 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
       { runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata, onUnknown },
       { signal, handBack: this.handBack.signal, onEvents, onNode },
     );
-    if (outcome.error) lastWrite = append([{ event: 'error', data: JSON.stringify(outcome.error) }]);
     // The end is the last of the log: everything before it has to be there first.
     await lastWrite;
     return outcome;

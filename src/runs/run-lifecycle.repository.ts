@@ -135,6 +135,11 @@ async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEndin
   const failed = status === 'error' || status === 'timeout';
   const settled = failed ? 'error' : state && state.next.length > 0 ? 'interrupted' : 'idle';
   const endedAt = new Date();
+  // What went wrong is the last that a stream tells, whether an attempt saw it or only the workflow.
+  const entries: [event: string, data: unknown][] = [
+    ...(error ? [['error', error] as [string, unknown]] : []),
+    [END_EVENT, { status, result } satisfies RunEnd],
+  ];
   await manager.query(
     `WITH closed AS (
        ${
@@ -144,7 +149,9 @@ async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEndin
        }
      ), logged AS (
        INSERT INTO run_events (run_id, seq, tenant_id, event, data)
-       SELECT $1, coalesce(max(seq), -1) + 1, $6, '${END_EVENT}', $7 FROM run_events WHERE run_id = $1
+       SELECT $1, last.seq + entry.index, $6, entry.event, entry.data
+       FROM (SELECT coalesce(max(seq), -1) AS seq FROM run_events WHERE run_id = $1) AS last,
+            unnest($7::text[], $12::text[]) WITH ORDINALITY AS entry (event, data, index)
      ), settled AS (
        UPDATE threads SET
          status = CASE WHEN EXISTS (
@@ -167,11 +174,12 @@ async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEndin
       failed ? JSON.stringify(error ?? null) : null,
       endedAt,
       run.tenantId,
-      JSON.stringify({ status, result } satisfies RunEnd),
+      entries.map(([event]) => event),
       run.threadId,
       state !== undefined,
       storable(state?.values ?? null),
       storable(state?.interrupts ?? '{}'),
+      entries.map(([, data]) => JSON.stringify(data)),
     ],
   );
   if (status === 'deleted') return { ...run, endedAt };

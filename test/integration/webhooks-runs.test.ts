@@ -83,6 +83,18 @@ describe('webhooks of runs', () => {
     }
   }, 120_000);
 
+  it('come for each run of a batch', async () => {
+    const item = (name: string) => ({
+      assistant_id: 'pipeline',
+      input: INPUT,
+      webhook: receiver.url(`/batch-${name}`),
+    });
+    const { status, text } = await call('/runs/batch', [item('a'), item('b')]);
+    expect(status).toBe(200);
+    const ids = (JSON.parse(text) as { run_id: string }[]).map(({ run_id }) => run_id);
+    expect([(await arrival('/batch-a')).run.run_id, (await arrival('/batch-b')).run.run_id]).toEqual(ids);
+  }, 60_000);
+
   it('carry the run with its input, config and metadata, and its times', async () => {
     const { run } = await (async () => {
       await call('/runs/wait', {

@@ -22,7 +22,7 @@ export function routesOf(app: NestFastifyApplication): Route[] {
       const owner = metatype as Route['owner'];
       const prototype = owner.prototype as Record<string, Route['handler']>;
       for (const name of new MetadataScanner().getAllMethodNames(prototype)) {
-        const handler = prototype[name]!;
+        const handler = prototype[name];
         const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
         if (method === undefined) continue;
         for (const prefix of listOf(Reflect.getMetadata(PATH_METADATA, owner) as string | string[])) {

@@ -69,7 +69,7 @@ export class SseReader {
     for (const line of frame.split('\n')) {
       if (line.startsWith(':')) this.comments.push(line.slice(1).trim());
       const [, name, value] = /^([a-z]+): ?(.*)$/s.exec(line) ?? [];
-      if (name !== undefined) fields.set(name, value!);
+      if (name !== undefined) fields.set(name, value);
     }
     const event = fields.get('event');
     if (event === undefined) return undefined;

@@ -80,7 +80,7 @@ export class SupervisedGantry {
   /** Kills a part, and waits until the supervisor has it running again. */
   async killPart(name: string): Promise<void> {
     const { pids } = this.endpoints;
-    process.kill(pids[name]!, 'SIGKILL');
+    process.kill(pids[name], 'SIGKILL');
     await waitFor(`${name} to run again`, () => this.endpoints.pids[name] !== pids[name], 90_000);
   }
 

@@ -25,7 +25,7 @@ export async function recordExecution(node: string, config: RunnableConfig): Pro
     [run_id, thread_id, node, `${run_id}/${checkpoint_ns}`, run_attempt, process.pid],
   );
   return async () => {
-    await connections().query(`UPDATE ledger.executions SET ended_at = clock_timestamp() WHERE id = $1`, [rows[0]!.id]);
+    await connections().query(`UPDATE ledger.executions SET ended_at = clock_timestamp() WHERE id = $1`, [rows[0].id]);
   };
 }
 

@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { EXAMPLE_GRAPHS, Gantry, startGantry } from '../support/gantry';
+
+const SCRIPT = join(__dirname, '..', 'python', 'langgraph_client.py');
+
+interface Part {
+  event: string;
+  data: unknown;
+  id: string | null;
+}
+
+interface Message {
+  type: string;
+  content: string;
+}
+
+interface Report {
+  assistants: { graph_id: string; assistant_id: string }[];
+  assistant: { graph_id: string; version: number };
+  no_assistant: { type: string; status: number };
+  thread: { thread_id: string; status: string; metadata: object; values: unknown };
+  updates: Part[];
+  messages: Part[];
+  tuples: Part[];
+  events: Part[];
+  several: Part[];
+  stateless: Part[];
+  waited: { messages: Message[] };
+  state: { values: unknown; next: string[] };
+  history: number;
+  found: string[];
+  asked: { __interrupt__: { value: unknown }[] };
+  waiting: string;
+  resumed: object;
+  joined: Part[];
+  background: string;
+  cancelled: string;
+  failed: object | null;
+  sync: string[];
+}
+
+const namesOf = (parts: Part[]): string[] => [...new Set(parts.map(({ event }) => event))];
+
+/** The public Python client against the examples: one script does it all, the tests look at what it got. */
+describe('Python SDK', () => {
+  let gantry: Gantry;
+  let report: Report;
+
+  beforeAll(async () => {
+    const python = process.env.GANTRY_TEST_PYTHON;
+    if (!python) throw new Error('GANTRY_TEST_PYTHON is missing: run the tests with `npm test`');
+    gantry = await startGantry({ graphs: EXAMPLE_GRAPHS });
+    const { stdout } = await promisify(execFile)(python, [SCRIPT, gantry.url], {
+      timeout: 120_000,
+      maxBuffer: 64 * 1024 * 1024,
+      env: { PATH: process.env.PATH },
+    });
+    report = JSON.parse(stdout) as Report;
+  }, 180_000);
+
+  afterAll(() => gantry?.stop());
+
+  it('searches and gets assistants', () => {
+    expect(report.assistants.map(({ graph_id }) => graph_id).sort()).toEqual(['agent', 'approval', 'pipeline']);
+    expect(report.assistant).toMatchObject({ graph_id: 'agent', version: 1 });
+    expect(report.no_assistant).toEqual({ type: 'NotFoundError', status: 404 });
+  });
+
+  it('creates and finds threads', () => {
+    expect(report.thread).toMatchObject({ status: 'idle', metadata: { by: 'python' }, values: null });
+    expect(report.found).toEqual([report.thread.thread_id]);
+  });
+
+  it('streams each mode', () => {
+    expect(namesOf(report.updates)).toEqual(['metadata', 'updates']);
+    expect(namesOf(report.messages)).toEqual(
+      expect.arrayContaining(['metadata', 'messages/metadata', 'messages/partial', 'messages/complete']),
+    );
+    expect(namesOf(report.tuples)).toEqual(['metadata', 'messages']);
+    expect(namesOf(report.events)).toEqual(expect.arrayContaining(['metadata', 'events']));
+    expect(namesOf(report.several).sort()).toEqual(['messages', 'metadata', 'updates', 'values']);
+    expect(report.several.filter(({ event }) => event === 'messages').length).toBeGreaterThan(5);
+  });
+
+  it('streams stateless runs', () => {
+    const values = report.stateless.filter(({ event }) => event === 'values');
+    const { messages } = values.at(-1)!.data as { messages: Message[] };
+    expect(messages.map(({ type }) => type)).toEqual(['human', 'ai', 'tool', 'ai']);
+  });
+
+  it('waits, and reads the state afterwards', () => {
+    expect(report.waited.messages.map(({ type }) => type)).toEqual(['human', 'ai', 'tool', 'ai']);
+    expect(report.state).toMatchObject({ values: report.waited, next: [] });
+    expect(report.history).toBeGreaterThanOrEqual(4);
+  });
+
+  it('answers an interrupt', () => {
+    expect(report.asked.__interrupt__[0].value).toEqual({
+      question: 'Approve this refund?',
+      draft: 'Refund of $12',
+    });
+    expect(report.waiting).toBe('interrupted');
+    expect(report.resumed).toMatchObject({ decision: 'approved', outcome: 'paid $12' });
+  });
+
+  it('joins a run in the background', () => {
+    expect(report.background).toBe('success');
+    expect(report.joined.filter(({ event }) => event === 'updates')).toHaveLength(10);
+    expect(report.joined.map(({ id }) => id)).toEqual(report.joined.map((_, index) => String(index)));
+  });
+
+  it('cancels and waits for the end', () => {
+    expect(report.cancelled).toBe('interrupted');
+  });
+
+  it('gets what a graph threw as an exception', () => {
+    expect(report.failed).not.toBeNull();
+  });
+
+  it('works in its synchronous form', () => {
+    expect(report.sync[0]).toBe('metadata');
+    expect(report.sync).toContain('values');
+  });
+});

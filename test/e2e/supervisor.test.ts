@@ -1,0 +1,124 @@
+import { connect } from 'node:net';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from '@langchain/langgraph-sdk';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { SupervisedGantry, type Endpoints } from '../support/supervised-gantry';
+import { createNamespace, temporalAddress, type TestNamespace } from '../support/temporal';
+import { waitFor } from '../support/wait-for';
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    // ESRCH: there is no such process.
+    return false;
+  }
+}
+
+function answers(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    socket.once('connect', () => resolve(true));
+    socket.once('error', () => resolve(false));
+    socket.once('close', () => socket.destroy());
+  });
+}
+
+/** `npm start` as a user has it, with the services of the test run in place of the embedded ones. */
+describe('the supervisor', () => {
+  let database: TestDatabase;
+  let namespace: TestNamespace;
+  let gantry: SupervisedGantry;
+  let endpoints: Endpoints;
+
+  beforeAll(async () => {
+    [database, namespace] = await Promise.all([createTestDatabase(), createNamespace()]);
+    const s3 = process.env.GANTRY_TEST_S3 ? (JSON.parse(process.env.GANTRY_TEST_S3) as Endpoints['s3']) : undefined;
+    gantry = await SupervisedGantry.start({
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: temporalAddress(),
+      TEMPORAL_NAMESPACE: namespace.name,
+      ...(s3 && {
+        GANTRY_S3_ENDPOINT: s3.endpoint,
+        GANTRY_S3_BUCKET: s3.bucket,
+        GANTRY_S3_REGION: s3.region,
+        GANTRY_S3_ACCESS_KEY_ID: s3.access_key_id,
+        GANTRY_S3_SECRET_ACCESS_KEY: s3.secret_access_key,
+      }),
+    });
+    endpoints = gantry.endpoints;
+  }, 240_000);
+
+  afterAll(async () => {
+    await gantry?.discard();
+    await namespace?.drop();
+    await database?.drop();
+  }, 90_000);
+
+  it('says where everything is, to its owner alone', () => {
+    expect(statSync(gantry.endpointsPath).mode & 0o777).toBe(0o600);
+    expect(endpoints).toMatchObject({
+      api: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      docs: `${endpoints.api}/docs`,
+      temporal: temporalAddress(),
+      postgres: database.url,
+      s3: { endpoint: expect.stringMatching(/^http/), bucket: expect.any(String) },
+      api_key: expect.stringMatching(/.{16,}/),
+      tenant_id: '00000000-0000-0000-0000-000000000000',
+    });
+    expect(endpoints.pids).toMatchObject({
+      supervisor: gantry.pid,
+      api: expect.any(Number),
+      worker: expect.any(Number),
+    });
+    expect(gantry.printed).toContain(endpoints.api);
+  });
+
+  it('serves health, the description of the API, and a run', async () => {
+    expect(await (await fetch(`${endpoints.api}/ok?check_db=1`)).json()).toMatchObject({ ok: true });
+    expect(await (await fetch(`${endpoints.api}/openapi.json`)).json()).toMatchObject({ openapi: '3.1.0' });
+    const client = new Client({ apiUrl: endpoints.api, apiKey: endpoints.api_key });
+    const input = { messages: [{ role: 'user', content: 'weather in Oslo' }] };
+    expect(await client.runs.wait(null, 'agent', { input })).toMatchObject({ messages: expect.any(Array) });
+  });
+
+  it('makes each run a workflow that an operator finds by all that is known of it', async () => {
+    const client = new Client({ apiUrl: endpoints.api, apiKey: endpoints.api_key });
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, 'pipeline', { input: { step_ms: 0 } });
+    const [run] = await client.runs.list(thread_id);
+    const query = [
+      `GantryRunId = '${run.run_id}'`,
+      `GantryThreadId = '${thread_id}'`,
+      `GantryAssistantId = '${run.assistant_id}'`,
+      `GantryGraphId = 'pipeline'`,
+      `GantryTenantId = '${endpoints.tenant_id}'`,
+    ].join(' AND ');
+    const found = await waitFor('the workflow in the list', async () => {
+      for await (const workflow of namespace.client.workflow.list({ query })) return workflow;
+      return undefined;
+    });
+    expect(found).toMatchObject({ workflowId: `run-${run.run_id}`, type: 'runWorkflow' });
+  });
+
+  it('starts a part again that dies, and says so', async () => {
+    await gantry.killPart('worker');
+    expect(gantry.printed).toMatch(/worker.*SIGKILL/);
+    const client = new Client({ apiUrl: endpoints.api, apiKey: endpoints.api_key });
+    expect(await client.runs.wait(null, 'pipeline', { input: { step_ms: 0 } })).toHaveProperty('done');
+  });
+
+  it('stops on SIGTERM and leaves nothing behind but its data', async () => {
+    const { pids } = gantry.endpoints;
+    expect(await gantry.stop()).toBe(0);
+    expect(existsSync(gantry.endpointsPath)).toBe(false);
+    for (const [name, pid] of Object.entries(pids)) expect([name, isAlive(pid)]).toEqual([name, false]);
+    expect(await answers(endpoints.api)).toBe(false);
+    const left = readdirSync(gantry.home).filter((name) => /lock|pid/.test(name));
+    expect(left).toEqual([]);
+    expect(existsSync(join(gantry.home, 'secrets.json'))).toBe(true);
+  }, 90_000);
+});

@@ -1,0 +1,197 @@
+import { EXAMPLE_GRAPHS, Gantry, startGantry } from '../support/gantry';
+import { type SseEvent, SseReader } from '../support/sse';
+
+const json = { 'content-type': 'application/json' };
+const greeting = { messages: [{ role: 'human', content: 'hello' }] };
+/** Longer than the interval of heartbeats, which is 5 s. */
+const SILENT_STEP_MS = 6_500;
+
+/** What goes over the wire, where the clients hide it: paths, headers, framing, browsers. */
+describe('the wire', () => {
+  let gantry: Gantry;
+
+  beforeAll(async () => {
+    gantry = await startGantry({ graphs: EXAMPLE_GRAPHS });
+  });
+
+  afterAll(() => gantry?.stop());
+
+  const post = (path: string, body: unknown, headers: Record<string, string> = json): Promise<Response> =>
+    fetch(gantry.url + path, {
+      method: 'POST',
+      headers,
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+
+  async function createThread(): Promise<string> {
+    const response = await post('/threads', {});
+    expect(response.status).toBe(200);
+    return ((await response.json()) as { thread_id: string }).thread_id;
+  }
+
+  it.each(['thread', 'threads'])('reaches the same handlers under /%s/{id}', async (segment) => {
+    const thread = await createThread();
+    const body = { assistant_id: 'agent', input: greeting, stream_mode: 'updates' };
+    const stream = await SseReader.post(`${gantry.url}/${segment}/${thread}/runs/stream`, body);
+    expect(stream.response.status).toBe(200);
+    const events = await stream.rest();
+    expect(events.map(({ event }) => event)).toEqual(expect.arrayContaining(['metadata', 'updates']));
+    const waited = await post(`/${segment}/${thread}/runs/wait`, body);
+    expect(waited.status).toBe(200);
+    expect(await waited.json()).toHaveProperty('messages');
+    const created = await post(`/${segment}/${thread}/runs`, body);
+    expect(created.status).toBe(200);
+    const { run_id } = (await created.json()) as { run_id: string };
+    const read = await fetch(`${gantry.url}/${segment}/${thread}/runs/${run_id}/join`);
+    expect(read.status).toBe(200);
+    expect(await read.json()).toHaveProperty('messages');
+  });
+
+  it('takes null for a field that is left out', async () => {
+    const body = { assistant_id: 'agent', input: greeting, config: null, metadata: null, webhook: null };
+    expect((await post('/runs/wait', body)).status).toBe(200);
+  });
+
+  it('says where the run and its stream are', async () => {
+    const thread = await createThread();
+    const body = { assistant_id: 'agent', input: greeting };
+    const stream = await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, body);
+    const [metadata] = await stream.rest();
+    const { run_id } = metadata.data as { run_id: string };
+    const path = `/threads/${thread}/runs/${run_id}`;
+    expect(stream.response.headers.get('content-location')).toBe(path);
+    expect(stream.response.headers.get('location')).toBe(`${path}/stream`);
+    expect(stream.response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+    expect(stream.response.headers.get('cache-control')).toBe('no-store');
+
+    const created = await post(`/threads/${thread}/runs`, body);
+    const run = (await created.json()) as { run_id: string };
+    expect(created.headers.get('content-location')).toBe(`/threads/${thread}/runs/${run.run_id}`);
+    const waited = await post(`/threads/${thread}/runs/wait`, body);
+    expect(waited.headers.get('location')).toMatch(new RegExp(`^/threads/${thread}/runs/[0-9a-f-]{36}/join$`));
+    await waited.text();
+  });
+
+  it('lets a stateless run be rejoined where its headers say', async () => {
+    const stream = await SseReader.post(`${gantry.url}/runs/stream`, { assistant_id: 'agent', input: greeting });
+    const live = await stream.rest();
+    const location = stream.response.headers.get('location')!;
+    expect(location).toMatch(/^\/runs\/[0-9a-f-]{36}\/stream$/);
+    const again = await SseReader.get(gantry.url + location, { 'last-event-id': '-1' });
+    expect(await again.rest()).toEqual(live);
+  });
+
+  it('numbers the frames from 0 without gaps, the metadata first', async () => {
+    const body = { assistant_id: 'agent', input: greeting, stream_mode: ['values', 'updates', 'messages', 'events'] };
+    const stream = await SseReader.post(`${gantry.url}/runs/stream`, body);
+    const events = await stream.rest();
+    expect(events[0].event).toBe('metadata');
+    expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => String(index)));
+  });
+
+  describe('rejoining a finished run', () => {
+    let live: SseEvent[];
+    let stream: string;
+
+    beforeAll(async () => {
+      const thread = await createThread();
+      const body = { assistant_id: 'agent', input: greeting, stream_mode: 'messages-tuple' };
+      live = await (await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, body)).rest();
+      const { run_id } = live[0].data as { run_id: string };
+      stream = `${gantry.url}/threads/${thread}/runs/${run_id}/stream`;
+    });
+
+    it.each([
+      [undefined, 0],
+      ['-1', 0],
+      ['', 0],
+      ['not-an-id-of-ours', 0],
+      ['0', 1],
+      ['2', 3],
+      ['100000', Infinity],
+    ])('with Last-Event-ID %p begins at event %p', async (lastEventId, first) => {
+      const headers: Record<string, string> = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+      const again = await SseReader.get(stream, headers);
+      expect(await again.rest()).toEqual(live.slice(Math.min(first, live.length)));
+    });
+  });
+
+  it('reads JSON that a browser sends as text/plain', async () => {
+    const response = await post('/runs/wait', JSON.stringify({ assistant_id: 'agent', input: greeting }), {
+      'content-type': 'text/plain;charset=UTF-8',
+    });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toHaveProperty('messages');
+  });
+
+  it('answers a preflight without asking for a key', async () => {
+    const response = await fetch(`${gantry.url}/threads/search`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://agentchat.vercel.app',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type,x-api-key,last-event-id',
+      },
+    });
+    expect(response.status).toBe(204);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-allow-methods')).toMatch(/PATCH/);
+    expect(response.headers.get('access-control-allow-headers')).toMatch(/x-api-key/);
+  });
+
+  it.each(['/assistants/search', '/runs/stream'])('exposes its headers to browsers on %s', async (path) => {
+    const body = path === '/runs/stream' ? { assistant_id: 'agent', input: greeting } : {};
+    const response = await post(path, body, { ...json, origin: 'https://agentchat.vercel.app' });
+    await response.text();
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    const exposed = response.headers.get('access-control-expose-headers')!.toLowerCase();
+    for (const name of ['content-location', 'location', 'x-pagination-total', 'x-pagination-next']) {
+      expect(exposed).toContain(name);
+    }
+  });
+
+  it('tells the true total of a search, and the next page only when there is one', async () => {
+    const first = await post('/assistants/search', { limit: 2 });
+    expect(await first.json()).toHaveLength(2);
+    expect(first.headers.get('x-pagination-total')).toBe('3');
+    expect(first.headers.get('x-pagination-next')).toBe('2');
+    const last = await post('/assistants/search', { limit: 2, offset: 2 });
+    expect(await last.json()).toHaveLength(1);
+    expect(last.headers.get('x-pagination-total')).toBe('3');
+    expect(last.headers.get('x-pagination-next')).toBeNull();
+  });
+
+  it('keeps silent connections alive: comments in a stream, white space before a late result', async () => {
+    const thread = await createThread();
+    const body = { assistant_id: 'pipeline', input: { step_ms: SILENT_STEP_MS }, stream_mode: 'updates' };
+    const stream = await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, body);
+    const { run_id } = (await stream.until(({ event }) => event === 'metadata')).at(-1)!.data as { run_id: string };
+    const waiting = fetch(`${gantry.url}/threads/${thread}/runs/${run_id}/join`).then((response) => response.text());
+    await stream.until(({ event }) => event === 'updates');
+    expect(stream.comments).toContain('heartbeat');
+    await stream.close();
+    const cancelled = await post(`/threads/${thread}/runs/${run_id}/cancel`, {});
+    expect(cancelled.status).toBe(202);
+    const text = await waiting;
+    expect(text.startsWith('\n')).toBe(true);
+    expect(JSON.parse(text)).toMatchObject({ done: ['step_1'] });
+  });
+
+  it('answers /ok, /info and a deep health check', async () => {
+    expect(await (await fetch(`${gantry.url}/ok`)).json()).toMatchObject({ ok: true });
+    expect(await (await fetch(`${gantry.url}/ok?check_db=1`)).json()).toEqual({
+      ok: true,
+      services: { database: 'healthy', temporal: 'healthy' },
+    });
+    expect(await (await fetch(`${gantry.url}/info`)).json()).toMatchObject({
+      version: expect.any(String),
+      flags: { assistants: true },
+    });
+  });
+
+  it('gives each answer the id of its request, the caller’s own when it sent one', async () => {
+    const own = await fetch(`${gantry.url}/ok`, { headers: { 'x-request-id': 'mine-1' } });
+    expect(own.headers.get('x-request-id')).toBe('mine-1');
+    expect((await fetch(`${gantry.url}/ok`)).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});

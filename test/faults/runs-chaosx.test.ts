@@ -1,0 +1,250 @@
+import { Client } from '@langchain/langgraph-sdk';
+import { Pool } from 'pg';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { Gantry, startGantry, TEST_GRAPHS } from '../support/gantry';
+import { type Execution, Ledger } from '../support/ledger';
+import { SseReader } from '../support/sse';
+import { SupervisedGantry } from '../support/supervised-gantry';
+import { waitFor } from '../support/wait-for';
+
+/** The long form also kills Temporal and Postgres, which only a Gantry of its own can afford. */
+const IS_LONG = process.env.GANTRY_TEST_LONG === '1';
+const THREADS = 20;
+const RUNS = IS_LONG ? 200 : 60;
+const KILLS = IS_LONG
+  ? ['worker', 'api', 'temporal', 'worker', 'postgres', 'api', 'worker', 'temporal', 'postgres', 'worker']
+  : ['worker', 'api', 'worker', 'api'];
+const STEP_MS = 60;
+const SETTLE_MS = IS_LONG ? 600_000 : 150_000;
+const NODES = ['node_1', 'node_2', 'node_3'];
+/** Mostly queueing, as users do; each thread gets some of everything. */
+const STRATEGIES = ['enqueue', 'enqueue', 'interrupt', 'enqueue', 'rollback'] as const;
+
+interface Deployment {
+  url: string;
+  sql: Pool;
+  ledger: Ledger;
+  /** Kills a part by SIGKILL and resolves when it is up again. */
+  kill(part: string): Promise<void>;
+  logs(): string;
+  stop(): Promise<void>;
+}
+
+async function deploy(): Promise<Deployment> {
+  const env = { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2', GANTRY_SWEEP_INTERVAL_SECONDS: '1' };
+  if (!IS_LONG) return ofProcesses(await startGantry({ env }));
+  const outside = await createTestDatabase();
+  return supervised(
+    outside,
+    await SupervisedGantry.start({
+      ...env,
+      GANTRY_CONFIG: TEST_GRAPHS,
+      GANTRY_TRACING: 'off',
+      GANTRY_TEST_LEDGER_URL: outside.url,
+    }),
+  );
+}
+
+function ofProcesses(gantry: Gantry): Deployment {
+  const { url, sql, ledger } = gantry;
+  return {
+    url,
+    sql,
+    ledger,
+    kill: async (part) => {
+      if (part === 'api') {
+        await gantry.killApi('SIGKILL');
+        await gantry.startApi();
+      } else {
+        await gantry.killWorker('SIGKILL');
+        await gantry.startWorker();
+      }
+    },
+    logs: () => gantry.logs(),
+    stop: () => gantry.stop(),
+  };
+}
+
+/** The ledger is in another database server: the one of this Gantry is killed too. */
+async function supervised(outside: TestDatabase, gantry: SupervisedGantry): Promise<Deployment> {
+  const { api, postgres } = gantry.endpoints;
+  const sql = new Pool({ connectionString: postgres });
+  sql.on('error', () => undefined);
+  const ledgerSql = new Pool({ connectionString: outside.url });
+  const ledger = new Ledger(ledgerSql);
+  await ledger.create();
+  return {
+    url: api,
+    sql,
+    ledger,
+    kill: (part) => gantry.killPart(part),
+    logs: () => gantry.printed,
+    stop: async () => {
+      await sql.end();
+      await ledgerSql.end();
+      await gantry.discard();
+      await outside.drop();
+    },
+  };
+}
+
+interface RunRow {
+  run_id: string;
+  thread_id: string;
+  status: string;
+  attempt: number;
+}
+
+describe(`${RUNS} runs on ${THREADS} threads while ${[...new Set(KILLS)].join(', ')} are killed in turn`, () => {
+  let deployment: Deployment;
+  let threads: string[];
+  /** Runs that the api has answered for. */
+  const acknowledged: { run: string; thread: string }[] = [];
+  let runs: RunRow[];
+  let executions: Map<string, Execution[]>;
+
+  beforeAll(async () => {
+    deployment = await deploy();
+    const client = clientOf(deployment);
+    threads = await Promise.all(Array.from({ length: THREADS }, async () => (await client.threads.create()).thread_id));
+    const t0=Date.now(); const lap=(s:string)=>process.stderr.write(s+' '+(Date.now()-t0)+'\n'); await Promise.all([createRuns().then(()=>lap('created')), killParts().then(()=>lap('killed'))]);
+    // One more on each thread: whatever was interrupted, the thread has to be of use afterwards.
+    for (const thread of threads) await acknowledge(thread, 'enqueue');
+    lap('last ones'); await settle(); lap('settled');
+    runs = (await deployment.sql.query<RunRow>('SELECT run_id, thread_id, status, attempt FROM runs')).rows;
+    executions = new Map();
+    for (const execution of await deployment.ledger.all()) {
+      executions.set(execution.run_id, [...(executions.get(execution.run_id) ?? []), execution]);
+    }
+  }, SETTLE_MS + 120_000);
+
+  afterAll(() => deployment?.stop(), 90_000);
+
+  const clientOf = ({ url }: Deployment): Client =>
+    new Client({ apiUrl: url, apiKey: null, callerOptions: { maxRetries: 0 } });
+
+  /** Sends until the api answers. What an api had done when it died is unknown to us, as it is to users. */
+  async function acknowledge(thread: string, multitaskStrategy: (typeof STRATEGIES)[number]): Promise<void> {
+    const run = await waitFor(
+      'the api to take a run',
+      () =>
+        clientOf(deployment)
+          .runs.create(thread, 'three', { input: { step_ms: STEP_MS }, multitaskStrategy, streamMode: 'updates' })
+          .catch(() => undefined),
+      120_000,
+    );
+    acknowledged.push({ run: run.run_id, thread });
+  }
+
+  async function createRuns(): Promise<void> {
+    for (let index = 0; index < RUNS; index += THREADS) {
+      await Promise.all(
+        threads.map((thread, at) => acknowledge(thread, STRATEGIES[(index / THREADS + at) % STRATEGIES.length])),
+      );
+    }
+  }
+
+  async function killParts(): Promise<void> {
+    for (const part of KILLS) {
+      const before = (await deployment.ledger.all()).length;
+      // In the middle of work: some nodes have begun since the last kill.
+      await waitFor('nodes to run', async () => (await deployment.ledger.all()).length > before, 60_000).catch(
+        () => undefined,
+      );
+      {const t=Date.now(); await deployment.kill(part); process.stderr.write('kill '+part+' '+(Date.now()-t)+'\n');}
+    }
+  }
+
+  async function settle(): Promise<void> {
+    try {
+      await waitFor(
+        'every run to end',
+        async () => {
+          const { rows } = await deployment.sql.query<{ open: number }>(
+            `SELECT count(*)::int AS open FROM runs WHERE status IN ('pending', 'running')`,
+          );
+          return rows[0].open === 0;
+        },
+        SETTLE_MS,
+      );
+    } catch (error) {
+      const open = await deployment.sql.query(`SELECT run_id, thread_id, status, attempt, cancel_action FROM runs
+        WHERE status IN ('pending', 'running') LIMIT 5`);
+      throw new Error(`${String(error)}\n${JSON.stringify(open.rows)}\n${deployment.logs()}`, { cause: error });
+    }
+  }
+
+  it('loses none that it answered for: each has one terminal status, or was rolled back', async () => {
+    expect(acknowledged.length).toBe(RUNS + THREADS);
+    const byId = new Map(runs.map((run) => [run.run_id, run]));
+    const ends = new Map(
+      (
+        await deployment.sql.query<{ run_id: string; ends: string[] }>(
+          `SELECT run_id, array_agg(data::jsonb->>'status') AS ends FROM run_events WHERE event = '__end__' GROUP BY run_id`,
+        )
+      ).rows.map(({ run_id, ends }) => [run_id, ends]),
+    );
+    for (const { run } of acknowledged) {
+      const status = byId.get(run)?.status ?? 'deleted';
+      expect(['success', 'interrupted', 'deleted']).toContain(status);
+      expect([run, ends.get(run)]).toEqual([run, [status]]);
+    }
+    expect(runs.filter(({ status }) => status === 'success').length).toBeGreaterThanOrEqual(THREADS);
+  });
+
+  it('runs no finished node again, and gives the one in flight the same key', () => {
+    for (const [run, list] of executions) {
+      for (let index = 1; index < list.length; index += 1) {
+        const [before, now] = [list[index - 1], list[index]];
+        const [from, to] = [before, now].map(({ node }) => NODES.indexOf(node)) as [number, number];
+        // Forward, or the same node again by a later attempt.
+        const isFine = to === from + 1 || (to === from && now.attempt > before.attempt && now.key === before.key);
+        expect([run, before.node, now.node, isFine]).toEqual([run, before.node, now.node, true]);
+      }
+    }
+    for (const { run_id, status } of runs) {
+      if (status !== 'success') continue;
+      expect([run_id, [...new Set(executions.get(run_id)!.map(({ node }) => node))]]).toEqual([run_id, NODES]);
+    }
+  });
+
+  it('runs one at a time on each thread', () => {
+    for (const thread of threads) {
+      const order = [...executions.values()]
+        .flat()
+        .filter(({ thread_id }) => thread_id === thread)
+        .sort((a, b) => a.started_at.getTime() - b.started_at.getTime())
+        .map(({ run_id }) => run_id);
+      const turns = order.filter((run, index) => run !== order[index - 1]);
+      expect(turns).toEqual([...new Set(turns)]);
+    }
+  });
+
+  it('leaves every thread idle, with the values of its last run', async () => {
+    const { rows } = await deployment.sql.query<{ status: string; values: { done: string[] } }>(
+      `SELECT status, "values" FROM threads WHERE NOT temporary`,
+    );
+    expect(rows.map(({ status }) => status)).toEqual(Array(THREADS).fill('idle'));
+    for (const { values } of rows) expect(values.done.slice(-3)).toEqual(NODES);
+  });
+
+  it('numbers the events of each run without gaps, also for those who rejoin', async () => {
+    const { rows } = await deployment.sql.query<{ run_id: string }>(
+      `SELECT run_id FROM run_events GROUP BY run_id HAVING max(seq) + 1 <> count(*) OR min(seq) <> 0`,
+    );
+    expect(rows).toEqual([]);
+    for (const { run_id, thread_id } of runs) {
+      const stream = await SseReader.get(`${deployment.url}/threads/${thread_id}/runs/${run_id}/stream`, {
+        'last-event-id': '-1',
+      });
+      const events = await stream.rest();
+      expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => String(index)));
+    }
+  }, 60_000);
+
+  it('is of use at once', async () => {
+    expect(await clientOf(deployment).runs.wait(threads[0], 'three', { input: {} })).toMatchObject({
+      done: expect.arrayContaining(NODES),
+    });
+  });
+});

@@ -1,0 +1,86 @@
+import type { Client } from '@langchain/langgraph-sdk';
+import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
+import { Gantry, startGantry } from '../support/gantry';
+import type { GantryProcess } from '../support/gantry-process';
+import { SseReader } from '../support/sse';
+import { waitFor } from '../support/wait-for';
+
+const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
+
+type Row = Record<string, unknown>;
+
+/**
+ * A process that stood still for longer than its heartbeat may (a paused virtual machine, a swapping host) has lost its
+ * run without knowing it. When it goes on, it must not be able to change anything.
+ */
+describe('a worker frozen by SIGSTOP beyond its heartbeat', () => {
+  let gantry: Gantry;
+  let client: Client;
+
+  beforeAll(async () => {
+    gantry = await startGantry({ env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2', GANTRY_LOG_LEVEL: 'debug' } });
+    client = gantry.client();
+  });
+
+  afterAll(() => gantry?.stop());
+
+  /** Everything that a run has written, as bytes. */
+  async function written(thread: string, run: string): Promise<Record<string, Row[]>> {
+    const tables: Record<string, [sql: string, id: string]> = {
+      runs: ['SELECT to_jsonb(r) AS row FROM runs r WHERE run_id = $1', run],
+      threads: ['SELECT to_jsonb(t) AS row FROM threads t WHERE thread_id = $1', thread],
+      events: ['SELECT to_jsonb(e) AS row FROM run_events e WHERE run_id = $1 ORDER BY seq', run],
+      checkpoints: [
+        `SELECT to_jsonb(c) AS row FROM ${CHECKPOINT_SCHEMA}.checkpoints c WHERE thread_id = $1 ORDER BY checkpoint_id`,
+        thread,
+      ],
+      writes: [
+        `SELECT to_jsonb(w) AS row FROM ${CHECKPOINT_SCHEMA}.checkpoint_writes w WHERE thread_id = $1
+         ORDER BY checkpoint_id, task_id, idx`,
+        thread,
+      ],
+    };
+    const entries = Object.entries(tables).map(async ([name, [sql, id]]) => [
+      name,
+      (await gantry.sql.query(sql, [id])).rows,
+    ]);
+    return Object.fromEntries(await Promise.all(entries)) as Record<string, Row[]>;
+  }
+
+  it('changes nothing when SIGCONT wakes it: state, events and status are those of the one that took over', async () => {
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, 'ten', {
+      input: { step_ms: 300 },
+      streamMode: ['updates', 'values'],
+    });
+    await waitFor('the third node', async () => (await gantry.ledger.of(run)).length >= 3);
+    const frozen: GantryProcess = gantry.worker;
+    frozen.signal('SIGSTOP');
+    const begunByFrozen = (await gantry.ledger.of(run)).length;
+    const other = await gantry.startWorker();
+    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+    const before = await written(thread, run);
+    expect(before.checkpoints.length).toBeGreaterThanOrEqual(10);
+
+    frozen.signal('SIGCONT');
+    // It finishes the node that it was in, tries to write, is refused, and gives up.
+    await waitFor('the woken worker to find out', () => /held by another attempt|has lost the run/.test(frozen.output));
+    expect(await written(thread, run)).toEqual(before);
+
+    const executions = await gantry.ledger.of(run);
+    const byFrozen = executions.filter(({ pid }) => pid === frozen.pid);
+    expect(byFrozen).toHaveLength(begunByFrozen);
+    const twice = NODES.filter((name) => executions.filter(({ node }) => node === name).length > 1);
+    expect(twice).toEqual([byFrozen.at(-1)!.node]);
+    expect(new Set(executions.filter(({ node }) => node === twice[0]).map(({ key }) => key)).size).toBe(1);
+    expect(executions.filter(({ pid }) => pid === other.pid).every(({ attempt }) => attempt === 2)).toBe(true);
+    const events = await (
+      await SseReader.get(`${gantry.url}/threads/${thread}/runs/${run}/stream`, { 'last-event-id': '-1' })
+    ).rest();
+    expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => String(index)));
+
+    // It is of use again: with the other one gone, it alone serves.
+    await gantry.killWorker('SIGKILL', other);
+    expect(await client.runs.wait(thread, 'three', { input: {} })).toMatchObject({ done: expect.any(Array) });
+  }, 120_000);
+});

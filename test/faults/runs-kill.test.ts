@@ -1,0 +1,192 @@
+import type { Client } from '@langchain/langgraph-sdk';
+import { Gantry, startGantry } from '../support/gantry';
+import { SseReader, type SseEvent } from '../support/sse';
+import { waitFor } from '../support/wait-for';
+
+const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
+const STEP_MS = 250;
+
+/** A run survives the death of whatever carries it. */
+describe('SIGKILL in the middle of a ten-node graph', () => {
+  let gantry: Gantry;
+  let client: Client;
+
+  beforeAll(async () => {
+    gantry = await startGantry({ env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' } });
+    client = gantry.client();
+  });
+
+  afterAll(() => gantry?.stop());
+
+  async function startRun(): Promise<{ thread: string; run: string; stream: string }> {
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, 'ten', {
+      input: { step_ms: STEP_MS },
+      streamMode: 'updates',
+    });
+    return { thread, run, stream: `${gantry.url}/threads/${thread}/runs/${run}/stream` };
+  }
+
+  const untilNode = (run: string, count: number): Promise<true> =>
+    waitFor(`${count} nodes of the run`, async () => (await gantry.ledger.of(run)).length >= count);
+
+  /** Finished nodes ran once; the one in flight may have begun twice, and said so to its tools by the same key. */
+  async function expectEachNodeOnce(run: string): Promise<void> {
+    const executions = await gantry.ledger.of(run);
+    expect([...new Set(executions.map(({ node }) => node))]).toEqual(NODES);
+    const repeated = NODES.filter((name) => executions.filter(({ node }) => node === name).length > 1);
+    expect(repeated.length).toBeLessThanOrEqual(1);
+    for (const name of repeated) {
+      const both = executions.filter(({ node }) => node === name);
+      expect(both).toHaveLength(2);
+      expect(both[0].key).toBe(both[1].key);
+      expect(both.map(({ attempt }) => attempt)).toEqual([1, 2]);
+    }
+    const keys = executions.map(({ key }) => key);
+    expect(new Set(keys).size).toBe(NODES.length);
+  }
+
+  function expectNoGaps(events: SseEvent[], from = 0): void {
+    expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => String(from + index)));
+  }
+
+  const updatedNodes = (events: SseEvent[]): string[] =>
+    events.filter(({ event }) => event === 'updates').flatMap(({ data }) => Object.keys(data as object));
+
+  it('of the worker: another one finishes the run where it was, and the open stream goes on', async () => {
+    const { thread, run, stream } = await startRun();
+    const open = SseReader.get(stream).then((reader) => reader.rest());
+    await untilNode(run, 4);
+    const dead = gantry.worker.pid;
+    await gantry.killWorker('SIGKILL');
+    await gantry.startWorker();
+    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+    expect(await client.runs.get(thread, run)).toMatchObject({ status: 'success' });
+    expect(await client.threads.get(thread)).toMatchObject({ status: 'idle', values: { done: NODES } });
+    await expectEachNodeOnce(run);
+    expect(new Set((await gantry.ledger.of(run)).map(({ pid }) => pid))).toEqual(new Set([dead, gantry.worker.pid]));
+
+    const events = await open;
+    expectNoGaps(events);
+    expect([...new Set(updatedNodes(events))]).toEqual(NODES);
+    const attempts = events
+      .filter(({ event }) => event === 'metadata')
+      .map(({ data }) => (data as { attempt: number }).attempt);
+    expect(attempts).toEqual([1, 2]);
+    expect(await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest()).toEqual(events);
+  }, 90_000);
+
+  it('of the api: the run goes on meanwhile, and its stream is rejoined behind the last id without a gap', async () => {
+    const { thread, run, stream } = await startRun();
+    const reader = await SseReader.get(stream);
+    const before = await reader.until(({ event }) => event === 'updates');
+    await gantry.killApi('SIGKILL');
+    await expect(reader.rest()).rejects.toThrow();
+    await gantry.startApi();
+    const after = await (await SseReader.get(stream, { 'last-event-id': before.at(-1)!.id! })).rest();
+    expectNoGaps([...before, ...after]);
+    expect(updatedNodes([...before, ...after])).toEqual(NODES);
+    expect(await client.runs.get(thread, run)).toMatchObject({ status: 'success' });
+    const executions = await gantry.ledger.of(run);
+    expect(executions.map(({ node, attempt }) => [node, attempt])).toEqual(NODES.map((node) => [node, 1]));
+  }, 60_000);
+
+  it('of both at once: nothing but time is lost', async () => {
+    const { thread, run, stream } = await startRun();
+    await untilNode(run, 3);
+    await Promise.all([gantry.killApi('SIGKILL'), gantry.killWorker('SIGKILL')]);
+    await Promise.all([gantry.startApi(), gantry.startWorker()]);
+    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+    await expectEachNodeOnce(run);
+    expectNoGaps(await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest());
+  }, 90_000);
+
+  it('of the worker while runs wait behind: each of them is run, in order', async () => {
+    const { thread, run } = await startRun();
+    const waiting = [];
+    for (let index = 0; index < 3; index += 1) waiting.push(await client.runs.create(thread, 'three', { input: {} }));
+    await untilNode(run, 2);
+    await gantry.killWorker('SIGKILL');
+    await gantry.startWorker();
+    await Promise.all([run, ...waiting.map(({ run_id }) => run_id)].map((id) => client.runs.join(thread, id)));
+    const order = (
+      await gantry.sql.query<{ run_id: string; status: string }>(
+        'SELECT run_id, status FROM runs WHERE thread_id = $1 ORDER BY started_at',
+        [thread],
+      )
+    ).rows;
+    expect(order).toEqual(
+      [run, ...waiting.map(({ run_id }) => run_id)].map((run_id) => ({ run_id, status: 'success' })),
+    );
+    expect(await client.threads.get(thread)).toMatchObject({ status: 'idle' });
+  }, 90_000);
+
+  it('of a worker that was cancelling: the run is cancelled all the same', async () => {
+    const { thread, run } = await startRun();
+    await untilNode(run, 2);
+    gantry.worker.signal('SIGSTOP');
+    await client.runs.cancel(thread, run);
+    await gantry.killWorker('SIGKILL');
+    await gantry.startWorker();
+    await client.runs.join(thread, run);
+    expect(await client.runs.get(thread, run)).toMatchObject({ status: 'interrupted' });
+    const executed = (await gantry.ledger.of(run)).length;
+    expect(executed).toBeLessThan(NODES.length);
+    expect(await client.threads.getState(thread)).toMatchObject({ next: [expect.stringMatching(/^node_/)] });
+  }, 90_000);
+
+  it('with `on_unknown: interrupt`: the node in doubt is not started again until somebody says so', async () => {
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, 'careful', { input: { step_ms: 1_000 } });
+    await untilNode(run, 2);
+    await gantry.killWorker('SIGKILL');
+    await gantry.startWorker();
+    const asked = (await client.runs.join(thread, run)) as unknown as { done: string[]; __interrupt__: unknown[] };
+    expect(asked.done).toEqual(['node_1']);
+    expect(asked.__interrupt__).toEqual([
+      expect.objectContaining({
+        value: expect.objectContaining({ type: 'unknown_outcome', node: 'node_2', run_id: run }),
+      }),
+    ]);
+    expect((await gantry.ledger.of(run)).map(({ node }) => node)).toEqual(['node_1', 'node_2']);
+    expect(await client.threads.get(thread)).toMatchObject({ status: 'interrupted' });
+
+    expect(await client.runs.wait(thread, 'careful', { input: null })).toMatchObject({ done: NODES.slice(0, 3) });
+    expect(await client.threads.get(thread)).toMatchObject({ status: 'idle', interrupts: {} });
+  }, 90_000);
+});
+
+describe('SIGTERM in the middle of a ten-node graph', () => {
+  let gantry: Gantry;
+
+  beforeAll(async () => {
+    gantry = await startGantry({ workers: 2 });
+  });
+
+  afterAll(() => gantry?.stop());
+
+  it('hands the run to another worker at a checkpoint: no node runs twice, and none is interrupted', async () => {
+    const client = gantry.client();
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, 'ten', {
+      input: { step_ms: STEP_MS },
+      streamMode: 'updates',
+    });
+    const [first] = await waitFor('the third node', async () => {
+      const executions = await gantry.ledger.of(run);
+      return executions.length >= 3 && executions;
+    });
+    const leaving = gantry.workers.find(({ pid }) => pid === first.pid)!;
+    await gantry.killWorker('SIGTERM', leaving);
+    expect(leaving.exitCode).toBe(0);
+    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+    const executions = await gantry.ledger.of(run);
+    expect(executions.map(({ node }) => node)).toEqual(NODES);
+    expect(executions.every(({ ended_at }) => ended_at !== null)).toBe(true);
+    expect([...new Set(executions.map(({ pid }) => pid))]).toEqual([leaving.pid, gantry.worker.pid]);
+    const stream = `${gantry.url}/threads/${thread}/runs/${run}/stream`;
+    const events = await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest();
+    expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => String(index)));
+    expect(events.map(({ event }) => event)).not.toContain('error');
+  }, 60_000);
+});

@@ -1,0 +1,93 @@
+import type { Client } from '@langchain/langgraph-sdk';
+import { Gantry, startGantry } from '../support/gantry';
+import { SseReader } from '../support/sse';
+import { waitFor } from '../support/wait-for';
+
+/**
+ * Stands for the half minute that a blocking node may well take: four times the heartbeat timeout, as 30 s would be of the
+ * default (10 s) three times. What must not happen would happen at the first lapse, so more of it shows nothing more.
+ */
+const BLOCK_MS = 8_000;
+const HEARTBEAT_SECONDS = 2;
+const THREADS = 2;
+/** A run of nothing takes some 50 ms; a machine that is busy with other tests gets forty times that. */
+const QUICK_MS = 2_000;
+
+/** Graph code runs in threads of its own: what it does to its event loop is its own business. */
+describe('a node that blocks its event loop', () => {
+  let gantry: Gantry;
+  let client: Client;
+
+  beforeAll(async () => {
+    gantry = await startGantry({
+      env: {
+        GANTRY_HEARTBEAT_TIMEOUT_SECONDS: String(HEARTBEAT_SECONDS),
+        GANTRY_GRAPH_THREADS_MAX: String(THREADS),
+      },
+    });
+    client = gantry.client();
+    // The first run of a worker also pays for the loading of what graphs need.
+    await client.runs.wait(null, 'three', { input: {} });
+  });
+
+  afterAll(() => gantry?.stop());
+
+  async function startBlocking(): Promise<{ thread: string; run: string }> {
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, 'block', { input: { block_ms: BLOCK_MS } });
+    await waitFor('the node to block', async () => (await gantry.ledger.of(run)).length > 0);
+    return { thread, run };
+  }
+
+  const isBlocking = async (run: string): Promise<boolean> => (await gantry.ledger.of(run))[0].ended_at === null;
+
+  it('delays neither its heartbeat, nor other runs, nor their streams', async () => {
+    const { thread, run } = await startBlocking();
+
+    const since = Date.now();
+    expect(await client.runs.wait(null, 'three', { input: {} })).toMatchObject({ done: expect.any(Array) });
+    expect(Date.now() - since).toBeLessThan(QUICK_MS);
+
+    const arrivals: number[] = [];
+    const stream = await SseReader.post(`${gantry.url}/runs/stream`, {
+      assistant_id: 'talk',
+      input: { messages: [{ role: 'user', content: 'count' }] },
+      stream_mode: 'messages-tuple',
+    });
+    for await (const { event } of stream) if (event === 'messages') arrivals.push(Date.now());
+    expect(arrivals.length).toBeGreaterThan(20);
+    const pauses = arrivals.slice(1).map((at, index) => at - arrivals[index]);
+    expect(Math.max(...pauses)).toBeLessThan(QUICK_MS);
+    // All of that happened while the node held its thread.
+    expect(await isBlocking(run)).toBe(true);
+
+    const result = (await client.runs.join(thread, run)) as unknown as { blocked_ms: number };
+    expect(result.blocked_ms).toBeGreaterThanOrEqual(BLOCK_MS);
+    const executions = await gantry.ledger.of(run);
+    expect(executions.map(({ attempt }) => attempt)).toEqual([1]);
+    const { rows } = await gantry.sql.query<{ attempt: number; status: string }>(
+      'SELECT attempt, status FROM runs WHERE run_id = $1',
+      [run],
+    );
+    expect(rows).toEqual([{ attempt: 1, status: 'success' }]);
+  }, 60_000);
+
+  it('and as many of them as there are threads leave room for others', async () => {
+    const blocking = await Promise.all(Array.from({ length: THREADS }, startBlocking));
+    // A third thread is started for it, since those that are blocked don't count.
+    await client.runs.wait(null, 'three', { input: {} });
+    for (const { run } of blocking) expect(await isBlocking(run)).toBe(true);
+    for (const { thread, run } of blocking) {
+      await client.runs.join(thread, run);
+      expect((await gantry.ledger.of(run)).map(({ attempt }) => attempt)).toEqual([1]);
+    }
+  }, 90_000);
+
+  it('is ended by a cancellation as soon as it lets go', async () => {
+    const { thread, run } = await startBlocking();
+    await client.runs.cancel(thread, run);
+    await client.runs.join(thread, run);
+    expect(await client.runs.get(thread, run)).toMatchObject({ status: 'interrupted' });
+    expect(await client.threads.get(thread)).toMatchObject({ status: expect.stringMatching(/idle|interrupted/) });
+  }, 60_000);
+});

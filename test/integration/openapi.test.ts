@@ -1,0 +1,145 @@
+import { v7 as uuidv7 } from 'uuid';
+import { startTestApi, type TestApi } from '../support/api';
+import { TEST_GRAPHS } from '../support/gantry';
+import { routesOf } from '../support/routes';
+
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  schema?: object;
+}
+
+interface Operation {
+  operationId?: string;
+  summary?: string;
+  tags?: string[];
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema?: object }> };
+  responses?: Record<string, { description?: string }>;
+}
+
+interface Document {
+  openapi: string;
+  info: { title: string; version: string };
+  paths: Record<string, Record<string, Operation>>;
+  components?: Record<string, Record<string, unknown>>;
+  tags?: { name: string }[];
+}
+
+/** The groups of the contract that are served so far. */
+const TAGS = ['Assistants', 'Threads', 'Thread Runs', 'Stateless Runs', 'System'];
+
+/** Trace clients come with base addresses that differ in their end; what they reach is described once. */
+const spellings = (path: string): string[] => [
+  path,
+  `/api${path}`,
+  `/api/v1${path.replace(/^\/api(\/v1)?(?=\/)/, '')}`,
+];
+
+/** Served for clients that can't ask otherwise, and not for people: other addresses of /ok and /info. */
+const UNDESCRIBED = ['GET /', 'GET /api/info', 'GET /api/v1/info'];
+
+/** Whether a handler was there: the 404 of a missing record has its own text. */
+const isMissing = (status: number, text: string): boolean => status === 404 && text === 'Not Found';
+
+describe('the description of the API', () => {
+  let api: TestApi;
+  let document: Document;
+  let operations: { method: string; path: string; operation: Operation }[];
+
+  beforeAll(async () => {
+    api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS });
+    document = (await (await fetch(`${api.url}/openapi.json`)).json()) as Document;
+    operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+    );
+  });
+
+  afterAll(() => api?.close());
+
+  it('is OpenAPI 3.1 and says what it describes', () => {
+    expect(document.openapi).toMatch(/^3\.1\./);
+    expect(document.info).toMatchObject({ title: 'Gantry', version: api.config.version });
+    expect(operations.length).toBeGreaterThan(40);
+  });
+
+  it('has an id of its own, a summary, a tag and an answer for every operation', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { method, path, operation } of operations) {
+      const { summary, tags, responses } = operation;
+      const faults = [
+        !operation.operationId && 'id',
+        !summary && 'summary',
+        !tags?.length && 'tag',
+        Object.keys(responses ?? {}).length === 0 && 'responses',
+        Object.values(responses ?? {}).some(({ description }) => description === undefined) && 'description',
+      ].filter(Boolean);
+      expect([`${method} ${path}`, faults]).toEqual([`${method} ${path}`, []]);
+    }
+    const used = new Set(operations.flatMap(({ operation }) => operation.tags ?? []));
+    expect([...used]).toEqual(expect.arrayContaining(TAGS));
+  });
+
+  it('declares every parameter of a path, and no other', () => {
+    for (const { method, path, operation } of operations) {
+      const inPath = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name);
+      const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
+      expect([`${method} ${path}`, declared.map(({ name }) => name).sort()]).toEqual([
+        `${method} ${path}`,
+        inPath.sort(),
+      ]);
+      for (const parameter of declared) expect(parameter).toMatchObject({ required: true, schema: expect.any(Object) });
+    }
+  });
+
+  it('refers to nothing that is not there', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, target]) => target);
+    for (const target of references) {
+      const found = target
+        .replace(/^#\//, '')
+        .split('/')
+        .reduce<unknown>(
+          (value, key) =>
+            (value as Record<string, unknown> | undefined)?.[key.replaceAll('~1', '/').replaceAll('~0', '~')],
+          document,
+        );
+      expect([target, typeof found]).toEqual([target, 'object']);
+    }
+  });
+
+  it('describes the bodies of runs by their fields', () => {
+    const text = JSON.stringify(document.paths['/threads/{thread_id}/runs/stream']?.post?.requestBody ?? {});
+    const schemas = JSON.stringify(document.components ?? {});
+    for (const field of ['assistant_id', 'stream_mode', 'webhook']) expect(text + schemas).toContain(field);
+    expect(text).not.toBe('{}');
+  });
+
+  it('describes nothing that is not served', async () => {
+    for (const { method, path } of operations) {
+      const response = await fetch(api.url + path.replace(/\{[^}]+\}/g, () => uuidv7()), { method });
+      const text = await response.text();
+      expect([`${method} ${path}`, isMissing(response.status, text)]).toEqual([`${method} ${path}`, false]);
+      expect([`${method} ${path}`, response.status]).not.toEqual([`${method} ${path}`, 500]);
+    }
+  });
+
+  it('leaves out nothing that is served, but second spellings', () => {
+    const described = new Set(operations.map(({ method, path }) => `${method} ${path}`));
+    const undescribed = routesOf(api.app)
+      .map(({ method, path }) => ({ method, path: path.replace(/:([a-z_]+)/g, '{$1}') }))
+      .filter(({ method, path }) => spellings(path).every((spelling) => !described.has(`${method} ${spelling}`)))
+      .map(({ method, path }) => `${method} ${path}`)
+      .filter((route) => !UNDESCRIBED.includes(route));
+    expect(undescribed).toEqual([]);
+  });
+
+  it('is there to read at /docs, from this server alone', async () => {
+    const response = await fetch(`${api.url}/docs`);
+    expect(response.status).toBe(200);
+    const html = await response.text();
+    expect(html).toContain('Gantry API');
+    expect(html).not.toMatch(/(src|href)="https?:/);
+  });
+});

@@ -1,0 +1,341 @@
+import type { Client, Run } from '@langchain/langgraph-sdk';
+import { Gantry, startGantry } from '../support/gantry';
+import { SseReader } from '../support/sse';
+import { waitFor } from '../support/wait-for';
+
+const ENQUEUED = 20;
+/** Far longer than any test: what ends such a run is what is tested. */
+const FOREVER = { sleep_ms: 600_000 };
+
+interface RunRow {
+  run_id: string;
+  status: string;
+  started_at: Date | null;
+  ended_at: Date | null;
+}
+
+/** Several runs on one thread, and runs that somebody wants to end. */
+describe('double texting and cancelling', () => {
+  let gantry: Gantry;
+  let client: Client;
+
+  beforeAll(async () => {
+    gantry = await startGantry();
+    client = gantry.client();
+  });
+
+  afterAll(() => gantry?.stop());
+
+  const createThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+
+  const rowsOf = async (thread: string): Promise<RunRow[]> =>
+    (
+      await gantry.sql.query<RunRow>(
+        'SELECT run_id, status, started_at, ended_at FROM runs WHERE thread_id = $1 ORDER BY scheduled_at, run_id',
+        [thread],
+      )
+    ).rows;
+
+  const statusOf = async (thread: string, run: string): Promise<string> => (await client.runs.get(thread, run)).status;
+
+  const untilStatus = (thread: string, run: string, status: string): Promise<true> =>
+    waitFor(`run ${run} to be ${status}`, async () => (await statusOf(thread, run)) === status);
+
+  const untilIdle = (thread: string): Promise<true> =>
+    waitFor('the thread to be idle', async () => (await client.threads.get(thread)).status === 'idle');
+
+  /** A run that is in its node, and stays there. */
+  async function startSleeper(thread: string): Promise<string> {
+    const { run_id } = await client.runs.create(thread, 'sleep', { input: FOREVER });
+    await waitFor('the node to sleep', async () => (await gantry.ledger.of(run_id)).length > 0);
+    return run_id;
+  }
+
+  const exists = async (thread: string, run: string): Promise<boolean> =>
+    (await fetch(`${gantry.url}/threads/${thread}/runs/${run}`)).status === 200;
+
+  describe('enqueue', () => {
+    it(`runs ${ENQUEUED} runs that came at once in order, one at a time`, async () => {
+      const thread = await createThread();
+      const runs = await Promise.all(
+        Array.from({ length: ENQUEUED }, (_, index) =>
+          client.runs.create(thread, 'three', { input: {}, metadata: { index }, multitaskStrategy: 'enqueue' }),
+        ),
+      );
+      await Promise.all(runs.map(({ run_id }) => client.runs.join(thread, run_id)));
+      await untilIdle(thread);
+      const rows = await rowsOf(thread);
+      expect(rows.map(({ status }) => status)).toEqual(Array(ENQUEUED).fill('success'));
+      for (let index = 1; index < rows.length; index += 1) {
+        expect(rows[index].started_at!.getTime()).toBeGreaterThanOrEqual(rows[index - 1].ended_at!.getTime());
+      }
+      // The graph saw the same: no node began before the run in front had ended its last one.
+      const executions = (await gantry.ledger.all()).filter(({ thread_id }) => thread_id === thread);
+      expect(executions).toHaveLength(ENQUEUED * 3);
+      expect([...new Set(executions.map(({ run_id }) => run_id))]).toEqual(rows.map(({ run_id }) => run_id));
+      for (let index = 1; index < executions.length; index += 1) {
+        expect(executions[index].started_at.getTime()).toBeGreaterThanOrEqual(
+          executions[index - 1].ended_at!.getTime(),
+        );
+      }
+    }, 90_000);
+
+    it('is what happens when nothing is said, and a stream of a waiting run begins when its turn comes', async () => {
+      const thread = await createThread();
+      const first = await client.runs.create(thread, 'sleep', { input: { sleep_ms: 500 } });
+      expect(first.multitask_strategy).toBe('enqueue');
+      const stream = await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, {
+        assistant_id: 'three',
+        input: {},
+        stream_mode: 'updates',
+      });
+      const events = await stream.rest();
+      expect(events.map(({ event }) => event)).toEqual(['metadata', 'updates', 'updates', 'updates']);
+      expect(await statusOf(thread, first.run_id)).toBe('success');
+    });
+  });
+
+  it('reject: the second run is a 409, and the first one does not notice', async () => {
+    const thread = await createThread();
+    const first = await client.runs.create(thread, 'sleep', { input: { sleep_ms: 300 } });
+    await expect(client.runs.create(thread, 'three', { input: {}, multitaskStrategy: 'reject' })).rejects.toThrow(
+      /409/,
+    );
+    await client.runs.join(thread, first.run_id);
+    expect(await rowsOf(thread)).toMatchObject([{ run_id: first.run_id, status: 'success' }]);
+    await untilIdle(thread);
+    const after = await client.runs.wait(thread, 'three', { input: {}, multitaskStrategy: 'reject' });
+    expect(after).toHaveProperty('done');
+  });
+
+  it('interrupt: the running one ends as interrupted with what it had written, the new one runs', async () => {
+    const thread = await createThread();
+    const slow = await client.runs.create(thread, 'ten', { input: { step_ms: 400 } });
+    await waitFor('the third node', async () => (await gantry.ledger.of(slow.run_id)).length >= 3);
+    const next = await client.runs.create(thread, 'three', { input: { step_ms: 0 }, multitaskStrategy: 'interrupt' });
+    const result = (await client.runs.join(thread, next.run_id)) as unknown as { done: string[] };
+    expect(await statusOf(thread, slow.run_id)).toBe('interrupted');
+    expect(await statusOf(thread, next.run_id)).toBe('success');
+    expect(result.done.slice(0, 2)).toEqual(['node_1', 'node_2']);
+    expect(result.done.slice(-3)).toEqual(['node_1', 'node_2', 'node_3']);
+    await untilIdle(thread);
+    expect((await gantry.ledger.of(slow.run_id)).length).toBeLessThan(10);
+  });
+
+  it('rollback: the running one is gone with all that it wrote, the new one begins where that one began', async () => {
+    const thread = await createThread();
+    await client.runs.wait(thread, 'three', { input: {} });
+    const slow = await client.runs.create(thread, 'ten', { input: { step_ms: 400 } });
+    await waitFor('the third node', async () => (await gantry.ledger.of(slow.run_id)).length >= 3);
+    const next = await client.runs.create(thread, 'three', { input: { step_ms: 0 }, multitaskStrategy: 'rollback' });
+    const result = (await client.runs.join(thread, next.run_id)) as unknown as { done: string[] };
+    expect(result.done).toEqual(['node_1', 'node_2', 'node_3', 'node_1', 'node_2', 'node_3']);
+    expect(await exists(thread, slow.run_id)).toBe(false);
+    const history = await client.threads.getHistory(thread, { limit: 100 });
+    const authors = new Set(history.map(({ metadata }) => (metadata as { run_id?: string } | null)?.run_id));
+    expect(authors).not.toContain(slow.run_id);
+    await untilIdle(thread);
+  });
+
+  it('rollback of a run that waits: it is gone, and never ran', async () => {
+    const thread = await createThread();
+    const sleeper = await startSleeper(thread);
+    const waiting = await client.runs.create(thread, 'three', { input: {} });
+    const last = await client.runs.create(thread, 'three', { input: {}, multitaskStrategy: 'rollback' });
+    await client.runs.join(thread, last.run_id);
+    expect(await exists(thread, sleeper)).toBe(false);
+    expect(await exists(thread, waiting.run_id)).toBe(false);
+    expect(await gantry.ledger.of(waiting.run_id)).toEqual([]);
+    await untilIdle(thread);
+  });
+
+  describe('cancel', () => {
+    it('of a running one ends it within moments, and the thread can be used at once', async () => {
+      const thread = await createThread();
+      const run = await startSleeper(thread);
+      const since = Date.now();
+      await client.runs.cancel(thread, run, true);
+      // Not the minute after which a forgotten heartbeat would tell the worker.
+      expect(Date.now() - since).toBeLessThan(5_000);
+      expect(await statusOf(thread, run)).toBe('interrupted');
+      expect(await client.threads.getState(thread)).toMatchObject({ next: ['nap'] });
+      expect(await client.runs.wait(thread, 'sleep', { input: { sleep_ms: 0 } })).toMatchObject({ note: ' slept' });
+    });
+
+    it('of one that waits: it never runs, and the others move up', async () => {
+      const thread = await createThread();
+      const sleeper = await startSleeper(thread);
+      const waiting = await client.runs.create(thread, 'three', { input: {} });
+      const last = await client.runs.create(thread, 'three', { input: {} });
+      await client.runs.cancel(thread, waiting.run_id, true);
+      expect(await statusOf(thread, waiting.run_id)).toBe('interrupted');
+      expect((await client.threads.get(thread)).status).toBe('busy');
+      await client.runs.cancel(thread, sleeper, true);
+      await client.runs.join(thread, last.run_id);
+      expect(await statusOf(thread, last.run_id)).toBe('success');
+      expect(await gantry.ledger.of(waiting.run_id)).toEqual([]);
+    });
+
+    it('twice: the second one finds nothing to do, whichever way they meet', async () => {
+      const thread = await createThread();
+      const run = await startSleeper(thread);
+      const cancel = (): Promise<Response> =>
+        fetch(`${gantry.url}/threads/${thread}/runs/${run}/cancel`, { method: 'POST' });
+      const both = await Promise.all([cancel(), cancel()]);
+      for (const { status } of both) expect([202, 404]).toContain(status);
+      expect(both.some(({ status }) => status === 202)).toBe(true);
+      await untilStatus(thread, run, 'interrupted');
+      const late = await cancel();
+      expect(late.status).toBe(404);
+      expect(await late.text()).toMatch(/already ended/);
+    });
+
+    it('and send again at once: the new message is not swallowed', async () => {
+      const thread = await createThread();
+      const run = await startSleeper(thread);
+      await client.runs.cancel(thread, run);
+      const result = await client.runs.wait(thread, 'three', { input: {} });
+      expect(result).toMatchObject({ done: ['node_1', 'node_2', 'node_3'] });
+      expect(await statusOf(thread, run)).toBe('interrupted');
+    });
+
+    it('with rollback: the run is gone and the thread is as it was', async () => {
+      const thread = await createThread();
+      await client.runs.wait(thread, 'sleep', { input: { sleep_ms: 0, note: 'first' } });
+      const before = await client.threads.getState(thread);
+      const run = await startSleeper(thread);
+      await client.runs.cancel(thread, run, true, 'rollback');
+      await waitFor('the run to be gone', async () => !(await exists(thread, run)));
+      await untilIdle(thread);
+      expect(await client.threads.getState(thread)).toEqual(before);
+      expect((await client.threads.get(thread)).values).toEqual(before.values);
+    });
+
+    it('while an interrupt waits for a person: there is no run to cancel, and the question stays', async () => {
+      const thread = await createThread();
+      await client.runs.wait(thread, 'ask', { input: {} });
+      const [run] = await client.runs.list(thread);
+      await expect(client.runs.cancel(thread, run.run_id)).rejects.toThrow(/404/);
+      expect((await client.threads.get(thread)).status).toBe('interrupted');
+      expect(await client.runs.wait(thread, 'ask', { command: { resume: 'yes' } })).toMatchObject({ answer: 'yes' });
+    });
+
+    it('in bulk: those of a thread that are named, then all', async () => {
+      const thread = await createThread();
+      const run = await startSleeper(thread);
+      const waiting = await client.runs.create(thread, 'three', { input: {} });
+      const cancel = (body: unknown): Promise<Response> =>
+        fetch(`${gantry.url}/runs/cancel`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+      expect((await cancel({ thread_id: thread, run_ids: [waiting.run_id] })).status).toBe(204);
+      expect(await statusOf(thread, waiting.run_id)).toBe('interrupted');
+      expect(await statusOf(thread, run)).toBe('running');
+      expect((await cancel({ status: 'all' })).status).toBe(204);
+      await untilStatus(thread, run, 'interrupted');
+      expect((await cancel({ status: 'all' })).status).toBe(404);
+    });
+
+    it('by going away, where the client asked for that; else the run goes on', async () => {
+      const outcomes = await Promise.all(
+        (['cancel', 'continue'] as const).map(async (on_disconnect) => {
+          const thread = await createThread();
+          const stream = await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, {
+            assistant_id: 'sleep',
+            input: { sleep_ms: 1_500 },
+            on_disconnect,
+          });
+          const [metadata] = await stream.until(({ event }) => event === 'metadata');
+          const { run_id } = metadata.data as { run_id: string };
+          await waitFor('the node to sleep', async () => (await gantry.ledger.of(run_id)).length > 0);
+          await stream.close();
+          const ended = await waitFor('the end of the run', async () => {
+            const status = await statusOf(thread, run_id);
+            return status !== 'running' && status;
+          });
+          return [on_disconnect, ended];
+        }),
+      );
+      expect(outcomes).toEqual([
+        ['cancel', 'interrupted'],
+        ['continue', 'success'],
+      ]);
+    });
+  });
+
+  it('delete of a run in flight stops it and frees its thread', async () => {
+    const thread = await createThread();
+    const run = await startSleeper(thread);
+    const next = await client.runs.create(thread, 'three', { input: {} });
+    await client.runs.delete(thread, run);
+    expect(await exists(thread, run)).toBe(false);
+    await client.runs.join(thread, next.run_id);
+    await untilIdle(thread);
+  });
+
+  it('delete of a thread with a run in flight stops the run and leaves nothing', async () => {
+    const thread = await createThread();
+    const run = await startSleeper(thread);
+    await client.threads.delete(thread);
+    await expect(client.threads.get(thread)).rejects.toThrow(/404/);
+    const handle = gantry.temporal.workflow.getHandle(`run-${run}`);
+    await waitFor('the workflow to end', async () => (await handle.describe()).status.name !== 'RUNNING', 40_000);
+    expect((await gantry.sql.query('SELECT 1 FROM runs WHERE run_id = $1', [run])).rows).toEqual([]);
+  });
+
+  describe('after_seconds', () => {
+    it('begins a run not before its time', async () => {
+      const thread = await createThread();
+      const asked = Date.now();
+      const run: Run = await client.runs.create(thread, 'three', { input: {}, afterSeconds: 2 });
+      expect(run.status).toBe('pending');
+      await client.runs.join(thread, run.run_id);
+      const [row] = await rowsOf(thread);
+      expect(row.status).toBe('success');
+      // The database's clock and ours are the same machine's.
+      expect(row.started_at!.getTime() - asked).toBeGreaterThanOrEqual(1_990);
+    });
+
+    it('lets others pass meanwhile', async () => {
+      const thread = await createThread();
+      const later = await client.runs.create(thread, 'three', { input: {}, afterSeconds: 3 });
+      await client.runs.wait(thread, 'three', { input: {} });
+      expect(await statusOf(thread, later.run_id)).toBe('pending');
+      await client.runs.join(thread, later.run_id);
+      expect(await statusOf(thread, later.run_id)).toBe('success');
+    });
+
+    it('can be cancelled before', async () => {
+      const thread = await createThread();
+      const run = await client.runs.create(thread, 'three', { input: {}, afterSeconds: 3600 });
+      await client.runs.cancel(thread, run.run_id, true);
+      expect(await statusOf(thread, run.run_id)).toBe('interrupted');
+      await untilIdle(thread);
+      expect(await gantry.ledger.of(run.run_id)).toEqual([]);
+    });
+  });
+
+  it('a run that failed: its error in the stream, in the result, in run and thread; and the next run works', async () => {
+    const thread = await createThread();
+    const stream = await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, {
+      assistant_id: 'fail',
+      input: { message: 'Out of paper' },
+      stream_mode: 'updates',
+    });
+    const events = await stream.rest();
+    expect(events.at(-1)).toMatchObject({ event: 'error', data: { error: 'TypeError', message: 'Out of paper' } });
+    const [run] = await client.runs.list(thread);
+    expect(run.status).toBe('error');
+    expect(await client.threads.get(thread)).toMatchObject({ status: 'error', values: { passed: true } });
+    const joined = await (await fetch(`${gantry.url}/threads/${thread}/runs/${run.run_id}/join`)).json();
+    expect(joined).toEqual({ __error__: { error: 'TypeError', message: 'Out of paper' } });
+    const again = await (
+      await SseReader.get(`${gantry.url}/threads/${thread}/runs/${run.run_id}/stream`, { 'last-event-id': '-1' })
+    ).rest();
+    expect(again).toEqual(events);
+    await client.runs.wait(thread, 'three', { input: {} });
+    await untilIdle(thread);
+  });
+});

@@ -1,0 +1,47 @@
+import type { Client } from '@langchain/langgraph-sdk';
+import { Gantry, startGantry } from '../support/gantry';
+import { SseReader } from '../support/sse';
+import { waitFor } from '../support/wait-for';
+
+/** The workflow's own test has the 24 hours; here it is the real server's timer, and what users see of it. */
+const LIMIT_SECONDS = 3;
+
+describe('a run beyond its time limit', () => {
+  let gantry: Gantry;
+  let client: Client;
+
+  beforeAll(async () => {
+    gantry = await startGantry({ env: { GANTRY_RUN_TIMEOUT_SECONDS: String(LIMIT_SECONDS) } });
+    client = gantry.client();
+  });
+
+  afterAll(() => gantry?.stop());
+
+  it('ends as timeout: in its stream, for those who wait, in run and thread; and its node is stopped', async () => {
+    const { thread_id: thread } = await client.threads.create();
+    const stream = await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, {
+      assistant_id: 'sleep',
+      input: { sleep_ms: 600_000 },
+    });
+    const events = await stream.rest();
+    const { run_id: run } = events[0].data as { run_id: string };
+    expect(events.at(-1)).toMatchObject({ event: 'error', data: { error: 'TimeoutError' } });
+    expect(await client.runs.get(thread, run)).toMatchObject({ status: 'timeout' });
+    const joined = await (await fetch(`${gantry.url}/threads/${thread}/runs/${run}/join`)).json();
+    expect(joined).toMatchObject({ __error__: { error: 'TimeoutError' } });
+    expect(await client.threads.get(thread)).toMatchObject({ status: 'error' });
+
+    // The thread is free, and so is the worker.
+    expect(await client.runs.wait(thread, 'three', { input: {} })).toHaveProperty('done');
+    const handle = gantry.temporal.workflow.getHandle(`run-${run}`);
+    await waitFor('the workflow to end', async () => (await handle.describe()).status.name === 'COMPLETED');
+  });
+
+  it('does not count the time in which it waits for a person', async () => {
+    const { thread_id: thread } = await client.threads.create();
+    await client.runs.wait(thread, 'ask', { input: {} });
+    await new Promise((resolve) => setTimeout(resolve, (LIMIT_SECONDS + 1) * 1_000));
+    expect(await client.threads.get(thread)).toMatchObject({ status: 'interrupted' });
+    expect(await client.runs.wait(thread, 'ask', { command: { resume: false } })).toMatchObject({ answer: 'false' });
+  });
+});

@@ -1,0 +1,204 @@
+import { CancelledFailure, Context } from '@temporalio/activity';
+import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  Runtime,
+  Worker,
+  type WorkflowBundleWithSourceMap,
+} from '@temporalio/worker';
+import type { EndRunInput, ExecuteRunResult, RunActivities } from '../../workflows/contracts/run.contract';
+import { webhookWorkflowId } from '../../workflows/contracts/webhook.contract';
+import type { runWorkflow } from '../../workflows/run.workflow';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+describe('run workflow', () => {
+  let environment: TestWorkflowEnvironment;
+  let workflowBundle: WorkflowBundleWithSourceMap;
+  let runs = 0;
+
+  beforeAll(async () => {
+    const path = process.env.GANTRY_TEST_TIME_SKIPPING_SERVER;
+    if (!path) throw new Error('GANTRY_TEST_TIME_SKIPPING_SERVER is missing: run the tests with `npm test`');
+    Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('ERROR') });
+    environment = await TestWorkflowEnvironment.createTimeSkipping({
+      server: { executable: { type: 'existing-path', path } },
+    });
+    workflowBundle = await bundleWorkflowCode({
+      workflowsPath: require.resolve('../../workflows'),
+      logger: new DefaultLogger('ERROR'),
+    });
+  }, 120_000);
+
+  afterAll(() => environment?.teardown());
+
+  type RunHandle = WorkflowHandleWithFirstExecutionRunId<typeof runWorkflow>;
+
+  interface Options {
+    activities?: Partial<RunActivities>;
+    /** Called when the workflow has been started. */
+    meanwhile?: (handle: RunHandle) => Promise<void>;
+  }
+
+  /** Runs the workflow to its end with these activities; `ends` is what endRun was asked for. */
+  async function run({ activities = {}, meanwhile }: Options) {
+    runs += 1;
+    const ends: EndRunInput[] = [];
+    const endRun = async (input: EndRunInput): Promise<ExecuteRunResult> => {
+      ends.push(input);
+      return { ending: input.ending };
+    };
+    // Of its own: a worker that a failed test has left must not take the tasks of the next one.
+    const taskQueue = `runs-${runs}`;
+    const worker = await Worker.create({
+      connection: environment.nativeConnection,
+      taskQueue,
+      workflowBundle,
+      activities: { endRun, ...activities },
+      // A cancellation is heard with the answer to a heartbeat.
+      maxHeartbeatThrottleInterval: '100 milliseconds',
+    });
+    const runId = `00000000-0000-4000-8000-${String(runs).padStart(12, '0')}`;
+    const handle = await environment.client.workflow.start<typeof runWorkflow>('runWorkflow', {
+      workflowId: `run-${runId}`,
+      taskQueue,
+      // The heartbeat's lapse is the server's business; here it must not come before what is looked at.
+      args: [{ runId, timeoutMs: DAY_MS, heartbeatTimeoutMs: 2 * DAY_MS }],
+    });
+    const result = await worker.runUntil(async () => {
+      await meanwhile?.(handle);
+      return handle.result();
+    });
+    return { result, ends, runId };
+  }
+
+  /** A graph that goes on until its worker is told to stop; `begun` resolves when it is at work. */
+  function endlessGraph(ending: 'interrupted' | 'deleted' | 'nothing') {
+    let begin!: () => void;
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    const executeRun = async (): Promise<ExecuteRunResult> => {
+      const beat = setInterval(() => Context.current().heartbeat(), 100);
+      begin();
+      try {
+        return await Context.current().cancelled;
+      } catch (error) {
+        // What cancellation does to an activity that doesn't know how to end a run.
+        if (ending === 'nothing' || !(error instanceof CancelledFailure)) throw error;
+        return { ending };
+      } finally {
+        clearInterval(beat);
+      }
+    };
+    const cancel = async (handle: RunHandle): Promise<void> => {
+      await begun;
+      await handle.cancel();
+    };
+    return { executeRun, cancel };
+  }
+
+  it('ends as the graph ended, and writes no second end', async () => {
+    for (const ending of ['success', 'error', 'interrupted', 'waiting', 'deleted'] as const) {
+      const { result, ends } = await run({ activities: { executeRun: async () => ({ ending }) } });
+      expect(result).toEqual({ ending });
+      expect(ends).toEqual([]);
+    }
+  });
+
+  /** Fails, for a while or always, and asks to be repeated in two hours: the clock jumps over what nobody works at. */
+  function brokenFor(attempts: number) {
+    let failures = 0;
+    return async (): Promise<ExecuteRunResult> => {
+      failures += 1;
+      if (failures > attempts) return { ending: 'success' };
+      throw ApplicationFailure.create({ message: 'The worker gave the run away', nextRetryDelay: '2 hours' });
+    };
+  }
+
+  it('is a timeout after 24 h, written once', async () => {
+    const { result, ends, runId } = await run({ activities: { executeRun: brokenFor(Infinity) } });
+    const { startTime, closeTime } = await environment.client.workflow.getHandle(`run-${runId}`).describe();
+    const hours = (closeTime!.getTime() - startTime.getTime()) / HOUR_MS;
+    expect(hours).toBeGreaterThan(21.9);
+    expect(hours).toBeLessThan(24.1);
+    expect(result).toEqual({ ending: 'timeout' });
+    expect(ends).toEqual([{ runId, ending: 'timeout' }]);
+  });
+
+  it('is no timeout when an attempt succeeds after 22 h', async () => {
+    const { result, ends } = await run({ activities: { executeRun: brokenFor(11) } });
+    expect(result).toEqual({ ending: 'success' });
+    expect(ends).toEqual([]);
+  });
+
+  it('repeats an attempt that failed, until one succeeds', async () => {
+    let attempts = 0;
+    const executeRun = async (): Promise<ExecuteRunResult> => {
+      attempts += 1;
+      if (attempts < 5) throw new Error('The database is away');
+      return { ending: 'success' };
+    };
+    const { result, ends } = await run({ activities: { executeRun } });
+    expect(result).toEqual({ ending: 'success' });
+    expect(attempts).toBe(5);
+    expect(ends).toEqual([]);
+  });
+
+  it('ends in error, with the reason, where repeating is of no use', async () => {
+    const executeRun = async (): Promise<ExecuteRunResult> => {
+      throw ApplicationFailure.nonRetryable('The run can not be read');
+    };
+    const { result, ends, runId } = await run({ activities: { executeRun } });
+    expect(result).toEqual({ ending: 'error' });
+    expect(ends).toEqual([{ runId, ending: 'error', message: 'The run can not be read' }]);
+  });
+
+  it('waits for the graph to stop when it is cancelled, and takes its word for the ending', async () => {
+    for (const ending of ['interrupted', 'deleted'] as const) {
+      const { executeRun, cancel } = endlessGraph(ending);
+      const { result, ends } = await run({ activities: { executeRun }, meanwhile: cancel });
+      expect(result).toEqual({ ending });
+      expect(ends).toEqual([]);
+    }
+  });
+
+  it('is written as interrupted when it is cancelled and the worker does not say how it ended', async () => {
+    const { executeRun, cancel } = endlessGraph('nothing');
+    const { result, ends, runId } = await run({ activities: { executeRun }, meanwhile: cancel });
+    expect(result).toEqual({ ending: 'interrupted' });
+    expect(ends).toEqual([{ runId, ending: 'interrupted' }]);
+  });
+
+  it('writes the end however long the database is away', async () => {
+    let attempts = 0;
+    const activities: Partial<RunActivities> = {
+      executeRun: async () => {
+        throw ApplicationFailure.nonRetryable('Lost');
+      },
+      endRun: async ({ ending }) => {
+        attempts += 1;
+        if (attempts < 30) throw new Error('The database is away');
+        return { ending };
+      },
+    };
+    const { result } = await run({ activities });
+    expect(result).toEqual({ ending: 'error' });
+    expect(attempts).toBe(30);
+  });
+
+  it.each([
+    // First: a child that no worker takes holds the clock.
+    ['timed out', brokenFor(Infinity)],
+    ['finished', async () => ({ ending: 'success' as const, deliveryId: 'f0000000-0000-4000-8000-000000000001' })],
+  ])('leaves the webhook of a run that %s to a workflow that outlives it', async (how, executeRun) => {
+    const deliveryId = `f0000000-0000-4000-8000-00000000000${how === 'finished' ? 1 : 2}`;
+    await run({ activities: { executeRun, endRun: async ({ ending }) => ({ ending, deliveryId }) } });
+    const delivery = environment.client.workflow.getHandle(webhookWorkflowId(deliveryId));
+    // Nobody delivers here: it is open, though the run has ended.
+    expect((await delivery.describe()).status.name).toBe('RUNNING');
+    await delivery.terminate();
+  });
+});
