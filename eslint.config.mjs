@@ -31,6 +31,8 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-definitions': ['error', 'interface'],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       '@typescript-eslint/no-non-null-assertion': 'off',
+      // Takes casts for unnecessary that generic builders and query results need.
+      '@typescript-eslint/no-unnecessary-type-assertion': 'off',
       '@typescript-eslint/no-extraneous-class': 'off',
       // Injected classes must stay value imports, or their metadata is lost at run time.
       '@typescript-eslint/consistent-type-imports': 'off',

@@ -66,18 +66,22 @@ function readBodies(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
   const parseJson = fastify.getDefaultJsonParser('error', 'error');
   // Browser clients send JSON as text/plain to avoid a preflight.
-  fastify.addContentTypeParser(['application/json', 'text/plain'], { parseAs: 'string' }, (request, body, done) => {
-    if (body.length === 0) return done(null, undefined);
-    parseJson(request, body as string, (error, value) => {
-      if (!error) return done(null, value);
-      const invalid = { path: '', message: error.message };
-      done(
-        new ApiError(422, 'invalid_json', `Invalid JSON in request body: ${error.message}`, {
-          errors: [invalid],
-        }),
-      );
-    });
-  });
+  void fastify.addContentTypeParser(
+    ['application/json', 'text/plain'],
+    { parseAs: 'string' },
+    (request, body, done) => {
+      if (body.length === 0) return done(null, undefined);
+      void parseJson(request, body as string, (error, value) => {
+        if (!error) return done(null, value);
+        const invalid = { path: '', message: error.message };
+        done(
+          new ApiError(422, 'invalid_json', `Invalid JSON in request body: ${error.message}`, {
+            errors: [invalid],
+          }),
+        );
+      });
+    },
+  );
   // Trace uploads are parsed as they arrive, by the feature that takes them.
   fastify.addContentTypeParser('multipart/form-data', (_request: unknown, payload: Readable, done) =>
     done(null, payload),

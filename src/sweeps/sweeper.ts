@@ -5,6 +5,10 @@ import { Sweep } from './sweep';
 /** Any number will do as long as every worker uses the same. */
 const SWEEP_LOCK = 4_201_977;
 
+interface Lock {
+  locked: boolean;
+}
+
 /** Runs the sweeps every few seconds, in one worker of the deployment at a time. */
 export class Sweeper {
   private readonly logger = new Logger(Sweeper.name);
@@ -36,10 +40,8 @@ export class Sweeper {
     const session = this.database.createQueryRunner();
     try {
       // The lock is the session's: a worker that dies gives it up with its connection.
-      const [{ locked }]: [{ locked: boolean }] = await session.query('SELECT pg_try_advisory_lock($1) AS locked', [
-        SWEEP_LOCK,
-      ]);
-      if (!locked) return;
+      const rows = (await session.query('SELECT pg_try_advisory_lock($1) AS locked', [SWEEP_LOCK])) as Lock[];
+      if (!rows[0].locked) return;
       try {
         for (const sweep of this.sweeps) await this.attempt(sweep);
       } finally {

@@ -14,7 +14,7 @@ const RUNS = IS_LONG ? 200 : 60;
 const KILLS = IS_LONG
   ? ['worker', 'api', 'temporal', 'worker', 'postgres', 'api', 'worker', 'temporal', 'postgres', 'worker']
   : ['worker', 'api', 'worker', 'api'];
-const STEP_MS = 60;
+const STEP_MS = 150;
 const SETTLE_MS = IS_LONG ? 600_000 : 150_000;
 const NODES = ['node_1', 'node_2', 'node_3'];
 /** Mostly queueing, as users do; each thread gets some of everything. */
@@ -107,7 +107,7 @@ describe(`${RUNS} runs on ${THREADS} threads while ${[...new Set(KILLS)].join(',
     deployment = await deploy();
     const client = clientOf(deployment);
     threads = await Promise.all(Array.from({ length: THREADS }, async () => (await client.threads.create()).thread_id));
-    await Promise.all([createRuns(), killParts()]);
+    await sendAndKill();
     // One more on each thread: whatever was interrupted, the thread has to be of use afterwards.
     for (const thread of threads) await acknowledge(thread, 'enqueue');
     await settle();
@@ -136,22 +136,20 @@ describe(`${RUNS} runs on ${THREADS} threads while ${[...new Set(KILLS)].join(',
     acknowledged.push({ run: run.run_id, thread });
   }
 
-  async function createRuns(): Promise<void> {
-    for (let index = 0; index < RUNS; index += THREADS) {
-      await Promise.all(
-        threads.map((thread, at) => acknowledge(thread, STRATEGIES[(index / THREADS + at) % STRATEGIES.length])),
+  /** Each part dies in the middle of work, and while the next runs are being sent. */
+  async function sendAndKill(): Promise<void> {
+    const perKill = RUNS / KILLS.length;
+    for (const [round, part] of KILLS.entries()) {
+      const begun = (await deployment.ledger.all()).length;
+      const sent = Promise.all(
+        Array.from({ length: perKill }, (_, index) => {
+          const number = round * perKill + index;
+          return acknowledge(threads[number % THREADS]!, STRATEGIES[number % STRATEGIES.length]!);
+        }),
       );
-    }
-  }
-
-  async function killParts(): Promise<void> {
-    for (const part of KILLS) {
-      const before = (await deployment.ledger.all()).length;
-      // In the middle of work: some nodes have begun since the last kill.
-      await waitFor('nodes to run', async () => (await deployment.ledger.all()).length > before, 60_000).catch(
-        () => undefined,
-      );
+      await waitFor('nodes to run', async () => (await deployment.ledger.all()).length > begun + 3, 90_000);
       await deployment.kill(part);
+      await sent;
     }
   }
 

@@ -25,12 +25,10 @@ function step(name: string) {
 /** Nodes in a row, each counted in the ledger. */
 function chain(length: number) {
   const names = Array.from({ length }, (_, index) => `node_${index + 1}`);
-  const builder = new StateGraph(State);
-  for (const name of names) builder.addNode(name, step(name));
-  builder.addEdge(START, names[0]);
-  for (let index = 1; index < length; index += 1) builder.addEdge(names[index - 1], names[index]);
-  builder.addEdge(names.at(-1)!, END);
-  return builder;
+  return new StateGraph(State)
+    .addSequence(names.map((name): [string, ReturnType<typeof step>] => [name, step(name)]))
+    .addEdge(START, names[0])
+    .addEdge(names[length - 1], END);
 }
 
 export const ten = chain(10).compile({ name: 'ten' });
