@@ -52,6 +52,9 @@ export class WorkerProcess {
         taskQueue: RUNS_QUEUE,
         activities: app.get(RunActivityProvider).activities(),
         maxConcurrentActivityTaskExecutions: config.runsPerWorker,
+        // Temporal goes on handing tasks to the open polls of a worker that is frozen or cut off: each costs its run a
+        // heartbeat timeout, so there are as few as the throughput allows.
+        maxConcurrentActivityTaskPolls: 2,
       }),
       Worker.create({
         ...shared,

@@ -38,7 +38,7 @@ export async function runWorkflow(input: RunWorkflowInput): Promise<RunWorkflowR
     heartbeatTimeout: input.heartbeatTimeoutMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     // The first repeat comes at once: after a worker's death the heartbeat timeout was the wait already.
-    retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+    retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
   });
   let result;
   try {

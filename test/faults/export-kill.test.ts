@@ -6,7 +6,8 @@ import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { startTestApi, TestApi } from '../support/api';
 import { ExportBucket } from '../support/export-bucket';
-import { createNamespace, testStore } from '../support/exports';
+import { testStore } from '../support/exports';
+import { registerNamespace } from '../support/temporal';
 
 const TENANT = '00000000-0000-0000-0000-000000000000';
 const ROOT = join(__dirname, '../..');
@@ -26,7 +27,7 @@ let settings: Record<string, string>;
 
 beforeAll(async () => {
   settings = {
-    TEMPORAL_NAMESPACE: await createNamespace(),
+    TEMPORAL_NAMESPACE: await registerNamespace(),
     GANTRY_EXPORT_PART_ROWS: String(Math.max(200, Math.ceil(ROWS / 150))),
     GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2',
     GANTRY_SWEEP_INTERVAL_SECONDS: '1',

@@ -5,7 +5,8 @@ import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { startTestApi, TestApi } from '../support/api';
 import { ExportBucket } from '../support/export-bucket';
-import { createNamespace, startExportWorker, TestExportWorker, testStore } from '../support/exports';
+import { startExportWorker, TestExportWorker, testStore } from '../support/exports';
+import { registerNamespace } from '../support/temporal';
 
 const TENANT = '00000000-0000-0000-0000-000000000000';
 const DAY = '2026-09-10';
@@ -25,7 +26,7 @@ let project: string;
 let fault: Fault = () => undefined;
 
 beforeAll(async () => {
-  api = await startTestApi({ TEMPORAL_NAMESPACE: await createNamespace(), GANTRY_EXPORT_PART_ROWS: '50' });
+  api = await startTestApi({ TEMPORAL_NAMESPACE: await registerNamespace(), GANTRY_EXPORT_PART_ROWS: '50' });
   worker = await startExportWorker(api.config);
   bucket = new ExportBucket();
   proxy = createServer(forward);

@@ -8,7 +8,8 @@ import { ApiKeysService } from '../../src/auth/api-keys.service';
 import type { TenantId } from '../../src/auth/tenant';
 import { startTestApi, TestApi } from '../support/api';
 import { ExportBucket } from '../support/export-bucket';
-import { createNamespace, startExportWorker, TestExportWorker, testStore } from '../support/exports';
+import { startExportWorker, TestExportWorker, testStore } from '../support/exports';
+import { registerNamespace } from '../support/temporal';
 
 const TENANT = '00000000-0000-0000-0000-000000000000';
 const DEFAULT_FIELDS = [
@@ -54,7 +55,7 @@ let database: Client;
 let bucket: ExportBucket;
 
 beforeAll(async () => {
-  const namespace = await createNamespace();
+  const namespace = await registerNamespace();
   api = await startTestApi({
     TEMPORAL_NAMESPACE: namespace,
     GANTRY_EXPORT_PART_ROWS: '40',
@@ -735,7 +736,7 @@ describe('failures', () => {
   });
 
   it('of time end an export as TimedOut, with what was written listed', async () => {
-    const namespace = await createNamespace();
+    const namespace = await registerNamespace();
     const short = await startTestApi(
       { TEMPORAL_NAMESPACE: namespace, GANTRY_EXPORT_PART_ROWS: '5', GANTRY_EXPORT_TIMEOUT_SECONDS: '3' },
       api.database,

@@ -10,8 +10,6 @@ import { waitFor } from '../support/wait-for';
 const BLOCK_MS = 8_000;
 const HEARTBEAT_SECONDS = 2;
 const THREADS = 2;
-/** A run of nothing takes some 50 ms; a machine that is busy with other tests gets forty times that. */
-const QUICK_MS = 2_000;
 
 /** Graph code runs in threads of its own: what it does to its event loop is its own business. */
 describe('a node that blocks its event loop', () => {
@@ -44,20 +42,14 @@ describe('a node that blocks its event loop', () => {
   it('delays neither its heartbeat, nor other runs, nor their streams', async () => {
     const { thread, run } = await startBlocking();
 
-    const since = Date.now();
+    // No time is asserted, since the machine may be busy; what was delayed would come only after the node had let go.
     expect(await client.runs.wait(null, 'three', { input: {} })).toMatchObject({ done: expect.any(Array) });
-    expect(Date.now() - since).toBeLessThan(QUICK_MS);
-
-    const arrivals: number[] = [];
     const stream = await SseReader.post(`${gantry.url}/runs/stream`, {
       assistant_id: 'talk',
       input: { messages: [{ role: 'user', content: 'count' }] },
       stream_mode: 'messages-tuple',
     });
-    for await (const { event } of stream) if (event === 'messages') arrivals.push(Date.now());
-    expect(arrivals.length).toBeGreaterThan(20);
-    const pauses = arrivals.slice(1).map((at, index) => at - arrivals[index]);
-    expect(Math.max(...pauses)).toBeLessThan(QUICK_MS);
+    expect((await stream.rest()).filter(({ event }) => event === 'messages').length).toBeGreaterThan(20);
     // All of that happened while the node held its thread.
     expect(await isBlocking(run)).toBe(true);
 

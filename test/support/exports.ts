@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { Module, DynamicModule, INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { ExportActivityProvider } from '../../activities/export.activities';
 import { AppConfig } from '../../src/config/config';
@@ -24,30 +22,6 @@ export function testStore(): TestStore {
   const given = process.env.GANTRY_TEST_S3;
   if (!given) throw new Error('GANTRY_TEST_S3 is missing: run the tests with `npm test`');
   return JSON.parse(given) as TestStore;
-}
-
-/** A namespace of the test file's own: task queues have fixed names, and other tests have workers on them. */
-export async function createNamespace(): Promise<string> {
-  const namespace = `test-${randomBytes(6).toString('hex')}`;
-  const connection = await Connection.connect({ address: process.env.GANTRY_TEST_TEMPORAL_ADDRESS });
-  try {
-    await connection.workflowService.registerNamespace({
-      namespace,
-      workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
-    });
-    // The server's caches learn of it within seconds.
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        await connection.workflowService.listOpenWorkflowExecutions({ namespace, maximumPageSize: 1 });
-        return namespace;
-      } catch (error) {
-        if (attempt > 150) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-    }
-  } finally {
-    await connection.close();
-  }
 }
 
 let isInstalled = false;

@@ -19,14 +19,25 @@ export function temporalAddress(): string {
 }
 
 /** A namespace of the test file's own: task queues have fixed names, and other files have workers on them. */
-export async function createNamespace(): Promise<TestNamespace> {
-  const name = `test-${randomBytes(6).toString('hex')}`;
+export async function registerNamespace(): Promise<string> {
   const connection = await Connection.connect({ address: temporalAddress() });
-  await connection.workflowService.registerNamespace({
-    namespace: name,
-    workflowExecutionRetentionPeriod: { seconds: DAY_SECONDS as never },
-  });
-  await untilUsable(connection, name);
+  try {
+    const namespace = `test-${randomBytes(6).toString('hex')}`;
+    await connection.workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: { seconds: DAY_SECONDS as never },
+    });
+    await untilUsable(connection, namespace);
+    return namespace;
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The same with a client, for tests that look into it and delete it at the end. */
+export async function createNamespace(): Promise<TestNamespace> {
+  const name = await registerNamespace();
+  const connection = await Connection.connect({ address: temporalAddress() });
   return {
     name,
     client: new Client({ connection, namespace: name }),

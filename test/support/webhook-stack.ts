@@ -22,7 +22,7 @@ import type { DeliveryDetailResponse, DeliveryResponse } from '../../src/webhook
 import { WEBHOOKS_QUEUE } from '../../workflows/contracts/queues';
 import { startTestApi, TestApi } from './api';
 import { testConfig } from './config';
-import { createTestNamespace } from './temporal-namespace';
+import { registerNamespace } from './temporal';
 import { waitFor } from './wait-for';
 
 const EXAMPLES = join(__dirname, '..', '..', 'examples', 'graphs');
@@ -66,7 +66,7 @@ export class WebhookStack {
     const config = join(folder, 'langgraph.json');
     writeFileSync(config, JSON.stringify({ graphs: { approval: `${EXAMPLES}/approval.ts:graph` }, ...langgraph }));
     const environment = {
-      TEMPORAL_NAMESPACE: await createTestNamespace(),
+      TEMPORAL_NAMESPACE: await registerNamespace(),
       GANTRY_CONFIG: config,
       GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
       GANTRY_WEBHOOK_RETRY_SECONDS: '0.2,0.2,0.2',
