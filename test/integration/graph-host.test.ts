@@ -30,9 +30,9 @@ describe('a node that blocks its event loop', () => {
 
   afterAll(() => gantry?.stop());
 
-  async function startBlocking(): Promise<{ thread: string; run: string }> {
+  async function startBlocking(block_ms: number, busy: boolean): Promise<{ thread: string; run: string }> {
     const { thread_id: thread } = await client.threads.create();
-    const { run_id: run } = await client.runs.create(thread, 'block', { input: { block_ms: BLOCK_MS } });
+    const { run_id: run } = await client.runs.create(thread, 'block', { input: { block_ms, busy } });
     await waitFor('the node to block', async () => (await gantry.ledger.of(run)).length > 0);
     return { thread, run };
   }
@@ -40,7 +40,7 @@ describe('a node that blocks its event loop', () => {
   const isBlocking = async (run: string): Promise<boolean> => (await gantry.ledger.of(run))[0].ended_at === null;
 
   it('delays neither its heartbeat, nor other runs, nor their streams', async () => {
-    const { thread, run } = await startBlocking();
+    const { thread, run } = await startBlocking(BLOCK_MS, true);
 
     // No time is asserted, since the machine may be busy; what was delayed would come only after the node had let go.
     expect(await client.runs.wait(null, 'three', { input: {} })).toMatchObject({ done: expect.any(Array) });
@@ -65,7 +65,7 @@ describe('a node that blocks its event loop', () => {
   }, 60_000);
 
   it('and as many of them as there are threads leave room for others', async () => {
-    const blocking = await Promise.all(Array.from({ length: THREADS }, startBlocking));
+    const blocking = await Promise.all(Array.from({ length: THREADS }, () => startBlocking(2 * BLOCK_MS, false)));
     // A third thread is started for it, since those that are blocked don't count.
     await client.runs.wait(null, 'three', { input: {} });
     for (const { run } of blocking) expect(await isBlocking(run)).toBe(true);
@@ -76,7 +76,7 @@ describe('a node that blocks its event loop', () => {
   }, 90_000);
 
   it('is ended by a cancellation as soon as it lets go', async () => {
-    const { thread, run } = await startBlocking();
+    const { thread, run } = await startBlocking(BLOCK_MS / 4, true);
     await client.runs.cancel(thread, run);
     await client.runs.join(thread, run);
     expect(await client.runs.get(thread, run)).toMatchObject({ status: 'interrupted' });

@@ -4,14 +4,20 @@ import { END, interrupt, MessagesZodState, START, StateGraph } from '@langchain/
 import { z } from 'zod';
 import { pause, recordExecution } from './ledger-node';
 
-const Blocking = z.object({ block_ms: z.number().default(0), blocked_ms: z.number().default(0) });
+const Blocking = z.object({
+  block_ms: z.number().default(0),
+  /** Computes all the while; else the thread waits, and blocks its event loop without taking a core from others. */
+  busy: z.boolean().default(false),
+  blocked_ms: z.number().default(0),
+});
 
 /** Holds its thread's event loop: not even a timer fires there meanwhile. */
 export const block = new StateGraph(Blocking)
-  .addNode('spin', async ({ block_ms }, config: RunnableConfig) => {
+  .addNode('spin', async ({ block_ms, busy }, config: RunnableConfig) => {
     const ended = await recordExecution('spin', config);
     const since = Date.now();
-    while (Date.now() - since < block_ms);
+    if (busy) while (Date.now() - since < block_ms);
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0, block_ms);
     await ended();
     return { blocked_ms: Date.now() - since };
   })
