@@ -6,6 +6,9 @@ import { TemporalClient } from '../temporal/temporal-client';
 
 const PROBE_TIMEOUT_MS = 3_000;
 
+/** Clients of both APIs switch abilities by this number: it names the public servers' release whose API is served here. */
+const API_LEVEL = '0.16.7';
+
 export type ServiceHealth = 'healthy' | 'unhealthy';
 
 @Injectable()
@@ -27,7 +30,8 @@ export class SystemService {
 
   info() {
     return {
-      version: this.config.version,
+      version: API_LEVEL,
+      gantry_version: this.config.version,
       context: 'js',
       flags: {
         assistants: true,
