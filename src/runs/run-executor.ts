@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { Notifications } from '../database/notifications';
 import { GraphRegistry } from '../graphs/graph-registry';
@@ -46,6 +47,8 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   ) {}
 
   async onModuleInit(): Promise<void> {
+    // Every run on its way listens: that many are no leak.
+    setMaxListeners(0, this.handBack.signal);
     // Temporal tells an activity of its cancellation with the answer to a heartbeat, seconds later; this is at once.
     this.unsubscribe = await this.notifications.subscribe(RUN_CANCEL_CHANNEL, (runId) => this.cancelActive(runId));
   }
