@@ -88,7 +88,6 @@ const environmentSchema = z.object({
   GANTRY_WEBHOOK_CONCURRENCY_PER_HOST: positiveInt.default(8),
   GANTRY_WEBHOOK_RESPONSE_BYTES: z.coerce.number().int().min(0).max(65_536).default(1_024),
   GANTRY_WEBHOOK_RETENTION_HOURS: positiveInt.default(720),
-  GANTRY_TEST: flag.default(false),
 });
 
 export type Environment = z.output<typeof environmentSchema>;
@@ -263,9 +262,6 @@ export class AppConfig {
       responseBytes: this.env.GANTRY_WEBHOOK_RESPONSE_BYTES,
       retentionMs: this.env.GANTRY_WEBHOOK_RETENTION_HOURS * 3_600_000,
     };
-  }
-  get testRoutes(): boolean {
-    return this.env.GANTRY_TEST;
   }
 }
 

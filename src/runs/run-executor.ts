@@ -82,7 +82,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
       }
       return await this.finish(run, outcome);
     } catch (error) {
-      if (error instanceof EventsRefused) throw new ExecutionBroken(error.message, true);
+      if (error instanceof EventsRefused) throw new ExecutionBroken(error.message);
       throw error;
     } finally {
       signal.removeEventListener('abort', onAbort);
@@ -157,7 +157,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   private async finish(run: RunEntity, outcome: GraphOutcome): Promise<ExecuteRunResult> {
     const ending = await this.endingOf(run, outcome);
     const ended = await this.commit(run.runId, run.attempt, ending);
-    if (!ended) throw new ExecutionBroken('Another attempt holds the run', true);
+    if (!ended) throw new ExecutionBroken('Another attempt holds the run');
     return ended;
   }
 
@@ -175,7 +175,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     const now = await this.lifecycle.find(run.runId);
     if (now?.cancelAction !== 'rollback') return completedEnding('interrupted', state);
     if (!(await this.lifecycle.discardCheckpoints(run.runId, attempt))) {
-      throw new ExecutionBroken('Another attempt holds the run', true);
+      throw new ExecutionBroken('Another attempt holds the run');
     }
     return deletedEnding(await this.storedState(run));
   }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import type { TenantId } from '../auth/tenant';
 import { RUN_EVENTS_CHANNEL, type RunEvent } from './run-event';
 
 export interface NewRunEvent extends RunEvent {
@@ -68,14 +67,5 @@ export class EventLogRepository {
     const pages: RunEvent[][] = queries.map(() => []);
     for (const { index, seq, event, data } of rows) pages[Number(index) - 1].push({ seq, event, data });
     return pages;
-  }
-
-  /** The last event of a run's log, if it is its end. */
-  async readEnd(tenantId: TenantId, runId: string, endEvent: string): Promise<string | undefined> {
-    const [row]: { data: string }[] = await this.database.query(
-      `SELECT data FROM run_events WHERE run_id = $1 AND tenant_id = $2 AND event = $3 ORDER BY seq DESC LIMIT 1`,
-      [runId, tenantId, endEvent],
-    );
-    return row?.data;
   }
 }

@@ -148,11 +148,6 @@ export class WebhookPolicy {
   }
 }
 
-/** The host that deliveries are listed and limited by. */
-export function hostOf(destination: Destination): string {
-  return destination.kind === 'internal' ? INTERNAL_HOST : destination.url.host;
-}
-
 function internalPath(url: string): string {
   const { pathname, search } = new URL(url, 'http://internal');
   return pathname + search;

@@ -56,14 +56,6 @@ export interface PartitionResult {
   files: number;
 }
 
-/** What a heartbeat of `exportPartition` says; a retry goes on after the last part that was recorded. */
-export interface PartitionHeartbeat {
-  part: number;
-  lastKey: string | null;
-  rows: number;
-  bytes: number;
-}
-
 /** `taken`: the export runs, and has this long left. `wait`: others are first. `over`: it has ended. */
 export type Turn = { turn: 'taken'; remainingMs: number } | { turn: 'wait' } | { turn: 'over' };
 

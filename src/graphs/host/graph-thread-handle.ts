@@ -29,12 +29,9 @@ const BOOTSTRAP = `
 /** A thread that sent no pulse for this long (it sends ten a second) is busy with one piece of code. */
 const SILENCE_MS = 400;
 
-/** The attempt failed, not the graph. `fenced`: another worker has the run, so there is nothing to repeat. */
+/** The attempt failed, not the graph: it can be repeated, and does nothing when another worker has the run. */
 export class ExecutionBroken extends Error {
-  constructor(
-    message: string,
-    readonly fenced = false,
-  ) {
+  constructor(message: string) {
     super(message);
     this.name = 'ExecutionBroken';
   }
@@ -200,7 +197,7 @@ export class GraphThread {
         this.executions.delete(message.id);
         return;
       case 'broken':
-        this.executions.get(message.id)?.reject(new ExecutionBroken(message.message, message.fenced));
+        this.executions.get(message.id)?.reject(new ExecutionBroken(message.message));
         this.executions.delete(message.id);
         return;
       case 'result':

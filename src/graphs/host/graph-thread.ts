@@ -82,7 +82,7 @@ async function execute(context: RunContext, id: number, request: ExecuteRequest)
   } catch (error) {
     sender.flush();
     const message = error instanceof Error ? error.message : String(error);
-    send({ type: 'broken', id, message, fenced: error instanceof Error && error.name === 'FencedError' });
+    send({ type: 'broken', id, message });
   } finally {
     executions.delete(id);
   }

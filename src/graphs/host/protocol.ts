@@ -145,7 +145,7 @@ export type FromThread =
   /** The node that the run is at, for those who watch it. */
   | { type: 'node'; id: number; node: string }
   | { type: 'outcome'; id: number; outcome: GraphOutcome }
-  /** Not the graph's doing: the run may be tried again. `fenced`: another worker has it. */
-  | { type: 'broken'; id: number; message: string; fenced: boolean }
+  /** Not the graph's doing: the run may be tried again. */
+  | { type: 'broken'; id: number; message: string }
   | { type: 'result'; id: number; value: string }
   | { type: 'refused'; id: number; message: string; errorName: string };
