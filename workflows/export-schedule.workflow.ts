@@ -1,4 +1,5 @@
 import {
+  ActivityCancellationType,
   CancellationScope,
   ChildWorkflowCancellationType,
   continueAsNew,
@@ -26,6 +27,9 @@ import { cancelExportSignal, exportWorkflow } from './export.workflow';
 const { nextExportWindow, spawnExport, endExport } = proxyActivities<ExportActivities>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+  // A question and an insert are over in milliseconds: asking for their cancellation would only race with their end.
+  // What was inserted all the same is started by the sweep, as every row without a workflow.
+  cancellationType: ActivityCancellationType.ABANDON,
 });
 
 /** Added to the timeout of a spawned export for the server's own, as for one that a person asked for. */

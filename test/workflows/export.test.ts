@@ -1,11 +1,5 @@
-import { TestWorkflowEnvironment } from '@temporalio/testing';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  Runtime,
-  Worker,
-  type WorkflowBundleWithSourceMap,
-} from '@temporalio/worker';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import {
   CANCEL_EXPORT_SIGNAL,
   EXPORT_PARTITIONS_QUEUE,
@@ -17,23 +11,11 @@ import { EXPORTS_QUEUE } from '../../workflows/contracts/queues';
 import type { exportScheduleWorkflow } from '../../workflows/export-schedule.workflow';
 import type { exportWorkflow } from '../../workflows/export.workflow';
 import { FakeExports, hang } from '../support/fake-exports';
+import { startTimeSkipping } from '../support/time-skipping';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const TENANT = 'tenant';
-
-/** The SDK gives the server five seconds, which a busy machine may not keep. */
-async function startTimeSkipping(path: string): Promise<TestWorkflowEnvironment> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await TestWorkflowEnvironment.createTimeSkipping({
-        server: { executable: { type: 'existing-path', path } },
-      });
-    } catch (error) {
-      if (attempt === 5) throw error;
-    }
-  }
-}
 
 describe('export workflows', () => {
   let environment: TestWorkflowEnvironment;
@@ -41,14 +23,7 @@ describe('export workflows', () => {
   let number = 0;
 
   beforeAll(async () => {
-    const path = process.env.GANTRY_TEST_TIME_SKIPPING_SERVER;
-    if (!path) throw new Error('GANTRY_TEST_TIME_SKIPPING_SERVER is missing: run the tests with `npm test`');
-    Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('ERROR') });
-    environment = await startTimeSkipping(path);
-    workflowBundle = await bundleWorkflowCode({
-      workflowsPath: require.resolve('../../workflows'),
-      logger: new DefaultLogger('ERROR'),
-    });
+    ({ environment, workflowBundle } = await startTimeSkipping(require.resolve('../../workflows')));
   }, 120_000);
 
   afterAll(() => environment?.teardown());

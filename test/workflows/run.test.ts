@@ -1,17 +1,12 @@
 import { CancelledFailure, Context } from '@temporalio/activity';
 import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  Runtime,
-  Worker,
-  type WorkflowBundleWithSourceMap,
-} from '@temporalio/worker';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import type { EndRunInput, ExecuteRunResult, RunActivities } from '../../workflows/contracts/run.contract';
 import { webhookWorkflowId } from '../../workflows/contracts/webhook.contract';
 import type { runWorkflow } from '../../workflows/run.workflow';
+import { startTimeSkipping } from '../support/time-skipping';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -22,16 +17,7 @@ describe('run workflow', () => {
   let runs = 0;
 
   beforeAll(async () => {
-    const path = process.env.GANTRY_TEST_TIME_SKIPPING_SERVER;
-    if (!path) throw new Error('GANTRY_TEST_TIME_SKIPPING_SERVER is missing: run the tests with `npm test`');
-    Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('ERROR') });
-    environment = await TestWorkflowEnvironment.createTimeSkipping({
-      server: { executable: { type: 'existing-path', path } },
-    });
-    workflowBundle = await bundleWorkflowCode({
-      workflowsPath: require.resolve('../../workflows'),
-      logger: new DefaultLogger('ERROR'),
-    });
+    ({ environment, workflowBundle } = await startTimeSkipping(require.resolve('../../workflows')));
   }, 120_000);
 
   afterAll(() => environment?.teardown());

@@ -1,11 +1,5 @@
-import { TestWorkflowEnvironment } from '@temporalio/testing';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  Runtime,
-  Worker,
-  type WorkflowBundleWithSourceMap,
-} from '@temporalio/worker';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { CancelledFailure, WorkflowFailedError } from '@temporalio/client';
 import type {
   AttemptDeliveryInput,
@@ -16,6 +10,7 @@ import { WEBHOOKS_QUEUE } from '../../workflows/contracts/queues';
 import type { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery.workflow';
 import { RetrySchedule } from '../../src/webhooks/retry-schedule';
 import { loadConfig } from '../../src/config/config';
+import { startTimeSkipping } from '../support/time-skipping';
 
 /** The schedule that a Gantry without settings has. */
 const DELAYS = loadConfig({
@@ -29,16 +24,9 @@ describe('webhook delivery workflow', () => {
   let workflowBundle: WorkflowBundleWithSourceMap;
 
   beforeAll(async () => {
-    const path = process.env.GANTRY_TEST_TIME_SKIPPING_SERVER;
-    if (!path) throw new Error('GANTRY_TEST_TIME_SKIPPING_SERVER is missing: run the tests with `npm test`');
-    Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('ERROR') });
-    environment = await TestWorkflowEnvironment.createTimeSkipping({
-      server: { executable: { type: 'existing-path', path } },
-    });
-    workflowBundle = await bundleWorkflowCode({
-      workflowsPath: require.resolve('../../workflows/webhook-delivery.workflow'),
-      logger: new DefaultLogger('ERROR'),
-    });
+    ({ environment, workflowBundle } = await startTimeSkipping(
+      require.resolve('../../workflows/webhook-delivery.workflow'),
+    ));
   }, 120_000);
 
   afterAll(() => environment?.teardown());
