@@ -1,7 +1,7 @@
 const swc = require('./swc.config.json');
 
 /** Only these packages ship ESM alone; everything else loads as CommonJS without a transform. */
-const esmOnly = ['@nestjs', 'cookie', 'uuid', '@fastify/cors', 'content-disposition'];
+const esmOnly = ['@nestjs', 'cookie', 'uuid', '@fastify/cors', 'content-disposition', 'hyparquet'];
 
 /** @type {import('jest').Config} */
 module.exports = {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Injectable } from '@nestjs/common';
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { TenantId } from '../src/auth/tenant';
@@ -52,7 +53,8 @@ export class ExportActivityProvider {
       nextExportWindow: async (input) => {
         const window = await this.work.nextWindow(tenant(input), input.exportId);
         if (!window) return { next: 'over' };
-        return { next: 'due', window: { start: window.start, end: window.end }, inMs: window.inMs };
+        const { inMs, ...due } = window;
+        return { next: 'due', window: due, inMs };
       },
       spawnExport: async (input: SpawnExportInput) => ({
         exportId: (await this.work.spawn(tenant(input), input.exportId, input.window)) ?? null,
@@ -90,12 +92,16 @@ function stopped(reason: unknown): Error {
     : new CancelledFailure('The export was stopped');
 }
 
+/** Requests to the store that may be under way for one activity: each listens for its cancellation. */
+const MAX_LISTENERS = 100;
+
 /** Runs a long step: heartbeats with the latest details, passes cancellation on, maps what is final. */
 async function attempt<T>(
   step: (signal: AbortSignal, heartbeat: (details: unknown) => void) => Promise<T>,
 ): Promise<T> {
   const context = Context.current();
   let details: unknown;
+  setMaxListeners(MAX_LISTENERS, context.cancellationSignal);
   const timer = setInterval(() => context.heartbeat(details), HEARTBEAT_MS);
   try {
     return await step(context.cancellationSignal, (latest) => {

@@ -53,6 +53,7 @@ const environmentSchema = z.object({
   GANTRY_EXPORT_PART_ROWS: positiveInt.default(50_000),
   GANTRY_EXPORT_PART_BYTES: positiveInt.default(32 * 1024 * 1024),
   GANTRY_EXPORT_TIMEOUT_SECONDS: positiveInt.default(86_400),
+  GANTRY_EXPORT_LATE_PASS_HOURS: z.coerce.number().positive().max(8_760).default(24),
   GANTRY_EXPORT_ALLOW_PRIVATE_ENDPOINTS: flag.default(true),
   GANTRY_WEBHOOK_ALLOW_CIDRS: z
     .string()
@@ -134,6 +135,8 @@ export interface ExportSettings {
   partRows: number;
   partBytes: number;
   timeoutMs: number;
+  /** After the end of a window's export, for its later pass. */
+  latePassSeconds: number;
   allowPrivateEndpoints: boolean;
 }
 
@@ -242,6 +245,7 @@ export class AppConfig {
       partRows: this.env.GANTRY_EXPORT_PART_ROWS,
       partBytes: this.env.GANTRY_EXPORT_PART_BYTES,
       timeoutMs: this.env.GANTRY_EXPORT_TIMEOUT_SECONDS * 1000,
+      latePassSeconds: this.env.GANTRY_EXPORT_LATE_PASS_HOURS * 3_600,
       allowPrivateEndpoints: this.env.GANTRY_EXPORT_ALLOW_PRIVATE_ENDPOINTS,
     };
   }

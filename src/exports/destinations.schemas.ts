@@ -51,6 +51,8 @@ const configSchema = z
     region: z.string().min(1).max(64).nullish(),
     endpoint_url: endpointUrl.nullish(),
     include_bucket_in_prefix: z.boolean().default(false),
+    /** The folder above the dates: some readers of Hive partitions want every one to be `key=value`. */
+    runs_folder: z.enum(['runs', 'resource=runs']).default('runs'),
     s3_additional_kwargs: objectOptionsSchema.nullish(),
     config_kwargs_s3: clientOptionsSchema.nullish(),
   })
@@ -93,6 +95,7 @@ export const destinationSchema = z.object({
 
 export type CreateDestination = z.output<typeof createDestinationSchema>;
 export type UpdateDestination = z.output<typeof updateDestinationSchema>;
-export type DestinationConfig = CreateDestination['config'];
+export type DestinationConfig = Omit<CreateDestination['config'], 'runs_folder'> &
+  Partial<Pick<CreateDestination['config'], 'runs_folder'>>;
 export type DestinationCredentials = z.output<typeof credentialsSchema>;
 export type Destination = z.output<typeof destinationSchema>;

@@ -1,22 +1,26 @@
 /** Types of an exported column. They belong to the format version and are never guessed from the data. */
-export type ColumnType = 'text' | 'timestamp' | 'double' | 'integer' | 'boolean';
+export type ColumnType = 'text' | 'timestamp' | 'double' | 'decimal' | 'integer' | 'boolean';
+
+/** How costs are written: `double`, or `decimal` with 12 places behind the point. */
+export type CostType = 'double' | 'decimal';
 
 export interface ExportColumn {
   name: string;
   type: ColumnType;
   /** Over alias `r` of trace_runs. Instants are microseconds since the epoch, documents are JSON text. */
   sql: string;
-  /** Over alias `r`: what the value weighs, for columns that can be large. Stored lengths are read, not the values. */
+  /** Over alias `r`: the bytes of the value, for columns that can be large. For stored text its length is read, not the value. */
   size?: string;
 }
 
-const text = (name: string, sql = `r.${name}`): ExportColumn => ({ name, type: 'text', sql });
-const document = (name: string): ExportColumn => ({
+/** Text of any length. */
+const text = (name: string, sql = `r.${name}`): ExportColumn => ({
   name,
   type: 'text',
-  sql: `r.${name}`,
-  size: `coalesce(octet_length(r.${name}), 0)`,
+  sql,
+  size: `coalesce(octet_length(${sql}), 0)`,
 });
+const id = (name: string, column = name): ExportColumn => ({ name, type: 'text', sql: `r.${column}::text` });
 const timestamp = (name: string): ExportColumn => ({
   name,
   type: 'timestamp',
@@ -31,32 +35,39 @@ export const DEFAULT_COLUMNS: readonly ExportColumn[] = [
   integer('completion_tokens'),
   text('dotted_order'),
   timestamp('end_time'),
-  document('error'),
-  document('events'),
-  document('extra'),
+  text('error'),
+  text('events'),
+  text('extra'),
   text('feedback_stats', 'r.feedback_stats::text'),
   timestamp('first_token_time'),
-  text('id', 'r.run_id::text'),
-  document('inputs'),
+  id('id', 'run_id'),
+  text('inputs'),
   { name: 'is_root', type: 'boolean', sql: 'r.parent_run_id IS NULL' },
   text('name'),
-  document('outputs'),
-  text('parent_run_id', 'r.parent_run_id::text'),
+  text('outputs'),
+  id('parent_run_id'),
   text('parent_run_ids', 'to_json(r.parent_run_ids)::text'),
   cost('prompt_cost'),
   integer('prompt_tokens'),
-  text('reference_example_id', 'r.reference_example_id::text'),
+  id('reference_example_id'),
   text('run_type'),
-  text('session_id', 'r.project_id::text'),
+  id('session_id', 'project_id'),
   timestamp('start_time'),
   text('status'),
   text('tags', 'to_json(r.tags)::text'),
-  text('tenant_id', 'r.tenant_id::text'),
+  id('tenant_id'),
   cost('total_cost'),
   integer('total_tokens'),
-  text('trace_id', 'r.trace_id::text'),
+  id('trace_id'),
   text('trace_tier'),
 ];
+
+/** DECIMAL(38, 12) ends at 10^26; nothing costs as much, and a number that does must not end an export. */
+const asDecimal = (column: ExportColumn): ExportColumn => ({
+  ...column,
+  type: 'decimal',
+  sql: `CASE WHEN abs(r.${column.name}) < 1e26 THEN round(r.${column.name}, 12) END`,
+});
 
 /** Columns that are written only when they are named: each costs a look into another table. */
 const ON_REQUEST: readonly ExportColumn[] = [
@@ -74,8 +85,8 @@ const BY_NAME = new Map([...DEFAULT_COLUMNS, ...ON_REQUEST].map((column) => [col
 export const EXPORT_FIELDS: readonly string[] = [...BY_NAME.keys()];
 
 /** The columns of an export: those it names, in their fixed order, or the default ones. */
-export function exportColumns(fields: readonly string[] | null): ExportColumn[] {
-  if (!fields) return [...DEFAULT_COLUMNS];
+export function exportColumns(fields: readonly string[] | null, costs: CostType): ExportColumn[] {
   const wanted = new Set(fields);
-  return [...BY_NAME.values()].filter(({ name }) => wanted.has(name));
+  const columns = fields ? [...BY_NAME.values()].filter(({ name }) => wanted.has(name)) : DEFAULT_COLUMNS;
+  return columns.map((column) => (column.type === 'double' && costs === 'decimal' ? asDecimal(column) : column));
 }

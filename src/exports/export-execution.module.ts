@@ -8,6 +8,7 @@ import { DestinationsService } from './destinations.service';
 import { ExportExecutionService } from './export-execution.service';
 import { ExportRunsRepository } from './export-runs.repository';
 import { ExportSweep } from './export-sweep';
+import { ExportVerifier } from './export-verifier';
 import { ExportsRepository } from './exports.repository';
 import { ObjectStores } from './object-stores';
 import { ParquetEncoder } from './parquet-encoder';
@@ -22,6 +23,7 @@ import { TraceReader } from './trace-reader';
     ExportExecutionService,
     ExportRunsRepository,
     ExportSweep,
+    ExportVerifier,
     ExportsRepository,
     ObjectStores,
     ParquetEncoder,

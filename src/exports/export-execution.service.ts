@@ -7,12 +7,13 @@ import { DestinationsService, OpenDestination } from './destinations.service';
 import { ExportColumn, exportColumns } from './export-columns';
 import { ExportFailure } from './export-failure';
 import { dayFolder, exportFolder, partName } from './export-layout';
-import { exportManifest, Verification } from './export-manifest';
+import { exportManifest } from './export-manifest';
 import { ExportFile, ExportRunRow, ExportRunsRepository } from './export-runs.repository';
-import { ExportRow, ExportsRepository } from './exports.repository';
+import { ExportVerifier } from './export-verifier';
+import { ExportRow, ExportsRepository, SpawnWindow } from './exports.repository';
 import { ObjectStores } from './object-stores';
-import { ParquetEncoder } from './parquet-encoder';
-import { RowSelection, TraceReader } from './trace-reader';
+import { ParquetEncoder, SpooledPart } from './parquet-encoder';
+import { PartPlan, RowKey, RowSelection, TraceReader } from './trace-reader';
 
 /** A window of a schedule is exported this long after its end (contract), so that late runs of it are in. */
 const SPAWN_DELAY_SECONDS = 600;
@@ -20,6 +21,8 @@ const SPAWN_DELAY_SECONDS = 600;
 const PLAN_PAGE = 200;
 /** Failures of the store or the database, without a file in between, after which a partition gives up. */
 const MAX_FAILURES = 20;
+/** Sizes that are asked for together at the end of an export. */
+const HEADS_AT_ONCE = 16;
 const PARQUET = 'application/vnd.apache.parquet';
 
 export interface PartitionProgress {
@@ -48,6 +51,7 @@ export class ExportExecutionService {
     private readonly stores: ObjectStores,
     private readonly reader: TraceReader,
     private readonly encoder: ParquetEncoder,
+    private readonly verifier: ExportVerifier,
   ) {}
 
   /** How long the export may still run, when it is its turn; `wait` when others are first, `over` when it has ended. */
@@ -113,9 +117,10 @@ export class ExportExecutionService {
     const files = await this.runs.filesOf(tenantId, exportId);
     const destination = await this.destinations.open(tenantId, row.destinationId);
     try {
-      const verification = await this.sizes(destination, files, signal);
+      const wrong = await this.wrongSize(destination, files, signal);
+      if (wrong) throw new ExportFailure(`${wrong.objectKey} is not in the bucket as it was written`, true);
       const folder = exportFolder(destination.config, exportId);
-      const manifest = exportManifest(row, runs, files, destination.config, verification.canRead);
+      const manifest = exportManifest(row, runs, files, destination.config);
       return await this.exports.complete(tenantId, exportId, async () => {
         await destination.store.put(`${folder}/_manifest.json`, Buffer.from(manifest), {
           contentType: 'application/json',
@@ -146,15 +151,15 @@ export class ExportExecutionService {
   }
 
   nextWindow(tenantId: TenantId, exportId: string) {
-    return this.exports.nextWindow(tenantId, exportId, SPAWN_DELAY_SECONDS);
+    return this.exports.nextWindow(tenantId, exportId, SPAWN_DELAY_SECONDS, this.config.exports.latePassSeconds);
   }
 
-  async spawn(
-    tenantId: TenantId,
-    sourceId: string,
-    window: { start: string; end: string },
-  ): Promise<string | undefined> {
-    const exportId = await this.exports.spawn(tenantId, sourceId, window, uuidv7());
+  /** The export of a schedule's window, or the later pass over one; undefined when there is none to be made (yet). */
+  async spawn(tenantId: TenantId, sourceId: string, window: SpawnWindow): Promise<string | undefined> {
+    const { latePassSeconds } = this.config.exports;
+    const exportId = window.latePassOf
+      ? await this.exports.spawnLatePass(tenantId, sourceId, window.latePassOf, uuidv7(), latePassSeconds)
+      : await this.exports.spawn(tenantId, sourceId, window, uuidv7());
     if (exportId) await this.exports.markSeen(tenantId, exportId);
     return exportId;
   }
@@ -190,46 +195,77 @@ export class ExportExecutionService {
         run,
       );
       const files = await work.write(signal, onProgress);
-      const { missing } = await this.sizes(destination, files, signal);
-      if (missing) {
-        await this.runs.dropFiles(tenantId, exportRunId, run.attempt, missing.part);
-        throw new ExportFailure(
-          `${missing.objectKey} is not in the bucket as it was written; it is written again`,
-          false,
-        );
-      }
+      const verified = await this.verifyFiles(tenantId, run, destination, files, signal);
       const rows = files.reduce((sum, file) => sum + file.rows, 0);
       await this.checkRows(tenantId, row, run, rows);
-      if (!(await this.runs.complete(tenantId, exportRunId, run.attempt))) throw new LostPartition();
+      if (!(await this.runs.complete(tenantId, exportRunId, run.attempt, verified))) throw new LostPartition();
       return { rows, bytes: files.reduce((sum, file) => sum + file.bytes, 0), files: files.length };
     } finally {
       destination.store.close();
     }
   }
 
-  /** Fewer rows than were counted are a loss and not a success. A filter may have let go of rows that changed. */
-  private async checkRows(tenantId: TenantId, row: ExportRow, run: ExportRunRow, rows: number): Promise<void> {
-    if (rows >= run.rowsPlanned) return;
-    const counted = await this.reader.count(tenantId, selectionOf(row, run, row.plannedAt!));
-    if (row.filter !== null && rows >= counted) return;
-    throw new ExportFailure(
-      `${rows} rows were written where ${run.rowsPlanned} were counted before: rows are gone`,
-      true,
-    );
-  }
-
-  /** Compares the sizes of files in the store with what was written, where reading is permitted. */
-  private async sizes(
+  /**
+   * Reads the files back where that is permitted; those from the first wrong one on are forgotten, and written again by
+   * the next attempt. Resolves to whether they could be read.
+   */
+  private async verifyFiles(
+    tenantId: TenantId,
+    run: ExportRunRow,
     { store }: OpenDestination,
     files: ExportFile[],
     signal: AbortSignal,
-  ): Promise<Verification & { missing?: ExportFile }> {
-    for (const file of files) {
-      const size = await store.size(file.objectKey, signal);
-      if (size === undefined) return { canRead: false };
-      if (size !== file.bytes) return { canRead: true, missing: file };
+  ): Promise<boolean> {
+    const checks = await this.verifier.check(store, files, signal);
+    for (const { file, check } of checks) {
+      if (check.state !== 'wrong') continue;
+      await this.runs.dropFiles(tenantId, run.exportRunId, run.attempt, file.part);
+      throw new ExportFailure(`${file.objectKey} ${check.problem}; it is written again`, false);
     }
-    return { canRead: true };
+    return checks.every(({ check }) => check.state === 'verified');
+  }
+
+  /**
+   * Compares what was written with the source. Rows that came to light behind the reader (their transaction was slow) or
+   * moved past it are a partition to be written again; fewer rows than any attempt has seen are a loss and not a success.
+   * Under a filter rows may come and go as they change, so there only a loss counts.
+   */
+  private async checkRows(tenantId: TenantId, row: ExportRow, run: ExportRunRow, rows: number): Promise<void> {
+    if (row.filter !== null && rows >= run.rowsSeen) return;
+    const counted = await this.reader.count(tenantId, selectionOf(row, run, row.plannedAt!));
+    if (row.filter !== null) {
+      if (rows >= counted) return;
+    } else {
+      const seen = await this.runs.sawRows(tenantId, run.exportRunId, counted);
+      if (counted < seen) {
+        throw new ExportFailure(
+          `The source has ${counted} rows where ${seen} were counted before: rows are gone`,
+          true,
+        );
+      }
+      if (rows === counted) return;
+    }
+    await this.runs.dropFiles(tenantId, run.exportRunId, run.attempt, 0);
+    throw new ExportFailure(
+      `${rows} rows were written of ${counted}: rows moved meanwhile; they are written again`,
+      false,
+    );
+  }
+
+  /** The first file whose size in the store is another; none where sizes may not be read. */
+  private async wrongSize(
+    { store }: OpenDestination,
+    files: ExportFile[],
+    signal: AbortSignal,
+  ): Promise<ExportFile | undefined> {
+    for (let from = 0; from < files.length; from += HEADS_AT_ONCE) {
+      const some = files.slice(from, from + HEADS_AT_ONCE);
+      const sizes = await Promise.all(some.map(({ objectKey }) => store.size(objectKey, signal)));
+      if (sizes.includes(undefined)) return undefined;
+      const wrong = some.find(({ bytes }, index) => sizes[index] !== bytes);
+      if (wrong) return wrong;
+    }
+    return undefined;
   }
 
   private async running(tenantId: TenantId, exportId: string): Promise<ExportRow> {
@@ -272,31 +308,60 @@ class PartitionWork {
     private readonly row: ExportRow,
     private readonly run: ExportRunRow,
   ) {
-    this.columns = exportColumns(row.exportFields);
+    this.columns = exportColumns(row.exportFields, row.costType);
     this.selection = selectionOf(row, run, row.plannedAt!);
   }
 
+  /** While a part is encoded and uploaded the next one is read. Files are recorded in their order. */
   async write(signal: AbortSignal, onProgress: (progress: PartitionProgress) => void): Promise<ExportFile[]> {
     const files = await this.runs.files(this.tenantId, this.run.exportRunId);
-    for (;;) {
-      signal.throwIfAborted();
+    let part = files.length;
+    let after = files.at(-1)?.lastKey ?? null;
+    let guess = files.at(-1)?.rows;
+    let storing: Promise<void> = Promise.resolve();
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        onProgress(progressOf(files));
+        const limit = { rows: this.config.exports.partRows, bytes: this.config.exports.partBytes };
+        const plan = await this.reader.nextPart(this.tenantId, this.selection, this.columns, after, limit, guess);
+        if (!plan) break;
+        const spooled = await this.read(plan, after, signal);
+        try {
+          await storing;
+        } catch (error) {
+          await this.encoder.discard(spooled.path);
+          throw error;
+        }
+        storing = this.store(part, plan, spooled, signal).then((file) => void files.push(file));
+        // Awaited with the next part, or below: meanwhile its failure has a handler.
+        storing.catch(() => undefined);
+        part += 1;
+        after = plan.lastKey;
+        guess = plan.rows;
+      }
+      await storing;
       onProgress(progressOf(files));
-      const file = await this.writePart(files, signal);
-      if (!file) return files;
-      files.push(file);
+      return files;
+    } finally {
+      // An attempt that is over writes no more.
+      await storing.catch(() => undefined);
     }
   }
 
-  private async writePart(files: ExportFile[], signal: AbortSignal): Promise<ExportFile | undefined> {
-    const { tenantId, row, run, columns, selection } = this;
-    const after = files.at(-1)?.lastKey ?? null;
-    const limit = { rows: this.config.exports.partRows, bytes: this.config.exports.partBytes };
-    const plan = await this.reader.nextPart(tenantId, selection, columns, after, limit);
-    if (!plan) return undefined;
-    const pages = this.reader.read(tenantId, selection, columns, after, plan.lastKey, signal);
-    const { rows, file } = await this.encoder.encode(columns, pages, row.compression, signal);
-    if (rows === 0) throw new ExportFailure('Rows disappeared while they were read', false);
-    const part = files.length;
+  private async read(plan: PartPlan, after: RowKey | null, signal: AbortSignal): Promise<SpooledPart> {
+    let rows = 0;
+    const path = await this.encoder.spool(async (into) => {
+      rows = await this.reader.copy(this.tenantId, this.selection, this.columns, after, plan.lastKey, into, signal);
+    });
+    if (rows > 0) return { path, rows, rowBytes: plan.rowBytes };
+    await this.encoder.discard(path);
+    throw new ExportFailure('Rows disappeared while they were read', false);
+  }
+
+  private async store(part: number, plan: PartPlan, spooled: SpooledPart, signal: AbortSignal): Promise<ExportFile> {
+    const { tenantId, row, run } = this;
+    const file = await this.encoder.encode(this.columns, spooled, row.compression, signal);
     const { config, store } = this.destination;
     const objectKey = `${dayFolder(config, { exportId: row.exportId, tenantId, sessionId: row.sessionId }, run.day)}/${partName(run.day, part)}`;
     // Asked last before the upload: an attempt that was replaced meanwhile must not write over the other's file.
@@ -306,7 +371,7 @@ class PartitionWork {
       exportRunId: run.exportRunId,
       part,
       objectKey,
-      rows,
+      rows: spooled.rows,
       bytes: file.length,
       md5: createHash('md5').update(file).digest('hex'),
       firstKey: plan.firstKey,
@@ -318,12 +383,13 @@ class PartitionWork {
 }
 
 function selectionOf(
-  { sessionId, filter }: Pick<ExportRow, 'sessionId' | 'filter'>,
+  { sessionId, filter, changedAfter }: Pick<ExportRow, 'sessionId' | 'filter' | 'changedAfter'>,
   window: { startTime: string; endTime: string | null },
   watermark: string,
 ): RowSelection {
   if (window.endTime === null) throw new Error('A schedule has no rows of its own');
-  return { projectId: sessionId, startTime: window.startTime, endTime: window.endTime, watermark, filter };
+  const { startTime, endTime } = window;
+  return { projectId: sessionId, startTime, endTime, watermark, changedAfter, filter };
 }
 
 function progressOf(files: ExportFile[]): PartitionProgress {

@@ -1,5 +1,8 @@
 import type { DestinationConfig } from './destinations.schemas';
 
+/** Of destinations that were made before it could be chosen. */
+const DEFAULT_RUNS_FOLDER = 'runs';
+
 export interface ExportIdentity {
   exportId: string;
   tenantId: string;
@@ -35,7 +38,7 @@ export function dayFolder(
     exportFolder(config, exportId),
     `tenant_id=${tenantId}`,
     `session_id=${sessionId}`,
-    'runs',
+    config.runs_folder ?? DEFAULT_RUNS_FOLDER,
     `year=${year}`,
     `month=${month}`,
     `day=${date}`,

@@ -4,20 +4,15 @@ import { objectPath } from './export-layout';
 import { ExportFile, ExportRunRow, filesByRun } from './export-runs.repository';
 import type { ExportRow } from './exports.repository';
 
-export interface Verification {
-  /** Whether the credentials may read: without that, sizes in the bucket are not verified. */
-  canRead: boolean;
-}
-
 /** What a consumer needs to check an export. Holds nothing of the moment it was written: a repetition writes the same. */
 export function exportManifest(
   row: ExportRow,
   runs: ExportRunRow[],
   files: ExportFile[],
   config: DestinationConfig,
-  canRead: boolean,
 ): string {
   const byRun = filesByRun(files);
+  const isVerified = runs.every(({ verified }) => verified === true);
   const manifest = {
     version: 1,
     export_id: row.exportId,
@@ -31,15 +26,24 @@ export function exportManifest(
     format: row.format,
     format_version: row.formatVersion,
     compression: row.compression,
-    schema: exportColumns(row.exportFields).map(({ name, type }) => ({ name, type })),
-    sizes_verified: canRead,
+    cost_type: row.costType,
+    /** Set on a later pass: it holds what arrived or changed since; by id, its rows replace those of the first pass. */
+    late_pass: row.latePassOf && { of: row.latePassOf, changed_after: row.changedAfter },
+    schema: exportColumns(row.exportFields, row.costType).map(({ name, type }) => ({ name, type })),
+    sizes_verified: isVerified,
+    row_counts_verified: isVerified,
+    not_verified: isVerified
+      ? []
+      : ['sizes and row counts of the files: the credentials may not read (s3:GetObject is not permitted)'],
     rows: files.reduce((sum, file) => sum + file.rows, 0),
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     partitions: runs.map((run) => ({
       day: run.day,
       start_time: run.startTime,
       end_time: run.endTime,
+      rows_in_source: run.rowsSeen,
       rows: run.rowsWritten,
+      verified: run.verified === true,
       bytes: run.bytesWritten,
       files: (byRun.get(run.exportRunId) ?? []).map((file) => ({
         path: objectPath(config, file.objectKey),

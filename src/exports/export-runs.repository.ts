@@ -20,6 +20,10 @@ export interface ExportRunRow {
   rowsPlanned: number;
   rowsWritten: number;
   bytesWritten: number;
+  /** The most rows that an attempt has counted in the source. */
+  rowsSeen: number;
+  /** Whether the files were read back; null until the partition is complete. */
+  verified: boolean | null;
   createdAt: string;
   updatedAt: string;
   finishedAt: string | null;
@@ -57,6 +61,7 @@ const COLUMNS = `
   ${isoText('r.start_time')} AS "startTime", ${isoText('r.end_time')} AS "endTime", r.status, r.attempt,
   r.retry_number AS "retryNumber", r.errors, r.rows_planned::float8 AS "rowsPlanned",
   r.rows_written::float8 AS "rowsWritten", r.bytes_written::float8 AS "bytesWritten",
+  r.rows_seen::float8 AS "rowsSeen", r.verified,
   ${isoText('r.created_at')} AS "createdAt", ${isoText('r.updated_at')} AS "updatedAt",
   ${isoText('r.finished_at')} AS "finishedAt"`;
 
@@ -86,11 +91,12 @@ export class ExportRunsRepository {
       // 24 hours and not a day: a session's time zone must not make days of 23 hours.
       await transaction.query(
         `INSERT INTO bulk_export_runs
-           (tenant_id, export_run_id, export_id, day, start_time, end_time, status, rows_planned, started_at, finished_at)
+           (tenant_id, export_run_id, export_id, day, start_time, end_time, status, rows_planned, rows_seen, started_at,
+            finished_at, verified)
          SELECT e.tenant_id, gen_random_uuid(), e.export_id, (d.day AT TIME ZONE 'UTC')::date,
            greatest(d.day, e.start_time), least(d.day + interval '24 hours', e.end_time),
-           CASE WHEN c.rows IS NULL THEN 'Completed' ELSE 'Created' END, coalesce(c.rows, 0),
-           CASE WHEN c.rows IS NULL THEN now() END, CASE WHEN c.rows IS NULL THEN now() END
+           CASE WHEN c.rows IS NULL THEN 'Completed' ELSE 'Created' END, coalesce(c.rows, 0), coalesce(c.rows, 0),
+           CASE WHEN c.rows IS NULL THEN now() END, CASE WHEN c.rows IS NULL THEN now() END, c.rows IS NULL OR NULL
          FROM bulk_exports e
          CROSS JOIN LATERAL generate_series(
            date_trunc('day', e.start_time, 'UTC'), e.end_time - interval '1 microsecond', interval '24 hours') AS d(day)
@@ -231,12 +237,22 @@ export class ExportRunsRepository {
     });
   }
 
+  /** Writes down how many rows an attempt has counted in the source; resolves to the most of all attempts. */
+  async sawRows(tenantId: TenantId, exportRunId: string, rows: number): Promise<number> {
+    const [[row]] = await this.database.query<[{ rowsSeen: number }[], number]>(
+      `UPDATE bulk_export_runs SET rows_seen = greatest(rows_seen, $3)
+       WHERE tenant_id = $1 AND export_run_id = $2 RETURNING rows_seen::float8 AS "rowsSeen"`,
+      [tenantId, exportRunId, rows],
+    );
+    return row?.rowsSeen ?? rows;
+  }
+
   /** Completes the partition for the attempt that holds it. */
-  async complete(tenantId: TenantId, exportRunId: string, attempt: number): Promise<boolean> {
+  async complete(tenantId: TenantId, exportRunId: string, attempt: number, verified: boolean): Promise<boolean> {
     const [rows] = await this.database.query<[unknown[], number]>(
-      `UPDATE bulk_export_runs SET status = 'Completed', finished_at = now(), updated_at = now()
+      `UPDATE bulk_export_runs SET status = 'Completed', verified = $4, finished_at = now(), updated_at = now()
        WHERE tenant_id = $1 AND export_run_id = $2 AND attempt = $3 AND status = 'Running' RETURNING export_run_id`,
-      [tenantId, exportRunId, attempt],
+      [tenantId, exportRunId, attempt, verified],
     );
     return rows.length > 0;
   }

@@ -53,6 +53,10 @@ export const createExportSchema = z
       })
       .optional(),
     interval_hours: z.int().min(1).max(168).optional(),
+    /** How costs are written: `decimal` is DECIMAL(38, 12). */
+    cost_type: z.enum(['double', 'decimal']).default('double'),
+    /** Of a scheduled export: `reexport` adds a later pass over each window, of what arrived or changed since. */
+    late_data: z.enum(['ignore', 'reexport']).default('ignore'),
   })
   .superRefine((body, context) => {
     const { start_time: start, end_time: end, interval_hours: interval } = body;
@@ -64,6 +68,13 @@ export const createExportSchema = z
       });
     } else if (interval === undefined && end === undefined) {
       context.addIssue({ code: 'custom', path: ['end_time'], message: 'is required for a one-off export' });
+    }
+    if (interval === undefined && body.late_data === 'reexport') {
+      context.addIssue({
+        code: 'custom',
+        path: ['late_data'],
+        message: '`reexport` is for scheduled exports (interval_hours is missing)',
+      });
     }
     // Instants are written so that the order of the texts is the order of the moments.
     if (end !== undefined && !(start < end)) {
@@ -122,10 +133,14 @@ export interface BulkExport {
   compression: string;
   export_fields: string[] | null;
   interval_hours: number | null;
+  cost_type: string;
+  late_data: string;
   status: ExportStatus;
   /** Why the export failed, where it did. */
   error: string | null;
   source_bulk_export_id: string | null;
+  /** The export whose window this one passes over again, for late data. */
+  late_pass_of: string | null;
   created_at: string;
   updated_at: string;
   finished_at: string | null;
@@ -166,6 +181,8 @@ export interface BulkExportRun {
       exported_files: string[];
       export_path: string;
       latest_cursor: string | null;
+      /** Whether the files were read back and compared; null until the partition is complete. */
+      verified: boolean | null;
     };
   };
 }

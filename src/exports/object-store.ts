@@ -5,6 +5,7 @@ import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
+  GetObjectCommand,
   HeadObjectCommand,
   PutObjectCommand,
   S3Client,
@@ -52,6 +53,48 @@ export class ObjectStore {
         abortSignal: signal,
       });
       return head.ContentLength;
+    } catch (error) {
+      const status = statusOf(error);
+      if (status === 404) return null;
+      if (status === 403 || status === 401) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Part of an object, `from` inclusive, `to` exclusive, with the size of all of it. Undefined where reading isn't
+   * permitted, null when there is no such object or it ends before `from`.
+   */
+  async readRange(
+    key: string,
+    from: number,
+    to: number,
+    signal?: AbortSignal,
+  ): Promise<{ data: Uint8Array; size: number } | null | undefined> {
+    try {
+      const object = await this.client.send(
+        new GetObjectCommand({ Bucket: this.config.bucket_name, Key: key, Range: `bytes=${from}-${to - 1}` }),
+        { abortSignal: signal },
+      );
+      const data = (await object.Body?.transformToByteArray()) ?? new Uint8Array();
+      const whole = /\/(\d+)$/.exec(object.ContentRange ?? '')?.[1];
+      // A store that knows no ranges answers with everything.
+      return whole ? { data, size: Number(whole) } : { data: data.subarray(from, to), size: data.length };
+    } catch (error) {
+      const status = statusOf(error);
+      if (status === 404 || status === 416) return null;
+      if (status === 403 || status === 401) return undefined;
+      throw error;
+    }
+  }
+
+  /** An object as text, with the same answers as `readRange` where there is none to be had. */
+  async readText(key: string, signal?: AbortSignal): Promise<string | null | undefined> {
+    try {
+      const object = await this.client.send(new GetObjectCommand({ Bucket: this.config.bucket_name, Key: key }), {
+        abortSignal: signal,
+      });
+      return (await object.Body?.transformToString()) ?? '';
     } catch (error) {
       const status = statusOf(error);
       if (status === 404) return null;

@@ -1,21 +1,38 @@
-import { DuckDBInstance } from '@duckdb/node-api';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { exportColumns } from './export-columns';
 import { ParquetEncoder } from './parquet-encoder';
-import type { RowValues } from './trace-reader';
 
-const columns = exportColumns(['id', 'start_time', 'total_cost', 'total_tokens', 'is_root', 'inputs', 'tags']);
+const columns = exportColumns(
+  ['id', 'start_time', 'total_cost', 'total_tokens', 'is_root', 'inputs', 'tags'],
+  'double',
+);
 const never = new AbortController().signal;
 
-async function* pages(...given: RowValues[][]): AsyncGenerator<RowValues[]> {
-  yield* given;
-}
+type Values = (string | null)[];
 
 /** Columns come in their fixed order: id, inputs, is_root, start_time, tags, total_cost, total_tokens. */
-function row(n: number, inputs: string | null = `{"n": ${n}}`): RowValues {
-  return [`id ${n}`, inputs, n % 2 === 0, String(1_795_219_200_000_001n + BigInt(n)), null, n / 3, '9007199254740993'];
+function row(n: number, inputs: string | null = `{"n": ${n}}`): Values {
+  return [
+    `id ${n}`,
+    inputs,
+    n % 2 === 0 ? 't' : 'f',
+    String(1_795_219_200_000_001n + BigInt(n)),
+    null,
+    String(n / 3),
+    '9007199254740993',
+  ];
+}
+
+/** As PostgreSQL writes it. */
+function csv(rows: Values[]): string {
+  const field = (value: string | null): string =>
+    value === null ? '' : value === '' || /[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+  return rows.map((values) => `${values.map(field).join(',')}\n`).join('');
 }
 
 describe('the Parquet encoder', () => {
@@ -31,6 +48,12 @@ describe('the Parquet encoder', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
+  async function encode(rows: Values[], using = encoder, given = columns): Promise<Buffer> {
+    const path = await using.spool((into) => pipeline(Readable.from(rows.map((one) => csv([one]))), into));
+    const rowBytes = Math.max(...rows.map((one) => csv([one]).length * 2));
+    return using.encode(given, { path, rows: rows.length, rowBytes }, 'zstandard', never);
+  }
+
   async function read(file: Buffer, sql: string) {
     const path = join(directory, 'read.parquet');
     await writeFile(path, file);
@@ -44,29 +67,38 @@ describe('the Parquet encoder', () => {
     }
   }
 
-  it('writes the same bytes for the same rows, however they are paged', async () => {
-    const rows = Array.from({ length: 5_000 }, (_, n) => row(n));
-    const whole = await encoder.encode(columns, pages(rows), 'zstandard', never);
-    const again = await new ParquetEncoder().encode(columns, pages(rows), 'zstandard', never);
-    expect(again.file.equals(whole.file)).toBe(true);
-    const halves = await encoder.encode(columns, pages(rows.slice(0, 2_048), rows.slice(2_048)), 'zstandard', never);
-    expect(halves.file.equals(whole.file)).toBe(true);
-    expect(whole.rows).toBe(5_000);
+  it('writes the same bytes for the same rows', async () => {
+    const rows = Array.from({ length: 25_000 }, (_, n) => row(n));
+    const first = await encode(rows);
+    const other = new ParquetEncoder();
+    const again = await encode(rows, other);
+    await other.onModuleDestroy();
+    expect(again.equals(first)).toBe(true);
+    expect(await read(first, 'SELECT count(*) FROM FILE')).toEqual([[25_000n]]);
   });
 
-  it('keeps large text, emoji, whole numbers beyond 2^53 and microseconds', async () => {
+  it('keeps large text, emoji, line breaks, whole numbers beyond 2^53 and microseconds', async () => {
     const large = `"${'🚀'.repeat(2_621_440)}"`;
-    const { file } = await encoder.encode(columns, pages([row(0, large), row(1, null)]), 'zstandard', never);
+    const broken = 'a\r\nb\n"c",\\N,\\.';
+    const file = await encode([row(0, large), row(1, null), row(2, ''), row(3, broken), row(4, '\\.')]);
     const rows = await read(file, 'SELECT inputs, total_tokens, epoch_us(start_time), total_cost FROM FILE');
+    const tokens = 9_007_199_254_740_993n;
     expect(rows).toEqual([
-      [large, 9_007_199_254_740_993n, 1_795_219_200_000_001n, 0],
-      [null, 9_007_199_254_740_993n, 1_795_219_200_000_002n, 1 / 3],
+      [large, tokens, 1_795_219_200_000_001n, 0],
+      [null, tokens, 1_795_219_200_000_002n, 1 / 3],
+      ['', tokens, 1_795_219_200_000_003n, 2 / 3],
+      [broken, tokens, 1_795_219_200_000_004n, 1],
+      ['\\.', tokens, 1_795_219_200_000_005n, 4 / 3],
     ]);
   });
 
+  it('takes rows of 100 MB', async () => {
+    const file = await encode([row(0), row(1, 'x'.repeat(100 * 1024 * 1024)), row(2)]);
+    expect(await read(file, 'SELECT length(inputs) FROM FILE')).toEqual([[8n], [104_857_600n], [8n]]);
+  });
+
   it('has a schema of its own when every value is null', async () => {
-    const nothing = columns.map(() => null);
-    const { file } = await encoder.encode(columns, pages([nothing]), 'none', never);
+    const file = await encode([columns.map(() => null)]);
     const described = await read(
       file,
       `SELECT name, coalesce(logical_type, converted_type, type) FROM parquet_schema(FILE) WHERE num_children IS NULL`,
@@ -79,16 +111,53 @@ describe('the Parquet encoder', () => {
     });
   });
 
-  it('stops when it is told to', async () => {
+  it('writes costs as decimals where they are asked for', async () => {
+    const decimals = exportColumns(['id', 'total_cost'], 'decimal');
+    const file = await encode(
+      [
+        ['a', '0.100000000001'],
+        ['b', '99999999999999.000000000001'],
+      ],
+      encoder,
+      decimals,
+    );
+    expect(await read(file, 'SELECT typeof(total_cost), total_cost::VARCHAR FROM FILE')).toEqual([
+      ['DECIMAL(38,12)', '0.100000000001'],
+      ['DECIMAL(38,12)', '99999999999999.000000000001'],
+    ]);
+  });
+
+  it('tells of a row that it can not read without a word of it', async () => {
+    const path = await encoder.spool((into) => pipeline(Readable.from(['secret,secret,secret,secret,,,\n']), into));
+    const failure = await encoder
+      .encode(columns, { path, rows: 1, rowBytes: 100 }, 'zstandard', never)
+      .then(String, String);
+    expect(failure).toMatch(/CSV Error/);
+    expect(failure).not.toContain('secret');
+  });
+
+  it('fails when rows are missing', async () => {
+    const path = await encoder.spool((into) => pipeline(Readable.from([csv([row(1)])]), into));
+    await expect(encoder.encode(columns, { path, rows: 2, rowBytes: 100 }, 'zstandard', never)).rejects.toThrow(
+      '1 of 2 rows',
+    );
+  });
+
+  it('stops when it is told to, and leaves nothing behind', async () => {
+    const own = new ParquetEncoder();
     const stop = new AbortController();
-    async function* endless(): AsyncGenerator<RowValues[]> {
-      for (let page = 0; ; page += 1) {
-        if (page === 3) stop.abort(new Error('stopped'));
-        if (page > 10) throw new Error('still reading');
-        stop.signal.throwIfAborted();
-        yield Array.from({ length: 2_048 }, (_, n) => row(n));
-      }
-    }
-    await expect(encoder.encode(columns, endless(), 'zstandard', stop.signal)).rejects.toThrow('stopped');
+    const rows = Array.from({ length: 200_000 }, (_, n) => row(n));
+    const path = await own.spool((into) => pipeline(Readable.from([csv(rows)]), into));
+    const encoding = own.encode(columns, { path, rows: 200_000, rowBytes: 200 }, 'gzip', stop.signal);
+    setTimeout(() => stop.abort(new Error('stopped')), 20);
+    await expect(encoding).rejects.toThrow('stopped');
+    const failed = own.spool(async (into) => {
+      into.write('half a row');
+      into.destroy();
+      throw new Error('connection lost');
+    });
+    await expect(failed).rejects.toThrow('connection lost');
+    expect((await readdir(join(path, '..'))).filter((name) => name.startsWith('part_'))).toEqual([]);
+    await own.onModuleDestroy();
   });
 });

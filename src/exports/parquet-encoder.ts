@@ -1,43 +1,36 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Writable } from 'node:stream';
 import { Injectable, OnModuleDestroy } from '@nestjs/common';
-import {
-  BIGINT,
-  BOOLEAN,
-  DOUBLE,
-  DuckDBConnection,
-  DuckDBDataChunk,
-  DuckDBInstance,
-  DuckDBTimestampTZValue,
-  DuckDBType,
-  DuckDBValue,
-  TIMESTAMPTZ,
-  VARCHAR,
-} from '@duckdb/node-api';
+import { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { ColumnType, ExportColumn } from './export-columns';
 import type { CreateExport } from './exports.schemas';
-import type { RowValues } from './trace-reader';
 
-/** A chunk blocks this thread while it is filled: small ones cost little more and let others in between. */
-const CHUNK_ROWS = 512;
+const MIB = 1024 * 1024;
 /** Held in memory until it is written: at 2 KB a row about 20 MB. */
 const ROW_GROUP_ROWS = 10_240;
-/** Several parts at once share this; what doesn't fit spills to the temporary directory. */
-const MEMORY_LIMIT = '160MB';
+/** Several parts at once share this. */
+const MEMORY_LIMIT_MB = 160;
 /** What a part has used is given back to the system soon, and not kept for the next one. */
 const FLUSH_THRESHOLD = '8MB';
+/** The reader's buffers, unless a row is larger: a row that doesn't fit into one is read wrongly. */
+const BUFFER_BYTES = 4 * MIB;
+/** Rows that need larger buffers need memory for several of them, and for what is made of the values. */
+const BUFFERS = 8;
 
 /** The host is part of the name: containers may share the place and not the process ids. */
 const DIRECTORY = `gantry-export-${hostname().replaceAll('-', '')}-`;
 
-const DUCKDB_TYPES: Record<ColumnType, DuckDBType> = {
-  text: VARCHAR,
-  timestamp: TIMESTAMPTZ,
-  double: DOUBLE,
-  integer: BIGINT,
-  boolean: BOOLEAN,
+/** As the columns stand in the CSV. Instants are microseconds since the epoch. */
+const CSV_TYPES: Record<ColumnType, string> = {
+  text: 'VARCHAR',
+  timestamp: 'BIGINT',
+  double: 'DOUBLE',
+  decimal: 'DECIMAL(38, 12)',
+  integer: 'BIGINT',
+  boolean: 'BOOLEAN',
 };
 
 const CODECS: Record<CreateExport['compression'], string> = {
@@ -47,51 +40,76 @@ const CODECS: Record<CreateExport['compression'], string> = {
   zstandard: 'ZSTD',
 };
 
-export interface EncodedPart {
+/** Rows that wait to be encoded, in a file. */
+export interface SpooledPart {
+  path: string;
   rows: number;
-  file: Buffer;
+  rowBytes: number;
 }
 
 /**
  * Writes Parquet files with DuckDB. The same rows give the same bytes: one thread, rows in the order in which they come,
- * row groups of a fixed number of rows.
+ * row groups of a fixed number of rows. Rows come as CSV in a file: none of them passes through JavaScript as a value.
  */
 @Injectable()
 export class ParquetEncoder implements OnModuleDestroy {
   private opened: Promise<{ instance: DuckDBInstance; directory: string }> | undefined;
   private sequence = 0;
+  private extraMb = 0;
 
+  /**
+   * Takes rows in, as PostgreSQL writes CSV (NULL is nothing, the empty text is "").
+   * @returns the path of what was written, for `encode` or `discard`
+   */
+  async spool(write: (into: Writable) => Promise<void>): Promise<string> {
+    const { directory } = await this.open();
+    const path = join(directory, `part_${(this.sequence += 1)}.csv`);
+    try {
+      await write(createWriteStream(path, { highWaterMark: MIB }));
+      return path;
+    } catch (error) {
+      await this.discard(path);
+      throw error;
+    }
+  }
+
+  async discard(spooled: string): Promise<void> {
+    await rm(spooled, { force: true });
+  }
+
+  /**
+   * Makes a Parquet file of what was spooled, which is gone afterwards.
+   * @param part.rowBytes at least the length of the longest row as CSV
+   * @param part.rows how many rows were spooled
+   */
   async encode(
     columns: ExportColumn[],
-    pages: AsyncIterable<RowValues[]>,
+    part: SpooledPart,
     compression: CreateExport['compression'],
     signal: AbortSignal,
-  ): Promise<EncodedPart> {
-    const { instance, directory } = await this.open();
-    const name = `part_${(this.sequence += 1)}`;
-    const path = join(directory, `${name}.parquet`);
+  ): Promise<Buffer> {
+    const { instance } = await this.open();
+    const path = `${part.path}.parquet`;
     const connection = await instance.connect();
     const interrupt = (): void => connection.interrupt();
     signal.addEventListener('abort', interrupt);
     try {
-      const types = columns.map(({ type }) => DUCKDB_TYPES[type]);
-      const definitions = columns.map((column, index) => `"${column.name}" ${String(types[index])}`);
-      await connection.run(`CREATE TABLE ${name} (${definitions.join(', ')})`);
-      const rows = await this.append(connection, name, columns, types, pages);
       signal.throwIfAborted();
-      await connection.run(
-        `COPY ${name} TO '${path}' (FORMAT parquet, COMPRESSION ${CODECS[compression]}, ROW_GROUP_SIZE ${ROW_GROUP_ROWS})`,
+      const { size } = await stat(part.path);
+      const bufferBytes = Math.max(BUFFER_BYTES, Math.min(part.rowBytes, size) + 1);
+      const rows = await this.withMemory(connection, bufferBytes, () =>
+        copyCsv(connection, columns, part.path, path, compression, bufferBytes),
       );
-      return { rows, file: await readFile(path) };
+      if (rows !== part.rows) throw new Error(`${rows} of ${part.rows} rows came out of the Parquet writer`);
+      return await readFile(path);
     } catch (error) {
       // DuckDB says "interrupted" in its own words; the reason is the signal's.
       signal.throwIfAborted();
-      throw error;
+      throw withoutRows(error);
     } finally {
       signal.removeEventListener('abort', interrupt);
-      await connection.run(`DROP TABLE IF EXISTS ${name}`);
       connection.closeSync();
-      await rm(path, { force: true });
+      await Promise.all([rm(path, { force: true }), this.discard(part.path)]);
     }
   }
 
@@ -102,31 +120,18 @@ export class ParquetEncoder implements OnModuleDestroy {
     await rm(directory, { recursive: true, force: true });
   }
 
-  private async append(
-    connection: DuckDBConnection,
-    table: string,
-    columns: ExportColumn[],
-    types: DuckDBType[],
-    pages: AsyncIterable<RowValues[]>,
-  ): Promise<number> {
-    const appender = await connection.createAppender(table);
-    let rows = 0;
+  /** Gives what large rows need, for as long as they are at work. */
+  private async withMemory<T>(connection: DuckDBConnection, bufferBytes: number, work: () => Promise<T>): Promise<T> {
+    if (bufferBytes === BUFFER_BYTES) return work();
+    const extraMb = Math.ceil((bufferBytes / MIB) * BUFFERS);
+    this.extraMb += extraMb;
+    await connection.run(`SET memory_limit = '${MEMORY_LIMIT_MB + this.extraMb}MB'`);
     try {
-      for await (const page of pages) {
-        for (let from = 0; from < page.length; from += CHUNK_ROWS) {
-          const slice = page.slice(from, from + CHUNK_ROWS);
-          const chunk = DuckDBDataChunk.create(types, slice.length);
-          chunk.setColumns(columns.map(({ type }, index) => slice.map((row) => toDuckDb(type, row[index]))));
-          appender.appendDataChunk(chunk);
-          rows += slice.length;
-          // Appending is done on this thread, which has heartbeats and other work to see to.
-          await nextTurn();
-        }
-      }
+      return await work();
     } finally {
-      appender.closeSync();
+      this.extraMb -= extraMb;
+      await connection.run(`SET memory_limit = '${MEMORY_LIMIT_MB + this.extraMb}MB'`);
     }
-    return rows;
   }
 
   private open(): Promise<{ instance: DuckDBInstance; directory: string }> {
@@ -135,7 +140,7 @@ export class ParquetEncoder implements OnModuleDestroy {
       const directory = await mkdtemp(join(tmpdir(), `${DIRECTORY}${process.pid}-`));
       const instance = await DuckDBInstance.create(':memory:', {
         threads: '1',
-        memory_limit: MEMORY_LIMIT,
+        memory_limit: `${MEMORY_LIMIT_MB}MB`,
         allocator_flush_threshold: FLUSH_THRESHOLD,
         allocator_bulk_deallocation_flush_threshold: FLUSH_THRESHOLD,
         temp_directory: join(directory, 'spill'),
@@ -165,14 +170,30 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function toDuckDb(type: ColumnType, value: unknown): DuckDBValue {
-  if (value === null || value === undefined) return null;
-  switch (type) {
-    case 'timestamp':
-      return new DuckDBTimestampTZValue(BigInt(value as string));
-    case 'integer':
-      return BigInt(value as string);
-    default:
-      return value as DuckDBValue;
-  }
+async function copyCsv(
+  connection: DuckDBConnection,
+  columns: ExportColumn[],
+  from: string,
+  to: string,
+  compression: CreateExport['compression'],
+  bufferBytes: number,
+): Promise<number> {
+  const types = columns.map(({ name, type }) => `'${name}': '${CSV_TYPES[type]}'`);
+  const values = columns.map(({ name, type }) =>
+    type === 'timestamp' ? `make_timestamptz("${name}") AS "${name}"` : `"${name}"`,
+  );
+  const result = await connection.runAndReadAll(
+    `COPY (
+       SELECT ${values.join(', ')} FROM read_csv('${from}', columns = {${types.join(', ')}}, auto_detect = false,
+         header = false, delim = ',', quote = '"', escape = '"', new_line = '\\n', nullstr = '',
+         allow_quoted_nulls = false, parallel = false, max_line_size = ${bufferBytes}, buffer_size = ${bufferBytes})
+     ) TO '${to}' (FORMAT parquet, COMPRESSION ${CODECS[compression]}, ROW_GROUP_SIZE ${ROW_GROUP_ROWS})`,
+  );
+  return Number(result.getRows()[0]?.[0] ?? 0);
+}
+
+/** DuckDB quotes the row that it could not read: users' data, which belongs in no error and no log. */
+function withoutRows(error: unknown): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  return new Error(message.split('\n', 1)[0].slice(0, 200));
 }

@@ -1,8 +1,12 @@
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import type { PoolClient, QueryArrayResult } from 'pg';
+import type { PoolClient } from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
 import { DataSource } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import type { TenantId } from '../auth/tenant';
 import { parseFilter } from '../traces/filter/filter-parser';
 import { filterToSql } from '../traces/filter/filter-sql';
@@ -10,6 +14,7 @@ import { SqlParams } from '../traces/filter/sql-params';
 import { ExportColumn } from './export-columns';
 import type { DayCount } from './export-runs.repository';
 import { isoText } from './exports.repository';
+import { SqlLiterals } from './sql-literals';
 
 /** The place of a row in the order of an export. The instant is ISO text with its microseconds. */
 export interface RowKey {
@@ -23,6 +28,8 @@ export interface RowSelection {
   startTime: string;
   endTime: string;
   watermark: string;
+  /** Only rows that arrived or changed after this moment; null for all. */
+  changedAfter: string | null;
   filter: string | null;
 }
 
@@ -31,20 +38,21 @@ export interface PartPlan {
   rows: number;
   firstKey: RowKey;
   lastKey: RowKey;
+  /** At least the length of the longest of them as CSV. */
+  rowBytes: number;
 }
 
-export type RowValues = unknown[];
-
-/** What every row weighs beside its documents. */
+/** What every row weighs beside its texts: numbers, instants and ids. */
 const ROW_OVERHEAD_BYTES = 600;
-const PAGE_ROWS = 512;
+/** Rows that are weighed at first; twice as many each time that they all fit. */
+const GUESS_ROWS = 4_096;
 /** A batch of traces is written within seconds; what takes longer is something else, and isn't waited for. */
 const WRITERS_MS = 10_000;
 const WRITERS_POLL_MS = 50;
 
 /**
  * Reads traces for exports, in the order of (start_time, run_id). A part is first measured (stored lengths, no values)
- * and then read up to a fixed key: how much is in memory depends on the part's bounds alone, not on the export's size.
+ * and then read up to a fixed key: how much is held depends on the part's bounds alone, not on the export's size.
  */
 @Injectable()
 export class TraceReader {
@@ -89,8 +97,64 @@ export class TraceReader {
     return row.rows;
   }
 
-  /** The next part after `after`: at most so many rows, and so many bytes unless one row alone has more. */
+  /**
+   * The next part after `after`: at most so many rows, and so many bytes unless one row alone has more. It depends on the
+   * first key and the limits only. `guess` (the rows of the part before) spares weighing rows that won't fit.
+   */
   async nextPart(
+    tenantId: TenantId,
+    selection: RowSelection,
+    columns: ExportColumn[],
+    after: RowKey | null,
+    limit: { rows: number; bytes: number },
+    guess = GUESS_ROWS,
+  ): Promise<PartPlan | undefined> {
+    for (let rows = Math.min(limit.rows, Math.ceil(guess * 1.25)); ; rows = Math.min(limit.rows, rows * 2)) {
+      const part = await this.weigh(tenantId, selection, columns, after, { rows, bytes: limit.bytes });
+      if (!part || part.rows < rows || rows === limit.rows) return part;
+    }
+  }
+
+  /**
+   * Writes the rows after `after` up to and including `last` as CSV, the columns in their order.
+   * @returns how many there were
+   */
+  async copy(
+    tenantId: TenantId,
+    selection: RowSelection,
+    columns: ExportColumn[],
+    after: RowKey | null,
+    last: RowKey,
+    into: Writable,
+    signal: AbortSignal,
+  ): Promise<number> {
+    // COPY takes no parameters.
+    const { where, params } = this.where(tenantId, selection, after, new SqlLiterals());
+    const rows = copyTo(
+      `COPY (
+         SELECT ${columns.map(({ sql }) => sql).join(', ')} FROM trace_runs r
+         WHERE ${where} AND (r.start_time, r.run_id) <= ${keyOf(last, params)}
+         ORDER BY r.start_time, r.run_id
+       ) TO STDOUT (FORMAT csv)`,
+    );
+    const [client, release] = (await (this.database.driver as PostgresDriver).obtainMasterConnection()) as [
+      PoolClient,
+      (error?: unknown) => void,
+    ];
+    try {
+      await pipeline(client.query(rows), into, { signal });
+      // The count comes behind the last row: it is there when the connection answers again.
+      await client.query('');
+      release();
+      return rows.rowCount;
+    } catch (error) {
+      // Broken off in the middle, the connection is of no use to anybody else.
+      release(error);
+      throw error;
+    }
+  }
+
+  private async weigh(
     tenantId: TenantId,
     selection: RowSelection,
     columns: ExportColumn[],
@@ -105,12 +169,12 @@ export class TraceReader {
          SELECT r.start_time, r.run_id, ${weight} AS weight FROM trace_runs r
          WHERE ${where} ORDER BY r.start_time, r.run_id LIMIT ${params.add(limit.rows, 'bigint')}
        ), measured AS (
-         SELECT start_time, run_id, row_number() OVER place AS rows, sum(weight) OVER place AS bytes
+         SELECT start_time, run_id, weight, row_number() OVER place AS rows, sum(weight) OVER place AS bytes
          FROM ahead WINDOW place AS (ORDER BY start_time, run_id ROWS UNBOUNDED PRECEDING)
        ), fitting AS (
          SELECT * FROM measured WHERE rows = 1 OR bytes <= ${params.add(limit.bytes, 'bigint')}
        )
-       SELECT l.rows::float8 AS rows,
+       SELECT l.rows::float8 AS rows, (SELECT max(weight) * 2 FROM fitting)::float8 AS "rowBytes",
          json_build_object('startTime', ${isoText('f.start_time')}, 'runId', f.run_id) AS "firstKey",
          json_build_object('startTime', ${isoText('l.start_time')}, 'runId', l.run_id) AS "lastKey"
        FROM (SELECT * FROM fitting ORDER BY rows LIMIT 1) f, (SELECT * FROM fitting ORDER BY rows DESC LIMIT 1) l`,
@@ -119,49 +183,12 @@ export class TraceReader {
     return row;
   }
 
-  /** The rows after `after` up to and including `last`, in pages, with the columns' values in their order. */
-  async *read(
-    tenantId: TenantId,
-    selection: RowSelection,
-    columns: ExportColumn[],
-    after: RowKey | null,
-    last: RowKey,
-    signal: AbortSignal,
-  ): AsyncGenerator<RowValues[]> {
-    const { where, params } = this.where(tenantId, selection, after);
-    const text = `DECLARE export_rows NO SCROLL CURSOR FOR
-      SELECT ${columns.map(({ sql }) => sql).join(', ')} FROM trace_runs r
-      WHERE ${where} AND (r.start_time, r.run_id) <= ${keyOf(last, params)}
-      ORDER BY r.start_time, r.run_id`;
-    const runner = this.database.createQueryRunner();
-    try {
-      const client = (await runner.connect()) as PoolClient;
-      await client.query('BEGIN READ ONLY');
-      try {
-        await client.query(text, params.values);
-        for (;;) {
-          signal.throwIfAborted();
-          const page: QueryArrayResult<RowValues> = await client.query({
-            text: `FETCH ${PAGE_ROWS} FROM export_rows`,
-            rowMode: 'array',
-          });
-          if (page.rows.length > 0) yield page.rows;
-          if (page.rows.length < PAGE_ROWS) break;
-        }
-      } finally {
-        await client.query('ROLLBACK');
-      }
-    } finally {
-      await runner.release();
-    }
-  }
-
   private where(
     tenantId: TenantId,
-    { projectId, startTime, endTime, watermark, filter }: RowSelection,
+    { projectId, startTime, endTime, watermark, changedAfter, filter }: RowSelection,
     after: RowKey | null = null,
+    params = new SqlParams(),
   ): { where: string; params: SqlParams } {
-    const params = new SqlParams();
     const conditions = [
       `r.tenant_id = ${params.add(tenantId, 'uuid')}`,
       `r.project_id = ${params.add(projectId, 'uuid')}`,
@@ -169,6 +196,7 @@ export class TraceReader {
       `r.start_time < ${params.add(endTime, 'timestamptz')}`,
       `r.received_at <= ${params.add(watermark, 'timestamptz')}`,
     ];
+    if (changedAfter !== null) conditions.push(`r.updated_at > ${params.add(changedAfter, 'timestamptz')}`);
     if (after) conditions.push(`(r.start_time, r.run_id) > ${keyOf(after, params)}`);
     if (filter !== null) conditions.push(filterToSql(parseFilter(filter), params));
     return { where: conditions.join(' AND '), params };

@@ -91,6 +91,8 @@ export interface EndPartitionInput extends PartitionReference {
 export interface ExportWindow {
   start: string;
   end: string;
+  /** The window was exported before, and this is the export that did it: what is late is exported now. */
+  latePassOf?: string;
 }
 
 /** `due`: the window can be exported in this long. `over`: the schedule has ended. */

@@ -86,7 +86,7 @@ const SELECTED = COLUMNS.map((column) =>
 
 /** What clients and exports show of a run's feedback, by key; labels are counted, numbers are summed up. */
 const REFRESH_STATS = `
-  UPDATE trace_runs r SET feedback_stats = s.stats
+  UPDATE trace_runs r SET feedback_stats = s.stats, updated_at = now()
   FROM trace_run_keys k, (
     SELECT run_id, jsonb_object_agg(key, stat) AS stats FROM (
       SELECT f.run_id, f.key, jsonb_build_object(
@@ -171,7 +171,7 @@ export class FeedbackRepository {
   /** The last feedback of a run is gone: so is its summary. */
   async clearStats(manager: EntityManager, tenantId: TenantId, runId: string): Promise<void> {
     await manager.query(
-      `UPDATE trace_runs r SET feedback_stats = NULL FROM trace_run_keys k
+      `UPDATE trace_runs r SET feedback_stats = NULL, updated_at = now() FROM trace_run_keys k
        WHERE k.tenant_id = $1 AND k.run_id = $2 AND r.tenant_id = $1 AND r.project_id = k.project_id
          AND r.start_time = k.start_time AND r.run_id = k.run_id`,
       [tenantId, runId],

@@ -289,7 +289,7 @@ export class TraceIngestRepository {
    */
   async settleTraces(manager: EntityManager, tenantId: TenantId, traceIds: string[]): Promise<void> {
     await manager.query(
-      `UPDATE trace_runs c SET parent_run_id = root.run_id
+      `UPDATE trace_runs c SET parent_run_id = root.run_id, updated_at = now()
        FROM trace_runs root
        WHERE root.tenant_id = $1 AND root.trace_id = ANY ($2::uuid[]) AND root.parent_run_id IS NULL
          AND root.metadata ->> '${SPAN_ID_KEY}' ~ '^[0-9a-f]{16}$'

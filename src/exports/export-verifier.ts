@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { parquetMetadataAsync } from 'hyparquet';
+import type { ExportFile } from './export-runs.repository';
+import type { ObjectStore } from './object-store';
+
+/** Files that are looked at together: each costs a request or two. */
+const CONCURRENCY = 16;
+/** A footer of 29 columns and five row groups has about 20 KB; a larger one is asked for again. */
+const FOOTER_BYTES = 64 * 1024;
+
+export type WrittenFile = Pick<ExportFile, 'objectKey' | 'rows' | 'bytes'>;
+
+/** `unreadable`: the credentials may not read. `wrong`: the store holds something else, or nothing. */
+export type FileCheck = { state: 'verified' } | { state: 'unreadable' } | { state: 'wrong'; problem: string };
+
+/** Compares what a store holds with what was written to it, by a Parquet reader that isn't the writer. */
+@Injectable()
+export class ExportVerifier {
+  /**
+   * Reads the end of each file: its size and the row count in its footer. Stops at the first that may not be read,
+   * since none may then.
+   * @returns a check for each file, in their order; those behind an unreadable one are unreadable
+   */
+  async check<T extends WrittenFile>(
+    store: ObjectStore,
+    files: T[],
+    signal?: AbortSignal,
+  ): Promise<{ file: T; check: FileCheck }[]> {
+    const checks = files.map((file) => ({ file, check: { state: 'unreadable' } as FileCheck }));
+    let next = 0;
+    let isReadable = true;
+    const lane = async (): Promise<void> => {
+      while (next < checks.length && isReadable) {
+        signal?.throwIfAborted();
+        const one = checks[next++];
+        one.check = await checkFile(store, one.file, signal);
+        if (one.check.state === 'unreadable') isReadable = false;
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, lane));
+    return checks;
+  }
+}
+
+async function checkFile(store: ObjectStore, file: WrittenFile, signal?: AbortSignal): Promise<FileCheck> {
+  const { objectKey, rows, bytes } = file;
+  const end = await store.readRange(objectKey, Math.max(0, bytes - FOOTER_BYTES), bytes, signal);
+  if (end === undefined) return { state: 'unreadable' };
+  if (end === null) return { state: 'wrong', problem: 'is not in the bucket' };
+  if (end.size !== bytes) return { state: 'wrong', problem: `has ${end.size} bytes instead of ${bytes}` };
+  const source = {
+    byteLength: bytes,
+    slice: async (from: number, to = bytes): Promise<ArrayBuffer> => {
+      const inHand = bytes - end.data.length;
+      if (from >= inHand) return toArrayBuffer(end.data.subarray(from - inHand, to - inHand));
+      const more = await store.readRange(objectKey, from, to, signal);
+      if (!more) throw new Error(`${objectKey} is gone`);
+      return toArrayBuffer(more.data);
+    },
+  };
+  const counted = await countRows(source);
+  if (typeof counted === 'string') return { state: 'wrong', problem: counted };
+  if (counted !== BigInt(rows)) return { state: 'wrong', problem: `has ${counted} rows instead of ${rows}` };
+  return { state: 'verified' };
+}
+
+async function countRows(source: { byteLength: number; slice: (from: number, to?: number) => Promise<ArrayBuffer> }) {
+  try {
+    return (await parquetMetadataAsync(source, { initialFetchSize: FOOTER_BYTES })).num_rows;
+  } catch (error) {
+    // What the store answers is thrown by its client, with its own metadata; all else is the parser's.
+    if (error instanceof Error && '$metadata' in error) throw error;
+    return 'is not a Parquet file';
+  }
+}
+
+function toArrayBuffer(data: Uint8Array): ArrayBuffer {
+  return data.slice().buffer as ArrayBuffer;
+}

@@ -1,0 +1,258 @@
+import { v7 as uuidv7 } from 'uuid';
+import { ExportHarness, Json, TENANT } from '../support/export-harness';
+import { testStore } from '../support/exports';
+import { waitFor } from '../support/wait-for';
+
+const DAY = '2026-11-20';
+const WINDOW = { start_time: `${DAY}T00:00:00Z`, end_time: '2026-11-21T00:00:00Z' };
+
+let harness: ExportHarness;
+
+beforeAll(async () => {
+  harness = await ExportHarness.start({ GANTRY_EXPORT_PART_ROWS: '40', GANTRY_EXPORT_LATE_PASS_HOURS: '0.0008' });
+}, 120_000);
+
+afterEach(() => {
+  harness.proxy.fault = () => undefined;
+});
+
+afterAll(async () => {
+  await harness?.stop();
+}, 60_000);
+
+async function prepare(rows: number): Promise<{ project: string; destination: Json; prefix: string; body: Json }> {
+  const project = await harness.createProject();
+  await harness.createRuns(project, DAY, rows);
+  const destination = await harness.createDestination();
+  const { prefix } = destination.config as { prefix: string };
+  return {
+    project,
+    destination,
+    prefix,
+    body: { bulk_export_destination_id: destination.id, session_id: project, ...WINDOW },
+  };
+}
+
+/** Holds the first upload of a part back until the returned function is called. */
+function holdUpload(part: number): { reached: Promise<void>; letGo: () => void } {
+  let letGo = (): void => undefined;
+  let reach = (): void => undefined;
+  const gate = new Promise<void>((resolve) => (letGo = resolve));
+  const reached = new Promise<void>((resolve) => (reach = resolve));
+  harness.proxy.fault = async ({ method, url }) => {
+    if (method === 'PUT' && url?.includes(`part-${String(part).padStart(5, '0')}`)) {
+      reach();
+      await gate;
+    }
+    return undefined;
+  };
+  return { reached, letGo };
+}
+
+const COUNT = 'SELECT count(*)::int AS rows, count(DISTINCT id)::int AS ids FROM FILES';
+
+describe('an export is verified', () => {
+  it('against the footers of its files, and says so', async () => {
+    const { prefix, body } = await prepare(90);
+    const { id } = await harness.createExport(body);
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed' });
+    const manifest = await harness.manifest(prefix, id);
+    expect(manifest).toMatchObject({ sizes_verified: true, row_counts_verified: true, not_verified: [] });
+    expect(manifest.partitions).toMatchObject([{ rows: 90, rows_in_source: 90, verified: true }]);
+    expect((await harness.runs(id))[0].metadata.result).toMatchObject({ verified: true, rows_written: 90 });
+    const ranges = harness.proxy.seen.filter(({ method, headers }) => method === 'GET' && headers.range);
+    expect(ranges.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('and a file that the store lost after it had acknowledged it is written again', async () => {
+    const { prefix, body } = await prepare(90);
+    let lost = 0;
+    harness.proxy.fault = ({ method, url }) =>
+      method === 'PUT' && url?.includes('part-00001') && (lost += 1) === 1 ? 'lose' : undefined;
+    const { id } = await harness.createExport(body);
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 90 } });
+    const [run] = await harness.runs(id);
+    expect(run.errors.retry_0).toMatch(/part-00001\.parquet is not in the bucket; it is written again/);
+    expect(await harness.read(`${prefix}/export_id=${id}`, COUNT)).toEqual([{ rows: 90, ids: 90 }]);
+  });
+
+  it('and rows that come to light behind the reader are not left out', async () => {
+    const { project, prefix, body } = await prepare(90);
+    const { reached, letGo } = holdUpload(2);
+    const { id } = await harness.createExport(body);
+    await reached;
+    // As if their transaction had begun before the watermark and had not committed for a long time.
+    await harness.createRuns(project, DAY, 1, -0);
+    letGo();
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 91 } });
+    const [run] = await harness.runs(id);
+    expect(run.errors.retry_0).toMatch(/^90 rows were written of 91/);
+    expect(await harness.read(`${prefix}/export_id=${id}`, COUNT)).toEqual([{ rows: 91, ids: 91 }]);
+    expect((await harness.manifest(prefix, id)).partitions).toMatchObject([{ rows: 91, rows_in_source: 91 }]);
+  });
+
+  it('and a source that loses rows while it is read is a failure, not a smaller export', async () => {
+    const { project, prefix, body } = await prepare(90);
+    const { reached, letGo } = holdUpload(0);
+    const { id } = await harness.createExport(body);
+    await reached;
+    await harness.database.query(`DELETE FROM trace_runs WHERE project_id = $1 AND name IN ('run 50', 'run 89')`, [
+      project,
+    ]);
+    letGo();
+    expect(await harness.ended(id)).toMatchObject({ status: 'Failed' });
+    const [run] = await harness.runs(id);
+    expect(Object.values(run.errors as Json).at(-1)).toMatch(/rows are gone$/);
+    expect(await harness.bucket.keys(`${prefix}/export_id=${id}`)).not.toContain(`${prefix}/export_id=${id}/_SUCCESS`);
+  });
+
+  it('but rows that leave the filter as they change are no loss', async () => {
+    const { project, body } = await prepare(90);
+    const { reached, letGo } = holdUpload(0);
+    const { id } = await harness.createExport({ ...body, filter: 'eq(run_type, "chain")' });
+    await reached;
+    await harness.database.query(`UPDATE trace_runs SET run_type = 'tool' WHERE project_id = $1 AND name = 'run 89'`, [
+      project,
+    ]);
+    letGo();
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed' });
+  });
+});
+
+describe('permissions', () => {
+  it.each<[string, (request: { method?: string; url?: string }) => boolean, boolean]>([
+    ['read', ({ method }) => method === 'GET' || method === 'HEAD', false],
+    ['delete', ({ method, url }) => method === 'DELETE' && !url?.includes('uploadId'), true],
+    ['abort uploads', ({ method, url }) => method === 'DELETE' && !!url?.includes('uploadId'), true],
+    ['do anything but write', ({ method }) => method !== 'PUT', false],
+  ])('to %s may be missing', async (_, isDenied, isVerified) => {
+    harness.proxy.fault = (request) => (isDenied(request) ? 'deny' : undefined);
+    const { prefix, body } = await prepare(50);
+    const { id } = await harness.createExport(body);
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 50 } });
+    const manifest = await harness.manifest(prefix, id);
+    expect(manifest).toMatchObject({ sizes_verified: isVerified, row_counts_verified: isVerified, rows: 50 });
+    expect(manifest.not_verified).toHaveLength(isVerified ? 0 : 1);
+  });
+});
+
+describe('the layout', () => {
+  it('of v1 is that of v2_beta: the same paths, columns and types', async () => {
+    const { prefix, body } = await prepare(3);
+    const schema = 'SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM FILES)';
+    const seen: unknown[] = [];
+    for (const format_version of ['v1', 'v2_beta']) {
+      const { id } = await harness.createExport({ ...body, format_version });
+      expect(await harness.ended(id)).toMatchObject({ status: 'Completed', format_version });
+      const folder = `${prefix}/export_id=${id}`;
+      const keys = (await harness.bucket.keys(folder)).map((key) => key.slice(folder.length));
+      seen.push([keys, await harness.read(folder, schema)]);
+    }
+    expect(seen[0]).toEqual(seen[1]);
+  });
+
+  it('has a folder `resource=runs` where the destination wants one', async () => {
+    const project = await harness.createProject();
+    await harness.createRuns(project, DAY, 1);
+    const destination = await harness.createDestination({ config: { runs_folder: 'resource=runs' } });
+    const body = { bulk_export_destination_id: destination.id, session_id: project, ...WINDOW };
+    const { id } = await harness.createExport(body);
+    await harness.ended(id);
+    const [run] = await harness.runs(id);
+    expect(run.metadata.result.export_path).toBe(
+      `${testStore().bucket}/${destination.config.prefix}/export_id=${id}/tenant_id=${TENANT}/session_id=${project}/resource=runs/year=2026/month=11/day=20`,
+    );
+    expect(await harness.bucket.keys(destination.config.prefix)).toContain(
+      `${run.metadata.result.exported_files[0]}`.slice(testStore().bucket.length + 1),
+    );
+  });
+
+  it('keeps windows apart that end within the same second, and rows that begin in the same microsecond', async () => {
+    const { project, prefix, body } = await prepare(0);
+    await harness.createRuns(project, DAY, 1);
+    await harness.database.query(
+      `INSERT INTO trace_runs (tenant_id, project_id, start_time, run_id, trace_id, dotted_order, name, run_type, status)
+       SELECT $1, $2, $3::timestamptz + (n / 60) * interval '1 microsecond', gen_random_uuid(), gen_random_uuid(), 'o',
+         'same', 'chain', 'success' FROM generate_series(0, 119) n`,
+      [TENANT, project, `${DAY} 10:00:00.000001+00`],
+    );
+    const first = await harness.createExport({ ...body, end_time: `${DAY}T10:00:00.000002Z` });
+    const second = await harness.createExport({ ...body, start_time: `${DAY}T10:00:00.000002Z` });
+    expect(await harness.ended(first.id)).toMatchObject({ progress: { rows_written: 61 } });
+    expect(await harness.ended(second.id)).toMatchObject({ progress: { rows_written: 60 } });
+    expect(await harness.read(prefix, COUNT)).toEqual([{ rows: 121, ids: 121 }]);
+  });
+
+  it('writes costs as decimals when it is told to', async () => {
+    const { prefix, body } = await prepare(3);
+    const { id } = await harness.createExport({ ...body, cost_type: 'decimal', export_fields: ['id', 'total_cost'] });
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed', cost_type: 'decimal' });
+    expect(
+      await harness.read(
+        `${prefix}/export_id=${id}`,
+        'SELECT typeof(total_cost) AS t, total_cost AS c FROM FILES ORDER BY c',
+      ),
+    ).toEqual([
+      { t: 'DECIMAL(38,12)', c: '0.000000000000' },
+      { t: 'DECIMAL(38,12)', c: '0.000000000001' },
+      { t: 'DECIMAL(38,12)', c: '0.000000000002' },
+    ]);
+    expect((await harness.manifest(prefix, id)).schema).toContainEqual({ name: 'total_cost', type: 'decimal' });
+    const wrong = await harness.call('POST', '', { ...body, cost_type: 'float' });
+    expect([wrong.status, wrong.body.errors[0].path]).toEqual([422, 'cost_type']);
+  });
+});
+
+describe('late data', () => {
+  it('is exported again in a later pass: what arrived or changed, in files of its own', async () => {
+    const { project, prefix, destination } = await prepare(0);
+    const hour = 3_600_000;
+    const start = new Date(Math.floor(Date.now() / hour) * hour - 2 * hour);
+    const day = start.toISOString().slice(0, 10);
+    await harness.createRuns(project, day, 3, Math.ceil((start.getTime() - Date.parse(day)) / 1_234.567) + 1);
+    const schedule = await harness.createExport({
+      bulk_export_destination_id: destination.id,
+      session_id: project,
+      start_time: start.toISOString(),
+      interval_hours: 1,
+      late_data: 'reexport',
+    });
+    const spawned = async (): Promise<Json[]> =>
+      (await harness.call('GET', `?source_bulk_export_id=${schedule.id}`)).body as Json[];
+    const at = (rows: Json[], late: boolean): Json | undefined =>
+      rows.find((row) => Date.parse(row.start_time as string) === start.getTime() && !!row.late_pass_of === late);
+    await waitFor('the first pass', async () => at(await spawned(), false)?.status === 'Completed', 60_000);
+    const first = at(await spawned(), false)!;
+    expect(first).toMatchObject({ late_pass_of: null, progress: { rows_written: 3 } });
+    await harness.createRuns(project, day, 2, Math.ceil((start.getTime() - Date.parse(day)) / 1_234.567) + 100);
+    await harness.database.query(
+      `UPDATE trace_runs SET received_at = now(), updated_at = now() WHERE project_id = $1 AND received_at > $2
+         OR (project_id = $1 AND name NOT IN (SELECT name FROM trace_runs WHERE project_id = $1 ORDER BY start_time LIMIT 3))`,
+      [project, first.finished_at],
+    );
+    await harness.database.query(
+      `UPDATE trace_runs SET outputs = '{"changed": true}', updated_at = now() WHERE project_id = $1
+         AND run_id = (SELECT run_id FROM trace_runs WHERE project_id = $1 ORDER BY start_time LIMIT 1)`,
+      [project],
+    );
+    await waitFor('the later pass', async () => at(await spawned(), true)?.status === 'Completed', 60_000);
+    const later = at(await spawned(), true)!;
+    expect(later).toMatchObject({ late_pass_of: first.id, source_bulk_export_id: schedule.id });
+    expect(later.progress.rows_written).toBe(3);
+    expect(await harness.manifest(prefix, later.id)).toMatchObject({ late_pass: { of: first.id }, rows: 3 });
+    expect((await harness.manifest(prefix, first.id)).late_pass).toBeNull();
+    const [read] = await harness.read(
+      `${prefix}/export_id=${later.id}`,
+      `SELECT count(*)::int AS rows, count(*) FILTER (WHERE outputs = '{"changed": true}')::int AS changed FROM FILES`,
+    );
+    expect(read).toEqual({ rows: 3, changed: 1 });
+    await harness.call('PATCH', `/${schedule.id}`, { status: 'Cancelled' });
+  });
+
+  it('is for scheduled exports only', async () => {
+    const { body } = await prepare(0);
+    const { status, body: answer } = await harness.call('POST', '', { ...body, late_data: 'reexport' });
+    expect([status, answer.errors[0].path]).toEqual([422, 'late_data']);
+    expect((await harness.call('GET', `/${uuidv7()}`)).status).toBe(404);
+  });
+});

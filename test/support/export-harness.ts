@@ -1,0 +1,170 @@
+import { DuckDBInstance } from '@duckdb/node-api';
+import { Client } from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { startTestApi, TestApi } from './api';
+import { ExportBucket } from './export-bucket';
+import { startExportWorker, TestExportWorker, testStore } from './exports';
+import { S3Proxy } from './s3-proxy';
+import { registerNamespace } from './temporal';
+import { waitFor } from './wait-for';
+
+export const TENANT = '00000000-0000-0000-0000-000000000000';
+
+/** What the API answers: its shape is what the tests are about. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Json = Record<string, any>;
+
+/** An api and a worker for exports, a bucket behind a proxy, and what tests do with them again and again. */
+export class ExportHarness {
+  private constructor(
+    readonly api: TestApi,
+    readonly worker: TestExportWorker,
+    readonly database: Client,
+    readonly bucket: ExportBucket,
+    readonly proxy: S3Proxy,
+  ) {}
+
+  static async start(settings: Record<string, string> = {}): Promise<ExportHarness> {
+    const api = await startTestApi({
+      TEMPORAL_NAMESPACE: await registerNamespace(),
+      GANTRY_SWEEP_INTERVAL_SECONDS: '1',
+      ...settings,
+    });
+    const database = new Client({ connectionString: api.database.url });
+    await database.connect();
+    return new ExportHarness(
+      api,
+      await startExportWorker(api.config),
+      database,
+      new ExportBucket(),
+      await new S3Proxy().start(),
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.proxy.fault = () => undefined;
+    await this.worker.stop();
+    await this.database.end();
+    await this.bucket.close();
+    this.proxy.stop();
+    await this.api.close();
+  }
+
+  async call(
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    payload?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; body: Json; headers: Json }> {
+    const answer = await this.api.app.inject({
+      method,
+      url: `/api/v1/bulk-exports${path}`,
+      headers,
+      ...(payload !== undefined && { payload: payload as Json }),
+    });
+    return {
+      status: answer.statusCode,
+      body: answer.body ? answer.json<Json>() : {},
+      headers: answer.headers,
+    };
+  }
+
+  destinationBody(change: { config?: Json; credentials?: Json } = {}): Json {
+    const store = testStore();
+    return {
+      destination_type: 's3',
+      display_name: 'Test bucket',
+      config: {
+        bucket_name: store.bucket,
+        prefix: `it/${uuidv7()}`,
+        region: store.region,
+        endpoint_url: this.proxy.url,
+        ...change.config,
+      },
+      credentials: {
+        access_key_id: store.access_key_id,
+        secret_access_key: store.secret_access_key,
+        ...change.credentials,
+      },
+    };
+  }
+
+  async createDestination(change?: Parameters<ExportHarness['destinationBody']>[0]): Promise<Json> {
+    const { status, body } = await this.call('POST', '/destinations', this.destinationBody(change));
+    if (status !== 200) throw new Error(JSON.stringify(body));
+    return body;
+  }
+
+  async createProject(): Promise<string> {
+    const id = uuidv7();
+    await this.database.query(`INSERT INTO trace_projects (tenant_id, project_id, name) VALUES ($1, $2, $3)`, [
+      TENANT,
+      id,
+      `project ${id}`,
+    ]);
+    return id;
+  }
+
+  /** Runs `n` of `from` to `from + count - 1`, at n × 1.234567 s of the day. */
+  async createRuns(project: string, day: string, count: number, from = 0): Promise<void> {
+    await this.database.query(
+      `CREATE TABLE IF NOT EXISTS trace_runs_${day.replaceAll('-', '')} PARTITION OF trace_runs
+       FOR VALUES FROM ('${day} 00:00:00+00') TO (timestamptz '${day} 00:00:00+00' + interval '24 hours')`,
+    );
+    await this.database.query(
+      `INSERT INTO trace_runs (tenant_id, project_id, start_time, run_id, trace_id, dotted_order, name, run_type, status,
+         inputs, outputs, total_tokens, total_cost, received_at, updated_at)
+       SELECT $1, $2, $3::timestamptz + n * interval '1234567 microseconds', id, id, n::text, 'run ' || n, 'chain',
+         'success', '{"n": ' || n || '}', '{}', n, n * 0.000000000001, now() - interval '1 minute', now() - interval '1 minute'
+       FROM (SELECT n, gen_random_uuid() AS id FROM generate_series($5::int, $5::int + $4::int - 1) n) AS generated`,
+      [TENANT, project, `${day} 00:00:00+00`, count, from],
+    );
+  }
+
+  async createExport(body: Json, headers: Record<string, string> = {}): Promise<Json> {
+    const created = await this.call('POST', '', body, headers);
+    if (created.status !== 200) throw new Error(JSON.stringify(created.body));
+    return created.body;
+  }
+
+  async get(id: string): Promise<Json> {
+    return (await this.call('GET', `/${id}`)).body;
+  }
+
+  async runs(id: string): Promise<Json[]> {
+    return (await this.call('GET', `/${id}/runs`)).body as Json[];
+  }
+
+  async ended(id: string, timeoutMs = 120_000): Promise<Json> {
+    let row: Json = {};
+    await waitFor(
+      `the end of export ${id}`,
+      async () => {
+        row = await this.get(id);
+        return !['Created', 'Running'].includes(row.status as string);
+      },
+      timeoutMs,
+    );
+    return row;
+  }
+
+  async manifest(prefix: string, id: string): Promise<Json> {
+    return JSON.parse((await this.bucket.read(`${prefix}/export_id=${id}/_manifest.json`)).toString()) as Json;
+  }
+
+  /** Rows of a query over the files under a prefix; FILES stands for them. */
+  async read(prefix: string, sql: string): Promise<Json[]> {
+    const root = await this.bucket.download(prefix);
+    const instance = await DuckDBInstance.create(':memory:');
+    const connection = await instance.connect();
+    try {
+      const result = await connection.runAndReadAll(
+        sql.replace('FILES', `read_parquet('${root}/**/*.parquet', hive_partitioning = false)`),
+      );
+      return result.getRowObjectsJson();
+    } finally {
+      connection.closeSync();
+      instance.closeSync();
+    }
+  }
+}
