@@ -23,4 +23,12 @@ export class ApiKeyEntity {
 
   @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true })
   revokedAt!: Date | null;
+
+  /** Enough of the key to tell it from others. */
+  @Column({ type: 'text' })
+  hint!: string;
+
+  /** Exact to about a minute. */
+  @Column({ name: 'last_used_at', type: 'timestamptz', nullable: true })
+  lastUsedAt!: Date | null;
 }

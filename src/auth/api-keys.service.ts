@@ -1,65 +1,98 @@
-import { createHmac } from 'node:crypto';
-import { Injectable, OnModuleInit } from '@nestjs/common';
+import { timingSafeEqual } from 'node:crypto';
+import { Injectable, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { AppConfig } from '../config/config';
+import { Notifications } from '../database/notifications';
+import { hashApiKey, hintOf } from './api-key';
 import { ApiKeyEntity } from './api-key.entity';
+import { onAuthChange } from './auth-changes';
 import { tenantOfCallToken } from './call-token';
+import { KeyUsage } from './key-usage';
 import { TenantEntity } from './tenant.entity';
 import type { TenantId } from './tenant';
 
-/** How long a key's tenant is remembered, so that each request doesn't cost a query; a revocation takes as long. */
+/** How long a key is remembered, so that each request doesn't cost a query, should the notice of its revocation be lost. */
 const CACHE_MS = 5_000;
 const CACHE_ENTRIES = 10_000;
 
+/** Whose key it is. */
+export interface KeyOwner {
+  tenantId: TenantId;
+  /** Undefined for a call of this deployment to itself. */
+  apiKeyId?: string;
+}
+
+interface KnownKey extends KeyOwner {
+  apiKeyId: string;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+}
+
+/** Tells whose key a request carries. */
 @Injectable()
-export class ApiKeysService implements OnModuleInit {
-  private readonly cache = new Map<string, { tenantId: TenantId | undefined; until: number }>();
+export class ApiKeysService implements OnModuleInit, OnModuleDestroy {
+  private readonly cache = new Map<string, { key: KnownKey | undefined; until: number }>();
+  private unsubscribe: (() => void) | undefined;
 
   constructor(
     private readonly config: AppConfig,
     @InjectRepository(ApiKeyEntity) private readonly keys: Repository<ApiKeyEntity>,
     @InjectRepository(TenantEntity) private readonly tenants: Repository<TenantEntity>,
+    private readonly notifications: Notifications,
+    private readonly usage: KeyUsage,
   ) {}
 
   /** The default tenant and the key that the supervisor generated exist from the first start on. */
   async onModuleInit(): Promise<void> {
     const tenantId = this.config.defaultTenantId;
-    await this.tenants.upsert(
-      { tenantId, name: 'default' },
-      { conflictPaths: ['tenantId'], skipUpdateIfNoValuesChanged: true },
-    );
+    await this.tenants.createQueryBuilder().insert().values({ tenantId, name: 'default' }).orIgnore().execute();
     if (this.config.devApiKey) await this.register(tenantId as TenantId, 'development', this.config.devApiKey);
+    this.unsubscribe = await onAuthChange(this.notifications, () => this.cache.clear());
+  }
+
+  onModuleDestroy(): void {
+    this.unsubscribe?.();
   }
 
   /** Makes `key` a key of the tenant; a key that is known already stays as it is. */
   async register(tenantId: TenantId, name: string, key: string): Promise<void> {
+    const hash = hashApiKey(this.config.secretKey, key);
     await this.keys
       .createQueryBuilder()
       .insert()
-      .values({ apiKeyId: uuidv7(), tenantId, name, hash: this.hash(key) })
+      .values({ apiKeyId: uuidv7(), tenantId, name, hash, hint: hintOf(key) })
       .orIgnore()
       .execute();
   }
 
-  /** The tenant of a key that is neither expired nor revoked. */
-  async tenantOf(key: string): Promise<TenantId | undefined> {
+  /** The owner of a key that is neither expired nor revoked. */
+  async ownerOf(key: string): Promise<KeyOwner | undefined> {
     const calling = tenantOfCallToken(this.config.secretKey, key, new Date());
-    if (calling) return calling;
-    const hash = this.hash(key);
-    const cacheKey = hash.toString('base64');
-    const cached = this.cache.get(cacheKey);
-    if (cached && cached.until > Date.now()) return cached.tenantId;
-    const row = await this.keys.findOneBy({ hash });
-    const valid = row && !row.revokedAt && (!row.expiresAt || row.expiresAt.getTime() > Date.now());
-    const tenantId = valid ? (row.tenantId as TenantId) : undefined;
-    if (this.cache.size >= CACHE_ENTRIES) this.cache.clear();
-    this.cache.set(cacheKey, { tenantId, until: Date.now() + CACHE_MS });
-    return tenantId;
+    if (calling) return { tenantId: calling };
+    const known = await this.find(hashApiKey(this.config.secretKey, key));
+    if (!known || known.expiresAt <= Date.now()) return undefined;
+    this.usage.touch(known.apiKeyId);
+    return known;
   }
 
-  private hash(key: string): Buffer {
-    return createHmac('sha256', this.config.secretKey).update('api-key:').update(key).digest();
+  private async find(hash: Buffer): Promise<KnownKey | undefined> {
+    const cacheKey = hash.toString('base64');
+    const cached = this.cache.get(cacheKey);
+    if (cached && cached.until > Date.now()) return cached.key;
+    const row = await this.keys.findOneBy({ hash });
+    // The index found it by its HMAC; that it is the same is decided in constant time.
+    const key =
+      row && !row.revokedAt && timingSafeEqual(row.hash, hash)
+        ? {
+            apiKeyId: row.apiKeyId,
+            tenantId: row.tenantId as TenantId,
+            expiresAt: row.expiresAt?.getTime() ?? Infinity,
+          }
+        : undefined;
+    if (this.cache.size >= CACHE_ENTRIES) this.cache.clear();
+    this.cache.set(cacheKey, { key, until: Date.now() + CACHE_MS });
+    return key;
   }
 }

@@ -1,4 +1,7 @@
 import { ApiError } from '../http/api-error';
+import type { Entitlement } from './entitlements';
+
+const FEATURES: Record<Entitlement, string> = { crons: 'Crons', bulk_export: 'Bulk export' };
 
 export const authErrors = {
   missingKey: () => new ApiError(401, 'missing_api_key', 'Missing authentication: send an API key as X-API-Key'),
@@ -11,4 +14,21 @@ export const authErrors = {
     ),
   otherTenant: () =>
     new ApiError(403, 'wrong_tenant', 'X-Tenant-Id names a workspace that this request has no access to'),
+  operatorOnly: () =>
+    new ApiError(403, 'operator_only', "This route takes the operator's key (GANTRY_ADMIN_KEY), not a workspace's"),
+  adminOff: () =>
+    new ApiError(403, 'admin_off', 'The admin API is off: the operator switches it on with GANTRY_ADMIN_KEY'),
+  notEntitled: (entitlement: Entitlement) =>
+    new ApiError(
+      403,
+      'not_entitled',
+      `${FEATURES[entitlement]} (${entitlement}) belongs to a higher plan than this workspace has; the operator of this deployment can switch it on`,
+    ),
+};
+
+export const adminErrors = {
+  tenantNotFound: () => new ApiError(404, 'tenant_not_found', 'Tenant not found', { format: 'text' }),
+  tenantExists: (name: string) => new ApiError(409, 'tenant_exists', `There is a tenant with this id or name: ${name}`),
+  keyNotFound: () => new ApiError(404, 'key_not_found', 'API key not found', { format: 'text' }),
+  expiryInPast: () => new ApiError(422, 'invalid_request', 'expires_at: must lie in the future'),
 };

@@ -1,14 +1,27 @@
 import { Module } from '@nestjs/common';
-import { APP_GUARD } from '@nestjs/core';
+import { APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { ApiKeyEntity } from './api-key.entity';
+import { DatabaseModule } from '../database/database.module';
+import { AdminController } from './admin.controller';
 import { ApiKeysService } from './api-keys.service';
 import { AuthGuard } from './auth.guard';
+import { ApiKeyEntity } from './api-key.entity';
+import { EntitlementsModule } from './entitlements.module';
+import { KeyUsage } from './key-usage';
 import { TenantEntity } from './tenant.entity';
+import { TenantScopeInterceptor } from './tenant-scope.interceptor';
+import { TenantsModule } from './tenants.module';
 
+/** Who may ask, and for which tenant. */
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKeyEntity, TenantEntity])],
-  providers: [ApiKeysService, { provide: APP_GUARD, useClass: AuthGuard }],
+  imports: [TypeOrmModule.forFeature([ApiKeyEntity, TenantEntity]), DatabaseModule, EntitlementsModule, TenantsModule],
+  controllers: [AdminController],
+  providers: [
+    ApiKeysService,
+    KeyUsage,
+    { provide: APP_GUARD, useClass: AuthGuard },
+    { provide: APP_INTERCEPTOR, useClass: TenantScopeInterceptor },
+  ],
   exports: [ApiKeysService],
 })
 export class AuthModule {}

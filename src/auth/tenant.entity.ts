@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { Entitlement } from './entitlements';
 
 @Entity('tenants')
 export class TenantEntity {
@@ -10,4 +11,7 @@ export class TenantEntity {
 
   @Column({ name: 'created_at', type: 'timestamptz', insert: false })
   createdAt!: Date;
+
+  @Column({ name: 'disabled_entitlements', type: 'text', array: true })
+  disabledEntitlements!: Entitlement[];
 }

@@ -1,5 +1,6 @@
 import { createParamDecorator, ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import type { Actor } from './actor';
 
 /** Every row has one, every query takes one. */
 export type TenantId = string & { readonly brand: 'TenantId' };
@@ -7,6 +8,8 @@ export type TenantId = string & { readonly brand: 'TenantId' };
 declare module 'fastify' {
   interface FastifyRequest {
     tenantId?: TenantId;
+    /** Who asks, as the guard found out. */
+    actor?: Actor;
   }
 }
 
@@ -18,11 +21,15 @@ export const Tenant = createParamDecorator((_: unknown, context: ExecutionContex
 });
 
 export const ACCESS = Symbol('access');
-/** `public`: no key. `tenant-header`: X-Tenant-Id is required beside the key. `internal`: workers' own key is accepted. */
-export type Access = 'public' | 'tenant-header' | 'internal';
+/**
+ * `public`: no key. `tenant-header`: X-Tenant-Id is required beside the key. `internal`: workers' own key is accepted.
+ * `operator`: the admin key, and none of a tenant.
+ */
+export type Access = 'public' | 'tenant-header' | 'internal' | 'operator';
 
 export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(ACCESS, 'public' satisfies Access);
 export const TenantHeaderRequired = (): MethodDecorator & ClassDecorator =>
   SetMetadata(ACCESS, 'tenant-header' satisfies Access);
 export const InternalKeyAccepted = (): MethodDecorator & ClassDecorator =>
   SetMetadata(ACCESS, 'internal' satisfies Access);
+export const OperatorOnly = (): MethodDecorator & ClassDecorator => SetMetadata(ACCESS, 'operator' satisfies Access);

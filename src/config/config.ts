@@ -31,6 +31,8 @@ const environmentSchema = z.object({
   GANTRY_AUTH: flag.default(false),
   GANTRY_API_KEY: z.string().min(16, 'must have 16 characters or more').optional(),
   GANTRY_INTERNAL_KEY: z.string().min(16, 'must have 16 characters or more').optional(),
+  GANTRY_ADMIN_KEY: z.string().min(16, 'must have 16 characters or more').optional(),
+  GANTRY_AUDIT_ADDRESSES: z.enum(['hashed', 'full', 'off']).default('hashed'),
   GANTRY_TENANT_ID: z.guid().default('00000000-0000-0000-0000-000000000000'),
   GANTRY_SECRET_KEY: masterKey,
   GANTRY_TRACING: flag.default(true),
@@ -192,6 +194,14 @@ export class AppConfig {
   /** Lets the worker send the traces of any tenant's runs; accepted on the trace routes only. */
   get internalKey(): string | undefined {
     return this.env.GANTRY_INTERNAL_KEY;
+  }
+  /** The operator's key for the admin API; undefined switches that API off. */
+  get adminKey(): string | undefined {
+    return this.env.GANTRY_ADMIN_KEY;
+  }
+  /** How the audit log keeps the addresses of callers. */
+  get auditAddresses(): Environment['GANTRY_AUDIT_ADDRESSES'] {
+    return this.env.GANTRY_AUDIT_ADDRESSES;
   }
   get defaultTenantId(): string {
     return this.env.GANTRY_TENANT_ID;

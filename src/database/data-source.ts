@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import { defaults } from 'pg';
 import { DataSource, DataSourceOptions } from 'typeorm';
+import { TenantPool } from './tenant-pool';
 
 /**
  * The one description of the database: the processes, the migrations and the tests all start from it.
@@ -9,6 +11,7 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
   return {
     type: 'postgres',
     url,
+    driver: { Pool: TenantPool, defaults },
     migrations: [join(__dirname, 'migrations', '*.{js,ts}')],
     migrationsTransactionMode: 'each',
     synchronize: false,

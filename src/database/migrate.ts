@@ -2,12 +2,14 @@ import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import { Pool } from 'pg';
 import { createDataSource } from './data-source';
 import { CHECKPOINT_SCHEMA } from './schemas';
+import { isolateTenants } from './tenant-isolation';
 
 /** Any number will do as long as every Gantry uses the same: it serialises migrations of several starting replicas. */
 const MIGRATION_LOCK = 4_201_976;
 
 /**
- * Brings the database to this release: Gantry's migrations, then those of LangGraph's checkpoint library.
+ * Brings the database to this release: Gantry's migrations, those of LangGraph's checkpoint library, and the wall between
+ * tenants.
  * Safe to run from several processes at once, and again.
  */
 export async function migrate(databaseUrl: string): Promise<void> {
@@ -22,6 +24,7 @@ export async function migrate(databaseUrl: string): Promise<void> {
       await dataSource.destroy();
     }
     await new PostgresSaver(pool, undefined, { schema: CHECKPOINT_SCHEMA }).setup();
+    await isolateTenants(lock);
   } finally {
     // Ending the session frees the advisory lock as well.
     lock.release(true);

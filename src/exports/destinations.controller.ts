@@ -1,5 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { NeedsEntitlement } from '../auth/entitlements';
 import { Tenant, TenantHeaderRequired, TenantId } from '../auth/tenant';
 import { toDestination } from './destination.mapper';
 import {
@@ -24,6 +25,7 @@ export class DestinationsController {
 
   /** Tests the destination by writing to it, and stores it with its credentials sealed. */
   @Post()
+  @NeedsEntitlement('bulk_export')
   @HttpCode(200)
   @ApiOperation({ summary: 'Create a destination' })
   async create(

@@ -1,5 +1,6 @@
 import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { NeedsEntitlement } from '../auth/entitlements';
 import { Tenant, TenantHeaderRequired, TenantId } from '../auth/tenant';
 import { toBulkExport } from './export.mapper';
 import {
@@ -32,6 +33,7 @@ export class ExportsController {
 
   /** One-off with `end_time`, or scheduled with `interval_hours`. */
   @Post()
+  @NeedsEntitlement('bulk_export')
   @HttpCode(200)
   @ApiOperation({ summary: 'Create an export' })
   async create(

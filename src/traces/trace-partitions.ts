@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { acrossTenants } from '../database/request-scope';
 
 const TABLE = 'trace_runs';
 /** Any number will do as long as every process uses the same: it serialises the making of partitions. */
@@ -27,7 +28,7 @@ export class TracePartitions {
   async ensure(days: Iterable<string>): Promise<void> {
     for (const day of days) {
       if (this.known.has(day)) continue;
-      await this.create(day);
+      await acrossTenants(() => this.create(day));
       this.known.add(day);
     }
   }

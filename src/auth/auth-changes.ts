@@ -1,0 +1,14 @@
+import type { EntityManager } from 'typeorm';
+import type { Notifications } from '../database/notifications';
+
+/** Told of every change to keys and tenants, so that what replicas remember of them is wrong for a moment only. */
+const CHANNEL = 'gantry_auth';
+
+/** Part of the transaction that changes keys or tenants. */
+export async function announceAuthChange(manager: EntityManager): Promise<void> {
+  await manager.query(`SELECT pg_notify('${CHANNEL}', '')`);
+}
+
+export async function onAuthChange(notifications: Notifications, listener: () => void): Promise<() => void> {
+  return notifications.subscribe(CHANNEL, listener);
+}

@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { validate as isUuid, v4 as uuidv4, v7 as uuidv7 } from 'uuid';
+import { AppConfig } from '../config/config';
+import type { Page } from '../http/pagination';
+import { generateApiKey, hashApiKey, hintOf } from './api-key';
+import type { ApiKeyEntity } from './api-key.entity';
+import { adminErrors } from './auth.errors';
+import { type Entitlement, ENTITLEMENTS } from './entitlements';
+import type { TenantEntity } from './tenant.entity';
+import { TenantsRepository } from './tenants.repository';
+import type { TenantId } from './tenant';
+
+export interface CreatedKey {
+  row: ApiKeyEntity;
+  /** The key itself: from here on only its owner has it. */
+  key: string;
+}
+
+/** What the operator does with tenants and keys, by the admin API and by the command line alike. */
+@Injectable()
+export class TenantsService {
+  constructor(
+    private readonly config: AppConfig,
+    private readonly repository: TenantsRepository,
+  ) {}
+
+  /** @throws {ApiError} 409 when there is a tenant with this id or name */
+  async create(name: string, tenantId: string = uuidv4()): Promise<TenantEntity> {
+    if (!(await this.repository.insert(tenantId as TenantId, name))) throw adminErrors.tenantExists(name);
+    return this.get(tenantId);
+  }
+
+  list(limit: number, offset: number): Promise<Page<TenantEntity>> {
+    return this.repository.list(limit, offset);
+  }
+
+  async get(tenantId: string): Promise<TenantEntity> {
+    return (await this.repository.find(tenantId as TenantId)) ?? reject(adminErrors.tenantNotFound());
+  }
+
+  /** The tenant with this id or, if only one has it, this name. */
+  async byIdOrName(idOrName: string): Promise<TenantEntity> {
+    if (isUuid(idOrName)) return this.get(idOrName);
+    const named = await this.repository.findByName(idOrName);
+    return named.length === 1 ? named[0] : reject(adminErrors.tenantNotFound());
+  }
+
+  /** Renames a tenant and switches entitlements; what is not named stays as it is. */
+  async change(
+    tenantId: string,
+    {
+      name,
+      entitlements,
+    }: { name?: string | undefined; entitlements?: Partial<Record<Entitlement, boolean>> | undefined },
+  ): Promise<TenantEntity> {
+    const { disabledEntitlements } = await this.get(tenantId);
+    const disabled = ENTITLEMENTS.filter((each) => !(entitlements?.[each] ?? !disabledEntitlements.includes(each)));
+    const changed = await this.repository.change(tenantId as TenantId, { name, disabledEntitlements: disabled });
+    return changed ?? reject(adminErrors.tenantNotFound());
+  }
+
+  /** @throws {ApiError} 404 for an unknown tenant, 422 for an expiry that is over */
+  async createKey(tenantId: string, name: string, expiresAt: Date | null): Promise<CreatedKey> {
+    if (expiresAt && expiresAt.getTime() <= Date.now()) throw adminErrors.expiryInPast();
+    await this.get(tenantId);
+    const key = generateApiKey();
+    const hash = hashApiKey(this.config.secretKey, key);
+    const row = { apiKeyId: uuidv7(), tenantId, name, hash, hint: hintOf(key), expiresAt };
+    return { row: await this.repository.insertKey(row), key };
+  }
+
+  /** Keys of a tenant, or of all, newest first; revoked ones too. */
+  listKeys(tenantId: string | undefined, limit: number, offset: number): Promise<Page<ApiKeyEntity>> {
+    return this.repository.listKeys(tenantId as TenantId | undefined, limit, offset);
+  }
+
+  /** From now on the key opens nothing, on no replica. */
+  async revokeKey(apiKeyId: string): Promise<ApiKeyEntity> {
+    return (await this.repository.revokeKey(apiKeyId)) ?? reject(adminErrors.keyNotFound());
+  }
+}
+
+function reject(error: Error): never {
+  throw error;
+}

@@ -1,0 +1,31 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** Which rows the statements of a piece of work may touch, and in whose name they change them. */
+export interface RequestScope {
+  /** The one tenant whose rows exist for this work; undefined: none (a public route). */
+  tenantId: string | undefined;
+  /** The work is the operator's and crosses tenants (the admin API). */
+  isAcrossTenants?: boolean;
+  /** Who changes rows, as the audit log will have it (JSON). */
+  actor?: string | undefined;
+}
+
+const scopes = new AsyncLocalStorage<RequestScope | undefined>();
+
+/** Does `work` with the rows of this scope alone: Postgres enforces it, whatever the statements ask for. */
+export function inScope<T>(scope: RequestScope, work: () => T): T {
+  return scopes.run(scope, work);
+}
+
+/**
+ * Does `work` outside of every scope, that is with the rows of all tenants, although a request set it off.
+ * For what serves many requests at once and has checked each before (the event log), and for the making of partitions.
+ */
+export function acrossTenants<T>(work: () => T): T {
+  return scopes.run(undefined, work);
+}
+
+/** The scope of the request at work; undefined in sweeps, activities and at start, which cross tenants by design. */
+export function currentScope(): RequestScope | undefined {
+  return scopes.getStore();
+}
