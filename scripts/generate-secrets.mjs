@@ -11,6 +11,7 @@ const key = () => `gtry_${randomBytes(32).toString('base64url')}`;
 const settings = [
   ['The API key (X-API-Key) and its tenant (X-Tenant-Id).', 'GANTRY_API_KEY', key()],
   ['', 'GANTRY_TENANT_ID', randomUUID()],
+  ['Opens the admin API: tenants, keys, the audit log.', 'GANTRY_ADMIN_KEY', key()],
   ['With this one the worker sends its traces to the api.', 'GANTRY_INTERNAL_KEY', key()],
   [
     'Encrypts stored credentials and webhook URLs: 32 bytes in base64.',

@@ -258,6 +258,7 @@ export async function runGantry(settings, { signal, stopNow, isVerbose = false, 
       GANTRY_SECRET_KEY: process.env.GANTRY_SECRET_KEY || secrets.secret_key,
       GANTRY_WEBHOOK_ALLOW_CIDRS: settings.webhookAllowCidrs,
       GANTRY_INTERNAL_KEY: process.env.GANTRY_INTERNAL_KEY || secrets.internal_key,
+      GANTRY_ADMIN_KEY: process.env.GANTRY_ADMIN_KEY || secrets.admin_key,
     };
 
     await runCommand(process.execPath, [program.migrate], { cwd: ROOT, env, signal: context.signal });
@@ -275,6 +276,7 @@ export async function runGantry(settings, { signal, stopNow, isVerbose = false, 
       postgres: services.databaseUrl,
       s3: services.s3,
       api_key: apiKey,
+      admin_key: env.GANTRY_ADMIN_KEY,
       tenant_id: settings.tenantId,
     };
     writeEndpoints = () => {

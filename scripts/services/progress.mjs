@@ -1,4 +1,14 @@
 const startedAt = Date.now();
+/** @type {NodeJS.WritableStream} */
+let stream = process.stdout;
+
+/**
+ * Where progress is told, when standard output belongs to something else.
+ * @param {NodeJS.WritableStream} other
+ */
+export function sayTo(other) {
+  stream = other;
+}
 
 /**
  * One line for what has just happened, with the seconds since the start in front.
@@ -7,7 +17,7 @@ const startedAt = Date.now();
  */
 export function say(subject, text) {
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1).padStart(6);
-  process.stdout.write(`${seconds}s  ${subject.padEnd(13)} ${text}\n`);
+  stream.write(`${seconds}s  ${subject.padEnd(13)} ${text}\n`);
 }
 
 /**

@@ -11,6 +11,7 @@ import { readJson, writeJsonAtomically } from './json-file.mjs';
  * @property {string} api_key
  * @property {string} secret_key encrypts stored credentials; losing it makes them unreadable
  * @property {string} internal_key
+ * @property {string} admin_key
  */
 
 const GENERATORS = {
@@ -20,6 +21,7 @@ const GENERATORS = {
   api_key: () => `gtry_${randomBytes(32).toString('base64url')}`,
   secret_key: () => randomBytes(32).toString('base64'),
   internal_key: () => `gtry_${randomBytes(32).toString('base64url')}`,
+  admin_key: () => `gtry_${randomBytes(32).toString('base64url')}`,
 };
 
 /**

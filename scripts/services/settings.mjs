@@ -23,6 +23,7 @@ const SECTIONS = [
       ['GANTRY_TENANT_ID', DEFAULT_TENANT_ID, 'the tenant of that key'],
       ['GANTRY_SECRET_KEY', 'generated', '32 bytes in base64 that encrypt stored credentials; keep it with the data'],
       ['GANTRY_INTERNAL_KEY', 'generated', 'key with which the worker calls the API'],
+      ['GANTRY_ADMIN_KEY', 'generated', 'key of the admin API (tenants, keys, audit log)'],
       [
         'GANTRY_WEBHOOK_ALLOW_CIDRS',
         LOOPBACK_NETWORKS,

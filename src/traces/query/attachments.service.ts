@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../../auth/tenant';
 import { AppConfig } from '../../config/config';
+import { inScope } from '../../database/request-scope';
 import { AttachmentsRepository } from '../ingest/attachments.repository';
 import { traceErrors } from '../trace.errors';
 import type { AttachmentLinks } from './trace-run.mapper';
@@ -41,7 +42,8 @@ export class AttachmentsService {
     const given = Buffer.from(permission.signature);
     const valid = given.length === expected.length && timingSafeEqual(given, expected);
     if (!valid || permission.expires < Date.now() / 1000) throw traceErrors.attachmentNotFound();
-    const found = await this.attachments.read(tenantId as TenantId, runId, name);
+    // The route is public, and the link has just shown whose rows it is good for.
+    const found = await inScope({ tenantId }, () => this.attachments.read(tenantId as TenantId, runId, name));
     if (!found) throw traceErrors.attachmentNotFound();
     return { mimeType: found.mime_type, data: found.data };
   }

@@ -1,0 +1,13 @@
+import { DynamicModule, Module } from '@nestjs/common';
+import { TenantsModule } from '../auth/tenants.module';
+import { AppConfig } from '../config/config';
+import { ConfigModule } from '../config/config.module';
+import { DatabaseModule } from '../database/database.module';
+
+/** What the operator's command line needs of the services: the database, and no HTTP, Temporal or graphs. */
+@Module({})
+export class CliModule {
+  static forRoot(config: AppConfig): DynamicModule {
+    return { module: CliModule, imports: [ConfigModule.forRoot(config), DatabaseModule, TenantsModule] };
+  }
+}

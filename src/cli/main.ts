@@ -1,0 +1,39 @@
+import 'reflect-metadata';
+import { userInfo } from 'node:os';
+import { NestFactory } from '@nestjs/core';
+import { TenantsService } from '../auth/tenants.service';
+import { ConfigError, loadConfig } from '../config/config';
+import { inScope } from '../database/request-scope';
+import { ApiError } from '../http/api-error';
+import { CliModule } from './cli.module';
+import { createProgram, type WithServices } from './program';
+
+/** The operator at a terminal: reads and writes across tenants, under the name of the account. */
+const withServices: WithServices = async (work) => {
+  // No command starts a workflow: where Temporal is doesn't matter, and needn't be known here.
+  const config = loadConfig({ TEMPORAL_ADDRESS: 'not-needed', ...process.env });
+  const app = await NestFactory.createApplicationContext(CliModule.forRoot(config), {
+    logger: false,
+    abortOnError: false,
+  });
+  const actor = JSON.stringify({ kind: 'cli', id: userInfo().username });
+  try {
+    const services = { tenants: app.get(TenantsService, { strict: false }) };
+    return await inScope({ tenantId: undefined, isAcrossTenants: true, actor }, () => work(services));
+  } finally {
+    await app.close();
+  }
+};
+
+createProgram(withServices)
+  .parseAsync()
+  .catch((error: unknown) => {
+    const text =
+      error instanceof ApiError
+        ? error.detail
+        : error instanceof ConfigError || error instanceof Error
+          ? error.message
+          : error;
+    process.stderr.write(`${String(text)}\n`);
+    process.exitCode = 1;
+  });

@@ -1,0 +1,152 @@
+import { Command } from 'commander';
+import { toApiKey, toTenant } from '../auth/admin.mapper';
+import type { Tenant } from '../auth/admin.schemas';
+import { type Entitlement, ENTITLEMENTS } from '../auth/entitlements';
+import { TenantsService } from '../auth/tenants.service';
+import { parseExpiry } from './expiry';
+import { print, table } from './output';
+
+/** Keys or tenants that a list shows: an operator's, not a customer base's. */
+const LIST_LIMIT = 1000;
+
+/** Gives the services to a command: the database is opened only for a command that is right. */
+export type WithServices = <T>(work: (services: { tenants: TenantsService }) => Promise<T>) => Promise<T>;
+
+interface Json {
+  json?: boolean;
+}
+
+/** `gantry keys create|list|revoke`, `gantry tenants create|list|set`. */
+export function createProgram(withServices: WithServices): Command {
+  const program = new Command('gantry')
+    .description('Administers a Gantry: the one that DATABASE_URL names, or that "npm start" runs or ran here.')
+    .showHelpAfterError('(add --help for what there is)');
+  addKeys(program.command('keys').description('API keys'), withServices);
+  addTenants(program.command('tenants').description('tenants and what their plans include'), withServices);
+  return program;
+}
+
+function addKeys(keys: Command, withServices: WithServices): void {
+  keys
+    .command('create')
+    .description('make a key; it is shown this once')
+    .requiredOption('-n, --name <name>', 'what it is for, or whose it is')
+    .option('-t, --tenant <tenant>', 'whose rows it opens', 'default')
+    .option('-e, --expires <when>', '12h, 90d, 4w or a date; never when absent')
+    .option('--json', 'for programs')
+    .action(async ({ name, tenant, expires, json }: { name: string; tenant: string; expires?: string } & Json) => {
+      const expiresAt = expires === undefined ? null : parseExpiry(expires, new Date());
+      const created = await withServices(async ({ tenants }) => {
+        const { tenantId } = await tenants.byIdOrName(tenant);
+        return tenants.createKey(tenantId, name, expiresAt);
+      });
+      const key = toApiKey(created.row);
+      const text = [
+        created.key,
+        '',
+        `Send it as X-API-Key (X-Tenant-Id: ${key.tenant_id}). It is not shown again.`,
+        `To revoke it: gantry keys revoke ${key.key_id}`,
+      ];
+      print({ ...key, key: created.key }, text.join('\n'), json);
+    });
+  keys
+    .command('list')
+    .description('keys, newest first')
+    .option('-t, --tenant <tenant>', 'of this tenant only')
+    .option('--json', 'for programs')
+    .action(async ({ tenant, json }: { tenant?: string } & Json) => {
+      const page = await withServices(async ({ tenants }) => {
+        const tenantId = tenant === undefined ? undefined : (await tenants.byIdOrName(tenant)).tenantId;
+        return tenants.listKeys(tenantId, LIST_LIMIT, 0);
+      });
+      const found = page.items.map(toApiKey);
+      const rows = found.map((key) => [
+        key.key_id,
+        key.name,
+        key.hint,
+        key.tenant_id,
+        seconds(key.created_at),
+        seconds(key.last_used_at),
+        key.revoked_at ? `revoked ${seconds(key.revoked_at)}` : expiry(key.expires_at),
+      ]);
+      print(found, table(['KEY ID', 'NAME', 'KEY', 'TENANT', 'CREATED', 'LAST USED', 'EXPIRES'], rows), json);
+    });
+  keys
+    .command('revoke <key-id>')
+    .description('let a key open nothing from now on')
+    .option('--json', 'for programs')
+    .action(async (keyId: string, { json }: Json) => {
+      const key = toApiKey(await withServices(({ tenants }) => tenants.revokeKey(keyId)));
+      print(key, `Revoked ${key.hint} (${key.name}) of tenant ${key.tenant_id}.`, json);
+    });
+}
+
+function addTenants(tenants: Command, withServices: WithServices): void {
+  tenants
+    .command('create <name>')
+    .description('make a tenant')
+    .option('--id <uuid>', 'its id; made up when absent')
+    .option('--json', 'for programs')
+    .action(async (name: string, { id, json }: { id?: string } & Json) => {
+      const tenant = toTenant(await withServices((services) => services.tenants.create(name, id)));
+      print(tenant, tenantTable([tenant]), json);
+    });
+  tenants
+    .command('list')
+    .description('tenants, oldest first')
+    .option('--json', 'for programs')
+    .action(async ({ json }: Json) => {
+      const page = await withServices((services) => services.tenants.list(LIST_LIMIT, 0));
+      const found = page.items.map(toTenant);
+      print(found, tenantTable(found), json);
+    });
+  tenants
+    .command('set <tenant>')
+    .description('rename a tenant, or switch what its plan includes')
+    .option('--name <name>', 'its new name')
+    .option('--enable <entitlement...>', `of: ${ENTITLEMENTS.join(', ')}`, entitlement)
+    .option('--disable <entitlement...>', 'requests for these answer 403 with the reason', entitlement)
+    .option('--json', 'for programs')
+    .action(
+      async (idOrName: string, options: { name?: string; enable?: Entitlement[]; disable?: Entitlement[] } & Json) => {
+        const switches = [
+          ...(options.enable ?? []).map((each) => [each, true] as const),
+          ...(options.disable ?? []).map((each) => [each, false] as const),
+        ];
+        const change = { name: options.name, entitlements: Object.fromEntries(switches) };
+        const changed = await withServices(async (services) => {
+          const { tenantId } = await services.tenants.byIdOrName(idOrName);
+          return services.tenants.change(tenantId, change);
+        });
+        const tenant = toTenant(changed);
+        print(tenant, tenantTable([tenant]), options.json);
+      },
+    );
+}
+
+/** @throws for a name that is none */
+function entitlement(name: string, earlier: Entitlement[] = []): Entitlement[] {
+  const known = ENTITLEMENTS.find((each) => each === name);
+  if (!known) throw new Error(`There is no entitlement "${name}": there are ${ENTITLEMENTS.join(' and ')}`);
+  return [...earlier, known];
+}
+
+function tenantTable(tenants: Tenant[]): string {
+  const rows = tenants.map(({ tenant_id, name, entitlements, created_at }) => {
+    const on = ENTITLEMENTS.filter((each) => entitlements[each]);
+    return [tenant_id, name, seconds(created_at), on.length > 0 ? on.join(', ') : null];
+  });
+  return table(['TENANT', 'NAME', 'CREATED', 'INCLUDES'], rows);
+}
+
+/** `2026-11-21 12:34:56`: what a person needs of an instant. */
+function seconds(time: string): string;
+function seconds(time: string | null): string | null;
+function seconds(time: string | null): string | null {
+  return time?.slice(0, 19).replace('T', ' ') ?? null;
+}
+
+function expiry(time: string | null): string {
+  if (time === null) return 'never';
+  return Date.parse(time) > Date.now() ? (seconds(time) as string) : `expired ${seconds(time)}`;
+}

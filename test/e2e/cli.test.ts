@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ApiKey, CreatedApiKey, Tenant } from '../../src/auth/admin.schemas';
+import { startTestApi, type TestApi } from '../support/api';
+import { TEST_GRAPHS } from '../support/gantry';
+import { SupervisedGantry } from '../support/supervised-gantry';
+import { createNamespace, temporalAddress, type TestNamespace } from '../support/temporal';
+import { waitFor } from '../support/wait-for';
+
+const ROOT = join(__dirname, '..', '..');
+
+interface Said {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** `npm run gantry -- …args` */
+async function gantry(args: string[], env: Record<string, string>): Promise<Said> {
+  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'gantry.mjs'), ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, out, err };
+}
+
+async function json<T>(args: string[], env: Record<string, string>): Promise<T> {
+  const { code, out, err } = await gantry([...args, '--json'], env);
+  expect({ code, err }).toEqual({ code: 0, err });
+  return JSON.parse(out) as T;
+}
+
+describe('npm run gantry, with DATABASE_URL', () => {
+  let api: TestApi;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    api = await startTestApi({ GANTRY_AUTH: 'on', GANTRY_CONFIG: TEST_GRAPHS });
+    env = { DATABASE_URL: api.database.url, GANTRY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') };
+  });
+
+  afterAll(() => api?.close());
+
+  const search = async (key: string): Promise<number> => {
+    const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+    return (await fetch(`${api.url}/threads/search`, { method: 'POST', headers, body: '{}' })).status;
+  };
+
+  it('makes tenants and keys that a running server knows at once, and revokes them', async () => {
+    const tenant = await json<Tenant>(['tenants', 'create', 'acme'], env);
+    const created = await json<CreatedApiKey>(
+      ['keys', 'create', '--name', 'ci', '--tenant', 'acme', '--expires', '1d'],
+      env,
+    );
+    expect(created.tenant_id).toBe(tenant.tenant_id);
+    expect(await search(created.key)).toBe(200);
+
+    const listed = await json<ApiKey[]>(['keys', 'list', '--tenant', tenant.tenant_id], env);
+    expect(listed.map(({ key_id }) => key_id)).toEqual([created.key_id]);
+    expect(JSON.stringify(listed)).not.toContain(created.key);
+
+    await json<ApiKey>(['keys', 'revoke', created.key_id], env);
+    await waitFor('the refusal', async () => (await search(created.key)) === 401, 3_000);
+  }, 120_000);
+
+  it('speaks to people too', async () => {
+    const created = await gantry(['keys', 'create', '-n', 'laptop'], env);
+    expect(created.code).toBe(0);
+    expect(created.out).toMatch(/^gtry_[A-Za-z0-9_-]{49}\n\nSend it as X-API-Key .* It is not shown again\.\n/);
+    const { out } = await gantry(['keys', 'list'], env);
+    expect(out).toMatch(/KEY ID +NAME +KEY/);
+    expect(out).toMatch(/laptop +gtry_....….... /);
+  }, 120_000);
+
+  it('switches what a tenant’s plan includes', async () => {
+    await json<Tenant>(['tenants', 'create', 'small'], env);
+    const off = await json<Tenant>(['tenants', 'set', 'small', '--disable', 'crons', 'bulk_export'], env);
+    expect(off.entitlements).toEqual({ crons: false, bulk_export: false });
+    const on = await json<Tenant>(['tenants', 'set', 'small', '--enable', 'crons'], env);
+    expect(on.entitlements).toEqual({ crons: true, bulk_export: false });
+  }, 120_000);
+
+  it.each([
+    ['an unknown tenant', ['keys', 'create', '-n', 'x', '-t', 'nobody'], /^Tenant not found\n$/],
+    ['a key that is not there', ['keys', 'revoke', '01a1fe1d-37cc-71f9-b2d6-4349d75764b5'], /^API key not found\n$/],
+    ['an expiry in words', ['keys', 'create', '-n', 'x', '-e', 'tomorrow'], /"tomorrow" is no expiry/],
+    ['an unknown command', ['keys', 'steal'], /unknown command 'steal'/],
+  ])(
+    'says in one sentence what is wrong with %s',
+    async (_what, args, message) => {
+      const { code, out, err } = await gantry(args, env);
+      expect([code, out]).toEqual([1, '']);
+      expect(err).toMatch(message);
+    },
+    60_000,
+  );
+});
+
+describe('npm run gantry, with a home', () => {
+  let namespace: TestNamespace;
+  let started: SupervisedGantry;
+
+  beforeAll(async () => {
+    namespace = await createNamespace();
+    const s3 = JSON.parse(process.env.GANTRY_TEST_S3 ?? '{}') as Record<string, string>;
+    started = await SupervisedGantry.start({
+      GANTRY_POSTGRES_PORT: '0',
+      TEMPORAL_ADDRESS: temporalAddress(),
+      TEMPORAL_NAMESPACE: namespace.name,
+      GANTRY_S3_ENDPOINT: s3.endpoint ?? 'http://127.0.0.1:1',
+    });
+  }, 240_000);
+
+  afterAll(async () => {
+    await started?.discard();
+    await namespace?.drop();
+  }, 90_000);
+
+  it('administers the Gantry that runs there, and the same one when it is stopped', async () => {
+    const env = { GANTRY_HOME: started.home };
+    const tenant = await json<Tenant>(['tenants', 'create', 'acme'], env);
+    await started.stop();
+    const listed = await json<Tenant[]>(['tenants', 'list'], env);
+    expect(listed.map(({ name }) => name)).toEqual(['default', 'acme']);
+    const created = await json<CreatedApiKey>(['keys', 'create', '-n', 'late', '-t', tenant.tenant_id], env);
+    expect(created.tenant_id).toBe(tenant.tenant_id);
+    for (const left of ['gantry.lock', join('postgres', 'data', 'postmaster.pid')]) {
+      expect([left, existsSync(join(started.home, left))]).toEqual([left, false]);
+    }
+  }, 240_000);
+
+  it('says so where there is none', async () => {
+    const { code, err } = await gantry(['keys', 'list'], { GANTRY_HOME: join(started.home, 'nothing') });
+    expect(code).toBe(1);
+    expect(err).toMatch(/There is no Gantry in .*nothing yet: "npm start" makes one/);
+  }, 60_000);
+});
