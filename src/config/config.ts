@@ -42,6 +42,7 @@ const environmentSchema = z.object({
   GANTRY_TRACE_RETENTION_DAYS: positiveInt.optional(),
   GANTRY_DATABASE_POOL: positiveInt.default(10),
   GANTRY_RUN_TIMEOUT_SECONDS: positiveInt.default(86_400),
+  GANTRY_RUN_LOST_ATTEMPTS: positiveInt.default(10),
   GANTRY_HEARTBEAT_TIMEOUT_SECONDS: z.coerce.number().int().min(2).default(10),
   GANTRY_SHUTDOWN_GRACE_SECONDS: positiveInt.default(15),
   GANTRY_GRAPH_THREADS_MIN: positiveInt.default(1),
@@ -228,6 +229,10 @@ export class AppConfig {
   }
   get runTimeoutMs(): number {
     return this.env.GANTRY_RUN_TIMEOUT_SECONDS * 1000;
+  }
+  /** A run whose worker is lost so often behind one checkpoint is what kills it. */
+  get runLostAttempts(): number {
+    return this.env.GANTRY_RUN_LOST_ATTEMPTS;
   }
   get heartbeatTimeoutMs(): number {
     return this.env.GANTRY_HEARTBEAT_TIMEOUT_SECONDS * 1000;

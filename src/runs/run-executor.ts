@@ -1,16 +1,18 @@
 import { setMaxListeners } from 'node:events';
 import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
+import { AppConfig } from '../config/config';
 import { Notifications } from '../database/notifications';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
 import { ExecutionBroken } from '../graphs/host/graph-thread-handle';
 import type { FinalState, GraphOutcome, RunEventMessage } from '../graphs/host/protocol';
 import { EventAppender, EventsRefused } from '../streams/event-appender';
+import { EventLogRepository } from '../streams/event-log.repository';
 import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
 import { completedEnding, deletedEnding, failedEnding, type RunEnding } from './run-ending';
-import { RunLifecycleRepository } from './run-lifecycle.repository';
+import { type HeldRun, RunLifecycleRepository } from './run-lifecycle.repository';
 import { RunWebhooks } from './run-webhooks';
 import { RunEntity } from './run.entity';
 
@@ -41,6 +43,8 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     private readonly graphs: GraphHost,
     private readonly registry: GraphRegistry,
     private readonly events: EventAppender,
+    private readonly log: EventLogRepository,
+    private readonly config: AppConfig,
     private readonly notifications: Notifications,
     private readonly webhooks: RunWebhooks,
     private readonly orchestrator: RunOrchestrator,
@@ -65,7 +69,11 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     const held = await this.lifecycle.begin(runId);
     if (held.state === 'waiting') return { ending: 'waiting' };
     if (held.state === 'ended') return { ending: held.ending };
-    const { run } = held;
+    const { run, before } = held;
+    if (before && before.lostAttempts >= this.config.runLostAttempts) {
+      const message = `The run's worker was lost ${before.lostAttempts} times behind the same checkpoint: it is not tried again`;
+      return this.end({ runId, ending: 'error', message });
+    }
     const active: Active = { abort: new AbortController(), cancelled: run.cancelAction !== null };
     const onAbort = (): void => {
       active.cancelled ||= isCancelRequested();
@@ -76,7 +84,8 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     try {
       if (signal.aborted) onAbort();
       else if (active.cancelled) active.abort.abort('cancelled');
-      const outcome = await this.runGraph(run, held.nextSeq, active.abort.signal, onNode);
+      const outcome = await this.runGraph(held, active.abort.signal, onNode);
+      if (outcome.status === 'handed-back' && !outcome.inDoubt) await this.lifecycle.recordHandBack(runId, run.attempt);
       if (outcome.status === 'handed-back' || (outcome.status === 'aborted' && !active.cancelled)) {
         throw new ExecutionBroken('This worker gave the run away: its next attempt goes on at the checkpoint');
       }
@@ -128,12 +137,12 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   }
 
   private async runGraph(
-    run: RunEntity,
-    firstSeq: number,
+    { run, nextSeq, before }: HeldRun,
     signal: AbortSignal,
     onNode: (node: string) => void,
   ): Promise<GraphOutcome> {
-    let seq = firstSeq;
+    const told = before ? await this.log.toldOf(run.runId) : {};
+    let seq = nextSeq;
     const append = (batch: RunEventMessage[]): Promise<void> => {
       const { tenantId, runId, attempt } = run;
       const events = batch.map(({ event, data }) => ({ tenantId, runId, attempt, seq: seq++, event, data }));
@@ -146,7 +155,11 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     const { runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata } = run;
     const onUnknown = this.registry.onUnknown(graphId);
     const outcome = await this.graphs.execute(
-      { runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata, onUnknown },
+      {
+        ...{ runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata, onUnknown },
+        handedBack: before?.handedBack ?? false,
+        told,
+      },
       { signal, handBack: this.handBack.signal, onEvents, onNode },
     );
     // The end is the last of the log: everything before it has to be there first.

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
+import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import { END_EVENT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
 import { ThreadEntity } from '../threads/thread.entity';
 import type { RunEnding } from './run-ending';
@@ -10,10 +11,22 @@ import { deleteCheckpoints, nextRun, type OnEnd } from './runs.repository';
 /** How long the events and checkpoints of a stateless run are kept behind its end, so that it can still be rejoined. */
 const TEMPORARY_KEPT = '1 hour';
 
-export type Held =
-  | { state: 'held'; run: RunEntity; nextSeq: number }
-  | { state: 'waiting' }
-  | { state: 'ended'; ending: RunEnd['status'] };
+export interface HeldRun {
+  run: RunEntity;
+  /** Of the event log. */
+  nextSeq: number;
+  before: EarlierAttempt | null;
+}
+
+export type Held = ({ state: 'held' } & HeldRun) | { state: 'waiting' } | { state: 'ended'; ending: RunEnd['status'] };
+
+/** What the attempt before this one left; null for the first one. */
+export interface EarlierAttempt {
+  /** It stopped behind a checkpoint of its own will, so that nothing of it is in doubt. */
+  handedBack: boolean;
+  /** Attempts in a row that were lost behind the run's last checkpoint. */
+  lostAttempts: number;
+}
 
 export interface Ended {
   run: RunEntity;
@@ -42,8 +55,17 @@ export class RunLifecycleRepository {
       const [row] = taken;
       if (!row) return { state: 'waiting' };
       const { attempt, started_at: startedAt, next_seq: nextSeq } = row;
-      return { state: 'held', run: { ...run, status: 'running', attempt, startedAt }, nextSeq };
+      const before = attempt > 1 ? await lookBack(manager, run) : null;
+      return { state: 'held', run: { ...run, status: 'running', attempt, startedAt }, nextSeq, before };
     });
+  }
+
+  /** The attempt stops behind a checkpoint, for another worker to go on there. */
+  async recordHandBack(runId: string, attempt: number): Promise<void> {
+    await this.database.query(
+      `UPDATE runs SET handed_back = true WHERE run_id = $1 AND attempt = $2 AND status = 'running'`,
+      [runId, attempt],
+    );
   }
 
   /**
@@ -107,6 +129,29 @@ export class RunLifecycleRepository {
       olderThanMs,
     ]);
   }
+}
+
+/** Counts the attempt before this one as lost, unless it was handed back; a new checkpoint starts the count again. */
+async function lookBack(manager: EntityManager, { runId, threadId }: RunEntity): Promise<EarlierAttempt> {
+  const [[before]]: [EarlierAttempt[], number] = await manager.query(
+    `WITH before AS (
+       SELECT handed_back,
+              (SELECT max(checkpoint_id) FROM ${CHECKPOINT_SCHEMA}.checkpoints WHERE thread_id = $2::text) AS checkpoint_id
+       FROM runs WHERE run_id = $1
+     )
+     UPDATE runs SET
+       handed_back = false,
+       lost_behind = before.checkpoint_id,
+       lost_attempts = CASE
+         WHEN before.handed_back THEN 0
+         WHEN lost_attempts > 0 AND lost_behind IS NOT DISTINCT FROM before.checkpoint_id THEN lost_attempts + 1
+         ELSE 1
+       END
+     FROM before WHERE run_id = $1
+     RETURNING before.handed_back AS "handedBack", lost_attempts AS "lostAttempts"`,
+    [runId, threadId],
+  );
+  return before;
 }
 
 /** Postgres' jsonb can't hold U+0000, which a tool's output may contain; the checkpoint keeps the exact value. */

@@ -19,6 +19,9 @@ export interface EventQuery {
 /** Events of one run that one read returns at the most: a slow reader takes them page by page. */
 const PAGE = 200;
 
+/** Results of nodes beside a lost one: more than this ran at once in hardly any graph. */
+const TOLD = 100;
+
 /** The log of run events in Postgres: `(run_id, seq)`, partitioned by the run's day. */
 @Injectable()
 export class EventLogRepository {
@@ -49,6 +52,20 @@ export class EventLogRepository {
       [column('runId'), column('attempt'), column('seq'), column('tenantId'), column('event'), column('data')],
     );
     return new Set(held);
+  }
+
+  /** What a repeated attempt might tell again: the newest `updates` of a run, and the last `values` of each graph. */
+  async toldOf(runId: string): Promise<Record<string, string[]>> {
+    const rows: { event: string; data: string[] }[] = await this.database.query(
+      `SELECT event, array_agg(data) AS data FROM (
+         (SELECT event, data FROM run_events WHERE run_id = $1 AND event LIKE 'updates%' ORDER BY seq DESC LIMIT ${TOLD})
+         UNION ALL
+         (SELECT DISTINCT ON (event) event, data FROM run_events WHERE run_id = $1 AND event LIKE 'values%'
+          ORDER BY event, seq DESC)
+       ) AS told GROUP BY event`,
+      [runId],
+    );
+    return Object.fromEntries(rows.map(({ event, data }) => [event, data]));
   }
 
   /** The next page of each asked run, in one query. */

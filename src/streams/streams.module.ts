@@ -14,5 +14,8 @@ import { EventReader } from './event-reader';
 export class EventReadingModule {}
 
 /** Writing, for the worker. */
-@Module({ providers: [EventLogRepository, EventAppender, EventPartitionSweep], exports: [EventAppender] })
+@Module({
+  providers: [EventLogRepository, EventAppender, EventPartitionSweep],
+  exports: [EventAppender, EventLogRepository],
+})
 export class EventWritingModule {}

@@ -68,7 +68,7 @@ describe('SIGKILL in the middle of a ten-node graph', () => {
 
     const events = await open;
     expectNoGaps(events);
-    expect([...new Set(updatedNodes(events))]).toEqual(NODES);
+    expect(updatedNodes(events)).toEqual(NODES);
     const attempts = events
       .filter(({ event }) => event === 'metadata')
       .map(({ data }) => (data as { attempt: number }).attempt);
@@ -99,6 +99,34 @@ describe('SIGKILL in the middle of a ten-node graph', () => {
     expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
     await expectEachNodeOnce(run);
     expectNoGaps(await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest());
+  }, 90_000);
+
+  it('of the worker beside a finished node: what was told of that one is not told again', async () => {
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, 'fork', {
+      input: { step_ms: 2_000 },
+      streamMode: ['updates', 'values'],
+    });
+    const open = SseReader.get(`${gantry.url}/threads/${thread}/runs/${run}/stream`).then((reader) => reader.rest());
+    await waitFor('the quick node', async () =>
+      (await gantry.ledger.of(run)).some(({ node, ended_at }) => node === 'quick' && ended_at !== null),
+    );
+    await waitFor('its event', async () => {
+      const { rows } = await gantry.sql.query(`SELECT 1 FROM run_events WHERE run_id = $1 AND event = 'updates'`, [
+        run,
+      ]);
+      return rows.length > 0;
+    });
+    await gantry.killWorker('SIGKILL');
+    await gantry.startWorker();
+    const events = await open;
+    expectNoGaps(events);
+    expect(updatedNodes(events)).toEqual(['quick', 'slow']);
+    const values = events
+      .filter(({ event }) => event === 'values')
+      .map(({ data }) => (data as { done: string[] }).done);
+    expect(values).toEqual([[], ['quick', 'slow']]);
+    expect((await gantry.ledger.of(run)).map(({ node }) => node).sort()).toEqual(['quick', 'slow', 'slow']);
   }, 90_000);
 
   it('of the worker while runs wait behind: each of them is run, in order', async () => {
@@ -188,5 +216,43 @@ describe('SIGTERM in the middle of a ten-node graph', () => {
     const events = await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest();
     expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => String(index)));
     expect(events.map(({ event }) => event)).not.toContain('error');
+    const updates = events.filter(({ event }) => event === 'updates');
+    expect(updates.flatMap(({ data }) => Object.keys(data as object))).toEqual(NODES);
   }, 60_000);
+
+  it('leaves nothing in doubt: a graph that asks in that case has nothing to ask', async () => {
+    const client = gantry.client();
+    await gantry.startWorker();
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, 'careful', { input: { step_ms: 1_000 } });
+    const [first] = await waitFor('the first node', async () => {
+      const executions = await gantry.ledger.of(run);
+      return executions.length > 0 && executions;
+    });
+    await gantry.killWorker(
+      'SIGTERM',
+      gantry.workers.find(({ pid }) => pid === first.pid)!,
+    );
+    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES.slice(0, 3) });
+    expect((await gantry.ledger.of(run)).map(({ attempt }) => attempt)).toEqual([1, 2, 2]);
+  }, 60_000);
+});
+
+describe('A run that kills whatever executes it', () => {
+  it('ends as an error after so many attempts, and its finished nodes ran once', async () => {
+    const gantry = await startGantry({ env: { GANTRY_RUN_LOST_ATTEMPTS: '3' } });
+    try {
+      const client = gantry.client();
+      const { thread_id: thread } = await client.threads.create();
+      const { run_id: run } = await client.runs.create(thread, 'poison', { input: {} });
+      await client.runs.join(thread, run);
+      expect(await client.runs.get(thread, run)).toMatchObject({ status: 'error' });
+      expect(await client.threads.get(thread)).toMatchObject({ status: 'error', error: { error: 'RunLost' } });
+      expect((await gantry.ledger.of(run)).map(({ node }) => node)).toEqual(['fine', 'deadly', 'deadly', 'deadly']);
+      // The worker has outlived it.
+      expect(await client.runs.wait(null, 'three', { input: {} })).toMatchObject({ done: NODES.slice(0, 3) });
+    } finally {
+      await gantry.stop();
+    }
+  }, 90_000);
 });

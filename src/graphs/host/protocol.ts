@@ -70,9 +70,16 @@ export interface ExecuteRequest {
   attempt: number;
   kwargs: RunKwargs;
   metadata: Record<string, unknown>;
+  /** The attempt before this one stopped behind a checkpoint of its own will: no node of it is in doubt. */
+  handedBack: boolean;
+  /** What earlier attempts told of the run, to be told once: JSON texts of `updates`, and the last `values`. */
+  told: ToldEvents;
   /** What to do with a node whose earlier attempt began and whose outcome nobody knows. */
   onUnknown: OnUnknown;
 }
+
+/** The newest events of a run's log, by their names (`updates`, `values|node:task`). */
+export type ToldEvents = Record<string, string[]>;
 
 export interface RunEventMessage {
   event: string;
@@ -88,6 +95,8 @@ export interface RunError {
 /** How the graph ended, and the thread's state then. */
 export interface GraphOutcome {
   status: 'success' | 'error' | 'aborted' | 'handed-back';
+  /** Of a run that was handed back: whether a node was still at work, whose effect is in doubt then. */
+  inDoubt?: boolean;
   error?: RunError;
   state?: FinalState;
 }

@@ -21,10 +21,18 @@ export class FencedError extends Error {
 
 /** Thrown behind a written checkpoint, to stop a graph there: the next step is another worker's. */
 export class HandedBack extends Error {
-  constructor() {
+  /** @param inDoubt whether it stopped inside a nested graph, whose siblings may have been at work */
+  constructor(readonly inDoubt: boolean) {
     super('The run was handed back at its checkpoint');
     this.name = 'HandedBack';
   }
+}
+
+/** How the worker gives a run away. */
+export interface HandBack {
+  isWanted: () => boolean;
+  /** Resolves when every event of the steps so far has been read: stopping the graph drops what is still queued. */
+  untilRead: () => Promise<void>;
 }
 
 const schema = `"${CHECKPOINT_SCHEMA}"`;
@@ -66,15 +74,22 @@ const UPSERT_WRITES = putWrites('DO UPDATE SET channel = EXCLUDED.channel, type 
  * several, and each is refused once another attempt holds the run. Tables, encoding and all reads are the library's.
  */
 export class RunCheckpointSaver extends PostgresSaver {
+  private readonly open = new Set<Promise<void>>();
+
   constructor(
     private readonly connections: Pool,
     private readonly fence: Fence,
     /** Kept with every checkpoint of the run: who made it, and the user's own metadata. */
     private readonly runMetadata: Record<string, unknown>,
-    /** Asked behind each checkpoint: whether the worker wants to give the run away. */
-    private readonly isHandingBack: () => boolean,
+    /** Asked behind each checkpoint. */
+    private readonly handBack: HandBack,
   ) {
     super(connections, undefined, { schema: CHECKPOINT_SCHEMA });
+  }
+
+  /** Resolves when what was given to be written so far is committed: only then may anybody be told of it. */
+  async written(): Promise<void> {
+    await Promise.all(this.open);
   }
 
   override async put(
@@ -83,6 +98,34 @@ export class RunCheckpointSaver extends PostgresSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
+    const { thread_id, checkpoint_ns = '' } = config.configurable as Record<string, string>;
+    await this.track(this.writeCheckpoint(config, checkpoint, metadata, newVersions));
+    if (this.handBack.isWanted()) {
+      await this.handBack.untilRead();
+      throw new HandedBack(checkpoint_ns !== '');
+    }
+    return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
+  }
+
+  override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    if (writes.length > 0) await this.track(this.writeWrites(config, writes, taskId));
+  }
+
+  private async track(writing: Promise<void>): Promise<void> {
+    this.open.add(writing);
+    try {
+      await writing;
+    } finally {
+      this.open.delete(writing);
+    }
+  }
+
+  private async writeCheckpoint(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<void> {
     const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
     const [blobs, serializedMetadata] = await Promise.all([
       this._dumpBlobs(thread_id, checkpoint_ns, checkpoint.channel_values, newVersions),
@@ -101,12 +144,9 @@ export class RunCheckpointSaver extends PostgresSaver {
       JSON.stringify(this._dumpCheckpoint(checkpoint)),
       JSON.stringify(serializedMetadata),
     ]);
-    if (this.isHandingBack()) throw new HandedBack();
-    return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
   }
 
-  override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    if (writes.length === 0) return;
+  private async writeWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
     const rows = await this._dumpWrites(thread_id, checkpoint_ns, checkpoint_id, taskId, writes);
     const special = writes.every(([channel]) => channel in WRITES_IDX_MAP);

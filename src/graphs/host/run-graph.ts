@@ -3,10 +3,11 @@ import type { StateSnapshot } from '@langchain/langgraph';
 import type { Pool } from 'pg';
 import type { GraphLoader, AnyGraph } from './graph-loader';
 import type { CommandInput, ExecuteRequest, FinalState, GraphOutcome, RunEventMessage } from './protocol';
-import { RunCheckpointSaver } from './run-checkpoint-saver';
-import { streamRun, type StreamConfig } from './run-stream';
+import { HandedBack, RunCheckpointSaver } from './run-checkpoint-saver';
+import { streamRun, StreamProgress, type StreamConfig } from './run-stream';
 import type { RunTracer } from './run-tracer';
 import { toFinalState } from './thread-state';
+import { withoutTold } from './told-events';
 import { toWireJson } from './wire-json';
 
 /** Graphs of this length of path are loops that nobody meant; the library's own default is 25. */
@@ -37,11 +38,12 @@ export async function* runGraph(
   { signal, isHandingBack, onNode }: RunControl,
 ): AsyncGenerator<RunEventMessage, GraphOutcome> {
   const { kwargs } = request;
+  const progress = new StreamProgress();
   const saver = new RunCheckpointSaver(
     context.connections,
     { runId: request.runId, attempt: request.attempt },
     checkpointMetadata(request),
-    isHandingBack,
+    { isWanted: isHandingBack, untilRead: () => progress.untilRead() },
   );
   const config = runConfig(context, request, saver, signal);
   let failure: GraphOutcome | undefined;
@@ -49,14 +51,16 @@ export async function* runGraph(
   try {
     graph = await context.graphs.get(request.graphId, { configurable: config.configurable! });
     const resuming = request.attempt > 1 && (await hasCheckpointOf(saver, request));
-    const unknown = resuming ? await unfinishedTasks(graph, config, request.threadId) : [];
+    const unknown = resuming && !request.handedBack ? await unfinishedTasks(graph, config, request.threadId) : [];
     if (unknown.length > 0 && request.onUnknown === 'interrupt')
       return await stopBeforeUnknown(graph, request, config, unknown);
     config.configurable!.unknown_outcome_tasks = unknown.map(({ id }) => id);
     const input = resuming ? null : await runInput(graph, config, request);
-    yield* streamRun(graph, input, config, kwargs, onNode);
+    const events = streamRun(graph, input, config, kwargs, { onNode, progress, written: () => saver.written() });
+    yield* request.attempt > 1 ? withoutTold(events, request.told) : events;
   } catch (error) {
-    if (isHandedBack(error)) return { status: 'handed-back' };
+    const handedBack = handedBackBy(error);
+    if (handedBack) return { status: 'handed-back', inDoubt: handedBack.inDoubt };
     if (isInfrastructure(error)) throw error;
     failure = signal.aborted ? { status: 'aborted' } : { status: 'error', error: describeError(error) };
   }
@@ -191,9 +195,9 @@ function describeError(error: unknown): { error: string; message: string } {
     : { error: 'Error', message: String(error) };
 }
 
-function isHandedBack(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause.name === 'HandedBack') return true;
-  return false;
+function handedBackBy(error: unknown): HandedBack | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof HandedBack) return cause;
+  return undefined;
 }
 
 /** Lost connections, a database that is shutting down, a fence: another attempt is right, not an end in `error`. */

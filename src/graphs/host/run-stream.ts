@@ -23,6 +23,35 @@ type Chunk = [namespace: string[], mode: LibraryMode, data: unknown];
 
 export type StreamConfig = RunnableConfig & Record<string, unknown>;
 
+/** Where the reader of a graph's stream is. */
+export class StreamProgress {
+  private isWaiting = false;
+
+  /** The next chunk of a stream; `untilRead` resolves while nothing is queued there. */
+  async next<T>(stream: AsyncIterator<T>): Promise<IteratorResult<T>> {
+    this.isWaiting = true;
+    try {
+      return await stream.next();
+    } finally {
+      this.isWaiting = false;
+    }
+  }
+
+  async untilRead(): Promise<void> {
+    // A reader that still waits after a turn of the event loop has found the queue empty.
+    do await new Promise((resolve) => setImmediate(resolve));
+    while (!this.isWaiting);
+  }
+}
+
+export interface StreamControl {
+  /** Told of each node that begins. */
+  onNode: (node: string) => void;
+  progress: StreamProgress;
+  /** Resolves when what the graph did so far is committed. */
+  written: () => Promise<void>;
+}
+
 /**
  * Runs the graph, telling `onNode` each node that it begins, and yields its events as the API names them: `values`, `updates|node:task` for a subgraph's, and so on.
  * @see https://docs.langchain.com/langsmith/streaming for the modes
@@ -32,23 +61,47 @@ export async function* streamRun(
   input: unknown,
   config: StreamConfig,
   kwargs: RunKwargs,
-  onNode: (node: string) => void,
+  { onNode, progress, written }: StreamControl,
 ): AsyncGenerator<RunEventMessage> {
   const asked = new Set(kwargs.stream_mode);
   const options = { ...config, streamMode: libraryModes(kwargs.stream_mode), subgraphs: true };
   const messages = new MessageAssembler();
-  const translate = (chunk: Chunk): Generator<RunEventMessage> =>
-    translateChunk(chunk, asked, kwargs, messages, onNode);
+  async function* translate(chunk: Chunk): AsyncGenerator<RunEventMessage> {
+    // Tokens and a node's own words come before its end; everything else tells of an end, which has to be a fact first.
+    if (chunk[1] !== 'messages' && chunk[1] !== 'custom') await written();
+    yield* translateChunk(chunk, asked, kwargs, messages, onNode);
+  }
 
   if (!asked.has('events')) {
-    for await (const chunk of await graph.stream(input, options)) yield* translate(chunk as unknown as Chunk);
+    for await (const chunk of read(await graph.stream(input, options), progress)) {
+      yield* translate(chunk as unknown as Chunk);
+    }
     return;
   }
   const events = graph.streamEvents(input, { ...options, version: 'v2' });
-  for await (const event of events) {
+  for await (const event of read(events, progress)) {
     const isRoot = event.event === 'on_chain_stream' && event.run_id === config.runId;
     if (isRoot) yield* translate(event.data.chunk as Chunk);
+    if (event.event.endsWith('_end')) await written();
     if (!event.tags?.includes('langsmith:hidden')) yield { event: 'events', data: toWireJson(event, true) };
+  }
+}
+
+async function* read<T>(stream: AsyncIterable<T>, progress: StreamProgress): AsyncGenerator<T> {
+  const iterator = stream[Symbol.asyncIterator]();
+  let isOver = false;
+  try {
+    for (;;) {
+      const step = await progress.next(iterator);
+      isOver = Boolean(step.done);
+      if (step.done) return;
+      yield step.value;
+    }
+  } catch (error) {
+    isOver = true;
+    throw error;
+  } finally {
+    if (!isOver) await iterator.return?.();
   }
 }
 

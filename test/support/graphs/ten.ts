@@ -13,10 +13,10 @@ const State = z.object({
 });
 type Values = z.infer<typeof State>;
 
-function step(name: string) {
+function step(name: string, ms?: number) {
   return async ({ step_ms }: Values, config: RunnableConfig) => {
     const ended = await recordExecution(name, config);
-    await pause(step_ms, config.signal);
+    await pause(ms ?? step_ms, config.signal);
     await ended();
     return { done: [name] };
   };
@@ -30,6 +30,28 @@ function chain(length: number) {
     .addEdge(START, names[0])
     .addEdge(names[length - 1], END);
 }
+
+/** Two at once: one ends at once, the other takes its time. */
+export const fork = new StateGraph(State)
+  .addNode('quick', step('quick', 0))
+  .addNode('slow', step('slow'))
+  .addEdge(START, 'quick')
+  .addEdge(START, 'slow')
+  .addEdge('quick', END)
+  .addEdge('slow', END)
+  .compile({ name: 'fork' });
+
+/** Takes the thread that it runs in with it, as one that is out of memory does. */
+export const poison = new StateGraph(State)
+  .addNode('fine', step('fine'))
+  .addNode('deadly', async (_: Values, config: RunnableConfig) => {
+    await recordExecution('deadly', config);
+    process.exit(1);
+  })
+  .addEdge(START, 'fine')
+  .addEdge('fine', 'deadly')
+  .addEdge('deadly', END)
+  .compile({ name: 'poison' });
 
 export const ten = chain(10).compile({ name: 'ten' });
 export const three = chain(3).compile({ name: 'three' });

@@ -1,0 +1,36 @@
+import type { RunEventMessage, ToldEvents } from './protocol';
+
+/**
+ * The events of a repeated attempt without those that an earlier one has told already: LangGraph begins again by
+ * repeating the state of the checkpoint (`values`) and the results of finished nodes beside the lost one (`updates`,
+ * marked as cached).
+ */
+export async function* withoutTold<T>(
+  events: AsyncGenerator<RunEventMessage, T>,
+  told: ToldEvents,
+): AsyncGenerator<RunEventMessage, T> {
+  const isBegun = new Set<string>();
+  for (;;) {
+    const step = await events.next();
+    if (step.done) return step.value;
+    const message = step.value;
+    const kind = message.event.split('|', 1)[0];
+    if (kind === 'values') {
+      const isFirst = !isBegun.has(message.event);
+      isBegun.add(message.event);
+      if (isFirst && told[message.event]?.includes(message.data)) continue;
+    } else if (kind === 'updates') {
+      const data = withoutCacheMark(message.data);
+      if (data !== undefined && told[message.event]?.includes(data)) continue;
+      if (data !== undefined) message.data = data;
+    }
+    yield message;
+  }
+}
+
+/** The update alone, of one that LangGraph marks as not computed now; undefined of any other. */
+function withoutCacheMark(json: string): string | undefined {
+  if (!json.includes('"__metadata__"')) return undefined;
+  const { __metadata__: mark, ...update } = JSON.parse(json) as Record<string, unknown>;
+  return (mark as { cached?: boolean } | undefined)?.cached ? JSON.stringify(update) : undefined;
+}
