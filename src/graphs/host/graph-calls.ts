@@ -1,7 +1,8 @@
-import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
+import type { RunnableConfig } from '@langchain/core/runnables';
 import type { StateSnapshot } from '@langchain/langgraph';
 import type { Pool } from 'pg';
-import { CHECKPOINT_SCHEMA } from '../../database/schemas';
+import { toCommand } from './graph-command';
+import { ForkSafeSaver } from './fork-safe-saver';
 import type { AnyGraph, GraphLoader } from './graph-loader';
 import type { CheckpointReference, GraphCall, GraphCalls } from './protocol';
 import { schemasOf } from './graph-schemas';
@@ -10,14 +11,10 @@ import { toWireJson } from './wire-json';
 
 /** What the api process asks of a graph without running it: states, their history and edits, and its drawing. */
 export class GraphCallHandler {
-  private readonly saver: PostgresSaver;
-
   constructor(
     private readonly graphs: GraphLoader,
-    connections: Pool,
-  ) {
-    this.saver = new PostgresSaver(connections, undefined, { schema: CHECKPOINT_SCHEMA });
-  }
+    private readonly connections: Pool,
+  ) {}
 
   /** Resolves to JSON text. */
   async handle(name: GraphCall, args: GraphCalls[GraphCall]): Promise<string> {
@@ -30,6 +27,8 @@ export class GraphCallHandler {
         return toWireJson(await this.getHistory(args as GraphCalls['getHistory']));
       case 'updateState':
         return toWireJson(await this.updateState(args as GraphCalls['updateState']));
+      case 'replaySupersteps':
+        return toWireJson(await this.replaySupersteps(args as GraphCalls['replaySupersteps']));
       case 'getSchemas':
         return toWireJson(await this.getSchemas(args));
       case 'getSubgraphs':
@@ -40,7 +39,7 @@ export class GraphCallHandler {
   }
 
   private async getState({ graphId, threadId, checkpoint, subgraphs }: GraphCalls['getState']) {
-    const graph = await this.graph(graphId);
+    const graph = await this.graphAt(graphId, checkpoint);
     const snapshot: StateSnapshot = await graph.getState(this.config(threadId, checkpoint), {
       subgraphs: subgraphs ?? false,
     });
@@ -53,7 +52,7 @@ export class GraphCallHandler {
   }
 
   private async getHistory(args: GraphCalls['getHistory']) {
-    const graph = await this.graph(args.graphId);
+    const graph = await this.graphAt(args.graphId, args.checkpoint);
     const options = {
       limit: args.limit,
       ...(args.before && { before: { configurable: args.before } }),
@@ -68,8 +67,27 @@ export class GraphCallHandler {
 
   /** The new checkpoint, and what the thread's row keeps of the state. */
   private async updateState({ graphId, threadId, checkpoint, values, asNode }: GraphCalls['updateState']) {
-    const graph = await this.graph(graphId);
+    const graph = await this.graphAt(graphId, checkpoint);
     const written = await graph.updateState(this.config(threadId, checkpoint), values, asNode);
+    return this.edited(graphId, threadId, written);
+  }
+
+  private async replaySupersteps({ graphId, threadId, supersteps }: GraphCalls['replaySupersteps']) {
+    const graph = await this.graph(graphId);
+    const written = await graph.bulkUpdateState(
+      this.config(threadId),
+      supersteps.map((updates) => ({
+        updates: updates.map(({ asNode, values, command }) => ({
+          asNode,
+          values: command ? toCommand(command) : values,
+        })),
+      })),
+    );
+    return this.edited(graphId, threadId, written);
+  }
+
+  private async edited(graphId: string, threadId: string, written: RunnableConfig) {
+    const graph = await this.graph(graphId);
     const snapshot: StateSnapshot = await graph.getState(this.config(threadId));
     return {
       checkpoint: written.configurable as Record<string, unknown>,
@@ -113,9 +131,29 @@ export class GraphCallHandler {
     return this.graphs.get(graphId, { configurable: {} });
   }
 
-  private config(threadId: string, checkpoint?: CheckpointReference) {
-    return {
-      configurable: { ...checkpoint, thread_id: threadId, __pregel_checkpointer: this.saver },
-    };
+  /** The graph whose states a reference means: the one inside that its namespace leads to, or the whole. */
+  private async graphAt(graphId: string, checkpoint: CheckpointReference | undefined): Promise<AnyGraph> {
+    const graph = await this.graph(graphId);
+    const path = nodePath(checkpoint?.checkpoint_ns ?? '');
+    if (path === '') return graph;
+    for await (const [name, subgraph] of graph.getSubgraphsAsync(path, true)) {
+      if (name === path) return subgraph as AnyGraph;
+    }
+    throw new Error(`Graph "${graphId}" has no subgraph at "${path}"`);
   }
+
+  private config(threadId: string, checkpoint?: CheckpointReference) {
+    // A saver of its own for each call: what it remembers of versions belongs to one branch.
+    const saver = new ForkSafeSaver(this.connections);
+    return { configurable: { ...checkpoint, thread_id: threadId, __pregel_checkpointer: saver } };
+  }
+}
+
+/** `middle:<task>|1|deepest:<task>` → `middle|deepest`: the nodes that a namespace passes, without tasks and positions. */
+function nodePath(namespace: string): string {
+  return namespace
+    .split('|')
+    .filter((part) => !/^\d+$/.test(part))
+    .map((part) => part.split(':')[0])
+    .join('|');
 }

@@ -116,6 +116,13 @@ export interface StateQuery {
   subgraphs?: boolean;
 }
 
+/** What a node wrote in a superstep. */
+export interface SuperstepUpdate {
+  asNode: string;
+  values?: unknown;
+  command?: CommandInput;
+}
+
 /** Reads and edits that need the graph's code but run none of its nodes. Results are JSON text. */
 export interface GraphCalls {
   getState: StateQuery;
@@ -123,6 +130,7 @@ export interface GraphCalls {
   getFinalState: { graphId: string; threadId: string };
   getHistory: StateQuery & { limit: number; before?: CheckpointReference; metadata?: Record<string, unknown> };
   updateState: StateQuery & { values: unknown; asNode?: string };
+  replaySupersteps: { graphId: string; threadId: string; supersteps: SuperstepUpdate[][] };
   getSchemas: { graphId: string };
   getSubgraphs: { graphId: string; namespace?: string; recurse: boolean };
   drawGraph: { graphId: string; xray: boolean | number };

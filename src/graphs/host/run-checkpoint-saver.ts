@@ -1,9 +1,9 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { ChannelVersions, Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/langgraph-checkpoint';
 import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
-import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import type { Pool } from 'pg';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
+import { ForkSafeSaver } from './fork-safe-saver';
 
 /** The attempt that a write belongs to. */
 export interface Fence {
@@ -73,7 +73,7 @@ const UPSERT_WRITES = putWrites('DO UPDATE SET channel = EXCLUDED.channel, type 
  * LangGraph's Postgres saver with the two writes of a run replaced: each is one statement instead of a transaction of
  * several, and each is refused once another attempt holds the run. Tables, encoding and all reads are the library's.
  */
-export class RunCheckpointSaver extends PostgresSaver {
+export class RunCheckpointSaver extends ForkSafeSaver {
   private readonly open = new Set<Promise<void>>();
 
   constructor(
@@ -84,7 +84,7 @@ export class RunCheckpointSaver extends PostgresSaver {
     /** Asked behind each checkpoint. */
     private readonly handBack: HandBack,
   ) {
-    super(connections, undefined, { schema: CHECKPOINT_SCHEMA });
+    super(connections);
   }
 
   /** Resolves when what was given to be written so far is committed: only then may anybody be told of it. */

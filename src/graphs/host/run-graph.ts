@@ -1,6 +1,6 @@
-import { Command, Send } from '@langchain/langgraph';
 import type { StateSnapshot } from '@langchain/langgraph';
 import type { Pool } from 'pg';
+import { toCommand } from './graph-command';
 import type { GraphLoader, AnyGraph } from './graph-loader';
 import type { CommandInput, ExecuteRequest, FinalState, GraphOutcome, RunEventMessage } from './protocol';
 import { HandedBack, RunCheckpointSaver } from './run-checkpoint-saver';
@@ -157,16 +157,7 @@ async function runInput(graph: AnyGraph, config: StreamConfig, { kwargs, threadI
   const { input, command } = kwargs;
   if (!command) return input ?? null;
   const resume = await resumeValue(graph, config, threadId, command);
-  const asSend = (target: unknown): unknown =>
-    typeof target === 'object' && target !== null && 'node' in target
-      ? new Send(String(target.node), 'input' in target ? target.input : undefined)
-      : target;
-  const { goto } = command;
-  return new Command({
-    ...(command.update !== undefined && { update: command.update as Record<string, unknown> }),
-    ...(resume !== undefined && { resume }),
-    ...(goto !== undefined && { goto: (Array.isArray(goto) ? goto.map(asSend) : asSend(goto)) as string }),
-  });
+  return toCommand({ ...command, resume });
 }
 
 /** The library takes `false`, `0` and `""` for no answer at all, unless each is addressed to its interrupt. */
