@@ -1,6 +1,7 @@
 import { DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { AssistantsModule } from './assistants/assistants.module';
+import { AssistantRemovalModule } from './assistants/removal/assistant-removal.module';
 import { AuthModule } from './auth/auth.module';
 import { AppConfig } from './config/config';
 import { ConfigModule } from './config/config.module';
@@ -28,6 +29,7 @@ export class AppModule {
         AssistantsModule,
         ThreadsModule,
         RunsModule,
+        AssistantRemovalModule,
         ExportsModule,
         TracesModule,
         WebhooksApiModule,

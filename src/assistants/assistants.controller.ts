@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Header, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
@@ -93,13 +93,6 @@ export class AssistantsController {
     @Body({ schema: patchAssistantSchema.prefault({}) }) body: PatchAssistant,
   ): Promise<Assistant> {
     return toAssistant(await this.assistants.patch(tenantId, assistant_id, body));
-  }
-
-  @Delete(':assistant_id')
-  @HttpCode(204)
-  @ApiOperation({ summary: 'Delete an assistant and its versions' })
-  delete(@Tenant() tenantId: TenantId, @Param({ schema: assistantIdParam }) { assistant_id }: IdParam): Promise<void> {
-    return this.assistants.delete(tenantId, assistant_id);
   }
 
   @Get(':assistant_id/graph')

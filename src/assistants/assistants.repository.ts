@@ -16,8 +16,8 @@ const SORT_COLUMNS: Record<SearchAssistants['sort_by'], string> = {
   assistant_id: 'a.assistantId',
   created_at: 'a.createdAt',
   updated_at: 'a.updatedAt',
-  name: 'a.name',
-  graph_id: 'a.graphId',
+  name: 'lower(a.name)',
+  graph_id: 'lower(a.graphId)',
 };
 
 @Injectable()

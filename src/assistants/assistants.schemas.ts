@@ -1,14 +1,22 @@
 import { z } from 'zod';
 import { pageSchema } from '../http/pagination';
 import { queryFlag } from '../http/query';
-
-export const configSchema = z.looseObject({
-  tags: z.array(z.string()).optional(),
-  recursion_limit: z.number().int().positive().optional(),
-  configurable: z.record(z.string(), z.unknown()).optional(),
-});
+import { nullAsAbsent, withoutReservedKeys, withoutReservedMetadata } from './reserved-keys';
 
 export const jsonObject = z.record(z.string(), z.unknown());
+
+/** Static values of graph code, and what describes a record: never with keys that the server itself writes. */
+export const contextSchema = jsonObject.transform(withoutReservedKeys);
+export const metadataSchema = jsonObject.transform((metadata) => withoutReservedMetadata(metadata));
+
+export const configSchema = nullAsAbsent(
+  z.looseObject({
+    tags: z.array(z.string()).optional(),
+    recursion_limit: z.number().int().positive().optional(),
+    configurable: contextSchema.optional(),
+    metadata: metadataSchema.optional(),
+  }),
+);
 
 /** An assistant's id is a UUID; wherever one is expected, the name of a graph stands for its default assistant. */
 export const assistantIdParam = z.object({ assistant_id: z.string().min(1) });
@@ -66,8 +74,8 @@ export const createAssistantSchema = z.object({
   graph_id: z.string().min(1),
   assistant_id: z.guid().optional(),
   config: configSchema.optional(),
-  context: jsonObject.optional(),
-  metadata: jsonObject.optional(),
+  context: contextSchema.optional(),
+  metadata: metadataSchema.optional(),
   if_exists: z.enum(['raise', 'do_nothing']).default('raise'),
   name: z.string().optional(),
   description: z.string().optional(),
@@ -77,8 +85,8 @@ export type CreateAssistant = z.infer<typeof createAssistantSchema>;
 export const patchAssistantSchema = z.object({
   graph_id: z.string().min(1).optional(),
   config: configSchema.optional(),
-  context: jsonObject.optional(),
-  metadata: jsonObject.optional(),
+  context: contextSchema.optional(),
+  metadata: metadataSchema.optional(),
   name: z.string().optional(),
   description: z.string().optional(),
 });
@@ -108,6 +116,7 @@ export type SearchVersions = z.infer<typeof searchVersionsSchema>;
 export const setLatestSchema = z.object({ version: z.number().int() });
 
 export const subgraphParam = z.object({ assistant_id: z.string().min(1), namespace: z.string().min(1) });
+export const deleteQuery = z.object({ delete_threads: queryFlag });
 export const recurseQuery = z.object({ recurse: queryFlag });
 
 export const xrayQuery = z.object({

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../auth/tenant';
+import type { JsonObject } from '../database/json';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
 import type { Page } from '../http/pagination';
@@ -71,11 +72,14 @@ export class AssistantsService {
     return changed ?? reject(assistantErrors.notFound());
   }
 
-  async delete(tenantId: TenantId, idOrGraph: string): Promise<void> {
-    const { assistantId, graphId, metadata } = await this.get(tenantId, idOrGraph);
-    if (assistantId === this.registry.systemAssistantId(graphId) || metadata.created_by === 'system') {
-      throw assistantErrors.system();
-    }
+  /** @throws 409 for the default assistant of a graph. */
+  async getRemovable(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
+    const assistant = await this.get(tenantId, idOrGraph);
+    if (assistant.assistantId === this.registry.systemAssistantId(assistant.graphId)) throw assistantErrors.system();
+    return assistant;
+  }
+
+  async delete(tenantId: TenantId, assistantId: string): Promise<void> {
     if (!(await this.repository.delete(tenantId, assistantId))) throw assistantErrors.notFound();
   }
 
@@ -166,8 +170,8 @@ export class AssistantsService {
 }
 
 function checkConfig({ config, context }: Pick<CreateAssistant, 'config' | 'context'>): void {
-  const configurable = config?.configurable;
-  if (context && configurable && Object.keys(configurable).length > 0) throw assistantErrors.configAndContext();
+  const isGiven = (object: JsonObject | undefined): boolean => Object.keys(object ?? {}).length > 0;
+  if (isGiven(context) && isGiven(config?.configurable)) throw assistantErrors.configAndContext();
 }
 
 function reject(error: Error): never {

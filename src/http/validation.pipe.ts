@@ -9,7 +9,9 @@ function withoutEmpty(query: unknown): unknown {
 
 /** Clients of either language send `null` for what they leave out: at the top of a body it means the same as absence. */
 function withoutNulls(body: unknown): unknown {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  // A batch is a list of bodies.
+  if (Array.isArray(body)) return body.map((item: unknown) => (Array.isArray(item) ? item : withoutNulls(item)));
+  if (typeof body !== 'object' || body === null) return body;
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 

@@ -178,7 +178,8 @@ async function lockRun(manager: EntityManager, runId: string): Promise<RunEntity
 async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<RunEntity> {
   const { status, state, error, result } = ending;
   const failed = status === 'error' || status === 'timeout';
-  const settled = failed ? 'error' : state && state.next.length > 0 ? 'interrupted' : 'idle';
+  // Null when nobody knows the state: the thread is then as it was before.
+  const settled = failed ? 'error' : state ? (state.next.length > 0 ? 'interrupted' : 'idle') : null;
   const endedAt = new Date();
   // What went wrong is the last that a stream tells, whether an attempt saw it or only the workflow.
   const entries: [event: string, data: unknown][] = [
@@ -201,8 +202,9 @@ async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEndin
        UPDATE threads SET
          status = CASE WHEN EXISTS (
                     SELECT 1 FROM runs WHERE thread_id = $8 AND run_id <> $1 AND status IN ('pending', 'running')
-                  ) THEN 'busy' ELSE $3 END,
-         error = $4,
+                  ) THEN 'busy' ELSE coalesce($3, settled_status) END,
+         settled_status = coalesce($3, settled_status),
+         error = CASE WHEN $3 IS NULL THEN error ELSE $4 END,
          "values" = CASE WHEN $9 THEN $10::jsonb ELSE "values" END,
          interrupts = CASE WHEN $9 THEN $11::jsonb ELSE interrupts END,
          state_updated_at = CASE WHEN $9 THEN now() ELSE state_updated_at END,

@@ -4,7 +4,7 @@ import type { Run } from './runs.schemas';
 
 /** A run as the API shows it and as webhooks deliver it. */
 export function toRun(row: RunEntity): Run {
-  const { config, ...kwargs } = row.kwargs;
+  const { config, stream_subgraphs: subgraphs, stream_resumable: resumable, ...kwargs } = row.kwargs;
   return {
     run_id: row.runId,
     thread_id: row.threadId,
@@ -16,6 +16,8 @@ export function toRun(row: RunEntity): Run {
     metadata: row.metadata,
     kwargs: {
       ...kwargs,
+      subgraphs,
+      resumable,
       config: {
         ...config,
         configurable: {

@@ -27,5 +27,6 @@ import { StatelessRunsController } from './stateless-runs.controller';
   ],
   controllers: [RunsController, StatelessRunsController],
   providers: [RunsRepository, RunsService, RunStreamsService, RunWebhooks],
+  exports: [RunsService],
 })
 export class RunsModule {}

@@ -18,7 +18,10 @@ export interface NewRun {
   threadId: string;
   assistantId: string;
   graphId: string;
+  /** What the request says: on the run, and on a thread that is made with it. */
   metadata: JsonObject;
+  /** What the assistant says; the thread's own comes between the two. */
+  assistantMetadata: JsonObject;
   kwargs: RunKwargs;
   /** Sealed. */
   webhook: string | null;
@@ -87,7 +90,7 @@ export class RunsRepository {
         run.multitaskStrategy === 'interrupt' || run.multitaskStrategy === 'rollback'
           ? await this.cancelLocked(manager, inFlight, run.multitaskStrategy, onEnd)
           : [];
-      const row = await insertRun(manager, tenantId, run);
+      const row = await insertRun(manager, tenantId, run, thread.metadata);
       if (!isNew) await occupyThread(manager, run, thread);
       // Who was pending has just been cancelled, unless this run is to queue; who isn't due yet stands in nobody's way.
       const queues = run.multitaskStrategy === 'enqueue';
@@ -119,8 +122,8 @@ export class RunsRepository {
     });
   }
 
-  findInFlight(tenantId: TenantId, statuses: RunStatus[]): Promise<RunEntity[]> {
-    return this.runs.findBy({ tenantId, status: In(statuses) });
+  findInFlight(tenantId: TenantId, statuses: RunStatus[], assistantId?: string): Promise<RunEntity[]> {
+    return this.runs.findBy({ tenantId, status: In(statuses), ...(assistantId !== undefined && { assistantId }) });
   }
 
   findMany(tenantId: TenantId, threadId: string, runIds: string[]): Promise<RunEntity[]> {
@@ -227,8 +230,7 @@ export async function deleteCheckpoints(manager: EntityManager, run: RunEntity):
 /** A thread whose last run in flight went away without running is no longer busy. */
 async function releaseThread(manager: EntityManager, threadId: string): Promise<void> {
   await manager.query(
-    `UPDATE threads SET updated_at = now(),
-       status = CASE WHEN error IS NOT NULL THEN 'error' WHEN interrupts <> '{}' THEN 'interrupted' ELSE 'idle' END,
+    `UPDATE threads SET updated_at = now(), status = settled_status,
        delete_after = CASE WHEN temporary THEN now() ELSE delete_after END
      WHERE thread_id = $1 AND NOT EXISTS (SELECT 1 FROM runs WHERE thread_id = $1 AND ${IN_FLIGHT})`,
     [threadId],
@@ -254,32 +256,45 @@ async function occupyThread(manager: EntityManager, run: NewRun, thread: ThreadE
   const stamp = thread.status === 'busy' ? {} : { graph_id: run.graphId, assistant_id: run.assistantId };
   const config = thread.status === 'busy' ? {} : (run.kwargs.config ?? {});
   await manager.query(
-    `UPDATE threads SET status = 'busy', metadata = metadata || $2, config = config || $3, error = NULL, updated_at = now()
+    `UPDATE threads SET status = 'busy', settled_status = CASE WHEN status = 'busy' THEN settled_status ELSE status END,
+       metadata = metadata || $2, config = config || $3, updated_at = now()
      WHERE thread_id = $1`,
     [run.threadId, JSON.stringify(stamp), JSON.stringify(config)],
   );
 }
 
-async function insertRun(manager: EntityManager, tenantId: TenantId, run: NewRun): Promise<RunEntity> {
+async function insertRun(
+  manager: EntityManager,
+  tenantId: TenantId,
+  run: NewRun,
+  threadMetadata: JsonObject,
+): Promise<RunEntity> {
+  const { runId, threadId, assistantId, graphId, kwargs, multitaskStrategy, webhook } = run;
+  const metadata = {
+    ...run.assistantMetadata,
+    ...threadMetadata,
+    ...run.metadata,
+    graph_id: graphId,
+    assistant_id: assistantId,
+  };
   const [times]: Pick<RunEntity, 'scheduledAt' | 'createdAt' | 'updatedAt'>[] = await manager.query(
     `INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, metadata, kwargs, multitask_strategy, webhook,
        scheduled_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + $10 * interval '1 millisecond')
      RETURNING scheduled_at AS "scheduledAt", created_at AS "createdAt", updated_at AS "updatedAt"`,
     [
-      run.runId,
+      runId,
       tenantId,
-      run.threadId,
-      run.assistantId,
-      run.graphId,
-      JSON.stringify(run.metadata),
-      JSON.stringify(run.kwargs),
-      run.multitaskStrategy,
-      run.webhook,
+      threadId,
+      assistantId,
+      graphId,
+      JSON.stringify(metadata),
+      JSON.stringify(kwargs),
+      multitaskStrategy,
+      webhook,
       run.delayMs,
     ],
   );
-  const { runId, threadId, assistantId, graphId, metadata, kwargs, multitaskStrategy, webhook } = run;
   return Object.assign(new RunEntity(), times, {
     runId,
     tenantId,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { configSchema, jsonObject } from '../assistants/assistants.schemas';
+import { configSchema, contextSchema, jsonObject, metadataSchema } from '../assistants/assistants.schemas';
 import { STREAM_MODES } from '../graphs/host/protocol';
 import { queryFlag, queryInteger, queryList } from '../http/query';
+import { commandSchema } from '../threads/command.schema';
 import { checkpointSchema } from '../threads/threads.schemas';
 import { RUN_STATUSES } from './run.entity';
 
@@ -12,14 +13,6 @@ export const threadRunParam = z.object({ thread_id: uuid, run_id: uuid });
 
 const streamMode = z.enum(STREAM_MODES);
 const nodes = z.union([z.literal('*'), z.array(z.string())]);
-const send = z.object({ node: z.string(), input: z.unknown() });
-
-const commandSchema = z.object({
-  update: z.union([jsonObject, z.array(z.tuple([z.string(), z.unknown()]))]).nullish(),
-  resume: z.unknown().optional(),
-  goto: z.union([z.string(), send, z.array(z.union([z.string(), send]))]).nullish(),
-});
-
 /** What every call that creates a run takes. */
 const runFields = {
   assistant_id: z.string().min(1),
@@ -27,9 +20,9 @@ const runFields = {
   command: commandSchema.optional(),
   checkpoint: checkpointSchema.optional(),
   checkpoint_id: uuid.optional(),
-  metadata: jsonObject.optional(),
+  metadata: metadataSchema.optional(),
   config: configSchema.optional(),
-  context: jsonObject.optional(),
+  context: contextSchema.optional(),
   webhook: z.string().min(1).max(65_536).optional(),
   interrupt_before: nodes.optional(),
   interrupt_after: nodes.optional(),

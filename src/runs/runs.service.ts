@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { AssistantEntity } from '../assistants/assistant.entity';
 import { AssistantsService } from '../assistants/assistants.service';
 import type { TenantId } from '../auth/tenant';
+import type { JsonObject } from '../database/json';
 import type { Durability, RunKwargs } from '../graphs/host/protocol';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import { ThreadsService } from '../threads/threads.service';
@@ -97,6 +98,12 @@ export class RunsService {
     await this.cancelAll(tenantId, inFlight, action);
   }
 
+  /** Interrupts what is in flight of an assistant. */
+  async cancelOfAssistant(tenantId: TenantId, assistantId: string): Promise<void> {
+    const runs = await this.repository.findInFlight(tenantId, ['pending', 'running'], assistantId);
+    await this.cancelAll(tenantId, runs, 'interrupt');
+  }
+
   /** Deletes the run and what it wrote; a run in flight is stopped by it. */
   async delete(tenantId: TenantId, runId: string, threadId: string): Promise<void> {
     const run = await this.get(tenantId, runId, threadId);
@@ -127,8 +134,7 @@ export class RunsService {
 
   private async prepare(tenantId: TenantId, body: CreateRun, threadId?: string): Promise<NewRun> {
     const assistant = await this.assistants.getForRun(tenantId, body.assistant_id);
-    const configurable = body.config?.configurable;
-    if (body.context && configurable && Object.keys(configurable).length > 0) throw runErrors.configAndContext();
+    if (isGiven(body.context) && isGiven(body.config?.configurable)) throw runErrors.configAndContext();
     if (body.webhook) await this.webhookPolicy.check(body.webhook);
     const runId = uuidv7();
     const stateless = threadId === undefined;
@@ -138,7 +144,8 @@ export class RunsService {
       threadId: threadId ?? uuidv7(),
       assistantId: assistant.assistantId,
       graphId: assistant.graphId,
-      metadata: { ...assistant.metadata, ...body.metadata, assistant_id: assistant.assistantId },
+      metadata: { ...body.config?.metadata, ...body.metadata },
+      assistantMetadata: assistant.metadata,
       kwargs: toKwargs(body, assistant, temporary),
       webhook: body.webhook ? this.webhooks.seal(tenantId, runId, body.webhook) : null,
       multitaskStrategy: body.multitask_strategy,
@@ -180,21 +187,24 @@ export class RunsService {
   }
 }
 
+const isGiven = (object: JsonObject | undefined): boolean => Object.keys(object ?? {}).length > 0;
+
 function toKwargs(body: CreateRun, assistant: AssistantEntity, temporary: boolean): RunKwargs {
   const { config = {}, context } = body;
   const base = assistant.config as RunKwargs['config'];
   const checkpoint = { ...body.checkpoint, ...(body.checkpoint_id && { checkpoint_id: body.checkpoint_id }) };
-  const mergedContext = { ...assistant.context, ...context };
+  // Two names for the same thing, of two generations of graphs and clients: each is read whichever was written.
+  const values = { ...base?.configurable, ...assistant.context, ...config.configurable, ...context };
   return {
     input: body.input ?? null,
     ...(body.command && { command: withoutNulls(body.command) }),
     config: {
       ...base,
       ...config,
-      configurable: { ...base?.configurable, ...config.configurable },
+      configurable: values,
       ...((base?.tags ?? config.tags) && { tags: [...new Set([...(base?.tags ?? []), ...(config.tags ?? [])])] }),
     },
-    ...(Object.keys(mergedContext).length > 0 && { context: mergedContext }),
+    ...(isGiven(values) && { context: values }),
     stream_mode: body.stream_mode,
     stream_subgraphs: body.stream_subgraphs,
     stream_resumable: body.stream_resumable,

@@ -1,6 +1,8 @@
 import { toApiTime } from '../http/api-time';
+import { project } from '../http/pagination';
 import type { ThreadEntity } from './thread.entity';
-import type { Thread } from './threads.schemas';
+import { extract } from './thread-extract';
+import type { FoundThread, SearchThreads, Thread } from './threads.schemas';
 
 export function toThread(row: ThreadEntity): Thread {
   return {
@@ -13,6 +15,13 @@ export function toThread(row: ThreadEntity): Thread {
     config: row.config,
     values: row.values ?? null,
     interrupts: row.interrupts,
-    error: row.error,
+    // Kept while a busy thread may yet go back to it.
+    error: row.status === 'error' ? row.error : null,
   };
+}
+
+/** A thread of a search: with the fields and the extracts that were asked for. */
+export function toFoundThread(row: ThreadEntity, { select, extract: paths }: SearchThreads): FoundThread {
+  const [found] = project<FoundThread>([toThread(row)], select);
+  return paths ? { ...found, extracted: extract(row, paths) } : found;
 }

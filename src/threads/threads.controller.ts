@@ -16,12 +16,14 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { Tenant, type TenantId } from '../auth/tenant';
-import { paginate, project } from '../http/pagination';
-import { toThread } from './thread.mapper';
+import { paginate } from '../http/pagination';
+import { toFoundThread, toThread } from './thread.mapper';
 import {
   countThreadsSchema,
   type CreateThread,
   createThreadSchema,
+  foundThreadSchema,
+  type FoundThread,
   historyQuery,
   type HistoryQuery,
   historySchema,
@@ -38,6 +40,8 @@ import {
   threadIdParam,
   threadSchema,
   threadStateSchema,
+  threadStorageSchema,
+  type ThreadStorage,
   updatedStateSchema,
   type UpdatedState,
   type UpdateState,
@@ -68,14 +72,14 @@ export class ThreadsController {
   @Post('search')
   @HttpCode(200)
   @ApiOperation({ summary: 'Search threads' })
-  @ApiOkResponse({ standardSchema: z.array(threadSchema.partial()) })
+  @ApiOkResponse({ standardSchema: z.array(foundThreadSchema) })
   async search(
     @Tenant() tenantId: TenantId,
     @Body({ schema: searchThreadsSchema.prefault({}) }) body: SearchThreads,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Partial<Thread>[]> {
+  ): Promise<FoundThread[]> {
     const page = await this.threads.search(tenantId, body);
-    return project(paginate(reply, page, body.offset).map(toThread), body.select);
+    return paginate(reply, page, body.offset).map((row) => toFoundThread(row, body));
   }
 
   @Post('count')
@@ -174,6 +178,16 @@ export class ThreadsController {
     @Query({ schema: stateQuery }) { subgraphs }: z.infer<typeof stateQuery>,
   ): Promise<string> {
     return this.threads.state(tenantId, thread_id, { checkpoint_id }, subgraphs);
+  }
+
+  @Get(':thread_id/storage')
+  @ApiOperation({ summary: "What the thread's checkpoints take in the database" })
+  @ApiOkResponse({ standardSchema: threadStorageSchema })
+  storage(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadIdParam }) { thread_id }: IdParam,
+  ): Promise<ThreadStorage> {
+    return this.threads.storage(tenantId, thread_id);
   }
 
   @Get(':thread_id/history')

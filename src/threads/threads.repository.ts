@@ -7,7 +7,7 @@ import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import type { Page } from '../http/pagination';
 import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
 import { ThreadEntity } from './thread.entity';
-import type { SearchThreads, ThreadFilter } from './threads.schemas';
+import type { SearchThreads, ThreadFilter, ThreadStorage } from './threads.schemas';
 
 const SORT_COLUMNS: Record<SearchThreads['sort_by'], string> = {
   thread_id: 't.threadId',
@@ -59,7 +59,7 @@ export class ThreadsRepository {
   /** Keeps a state that was edited by hand, and the status that follows from it. */
   async saveState(tenantId: TenantId, threadId: string, state: ThreadState): Promise<void> {
     await this.threads.query(
-      `UPDATE threads SET "values" = $3, interrupts = $4, status = $5, error = NULL, updated_at = now(), state_updated_at = now()
+      `UPDATE threads SET "values" = $3, interrupts = $4, status = $5, settled_status = $5, error = NULL, updated_at = now(), state_updated_at = now()
        WHERE tenant_id = $1 AND thread_id = $2 AND status <> 'busy'`,
       [
         tenantId,
@@ -86,6 +86,14 @@ export class ThreadsRepository {
       const deleted = await deleteThreads(manager, where, [tenantId, threadId]);
       return deleted > 0 ? inFlight.map(({ run_id }) => run_id) : null;
     });
+  }
+
+  async findIdsOfAssistant(tenantId: TenantId, assistantId: string, limit: number): Promise<string[]> {
+    const found: { thread_id: string }[] = await this.threads.query(
+      `SELECT thread_id FROM threads WHERE tenant_id = $1 AND metadata @> $2 AND NOT temporary LIMIT $3`,
+      [tenantId, JSON.stringify({ assistant_id: assistantId }), limit],
+    );
+    return found.map(({ thread_id }) => thread_id);
   }
 
   /** Deletes threads of any tenant whose time is over; resolves to how many there were. */
@@ -118,15 +126,41 @@ export class ThreadsRepository {
         checkpoint_writes: 'checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob',
       };
       for (const [table, list] of Object.entries(columns)) {
+        // Checkpoints say whose they are.
+        const values = list.replace(/\bmetadata\b/, `jsonb_set(metadata, '{thread_id}', to_jsonb($3::text), false)`);
         await manager.query(
           `INSERT INTO ${CHECKPOINT_SCHEMA}.${table} (thread_id, ${list})
-           SELECT $3, ${list} FROM ${CHECKPOINT_SCHEMA}.${table}
+           SELECT $3, ${values} FROM ${CHECKPOINT_SCHEMA}.${table}
            WHERE thread_id = $2 AND EXISTS (SELECT 1 FROM threads WHERE tenant_id = $1 AND thread_id = $2::uuid)`,
           [tenantId, threadId, copyId],
         );
       }
     });
     return this.find(tenantId, copyId);
+  }
+
+  /** Bytes and rows of the thread's checkpoints, as they are stored. */
+  async storage(tenantId: TenantId, threadId: string): Promise<ThreadStorage> {
+    const [sizes]: [Omit<ThreadStorage, 'thread_id' | 'total_bytes'>] = await this.threads.query(
+      `WITH own AS (SELECT thread_id::text AS id FROM threads WHERE tenant_id = $1 AND thread_id = $2),
+       by_channel AS (
+         SELECT channel, count(*) AS versions, coalesce(sum(octet_length(blob)), 0) AS bytes
+         FROM ${CHECKPOINT_SCHEMA}.checkpoint_blobs WHERE thread_id = (SELECT id FROM own) GROUP BY channel
+       )
+       SELECT
+         (SELECT json_build_object('count', count(*), 'bytes',
+            coalesce(sum(octet_length(checkpoint::text) + octet_length(metadata::text)), 0))
+          FROM ${CHECKPOINT_SCHEMA}.checkpoints WHERE thread_id = (SELECT id FROM own)) AS checkpoints,
+         (SELECT json_build_object('count', coalesce(sum(versions), 0), 'bytes', coalesce(sum(bytes), 0), 'by_channel',
+            coalesce(json_object_agg(channel, json_build_object('versions', versions, 'bytes', bytes)), '{}'))
+          FROM by_channel) AS channel_values,
+         (SELECT json_build_object('count', count(*), 'bytes', coalesce(sum(octet_length(blob)), 0))
+          FROM ${CHECKPOINT_SCHEMA}.checkpoint_writes WHERE thread_id = (SELECT id FROM own)) AS pending_writes`,
+      [tenantId, threadId],
+    );
+    const { checkpoints, channel_values, pending_writes } = sizes;
+    const total = checkpoints.bytes + channel_values.bytes + pending_writes.bytes;
+    return { thread_id: threadId, total_bytes: total, ...sizes };
   }
 
   async search(tenantId: TenantId, search: SearchThreads): Promise<Page<ThreadEntity>> {

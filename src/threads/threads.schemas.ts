@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { jsonObject } from '../assistants/assistants.schemas';
+import { nullAsAbsent, withoutReservedMetadata } from '../assistants/reserved-keys';
 import { queryFlag, queryInteger } from '../http/query';
+import { commandSchema } from './command.schema';
+import { extractSchema } from './thread-extract';
 import { pageSchema } from '../http/pagination';
 
 export const threadIdParam = z.object({ thread_id: z.guid('must be a UUID') });
@@ -39,14 +42,34 @@ export const threadSchema = z
   .meta({ id: 'Thread' });
 export type Thread = z.infer<typeof threadSchema>;
 
+/** The server's own stamps are left out, but a thread may be filed under an assistant before anything ran on it. */
+const threadMetadata = jsonObject.transform((metadata) => withoutReservedMetadata(metadata, ['assistant_id']));
+
+const stateValues = z.union([jsonObject, z.array(z.unknown())]);
+
+/** States of a thread from elsewhere: each superstep is a checkpoint, each update what one of its nodes wrote. */
+const superstepsSchema = z.array(
+  z.object({
+    updates: z
+      .array(
+        nullAsAbsent(
+          z.object({ values: stateValues.optional(), command: commandSchema.optional(), as_node: z.string().min(1) }),
+        ),
+      )
+      .min(1),
+  }),
+);
+export type Supersteps = z.infer<typeof superstepsSchema>;
+
 export const createThreadSchema = z.object({
   thread_id: z.guid('must be a UUID').optional(),
-  metadata: jsonObject.optional(),
+  metadata: threadMetadata.optional(),
   if_exists: z.enum(['raise', 'do_nothing']).default('raise'),
+  supersteps: superstepsSchema.optional(),
 });
 export type CreateThread = z.infer<typeof createThreadSchema>;
 
-export const patchThreadSchema = z.object({ metadata: jsonObject.optional() });
+export const patchThreadSchema = z.object({ metadata: threadMetadata.optional() });
 export type PatchThread = z.infer<typeof patchThreadSchema>;
 
 const threadFilter = {
@@ -64,15 +87,43 @@ export const searchThreadsSchema = z.object({
   sort_by: z.enum(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at']).default('updated_at'),
   sort_order: z.enum(['asc', 'desc']).default('desc'),
   select: z.array(z.enum(THREAD_FIELDS)).optional(),
+  extract: extractSchema([...THREAD_FIELDS, 'error', 'ttl', 'extracted']).optional(),
 });
 export type SearchThreads = z.infer<typeof searchThreadsSchema>;
 
-export const checkpointSchema = z.object({
-  thread_id: z.string().optional(),
-  checkpoint_ns: z.string().optional(),
-  checkpoint_id: z.string().optional(),
-  checkpoint_map: jsonObject.optional(),
-});
+/** As this server writes it, with null for what is not known: clients send back what they were given. */
+export const checkpointSchema = nullAsAbsent(
+  z.object({
+    thread_id: z.string().optional(),
+    checkpoint_ns: z.string().optional(),
+    checkpoint_id: z.string().optional(),
+    checkpoint_map: jsonObject.optional(),
+  }),
+);
+
+/** What each thread of a search shows beside its fields when `extract` is asked for. */
+export const foundThreadSchema = threadSchema
+  .partial()
+  .extend({ extracted: jsonObject.optional() })
+  .meta({ id: 'FoundThread' });
+export type FoundThread = z.infer<typeof foundThreadSchema>;
+
+const sizeSchema = { count: z.number().int(), bytes: z.number().int() };
+
+/** What a thread takes in the database. */
+export const threadStorageSchema = z
+  .object({
+    thread_id: z.guid(),
+    total_bytes: z.number().int(),
+    checkpoints: z.object(sizeSchema),
+    channel_values: z.object({
+      ...sizeSchema,
+      by_channel: z.record(z.string(), z.object({ versions: z.number().int(), bytes: z.number().int() })),
+    }),
+    pending_writes: z.object(sizeSchema),
+  })
+  .meta({ id: 'ThreadStorage' });
+export type ThreadStorage = z.infer<typeof threadStorageSchema>;
 
 export const stateQuery = z.object({ subgraphs: queryFlag });
 
@@ -83,7 +134,7 @@ export const stateAtCheckpointSchema = z.object({
 export type StateAtCheckpoint = z.infer<typeof stateAtCheckpointSchema>;
 
 export const updateStateSchema = z.object({
-  values: z.union([jsonObject, z.array(jsonObject)]).optional(),
+  values: stateValues.optional(),
   as_node: z.string().optional(),
   checkpoint: checkpointSchema.optional(),
   checkpoint_id: z.string().optional(),

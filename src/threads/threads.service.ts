@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../auth/tenant';
+import type { JsonObject } from '../database/json';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
 import { GraphCallRefused } from '../graphs/host/graph-thread-handle';
-import type { CheckpointReference } from '../graphs/host/protocol';
+import type { CheckpointReference, GraphCall, GraphCalls } from '../graphs/host/protocol';
 import type { Page } from '../http/pagination';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import type { ThreadEntity } from './thread.entity';
@@ -15,7 +16,9 @@ import type {
   HistoryQuery,
   PatchThread,
   SearchThreads,
+  Supersteps,
   ThreadFilter,
+  ThreadStorage,
   UpdatedState,
   UpdateState,
 } from './threads.schemas';
@@ -33,6 +36,8 @@ const EMPTY_STATE = {
   checkpoint_id: null,
   parent_checkpoint_id: null,
 };
+
+const DELETE_BATCH = 100;
 
 @Injectable()
 export class ThreadsService {
@@ -54,9 +59,14 @@ export class ThreadsService {
   }
 
   async create(tenantId: TenantId, body: CreateThread): Promise<ThreadEntity> {
+    const { supersteps = [] } = body;
+    if (supersteps.length > 0) this.requireGraph(body.metadata ?? {});
     const threadId = body.thread_id ?? uuidv7();
     const inserted = await this.repository.insert(tenantId, threadId, body.metadata ?? {});
-    if (inserted) return this.get(tenantId, threadId);
+    if (inserted) {
+      if (supersteps.length > 0) await this.replay(tenantId, threadId, body.metadata ?? {}, supersteps);
+      return this.get(tenantId, threadId);
+    }
     const existing = body.if_exists === 'do_nothing' ? await this.repository.find(tenantId, threadId) : null;
     if (!existing) throw threadErrors.exists(threadId);
     return existing;
@@ -75,6 +85,19 @@ export class ThreadsService {
     await Promise.allSettled(inFlight.map((runId) => this.orchestrator.cancel(runId)));
   }
 
+  /** Deletes the threads that an assistant ran on last. */
+  async deleteOfAssistant(tenantId: TenantId, assistantId: string): Promise<void> {
+    for (;;) {
+      const threadIds = await this.repository.findIdsOfAssistant(tenantId, assistantId, DELETE_BATCH);
+      for (const threadId of threadIds) {
+        // Somebody else may delete them as well.
+        const inFlight = (await this.repository.delete(tenantId, threadId)) ?? [];
+        await Promise.allSettled(inFlight.map((runId) => this.orchestrator.cancel(runId)));
+      }
+      if (threadIds.length < DELETE_BATCH) return;
+    }
+  }
+
   async copy(tenantId: TenantId, threadId: string): Promise<ThreadEntity> {
     const copy = await this.repository.copy(tenantId, threadId, uuidv7());
     if (!copy) throw threadErrors.notFound(threadId);
@@ -89,6 +112,11 @@ export class ThreadsService {
     return this.repository.count(tenantId, filter);
   }
 
+  async storage(tenantId: TenantId, threadId: string): Promise<ThreadStorage> {
+    await this.get(tenantId, threadId);
+    return this.repository.storage(tenantId, threadId);
+  }
+
   /** The state of the thread, now or at a checkpoint, as JSON text. */
   async state(
     tenantId: TenantId,
@@ -96,17 +124,17 @@ export class ThreadsService {
     checkpoint?: CheckpointReference,
     subgraphs = false,
   ): Promise<string> {
-    const graphId = this.graphOf(await this.get(tenantId, threadId));
+    const graphId = this.graphOf((await this.get(tenantId, threadId)).metadata);
     if (!graphId) return JSON.stringify(EMPTY_STATE);
-    return this.graphs.call('getState', { graphId, threadId, subgraphs, ...(checkpoint && { checkpoint }) });
+    return this.ask('getState', { graphId, threadId, subgraphs, ...(checkpoint && { checkpoint }) });
   }
 
   /** States from the newest back, as JSON text. */
   async history(tenantId: TenantId, threadId: string, query: HistoryQuery): Promise<string> {
-    const graphId = this.graphOf(await this.get(tenantId, threadId));
+    const graphId = this.graphOf((await this.get(tenantId, threadId)).metadata);
     if (!graphId) return '[]';
     const { limit, before, metadata, checkpoint } = query;
-    return this.graphs.call('getHistory', {
+    return this.ask('getHistory', {
       graphId,
       threadId,
       limit,
@@ -120,28 +148,69 @@ export class ThreadsService {
   async updateState(tenantId: TenantId, threadId: string, body: UpdateState): Promise<UpdatedState> {
     const thread = await this.get(tenantId, threadId);
     if (thread.status === 'busy') throw threadErrors.busy();
-    const graphId = this.graphOf(thread);
-    if (!graphId) throw threadErrors.noGraph();
+    const graphId = this.requireGraph(thread.metadata);
     const checkpoint = body.checkpoint ?? (body.checkpoint_id ? { checkpoint_id: body.checkpoint_id } : undefined);
-    const answer = await this.graphs
-      .call('updateState', {
-        graphId,
-        threadId,
-        values: body.values ?? null,
-        ...(checkpoint && { checkpoint }),
-        ...(body.as_node && { asNode: body.as_node }),
-      })
-      .catch((error: unknown) => {
-        throw error instanceof GraphCallRefused ? threadErrors.stateRefused(error.message) : error;
-      });
-    const updated = JSON.parse(answer) as ThreadState & { checkpoint: Record<string, unknown> };
+    const updated = await this.edit('updateState', {
+      graphId,
+      threadId,
+      values: body.values ?? null,
+      ...(checkpoint && { checkpoint }),
+      ...(body.as_node && { asNode: body.as_node }),
+    });
     await this.repository.saveState(tenantId, threadId, updated);
     const { checkpoint: written } = updated;
     return { checkpoint: written, configurable: written, checkpoint_id: String(written.checkpoint_id) };
   }
 
-  private graphOf(thread: ThreadEntity): string | undefined {
-    const { graph_id: graphId } = thread.metadata;
+  /** Gives a new thread the states that it had elsewhere; when the graph refuses one, there is no thread. */
+  private async replay(
+    tenantId: TenantId,
+    threadId: string,
+    metadata: JsonObject,
+    supersteps: Supersteps,
+  ): Promise<void> {
+    try {
+      const graphId = this.requireGraph(metadata);
+      const state = await this.edit('replaySupersteps', {
+        graphId,
+        threadId,
+        supersteps: supersteps.map(({ updates }) =>
+          updates.map(({ values, command, as_node }) => ({
+            asNode: as_node,
+            ...(command ? { command } : { values: values ?? null }),
+          })),
+        ),
+      });
+      await this.repository.saveState(tenantId, threadId, state);
+    } catch (error) {
+      await this.repository.delete(tenantId, threadId);
+      throw error;
+    }
+  }
+
+  private async edit<N extends 'updateState' | 'replaySupersteps'>(
+    name: N,
+    args: GraphCalls[N],
+  ): Promise<ThreadState & { checkpoint: Record<string, unknown> }> {
+    return JSON.parse(await this.ask(name, args)) as ThreadState & { checkpoint: Record<string, unknown> };
+  }
+
+  /** @throws 400 with what the graph's code says: a node or a subgraph that is not there, values that don't fit. */
+  private async ask<N extends GraphCall>(name: N, args: GraphCalls[N]): Promise<string> {
+    try {
+      return await this.graphs.call(name, args);
+    } catch (error) {
+      throw error instanceof GraphCallRefused ? threadErrors.stateRefused(error.message) : error;
+    }
+  }
+
+  private requireGraph(metadata: JsonObject): string {
+    const graphId = this.graphOf(metadata);
+    if (!graphId) throw threadErrors.noGraph();
+    return graphId;
+  }
+
+  private graphOf({ graph_id: graphId }: JsonObject): string | undefined {
     return typeof graphId === 'string' && this.registry.has(graphId) ? graphId : undefined;
   }
 }

@@ -16,6 +16,8 @@ const WORKER = join(DIST, 'worker', 'main.js');
 
 export const EXAMPLE_GRAPHS = join(ROOT, 'examples', 'langgraph.json');
 export const TEST_GRAPHS = join(__dirname, 'graphs', 'langgraph.json');
+/** Graphs of every shape: typed, configured, functional, nested. */
+export const SHAPE_GRAPHS = join(__dirname, 'graphs', 'shapes.json');
 
 export interface GantryOptions {
   /** Path of a langgraph.json; the graphs of test/support/graphs when absent. */

@@ -1,0 +1,24 @@
+import { Controller, Delete, HttpCode, Param, Query } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { z } from 'zod';
+import { Tenant, type TenantId } from '../../auth/tenant';
+import { assistantIdParam, deleteQuery } from '../assistants.schemas';
+import { AssistantRemovalService } from './assistant-removal.service';
+
+@ApiTags('Assistants')
+@Controller('assistants')
+export class AssistantRemovalController {
+  constructor(private readonly removal: AssistantRemovalService) {}
+
+  /** Runs of it that are in flight are interrupted; with `delete_threads` the threads that it ran on last go as well. */
+  @Delete(':assistant_id')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Delete an assistant and its versions' })
+  delete(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: assistantIdParam }) { assistant_id }: z.infer<typeof assistantIdParam>,
+    @Query({ schema: deleteQuery }) { delete_threads }: z.infer<typeof deleteQuery>,
+  ): Promise<void> {
+    return this.removal.remove(tenantId, assistant_id, delete_threads ?? false);
+  }
+}

@@ -1,0 +1,23 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantId } from '../../auth/tenant';
+import { RunsService } from '../../runs/runs.service';
+import { ThreadsService } from '../../threads/threads.service';
+import { AssistantsService } from '../assistants.service';
+
+/** An assistant goes with what hangs on it. */
+@Injectable()
+export class AssistantRemovalService {
+  constructor(
+    private readonly assistants: AssistantsService,
+    private readonly runs: RunsService,
+    private readonly threads: ThreadsService,
+  ) {}
+
+  /** The assistant last: a removal that broke off is finished by asking again. */
+  async remove(tenantId: TenantId, idOrGraph: string, withThreads: boolean): Promise<void> {
+    const { assistantId } = await this.assistants.getRemovable(tenantId, idOrGraph);
+    await this.runs.cancelOfAssistant(tenantId, assistantId);
+    if (withThreads) await this.threads.deleteOfAssistant(tenantId, assistantId);
+    await this.assistants.delete(tenantId, assistantId);
+  }
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+/** What the server itself tells graph code. A client that could write these would speak for the server, or for another user. */
+const RESERVED_CONFIGURABLE = new Set([
+  'langgraph_auth_user',
+  'langgraph_auth_user_id',
+  'langgraph_auth_permissions',
+  'langgraph_request_id',
+  '__langsmith_project__',
+  '__langsmith_example_id__',
+  '__request_start_time_ms__',
+  '__after_seconds__',
+  '__otel_traceparent__',
+  '__otel_tracestate__',
+  '__dd_trace_headers__',
+  '__context_provided__',
+]);
+
+/** The library's own: a checkpointer, a resume map, a scratchpad. */
+const LIBRARY_PREFIX = '__pregel_';
+
+/** What the server stamps on runs and checkpoints, and finds them by. */
+const RESERVED_METADATA = new Set(['thread_id', 'assistant_id', 'run_id', 'cron_id', 'counters_since_delta_snapshot']);
+
+type Json = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const without = (object: Json, isLeftOut: (key: string, value: unknown) => boolean): Json =>
+  Object.fromEntries(Object.entries(object).filter(([key, value]) => !isLeftOut(key, value)));
+
+/** `configurable` and `context` without reserved keys. */
+export const withoutReservedKeys = (object: Json): Json =>
+  without(object, (key) => RESERVED_CONFIGURABLE.has(key) || key.startsWith(LIBRARY_PREFIX));
+
+/** Metadata without the keys that the server stamps; `kept` are left. */
+export const withoutReservedMetadata = (object: Json, kept: string[] = []): Json =>
+  without(object, (key) => RESERVED_METADATA.has(key) && !kept.includes(key));
+
+/** A null in an object of optional fields is the same as absence: clients of either language write it. */
+export function nullAsAbsent<T extends z.ZodType>(schema: T) {
+  return z.preprocess((value) => (isObject(value) ? without(value, (_, field) => field === null) : value), schema);
+}

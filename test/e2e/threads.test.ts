@@ -1,0 +1,301 @@
+import { randomUUID } from 'node:crypto';
+import type { Client, Thread } from '@langchain/langgraph-sdk';
+import { Gantry, SHAPE_GRAPHS, startGantry } from '../support/gantry';
+import { waitFor } from '../support/wait-for';
+
+const NOBODY = '7e4d2c3b-0000-4000-8000-000000000000';
+
+interface Path {
+  path: string[];
+}
+
+/** Threads as the reference has them, by the public client and, where that hides something, by the wire. */
+describe('threads', () => {
+  let gantry: Gantry;
+  let client: Client;
+
+  beforeAll(async () => {
+    gantry = await startGantry({ graphs: SHAPE_GRAPHS });
+    client = gantry.client();
+  });
+
+  afterAll(() => gantry?.stop());
+
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(gantry.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+
+  describe('made from supersteps', () => {
+    const add = (item: number) => ({ values: { path: [`add ${item}`], total: item }, asNode: 'add' });
+
+    it('has the states that it had elsewhere, and goes on from them', async () => {
+      const thread = await client.threads.create({
+        graphId: 'routed',
+        supersteps: [
+          { updates: [{ values: { items: [1, 2] }, asNode: '__input__' }] },
+          {
+            updates: [
+              {
+                values: null,
+                command: { update: { path: ['decide'] }, goto: { node: 'add', input: { item: 1 } } },
+                asNode: 'decide',
+              },
+            ],
+          },
+          { updates: [add(1), add(2)] },
+        ],
+      });
+      expect(thread).toMatchObject({ status: 'idle', metadata: { graph_id: 'routed' } });
+      expect(thread.values).toMatchObject({ path: ['decide', 'add 1', 'add 2'], total: 3 });
+      expect(await client.threads.getHistory(thread.thread_id)).toHaveLength(3);
+      const went = (await client.runs.wait(thread.thread_id, 'routed', { input: { items: [4] } })) as unknown as Path;
+      expect(went).toMatchObject({ path: ['decide', 'add 1', 'add 2', 'decide', 'add 4'], total: 7 });
+    });
+
+    it('may end in the middle: then the thread waits', async () => {
+      const thread = await client.threads.create({
+        graphId: 'three',
+        supersteps: [
+          { updates: [{ values: { step_ms: 0 }, asNode: '__input__' }] },
+          { updates: [{ values: { done: ['node_1'] }, asNode: 'node_1' }] },
+        ],
+      });
+      expect(thread.status).toBe('interrupted');
+      expect((await client.threads.getState(thread.thread_id)).next).toEqual(['node_2']);
+      expect(await client.runs.wait(thread.thread_id, 'three', { input: null })).toMatchObject({
+        done: ['node_1', 'node_2', 'node_3'],
+      });
+    });
+
+    it('is a 400 and no thread when the graph refuses them, or when there is no graph', async () => {
+      const thread_id = '0199aaaa-0000-7000-8000-000000000002';
+      const supersteps = [{ updates: [{ values: { path: [] }, as_node: 'nobody' }] }];
+      const refused = await post('/threads', { thread_id, metadata: { graph_id: 'routed' }, supersteps });
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({ detail: expect.stringContaining('nobody') });
+      expect((await fetch(`${gantry.url}/threads/${thread_id}`)).status).toBe(404);
+      expect((await post('/threads', { thread_id, supersteps })).status).toBe(400);
+      const nameless = { metadata: { graph_id: 'routed' }, supersteps: [{ updates: [{ values: {} }] }] };
+      expect((await post('/threads', nameless)).status).toBe(422);
+    });
+  });
+
+  describe('searching', () => {
+    let threads: Thread[];
+    const kind = randomUUID();
+
+    beforeAll(async () => {
+      threads = [];
+      for (const items of [[1], [2, 3], []]) {
+        const thread = await client.threads.create({ metadata: { search: { of: kind, n: items.length } } });
+        if (items.length > 0) await client.runs.wait(thread.thread_id, 'routed', { input: { items } });
+        threads.push(await client.threads.get(thread.thread_id));
+      }
+    });
+
+    const ids = (found: Thread[]): string[] => found.map(({ thread_id }) => thread_id);
+    const metadata = { search: { of: kind } } as never;
+
+    it('finds by values, by ids, by status; one that has no values yet is in nobody’s way', async () => {
+      expect(ids(await client.threads.search({ metadata, values: { total: 5 } }))).toEqual([threads[1].thread_id]);
+      expect(ids(await client.threads.search({ metadata, values: { path: ['add 2'] } }))).toEqual([
+        threads[1].thread_id,
+      ]);
+      expect(ids(await client.threads.search({ ids: [threads[0].thread_id, NOBODY] }))).toEqual([threads[0].thread_id]);
+      expect(await client.threads.search({ metadata, status: 'busy' })).toEqual([]);
+      expect(await client.threads.search({ metadata, ids: [] })).toHaveLength(3);
+      expect(await client.threads.count({ metadata, values: { total: 1 } })).toBe(1);
+      expect(await client.threads.count({ metadata, status: 'idle' })).toBe(3);
+    });
+
+    it.each([
+      ['created_at', 'asc', [0, 1, 2]],
+      ['created_at', 'desc', [2, 1, 0]],
+      ['thread_id', 'desc', [2, 1, 0]],
+    ] as const)('sorts by %s %s', async (sortBy, sortOrder, order) => {
+      const found = await client.threads.search({ metadata, sortBy, sortOrder });
+      expect(ids(found)).toEqual(order.map((index) => threads[index].thread_id));
+    });
+
+    it('shows what is selected, and what is extracted', async () => {
+      const [found] = await client.threads.search({
+        ids: [threads[1].thread_id],
+        select: ['thread_id', 'status'],
+        extract: { last: 'values.path[-1]', kind: 'metadata.search.of', none: 'values.messages[0].content' },
+      });
+      expect(found).toEqual({
+        thread_id: threads[1].thread_id,
+        status: 'idle',
+        extracted: { last: expect.stringMatching(/^add [23]$/), kind, none: null },
+      });
+      expect((await post('/threads/search', { extract: { status: 'values.a' } })).status).toBe(422);
+      expect((await post('/threads/search', { select: ['error'] })).status).toBe(422);
+    });
+
+    it('says how many there are', async () => {
+      const page = await post('/threads/search', { metadata, limit: 2 }, { origin: 'https://chat.example' });
+      expect(await page.json()).toHaveLength(2);
+      expect(page.headers.get('x-pagination-total')).toBe('3');
+      expect(page.headers.get('x-pagination-next')).toBe('2');
+    });
+  });
+
+  describe('states', () => {
+    it('can be read, edited and gone on from at any checkpoint, also in the form that the server itself writes', async () => {
+      const { thread_id } = await client.threads.create();
+      await client.runs.wait(thread_id, 'three', { input: {} });
+      const history = await client.threads.getHistory<{ done: string[] }>(thread_id);
+      expect(history.map(({ next }) => next)).toEqual([[], ['node_3'], ['node_2'], ['node_1'], ['__start__']]);
+      const early = history[2];
+      expect(early.checkpoint).toMatchObject({ checkpoint_map: null });
+      expect(await client.threads.getState(thread_id, early.checkpoint)).toEqual(early);
+      expect(await client.threads.getState(thread_id, early.checkpoint.checkpoint_id!)).toEqual(early);
+
+      const again = await client.runs.wait(thread_id, 'three', { input: null, checkpoint: early.checkpoint });
+      expect(again).toMatchObject({ done: ['node_1', 'node_2', 'node_3'] });
+      const byId = await client.runs.wait(thread_id, 'three', {
+        input: null,
+        checkpointId: early.checkpoint.checkpoint_id!,
+      });
+      expect(byId).toMatchObject({ done: ['node_1', 'node_2', 'node_3'] });
+
+      const { checkpoint } = (await client.threads.updateState(thread_id, {
+        values: { done: ['by hand'] },
+        asNode: 'node_2',
+        checkpoint: early.checkpoint,
+      })) as unknown as { checkpoint: { checkpoint_id: string } };
+      const edited = await client.threads.getState<{ done: string[] }>(thread_id);
+      expect(edited.checkpoint.checkpoint_id).toBe(checkpoint.checkpoint_id);
+      expect(edited).toMatchObject({ values: { done: ['node_1', 'by hand'] }, next: ['node_3'] });
+      expect(edited.parent_checkpoint).toEqual(early.checkpoint);
+      expect((await client.threads.get(thread_id)).status).toBe('interrupted');
+    });
+
+    it('has a page of history behind a checkpoint, said in any of three ways', async () => {
+      const { thread_id } = await client.threads.create();
+      await client.runs.wait(thread_id, 'three', { input: {} });
+      const history = await client.threads.getHistory(thread_id, { limit: 100 });
+      const { checkpoint_id } = history[1].checkpoint;
+      const url = `/threads/${thread_id}/history`;
+      for (const before of [checkpoint_id, { checkpoint_id }, { configurable: { checkpoint_id } }]) {
+        expect(await (await post(url, { before, limit: 2 })).json()).toEqual(history.slice(2, 4));
+      }
+      const got = await fetch(`${gantry.url}${url}?limit=2&before=${checkpoint_id}`);
+      expect(await got.json()).toEqual(history.slice(2, 4));
+      expect(await client.threads.getHistory(thread_id, { metadata: { step: 1 } as never })).toEqual([history[2]]);
+      expect((await post(url, { limit: 0 })).status).toBe(422);
+      expect((await post(`/threads/${NOBODY}/history`, {})).status).toBe(404);
+    });
+
+    it('show what is inside: a pointer to the graph in the graph, or its state', async () => {
+      const { thread_id } = await client.threads.create();
+      await client.runs.wait(thread_id, 'deep', { input: { note: 'hi' } });
+      const flat = await client.threads.getState(thread_id);
+      expect(flat.tasks[0]).toMatchObject({
+        name: 'middle',
+        state: null,
+        checkpoint: { thread_id, checkpoint_ns: expect.stringMatching(/^middle:/) },
+        interrupts: [{ value: 'Deep enough?' }],
+      });
+      const whole = await client.threads.getState<{ note: string }>(thread_id, undefined, { subgraphs: true });
+      const inner = whole.tasks[0].state!;
+      expect(inner).toMatchObject({ values: { note: 'thought' }, next: ['question'] });
+      const pointed = await client.threads.getState(thread_id, flat.tasks[0].checkpoint as never);
+      expect(pointed).toMatchObject({ values: { note: 'thought' }, next: ['question'] });
+      const history = await client.threads.getHistory(thread_id, { checkpoint: flat.tasks[0].checkpoint as never });
+      expect(history.length).toBeGreaterThanOrEqual(2);
+      expect(history[0]).toMatchObject({ next: ['question'] });
+      const posted = await post(`/threads/${thread_id}/state/checkpoint`, {
+        checkpoint: whole.checkpoint,
+        subgraphs: true,
+      });
+      expect(await posted.json()).toEqual(whole);
+    });
+
+    it('is empty where nothing ran, and where there is no such checkpoint', async () => {
+      const { thread_id } = await client.threads.create();
+      expect(await client.threads.getState(thread_id)).toMatchObject({ values: {}, next: [], checkpoint: null });
+      expect(await client.threads.getHistory(thread_id)).toEqual([]);
+      await client.runs.wait(thread_id, 'three', { input: {} });
+      const nowhere = await client.threads.getState(thread_id, '1f0a0000-0000-6000-8000-000000000000');
+      expect(nowhere).toMatchObject({
+        values: expect.anything(),
+        next: [],
+        checkpoint: { thread_id, checkpoint_id: '1f0a0000-0000-6000-8000-000000000000' },
+      });
+    });
+
+    it('can not be edited as a node that is not there, without a graph, or while something runs', async () => {
+      const { thread_id } = await client.threads.create();
+      expect((await post(`/threads/${thread_id}/state`, { values: {} })).status).toBe(400);
+      const { run_id } = await client.runs.create(thread_id, 'sleep', { input: { sleep_ms: 600_000 } });
+      expect((await post(`/threads/${thread_id}/state`, { values: {} })).status).toBe(409);
+      await client.runs.cancel(thread_id, run_id, true);
+      expect((await post(`/threads/${thread_id}/state`, { values: {}, as_node: 'nobody' })).status).toBe(400);
+    });
+  });
+
+  describe('copies', () => {
+    it('have the whole history as their own, and go their own way', async () => {
+      const { thread_id } = await client.threads.create({ metadata: { kind: 'original' } });
+      await client.runs.wait(thread_id, 'ask', { input: {} });
+      const copy = await client.threads.copy(thread_id);
+      expect(copy).toMatchObject({ status: 'interrupted', metadata: { kind: 'original', graph_id: 'ask' } });
+      expect(copy.thread_id).not.toBe(thread_id);
+      const history = await client.threads.getHistory(copy.thread_id);
+      for (const state of history) {
+        expect(state.checkpoint.thread_id).toBe(copy.thread_id);
+        expect(state.metadata).toMatchObject({ thread_id: copy.thread_id });
+      }
+      expect(await client.runs.wait(copy.thread_id, 'ask', { command: { resume: 'yes' } })).toMatchObject({
+        answer: 'yes',
+      });
+      expect((await client.threads.get(thread_id)).status).toBe('interrupted');
+      expect(await client.runs.list(copy.thread_id)).toHaveLength(1);
+      await expect(client.threads.copy(NOBODY)).rejects.toThrow(/404/);
+    });
+  });
+
+  it('tell what they take in the database', async () => {
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, 'three', { input: {} });
+    const storage = (await (await fetch(`${gantry.url}/threads/${thread_id}/storage`)).json()) as Record<string, never>;
+    expect(storage).toMatchObject({
+      thread_id,
+      checkpoints: { count: 5, bytes: expect.any(Number) },
+      channel_values: { by_channel: { done: { versions: expect.any(Number), bytes: expect.any(Number) } } },
+      pending_writes: { count: expect.any(Number) },
+    });
+    const { total_bytes, checkpoints, channel_values, pending_writes } = storage as Record<string, { bytes: number }>;
+    expect(total_bytes).toBe(checkpoints.bytes + channel_values.bytes + pending_writes.bytes);
+    expect((await fetch(`${gantry.url}/threads/${NOBODY}/storage`)).status).toBe(404);
+  });
+
+  it('are patched: metadata is merged, and a minimal answer is an empty one', async () => {
+    const { thread_id, updated_at } = await client.threads.create({ metadata: { a: 1 } });
+    const patched = await client.threads.update(thread_id, { metadata: { b: 2 } });
+    expect(patched).toMatchObject({ metadata: { a: 1, b: 2 } });
+    const minimal = await fetch(`${gantry.url}/threads/${thread_id}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json', prefer: 'return=minimal' },
+      body: '{}',
+    });
+    expect([minimal.status, await minimal.text()]).toEqual([204, '']);
+    expect(new Date((await client.threads.get(thread_id)).updated_at) > new Date(updated_at)).toBe(true);
+  });
+
+  it('go back to waiting when a run that was to go on is cancelled before it began', async () => {
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, 'three', { input: {}, interruptBefore: ['node_2'] });
+    expect(await client.threads.get(thread_id)).toMatchObject({ status: 'interrupted', interrupts: {} });
+    const { run_id } = await client.runs.create(thread_id, 'three', { input: null, afterSeconds: 600 });
+    expect((await client.threads.get(thread_id)).status).toBe('busy');
+    await client.runs.cancel(thread_id, run_id);
+    await waitFor('the thread to wait', async () => (await client.threads.get(thread_id)).status === 'interrupted');
+    const done = await client.runs.wait(thread_id, 'three', { input: null });
+    expect(done).toMatchObject({ done: ['node_1', 'node_2', 'node_3'] });
+  });
+});

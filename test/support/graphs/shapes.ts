@@ -1,0 +1,128 @@
+import type { BaseMessage } from '@langchain/core/messages';
+import type { RunnableConfig } from '@langchain/core/runnables';
+import { FakeListChatModel } from '@langchain/core/utils/testing';
+import {
+  Annotation,
+  Command,
+  END,
+  entrypoint,
+  getPreviousState,
+  interrupt,
+  type LangGraphRunnableConfig,
+  messagesStateReducer,
+  Send,
+  START,
+  StateGraph,
+  task,
+} from '@langchain/langgraph';
+import { z } from 'zod';
+
+/** Graphs of every shape that the library knows, in plain TypeScript types and in zod. */
+
+interface Address {
+  street: string;
+  /** Where letters go. */
+  city?: string;
+}
+
+const Typed = Annotation.Root({
+  address: Annotation<Address>,
+  tags: Annotation<string[]>({ reducer: (left, right) => left.concat(right), default: () => [] }),
+  messages: Annotation<BaseMessage[]>({ reducer: messagesStateReducer, default: () => [] }),
+});
+
+const TypedConfig = Annotation.Root({ model: Annotation<'small' | 'large'> });
+
+/** Its state has no schema at run time: only its types say what it is. */
+export const typed = new StateGraph(Typed, TypedConfig)
+  .addNode('file', (_: typeof Typed.State, config: RunnableConfig) => ({
+    tags: [`filed by ${String(config.configurable?.model)}`],
+  }))
+  .addEdge(START, 'file')
+  .addEdge('file', END)
+  .compile();
+
+const Told = z.object({ told: z.string().default(''), from_context: z.string().default('') });
+
+/** Says what it was configured with, in both ways of being configured. */
+export const configured = new StateGraph(Told, z.object({ model: z.string().optional() }))
+  .addNode('tell', (_, config: LangGraphRunnableConfig<{ model?: string }>) => ({
+    told: JSON.stringify(config.configurable, (key, value: unknown) => (key.startsWith('__') ? undefined : value)),
+    from_context: String(config.context?.model),
+  }))
+  .addEdge(START, 'tell')
+  .addEdge('tell', END)
+  .compile();
+
+/** Made anew for each run, as its configuration says. */
+export const factory = (config: { configurable?: { steps?: number } }) => {
+  const Steps = z.object({ steps: z.array(z.string()).default([]) });
+  const names = Array.from({ length: config.configurable?.steps ?? 1 }, (_, index) => `step_${index + 1}`);
+  const graph = new StateGraph(Steps);
+  for (const name of names) graph.addNode(name, ({ steps }) => ({ steps: [...steps, name] }));
+  const edges = graph as unknown as StateGraph<typeof Steps, unknown, unknown, string>;
+  [START, ...names].forEach((name, index) => edges.addEdge(name as typeof START, (names[index] ?? END) as typeof END));
+  return Promise.resolve(graph);
+};
+
+const double = task('double', (value: number) => value * 2);
+
+/** The functional API: a task, an interrupt in the middle, and what it returned the last time. */
+export const functional = entrypoint({ name: 'functional' }, async ({ value }: { value: number }) => {
+  const doubled = await double(value);
+  const answer = interrupt<string, string>(`Is ${doubled} right?`);
+  return { doubled, answer, previous: getPreviousState<{ doubled: number }>()?.doubled ?? null };
+});
+
+const Routed = Annotation.Root({
+  path: Annotation<string[]>({ reducer: (left, right) => left.concat(right), default: () => [] }),
+  items: Annotation<number[]>,
+  total: Annotation<number>({ reducer: (left, right) => left + right, default: () => 0 }),
+});
+
+/** `Command` in a node, `Send` to as many tasks as there are items. */
+export const routed = new StateGraph(Routed)
+  .addNode(
+    'decide',
+    ({ items }: typeof Routed.State) =>
+      new Command({
+        update: { path: ['decide'] },
+        goto: (items ?? []).map((item) => new Send('add', { item })),
+      }),
+    { ends: ['add', 'aside'] },
+  )
+  .addNode('add', ({ item }: { item: number }) => ({ path: [`add ${item}`], total: item }))
+  .addNode('aside', () => ({ path: ['aside'] }))
+  .addEdge(START, 'decide')
+  .compile();
+
+const model = new FakeListChatModel({ responses: ['one two three'], sleep: 1 });
+const Inner = Annotation.Root({
+  note: Annotation<string>,
+  messages: Annotation<BaseMessage[]>({ reducer: messagesStateReducer, default: () => [] }),
+});
+
+const deepest = new StateGraph(Inner)
+  .addNode('think', async (_: typeof Inner.State, config: LangGraphRunnableConfig) => {
+    config.writer?.({ at: 'think' });
+    const message = await model.invoke('think', config);
+    return { note: 'thought', messages: [message] };
+  })
+  .addEdge(START, 'think')
+  .addEdge('think', END)
+  .compile();
+
+const middle = new StateGraph(Inner)
+  .addNode('deepest', deepest)
+  .addNode('question', () => ({ note: `answered ${interrupt<string, string>('Deep enough?')}` }))
+  .addEdge(START, 'deepest')
+  .addEdge('deepest', 'question')
+  .addEdge('question', END)
+  .compile();
+
+/** A graph in a graph in a graph, which asks in the middle one. */
+export const deep = new StateGraph(Inner)
+  .addNode('middle', middle)
+  .addEdge(START, 'middle')
+  .addEdge('middle', END)
+  .compile();
