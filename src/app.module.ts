@@ -10,6 +10,7 @@ import { ExportsModule } from './exports/exports.module';
 import { ErrorFilter } from './http/error.filter';
 import { RequestValidationPipe } from './http/validation.pipe';
 import { RunsModule } from './runs/runs.module';
+import { StoreModule } from './store/store.module';
 import { SystemModule } from './system/system.module';
 import { ThreadsModule } from './threads/threads.module';
 import { TracesModule } from './traces/traces.module';
@@ -28,6 +29,7 @@ export class AppModule {
         SystemModule,
         AssistantsModule,
         ThreadsModule,
+        StoreModule,
         RunsModule,
         AssistantRemovalModule,
         ExportsModule,

@@ -12,6 +12,7 @@ import { RunExecutor } from '../src/runs/run-executor';
 import { RunSweep } from '../src/runs/run-sweep';
 import { EventPartitionSweep } from '../src/streams/event-partitions';
 import { ThreadRetentionSweep } from '../src/threads/thread-retention.sweep';
+import { StoreExpirySweep } from '../src/store/store-expiry.sweep';
 import { Sweeper } from '../src/sweeps/sweeper';
 import { TracePartitionSweep } from '../src/traces/trace-partition-sweep';
 import { DeliverySweep } from '../src/webhooks/delivery-sweep';
@@ -82,6 +83,7 @@ export class WorkerProcess {
         app.get(EventPartitionSweep),
         app.get(RunSweep),
         app.get(ThreadRetentionSweep),
+        app.get(StoreExpirySweep),
         app.get(TracePartitionSweep),
         app.get(ExportSweep),
         app.get(DeliverySweep),

@@ -7,6 +7,7 @@ import { ConfigModule } from '../src/config/config.module';
 import { DatabaseModule } from '../src/database/database.module';
 import { ExportExecutionModule } from '../src/exports/export-execution.module';
 import { RunExecutionModule } from '../src/runs/run-execution.module';
+import { StoreMaintenanceModule } from '../src/store/store-maintenance.module';
 import { WebhookDeliveryModule } from '../src/webhooks/webhook-delivery.module';
 import { TraceMaintenanceModule } from '../src/traces/trace-maintenance.module';
 
@@ -21,6 +22,7 @@ export class WorkerModule {
         DatabaseModule,
         ExportExecutionModule,
         RunExecutionModule,
+        StoreMaintenanceModule,
         TraceMaintenanceModule,
         WebhookDeliveryModule,
       ],

@@ -1,4 +1,5 @@
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
+import { PostgresStore } from '@langchain/langgraph-checkpoint-postgres/store';
 import { Pool } from 'pg';
 import { createDataSource } from './data-source';
 import { CHECKPOINT_SCHEMA } from './schemas';
@@ -8,8 +9,8 @@ import { isolateTenants } from './tenant-isolation';
 const MIGRATION_LOCK = 4_201_976;
 
 /**
- * Brings the database to this release: Gantry's migrations, those of LangGraph's checkpoint library, and the wall between
- * tenants.
+ * Brings the database to this release: the migrations of LangGraph's store and checkpoint libraries, Gantry's, and the wall
+ * between tenants.
  * Safe to run from several processes at once, and again.
  */
 export async function migrate(databaseUrl: string): Promise<void> {
@@ -17,6 +18,9 @@ export async function migrate(databaseUrl: string): Promise<void> {
   const lock = await pool.connect();
   try {
     await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    // Without an index of its own, which would need pgvector: Gantry keeps embeddings in a table that doesn't.
+    const store = new PostgresStore({ connectionOptions: databaseUrl, schema: CHECKPOINT_SCHEMA });
+    await store.setup().finally(() => store.stop());
     const dataSource = await createDataSource(databaseUrl).initialize();
     try {
       await dataSource.runMigrations();

@@ -65,6 +65,47 @@ describe('readGraphConfig', () => {
     expect(readGraphConfig(write({ graphs, env: '.env' })).env).toEqual({ B: 'two words' });
   });
 
+  it('reads how the store embeds and forgets', () => {
+    const graphs = { a: './a.ts:graph' };
+    expect(readGraphConfig(write({ graphs })).store).toEqual({ refreshOnRead: true });
+    const ttl = { default_ttl: 1.5, refresh_on_read: false, sweep_interval_minutes: 10 };
+    expect(readGraphConfig(write({ graphs, store: { ttl, index: { dims: 4, embed: './a.ts:embed' } } })).store).toEqual(
+      {
+        index: {
+          dims: 4,
+          embed: { kind: 'function', file: join(folder, 'a.ts'), exportName: 'embed' },
+          fields: ['$'],
+        },
+        defaultTtlMinutes: 1.5,
+        refreshOnRead: false,
+        sweepIntervalMinutes: 10,
+      },
+    );
+    const index = { dims: 512, embed: 'openai:text-embedding-3-small', fields: ['text'] };
+    expect(readGraphConfig(write({ graphs, store: { index } })).store.index).toEqual({
+      dims: 512,
+      embed: { kind: 'provider', provider: 'openai', model: 'text-embedding-3-small', folder },
+      fields: ['text'],
+    });
+  });
+
+  it.each([
+    ['no dims', { index: { embed: 'openai:x' } }, 'store.index.dims'],
+    ['dims of nothing', { index: { dims: 0, embed: 'openai:x' } }, 'store.index.dims'],
+    ['an embed of nobody', { index: { dims: 4, embed: 'text-embedding' } }, 'store.index.embed'],
+    [
+      'an embed that is not there',
+      { index: { dims: 4, embed: './no.ts:embed' } },
+      'store.index.embed: there is no file',
+    ],
+    ['no fields', { index: { dims: 4, embed: 'openai:x', fields: [] } }, 'store.index.fields'],
+    ['a ttl of nothing', { ttl: { default_ttl: 0 } }, 'store.ttl.default_ttl'],
+    ['a store of their own', { path: './a.ts:store' }, 'store.path'],
+  ])('names what is wrong in a store with %s', (_, store, field) => {
+    const [problem] = problemsOf({ graphs: { a: './a.ts:graph' }, store });
+    expect(problem).toContain(field);
+  });
+
   it.each([
     ['no graphs', {}, 'graphs'],
     ['an empty list of them', { graphs: {} }, 'must name at least one graph'],

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
 import { ConfigError } from '../config/config';
+import type { EmbeddingSource, StoreSettings } from '../store/store-settings';
 
 const graphPath = z.string().regex(/^.+:[A-Za-z_$][\w$]*$/, 'must be "path/to/file.ts:export"');
 
@@ -25,6 +26,30 @@ const graphConfigSchema = z.looseObject({
     )
     .refine((graphs) => Object.keys(graphs).length > 0, 'must name at least one graph'),
   env: z.union([z.record(z.string(), z.string()), z.string()]).optional(),
+  store: z
+    .looseObject({
+      index: z
+        .looseObject({
+          dims: z.number().int().min(1).max(16_000),
+          embed: z
+            .string()
+            .regex(
+              /^[^:].*:.+$/,
+              'must be "path/to/file.ts:function" or "provider:model", such as "openai:text-embedding-3-small"',
+            ),
+          fields: z.array(z.string().min(1)).min(1).default(['$']),
+        })
+        .nullish(),
+      ttl: z
+        .looseObject({
+          default_ttl: z.number().positive().nullish(),
+          refresh_on_read: z.boolean().default(true),
+          sweep_interval_minutes: z.number().positive().nullish(),
+        })
+        .nullish(),
+      path: z.never('a store of your own is not supported: Gantry keeps items in its Postgres').optional(),
+    })
+    .optional(),
 });
 
 /** `retry`: start it again, with the same idempotency key. `interrupt`: stop before it and let a person decide. */
@@ -43,6 +68,7 @@ export interface GraphSource {
 export interface GraphConfig {
   path: string;
   graphs: GraphSource[];
+  store: StoreSettings;
   /** Environment of graph code, beside the process's own. */
   env: Record<string, string>;
 }
@@ -77,9 +103,32 @@ export function readGraphConfig(path: string): GraphConfig {
     .map(({ graphId, file }) => `${path}: graphs.${graphId}: there is no file ${file}`);
   const envFile = typeof parsed.data.env === 'string' ? resolve(folder, parsed.data.env) : undefined;
   if (envFile && !existsSync(envFile)) problems.push(`${path}: env: there is no file ${envFile}`);
+  const store = storeSettings(parsed.data.store, folder);
+  const embed = store.index?.embed;
+  if (embed?.kind === 'function' && !existsSync(embed.file)) {
+    problems.push(`${path}: store.index.embed: there is no file ${embed.file}`);
+  }
   if (problems.length > 0) throw new ConfigError(problems);
   const env = envFile ? parseDotenv(readFileSync(envFile)) : ((parsed.data.env as Record<string, string>) ?? {});
-  return { path, graphs, env };
+  return { path, graphs, env, store };
+}
+
+function storeSettings(section: z.infer<typeof graphConfigSchema>['store'], folder: string): StoreSettings {
+  const { index, ttl } = section ?? {};
+  return {
+    ...(index && { index: { dims: index.dims, embed: embeddingSource(index.embed, folder), fields: index.fields } }),
+    ...(ttl?.default_ttl != null && { defaultTtlMinutes: ttl.default_ttl }),
+    refreshOnRead: ttl?.refresh_on_read ?? true,
+    ...(ttl?.sweep_interval_minutes != null && { sweepIntervalMinutes: ttl.sweep_interval_minutes }),
+  };
+}
+
+/** A provider's model is told from a module by the module's file name. */
+function embeddingSource(embed: string, folder: string): EmbeddingSource {
+  const module = /^(.+\.\w+):([A-Za-z_$][\w$]*)$/.exec(embed);
+  if (module) return { kind: 'function', file: resolve(folder, module[1]), exportName: module[2] };
+  const separator = embed.indexOf(':');
+  return { kind: 'provider', provider: embed.slice(0, separator), model: embed.slice(separator + 1), folder };
 }
 
 function readJson(path: string): unknown {

@@ -50,6 +50,7 @@ function describe(purpose: Purpose): DynamicModule {
             env: registry.config.env,
             data: {
               graphs: registry.graphs,
+              store: registry.config.store,
               databaseUrl: config.databaseUrl,
               databasePool: CONNECTIONS_PER_THREAD,
               ...(purpose === 'run' &&

@@ -1,4 +1,5 @@
 import { ArgumentMetadata, Injectable, StandardSchemaValidationPipe } from '@nestjs/common';
+import { z } from 'zod';
 import { ApiError } from './api-error';
 
 /** `?stream_mode=` is how an HTTP library writes a parameter that was given as nothing. */
@@ -7,12 +8,24 @@ function withoutEmpty(query: unknown): unknown {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
 }
 
-/** Clients of either language send `null` for what they leave out: at the top of a body it means the same as absence. */
-function withoutNulls(body: unknown): unknown {
+/**
+ * Clients of either language send `null` for what they leave out: at the top of a body it means the same as absence, but
+ * for a field whose schema gives it a meaning of its own.
+ */
+function withoutNulls(body: unknown, schema: unknown): unknown {
   // A batch is a list of bodies.
-  if (Array.isArray(body)) return body.map((item: unknown) => (Array.isArray(item) ? item : withoutNulls(item)));
+  if (Array.isArray(body)) {
+    const each = schema instanceof z.ZodArray ? schema.element : undefined;
+    return body.map((item: unknown) => (Array.isArray(item) ? item : withoutNulls(item, each)));
+  }
   if (typeof body !== 'object' || body === null) return body;
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+  return Object.fromEntries(Object.entries(body).filter(([key, value]) => value !== null || meansNull(schema, key)));
+}
+
+function meansNull(schema: unknown, key: string): boolean {
+  if (!(schema instanceof z.ZodObject)) return false;
+  const field: unknown = schema.shape[key];
+  return (field instanceof z.ZodOptional ? field.unwrap() : field) instanceof z.ZodNullable;
 }
 
 /**
@@ -37,7 +50,7 @@ export class RequestValidationPipe extends StandardSchemaValidationPipe {
   }
 
   override transform<T = unknown>(value: T, metadata: ArgumentMetadata): Promise<T> {
-    if (metadata.type === 'body') return super.transform<T>(withoutNulls(value) as T, metadata);
+    if (metadata.type === 'body') return super.transform<T>(withoutNulls(value, metadata.schema) as T, metadata);
     if (metadata.type === 'query') return super.transform<T>(withoutEmpty(value) as T, metadata);
     return super.transform<T>(value, metadata);
   }

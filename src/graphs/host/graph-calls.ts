@@ -1,6 +1,7 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { StateSnapshot } from '@langchain/langgraph';
 import type { Pool } from 'pg';
+import type { EmbeddingFunction } from './embedding-function';
 import { toCommand } from './graph-command';
 import { ForkSafeSaver } from './fork-safe-saver';
 import type { AnyGraph, GraphLoader } from './graph-loader';
@@ -14,6 +15,7 @@ export class GraphCallHandler {
   constructor(
     private readonly graphs: GraphLoader,
     private readonly connections: Pool,
+    private readonly embeddings: EmbeddingFunction | undefined,
   ) {}
 
   /** Resolves to JSON text. */
@@ -30,11 +32,13 @@ export class GraphCallHandler {
       case 'replaySupersteps':
         return toWireJson(await this.replaySupersteps(args as GraphCalls['replaySupersteps']));
       case 'getSchemas':
-        return toWireJson(await this.getSchemas(args));
+        return toWireJson(await this.getSchemas(args as GraphCalls['getSchemas']));
       case 'getSubgraphs':
         return toWireJson(await this.getSubgraphs(args as GraphCalls['getSubgraphs']));
       case 'drawGraph':
         return toWireJson(await this.drawGraph(args as GraphCalls['drawGraph']));
+      case 'embed':
+        return JSON.stringify(await this.embed(args as GraphCalls['embed']));
     }
   }
 
@@ -125,6 +129,11 @@ export class GraphCallHandler {
       subgraphs[name] = { state, input, output, config, ...suffixed, context_schema: config };
     }
     return subgraphs;
+  }
+
+  private embed({ kind, texts }: GraphCalls['embed']): Promise<number[][]> {
+    if (!this.embeddings) throw new Error('This deployment has no store.index');
+    return this.embeddings.embed(kind, texts);
   }
 
   private graph(graphId: string): Promise<AnyGraph> {

@@ -4,6 +4,10 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Pool } from 'pg';
+import { ItemStore } from '../../store/item-store';
+import { StoreRepository } from '../../store/store.repository';
+import { connectStoreDirectly } from './direct-store';
+import { EmbeddingFunction } from './embedding-function';
 import { GraphCallHandler } from './graph-calls';
 import { GraphLoader } from './graph-loader';
 import {
@@ -116,12 +120,18 @@ async function main(): Promise<void> {
   connections.on('error', () => undefined);
   const graphs = new GraphLoader(data.graphs);
   const problems = await graphs.load();
+  const embeddings = data.store.index && (await EmbeddingFunction.load(data.store.index));
+  const store = new ItemStore(new StoreRepository(connections), data.store, (kind, texts) =>
+    embeddings!.embed(kind, texts),
+  );
+  await connectStoreDirectly(data.graphs.map(({ file }) => file));
   const context: RunContext = {
     graphs,
     connections,
+    store,
     ...(data.tracing && { tracer: new RunTracer(data.tracing) }),
   };
-  const calls = new GraphCallHandler(graphs, connections);
+  const calls = new GraphCallHandler(graphs, connections, embeddings);
   port.on('message', (message: ToThread) => {
     switch (message.type) {
       case 'execute':

@@ -1,11 +1,14 @@
 /** What a process and its graph threads say to each other. Everything that crosses is plain data; values are JSON text. */
 
+import type { TextKind } from '../../store/item-store';
+import type { StoreSettings } from '../../store/store-settings';
 import type { GraphSource, OnUnknown } from '../graph-config';
 
 export interface ThreadData {
   graphs: GraphSource[];
+  store: StoreSettings;
   databaseUrl: string;
-  /** Postgres connections of the thread, for checkpoints. */
+  /** Postgres connections of the thread, for checkpoints and the store. */
   databasePool: number;
   tracing?: TracingSettings;
 }
@@ -134,6 +137,8 @@ export interface GraphCalls {
   getSchemas: { graphId: string };
   getSubgraphs: { graphId: string; namespace?: string; recurse: boolean };
   drawGraph: { graphId: string; xray: boolean | number };
+  /** A vector for each text, by the deployment's embedding function. */
+  embed: { kind: TextKind; texts: string[] };
 }
 export type GraphCall = keyof GraphCalls;
 

@@ -3,21 +3,8 @@ import type { ChannelVersions, Checkpoint, CheckpointMetadata, PendingWrite } fr
 import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
 import type { Pool } from 'pg';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
+import { type Fence, FencedError, HOLDS_RUN } from './fence';
 import { ForkSafeSaver } from './fork-safe-saver';
-
-/** The attempt that a write belongs to. */
-export interface Fence {
-  runId: string;
-  attempt: number;
-}
-
-/** Another worker holds the run: nothing that this attempt still writes may count. */
-export class FencedError extends Error {
-  constructor(fence: Fence) {
-    super(`Attempt ${fence.attempt} of run ${fence.runId} has lost the run`);
-    this.name = 'FencedError';
-  }
-}
 
 /** Thrown behind a written checkpoint, to stop a graph there: the next step is another worker's. */
 export class HandedBack extends Error {
@@ -36,10 +23,6 @@ export interface HandBack {
 }
 
 const schema = `"${CHECKPOINT_SCHEMA}"`;
-
-// The row lock makes the check and the write one: a later attempt can't begin between them.
-const HOLDS_RUN = `
-  SELECT 1 FROM runs WHERE run_id = $1 AND attempt = $2 AND status = 'running' FOR SHARE`;
 
 const PUT_CHECKPOINT = `
   WITH fence AS MATERIALIZED (${HOLDS_RUN}),

@@ -1,10 +1,14 @@
 import type { StateSnapshot } from '@langchain/langgraph';
 import type { Pool } from 'pg';
+import type { TenantId } from '../../auth/tenant';
+import type { ItemStore } from '../../store/item-store';
+import type { Fence } from './fence';
 import { toCommand } from './graph-command';
 import type { GraphLoader, AnyGraph } from './graph-loader';
 import type { CommandInput, ExecuteRequest, FinalState, GraphOutcome, RunEventMessage } from './protocol';
 import { HandedBack, RunCheckpointSaver } from './run-checkpoint-saver';
 import { streamRun, StreamProgress, type StreamConfig } from './run-stream';
+import { RunStore } from './run-store';
 import type { RunTracer } from './run-tracer';
 import { toFinalState } from './thread-state';
 import { withoutTold } from './told-events';
@@ -16,6 +20,7 @@ const DEFAULT_RECURSION_LIMIT = 25;
 export interface RunContext {
   graphs: GraphLoader;
   connections: Pool;
+  store: ItemStore;
   tracer?: RunTracer;
 }
 
@@ -39,13 +44,13 @@ export async function* runGraph(
 ): AsyncGenerator<RunEventMessage, GraphOutcome> {
   const { kwargs } = request;
   const progress = new StreamProgress();
-  const saver = new RunCheckpointSaver(
-    context.connections,
-    { runId: request.runId, attempt: request.attempt },
-    checkpointMetadata(request),
-    { isWanted: isHandingBack, untilRead: () => progress.untilRead() },
-  );
-  const config = runConfig(context, request, saver, signal);
+  const fence: Fence = { runId: request.runId, attempt: request.attempt };
+  const saver = new RunCheckpointSaver(context.connections, fence, checkpointMetadata(request), {
+    isWanted: isHandingBack,
+    untilRead: () => progress.untilRead(),
+  });
+  const store = new RunStore(context.store, request.tenantId as TenantId, fence);
+  const config = runConfig(context, request, saver, store, signal);
   let failure: GraphOutcome | undefined;
   let graph: AnyGraph | undefined;
   try {
@@ -73,6 +78,7 @@ function runConfig(
   context: RunContext,
   request: ExecuteRequest,
   saver: RunCheckpointSaver,
+  store: RunStore,
   signal: AbortSignal,
 ): StreamConfig {
   const { kwargs } = request;
@@ -90,6 +96,7 @@ function runConfig(
       run_attempt: request.attempt,
       __pregel_checkpointer: saver,
     },
+    store,
     ...(kwargs.context && { context: kwargs.context }),
     ...(kwargs.interrupt_before && { interruptBefore: kwargs.interrupt_before }),
     ...(kwargs.interrupt_after && { interruptAfter: kwargs.interrupt_after }),

@@ -1,0 +1,20 @@
+/** The attempt that a write belongs to. */
+export interface Fence {
+  runId: string;
+  attempt: number;
+}
+
+/** Another worker holds the run: nothing that this attempt still writes may count. */
+export class FencedError extends Error {
+  constructor(fence: Fence) {
+    super(`Attempt ${fence.attempt} of run ${fence.runId} has lost the run`);
+    this.name = 'FencedError';
+  }
+}
+
+/**
+ * A row as long as the attempt ($2) holds the run ($1).
+ * The row lock makes the check and a write in the same statement one: a later attempt can't begin between them.
+ */
+export const HOLDS_RUN = `
+  SELECT 1 FROM runs WHERE run_id = $1 AND attempt = $2 AND status = 'running' FOR SHARE`;

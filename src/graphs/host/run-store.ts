@@ -1,0 +1,113 @@
+import {
+  BaseStore,
+  type Item,
+  type Operation,
+  type OperationResults,
+  type SearchItem,
+} from '@langchain/langgraph-checkpoint';
+import type { TenantId } from '../../auth/tenant';
+import type { ItemStore } from '../../store/item-store';
+import type { StoredItem } from '../../store/store.repository';
+import type { Fence } from './fence';
+
+type Value = Record<string, unknown>;
+
+interface SearchOptions {
+  filter?: Value;
+  limit?: number;
+  offset?: number;
+  query?: string;
+  /** Whether what is found lives on; as configured when absent. */
+  refreshTtl?: boolean;
+}
+
+interface NamespaceOptions {
+  prefix?: string[];
+  suffix?: string[];
+  maxDepth?: number;
+  limit?: number;
+  offset?: number;
+}
+
+/**
+ * The store as nodes see it: that of the run's tenant, and nothing beside it. Each operation is one statement on the thread's
+ * connections; each write is refused once another attempt holds the run, as a checkpoint is.
+ */
+export class RunStore extends BaseStore {
+  constructor(
+    private readonly items: ItemStore,
+    private readonly tenantId: TenantId,
+    private readonly fence: Fence,
+  ) {
+    super();
+  }
+
+  override async get(namespace: string[], key: string): Promise<Item | null> {
+    const item = await this.items.get(this.tenantId, namespace, key);
+    return item && toItem(item);
+  }
+
+  /** @param options.ttl minutes; null to stay for ever; the deployment's default when absent */
+  override async put(
+    namespace: string[],
+    key: string,
+    value: Value,
+    index?: false | string[],
+    options?: { ttl?: number | null },
+  ): Promise<void> {
+    await this.items.put(this.tenantId, { namespace, key, value, index, ttl: options?.ttl }, this.fence);
+  }
+
+  override async delete(namespace: string[], key: string): Promise<void> {
+    await this.items.delete(this.tenantId, namespace, key, this.fence);
+  }
+
+  override async search(namespacePrefix: string[], options: SearchOptions = {}): Promise<SearchItem[]> {
+    const { filter, limit = 10, offset = 0, query, refreshTtl } = options;
+    const found = await this.items.search(this.tenantId, {
+      prefix: namespacePrefix,
+      filter,
+      limit,
+      offset,
+      query,
+      refreshTtl,
+    });
+    return found.map((item) => ({ ...toItem(item), ...(item.score !== null && { score: item.score }) }));
+  }
+
+  override async listNamespaces(options: NamespaceOptions = {}): Promise<string[][]> {
+    const { limit = 100, offset = 0, ...rest } = options;
+    return this.items.namespaces(this.tenantId, { ...rest, limit, offset });
+  }
+
+  /** One after the other, as they were asked for. */
+  override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
+    const results: unknown[] = [];
+    for (const operation of operations) results.push(await this.perform(operation));
+    return results as OperationResults<Op>;
+  }
+
+  private perform(operation: Operation): Promise<unknown> {
+    if ('namespacePrefix' in operation) return this.search(operation.namespacePrefix, operation);
+    if ('value' in operation) {
+      const { namespace, key, value, index } = operation;
+      return value === null ? this.delete(namespace, key) : this.put(namespace, key, value as Value, index);
+    }
+    if ('key' in operation) return this.get(operation.namespace, operation.key);
+    const { matchConditions = [], maxDepth, limit, offset } = operation;
+    const pathOf = (type: string): string[] | undefined =>
+      matchConditions.find(({ matchType }) => matchType === type)?.path;
+    const [prefix, suffix] = [pathOf('prefix'), pathOf('suffix')];
+    return this.listNamespaces({
+      ...(prefix && { prefix }),
+      ...(suffix && { suffix }),
+      ...(maxDepth !== undefined && { maxDepth }),
+      limit,
+      offset,
+    });
+  }
+}
+
+function toItem({ namespace, key, value, createdAt, updatedAt }: StoredItem): Item {
+  return { namespace, key, value, createdAt, updatedAt };
+}

@@ -1,0 +1,156 @@
+import type { TenantId } from '../auth/tenant';
+import type { JsonObject } from '../database/json';
+import type { Fence } from '../graphs/host/fence';
+import { textsAt } from './embedding-fields';
+import { checkKey, checkLabels, checkNamespace } from './namespace';
+import type { Filter } from './store-filter';
+import { StoreRefusal } from './store-refusal';
+import type { NamespaceSearch, StoredItem, StoreRepository } from './store.repository';
+import type { StoreSettings } from './store-settings';
+
+/** What is to be found later is embedded in another way by some models than what is searched for. */
+export type TextKind = 'document' | 'query';
+/** Resolves to one vector of `dims` finite numbers for each text. */
+export type Embed = (kind: TextKind, texts: string[]) => Promise<number[][]>;
+
+/** Far above what an item should be, and below what Postgres takes for one value. */
+const MAX_VALUE_BYTES = 64 * 1024 * 1024;
+const MAX_TTL_MINUTES = 100 * 365 * 24 * 60;
+/** U+0000 and halves of surrogate pairs as JSON.stringify escapes them: jsonb takes neither. */
+const UNSTORABLE_ESCAPE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
+
+export interface PutRequest {
+  namespace: string[];
+  key: string;
+  value: JsonObject;
+  /** Paths to embed; false embeds nothing; the deployment's fields otherwise. */
+  index?: false | string[] | undefined;
+  /** Minutes; null to stay for ever; the deployment's default otherwise. */
+  ttl?: number | null | undefined;
+}
+
+export interface SearchRequest {
+  prefix?: string[] | undefined;
+  filter?: Filter | undefined;
+  limit: number;
+  offset: number;
+  query?: string | undefined;
+  refreshTtl?: boolean | undefined;
+}
+
+export interface NamespacesRequest {
+  prefix?: string[] | undefined;
+  suffix?: string[] | undefined;
+  maxDepth?: number | undefined;
+  limit: number;
+  offset: number;
+}
+
+/** The rules of the store, for the API and for graph code alike. Whatever a caller gets wrong is a StoreRefusal. */
+export class ItemStore {
+  constructor(
+    private readonly repository: StoreRepository,
+    private readonly settings: StoreSettings,
+    private readonly embed: Embed,
+  ) {}
+
+  /** Refreshes the item's time unless it is told not to. */
+  get(tenantId: TenantId, namespace: string[], key: string, refreshTtl?: boolean): Promise<StoredItem | null> {
+    checkNamespace(namespace);
+    checkKey(key);
+    return this.repository.get(tenantId, namespace, key, refreshTtl ?? this.settings.refreshOnRead);
+  }
+
+  /** Replaces the whole item, or nothing at all when it can't be embedded. */
+  async put(tenantId: TenantId, request: PutRequest, fence?: Fence): Promise<void> {
+    const { namespace, key, value } = request;
+    checkNamespace(namespace);
+    checkKey(key);
+    checkValue(value);
+    const ttlMinutes = request.ttl === undefined ? (this.settings.defaultTtlMinutes ?? null) : request.ttl;
+    if (ttlMinutes !== null && !(ttlMinutes > 0 && ttlMinutes <= MAX_TTL_MINUTES)) {
+      throw new StoreRefusal('ttl', 'must be a number of minutes above 0, a hundred years at most');
+    }
+    const embeddings = await this.embeddings(value, request.index);
+    await this.repository.put(
+      tenantId,
+      { namespace, key, value, ttlMinutes, ...(embeddings && { embeddings }) },
+      fence,
+    );
+  }
+
+  delete(tenantId: TenantId, namespace: string[], key: string, fence?: Fence): Promise<void> {
+    checkNamespace(namespace);
+    checkKey(key);
+    return this.repository.delete(tenantId, namespace, key, fence);
+  }
+
+  /** By similarity to the query when the deployment embeds what it stores; else the query is not looked at. */
+  async search(tenantId: TenantId, request: SearchRequest): Promise<StoredItem[]> {
+    const { prefix = [], filter = {}, limit, offset, query } = request;
+    checkLabels(prefix, 'namespace_prefix');
+    checkStorable(filter, 'filter');
+    if (limit === 0) return [];
+    const near = query && this.settings.index ? (await this.unitVectors('query', [query]))[0] : undefined;
+    return this.repository.search(
+      tenantId,
+      { prefix, filter, limit, offset, ...(near && { near }) },
+      request.refreshTtl ?? this.settings.refreshOnRead,
+    );
+  }
+
+  async namespaces(tenantId: TenantId, request: NamespacesRequest): Promise<string[][]> {
+    const { prefix = [], suffix = [], maxDepth, limit, offset } = request;
+    checkLabels(prefix, 'prefix');
+    checkLabels(suffix, 'suffix');
+    const search: NamespaceSearch = { prefix, suffix, limit, offset, ...(maxDepth !== undefined && { maxDepth }) };
+    return this.repository.namespaces(tenantId, search);
+  }
+
+  private async embeddings(
+    value: JsonObject,
+    paths: false | string[] | undefined,
+  ): Promise<Map<string, number[]> | undefined> {
+    const { index } = this.settings;
+    if (!index) return undefined;
+    const texts = paths === false ? [] : textsAt(value, paths ?? index.fields);
+    if (texts.length === 0) return new Map();
+    const vectors = await this.unitVectors(
+      'document',
+      texts.map(({ text }) => text),
+    );
+    // A vector without a direction is near to nothing.
+    return new Map(texts.flatMap(({ field }, at) => (vectors[at] ? [[field, vectors[at]]] : [])));
+  }
+
+  /** Of length 1, so that similarity is a product; undefined for one of zeros. */
+  private async unitVectors(kind: TextKind, texts: string[]): Promise<(number[] | undefined)[]> {
+    const vectors = await this.embed(kind, texts);
+    return vectors.map((vector) => {
+      const length = Math.hypot(...vector);
+      return length > 0 ? vector.map((number) => number / length) : undefined;
+    });
+  }
+}
+
+function checkValue(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new StoreRefusal('value', 'must be an object');
+  }
+  const bytes = checkStorable(value, 'value');
+  if (bytes > MAX_VALUE_BYTES) throw new StoreRefusal('value', `must not be larger than ${MAX_VALUE_BYTES} bytes`);
+}
+
+/** @returns the length of the value's JSON */
+function checkStorable(value: object, path: string): number {
+  let json: string;
+  try {
+    json = JSON.stringify(value);
+  } catch (error) {
+    // A cycle, a BigInt or thousands of levels.
+    throw new StoreRefusal(path, `can't be written as JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (UNSTORABLE_ESCAPE.test(json))
+    throw new StoreRefusal(path, 'must not contain the character U+0000 or half a character');
+  return Buffer.byteLength(json);
+}

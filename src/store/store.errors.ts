@@ -1,0 +1,13 @@
+import { ApiError, invalidField } from '../http/api-error';
+import type { StoreRefusal } from './store-refusal';
+
+export const storeErrors = {
+  refused: ({ path, reason, kind }: StoreRefusal) =>
+    kind === 'shape'
+      ? invalidField(path, reason)
+      : new ApiError(400, 'store_refused', `${path}: ${reason}`, { errors: [{ path, message: reason }] }),
+  tooLarge: () => invalidField('value', 'is nested too deeply or has too long a text to be stored'),
+  /** The embedding function is the deployment's own code, or a provider that it calls. */
+  notEmbedded: (reason: string) =>
+    new ApiError(502, 'embedding_failed', `The embedding function of store.index failed: ${reason}`),
+};

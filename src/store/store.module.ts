@@ -1,0 +1,28 @@
+import { Module } from '@nestjs/common';
+import { GraphRegistry } from '../graphs/graph-registry';
+import { GraphsModule } from '../graphs/graphs.module';
+import { GraphHost } from '../graphs/host/graph-host';
+import { ItemStore } from './item-store';
+import { StoreConnectionsModule } from './store-connections.module';
+import { StoreController } from './store.controller';
+import { StoreRepository } from './store.repository';
+import { StoreService } from './store.service';
+
+@Module({
+  imports: [StoreConnectionsModule, GraphsModule.for('inspect')],
+  controllers: [StoreController],
+  providers: [
+    StoreService,
+    {
+      provide: ItemStore,
+      inject: [StoreRepository, GraphRegistry, GraphHost],
+      useFactory: (repository: StoreRepository, registry: GraphRegistry, graphs: GraphHost) =>
+        // The embedding function is user code: it runs where all of that does, in a graph thread.
+        new ItemStore(repository, registry.config.store, async (kind, texts) => {
+          const vectors = await graphs.call('embed', { kind, texts });
+          return JSON.parse(vectors) as number[][];
+        }),
+    },
+  ],
+})
+export class StoreModule {}
