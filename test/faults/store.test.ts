@@ -17,7 +17,7 @@ describe('a worker lost in a node that puts an item', () => {
 
   afterAll(() => gantry?.stop());
 
-  async function start(input: object): Promise<{ thread: string; run: string }> {
+  async function start(input: Record<string, unknown>): Promise<{ thread: string; run: string }> {
     const { thread_id: thread } = await client.threads.create();
     const { run_id: run } = await client.runs.create(thread, 'slow', { input });
     await waitFor('the node to begin', async () => (await gantry.ledger.of(run)).length > 0);
