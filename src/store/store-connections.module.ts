@@ -1,8 +1,19 @@
 import { Module } from '@nestjs/common';
-import type { Pool } from 'pg';
+import type { PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { StoreRepository } from './store.repository';
+import type { TenantPool } from '../database/tenant-pool';
+import { type StoreConnections, StoreRepository } from './store.repository';
+
+/** The process's own connections, which are those of a request's tenant within a request. */
+function connectionsOf(database: DataSource): StoreConnections {
+  const pool = (database.driver as unknown as { master: TenantPool }).master;
+  return {
+    connect: () =>
+      new Promise<PoolClient>((resolve, reject) => {
+        pool.connect((error, client) => (client ? resolve(client) : reject(error ?? new Error('No connection'))));
+      }),
+  };
+}
 
 /** The store's statements on the process's own connections. */
 @Module({
@@ -10,8 +21,7 @@ import { StoreRepository } from './store.repository';
     {
       provide: StoreRepository,
       inject: [DataSource],
-      useFactory: (database: DataSource) =>
-        new StoreRepository((database.driver as unknown as PostgresDriver).master as Pool),
+      useFactory: (database: DataSource) => new StoreRepository(connectionsOf(database)),
     },
   ],
   exports: [StoreRepository],

@@ -1,4 +1,4 @@
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import type { TenantId } from '../auth/tenant';
 import type { JsonObject } from '../database/json';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
@@ -43,6 +43,11 @@ export interface NamespaceSearch {
   offset: number;
 }
 
+/** As much of a pool as the store needs: the api's connections know the request's tenant, those of graph threads are plain. */
+export interface StoreConnections {
+  connect(): Promise<PoolClient>;
+}
+
 interface ItemRow {
   namespace_path: string;
   key: string;
@@ -77,10 +82,10 @@ const UPSERT_ITEM = `
 export class StoreRepository {
   private vectorSchema: Promise<string | undefined> | undefined;
 
-  constructor(private readonly connections: Pool) {}
+  constructor(private readonly connections: StoreConnections) {}
 
   async get(tenantId: TenantId, namespace: string[], key: string, refresh: boolean): Promise<StoredItem | null> {
-    const { rows } = await this.connections.query<ItemRow>({
+    const { rows } = await this.query<ItemRow>({
       name: 'store-get',
       text: `
         SELECT namespace_path, key, value, created_at, updated_at, expires_at, NULL AS score
@@ -108,7 +113,7 @@ export class StoreRepository {
       await this.transaction((client) => this.putWithEmbeddings(client, tenantId, values, embeddings, fence));
       return;
     }
-    const { rowCount } = await this.connections.query({
+    const { rowCount } = await this.query({
       name: `store-put-${fence ? 'fenced' : 'free'}`,
       text: `
         WITH fence AS MATERIALIZED (${fenceOf(fence)}),
@@ -126,7 +131,7 @@ export class StoreRepository {
 
   /** @throws {FencedError} when it is a run's write and the run has a later attempt. */
   async delete(tenantId: TenantId, namespace: string[], key: string, fence?: Fence): Promise<void> {
-    const { rowCount } = await this.connections.query({
+    const { rowCount } = await this.query({
       name: `store-delete-${fence ? 'fenced' : 'free'}`,
       text: `
         WITH fence AS MATERIALIZED (${fenceOf(fence)}),
@@ -147,7 +152,7 @@ export class StoreRepository {
     const inside = inPrefix('s', tenantId, search.prefix, bind);
     const matches = filterCondition('s.value', search.filter, bind);
     const scored = search.near ? await this.similarity(search.near, bind) : '(SELECT NULL::float8 AS score)';
-    const { rows } = await this.connections.query<ItemRow>(
+    const { rows } = await this.query<ItemRow>(
       `SELECT s.namespace_path, s.key, s.value, s.created_at, s.updated_at, s.expires_at, scored.score
        FROM ${ITEMS} s CROSS JOIN LATERAL ${scored} scored
        WHERE s.tenant_id = $1 AND ${inside} AND ${LIVE} AND ${matches}
@@ -177,7 +182,7 @@ export class StoreRepository {
       if (label !== ANY_LABEL) conditions.push(`labels[${place}] = ${bind(escape(label))}`);
     });
     const shown = maxDepth === undefined ? 'labels' : `labels[1:${bind(maxDepth)}::int + 1]`;
-    const { rows } = await this.connections.query<{ path: string }>(
+    const { rows } = await this.query<{ path: string }>(
       `SELECT array_to_string(shown, ':') AS path FROM (
          SELECT DISTINCT ${shown} COLLATE "C" AS shown FROM (
            SELECT DISTINCT string_to_array(s.namespace_path, ':') AS labels
@@ -192,7 +197,7 @@ export class StoreRepository {
 
   /** Deletes items of any tenant whose time is over; resolves to how many there were. */
   async deleteExpired(limit: number): Promise<number> {
-    const { rowCount } = await this.connections.query(
+    const { rowCount } = await this.query(
       `DELETE FROM ${ITEMS} WHERE (namespace_path, key) IN (
          SELECT namespace_path, key FROM ${ITEMS} WHERE expires_at <= now()
          ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
@@ -250,10 +255,9 @@ export class StoreRepository {
 
   /** Where pgvector's operators live; looked for once, so that installing it takes a restart. */
   private findVectorSchema(): Promise<string | undefined> {
-    this.vectorSchema ??= this.connections
-      .query<{ schema: string }>(
-        `SELECT nspname AS schema FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector'`,
-      )
+    this.vectorSchema ??= this.query<{ schema: string }>(
+      `SELECT nspname AS schema FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector'`,
+    )
       .then(({ rows }) => rows[0]?.schema)
       .catch((error: unknown) => {
         this.vectorSchema = undefined;
@@ -268,7 +272,7 @@ export class StoreRepository {
     if (mortal.length === 0) return;
     // In the order of the keys: two searches that meet must not wait for each other.
     mortal.sort((a, b) => compare(a.namespace_path, b.namespace_path) || compare(a.key, b.key));
-    await this.connections.query(
+    await this.query(
       `UPDATE ${ITEMS} SET expires_at = now() + ttl_minutes * interval '1 minute'
        WHERE (namespace_path, key) IN (
          SELECT s.namespace_path, s.key FROM ${ITEMS} s
@@ -279,6 +283,19 @@ export class StoreRepository {
        )`,
       [tenantId, mortal.map(({ namespace_path }) => namespace_path), mortal.map(({ key }) => key)],
     );
+  }
+
+  private async query<R extends QueryResultRow>(
+    statement: string | QueryConfig,
+    values?: unknown[],
+  ): Promise<QueryResult<R>> {
+    const client = await this.connections.connect();
+    try {
+      return await client.query<R>(statement, values);
+    } finally {
+      // One that has broken is not taken back by its pool.
+      client.release();
+    }
   }
 
   private async transaction(work: (client: PoolClient) => Promise<void>): Promise<void> {

@@ -1,11 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { Pool } from 'pg';
+import type { PoolClient } from 'pg';
 import type { QueryRunner } from 'typeorm';
 import type { TenantId } from '../../src/auth/tenant';
 import { Store1700000500000 } from '../../src/database/migrations/1700000500000-store';
 import { ItemStore } from '../../src/store/item-store';
-import { type StoredItem, StoreRepository } from '../../src/store/store.repository';
+import { type StoreConnections, type StoredItem, StoreRepository } from '../../src/store/store.repository';
 
 const TENANT = '0190aaaa-0000-7000-8000-000000000000' as TenantId;
 const OTHER = '0190bbbb-0000-7000-8000-000000000000' as TenantId;
@@ -51,10 +51,10 @@ class WasmPostgres {
     });
   }
 
-  get pool(): Pool {
+  get pool(): StoreConnections {
     const query = (statement: string | { text: string; values: unknown[] }, values: unknown[] = []) =>
       typeof statement === 'string' ? this.ask(statement, values) : this.ask(statement.text, statement.values);
-    return { query, connect: () => Promise.resolve({ query, release: () => undefined }) } as unknown as Pool;
+    return { connect: () => Promise.resolve({ query, release: () => undefined } as unknown as PoolClient) };
   }
 
   async ask(text: string, values?: unknown[]): Promise<{ rows: unknown[]; rowCount: number }> {
