@@ -6,9 +6,11 @@ import { AuthModule } from './auth/auth.module';
 import { AppConfig } from './config/config';
 import { ConfigModule } from './config/config.module';
 import { DatabaseModule } from './database/database.module';
+import { readGraphConfig } from './graphs/graph-config';
 import { ExportsModule } from './exports/exports.module';
 import { ErrorFilter } from './http/error.filter';
 import { RequestValidationPipe } from './http/validation.pipe';
+import { McpModule } from './mcp/mcp.module';
 import { RunsModule } from './runs/runs.module';
 import { StoreModule } from './store/store.module';
 import { SystemModule } from './system/system.module';
@@ -20,6 +22,7 @@ import { WebhooksApiModule } from './webhooks/webhooks-api.module';
 @Module({})
 export class AppModule {
   static forRoot(config: AppConfig): DynamicModule {
+    const { http } = readGraphConfig(config.graphConfigPath);
     return {
       module: AppModule,
       imports: [
@@ -35,6 +38,7 @@ export class AppModule {
         ExportsModule,
         TracesModule,
         WebhooksApiModule,
+        ...(http.disableMcp ? [] : [McpModule]),
       ],
       providers: [
         { provide: APP_FILTER, useClass: ErrorFilter },

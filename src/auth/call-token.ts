@@ -1,4 +1,5 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { deriveKey } from '../crypto/derive-key';
 import type { TenantId } from './tenant';
 
 const PREFIX = 'gantry-call';
@@ -24,7 +25,5 @@ export function tenantOfCallToken(secretKey: Buffer, token: string, now: Date): 
 }
 
 function sign(secretKey: Buffer, claim: string): Buffer {
-  // A key of its own: the same master key seals secrets, and no key should do two things.
-  const key = Buffer.from(hkdfSync('sha256', secretKey, Buffer.alloc(0), 'gantry call token', 32));
-  return createHmac('sha256', key).update(claim).digest();
+  return createHmac('sha256', deriveKey(secretKey, 'gantry call token')).update(claim).digest();
 }

@@ -8,6 +8,16 @@ const flag = z
 const port = z.coerce.number().int().min(0).max(65_535);
 const positiveInt = z.coerce.number().int().positive();
 const seconds = z.coerce.number().positive();
+/** Values separated by commas. */
+const list = z
+  .string()
+  .default('')
+  .transform((value) =>
+    value
+      .split(',')
+      .map((each) => each.trim())
+      .filter((each) => each !== ''),
+  );
 
 /** A 32-byte key written as base64: AES-256 takes exactly that much. */
 const masterKey = z.string().refine((value) => Buffer.from(value, 'base64').length === 32, {
@@ -58,27 +68,11 @@ const environmentSchema = z.object({
   GANTRY_EXPORT_TIMEOUT_SECONDS: positiveInt.default(86_400),
   GANTRY_EXPORT_LATE_PASS_HOURS: z.coerce.number().positive().max(8_760).default(24),
   GANTRY_EXPORT_ALLOW_PRIVATE_ENDPOINTS: flag.default(true),
-  GANTRY_WEBHOOK_ALLOW_CIDRS: z
-    .string()
-    .default('')
-    .transform((value) =>
-      value
-        .split(',')
-        .map((cidr) => cidr.trim())
-        .filter((cidr) => cidr !== ''),
-    ),
-  GANTRY_WEBHOOK_SECRETS: z
-    .string()
-    .default('')
-    .transform((value) =>
-      value
-        .split(',')
-        .map((secret) => secret.trim())
-        .filter((secret) => secret !== ''),
-    )
-    .refine((secrets) => secrets.every((secret) => secret.startsWith('whsec_')), {
-      message: 'each secret must start with whsec_ (Standard Webhooks), several are separated by commas',
-    }),
+  GANTRY_MCP_ALLOWED_HOSTS: list,
+  GANTRY_WEBHOOK_ALLOW_CIDRS: list,
+  GANTRY_WEBHOOK_SECRETS: list.refine((secrets) => secrets.every((secret) => secret.startsWith('whsec_')), {
+    message: 'each secret must start with whsec_ (Standard Webhooks), several are separated by commas',
+  }),
   GANTRY_WEBHOOK_CONNECT_TIMEOUT_SECONDS: seconds.max(30).default(5),
   GANTRY_WEBHOOK_TIMEOUT_SECONDS: seconds.max(60).default(15),
   GANTRY_WEBHOOK_RETRY_SECONDS: z
@@ -176,6 +170,10 @@ export class AppConfig {
   get host(): string {
     return this.env.GANTRY_HOST;
   }
+  /** Only this machine reaches it. */
+  get isLoopback(): boolean {
+    return LOOPBACK_HOSTS.has(this.env.GANTRY_HOST);
+  }
   get port(): number {
     return this.env.GANTRY_PORT;
   }
@@ -263,6 +261,10 @@ export class AppConfig {
       latePassSeconds: this.env.GANTRY_EXPORT_LATE_PASS_HOURS * 3_600,
       allowPrivateEndpoints: this.env.GANTRY_EXPORT_ALLOW_PRIVATE_ENDPOINTS,
     };
+  }
+  /** Host names from which browsers may use MCP, beside this machine's and the API's own; `*` for all. */
+  get mcpAllowedHosts(): string[] {
+    return this.env.GANTRY_MCP_ALLOWED_HOSTS;
   }
   get webhookAllowCidrs(): string[] {
     return this.env.GANTRY_WEBHOOK_ALLOW_CIDRS;

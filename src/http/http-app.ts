@@ -11,6 +11,13 @@ import { ApiError } from './api-error';
 import { NestLogger } from './logging';
 import { serveOpenApi } from './openapi';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The handler gets JSON as text: it tells what is wrong with it in its protocol's own words. */
+    bodyAsText?: boolean;
+  }
+}
+
 /** Headers that a browser client reads: run ids from the two locations, totals from the two paginations. */
 const EXPOSED_HEADERS = [
   'Content-Location',
@@ -18,6 +25,7 @@ const EXPOSED_HEADERS = [
   'X-Pagination-Total',
   'X-Pagination-Next',
   'X-Request-Id',
+  'Mcp-Session-Id',
   'Retry-After',
 ];
 
@@ -71,6 +79,7 @@ function readBodies(app: NestFastifyApplication): void {
     { parseAs: 'string' },
     (request, body, done) => {
       if (body.length === 0) return done(null, undefined);
+      if (request.routeOptions.config.bodyAsText) return done(null, body);
       void parseJson(request, body as string, (error, value) => {
         if (!error) return done(null, value);
         const invalid = { path: '', message: error.message };

@@ -37,7 +37,7 @@ export class RunStreamsService implements OnModuleDestroy {
   async stream(tenantId: TenantId, run: RunEntity, reply: FastifyReply, options: StreamOptions): Promise<void> {
     const response = new SseResponse(reply, locations(run, 'stream'));
     const wanted = eventFilter(options.modes);
-    for await (const events of this.follow(tenantId, run, response, options.after)) {
+    for await (const events of this.follow(tenantId, run, response.signal, options.after)) {
       const frames = events
         .filter(({ event }) => event !== END_EVENT && wanted(event))
         .map(({ event, data, seq }) => sseFrame(event, data, seq));
@@ -49,28 +49,37 @@ export class RunStreamsService implements OnModuleDestroy {
   /** The run's result when it ends, whenever that is. */
   async wait(tenantId: TenantId, run: RunEntity, reply: FastifyReply, cancelOnDisconnect: boolean): Promise<void> {
     const response = new LateJsonResponse(reply, locations(run, 'join'));
-    let end: RunEnd | undefined;
-    for await (const events of this.follow(tenantId, run, response, -1)) {
-      const last = events.at(-1);
-      if (last?.event === END_EVENT) end = JSON.parse(last.data) as RunEnd;
-    }
-    const result = response.signal.aborted
-      ? undefined
-      : JSON.stringify(end?.result ?? (await this.storedResult(tenantId, run)));
+    const end = await this.outcome(tenantId, run, response.signal);
+    const result = end && JSON.stringify(end.result);
     await this.close(tenantId, run, response, cancelOnDisconnect, result);
   }
 
-  private follow(
+  /**
+   * How the run ends, whenever that is, with its events on the way: for answers in the words of another protocol.
+   * @returns undefined when `signal` came first
+   */
+  async outcome(
     tenantId: TenantId,
     run: RunEntity,
-    response: StreamingResponse,
-    after: number,
-  ): AsyncGenerator<RunEvent[]> {
+    signal: AbortSignal,
+    onEvents?: (events: RunEvent[]) => Promise<void>,
+  ): Promise<RunEnd | undefined> {
+    let end: RunEnd | undefined;
+    for await (const events of this.follow(tenantId, run, signal, -1)) {
+      const last = events.at(-1);
+      if (last?.event === END_EVENT) end = JSON.parse(last.data) as RunEnd;
+      await onEvents?.(events.filter(({ event }) => event !== END_EVENT));
+    }
+    if (signal.aborted) return undefined;
+    return end ?? this.storedEnd(tenantId, run);
+  }
+
+  private follow(tenantId: TenantId, run: RunEntity, signal: AbortSignal, after: number): AsyncGenerator<RunEvent[]> {
     const isOver = async (): Promise<boolean> => {
       const now = await this.runs.find(tenantId, run.runId);
       return !now || (now.status !== 'pending' && now.status !== 'running');
     };
-    return this.reader.follow(run.runId, after, response.signal, isOver);
+    return this.reader.follow(run.runId, after, signal, isOver);
   }
 
   private async close(
@@ -85,10 +94,13 @@ export class RunStreamsService implements OnModuleDestroy {
     if (cancelOnDisconnect && !this.closing) await this.runs.cancelIfInFlight(tenantId, run.runId, 'interrupt');
   }
 
-  /** For a run whose events have expired: what its thread holds. */
-  private async storedResult(tenantId: TenantId, run: RunEntity): Promise<unknown> {
-    if (run.error) return { __error__: run.error };
-    return (await this.threads.find(tenantId, run.threadId))?.values ?? {};
+  /** For a run whose events have expired: what its row says and its thread holds. */
+  private async storedEnd(tenantId: TenantId, run: RunEntity): Promise<RunEnd> {
+    const now = await this.runs.find(tenantId, run.runId);
+    const status = (now?.status ?? 'deleted') as RunEnd['status'];
+    const error = now?.error;
+    if (error) return { status, result: { __error__: error } };
+    return { status, result: (await this.threads.find(tenantId, run.threadId))?.values ?? {} };
   }
 }
 

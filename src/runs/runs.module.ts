@@ -27,6 +27,6 @@ import { StatelessRunsController } from './stateless-runs.controller';
   ],
   controllers: [RunsController, StatelessRunsController],
   providers: [RunsRepository, RunsService, RunStreamsService, RunWebhooks],
-  exports: [RunsService],
+  exports: [RunsService, RunStreamsService],
 })
 export class RunsModule {}

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { AppConfig } from '../config/config';
+import { GraphRegistry } from '../graphs/graph-registry';
 import { TemporalClient } from '../temporal/temporal-client';
 
 const PROBE_TIMEOUT_MS = 3_000;
@@ -17,6 +18,7 @@ export class SystemService {
     private readonly config: AppConfig,
     @InjectDataSource() private readonly database: DataSource,
     private readonly temporal: TemporalClient,
+    private readonly registry: GraphRegistry,
   ) {}
 
   async health(deep: boolean): Promise<{ ok: boolean; services: Record<string, ServiceHealth> }> {
@@ -36,6 +38,7 @@ export class SystemService {
       flags: {
         assistants: true,
         crons: false,
+        mcp: !this.registry.config.http.disableMcp,
         langsmith: false,
         langsmith_tracing_replicas: false,
         langsmith_tracing_session_on_runs: false,

@@ -110,6 +110,17 @@ export class ThreadsRepository {
     );
   }
 
+  /** Takes a thread out of its run's hands, so that it can be gone on with, and keeps it for some hours. */
+  async keepFor(tenantId: TenantId, threadId: string, hours: number): Promise<void> {
+    await this.threads
+      .createQueryBuilder()
+      .update()
+      .set({ temporary: false, deleteAfter: () => `now() + :hours * interval '1 hour'` })
+      .where('tenant_id = :tenantId AND thread_id = :threadId', { tenantId, threadId })
+      .setParameter('hours', hours)
+      .execute();
+  }
+
   /** A thread of its own with the same metadata and the same checkpoints, and no runs. */
   async copy(tenantId: TenantId, threadId: string, copyId: string): Promise<ThreadEntity | null> {
     await this.threads.manager.transaction(async (manager) => {

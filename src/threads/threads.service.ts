@@ -58,6 +58,11 @@ export class ThreadsService {
     return thread;
   }
 
+  /** Lets the thread of a stateless run wait for somebody: from here on it is a thread like others, for some hours. */
+  keepFor(tenantId: TenantId, threadId: string, hours: number): Promise<void> {
+    return this.repository.keepFor(tenantId, threadId, hours);
+  }
+
   async create(tenantId: TenantId, body: CreateThread): Promise<ThreadEntity> {
     const { supersteps = [] } = body;
     if (supersteps.length > 0) this.requireGraph(body.metadata ?? {});

@@ -31,6 +31,7 @@ export interface GantryOptions {
 export class Gantry {
   readonly workers: GantryProcess[] = [];
   private api: GantryProcess | undefined;
+  private readonly replicas: GantryProcess[] = [];
   private readonly ended: GantryProcess[] = [];
 
   private constructor(
@@ -94,6 +95,13 @@ export class Gantry {
     this.api = await GantryProcess.start('api', API, this.env);
   }
 
+  /** Another api of the same deployment; resolves to its address. */
+  async startReplica(): Promise<string> {
+    const port = await freePort();
+    this.replicas.push(await GantryProcess.start('api', API, { ...this.env, GANTRY_PORT: String(port) }));
+    return `http://127.0.0.1:${port}`;
+  }
+
   async killApi(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const { api } = this;
     if (!api) return;
@@ -117,14 +125,14 @@ export class Gantry {
 
   /** What the processes wrote last: for the message of a failure. */
   logs(): string {
-    const processes = [...this.ended, ...(this.api ? [this.api] : []), ...this.workers];
+    const processes = [...this.ended, ...(this.api ? [this.api] : []), ...this.replicas, ...this.workers];
     return processes.map(({ name, pid, lines }) => `--- ${name} ${pid}\n${lines.slice(-60).join('\n')}`).join('\n');
   }
 
   /** Ends what was started here, and removes the database and the namespace. */
   async stop(): Promise<void> {
     // Frozen ones don't hear SIGTERM, and nothing of theirs is needed any more.
-    const processes = [...(this.api ? [this.api] : []), ...this.workers];
+    const processes = [...(this.api ? [this.api] : []), ...this.replicas, ...this.workers];
     await Promise.all(processes.map((each) => each.kill('SIGKILL')));
     await this.sql.end();
     await this.database.drop();

@@ -1,0 +1,100 @@
+import type { ServerContext } from '@modelcontextprotocol/server';
+import type { RunEvent } from '../streams/run-event';
+
+/** What a run streams for a caller who asked for progress. */
+export const PROGRESS_MODES = ['updates', 'custom', 'messages-tuple'] as const;
+
+interface Step {
+  /** Given by the graph itself. */
+  progress?: number;
+  total?: number;
+  message?: string;
+}
+
+/** Tells a caller how far the run is, in the protocol's terms: a number that only grows, and a few words. */
+export class CallProgress {
+  private last = -1;
+  /** A graph that counts for itself is not counted beside. */
+  private counts = false;
+
+  private constructor(
+    private readonly context: ServerContext,
+    private readonly token: string | number,
+  ) {}
+
+  /** Undefined for a caller who didn't ask. */
+  static of(context: ServerContext): CallProgress | undefined {
+    const token = context.mcpReq._meta?.progressToken;
+    return token === undefined ? undefined : new CallProgress(context, token);
+  }
+
+  /** One notification for each step, and one for text that came together: a model writes faster than anybody reads. */
+  async tell(events: RunEvent[]): Promise<void> {
+    let text = '';
+    for (const event of events) {
+      text += textOf(event);
+      const steps = stepsOf(event);
+      if (steps.length === 0) continue;
+      await this.say(text);
+      text = '';
+      for (const step of steps) await this.notify(step);
+    }
+    await this.say(text);
+  }
+
+  private async say(message: string): Promise<void> {
+    if (message !== '') await this.notify({ message });
+  }
+
+  private async notify({ progress, total, message }: Step): Promise<void> {
+    if (progress === undefined && this.counts) return;
+    if (progress !== undefined) this.counts = true;
+    const next = progress ?? this.last + 1;
+    if (next <= this.last) return;
+    this.last = next;
+    const params = { progressToken: this.token, progress: next, ...(total !== undefined && { total }) };
+    await this.context.mcpReq.notify({
+      method: 'notifications/progress',
+      params: { ...params, ...(message !== undefined && { message }) },
+    });
+  }
+}
+
+/** A node that ended, by its name; what a node writes to the custom stream, with its own count if it has one. */
+function stepsOf({ event, data }: RunEvent): Step[] {
+  if (event === 'updates') {
+    const update: unknown = JSON.parse(data);
+    return isRecord(update)
+      ? Object.keys(update)
+          .filter((node) => !node.startsWith('__'))
+          .map((message) => ({ message }))
+      : [];
+  }
+  if (event !== 'custom') return [];
+  const written: unknown = JSON.parse(data);
+  if (typeof written === 'string') return [{ message: written }];
+  if (!isRecord(written) || typeof written.progress !== 'number') return [{ message: data }];
+  return [
+    {
+      progress: written.progress,
+      ...(typeof written.total === 'number' && { total: written.total }),
+      ...(typeof written.message === 'string' && { message: written.message }),
+    },
+  ];
+}
+
+/** The text of a piece of a model's answer. */
+function textOf({ event, data }: RunEvent): string {
+  if (event !== 'messages') return '';
+  const [piece] = JSON.parse(data) as [{ type?: string; content?: unknown }];
+  if (!piece.type?.startsWith('AI') && piece.type !== 'ai') return '';
+  if (typeof piece.content === 'string') return piece.content;
+  if (!Array.isArray(piece.content)) return '';
+  return piece.content
+    .map((block: unknown) => (isRecord(block) && typeof block.text === 'string' ? block.text : ''))
+    .join('');
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,266 @@
+import { createHash } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
+import {
+  type CallToolRequest,
+  type CallToolResult,
+  type ClientCapabilities,
+  createRequestStateCodec,
+  type InputRequests,
+  inputRequired,
+  type InputRequiredResult,
+  MissingRequiredClientCapabilityError,
+  type RequestStateCodec,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import type { TenantId } from '../auth/tenant';
+import { AppConfig } from '../config/config';
+import { deriveKey } from '../crypto/derive-key';
+import { ApiError } from '../http/api-error';
+import type { RunEntity } from '../runs/run.entity';
+import { RunStreamsService } from '../runs/run-streams.service';
+import { type CreateRun, createRunSchema } from '../runs/runs.schemas';
+import { RunsService } from '../runs/runs.service';
+import type { RunEnd } from '../streams/run-event';
+import { ThreadsService } from '../threads/threads.service';
+import { CallProgress, PROGRESS_MODES } from './call-progress';
+import { type AssistantTool, McpToolsService } from './mcp-tools.service';
+import { answerable, type Interrupt, isAble, isAnswer, type Question, type Resume, toQuestions } from './questions';
+import { toToolError, toToolResult } from './tool-result';
+import { pickOutput, toGraphInput } from './tool-schemas';
+
+/** How long a run waits for the answer of a client's user. */
+const WAITING_HOURS = 24;
+/** Runs of a thread that are looked through for the one that an answer made. */
+const ROUNDS = 100;
+
+/** What a client sends back with its answers: which run asked. */
+export interface CallState {
+  runId: string;
+  tool: string;
+}
+
+export interface Caller {
+  tenantId: TenantId;
+  /** `legacy`: a revision before 2026-07-28. */
+  era: 'legacy' | 'modern';
+  capabilities: ClientCapabilities | undefined;
+  /** Whether the end of a call's signal means that the caller wants the run to end as well. */
+  isCancelled: (signal: AbortSignal) => boolean;
+}
+
+/** A tool call is a run like every other: made by the same service, carried out by the workers, told from its event log. */
+@Injectable()
+export class McpCallsService {
+  readonly states: RequestStateCodec<CallState>;
+  private readonly logger = new Logger(McpCallsService.name);
+
+  constructor(
+    config: AppConfig,
+    private readonly tools: McpToolsService,
+    private readonly runs: RunsService,
+    private readonly streams: RunStreamsService,
+    private readonly threads: ThreadsService,
+  ) {
+    this.states = createRequestStateCodec<CallState>({
+      key: deriveKey(config.secretKey, 'gantry mcp request state'),
+      ttlSeconds: WAITING_HOURS * 3600,
+      bind: ({ http }) => http?.authInfo?.clientId ?? '',
+    });
+  }
+
+  /**
+   * Runs the assistant and answers with what it gives, or with what it asks.
+   * @throws {ProtocolError} for an unknown tool; what goes wrong in the run is a result with `isError`
+   */
+  async call(
+    caller: Caller,
+    { name, arguments: args = {} }: CallToolRequest['params'],
+    context: ServerContext,
+  ): Promise<CallToolResult | InputRequiredResult> {
+    const tool = await this.tools.get(caller.tenantId, name);
+    try {
+      return await this.converse(caller, tool, args, context);
+    } catch (error) {
+      // What the run services refuse, the caller of the tool can read and mend.
+      if (error instanceof ApiError) return toToolError(error.detail);
+      throw error;
+    }
+  }
+
+  private async converse(
+    caller: Caller,
+    tool: AssistantTool,
+    args: Record<string, unknown>,
+    context: ServerContext,
+  ): Promise<CallToolResult | InputRequiredResult> {
+    const progress = CallProgress.of(context);
+    const responses = { ...context.mcpReq.inputResponses };
+    let run = await this.begin(caller.tenantId, tool, args, context);
+    if (!run) return toToolError('What was asked is not waiting for an answer any more');
+    if ('content' in run) return run;
+    for (;;) {
+      const end = await this.follow(caller, run, context, progress);
+      const interrupts = interruptsOf(end);
+      if (interrupts.length === 0) return this.toResult(tool, end);
+      const questions = toQuestions(interrupts);
+      const resume = resumeOf(questions, responses, caller.capabilities);
+      if (resume === 'unanswered') return this.ask(caller, tool, run, questions, context);
+      if (resume === 'declined') return toToolError('The question of the agent was declined');
+      const next = await this.answer(caller.tenantId, run, resume, progress !== undefined);
+      if (!next) return toToolError('What was asked is not waiting for an answer any more');
+      run = next;
+    }
+  }
+
+  /** The run of the call: a new one or, when the client comes back with answers, the one that asked. */
+  private async begin(
+    tenantId: TenantId,
+    tool: AssistantTool,
+    args: Record<string, unknown>,
+    context: ServerContext,
+  ): Promise<RunEntity | CallToolResult | null> {
+    const state = context.mcpReq.requestState<CallState>();
+    if (state !== undefined) return state.tool === tool.name ? this.runs.find(tenantId, state.runId) : null;
+    const checked = tool.schemas.checkInput(args);
+    if (!checked.valid) return toToolError(`Invalid arguments: ${checked.errorMessage}`);
+    const { assistantId } = tool.assistant;
+    const input = toGraphInput(args, tool.schemas.graphInput);
+    const withProgress = context.mcpReq._meta?.progressToken !== undefined;
+    return this.runs.createStateless(
+      tenantId,
+      runRequest({ assistant_id: assistantId, input, metadata: { source: 'mcp', mcp_tool: tool.name } }, withProgress),
+    );
+  }
+
+  private async follow(
+    { tenantId, isCancelled }: Caller,
+    run: RunEntity,
+    { mcpReq: { signal } }: ServerContext,
+    progress: CallProgress | undefined,
+  ): Promise<RunEnd> {
+    const end = await this.streams.outcome(tenantId, run, signal, progress && ((events) => progress.tell(events)));
+    if (end) return end;
+    if (isCancelled(signal)) {
+      this.logger.debug({ run_id: run.runId }, 'The caller of a tool has cancelled');
+      await this.runs.cancelIfInFlight(tenantId, run.runId, 'interrupt');
+    }
+    throw signal.reason;
+  }
+
+  private async ask(
+    { tenantId, capabilities, era }: Caller,
+    tool: AssistantTool,
+    run: RunEntity,
+    questions: Question[],
+    context: ServerContext,
+  ): Promise<CallToolResult | InputRequiredResult> {
+    await this.threads.keepFor(tenantId, run.threadId, WAITING_HOURS);
+    const requests = questions.map((question) => answerable(question.requests, capabilities));
+    const inputRequests: InputRequests = Object.assign({}, ...requests) as InputRequests;
+    const unable = Object.values(inputRequests).find((request) => !isAble(request, capabilities));
+    if (unable) {
+      const error = cannotAsk(unable.method, run, questions);
+      // The code for it is younger than the older revisions: there it is the tool that can't.
+      if (era === 'legacy') return toToolError(error.message);
+      throw error;
+    }
+    const requestState = await this.states.mint({ runId: run.runId, tool: tool.name }, context);
+    return inputRequired({ inputRequests, requestState });
+  }
+
+  /**
+   * Goes on with the thread of the run that asked. A client that repeats its answer, because it missed the reply, gets the
+   * run that the first one made.
+   */
+  private async answer(
+    tenantId: TenantId,
+    asked: RunEntity,
+    resume: Resume[],
+    withProgress: boolean,
+  ): Promise<RunEntity | undefined> {
+    const thread = await this.threads.find(tenantId, asked.threadId);
+    if (!thread) return undefined;
+    if (thread.status !== 'interrupted') return this.answered(tenantId, asked);
+    const values = resume.filter((each) => each.kind === 'resume').map(({ id, value }) => [id, value] as const);
+    const key = `mcp-answer:${asked.runId}`;
+    return this.runs.create(
+      tenantId,
+      asked.threadId,
+      runRequest(
+        {
+          assistant_id: asked.assistantId,
+          ...(values.length > 0 && { command: { resume: Object.fromEntries(values) } }),
+          metadata: { source: 'mcp', mcp_answers: asked.runId },
+          multitask_strategy: 'reject',
+        },
+        withProgress,
+      ),
+      { key, route: '/mcp', fingerprint: createHash('sha256').update(key).digest(), onReplay: () => undefined },
+    );
+  }
+
+  private async answered(tenantId: TenantId, asked: RunEntity): Promise<RunEntity | undefined> {
+    const rounds = await this.runs.list(tenantId, asked.threadId, { limit: ROUNDS, offset: 0, select: undefined });
+    return rounds.find(({ metadata }) => metadata.mcp_answers === asked.runId);
+  }
+
+  private toResult(tool: AssistantTool, { status, result }: RunEnd): CallToolResult {
+    const error = isRecord(result) ? (result.__error__ as { error: string; message: string } | undefined) : undefined;
+    if (error) return toToolError(`${error.error}: ${error.message}`);
+    if (status !== 'success') return toToolError(`The run was ended before it was done (${status})`);
+    const { output: schema, checkOutput } = tool.schemas;
+    const output = pickOutput(isRecord(result) ? result : { result }, schema);
+    const checked = checkOutput?.(output);
+    if (checked?.valid === false) {
+      return toToolError(
+        `The graph's output is not what its schema says (${checked.errorMessage}): ${JSON.stringify(output)}`,
+      );
+    }
+    return toToolResult(output);
+  }
+}
+
+function runRequest(body: Partial<CreateRun>, withProgress: boolean): CreateRun {
+  return createRunSchema.parse({ ...body, stream_mode: withProgress ? [...PROGRESS_MODES] : ['updates'] });
+}
+
+function interruptsOf({ result }: RunEnd): Interrupt[] {
+  return isRecord(result) && Array.isArray(result.__interrupt__) ? (result.__interrupt__ as Interrupt[]) : [];
+}
+
+/** What the run goes on with; every response serves one question only. */
+function resumeOf(
+  questions: Question[],
+  responses: Record<string, unknown>,
+  capabilities: ClientCapabilities | undefined,
+): Resume[] | 'unanswered' | 'declined' {
+  const resume: Resume[] = [];
+  const used: string[] = [];
+  for (const question of questions) {
+    const answers = Object.entries(answerable(question.requests, capabilities));
+    if (!answers.every(([key, request]) => isAnswer(request, responses[key]))) return 'unanswered';
+    const given = question.toResume(Object.fromEntries(answers.map(([key]) => [key, responses[key]])));
+    if (!given) return 'declined';
+    used.push(...answers.map(([key]) => key));
+    resume.push(given);
+  }
+  for (const key of used) delete responses[key];
+  return resume;
+}
+
+/** The run waits all the same: whoever may use the API can answer it. */
+function cannotAsk(method: string, run: RunEntity, questions: Question[]): MissingRequiredClientCapabilityError {
+  const capability = method === 'elicitation/create' ? 'elicitation' : method === 'roots/list' ? 'roots' : 'sampling';
+  const asked = questions
+    .flatMap(({ requests }) => Object.values(requests))
+    .map(({ params }) => (params && 'message' in params ? params.message : ''));
+  const where = `It waits on thread ${run.threadId} for ${WAITING_HOURS} hours: resume it with POST /threads/${run.threadId}/runs`;
+  return new MissingRequiredClientCapabilityError(
+    { requiredCapabilities: { [capability]: {} } },
+    `The agent asks, and this client doesn't declare ${capability}: ${asked.join(' ').trim()} ${where}`,
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

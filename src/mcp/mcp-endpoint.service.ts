@@ -1,0 +1,165 @@
+import { Injectable, Logger, OnModuleDestroy } from '@nestjs/common';
+import {
+  createMcpHandler,
+  hostHeaderValidationResponse,
+  isInitializeRequest,
+  isJSONRPCErrorResponse,
+  isJSONRPCNotification,
+  isJSONRPCResultResponse,
+  isLegacyRequest,
+  type JSONRPCMessage,
+  legacyStatelessFallback,
+  localhostAllowedHostnames,
+  originValidationResponse,
+  parseJSONRPCMessage,
+} from '@modelcontextprotocol/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TenantId } from '../auth/tenant';
+import { AppConfig } from '../config/config';
+import { deriveKey } from '../crypto/derive-key';
+import { HEARTBEAT_MS } from '../http/streaming';
+import { McpServerFactory } from './mcp-server.factory';
+import { McpSessionBus } from './mcp-session-bus';
+import { issueSession, type McpSession, readSession } from './mcp-session';
+import { streamLateResponse } from './late-response';
+
+/**
+ * Streamable HTTP, both generations of it on one path. Revision 2026-07-28 is stateless as it is; the sessions of the older
+ * ones are stateless because their ids carry all that a server has to know.
+ */
+@Injectable()
+export class McpEndpoint implements OnModuleDestroy {
+  private readonly logger = new Logger(McpEndpoint.name);
+  private readonly modern = createMcpHandler(({ authInfo }) => this.servers.create(tenantOf(authInfo), 'modern'), {
+    legacy: 'reject',
+    keepAliveMs: HEARTBEAT_MS,
+    onerror: (error) => this.report(error),
+  });
+  private readonly sessionKey: Buffer;
+
+  constructor(
+    private readonly config: AppConfig,
+    private readonly servers: McpServerFactory,
+    private readonly bus: McpSessionBus,
+  ) {
+    this.sessionKey = deriveKey(config.secretKey, 'gantry mcp session');
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.servers.close();
+    await this.modern.close();
+  }
+
+  /** Answers one HTTP request; the body is text, since what is wrong with it is told in the protocol's own words. */
+  async handle(tenantId: TenantId, request: FastifyRequest, reply: FastifyReply): Promise<Response> {
+    const gone = new AbortController();
+    reply.raw.on('close', () => {
+      if (!reply.raw.writableFinished) gone.abort();
+    });
+    const asked = toWebRequest(request, gone.signal);
+    const refused = this.refuse(asked);
+    if (refused) return refused;
+    const parsed = parseBody(request.body);
+    if (await isLegacyRequest(asked.clone() as Request, parsed)) return this.serveLegacy(tenantId, asked, parsed);
+    const answer = this.modern.fetch(asked, {
+      authInfo: authInfoOf(tenantId),
+      ...(parsed !== undefined && { parsedBody: parsed }),
+    });
+    return streamLateResponse(answer, HEARTBEAT_MS, gone.signal);
+  }
+
+  /** A page that a browser shows must not reach a server on the same machine by a name of its own (DNS rebinding). */
+  private refuse(request: Request): Response | undefined {
+    const allowed = this.config.mcpAllowedHosts;
+    if (allowed.includes('*')) return undefined;
+    const hosts = [...localhostAllowedHostnames(), new URL(this.config.apiUrl).hostname, ...allowed];
+    const byHost = this.config.isLoopback ? hostHeaderValidationResponse(request, hosts) : undefined;
+    return byHost ?? originValidationResponse(request, hosts);
+  }
+
+  private async serveLegacy(tenantId: TenantId, request: Request, body: unknown): Promise<Response> {
+    const token = request.headers.get('mcp-session-id');
+    const session = token === null ? undefined : readSession(this.sessionKey, tenantId, token);
+    if (token !== null && !session) return rpcError(404, -32_001, 'Session not found');
+    const message = toMessage(body);
+    const passed = message && (await this.passOn(session, message));
+    if (passed) return passed;
+    const serve = legacyStatelessFallback(
+      () => this.servers.create(tenantId, 'legacy', session),
+      (error) => this.report(error),
+      { maxRequestBodySize: this.config.bodyLimitBytes },
+    );
+    const response = await serve(request, {
+      authInfo: authInfoOf(tenantId),
+      ...(body !== undefined && { parsedBody: body }),
+    });
+    if (response.ok && message && isInitializeRequest(message)) {
+      const { protocolVersion, capabilities } = message.params;
+      response.headers.set('mcp-session-id', issueSession(this.sessionKey, tenantId, protocolVersion, capabilities));
+    }
+    return response;
+  }
+
+  /** Answers and cancellations belong to a request that is served elsewhere. */
+  private async passOn(session: McpSession | undefined, message: JSONRPCMessage): Promise<Response | undefined> {
+    const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
+    const isCancellation = isJSONRPCNotification(message) && message.method === 'notifications/cancelled';
+    if (!isAnswer && !isCancellation) return undefined;
+    const delivery = session ? await this.bus.deliver(session.id, message) : 'not-awaited';
+    // Who cancels may be late: what has ended already needs no answer.
+    if (delivery === 'taken' || isCancellation) return new Response(null, { status: 202 });
+    if (delivery === 'too-large') return rpcError(413, -32_600, 'The answer is larger than 1 MiB');
+    return rpcError(400, -32_600, 'No request of this session waits for this answer');
+  }
+
+  private report(error: Error): void {
+    this.logger.debug({ err: error }, 'Refused or failed');
+  }
+}
+
+function parseBody(body: unknown): unknown {
+  if (typeof body !== 'string' || body === '') return undefined;
+  try {
+    return JSON.parse(body) as unknown;
+  } catch {
+    // The protocol's own parser gets the text and answers.
+    return undefined;
+  }
+}
+
+function toMessage(body: unknown): JSONRPCMessage | undefined {
+  try {
+    return parseJSONRPCMessage(body);
+  } catch {
+    // A batch, or not JSON-RPC at all: the protocol's own parser answers.
+    return undefined;
+  }
+}
+
+function toWebRequest(request: FastifyRequest, signal: AbortSignal): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    for (const each of Array.isArray(value) ? value : value === undefined ? [] : [value]) headers.append(name, each);
+  }
+  const withBody = typeof request.body === 'string' && request.method !== 'GET' && request.method !== 'HEAD';
+  return new Request(`http://${request.host}${request.url}`, {
+    method: request.method,
+    headers,
+    signal,
+    ...(withBody && { body: request.body as string }),
+  });
+}
+
+/** The SDK carries who calls in its own terms. */
+function authInfoOf(tenantId: TenantId) {
+  return { token: '', clientId: tenantId, scopes: [] };
+}
+
+function tenantOf(authInfo: { clientId: string } | undefined): TenantId {
+  if (!authInfo) throw new Error('A request reached the protocol without a tenant');
+  return authInfo.clientId as TenantId;
+}
+
+function rpcError(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status });
+}

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type McpRequestContext,
+  SdkError,
+  Server,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  type Transport,
+} from '@modelcontextprotocol/server';
+import type { TenantId } from '../auth/tenant';
+import { AppConfig } from '../config/config';
+import { McpCallsService } from './mcp-calls.service';
+import type { McpSession } from './mcp-session';
+import { McpSessionBus } from './mcp-session-bus';
+import { McpToolsService } from './mcp-tools.service';
+import { SessionTransport } from './session-transport';
+
+/** A person answers: the protocol's minute is too short. Kept below what proxies and clients hold a stream open for. */
+const ANSWER_MS = 3_600_000;
+/** Questions that one call of the older revisions may ask, one after the other. */
+const MAX_ROUNDS = 50;
+/** Assistants are created and renamed any time: clients ask again after a minute. */
+const LIST_TTL_MS = 60_000;
+
+/** The protocol's server, one for each request: what it offers are the tenant's assistants. */
+@Injectable()
+export class McpServerFactory {
+  /** The process goes down: its runs go on. */
+  private closing = false;
+
+  constructor(
+    private readonly config: AppConfig,
+    private readonly tools: McpToolsService,
+    private readonly calls: McpCallsService,
+    private readonly bus: McpSessionBus,
+  ) {}
+
+  /** From here on the end of a connection says nothing about what its client wants. */
+  close(): void {
+    this.closing = true;
+  }
+
+  create(tenantId: TenantId, era: McpRequestContext['era'], session?: McpSession): Server {
+    const server = new SessionServer(
+      { name: 'gantry', title: 'Gantry', version: this.config.version },
+      {
+        capabilities: { tools: {} },
+        instructions: 'Every tool runs an agent. A run may take long and may ask back.',
+        supportedProtocolVersions: [...SUPPORTED_PROTOCOL_VERSIONS],
+        cacheHints: { 'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' } },
+        requestState: { verify: (state, context) => this.calls.states.verify(state, context) },
+        inputRequired: { maxRounds: MAX_ROUNDS, roundTimeoutMs: ANSWER_MS },
+      },
+      session && { session, bus: this.bus },
+    );
+    server.setRequestHandler('tools/list', ({ params }) => this.tools.list(tenantId, params?.cursor));
+    server.setRequestHandler('tools/call', ({ params }, context) =>
+      this.calls.call(
+        {
+          tenantId,
+          era,
+          capabilities: server.getClientCapabilities(),
+          isCancelled: (signal) => !this.closing && (era === 'modern' || !(signal.reason instanceof SdkError)),
+        },
+        params,
+        context,
+      ),
+    );
+    return server;
+  }
+}
+
+/** Serves one request of a session, if it is part of one. */
+class SessionServer extends Server {
+  constructor(
+    info: ConstructorParameters<typeof Server>[0],
+    options: ConstructorParameters<typeof Server>[1],
+    private readonly serving?: { session: McpSession; bus: McpSessionBus },
+  ) {
+    super(info, options);
+  }
+
+  override async connect(transport: Transport): Promise<void> {
+    if (!this.serving) return super.connect(transport);
+    const { session, bus } = this.serving;
+    const wrapped = new SessionTransport(transport, session);
+    const unregister = bus.register(session.id, wrapped);
+    this.onclose = unregister;
+    await super.connect(wrapped);
+    wrapped.replayHandshake();
+  }
+}

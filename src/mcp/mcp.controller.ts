@@ -1,0 +1,55 @@
+import { Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Tenant, type TenantId } from '../auth/tenant';
+import { jsonRpcMessage } from './mcp.schemas';
+import { McpEndpoint } from './mcp-endpoint.service';
+
+/** The Model Context Protocol: every assistant is a tool. */
+@ApiTags('MCP')
+@Controller('mcp')
+export class McpController {
+  constructor(private readonly endpoint: McpEndpoint) {}
+
+  @Post()
+  @HttpCode(200)
+  @RouteConfig({ bodyAsText: true })
+  @ApiOperation({
+    summary: 'Model Context Protocol, streamable HTTP: revisions 2024-10-07 to 2025-11-25, and 2026-07-28',
+  })
+  @ApiBody({ schema: jsonRpcMessage })
+  @ApiOkResponse({
+    description: 'The answer, alone or at the end of a stream of events',
+    content: {
+      'application/json': { schema: jsonRpcMessage },
+      'text/event-stream': { schema: { type: 'string' } },
+    },
+  })
+  @ApiResponse({ status: 202, description: 'A notification or an answer was taken' })
+  post(@Tenant() tenantId: TenantId, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.answer(tenantId, request, reply);
+  }
+
+  /** There is no stream beside the answers: 405, as the protocol says. */
+  @Get()
+  @HttpCode(405)
+  @ApiOperation({ summary: 'No stream of its own: 405' })
+  @ApiResponse({ status: 405, description: 'Use POST' })
+  get(@Tenant() tenantId: TenantId, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.answer(tenantId, request, reply);
+  }
+
+  /** A session is no more than its id: there is nothing to end. */
+  @Delete()
+  @HttpCode(405)
+  @ApiOperation({ summary: 'Sessions are not kept, and so not ended: 405' })
+  @ApiResponse({ status: 405, description: 'Use POST' })
+  delete(@Tenant() tenantId: TenantId, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.answer(tenantId, request, reply);
+  }
+
+  private async answer(tenantId: TenantId, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await reply.send(await this.endpoint.handle(tenantId, request, reply));
+  }
+}

@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { AssistantsModule } from '../assistants/assistants.module';
+import { DatabaseModule } from '../database/database.module';
+import { RunsModule } from '../runs/runs.module';
+import { ThreadsModule } from '../threads/threads.module';
+import { McpCallsService } from './mcp-calls.service';
+import { McpController } from './mcp.controller';
+import { McpEndpoint } from './mcp-endpoint.service';
+import { McpServerFactory } from './mcp-server.factory';
+import { McpSessionBus } from './mcp-session-bus';
+import { McpToolsService } from './mcp-tools.service';
+
+@Module({
+  imports: [DatabaseModule, AssistantsModule, ThreadsModule, RunsModule],
+  controllers: [McpController],
+  providers: [McpEndpoint, McpServerFactory, McpSessionBus, McpToolsService, McpCallsService],
+})
+export class McpModule {}

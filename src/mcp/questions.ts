@@ -1,0 +1,178 @@
+import type { ClientCapabilities, InputRequest } from '@modelcontextprotocol/server';
+
+/** An interrupt as a run's result tells it. */
+export interface Interrupt {
+  id?: string;
+  value?: unknown;
+}
+
+/** What the client is asked because of an interrupt, and how its answers become what the graph goes on with. */
+export interface Question {
+  requests: Record<string, InputRequest>;
+  /** @returns undefined when a person declined */
+  toResume(responses: Record<string, unknown>): Resume | undefined;
+}
+
+/** `resume` goes to the interrupt; `restart` runs the thread on without an answer. */
+export type Resume = { kind: 'resume'; id: string; value: unknown } | { kind: 'restart' };
+
+interface ElicitResponse {
+  action: 'accept' | 'decline' | 'cancel';
+  content?: Record<string, unknown>;
+}
+
+const ANSWER = 'answer';
+
+/** The questions behind the interrupts of a run, in their order. */
+export function toQuestions(interrupts: Interrupt[]): Question[] {
+  return interrupts.map(({ id, value }, index) => {
+    const key = id ?? `interrupt_${index + 1}`;
+    const record = isRecord(value) ? value : undefined;
+    if (record && isRecord(record.inputRequests)) {
+      return ownRequests(key, record.inputRequests as Record<string, InputRequest>);
+    }
+    if (record && isReview(record)) return review(key, record);
+    if (record?.type === 'unknown_outcome') return unknownOutcome(key, record);
+    return freeAnswer(key, value);
+  });
+}
+
+/** Only what the client can answer; all of it when it can answer nothing, so that the protocol's error names what lacks. */
+export function answerable(
+  requests: Record<string, InputRequest>,
+  capabilities: ClientCapabilities | undefined,
+): Record<string, InputRequest> {
+  const able = Object.entries(requests).filter(([, request]) => isAble(request, capabilities));
+  return able.length > 0 ? Object.fromEntries(able) : requests;
+}
+
+export function isAble({ method }: InputRequest, capabilities: ClientCapabilities | undefined): boolean {
+  if (method === 'elicitation/create') return capabilities?.elicitation !== undefined;
+  if (method === 'sampling/createMessage') return capabilities?.sampling !== undefined;
+  return capabilities?.roots !== undefined;
+}
+
+/** Whether a response has the shape of an answer to the request: what hasn't is asked for again. */
+export function isAnswer(request: InputRequest, response: unknown): boolean {
+  if (!isRecord(response)) return false;
+  if (request.method === 'roots/list') return Array.isArray(response.roots);
+  if (request.method === 'sampling/createMessage') return response.content !== undefined;
+  return response.action === 'decline' || response.action === 'cancel' || isAccepted(response, request.params);
+}
+
+function isAccepted({ action, content }: Record<string, unknown>, params: Record<string, unknown>): boolean {
+  if (action !== 'accept') return false;
+  const schema = params.requestedSchema;
+  if (!isRecord(schema)) return true;
+  const required = Array.isArray(schema.required) ? (schema.required as string[]) : [];
+  return isRecord(content) && required.every((key) => key in content);
+}
+
+/** The graph speaks the protocol itself: its requests go out as they are, and it gets the responses by their keys. */
+function ownRequests(id: string, requests: Record<string, InputRequest>): Question {
+  return { requests, toResume: (responses) => ({ kind: 'resume', id, value: responses }) };
+}
+
+/** Any other value: a person reads it and writes the answer. */
+function freeAnswer(id: string, value: unknown): Question {
+  const requests = {
+    [id]: form(textOf(value), {
+      [ANSWER]: { type: 'string', title: 'Answer', description: 'Text, or JSON when the agent expects it' },
+    }),
+  };
+  return {
+    requests,
+    toResume: (responses) => {
+      const content = acceptedContent(responses[id]);
+      return content && { kind: 'resume', id, value: parseAnswer(content[ANSWER]) };
+    },
+  };
+}
+
+/** `true`, `false` and `null`, objects and lists are meant as such; digits may be a telephone number. */
+function parseAnswer(answer: unknown): unknown {
+  if (typeof answer !== 'string' || !/^\s*([[{]|true\s*$|false\s*$|null\s*$)/.test(answer)) return answer;
+  try {
+    return JSON.parse(answer) as unknown;
+  } catch {
+    // Text that only begins like JSON.
+    return answer;
+  }
+}
+
+interface ReviewRequest {
+  actionRequests: { name: string; args?: unknown; description?: string }[];
+  reviewConfigs?: { actionName: string; allowedDecisions?: string[] }[];
+}
+
+function isReview(value: Record<string, unknown>): value is Record<string, unknown> & ReviewRequest {
+  if (!Array.isArray(value.actionRequests)) return false;
+  const { actionRequests, reviewConfigs = [] } = value as unknown as ReviewRequest;
+  return actionRequests.every(({ name }) => decisionsOn(name, reviewConfigs).length > 0);
+}
+
+/** Editing needs a form of the action's own; approving and rejecting don't. */
+function decisionsOn(action: string, reviewConfigs: ReviewRequest['reviewConfigs'] = []): string[] {
+  const allowed = reviewConfigs.find(({ actionName }) => actionName === action)?.allowedDecisions;
+  return (allowed ?? ['approve', 'reject']).filter((decision) => decision !== 'edit');
+}
+
+/** LangChain's human-in-the-loop middleware: a decision for each action that the agent wants to take. */
+function review(id: string, { actionRequests, reviewConfigs }: ReviewRequest): Question {
+  const properties = actionRequests.flatMap(({ name }, index) => [
+    [`decision_${index + 1}`, { type: 'string', title: `Decision on ${name}`, enum: decisionsOn(name, reviewConfigs) }],
+    [`message_${index + 1}`, { type: 'string', title: 'Why, when it is not approved' }],
+  ]) as [string, unknown][];
+  const message = actionRequests
+    .map(({ name, args, description }) => description ?? `${name}(${JSON.stringify(args ?? {})})`)
+    .join('\n\n');
+  const required = actionRequests.map((_, index) => `decision_${index + 1}`);
+  return {
+    requests: { [id]: form(message, Object.fromEntries(properties), required) },
+    toResume: (responses) => {
+      const content = acceptedContent(responses[id]);
+      if (!content) return undefined;
+      const decisions = actionRequests.map((_, index) => {
+        const note = content[`message_${index + 1}`];
+        return { type: content[`decision_${index + 1}`], ...(typeof note === 'string' && note && { message: note }) };
+      });
+      return { kind: 'resume', id, value: { decisions } };
+    },
+  };
+}
+
+/** A worker was lost while a node ran that must not be repeated unasked. */
+function unknownOutcome(id: string, value: Record<string, unknown>): Question {
+  const requests = {
+    [id]: form(textOf(value), { start_again: { type: 'boolean', title: 'Start it again', default: false } }, [
+      'start_again',
+    ]),
+  };
+  return {
+    requests,
+    toResume: (responses) => (acceptedContent(responses[id])?.start_again === true ? { kind: 'restart' } : undefined),
+  };
+}
+
+function form(message: string, properties: Record<string, unknown>, required = Object.keys(properties)): InputRequest {
+  const requestedSchema = { type: 'object', properties, required };
+  return { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } } as InputRequest;
+}
+
+function acceptedContent(response: unknown): Record<string, unknown> | undefined {
+  const { action, content } = response as ElicitResponse;
+  return action === 'accept' ? (content ?? {}) : undefined;
+}
+
+/** What a person is shown: the sentence in the value, if it has one, and the whole of it if that is more. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (!isRecord(value)) return JSON.stringify(value) ?? 'The agent waits for an answer';
+  const sentence = [value.message, value.question, value.description].find((text) => typeof text === 'string');
+  if (sentence === undefined) return JSON.stringify(value);
+  return Object.keys(value).length > 1 ? `${sentence}\n\n${JSON.stringify(value)}` : sentence;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

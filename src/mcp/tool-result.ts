@@ -1,0 +1,63 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+
+export type ContentBlock = CallToolResult['content'][number];
+
+/** The output as JSON text and, the same, as structured content; behind them what the answer holds beside text. */
+export function toToolResult(output: Record<string, unknown>): CallToolResult {
+  return {
+    content: [{ type: 'text', text: JSON.stringify(output) }, ...mediaOf(output)],
+    structuredContent: output,
+  };
+}
+
+/** What went wrong inside the tool: the model reads it and may try otherwise. */
+export function toToolError(text: string): CallToolResult {
+  return { content: [{ type: 'text', text }], isError: true };
+}
+
+/** Images, sounds and resources of the last message: clients show them, which they can't with JSON. */
+function mediaOf({ messages }: Record<string, unknown>): ContentBlock[] {
+  if (!Array.isArray(messages)) return [];
+  const last = messages.at(-1) as { content?: unknown } | undefined;
+  if (!Array.isArray(last?.content)) return [];
+  return last.content.flatMap((block: unknown) => toMedia(block) ?? []);
+}
+
+function toMedia(block: unknown): ContentBlock | undefined {
+  if (!isRecord(block)) return undefined;
+  const { type } = block;
+  if (type === 'image' || type === 'audio') {
+    const mimeType = block.mimeType ?? block.mime_type;
+    if (typeof block.data !== 'string' || typeof mimeType !== 'string') return undefined;
+    return { type, data: block.data, mimeType };
+  }
+  if (type === 'image_url') return imageOfUrl(block.image_url);
+  if (type === 'resource' && isRecord(block.resource) && isResource(block.resource)) {
+    return { type, resource: block.resource };
+  }
+  if (type === 'resource_link' && typeof block.uri === 'string' && typeof block.name === 'string') {
+    return { type, uri: block.uri, name: block.name };
+  }
+  return undefined;
+}
+
+type Resource = { uri: string; mimeType?: string } & ({ text: string } | { blob: string });
+
+function isResource(resource: Record<string, unknown>): resource is Resource {
+  return (
+    typeof resource.uri === 'string' &&
+    (resource.mimeType === undefined || typeof resource.mimeType === 'string') &&
+    (typeof resource.text === 'string' || typeof resource.blob === 'string')
+  );
+}
+
+/** The form of chat models: an address that carries the image itself. */
+function imageOfUrl(image: unknown): ContentBlock | undefined {
+  const url: unknown = isRecord(image) ? image.url : image;
+  const parts = typeof url === 'string' ? /^data:([^;,]+);base64,(.*)$/s.exec(url) : null;
+  return parts ? { type: 'image', mimeType: parts[1], data: parts[2] } : undefined;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

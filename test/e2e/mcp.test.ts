@@ -1,0 +1,408 @@
+import type { CallToolResult, Client, Progress } from '@modelcontextprotocol/client';
+import { Gantry, startGantry } from '../support/gantry';
+import { connectMcp, ERAS, type Era, postMcp } from '../support/mcp';
+import { waitFor } from '../support/wait-for';
+
+/** A run's row, for what a tool's caller can't see. */
+interface RunRow {
+  run_id: string;
+  thread_id: string;
+  status: string;
+}
+
+describe('MCP', () => {
+  let gantry: Gantry;
+  const clients: Client[] = [];
+
+  beforeAll(async () => {
+    gantry = await startGantry();
+  });
+
+  afterEach(async () => {
+    await Promise.all(clients.splice(0).map((client) => client.close()));
+  });
+
+  afterAll(() => gantry?.stop());
+
+  async function connect(...[era, options]: [Era, Partial<Parameters<typeof connectMcp>[1]>?]): Promise<Client> {
+    const client = await connectMcp(gantry.url, { era, ...options });
+    clients.push(client);
+    return client;
+  }
+
+  const callOf = (client: Client, name: string, args: Record<string, unknown> = {}): Promise<CallToolResult> =>
+    client.callTool({ name, arguments: args });
+
+  const textOf = ({ content }: CallToolResult): string => (content[0] as { text: string }).text;
+
+  async function lastRun(): Promise<RunRow> {
+    const { rows } = await gantry.sql.query<RunRow>('SELECT * FROM runs ORDER BY created_at DESC LIMIT 1');
+    return rows[0];
+  }
+
+  describe.each(ERAS)('of %s, with the public client', (era) => {
+    it('lists every assistant with what it takes and gives', async () => {
+      const client = await connect(era);
+      const { tools, nextCursor } = await client.listTools();
+      expect(nextCursor).toBeUndefined();
+      const sleep = tools.find(({ name }) => name === 'sleep');
+      expect(sleep).toMatchObject({
+        title: 'sleep',
+        inputSchema: { type: 'object', properties: { sleep_ms: { type: 'number' }, note: { type: 'string' } } },
+        outputSchema: { type: 'object', properties: { note: { type: 'string' } } },
+      });
+      expect(tools.find(({ name }) => name === 'talk')).toMatchObject({
+        inputSchema: { properties: { messages: { type: 'string' } } },
+        outputSchema: { properties: { messages: { type: 'array', items: { type: 'object' } } } },
+      });
+    });
+
+    it('runs an assistant and gives its output as JSON, twice', async () => {
+      const client = await connect(era);
+      await client.listTools(); // from here on the client checks results against the schemas
+      const result = await callOf(client, 'sleep', { sleep_ms: 1, note: 'it' });
+      expect(result.isError).toBeFalsy();
+      expect(result.structuredContent).toEqual({ sleep_ms: 1, note: 'it slept' });
+      expect(JSON.parse(textOf(result))).toEqual(result.structuredContent);
+    });
+
+    it('takes a text for messages', async () => {
+      const result = await callOf(await connect(era), 'talk', { messages: 'hello' });
+      const { messages } = result.structuredContent as { messages: { type: string; content: string }[] };
+      expect(messages.map(({ type }) => type)).toEqual(['human', 'ai']);
+      expect(messages[0].content).toBe('hello');
+    });
+
+    it('makes a run like every other: stored, with its source', async () => {
+      await callOf(await connect(era), 'sleep');
+      const { run_id, status } = await lastRun();
+      expect(status).toBe('success');
+      await gantry.temporal.workflow.getHandle(`run-${run_id}`).result();
+      const { metadata } = (await (await fetch(`${gantry.url}/runs/${run_id}`)).json()) as { metadata: object };
+      expect(metadata).toMatchObject({ source: 'mcp', mcp_tool: 'sleep' });
+    });
+
+    it('tells of its progress, in numbers that grow, with the nodes', async () => {
+      const client = await connect(era);
+      const seen: Progress[] = [];
+      const result = await client.callTool(
+        { name: 'three', arguments: { step_ms: 20 } },
+        { onprogress: (progress) => seen.push(progress) },
+      );
+      expect(result.structuredContent).toMatchObject({ done: ['node_1', 'node_2', 'node_3'] });
+      expect(seen.map(({ message }) => message)).toEqual(['node_1', 'node_2', 'node_3']);
+      expect(seen.map(({ progress }) => progress)).toEqual([0, 1, 2]);
+    });
+
+    it('tells what a model says, as it says it', async () => {
+      const client = await connect(era);
+      const seen: Progress[] = [];
+      await client.callTool(
+        { name: 'talk', arguments: { messages: 'hello' } },
+        { onprogress: (progress) => seen.push(progress) },
+      );
+      expect(seen.map(({ message }) => message).join('')).toContain('one two three four five six seven eight nine ten');
+    });
+
+    it('ends the run when the client cancels', async () => {
+      const client = await connect(era);
+      const cancelling = new AbortController();
+      const call = client.callTool({ name: 'sleep', arguments: { sleep_ms: 60_000 } }, { signal: cancelling.signal });
+      call.catch(() => undefined);
+      const { run_id } = await waitFor('the run', async () => {
+        const run = await lastRun();
+        return run?.status === 'running' && run;
+      });
+      cancelling.abort('enough');
+      await expect(call).rejects.toThrow();
+      await waitFor('its end', async () => {
+        const { rows } = await gantry.sql.query<RunRow>('SELECT * FROM runs WHERE run_id = $1', [run_id]);
+        return rows[0].status === 'interrupted';
+      });
+    });
+
+    it('answers -32602 for a tool that is not there', async () => {
+      await expect(callOf(await connect(era), 'nobody')).rejects.toMatchObject({
+        code: -32_602,
+        message: expect.stringContaining('Unknown tool: nobody'),
+      });
+    });
+
+    it('tells the model what is wrong with arguments, and starts nothing', async () => {
+      const before = await gantry.sql.query('SELECT count(*) FROM runs');
+      const result = await callOf(await connect(era), 'sleep', { sleep_ms: 'long' });
+      expect(result.isError).toBe(true);
+      expect(textOf(result)).toContain('sleep_ms');
+      expect((await gantry.sql.query('SELECT count(*) FROM runs')).rows).toEqual(before.rows);
+    });
+
+    it('tells the model what the graph threw', async () => {
+      const result = await callOf(await connect(era), 'fail', { message: 'The printer is on fire' });
+      expect(result).toMatchObject({ isError: true });
+      expect(textOf(result)).toBe('TypeError: The printer is on fire');
+    });
+
+    it('asks the user what the graph asks, and goes on with the answer', async () => {
+      const client = await connect(era, { capabilities: { elicitation: { form: {} } } });
+      const asked: unknown[] = [];
+      client.setRequestHandler('elicitation/create', ({ params }) => {
+        asked.push(params);
+        return { action: 'accept', content: { answer: 'by all means' } };
+      });
+      const result = await callOf(client, 'ask', { question: 'Shall I?' });
+      expect(asked).toMatchObject([
+        { message: 'Shall I?', requestedSchema: { type: 'object', properties: { answer: { type: 'string' } } } },
+      ]);
+      expect(result.structuredContent).toEqual({ question: 'Shall I?', answer: 'by all means' });
+    });
+
+    it('tells the model that the user declined', async () => {
+      const client = await connect(era, { capabilities: { elicitation: { form: {} } } });
+      client.setRequestHandler('elicitation/create', () => ({ action: 'decline' }));
+      const result = await callOf(client, 'ask');
+      expect(result.isError).toBe(true);
+      expect(textOf(result)).toContain('declined');
+    });
+
+    it('says where a run waits when the client can not be asked, and anybody can answer there', async () => {
+      const client = await connect(era);
+      const call = callOf(client, 'ask', { question: 'Who?' });
+      const said = era === '2025-11-25' ? textOf(await call) : await call.catch(({ message }: Error) => message);
+      const { thread_id } = await lastRun();
+      expect(said).toContain(thread_id);
+      expect(said).toContain('Who?');
+      const threads = gantry.client();
+      expect(await threads.threads.get(thread_id)).toMatchObject({ status: 'interrupted' });
+      const resumed = await threads.runs.wait(thread_id, 'ask', { command: { resume: 'me' } });
+      expect(resumed).toMatchObject({ answer: 'me' });
+    });
+
+    it('pages through many tools by an opaque cursor, with no name twice', async () => {
+      const created = await Promise.all(
+        Array.from({ length: 120 }, () => gantry.client().assistants.create({ graphId: 'three', name: ' Name ✓sake' })),
+      );
+      const client = await connect(era);
+      const names: string[] = [];
+      let cursor: string | undefined;
+      let pages = 0;
+      do {
+        const page = await client.listTools(cursor === undefined ? {} : { cursor });
+        names.push(...page.tools.map(({ name }) => name));
+        cursor = page.nextCursor;
+        pages += 1;
+      } while (cursor !== undefined && pages < 10);
+      expect(new Set(names).size).toBe(names.length);
+      expect(names.filter((name) => name === 'Name_sake')).toHaveLength(1);
+      expect(names.filter((name) => /^Name_sake_[0-9a-f]{8}$/.test(name))).toHaveLength(119);
+      const [suffixed] = names.filter((name) => name.startsWith('Name_sake_'));
+      expect((await callOf(client, suffixed)).structuredContent).toMatchObject({
+        done: ['node_1', 'node_2', 'node_3'],
+      });
+      await expect(client.listTools({ cursor: 'no cursor' })).rejects.toMatchObject({ code: -32_602 });
+      await Promise.all(created.map(({ assistant_id }) => gantry.client().assistants.delete(assistant_id)));
+    });
+  });
+
+  describe('when the connection of a call is lost', () => {
+    const start = async (headers: Record<string, string>, params: object): Promise<() => void> => {
+      const losing = new AbortController();
+      fetch(`${gantry.url}/mcp`, {
+        method: 'POST',
+        headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+        signal: losing.signal,
+      }).catch(() => undefined);
+      return () => losing.abort();
+    };
+    const running = (): Promise<RunRow> =>
+      waitFor('the run', async () => {
+        const run = await lastRun();
+        return run?.status === 'running' && run;
+      });
+    const statusOf = async (runId: string): Promise<string> =>
+      (await gantry.sql.query<RunRow>('SELECT * FROM runs WHERE run_id = $1', [runId])).rows[0].status;
+
+    it('goes on in 2025-11-25, where that says nothing', async () => {
+      const lose = await start({}, { name: 'sleep', arguments: { sleep_ms: 1_500 } });
+      const { run_id } = await running();
+      lose();
+      await waitFor('its end', async () => (await statusOf(run_id)) === 'success');
+    });
+
+    it('ends the run in 2026-07-28, where that is how a client cancels', async () => {
+      const lose = await start(
+        { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'sleep' },
+        {
+          name: 'sleep',
+          arguments: { sleep_ms: 60_000 },
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientCapabilities': {},
+          },
+        },
+      );
+      const { run_id } = await running();
+      lose();
+      await waitFor('its end', async () => (await statusOf(run_id)) === 'interrupted');
+    });
+  });
+
+  describe('on the wire', () => {
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+    it.each([
+      ['JSON that is broken', '{"jsonrpc"', 400, -32_700],
+      ['no body at all', '', 400, -32_700],
+      ['JSON that is no message', '{"hello":"there"}', 400, -32_600],
+      ['params that are no object', { ...list, params: 'none' }, 400, -32_600],
+    ])('refuses %s', async (_, body, status, code) => {
+      const answer = await postMcp(gantry.url, body);
+      expect(answer.status).toBe(status);
+      expect(answer.messages).toMatchObject([{ jsonrpc: '2.0', error: { code } }]);
+    });
+
+    it('answers -32601 for a method that it does not have', async () => {
+      const { messages } = await postMcp(gantry.url, { ...list, method: 'resources/list' });
+      expect(messages).toMatchObject([{ id: 1, error: { code: -32_601 } }]);
+    });
+
+    it('answers each request of a batch, as 2025-03-26 has it', async () => {
+      const { messages } = await postMcp(gantry.url, [list, { jsonrpc: '2.0', id: 'two', method: 'ping' }], {
+        'mcp-protocol-version': '2025-03-26',
+      });
+      expect(messages.map(({ id }) => id).sort()).toEqual([1, 'two']);
+      expect(messages.every(({ result }) => result)).toBe(true);
+    });
+
+    it('refuses a batch of 2026-07-28, which has none', async () => {
+      const answer = await postMcp(gantry.url, [list], { 'mcp-protocol-version': '2026-07-28' });
+      expect(answer.status).toBe(400);
+    });
+
+    it('takes notifications without an answer', async () => {
+      const answer = await postMcp(gantry.url, { jsonrpc: '2.0', method: 'notifications/initialized' });
+      expect(answer).toMatchObject({ status: 202, messages: [] });
+    });
+
+    it('refuses a revision that nobody knows, and names those it speaks', async () => {
+      expect(await postMcp(gantry.url, list, { 'mcp-protocol-version': '1999-01-01' })).toMatchObject({
+        status: 400,
+        messages: [{ error: { message: expect.stringContaining('2025-11-25') } }],
+      });
+    });
+
+    it.each([
+      ['an Accept without streams', { accept: 'application/json' }, 406],
+      ['a body of another type', { 'content-type': 'text/plain' }, 415],
+      ['a page of another site', { origin: 'https://evil.example' }, 403],
+      ['a page without an origin', { origin: 'null' }, 403],
+      ['a session that was not issued here', { 'mcp-session-id': 'eyJpIjoieCJ9.forged' }, 404],
+      ['a session that is no such thing', { 'mcp-session-id': 'x' }, 404],
+    ])('refuses %s', async (_, headers, status) => {
+      expect((await postMcp(gantry.url, list, headers)).status).toBe(status);
+    });
+
+    it('lets a page of this machine in', async () => {
+      expect((await postMcp(gantry.url, list, { origin: 'http://localhost:6274' })).status).toBe(200);
+    });
+
+    it.each(['GET', 'DELETE'])('has no stream and no session to end: %s is 405', async (method) => {
+      const response = await fetch(`${gantry.url}/mcp`, { method, headers: { accept: 'text/event-stream' } });
+      expect(response.status).toBe(405);
+      expect(response.headers.get('allow')).toBe('POST');
+    });
+
+    it('refuses an answer that nobody waits for', async () => {
+      const initialize = {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
+      };
+      const { headers } = await postMcp(gantry.url, initialize);
+      const session = { 'mcp-session-id': headers.get('mcp-session-id')! };
+      expect(session['mcp-session-id']).toMatch(/^[\x21-\x7e]+$/);
+      const answer = { jsonrpc: '2.0', id: 'nobody-asked', result: { action: 'accept', content: {} } };
+      expect((await postMcp(gantry.url, answer, session)).status).toBe(400);
+      expect((await postMcp(gantry.url, answer)).status).toBe(400);
+      const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
+      expect((await postMcp(gantry.url, cancelled, session)).status).toBe(202);
+    });
+
+    it('says in /info that it is there', async () => {
+      expect(await (await fetch(`${gantry.url}/info`)).json()).toMatchObject({ flags: { mcp: true } });
+    });
+  });
+
+  describe('between two replicas of the api', () => {
+    it('brings the answer of a user, and a cancellation, to the one that waits', async () => {
+      const other = await gantry.startReplica();
+      const rpc = async (url: string, headers: Record<string, string>, message: object): Promise<Response> =>
+        fetch(`${url}/mcp`, {
+          method: 'POST',
+          headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json', ...headers },
+          body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+        });
+      const initialized = await rpc(
+        gantry.url,
+        {},
+        {
+          id: 0,
+          method: 'initialize',
+          params: {
+            protocolVersion: '2025-11-25',
+            capabilities: { elicitation: {} },
+            clientInfo: { name: 'c', version: '1' },
+          },
+        },
+      );
+      await initialized.text();
+      const session = { 'mcp-session-id': initialized.headers.get('mcp-session-id')! };
+
+      const call = await rpc(other, session, { id: 1, method: 'tools/call', params: { name: 'ask', arguments: {} } });
+      const reader = messagesOf(call);
+      const { value: question } = await reader.next();
+      expect(question).toMatchObject({ method: 'elicitation/create' });
+      // Larger than one notification of Postgres can be.
+      const answer = 'ja, '.repeat(10_000);
+      const result = { action: 'accept', content: { answer } };
+      expect((await rpc(gantry.url, session, { id: question!.id, result })).status).toBe(202);
+      const { value: answered } = await reader.next();
+      expect(answered).toMatchObject({ id: 1, result: { structuredContent: { answer } } });
+
+      const long = rpc(other, session, {
+        id: 2,
+        method: 'tools/call',
+        params: { name: 'sleep', arguments: { sleep_ms: 60_000 } },
+      });
+      const { run_id } = await waitFor('the run', async () => {
+        const run = await lastRun();
+        return run?.status === 'running' && run;
+      });
+      const cancelled = { method: 'notifications/cancelled', params: { requestId: 2 } };
+      expect((await rpc(gantry.url, session, cancelled)).status).toBe(202);
+      await waitFor('its end', async () => {
+        const { rows } = await gantry.sql.query<RunRow>('SELECT * FROM runs WHERE run_id = $1', [run_id]);
+        return rows[0].status === 'interrupted';
+      });
+      await (await long).body?.cancel();
+    });
+  });
+});
+
+interface Message {
+  id?: unknown;
+  method?: string;
+  result?: object;
+}
+
+/** The messages of an answer as they come. */
+async function* messagesOf(response: Response): AsyncGenerator<Message> {
+  let text = '';
+  for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(bytes).toString();
+    const lines = text.split('\n');
+    text = lines.pop()!;
+    for (const line of lines) if (line.startsWith('data: ')) yield JSON.parse(line.slice(6)) as Message;
+  }
+}
