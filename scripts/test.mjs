@@ -5,6 +5,7 @@
 //   GANTRY_TEST_TEMPORAL_ADDRESS      the Temporal server
 //   GANTRY_TEST_S3                    JSON: endpoint, bucket, region, access_key_id, secret_access_key
 //   GANTRY_TEST_PYTHON                a Python with the public clients (test/python/requirements.txt)
+//   GANTRY_TEST_MCP_CONFORMANCE       JSON: cli, the public conformance suite of MCP, and node, a Node that runs it
 //   GANTRY_TEST_TIME_SKIPPING_SERVER  program for TestWorkflowEnvironment.createTimeSkipping
 // A test that needs a whole Gantry runs `node scripts/start.mjs` with these as DATABASE_URL, TEMPORAL_ADDRESS and
 // GANTRY_S3_*, GANTRY_PORT=0 and a GANTRY_HOME of its own, and reads endpoints.json there.
@@ -16,6 +17,7 @@ import { startPostgres, startS3, startTemporal } from './services/backing-servic
 import { build, installDependencies } from './services/build.mjs';
 import { openHome } from './services/home.mjs';
 import { readJson } from './services/json-file.mjs';
+import { findMcpConformance } from './services/mcp-conformance.mjs';
 import { ROOT } from './services/paths.mjs';
 import { freePort } from './services/ports.mjs';
 import { say } from './services/progress.mjs';
@@ -35,7 +37,7 @@ async function bringUp(home, context) {
   const secrets = loadSecrets(home);
   const ports = await Promise.all([freePort(LOOPBACK), freePort(LOOPBACK), freePort(LOOPBACK), freePort(LOOPBACK)]);
   const [postgresPort, temporalPort, uiPort, s3Port] = ports;
-  const [databaseUrl, temporal, s3, python, timeSkippingServer] = await Promise.all([
+  const [databaseUrl, temporal, s3, python, mcpConformance, timeSkippingServer] = await Promise.all([
     startPostgres(context, { port: postgresPort, password: secrets.postgres_password }),
     startTemporal(context, { port: temporalPort, uiPort, namespace: 'default' }),
     startS3(context, {
@@ -46,6 +48,7 @@ async function bringUp(home, context) {
       secretAccessKey: secrets.s3_secret_access_key,
     }),
     findPython(signal),
+    findMcpConformance(signal),
     installed.then(() => findTimeSkippingServer(signal)), // the download goes through an npm package
     installed.then(() => build(signal)),
   ]);
@@ -54,6 +57,7 @@ async function bringUp(home, context) {
     GANTRY_TEST_TEMPORAL_ADDRESS: temporal.address,
     GANTRY_TEST_S3: JSON.stringify(s3),
     GANTRY_TEST_PYTHON: python,
+    GANTRY_TEST_MCP_CONFORMANCE: JSON.stringify(mcpConformance),
     GANTRY_TEST_TIME_SKIPPING_SERVER: timeSkippingServer,
   };
 }

@@ -28,7 +28,7 @@ interface Document {
 }
 
 /** The groups of the contract that are served so far. */
-const TAGS = ['Assistants', 'Threads', 'Thread Runs', 'Stateless Runs', 'System'];
+const TAGS = ['Assistants', 'Threads', 'Thread Runs', 'Stateless Runs', 'MCP', 'System'];
 
 /** Trace clients come with base addresses that differ in their end; what they reach is described once. */
 const spellings = (path: string): string[] => [

@@ -1,0 +1,29 @@
+import type { TenantId } from '../auth/tenant';
+import { issueSession, readSession } from './mcp-session';
+
+const key = Buffer.alloc(32, 1);
+const tenant = '00000000-0000-0000-0000-00000000000a' as TenantId;
+
+describe('a session id', () => {
+  it('carries what the handshake settled, and no two are alike', () => {
+    const capabilities = { elicitation: { form: {} }, roots: {}, experimental: { x: {} } };
+    const token = issueSession(key, tenant, '2025-11-25', capabilities);
+    expect(token).toMatch(/^[\x21-\x7e]+$/);
+    expect(readSession(key, tenant, token)).toEqual({
+      id: expect.any(String),
+      tenantId: tenant,
+      protocolVersion: '2025-11-25',
+      capabilities: { elicitation: { form: {} }, roots: {} },
+    });
+    expect(issueSession(key, tenant, '2025-11-25', capabilities)).not.toBe(token);
+  });
+
+  it('is worth nothing to another tenant, or changed, or signed by somebody else', () => {
+    const token = issueSession(key, tenant, '2025-11-25', {});
+    expect(readSession(key, '00000000-0000-0000-0000-00000000000b' as TenantId, token)).toBeUndefined();
+    expect(readSession(key, tenant, `x${token}`)).toBeUndefined();
+    expect(readSession(key, tenant, token.slice(0, -2))).toBeUndefined();
+    expect(readSession(Buffer.alloc(32, 2), tenant, token)).toBeUndefined();
+    expect(readSession(key, tenant, '')).toBeUndefined();
+  });
+});

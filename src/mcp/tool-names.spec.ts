@@ -1,0 +1,68 @@
+import { behindCursor, type NamedAssistant, nameTools, toCursor, toToolName } from './tool-names';
+
+const assistant = (name: string, more: Partial<NamedAssistant> = {}): NamedAssistant => ({
+  assistantId: '00000000-0000-7000-8000-0000000000aa',
+  graphId: 'graph',
+  name,
+  metadata: {},
+  createdAt: new Date(1_000),
+  ...more,
+});
+
+describe('the name of a tool', () => {
+  it.each([
+    ['agent', 'agent'],
+    ['  My  first\tagent ', 'My_first_agent'],
+    ['Ümläut & Söhne (v1.2-b)', 'mlut__Shne_v1.2-b'],
+    ['日本', ''],
+    ['x'.repeat(200), 'x'.repeat(128)],
+  ])('is what the protocol allows of %p', (name, expected) => {
+    expect(toToolName(name)).toBe(expected);
+  });
+
+  it('is the graph’s when nothing of the assistant’s is left', () => {
+    expect([...nameTools([assistant('日本')]).keys()]).toEqual(['graph']);
+  });
+
+  it('belongs to the default assistant first, then to the oldest; the others have the end of their id', () => {
+    const young = assistant('agent', {
+      assistantId: '00000000-0000-7000-8000-000012345678',
+      createdAt: new Date(3_000),
+    });
+    const old = assistant('agent', { assistantId: '00000000-0000-7000-8000-00009abcdef0', createdAt: new Date(2_000) });
+    const system = assistant('agent', { metadata: { created_by: 'system' }, createdAt: new Date(9_000) });
+    expect([...nameTools([young, old, system])]).toEqual([
+      ['agent', system],
+      ['agent_9abcdef0', old],
+      ['agent_12345678', young],
+    ]);
+  });
+
+  it('stays within the bound with an id behind it, and is never given twice', () => {
+    const long = 'x'.repeat(128);
+    const twins = ['11111111', '22222222', '33333333'].map((group) =>
+      assistant(long, { assistantId: `${group}-0000-7000-8000-0000aaaaaaaa` }),
+    );
+    const names = [...nameTools(twins).keys()];
+    expect(new Set(names).size).toBe(3);
+    expect(names.every((name) => name.length <= 128)).toBe(true);
+  });
+});
+
+describe('a cursor', () => {
+  it('stands behind an assistant, whatever comes and goes', () => {
+    const [first, second, third] = [1, 2, 3].map((index) =>
+      assistant('a', { assistantId: `${index}`, createdAt: new Date(index) }),
+    );
+    const isBehind = behindCursor(toCursor(second))!;
+    expect([first, second, third].map(isBehind)).toEqual([false, false, true]);
+    expect(isBehind(assistant('a', { metadata: { created_by: 'system' }, createdAt: new Date(9) }))).toBe(false);
+  });
+
+  it.each(['', 'x', '7', Buffer.from('{}').toString('base64url'), Buffer.from('[1,2]').toString('base64url')])(
+    'is not %p',
+    (cursor) => {
+      expect(behindCursor(cursor)).toBeUndefined();
+    },
+  );
+});

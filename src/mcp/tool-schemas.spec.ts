@@ -1,0 +1,77 @@
+import { pickOutput, toGraphInput, toInputSchema, toOutputSchema } from './tool-schemas';
+
+const plain = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: { topic: { type: 'string' }, depth: { type: 'number', default: 1 } },
+  required: ['topic', 'depth'],
+  additionalProperties: false,
+};
+/** As zod states of the library declare it, without a shape. */
+const shapeless = { type: 'object', properties: { messages: {}, topic: { type: 'string' } } };
+/** As schemas of typed states declare it. */
+const union = {
+  type: 'object',
+  properties: {
+    history: {
+      type: 'array',
+      items: { anyOf: [{ $ref: '#/definitions/HumanMessage' }, { $ref: '#/definitions/AIMessageChunk' }] },
+    },
+    tags: { type: 'array', items: { type: 'string' } },
+  },
+  definitions: { HumanMessage: { type: 'object' }, AIMessageChunk: { type: 'object' } },
+};
+
+describe('what a tool takes', () => {
+  it('is what the graph takes, as it says it', () => {
+    expect(toInputSchema(plain)).toEqual(plain);
+  });
+
+  it('is any object when the graph does not say', () => {
+    expect(toInputSchema(null)).toEqual({ type: 'object' });
+  });
+
+  it.each([
+    ['messages without a shape', shapeless, 'messages'],
+    ['a list of message shapes', union, 'history'],
+  ])('is a text for %s', (_, schema, key) => {
+    const input = toInputSchema(schema);
+    expect(input.properties?.[key]).toMatchObject({ type: 'string' });
+    expect(input).not.toHaveProperty('definitions');
+    expect(toGraphInput({ [key]: 'hi', topic: 'x' }, schema)).toEqual({
+      [key]: [{ role: 'user', content: 'hi' }],
+      topic: 'x',
+    });
+  });
+
+  it('keeps definitions that something refers to', () => {
+    const schema = { ...union, properties: { ...union.properties, one: { $ref: '#/definitions/HumanMessage' } } };
+    expect(toInputSchema(schema)).toHaveProperty('definitions');
+  });
+
+  it('leaves other lists alone', () => {
+    expect(toInputSchema(union).properties?.tags).toEqual({ type: 'array', items: { type: 'string' } });
+    expect(toGraphInput({ tags: 'no list' }, union)).toEqual({ tags: 'no list' });
+  });
+});
+
+describe('what a tool gives', () => {
+  it('may lack any key, since a graph may end before it wrote it', () => {
+    expect(toOutputSchema(plain)).toEqual({ ...plain, required: undefined });
+    expect(toOutputSchema(plain)).not.toHaveProperty('required');
+  });
+
+  it('is not promised when the graph does not say', () => {
+    expect(toOutputSchema(null)).toBeUndefined();
+    expect(toOutputSchema({ type: 'object' })).toBeUndefined();
+  });
+
+  it('has messages as objects', () => {
+    expect(toOutputSchema(union)?.properties?.history).toEqual({ type: 'array', items: { type: 'object' } });
+  });
+
+  it('is the part of the state that is called output', () => {
+    expect(pickOutput({ topic: 'x', secret: 1 }, toOutputSchema(plain))).toEqual({ topic: 'x' });
+    expect(pickOutput({ topic: 'x', secret: 1 }, undefined)).toEqual({ topic: 'x', secret: 1 });
+  });
+});

@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Gantry, startGantry } from '../support/gantry';
+
+const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'mcp.langgraph.json');
+
+const NO_LOGGING = 'tools do not log to their callers: what a graph streams are progress notifications';
+const NO_RESOURCES = 'the capability is not declared: assistants are tools, not resources';
+const NO_PROMPTS = 'the capability is not declared: assistants are tools, not prompts';
+const NO_TASKS = 'an optional extension that the SDK does not have yet; a long call has progress and the runs API';
+const NO_CUSTOM_SCHEMA = 'a graph declares its schemas by zod types, which have no such keywords';
+
+/** Scenarios about what Gantry does not offer, and why; every other one of a revision has to pass. */
+const NOT_APPLICABLE: Record<string, string> = {
+  'completion-complete': 'the capability is not declared: there are no prompts and no templates to complete',
+  'logging-set-level': NO_LOGGING,
+  'tools-call-with-logging': NO_LOGGING,
+  'resources-list': NO_RESOURCES,
+  'resources-read-text': NO_RESOURCES,
+  'resources-read-binary': NO_RESOURCES,
+  'resources-templates-read': NO_RESOURCES,
+  'resources-subscribe': NO_RESOURCES,
+  'resources-unsubscribe': NO_RESOURCES,
+  'prompts-list': NO_PROMPTS,
+  'prompts-get-simple': NO_PROMPTS,
+  'prompts-get-with-args': NO_PROMPTS,
+  'prompts-get-embedded-resource': NO_PROMPTS,
+  'prompts-get-with-image': NO_PROMPTS,
+  'input-required-result-non-tool-request': NO_PROMPTS,
+  'tasks-lifecycle': NO_TASKS,
+  'tasks-capability-negotiation': NO_TASKS,
+  'tasks-wire-fields': NO_TASKS,
+  'tasks-request-state-removal': NO_TASKS,
+  'tasks-mrtr-input': NO_TASKS,
+  'tasks-request-headers': NO_TASKS,
+  'tasks-dispatch-and-envelope': NO_TASKS,
+  'tasks-required-task-error': NO_TASKS,
+  'tasks-mrtr-composition': NO_TASKS,
+  'json-schema-2020-12': NO_CUSTOM_SCHEMA,
+  'http-custom-header-server-validation': NO_CUSTOM_SCHEMA,
+};
+
+/** Checks inside a scenario that otherwise applies. */
+const CHECKS_NOT_APPLICABLE: Record<string, string> = {
+  'sep-2549-prompts-list-caching-hints': NO_PROMPTS,
+  'sep-2549-resources-list-caching-hints': NO_RESOURCES,
+  'sep-2549-resources-templates-list-caching-hints': NO_RESOURCES,
+};
+
+interface Check {
+  id: string;
+  status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO';
+  errorMessage?: string;
+}
+
+/** The public suite, with the scenarios that each revision requires, against graphs by the names that it calls. */
+describe('the MCP conformance suite', () => {
+  let gantry: Gantry;
+  let results: string;
+
+  beforeAll(async () => {
+    gantry = await startGantry({ graphs: GRAPHS });
+  });
+
+  beforeEach(() => {
+    results = mkdtempSync(join(tmpdir(), 'gantry-mcp-'));
+  });
+
+  afterEach(() => rmSync(results, { recursive: true, force: true }));
+
+  afterAll(() => gantry?.stop());
+
+  /** Runs what a revision requires; resolves to the checks of each scenario. */
+  async function run(revision: string): Promise<Map<string, Check[]>> {
+    const suite = process.env.GANTRY_TEST_MCP_CONFORMANCE;
+    if (!suite) throw new Error('GANTRY_TEST_MCP_CONFORMANCE is missing: run the tests with `npm test`');
+    const { node, cli } = JSON.parse(suite) as { node: string; cli: string };
+    const args = [cli, 'server', '--url', `${gantry.url}/mcp`, '--requirements', revision, '-o', results];
+    await new Promise((resolve) => {
+      // It exits with an error for every scenario that fails, the ones that do not apply included: the files say more.
+      execFile(node, args, { timeout: 240_000, env: { PATH: process.env.PATH } }, resolve);
+    });
+    return new Map(
+      readdirSync(results).map((folder) => [
+        folder.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, ''),
+        JSON.parse(readFileSync(join(results, folder, 'checks.json'), 'utf8')) as Check[],
+      ]),
+    );
+  }
+
+  it.each([
+    ['2025-11-25', 30],
+    ['2026-07-28', 37],
+  ])(
+    'passes what %s requires and applies',
+    async (revision, required) => {
+      const scenarios = await run(revision);
+      expect(scenarios.size).toBeGreaterThanOrEqual(required);
+      const failed = [...scenarios]
+        .filter(([name]) => !(name in NOT_APPLICABLE))
+        .flatMap(([name, checks]) =>
+          checks
+            .filter(({ id, status }) => status === 'FAILURE' && !(id in CHECKS_NOT_APPLICABLE))
+            .map(({ id, errorMessage }) => `${name}: ${id}: ${errorMessage}`),
+        );
+      expect(failed).toEqual([]);
+      // A scenario that passes applies after all.
+      const passing = [...scenarios]
+        .filter(([name, checks]) => name in NOT_APPLICABLE && checks.every(({ status }) => status !== 'FAILURE'))
+        .map(([name]) => name);
+      expect(passing).toEqual([]);
+    },
+    300_000,
+  );
+});

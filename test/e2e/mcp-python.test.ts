@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Gantry, startGantry } from '../support/gantry';
+import { waitFor } from '../support/wait-for';
+
+const SCRIPT = join(__dirname, '..', 'python', 'mcp_client.py');
+
+interface Report {
+  tools: string[];
+  called: { structured: object; text: object; is_error: boolean };
+  progress: { progress: number; message: string }[];
+  asked: string[];
+  answered: object;
+  failed: { is_error: boolean; text: string };
+  unknown: number;
+}
+
+/** The public Python client, in either generation of the protocol: one script does it all, the tests look at what it got. */
+describe.each(['legacy', '2026-07-28'])('MCP with the public Python client, %s', (mode) => {
+  let gantry: Gantry;
+  let report: Report;
+
+  beforeAll(async () => {
+    const python = process.env.GANTRY_TEST_PYTHON;
+    if (!python) throw new Error('GANTRY_TEST_PYTHON is missing: run the tests with `npm test`');
+    gantry = await startGantry();
+    const { stdout } = await promisify(execFile)(python, [SCRIPT, `${gantry.url}/mcp`, mode], {
+      timeout: 120_000,
+      env: { PATH: process.env.PATH },
+    });
+    report = JSON.parse(stdout) as Report;
+  }, 180_000);
+
+  afterAll(() => gantry?.stop());
+
+  it('lists the assistants', () => {
+    expect(report.tools).toEqual(expect.arrayContaining(['ask', 'fail', 'sleep', 'talk', 'ten', 'three']));
+  });
+
+  it('calls one, and gets its output as JSON', () => {
+    expect(report.called.is_error).toBe(false);
+    expect(report.called.structured).toMatchObject({ note: 'it slept' });
+    expect(report.called.text).toEqual(report.called.structured);
+  });
+
+  it('hears of the progress', () => {
+    expect(report.progress.map(({ message }) => message)).toEqual(['node_1', 'node_2', 'node_3']);
+  });
+
+  it('answers what the graph asks', () => {
+    expect(report.asked).toEqual(['Shall I?']);
+    expect(report.answered).toEqual({ question: 'Shall I?', answer: 'by all means' });
+  });
+
+  it('tells errors of a tool from errors of the protocol', () => {
+    expect(report.failed).toEqual({ is_error: true, text: 'TypeError: The printer is on fire' });
+    expect(report.unknown).toBe(-32_602);
+  });
+
+  it('cancels', async () => {
+    await waitFor('the end of the run', async () => {
+      const { rows } = await gantry.sql.query<{ status: string }>(
+        `SELECT status FROM runs WHERE kwargs->'input'->>'note' = 'cancelled'`,
+      );
+      return rows[0]?.status === 'interrupted';
+    });
+  });
+});

@@ -1,0 +1,137 @@
+import { request } from 'node:http';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import { ApiKeysService } from '../../src/auth/api-keys.service';
+import type { TenantId } from '../../src/auth/tenant';
+import { startTestApi, type TestApi } from '../support/api';
+import { TEST_GRAPHS } from '../support/gantry';
+import { connectMcp, ERAS, postMcp } from '../support/mcp';
+
+const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
+};
+
+describe('MCP with authentication on', () => {
+  const keys = { a: 'key-of-tenant-a-0123456789', b: 'key-of-tenant-b-0123456789' };
+  let api: TestApi;
+
+  beforeAll(async () => {
+    api = await startTestApi({ GANTRY_AUTH: 'on', GANTRY_API_KEY: 'dev-key-0123456789', GANTRY_CONFIG: TEST_GRAPHS });
+    const database = api.app.get<DataSource>(getDataSourceToken());
+    for (const name of ['a', 'b'] as const) {
+      const tenantId = uuidv7() as TenantId;
+      await database.query('INSERT INTO tenants (tenant_id, name) VALUES ($1, $2)', [tenantId, name]);
+      await api.app.get(ApiKeysService, { strict: false }).register(tenantId, name, keys[name]);
+    }
+    await fetch(`${api.url}/assistants`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': keys.a },
+      body: JSON.stringify({ graph_id: 'three', name: 'of a', description: 'Only for a' }),
+    });
+  });
+
+  afterAll(() => api?.close());
+
+  it('asks for a key before anything else, broken JSON included', async () => {
+    expect((await postMcp(api.url, list)).status).toBe(401);
+    expect((await postMcp(api.url, '{"')).status).toBe(401);
+    expect((await postMcp(api.url, list, { 'x-api-key': 'nobody-has-this-key' })).status).toBe(401);
+    expect((await fetch(`${api.url}/mcp`)).status).toBe(401);
+  });
+
+  it.each(ERAS)('shows each tenant its own assistants, in %s', async (era) => {
+    const tools = async (name: 'a' | 'b') => {
+      const client = await connectMcp(api.url, { era, headers: { 'x-api-key': keys[name] } });
+      const listed = (await client.listTools()).tools;
+      await client.close();
+      return listed;
+    };
+    expect(await tools('a')).toContainEqual(
+      expect.objectContaining({ name: 'of_a', title: 'of a', description: 'Only for a' }),
+    );
+    expect((await tools('b')).map(({ name }) => name)).not.toContain('of_a');
+  });
+
+  it('does not know the tool of another tenant', async () => {
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'of_a', arguments: {} } };
+    expect((await postMcp(api.url, call, { 'x-api-key': keys.b })).messages).toMatchObject([
+      { error: { code: -32_602 } },
+    ]);
+  });
+
+  it('does not take the session of another tenant', async () => {
+    const { headers } = await postMcp(api.url, initialize, { 'x-api-key': keys.a });
+    const session = { 'mcp-session-id': headers.get('mcp-session-id')! };
+    expect((await postMcp(api.url, list, { ...session, 'x-api-key': keys.a })).status).toBe(200);
+    expect((await postMcp(api.url, list, { ...session, 'x-api-key': keys.b })).status).toBe(404);
+  });
+});
+
+describe('MCP on this machine', () => {
+  const statusFor = (api: TestApi, headers: Record<string, string>): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const asking = request(
+        `${api.url}/mcp`,
+        {
+          method: 'POST',
+          headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json', ...headers },
+        },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        },
+      );
+      asking.on('error', reject);
+      asking.end(JSON.stringify(list));
+    });
+
+  it('refuses names that a browser was made to take for it', async () => {
+    const api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS });
+    try {
+      expect(await statusFor(api, { host: 'evil.example' })).toBe(403);
+      expect(await statusFor(api, { host: 'evil.example', origin: 'http://evil.example' })).toBe(403);
+      expect(await statusFor(api, { host: 'localhost:2024' })).toBe(200);
+      expect(await statusFor(api, { host: '[::1]:2024', origin: 'http://[::1]:3000' })).toBe(200);
+    } finally {
+      await api.close();
+    }
+  });
+
+  it.each([
+    ['studio.example.com,other.example', 200],
+    ['*', 200],
+    ['other.example', 403],
+  ])('lets in what GANTRY_MCP_ALLOWED_HOSTS=%s names', async (allowed, status) => {
+    const api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS, GANTRY_MCP_ALLOWED_HOSTS: allowed });
+    try {
+      const headers = { host: 'studio.example.com', origin: 'https://studio.example.com' };
+      expect(await statusFor(api, headers)).toBe(status);
+    } finally {
+      await api.close();
+    }
+  });
+
+  it('is not there when langgraph.json says so', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gantry-mcp-'));
+    const graphs = { three: `${join(dirname(TEST_GRAPHS), 'ten.ts')}:three` };
+    writeFileSync(join(folder, 'langgraph.json'), JSON.stringify({ graphs, http: { disable_mcp: true } }));
+    const api = await startTestApi({ GANTRY_CONFIG: join(folder, 'langgraph.json') });
+    try {
+      expect((await fetch(`${api.url}/mcp`, { method: 'POST', body: '{}' })).status).toBe(404);
+      const { paths } = (await (await fetch(`${api.url}/openapi.json`)).json()) as { paths: object };
+      expect(Object.keys(paths)).not.toContain('/mcp');
+      expect(await (await fetch(`${api.url}/info`)).json()).toMatchObject({ flags: { mcp: false } });
+    } finally {
+      await api.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
