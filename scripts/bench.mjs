@@ -50,12 +50,14 @@ try {
   const endpoints = await endpointsOf(home, gantry);
   // What can only be loaded once the dependencies are there, which the start above has seen to.
   const { benchRuns } = await import('../test/bench/runs.mjs');
+  const { benchStore } = await import('../test/bench/store.mjs');
   const { benchExport } = await import('../test/bench/exports.mjs');
   const { peakMemoryMb } = await import('../test/bench/measure.mjs');
   console.log(`\n${cpus().length} cores, Node ${process.version}, everything on this machine, Postgres with fsync\n`);
   row('what', 'figure');
   row('-'.repeat(46), '-'.repeat(44));
   for await (const [what, figure] of benchRuns(endpoints.api, values.quick ? 0.1 : 1)) row(what, figure);
+  for await (const [what, figure] of benchStore(endpoints.api, values.quick ? 0.1 : 1)) row(what, figure);
   for await (const [what, figure] of benchExport(endpoints, values.quick ? 5_000 : 100_000)) row(what, figure);
   const { api, worker } = endpoints.pids;
   row('peak memory', `api ${peakMemoryMb(api)} MB, worker ${peakMemoryMb(worker)} MB`);

@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startTestApi } from '../support/api';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { runToExit } from '../support/gantry';
+import { temporalAddress } from '../support/temporal';
+
+interface Asked {
+  model: string;
+  input: string | string[];
+  dimensions?: number;
+  encoding_format?: string;
+}
+
+/** What `store.index.embed` may name, and what is said when it can't be had. */
+describe('the embedding function', () => {
+  let folder: string;
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+
+  afterAll(() => database?.drop());
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gantry-embed-'));
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  function configure(embed: string, env: Record<string, string> = {}): { GANTRY_CONFIG: string } {
+    const path = join(folder, 'langgraph.json');
+    const graph = `${join(__dirname, '..', 'support', 'graphs', 'behaviours.ts')}:talk`;
+    writeFileSync(path, JSON.stringify({ graphs: { talk: graph }, env, store: { index: { dims: 2, embed } } }));
+    return { GANTRY_CONFIG: path };
+  }
+
+  async function putAndFind(config: { GANTRY_CONFIG: string }): Promise<{ key: string; score: number }[]> {
+    const api = await startTestApi(config);
+    const ask = (method: string, path: string, body: object): Promise<Response> =>
+      fetch(`${api.url}/store${path}`, {
+        method,
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+      });
+    try {
+      for (const key of ['tea', 'coffee']) {
+        expect((await ask('PUT', '/items', { namespace: ['a'], key, value: { text: key } })).status).toBe(204);
+      }
+      const found = await ask('POST', '/items/search', { query: 'some tea' });
+      return ((await found.json()) as { items: { key: string; score: number }[] }).items;
+    } finally {
+      await api.close();
+    }
+  }
+
+  it("is a provider's model, asked by its own client with the key of the graphs' environment", async () => {
+    const asked: (Asked & { key: string | undefined })[] = [];
+    const provider: Server = createServer((request, response) => {
+      let text = '';
+      request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      request.on('end', () => {
+        const body = JSON.parse(text) as Asked;
+        asked.push({ ...body, key: request.headers.authorization });
+        const data = [body.input].flat().map((input, index) => {
+          const vector = input.includes('tea') ? [1, 0] : [0, 1];
+          const embedding =
+            body.encoding_format === 'base64'
+              ? Buffer.from(new Float32Array(vector).buffer).toString('base64')
+              : vector;
+          return { object: 'embedding', index, embedding };
+        });
+        response.setHeader('content-type', 'application/json').end(JSON.stringify({ object: 'list', data }));
+      });
+    });
+    await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+    try {
+      const OPENAI_BASE_URL = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`;
+      const found = await putAndFind(
+        configure('openai:text-embedding-3-small', { OPENAI_API_KEY: 'of-the-graphs', OPENAI_BASE_URL }),
+      );
+      expect(found.map(({ key }) => key)).toEqual(['tea', 'coffee']);
+      expect(asked).toHaveLength(3);
+      for (const each of asked) {
+        expect(each).toMatchObject({ model: 'text-embedding-3-small', dimensions: 2, key: 'Bearer of-the-graphs' });
+      }
+    } finally {
+      provider.close();
+    }
+  });
+
+  it('is an Embeddings object, which may embed questions in another way', async () => {
+    writeFileSync(
+      join(folder, 'embed.ts'),
+      `export const embeddings: object = {
+         embedDocuments: async (texts: string[]) => texts.map((text) => new Float32Array(text.includes('tea') ? [1, 0] : [0, 1])),
+         embedQuery: async (text: string) => [0, 1],
+       };`,
+    );
+    expect((await putAndFind(configure('./embed.ts:embeddings'))).map(({ key }) => key)).toEqual(['coffee', 'tea']);
+  });
+
+  it.each([
+    ['nobody:model', /store\.index\.embed: "nobody" is not a provider/],
+    ['cohere:embed-v3', /store\.index\.embed: the package @langchain\/cohere is not installed: run "npm install/],
+    ['./embed.ts:absent', /store\.index\.embed: .*embed\.ts has no export "absent"/],
+    ['./embed.ts:number', /store\.index\.embed: .*"number" is neither a function nor an Embeddings object/],
+    ['./broken.ts:embed', /store\.index\.embed: broken on purpose/],
+  ])('stops the start when it is %s', async (embed, message) => {
+    writeFileSync(join(folder, 'embed.ts'), 'export const number = 7;');
+    writeFileSync(join(folder, 'broken.ts'), 'throw new Error("broken on purpose");');
+    const { code, output } = await runToExit('api', {
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: temporalAddress(),
+      GANTRY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+      GANTRY_PORT: '0',
+      ...configure(embed),
+    });
+    expect(code).toBe(1);
+    expect(output).toMatch(message);
+  });
+});
