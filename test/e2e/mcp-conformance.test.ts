@@ -55,6 +55,19 @@ interface Check {
   errorMessage?: string;
 }
 
+const ATTEMPTS = 3;
+
+/** Checks that failed, of the scenarios that apply. */
+function failuresOf(scenarios: Map<string, Check[]>): string[] {
+  return [...scenarios]
+    .filter(([name]) => !(name in NOT_APPLICABLE))
+    .flatMap(([name, checks]) =>
+      checks
+        .filter(({ id, status }) => status === 'FAILURE' && !(id in CHECKS_NOT_APPLICABLE))
+        .map(({ id, errorMessage }) => `${name}: ${id}: ${errorMessage}`),
+    );
+}
+
 /** The public suite, with the scenarios that each revision requires, against graphs by the names that it calls. */
 describe('the MCP conformance suite', () => {
   let gantry: Gantry;
@@ -62,7 +75,7 @@ describe('the MCP conformance suite', () => {
 
   beforeAll(async () => {
     gantry = await startGantry({ graphs: GRAPHS });
-  });
+  }, 180_000);
 
   beforeEach(() => {
     results = mkdtempSync(join(tmpdir(), 'gantry-mcp-'));
@@ -96,15 +109,16 @@ describe('the MCP conformance suite', () => {
   ])(
     'passes what %s requires and applies',
     async (revision, required) => {
-      const scenarios = await run(revision);
+      let scenarios = await run(revision);
       expect(scenarios.size).toBeGreaterThanOrEqual(required);
-      const failed = [...scenarios]
-        .filter(([name]) => !(name in NOT_APPLICABLE))
-        .flatMap(([name, checks]) =>
-          checks
-            .filter(({ id, status }) => status === 'FAILURE' && !(id in CHECKS_NOT_APPLICABLE))
-            .map(({ id, errorMessage }) => `${name}: ${id}: ${errorMessage}`),
-        );
+      let failed = failuresOf(scenarios);
+      // The suite waits half a second for some answers: on a busy machine a check may fail once, but not every time.
+      for (let attempt = 2; attempt <= ATTEMPTS && failed.length > 0; attempt += 1) {
+        rmSync(results, { recursive: true });
+        scenarios = await run(revision);
+        const again = failuresOf(scenarios);
+        failed = failed.filter((failure) => again.includes(failure));
+      }
       expect(failed).toEqual([]);
       // A scenario that passes applies after all.
       const passing = [...scenarios]
@@ -112,6 +126,6 @@ describe('the MCP conformance suite', () => {
         .map(([name]) => name);
       expect(passing).toEqual([]);
     },
-    300_000,
+    600_000,
   );
 });

@@ -10,7 +10,7 @@ describe.each(ERAS)('SIGKILL of the worker during an MCP call of %s', (era) => {
 
   beforeAll(async () => {
     gantry = await startGantry({ env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' } });
-  });
+  }, 180_000);
 
   afterAll(() => gantry?.stop());
 
