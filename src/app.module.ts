@@ -5,6 +5,7 @@ import { AssistantRemovalModule } from './assistants/removal/assistant-removal.m
 import { AuthModule } from './auth/auth.module';
 import { AppConfig } from './config/config';
 import { ConfigModule } from './config/config.module';
+import { CronsModule } from './crons/crons.module';
 import { DatabaseModule } from './database/database.module';
 import { readGraphConfig } from './graphs/graph-config';
 import { ExportsModule } from './exports/exports.module';
@@ -35,6 +36,7 @@ export class AppModule {
         StoreModule,
         RunsModule,
         AssistantRemovalModule,
+        CronsModule,
         ExportsModule,
         TracesModule,
         WebhooksApiModule,

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { INestApplicationContext } from '@nestjs/common';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import { NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
+import { CronActivityProvider } from '../activities/cron.activities';
 import { ExportActivityProvider } from '../activities/export.activities';
 import { RunActivityProvider } from '../activities/run.activities';
 import { WebhookActivityProvider } from '../activities/webhook.activities';
 import { AppConfig } from '../src/config/config';
+import { CronSweep } from '../src/crons/cron-sweep';
 import { ExportSweep } from '../src/exports/export-sweep';
 import { RunExecutor } from '../src/runs/run-executor';
 import { RunSweep } from '../src/runs/run-sweep';
@@ -17,7 +19,7 @@ import { Sweeper } from '../src/sweeps/sweeper';
 import { TracePartitionSweep } from '../src/traces/trace-partition-sweep';
 import { DeliverySweep } from '../src/webhooks/delivery-sweep';
 import { EXPORT_PARTITIONS_QUEUE } from '../workflows/contracts/export.contract';
-import { EXPORTS_QUEUE, RUNS_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts/queues';
+import { CRONS_QUEUE, EXPORTS_QUEUE, RUNS_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts/queues';
 
 /** Built once by `npm run build`; a source checkout (tests) bundles on the spot. */
 const BUNDLE = join(__dirname, '..', 'workflow-bundle.js');
@@ -76,12 +78,22 @@ export class WorkerProcess {
         activities: app.get(WebhookActivityProvider).activities(),
         maxConcurrentActivityTaskExecutions: config.webhookDelivery.concurrency,
       }),
+      // Ticks are short: each poll is worth more to the runs that they start.
+      Worker.create({
+        ...shared,
+        taskQueue: CRONS_QUEUE,
+        activities: app.get(CronActivityProvider).activities(),
+        maxConcurrentActivityTaskExecutions: 20,
+        maxConcurrentActivityTaskPolls: 1,
+        maxConcurrentWorkflowTaskPolls: 2,
+      }),
     ]);
     const sweeper = new Sweeper(
       app.get(getDataSourceToken()),
       [
         app.get(EventPartitionSweep),
         app.get(RunSweep),
+        app.get(CronSweep),
         app.get(ThreadRetentionSweep),
         app.get(StoreExpirySweep),
         app.get(TracePartitionSweep),

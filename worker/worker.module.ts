@@ -1,9 +1,11 @@
 import { DynamicModule, Module } from '@nestjs/common';
+import { CronActivityProvider } from '../activities/cron.activities';
 import { ExportActivityProvider } from '../activities/export.activities';
 import { RunActivityProvider } from '../activities/run.activities';
 import { WebhookActivityProvider } from '../activities/webhook.activities';
 import { AppConfig } from '../src/config/config';
 import { ConfigModule } from '../src/config/config.module';
+import { CronExecutionModule } from '../src/crons/cron-execution.module';
 import { DatabaseModule } from '../src/database/database.module';
 import { ExportExecutionModule } from '../src/exports/export-execution.module';
 import { RunExecutionModule } from '../src/runs/run-execution.module';
@@ -20,13 +22,14 @@ export class WorkerModule {
       imports: [
         ConfigModule.forRoot(config),
         DatabaseModule,
+        CronExecutionModule,
         ExportExecutionModule,
         RunExecutionModule,
         StoreMaintenanceModule,
         TraceMaintenanceModule,
         WebhookDeliveryModule,
       ],
-      providers: [ExportActivityProvider, RunActivityProvider, WebhookActivityProvider],
+      providers: [CronActivityProvider, ExportActivityProvider, RunActivityProvider, WebhookActivityProvider],
     };
   }
 }

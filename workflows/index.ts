@@ -1,3 +1,4 @@
+export { cronWorkflow } from './cron.workflow';
 export { exportWorkflow } from './export.workflow';
 export { exportPartitionWorkflow } from './export-partition.workflow';
 export { exportScheduleWorkflow } from './export-schedule.workflow';

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository, SelectQueryBuilder } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
+import { stopCronsOfAssistant } from '../crons/cron-outcomes';
 import type { Page } from '../http/pagination';
 import { AssistantEntity, AssistantVersionEntity } from './assistant.entity';
 import type { AssistantFilter, SearchAssistants, SearchVersions } from './assistants.schemas';
@@ -81,8 +82,11 @@ export class AssistantsRepository {
   }
 
   async delete(tenantId: TenantId, assistantId: string): Promise<boolean> {
-    const { affected } = await this.assistants.delete({ tenantId, assistantId });
-    return affected === 1;
+    return this.assistants.manager.transaction(async (manager) => {
+      const { affected } = await manager.delete(AssistantEntity, { tenantId, assistantId });
+      await stopCronsOfAssistant(manager, tenantId, assistantId);
+      return affected === 1;
+    });
   }
 
   async search(tenantId: TenantId, search: SearchAssistants): Promise<Page<AssistantEntity>> {

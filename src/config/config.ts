@@ -60,6 +60,7 @@ const environmentSchema = z.object({
   GANTRY_RUNS_PER_WORKER: positiveInt.default(200),
   GANTRY_EVENT_RETENTION_HOURS: positiveInt.default(72),
   GANTRY_SWEEP_INTERVAL_SECONDS: positiveInt.default(5),
+  GANTRY_CRON_HISTORY_DAYS: positiveInt.default(30),
   GANTRY_EXPORT_CONCURRENCY: positiveInt.default(3),
   GANTRY_EXPORT_PARTITION_CONCURRENCY: positiveInt.default(2),
   GANTRY_EXPORT_PARTITIONS_PER_WORKER: positiveInt.default(2),
@@ -249,6 +250,10 @@ export class AppConfig {
   }
   get sweepIntervalMs(): number {
     return this.env.GANTRY_SWEEP_INTERVAL_SECONDS * 1000;
+  }
+  /** How long a cron remembers what its ticks became. */
+  get cronHistoryMs(): number {
+    return this.env.GANTRY_CRON_HISTORY_DAYS * 86_400_000;
   }
   get exports(): ExportSettings {
     return {

@@ -28,6 +28,8 @@ export interface FieldError {
   /** Dotted path of the field in the body, query or path; empty for the whole. */
   path: string;
   message: string;
+  /** Where in the field's text, in characters from 0. */
+  position?: number;
 }
 
 /** 422 for one field whose shape is right but whose value can't be. */

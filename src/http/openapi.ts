@@ -22,7 +22,11 @@ const ERROR = {
             type: 'array' as const,
             items: {
               type: 'object' as const,
-              properties: { path: { type: 'string' as const }, message: { type: 'string' as const } },
+              properties: {
+                path: { type: 'string' as const },
+                message: { type: 'string' as const },
+                position: { type: 'integer' as const },
+              },
             },
           },
         },

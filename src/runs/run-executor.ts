@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { AppConfig } from '../config/config';
+import { recordCronOutcome } from '../crons/cron-outcomes';
 import { Notifications } from '../database/notifications';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
@@ -211,9 +212,10 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     attempt: number | undefined,
     ending: RunEnding,
   ): Promise<ExecuteRunResult | undefined> {
-    const ended = await this.lifecycle.end(runId, attempt, ending, (manager, run) =>
-      this.webhooks.enqueue(manager, run, ending),
-    );
+    const ended = await this.lifecycle.end(runId, attempt, ending, async (manager, run) => {
+      await recordCronOutcome(manager, run, ending);
+      return this.webhooks.enqueue(manager, run, ending);
+    });
     if (!ended) return undefined;
     const { next, deliveryId } = ended;
     if (next) {

@@ -8,7 +8,6 @@ import type { RunKwargs } from '../graphs/host/protocol';
 import { END_EVENT, RUN_CANCEL_CHANNEL, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
 import { ThreadEntity } from '../threads/thread.entity';
 import { threadErrors } from '../threads/thread.errors';
-import { type IdempotencyRequest, takeIdempotencyKey } from './idempotency';
 import { CancelAction, MultitaskStrategy, RunEntity, RunStatus } from './run.entity';
 import { runErrors } from './run.errors';
 import type { ListRuns } from './runs.schemas';
@@ -36,6 +35,12 @@ export interface NewRun {
 
 export type Created =
   { outcome: 'replayed'; runId: string } | { outcome: 'created'; run: RunEntity; first: boolean; cancelled: string[] };
+
+/**
+ * Called inside the transaction that inserts a run, before it does: takes for it what may have one run only.
+ * Resolves to the id of the run that has it already, or to undefined when this one is the first.
+ */
+export type RunClaim = (manager: EntityManager) => Promise<string | undefined>;
 
 /** Called inside the transaction that ends a run, with the run as it is then. Resolves to the id of its webhook delivery. */
 export type OnEnd = (manager: EntityManager, run: RunEntity) => Promise<string | undefined>;
@@ -69,12 +74,12 @@ export class RunsRepository {
 
   /**
    * Inserts a run as the strategy of its thread allows, under the thread's row lock: two callers on one thread are one
-   * after the other. With an idempotency key, the key and the run are one transaction: a refused run leaves no key.
-   * @throws {ApiError} 404 when there is no such thread, 409 by `reject` or for a key that was used with another body
+   * after the other. What is claimed for the run and the run are one transaction: a refused run leaves no claim.
+   * @throws {ApiError} 404 when there is no such thread, 409 by `reject` and whatever the claim throws
    */
-  create(tenantId: TenantId, run: NewRun, onEnd: OnEnd, idempotency?: IdempotencyRequest): Promise<Created> {
+  create(tenantId: TenantId, run: NewRun, onEnd: OnEnd, claim?: RunClaim): Promise<Created> {
     return this.runs.manager.transaction(async (manager): Promise<Created> => {
-      const earlier = idempotency && (await takeIdempotencyKey(manager, tenantId, idempotency, run.runId));
+      const earlier = await claim?.(manager);
       if (earlier) return { outcome: 'replayed', runId: earlier };
       const isNew = run.thread.create && (await insertThread(manager, tenantId, run));
       const thread = await lockThread(manager, tenantId, run.threadId);

@@ -5,17 +5,28 @@ import { AssistantsService } from '../assistants/assistants.service';
 import type { TenantId } from '../auth/tenant';
 import type { JsonObject } from '../database/json';
 import type { Durability, RunKwargs } from '../graphs/host/protocol';
+import { recordCronOutcome } from '../crons/cron-outcomes';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import { ThreadsService } from '../threads/threads.service';
 import { maskUrl } from '../webhooks/mask-url';
 import { WebhookPolicy } from '../webhooks/webhook-policy';
-import type { IdempotencyRequest } from './idempotency';
+import { type IdempotencyRequest, takeIdempotencyKey } from './idempotency';
 import { CancelAction, RunEntity } from './run.entity';
 import { runErrors } from './run.errors';
 import { completedEnding } from './run-ending';
 import { RunWebhooks } from './run-webhooks';
-import { type NewRun, type OnEnd, RunsRepository } from './runs.repository';
+import { type Created, type NewRun, type OnEnd, type RunClaim, RunsRepository } from './runs.repository';
 import type { CancelMany, CreateRun, ListRuns } from './runs.schemas';
+
+/** A tick of a cron, which makes one run and no other. */
+export interface CronOccasion {
+  /** The tick has it from before, so that a repeated attempt makes the same run. */
+  runId: string;
+  cronId: string;
+  scheduledAt: string;
+  /** Takes the tick for the run on this thread. */
+  claim: (threadId: string) => RunClaim;
+}
 
 /** Creating, reading and ending runs. The row is the intent: what is committed here is carried out, whoever dies. */
 @Injectable()
@@ -54,6 +65,21 @@ export class RunsService {
         this.insert(tenantId, run, idempotency && { ...idempotency, route: `${idempotency.route}#${index}` }),
       ),
     );
+  }
+
+  /**
+   * The run of a cron's tick, on the cron's thread or on one of its own. Resolves to null when the tick has its run.
+   * @throws as `create` and `createStateless` do.
+   */
+  async createForCron(
+    tenantId: TenantId,
+    threadId: string | null,
+    body: CreateRun,
+    occasion: CronOccasion,
+  ): Promise<RunEntity | null> {
+    const run = await this.prepare(tenantId, body, threadId ?? undefined, occasion);
+    const created = await this.insertClaimed(tenantId, run, occasion.claim(run.threadId));
+    return created.outcome === 'created' ? created.run : null;
   }
 
   find(tenantId: TenantId, runId: string, threadId?: string): Promise<RunEntity | null> {
@@ -119,8 +145,11 @@ export class RunsService {
   }
 
   /** Its delivery is started by the sweep, a few seconds later. */
-  private readonly onPendingEnd: OnEnd = (manager, run) =>
-    this.webhooks.enqueue(manager, run, completedEnding('interrupted', undefined));
+  private readonly onPendingEnd: OnEnd = async (manager, run) => {
+    const ending = completedEnding('interrupted', undefined);
+    await recordCronOutcome(manager, run, ending);
+    return this.webhooks.enqueue(manager, run, ending);
+  };
 
   private async startNext(threadId: string): Promise<void> {
     const next = await this.repository.nextOf(threadId);
@@ -132,11 +161,16 @@ export class RunsService {
     return this.prepare(tenantId, body);
   }
 
-  private async prepare(tenantId: TenantId, body: CreateRun, threadId?: string): Promise<NewRun> {
+  private async prepare(
+    tenantId: TenantId,
+    body: CreateRun,
+    threadId?: string,
+    occasion?: CronOccasion,
+  ): Promise<NewRun> {
     const assistant = await this.assistants.getForRun(tenantId, body.assistant_id);
     if (isGiven(body.context) && isGiven(body.config?.configurable)) throw runErrors.configAndContext();
     if (body.webhook) await this.webhookPolicy.check(body.webhook);
-    const runId = uuidv7();
+    const runId = occasion?.runId ?? uuidv7();
     const stateless = threadId === undefined;
     const temporary = stateless && body.on_completion === 'delete';
     return {
@@ -144,9 +178,13 @@ export class RunsService {
       threadId: threadId ?? uuidv7(),
       assistantId: assistant.assistantId,
       graphId: assistant.graphId,
-      metadata: { ...body.config?.metadata, ...body.metadata },
+      metadata: {
+        ...body.config?.metadata,
+        ...body.metadata,
+        ...(occasion && { created_by: 'system', cron_id: occasion.cronId }),
+      },
       assistantMetadata: assistant.metadata,
-      kwargs: toKwargs(body, assistant, temporary),
+      kwargs: toKwargs(body, assistant, temporary, occasion),
       webhook: body.webhook ? this.webhooks.seal(tenantId, runId, body.webhook) : null,
       multitaskStrategy: body.multitask_strategy,
       delayMs: Math.max(0, Math.round(body.after_seconds * 1000)),
@@ -155,17 +193,23 @@ export class RunsService {
   }
 
   private async insert(tenantId: TenantId, run: NewRun, idempotency?: IdempotencyRequest): Promise<RunEntity> {
-    const created = await this.repository.create(tenantId, run, this.onPendingEnd, idempotency);
-    if (created.outcome === 'replayed') {
-      const earlier = await this.find(tenantId, created.runId);
-      if (!earlier) throw runErrors.idempotentRunGone();
-      idempotency?.onReplay();
-      return earlier;
-    }
+    const claim: RunClaim | undefined =
+      idempotency && ((manager) => takeIdempotencyKey(manager, tenantId, idempotency, run.runId));
+    const created = await this.insertClaimed(tenantId, run, claim);
+    if (created.outcome === 'created') return created.run;
+    const earlier = await this.find(tenantId, created.runId);
+    if (!earlier) throw runErrors.idempotentRunGone();
+    idempotency?.onReplay();
+    return earlier;
+  }
+
+  private async insertClaimed(tenantId: TenantId, run: NewRun, claim: RunClaim | undefined): Promise<Created> {
+    const created = await this.repository.create(tenantId, run, this.onPendingEnd, claim);
+    if (created.outcome === 'replayed') return created;
     if (created.cancelled.length > 0) await this.tellWorkers(created.cancelled);
     // A delayed run has a timer of its own; when it is due and the thread is taken, it waits its turn like the others.
     if (created.first || run.delayMs > 0) this.start(created.run, run.delayMs);
-    return created.run;
+    return created;
   }
 
   /** Not awaited: the run is stored, and when this fails the sweep starts it. */
@@ -189,7 +233,12 @@ export class RunsService {
 
 const isGiven = (object: JsonObject | undefined): boolean => Object.keys(object ?? {}).length > 0;
 
-function toKwargs(body: CreateRun, assistant: AssistantEntity, temporary: boolean): RunKwargs {
+function toKwargs(
+  body: CreateRun,
+  assistant: AssistantEntity,
+  temporary: boolean,
+  occasion: CronOccasion | undefined,
+): RunKwargs {
   const { config = {}, context } = body;
   const base = assistant.config as RunKwargs['config'];
   const checkpoint = { ...body.checkpoint, ...(body.checkpoint_id && { checkpoint_id: body.checkpoint_id }) };
@@ -201,7 +250,10 @@ function toKwargs(body: CreateRun, assistant: AssistantEntity, temporary: boolea
     config: {
       ...base,
       ...config,
-      configurable: values,
+      configurable: {
+        ...values,
+        ...(occasion && { cron_id: occasion.cronId, cron_scheduled_at: occasion.scheduledAt }),
+      },
       ...((base?.tags ?? config.tags) && { tags: [...new Set([...(base?.tags ?? []), ...(config.tags ?? [])])] }),
     },
     ...(isGiven(values) && { context: values }),

@@ -37,7 +37,7 @@ export class SystemService {
       context: 'js',
       flags: {
         assistants: true,
-        crons: false,
+        crons: true,
         mcp: !this.registry.config.http.disableMcp,
         langsmith: false,
         langsmith_tracing_replicas: false,

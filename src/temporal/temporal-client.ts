@@ -1,14 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, OnModuleDestroy } from '@nestjs/common';
 import { temporal } from '@temporalio/proto';
-import { Client, Connection, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import type { Workflow, WorkflowStartOptions } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import type {
+  ScheduleOptions,
+  ScheduleOptionsStartWorkflowAction,
+  Workflow,
+  WorkflowStartOptions,
+} from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes';
 import { AppConfig } from '../config/config';
 
 /** Each of the server's caches learns of new attributes within a few seconds. */
 const ATTRIBUTE_ATTEMPTS = 8;
 const ATTRIBUTE_WAIT_MS = 1_000;
+/** Changes to Schedules are made under a row's lock: a server that doesn't answer must not hold it for long. */
+const SCHEDULE_TIMEOUT_MS = 5_000;
 
 const { INDEXED_VALUE_TYPE_KEYWORD } = temporal.api.enums.v1.IndexedValueType;
 
@@ -28,10 +42,75 @@ export class TemporalClient implements OnModuleDestroy {
   }
 
   /** Starts a workflow once: a second start under the same id is success. Resolves to whether this call started it. */
-  async startOnce<T extends Workflow>(type: string, options: WorkflowStartOptions<T>): Promise<boolean> {
+  startOnce<T extends Workflow>(type: string, options: WorkflowStartOptions<T>): Promise<boolean> {
+    return this.labelled(() => this.start(type, options));
+  }
+
+  /** Makes a Schedule, or replaces what the one of this id does, when and whether it is paused. */
+  async putSchedule<T extends Workflow>(
+    options: ScheduleOptions<ScheduleOptionsStartWorkflowAction<T>>,
+  ): Promise<void> {
+    await this.labelled(() => this.inTime(() => this.createOrUpdate(options)));
+  }
+
+  /** Deletes a Schedule; one that isn't there is success. */
+  async deleteSchedule(scheduleId: string): Promise<void> {
+    try {
+      await this.inTime(() => this.client.schedule.getHandle(scheduleId).delete());
+    } catch (error) {
+      if (!(error instanceof ScheduleNotFoundError)) throw error;
+    }
+  }
+
+  /** Undefined when there is none. */
+  async describeSchedule(scheduleId: string): Promise<{ paused: boolean; note: string } | undefined> {
+    try {
+      const { state } = await this.inTime(() => this.client.schedule.getHandle(scheduleId).describe());
+      return { paused: state.paused, note: state.note ?? '' };
+    } catch (error) {
+      if (error instanceof ScheduleNotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Every Schedule of the namespace, as the visibility store knows them: a moment behind. */
+  async *listSchedules(): AsyncIterable<{ scheduleId: string; paused: boolean; note: string }> {
+    for await (const { scheduleId, state } of this.client.schedule.list({ pageSize: 1_000 })) {
+      yield { scheduleId, paused: state.paused, note: state.note ?? '' };
+    }
+  }
+
+  private inTime<T>(call: () => Promise<T>): Promise<T> {
+    return this.connection.withDeadline(Date.now() + SCHEDULE_TIMEOUT_MS, call);
+  }
+
+  private async createOrUpdate<T extends Workflow>(
+    options: ScheduleOptions<ScheduleOptionsStartWorkflowAction<T>>,
+  ): Promise<void> {
+    const { typedSearchAttributes, action, ...rest } = options;
+    const { typedSearchAttributes: actionAttributes, ...plainAction } = action;
+    const labels = this.withSearchAttributes && typedSearchAttributes && { typedSearchAttributes };
+    const actionLabels = this.withSearchAttributes && actionAttributes && { typedSearchAttributes: actionAttributes };
+    const schedule = {
+      ...rest,
+      ...labels,
+      action: { ...plainAction, ...actionLabels } as ScheduleOptionsStartWorkflowAction<T>,
+    } as typeof options;
+    try {
+      await this.client.schedule.create(schedule as never);
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      await this.client.schedule
+        .getHandle(options.scheduleId)
+        .update<T>(() => ({ ...schedule, state: { ...rest.state } }));
+    }
+  }
+
+  /** Makes the search attributes known when the server says that they aren't, and tries again. */
+  private async labelled<T>(call: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.start(type, options);
+        return await call();
       } catch (error) {
         if (!this.withSearchAttributes || !isUnknownSearchAttribute(error)) throw error;
         if (attempt === 1) await this.registerSearchAttributes();

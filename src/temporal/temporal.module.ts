@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
+import { CronOrchestrator } from './cron-orchestrator';
 import { ExportOrchestrator } from './export-orchestrator';
 import { RunOrchestrator } from './run-orchestrator';
 import { TemporalClient } from './temporal-client';
 import { WebhookOrchestrator } from './webhook-orchestrator';
 
 @Module({
-  providers: [TemporalClient, ExportOrchestrator, RunOrchestrator, WebhookOrchestrator],
-  exports: [TemporalClient, ExportOrchestrator, RunOrchestrator, WebhookOrchestrator],
+  providers: [TemporalClient, CronOrchestrator, ExportOrchestrator, RunOrchestrator, WebhookOrchestrator],
+  exports: [TemporalClient, CronOrchestrator, ExportOrchestrator, RunOrchestrator, WebhookOrchestrator],
 })
 export class TemporalModule {}

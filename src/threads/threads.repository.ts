@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { EntityManager, Repository, SelectQueryBuilder } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
+import { stopCronsOfThreads } from '../crons/cron-outcomes';
 import type { JsonObject } from '../database/json';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import type { Page } from '../http/pagination';
@@ -210,6 +211,7 @@ async function deleteThreads(manager: EntityManager, where: string, parameters: 
   if (gone.length === 0) return 0;
   const threadIds = gone.map(({ thread_id }) => thread_id);
   await manager.query(`DELETE FROM threads WHERE thread_id = ANY($1::uuid[])`, [threadIds]);
+  await stopCronsOfThreads(manager, threadIds);
   await manager.query(`DELETE FROM run_events WHERE run_id = ANY($1::uuid[])`, [
     gone.flatMap(({ run_ids }) => run_ids),
   ]);

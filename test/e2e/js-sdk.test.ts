@@ -1,5 +1,6 @@
 import type { Client } from '@langchain/langgraph-sdk';
 import { EXAMPLE_GRAPHS, Gantry, startGantry } from '../support/gantry';
+import { waitFor } from '../support/wait-for';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const NOBODY = '7e4d2c3b-0000-4000-8000-000000000000';
@@ -288,6 +289,46 @@ describe('JavaScript SDK', () => {
       const done = dataOf<Record<string, { done: string[] }>>(parts, 'updates').flatMap(Object.keys);
       expect(done).toEqual(Array.from({ length: 10 }, (_, index) => `step_${index + 1}`));
       expect(await client.runs.join(thread_id, run_id)).toMatchObject({ done });
+    });
+  });
+
+  describe('crons', () => {
+    it('creates, updates, finds, counts and deletes them, and they run', async () => {
+      const { thread_id } = await client.threads.create();
+      const onThread = await client.crons.createForThread(thread_id, 'agent', {
+        schedule: '* * * * * *',
+        input: weather,
+        metadata: { suite: 'js' },
+        multitaskStrategy: 'enqueue',
+      });
+      const stateless = await client.crons.create('agent', {
+        schedule: '0 9 * * mon-fri',
+        timezone: 'Europe/Berlin',
+        input: weather,
+        metadata: { suite: 'js' },
+        onRunCompleted: 'keep',
+        enabled: false,
+      });
+      expect(onThread).toMatchObject({ cron_id: expect.stringMatching(UUID), thread_id });
+      expect(stateless).toMatchObject({ thread_id: null, enabled: false, next_run_date: null });
+      expect(await client.crons.count({ metadata: { suite: 'js' } })).toBe(2);
+      const updated = await client.crons.update(stateless.cron_id, { enabled: true, schedule: '0 10 * * *' });
+      expect(updated).toMatchObject({ enabled: true, schedule: '0 10 * * *', timezone: 'Europe/Berlin' });
+      expect(Date.parse(updated.next_run_date!)).toBeGreaterThan(Date.now());
+      const found = await client.crons.search({ metadata: { suite: 'js' }, sortBy: 'next_run_date', sortOrder: 'asc' });
+      expect(found.map(({ cron_id }) => cron_id)).toEqual([onThread.cron_id, stateless.cron_id]);
+      const ended = await waitFor('a run on the thread', async () =>
+        (await client.runs.list(thread_id)).find(({ status }) => status === 'success'),
+      );
+      expect(ended.metadata).toMatchObject({ suite: 'js', cron_id: onThread.cron_id });
+      expect((await client.threads.getState(thread_id)).values).toHaveProperty('messages');
+      await client.crons.delete(onThread.cron_id);
+      await client.crons.delete(stateless.cron_id);
+      expect(await client.crons.search({ metadata: { suite: 'js' } })).toEqual([]);
+    }, 60_000);
+
+    it('gets a schedule that is wrong as an error that says where', async () => {
+      await expect(client.crons.create('agent', { schedule: '0 25 * * *' })).rejects.toThrow(/422.*position 2/s);
     });
   });
 

@@ -37,6 +37,15 @@ interface Report {
   joined: Part[];
   background: string;
   cancelled: string;
+  crons: {
+    created: Record<string, unknown>;
+    on_thread: boolean;
+    updated: Record<string, unknown>;
+    found: string[];
+    count: number;
+    wrong: { type: string; status: number };
+    left: number;
+  };
   failed: object | null;
   sync: string[];
 }
@@ -113,6 +122,19 @@ describe('Python SDK', () => {
 
   it('cancels and waits for the end', () => {
     expect(report.cancelled).toBe('interrupted');
+  });
+
+  it('keeps crons', () => {
+    const { created, updated, ...rest } = report.crons;
+    expect(created).toMatchObject({ timezone: 'America/New_York', end_time: '2099-01-01T00:00:00.000000+00:00' });
+    expect(updated).toMatchObject({ enabled: false, end_time: null, next_run_date: null });
+    expect(rest).toEqual({
+      on_thread: true,
+      found: [created.cron_id],
+      count: 2,
+      wrong: { type: 'UnprocessableEntityError', status: 422 },
+      left: 1,
+    });
   });
 
   it('gets what a graph threw as an exception', () => {

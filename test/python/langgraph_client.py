@@ -3,6 +3,8 @@
 import asyncio
 import json
 import sys
+from datetime import datetime, timezone
+from zoneinfo import ZoneInfo
 
 from langgraph_sdk import get_client, get_sync_client
 
@@ -71,6 +73,24 @@ async def use(url):
         await asyncio.sleep(0.05)
     await client.runs.cancel(background["thread_id"], slow["run_id"], wait=True)
     out["cancelled"] = (await client.runs.get(background["thread_id"], slow["run_id"]))["status"]
+
+    zone = ZoneInfo("America/New_York")
+    end = datetime(2099, 1, 1, tzinfo=timezone.utc)
+    cron = await client.crons.create(
+        "agent", schedule="0 9 * * *", input=WEATHER, timezone=zone, end_time=end, metadata={"by": "python"}
+    )
+    on_thread = await client.crons.create_for_thread(fresh["thread_id"], "agent", schedule="@daily", input=WEATHER)
+    updated = await client.crons.update(cron["cron_id"], enabled=False, end_time=None)
+    out["crons"] = {
+        "created": cron,
+        "on_thread": on_thread["thread_id"] == fresh["thread_id"],
+        "updated": updated,
+        "found": [each["cron_id"] for each in await client.crons.search(metadata={"by": "python"}, enabled=False)],
+        "count": await client.crons.count(assistant_id=agent_id),
+        "wrong": await refusal(client.crons.create("agent", schedule="0 9 * *")),
+    }
+    await client.crons.delete(cron["cron_id"])
+    out["crons"]["left"] = await client.crons.count()
 
     # The client raises what `__error__` of a wait says.
     out["failed"] = await refusal(client.runs.wait(None, "pipeline", input={"tool_url": "http://example.com/"}))

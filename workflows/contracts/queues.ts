@@ -2,3 +2,4 @@
 export const RUNS_QUEUE = 'gantry-runs';
 export const EXPORTS_QUEUE = 'gantry-exports';
 export const WEBHOOKS_QUEUE = 'gantry-webhooks';
+export const CRONS_QUEUE = 'gantry-crons';

@@ -7,6 +7,12 @@ export const threadIdAttribute = defineSearchAttributeKey('GantryThreadId', Sear
 export const assistantIdAttribute = defineSearchAttributeKey('GantryAssistantId', SearchAttributeType.KEYWORD);
 export const graphIdAttribute = defineSearchAttributeKey('GantryGraphId', SearchAttributeType.KEYWORD);
 export const exportIdAttribute = defineSearchAttributeKey('GantryExportId', SearchAttributeType.KEYWORD);
+export const cronIdAttribute = defineSearchAttributeKey('GantryCronId', SearchAttributeType.KEYWORD);
+/** Temporal's own: when a Schedule meant the workflow to start. */
+export const scheduledStartAttribute = defineSearchAttributeKey(
+  'TemporalScheduledStartTime',
+  SearchAttributeType.DATETIME,
+);
 
 export const SEARCH_ATTRIBUTES = [
   tenantIdAttribute,
@@ -15,4 +21,5 @@ export const SEARCH_ATTRIBUTES = [
   assistantIdAttribute,
   graphIdAttribute,
   exportIdAttribute,
+  cronIdAttribute,
 ];

@@ -1,0 +1,57 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AssistantEntity, AssistantVersionEntity } from '../assistants/assistant.entity';
+import { AssistantsRepository } from '../assistants/assistants.repository';
+import { AssistantsService } from '../assistants/assistants.service';
+import { CryptoModule } from '../crypto/crypto.module';
+import { GraphsModule } from '../graphs/graphs.module';
+import { RunEntity } from '../runs/run.entity';
+import { RunsRepository } from '../runs/runs.repository';
+import { RunsService } from '../runs/runs.service';
+import { RunWebhooks } from '../runs/run-webhooks';
+import { TemporalModule } from '../temporal/temporal.module';
+import { ThreadEntity } from '../threads/thread.entity';
+import { ThreadsRepository } from '../threads/threads.repository';
+import { ThreadsService } from '../threads/threads.service';
+import { WebhooksModule } from '../webhooks/webhooks.module';
+import { CronEntity } from './cron.entity';
+import { CronFireEntity } from './cron-fire.entity';
+import { CronFiresRepository } from './cron-fires.repository';
+import { CronFiringService } from './cron-firing.service';
+import { CronSchedulesService } from './cron-schedules.service';
+import { CronSweep } from './cron-sweep';
+import { CronsRepository } from './crons.repository';
+
+/** The worker's half: ticks become runs, by the same services as a request's, over the worker's own graphs. */
+@Module({
+  imports: [
+    TypeOrmModule.forFeature([
+      CronEntity,
+      CronFireEntity,
+      RunEntity,
+      ThreadEntity,
+      AssistantEntity,
+      AssistantVersionEntity,
+    ]),
+    GraphsModule.for('run'),
+    TemporalModule,
+    WebhooksModule,
+    CryptoModule,
+  ],
+  providers: [
+    AssistantsRepository,
+    AssistantsService,
+    ThreadsRepository,
+    ThreadsService,
+    RunsRepository,
+    RunsService,
+    RunWebhooks,
+    CronsRepository,
+    CronFiresRepository,
+    CronSchedulesService,
+    CronFiringService,
+    CronSweep,
+  ],
+  exports: [CronFiringService, CronSweep],
+})
+export class CronExecutionModule {}

@@ -1,0 +1,154 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { EntityManager, Repository } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import type { TenantId } from '../auth/tenant';
+import type { Page } from '../http/pagination';
+import type { RunStatus } from '../runs/run.entity';
+import { CronEntity } from './cron.entity';
+import { CronFireEntity, type FireStatus, type FireTrigger } from './cron-fire.entity';
+import type { CronKey } from './crons.repository';
+
+export interface NewFire {
+  scheduledAt: Date;
+  trigger: FireTrigger;
+  status: 'pending' | 'skipped';
+  error?: string;
+  missed?: number;
+}
+
+/** A fire, and how its run is now; `null` when that was deleted. */
+export type FireWithRun = CronFireEntity & { runStatus: RunStatus | null };
+
+/** The ticks of crons: each is one row, and the row is the intent. */
+@Injectable()
+export class CronFiresRepository {
+  constructor(@InjectRepository(CronFireEntity) private readonly fires: Repository<CronFireEntity>) {}
+
+  /**
+   * Puts ticks down, inside the transaction that holds the cron's lock. A tick that is there already is left as it is.
+   * @returns the ids of the new ones
+   */
+  async insert(manager: EntityManager, cron: CronEntity, ticks: NewFire[]): Promise<string[]> {
+    if (ticks.length === 0) return [];
+    const inserted: { fire_id: string }[] = await manager.query(
+      `INSERT INTO cron_fires (fire_id, tenant_id, cron_id, run_id, scheduled_at, trigger, status, error, missed, ended_at)
+       SELECT tick.fire_id, $1, $2, tick.run_id, tick.scheduled_at, tick.trigger, tick.status, tick.error, tick.missed,
+         CASE WHEN tick.status = 'skipped' THEN now() END
+       FROM unnest($3::uuid[], $4::uuid[], $5::timestamptz[], $6::text[], $7::text[], $8::text[], $9::int[])
+         AS tick (fire_id, run_id, scheduled_at, trigger, status, error, missed)
+       ON CONFLICT (cron_id, scheduled_at) DO NOTHING RETURNING fire_id`,
+      [
+        cron.tenantId,
+        cron.cronId,
+        ticks.map(() => uuidv7()),
+        ticks.map(() => uuidv7()),
+        ticks.map(({ scheduledAt }) => scheduledAt),
+        ticks.map(({ trigger }) => trigger),
+        ticks.map(({ status }) => status),
+        ticks.map(({ error }) => error ?? null),
+        ticks.map(({ missed }) => missed ?? 0),
+      ],
+    );
+    const ids = inserted.map(({ fire_id }) => fire_id);
+    const newest = ids.at(-1);
+    if (newest !== undefined) {
+      await manager.update(CronEntity, { tenantId: cron.tenantId, cronId: cron.cronId }, { lastFireId: newest });
+    }
+    return ids;
+  }
+
+  /** Whether a run of the cron is still to be made or still going. */
+  async isOpen(manager: EntityManager, cron: CronEntity): Promise<boolean> {
+    const [{ open }]: [{ open: boolean }] = await manager.query(
+      `SELECT EXISTS (
+         SELECT 1 FROM cron_fires f LEFT JOIN runs r ON r.run_id = f.run_id
+         WHERE f.tenant_id = $1 AND f.cron_id = $2
+           AND (f.status = 'pending' OR (f.status = 'started' AND r.status IN ('pending', 'running')))
+       ) AS open`,
+      [cron.tenantId, cron.cronId],
+    );
+    return open;
+  }
+
+  /** Ticks whose run is still to be made, in the order of their times. */
+  pending(tenantId: TenantId, cronId: string, limit: number): Promise<CronFireEntity[]> {
+    return this.fires.find({
+      where: { tenantId, cronId, status: 'pending' },
+      order: { scheduledAt: 'ASC' },
+      take: limit,
+    });
+  }
+
+  /**
+   * Takes a tick for its run, inside the transaction that inserts the run. Resolves to false when that has been done or
+   * is not to be done any more.
+   */
+  async claim(manager: EntityManager, fire: CronFireEntity, threadId: string): Promise<boolean> {
+    const { affected } = await manager.update(
+      CronFireEntity,
+      { tenantId: fire.tenantId, fireId: fire.fireId, status: 'pending' },
+      { status: 'started', threadId, firedAt: new Date() },
+    );
+    return affected === 1;
+  }
+
+  /** Puts down that there will be no run; resolves to false when the tick isn't waiting for one any more. */
+  async close(fire: CronFireEntity, status: FireStatus & ('failed' | 'skipped'), error: string): Promise<boolean> {
+    const { affected } = await this.fires.update(
+      { tenantId: fire.tenantId, fireId: fire.fireId, status: 'pending' },
+      { status, error, endedAt: new Date() },
+    );
+    return affected === 1;
+  }
+
+  async list(tenantId: TenantId, cronId: string, page: { limit: number; offset: number }): Promise<Page<FireWithRun>> {
+    const [fires, total] = await this.fires.findAndCount({
+      where: { tenantId, cronId },
+      order: { createdAt: 'DESC', fireId: 'DESC' },
+      take: page.limit,
+      skip: page.offset,
+    });
+    return { items: await this.withRuns(tenantId, fires), total };
+  }
+
+  async findByIds(tenantId: TenantId, fireIds: string[]): Promise<FireWithRun[]> {
+    if (fireIds.length === 0) return [];
+    const fires = await this.fires
+      .createQueryBuilder('f')
+      .where('f.tenantId = :tenantId AND f.fireId = ANY(:fireIds)', { tenantId, fireIds })
+      .orderBy('f.scheduledAt')
+      .getMany();
+    return this.withRuns(tenantId, fires);
+  }
+
+  /** Crons with ticks that nobody made a run of, of any tenant. */
+  findForgotten(olderThanMs: number, limit: number): Promise<CronKey[]> {
+    return this.fires.query(
+      `SELECT DISTINCT cron_id AS "cronId", tenant_id AS "tenantId" FROM cron_fires
+       WHERE status = 'pending' AND created_at < now() - $1 * interval '1 millisecond' LIMIT $2`,
+      [olderThanMs, limit],
+    );
+  }
+
+  /** Forgets old ticks of any tenant; resolves to how many there were. */
+  async deleteOlderThan(ageMs: number, limit: number): Promise<number> {
+    const [, deleted]: [unknown, number] = await this.fires.query(
+      `DELETE FROM cron_fires WHERE fire_id IN (
+         SELECT fire_id FROM cron_fires
+         WHERE created_at < now() - $1 * interval '1 millisecond' AND status <> 'pending'
+         ORDER BY created_at LIMIT $2)`,
+      [ageMs, limit],
+    );
+    return deleted;
+  }
+
+  private async withRuns(tenantId: TenantId, fires: CronFireEntity[]): Promise<FireWithRun[]> {
+    const rows: { run_id: string; status: RunStatus }[] = await this.fires.query(
+      `SELECT run_id, status FROM runs WHERE tenant_id = $1 AND run_id = ANY($2::uuid[])`,
+      [tenantId, fires.map(({ runId }) => runId)],
+    );
+    const statuses = new Map(rows.map(({ run_id, status }) => [run_id, status]));
+    return fires.map((fire) => ({ ...fire, runStatus: statuses.get(fire.runId) ?? null }));
+  }
+}

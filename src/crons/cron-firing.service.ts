@@ -1,0 +1,225 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { TenantId } from '../auth/tenant';
+import { SecretBox } from '../crypto/secret-box';
+import { ApiError } from '../http/api-error';
+import { toApiTime } from '../http/api-time';
+import type { RunEntity } from '../runs/run.entity';
+import { createRunSchema } from '../runs/runs.schemas';
+import { RunsService } from '../runs/runs.service';
+import { CronOrchestrator } from '../temporal/cron-orchestrator';
+import type { FireCronInput, FireCronResult } from '../../workflows/contracts/cron.contract';
+import { CronEntity } from './cron.entity';
+import { cronErrors } from './cron.errors';
+import { CronFireEntity } from './cron-fire.entity';
+import { CronFiresRepository, type NewFire } from './cron-fires.repository';
+import { CronSchedule } from './cron-schedule';
+import { CronSchedulesService } from './cron-schedules.service';
+import { type CronKey, CronsRepository } from './crons.repository';
+
+/** With `catchup: skip`, a tick that is later than this was missed. */
+const LATE_MS = 60_000;
+/** With `catchup: all`, so many of the ticks that were missed are made up for: the latest ones. */
+const MAX_CAUGHT_UP = 100;
+/** Missed ticks are counted up to here. */
+const MAX_COUNTED = 1_000;
+const BATCH = 50;
+
+type Plan = Exclude<FireCronResult['outcome'], 'gone'>;
+
+/** Turns ticks of crons into runs: each into one, whoever dies meanwhile. */
+@Injectable()
+export class CronFiringService {
+  private readonly logger = new Logger(CronFiringService.name);
+
+  constructor(
+    private readonly crons: CronsRepository,
+    private readonly fires: CronFiresRepository,
+    private readonly schedules: CronSchedulesService,
+    private readonly orchestrator: CronOrchestrator,
+    private readonly runs: RunsService,
+    private readonly secrets: SecretBox,
+  ) {}
+
+  /** What a wake-up of the cron's Schedule asks for: decides which ticks are due, and starts a run for each. */
+  async fire(input: FireCronInput): Promise<FireCronResult> {
+    const { cronId } = input;
+    const tenantId = input.tenantId as TenantId;
+    const scheduledAt = input.scheduledAt === undefined ? undefined : new Date(input.scheduledAt);
+    const known = await this.crons.find(tenantId, cronId);
+    // A Schedule that wakes although the row is paused was resumed in Temporal, unless the pause is younger than the tick.
+    if (known && !known.enabled && scheduledAt) {
+      await this.schedules.adopt(known, new Date(scheduledAt.getTime() - 1));
+    }
+    const outcome = await this.crons.locked(tenantId, cronId, (cron, manager) =>
+      scheduledAt ? this.plan(cron, manager, scheduledAt, input.revision) : Promise.resolve<Plan>('fired'),
+    );
+    if (outcome === null) {
+      await this.orchestrator.delete(cronId);
+      return { outcome: 'gone', runIds: [] };
+    }
+    const runIds = outcome === 'fired' ? await this.startPending({ tenantId, cronId }) : [];
+    return { outcome, runIds };
+  }
+
+  /** Makes the runs of ticks that are put down already. Resolves to the ids of those made here. */
+  async startPending({ tenantId, cronId }: CronKey): Promise<string[]> {
+    const runIds: string[] = [];
+    for (;;) {
+      const pending = await this.fires.pending(tenantId, cronId, BATCH);
+      const cron = pending.length > 0 && (await this.crons.find(tenantId, cronId));
+      if (!cron) return runIds;
+      for (const fire of pending) {
+        const run = await this.start(cron, fire).catch((error: unknown) => this.onRefused(cron, fire, error));
+        if (run) runIds.push(run.runId);
+      }
+    }
+  }
+
+  /**
+   * A run now, by hand, also of a paused cron.
+   * @throws {ApiError} 404 for an unknown cron; 409 for a stopped one; whatever refuses a run
+   */
+  async trigger(tenantId: TenantId, cronId: string): Promise<CronFireEntity> {
+    const now = await this.crons.now();
+    const placed = await this.crons.locked(tenantId, cronId, async (cron, manager) => {
+      if (cron.stoppedBy === 'thread' || cron.stoppedBy === 'assistant') {
+        throw cronErrors.stopped(cron.statusReason ?? cron.stoppedBy);
+      }
+      const fireId = await this.placeByHand(cron, manager, now);
+      return { cron, fire: await manager.findOneByOrFail(CronFireEntity, { tenantId, fireId }) };
+    });
+    if (!placed) throw cronErrors.notFound();
+    try {
+      await this.start(placed.cron, placed.fire);
+    } catch (error) {
+      await this.onRefused(placed.cron, placed.fire, error);
+      throw error;
+    }
+    return placed.fire;
+  }
+
+  private async plan(cron: CronEntity, manager: EntityManager, scheduledAt: Date, revision: number): Promise<Plan> {
+    const schedule = new CronSchedule(cron.schedule, cron.timezone, cron.endTime);
+    if (!schedule.isTick(scheduledAt)) {
+      // Somebody pressed "Trigger" in Temporal; or it is a tick of a schedule that the cron doesn't have any more.
+      if (revision !== cron.revision || cron.stoppedBy) return 'nothing due';
+      await this.placeByHand(cron, manager, scheduledAt);
+      return 'fired';
+    }
+    if (!cron.enabled) return 'paused';
+    const now = await this.crons.now(manager);
+    const until = scheduledAt > now ? scheduledAt : now;
+    const newest = schedule.last(cron.lastTickAt, until);
+    if (!newest) return 'nothing due';
+    const ticks = this.select(cron, schedule, newest, until);
+    if (cron.overlap === 'skip') await this.skipOverlapping(cron, manager, ticks);
+    await this.fires.insert(manager, cron, ticks);
+    const progress = { lastTickAt: newest, nextRunAt: schedule.next(newest) };
+    await manager.update(CronEntity, { tenantId: cron.tenantId, cronId: cron.cronId }, progress);
+    return 'fired';
+  }
+
+  /** The ticks that the cron's catch-up rule wants of those between its last one and now. */
+  private select(cron: CronEntity, schedule: CronSchedule, newest: Date, until: Date): NewFire[] {
+    const due = schedule.between(cron.lastTickAt, newest, MAX_COUNTED + 1);
+    const missed = (run: number): number => Math.min(MAX_COUNTED, due.length - run);
+    const tick = { trigger: 'schedule', status: 'pending' } as const;
+    if (cron.catchup === 'all') {
+      // More than were counted are so many that only the latest are wanted.
+      const wanted = due.length > MAX_COUNTED ? latest(schedule, newest, MAX_CAUGHT_UP) : due.slice(-MAX_CAUGHT_UP);
+      return wanted.map((scheduledAt, index) => ({
+        ...tick,
+        scheduledAt,
+        missed: index === 0 ? missed(wanted.length) : 0,
+      }));
+    }
+    const lateMs = until.getTime() - newest.getTime();
+    if (cron.catchup === 'skip' && lateMs > LATE_MS) {
+      const error = `Missed: ${Math.round(lateMs / 1000)} s late, and the cron's catchup is skip`;
+      return [{ ...tick, status: 'skipped', scheduledAt: newest, missed: missed(1), error }];
+    }
+    return [{ ...tick, scheduledAt: newest, missed: missed(1) }];
+  }
+
+  private async skipOverlapping(cron: CronEntity, manager: EntityManager, ticks: NewFire[]): Promise<void> {
+    let isOpen = await this.fires.isOpen(manager, cron);
+    for (const tick of ticks) {
+      if (tick.status === 'skipped') continue;
+      if (isOpen) Object.assign(tick, { status: 'skipped', error: "The cron's earlier run was still going" });
+      isOpen = true;
+    }
+  }
+
+  private async placeByHand(cron: CronEntity, manager: EntityManager, at: Date): Promise<string> {
+    // Off the full second: a tick of the schedule must find its own place free.
+    for (let time = at.getTime() % 1000 === 0 ? at.getTime() + 1 : at.getTime(); ; time += 1) {
+      const tick: NewFire = { scheduledAt: new Date(time), trigger: 'manual', status: 'pending' };
+      const [fireId] = await this.fires.insert(manager, cron, [tick]);
+      if (fireId !== undefined) return fireId;
+    }
+  }
+
+  private start(cron: CronEntity, fire: CronFireEntity): Promise<RunEntity | null> {
+    const { payload, cronId } = cron;
+    const tenantId = cron.tenantId as TenantId;
+    const body = createRunSchema.parse({
+      ...payload,
+      assistant_id: cron.assistantId,
+      webhook: cron.webhook === null ? undefined : this.secrets.open(cron.webhook, webhookContext(tenantId, cronId)),
+      metadata: {
+        ...cron.metadata,
+        ...(payload.metadata as object | undefined),
+        created_by: 'system',
+        cron_id: cronId,
+      },
+      on_completion: cron.onRunCompleted ?? 'delete',
+    });
+    return this.runs.createForCron(tenantId, cron.threadId, body, {
+      runId: fire.runId,
+      cronId,
+      scheduledAt: toApiTime(fire.scheduledAt),
+      claim: (threadId) => async (manager) =>
+        (await this.fires.claim(manager, fire, threadId)) ? undefined : fire.runId,
+    });
+  }
+
+  /** A run that is refused ends its tick; what it was refused for may end the cron. Anything else is worth a repetition. */
+  private async onRefused(cron: CronEntity, fire: CronFireEntity, error: unknown): Promise<null> {
+    if (!(error instanceof ApiError)) throw error;
+    const { cronId } = cron;
+    const tenantId = cron.tenantId as TenantId;
+    this.logger.warn({ cron_id: cronId, code: error.code, detail: error.detail }, "A cron's run was refused");
+    const isBusy = error.code === 'thread_busy';
+    if (!(await this.fires.close(fire, isBusy ? 'skipped' : 'failed', error.detail)) || isBusy) return null;
+    await this.crons.recordFailure(tenantId, cronId, {
+      run_id: null,
+      scheduled_at: toApiTime(fire.scheduledAt),
+      failed_at: toApiTime(new Date()),
+      error: error.detail,
+    });
+    if (error.code === 'thread_not_found') {
+      await this.crons.stop(tenantId, cronId, 'thread', `Thread ${cron.threadId} was deleted`);
+    } else if (error.code === 'assistant_not_found') {
+      await this.crons.stop(tenantId, cronId, 'assistant', `Assistant ${cron.assistantId} was deleted`);
+    }
+    return null;
+  }
+}
+
+/** What a sealed webhook URL is bound to: in another row it doesn't open. */
+export function webhookContext(tenantId: string, cronId: string): string {
+  return `crons/${tenantId}/${cronId}/webhook`;
+}
+
+/** The last ticks up to one of them, oldest first. */
+function latest(schedule: CronSchedule, newest: Date, count: number): Date[] {
+  const ticks = [newest];
+  const start = new Date(0);
+  while (ticks.length < count) {
+    const earlier = schedule.last(start, new Date(ticks[0].getTime() - 1));
+    if (!earlier) break;
+    ticks.unshift(earlier);
+  }
+  return ticks;
+}

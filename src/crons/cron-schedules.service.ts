@@ -1,0 +1,81 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { TenantId } from '../auth/tenant';
+import { CronOrchestrator } from '../temporal/cron-orchestrator';
+import { CronEntity } from './cron.entity';
+import { CronSchedule } from './cron-schedule';
+import { type CronKey, CronsRepository } from './crons.repository';
+
+/** Crons and their Schedules, both ways: the row's changes go to the Schedule, a pause made in Temporal comes back. */
+@Injectable()
+export class CronSchedulesService {
+  private readonly logger = new Logger(CronSchedulesService.name);
+
+  constructor(
+    private readonly crons: CronsRepository,
+    private readonly orchestrator: CronOrchestrator,
+  ) {}
+
+  /**
+   * Makes the Schedule what the row says. Under the row's lock, so that an older state can't overtake a newer one; safe to
+   * repeat. A deleted cron's row goes with its Schedule.
+   */
+  async sync({ tenantId, cronId }: CronKey): Promise<void> {
+    await this.crons.locked(
+      tenantId,
+      cronId,
+      async (cron, manager) => {
+        if (cron.deletedAt) {
+          await this.orchestrator.delete(cronId);
+          await manager.delete(CronEntity, { tenantId, cronId });
+        } else if (cron.revision !== cron.syncedRevision) {
+          await this.put(cron);
+          await manager.update(CronEntity, { tenantId, cronId }, { syncedRevision: cron.revision });
+        }
+      },
+      { withDeleted: true },
+    );
+  }
+
+  /** The same for a caller whose own work is done: what fails here is done by the sweep. */
+  async trySync(cron: CronKey): Promise<void> {
+    await this.sync(cron).catch((error: unknown) => {
+      this.logger.warn({ err: error, cron_id: cron.cronId }, 'Schedule not changed yet: the sweep will do it');
+    });
+  }
+
+  /**
+   * Takes over what somebody did in Temporal: paused or resumed the Schedule, or deleted it, which is undone.
+   * @param since ticks up to here are not made up for when the Schedule was resumed
+   */
+  async adopt(cron: CronEntity, since: Date): Promise<void> {
+    const { cronId, revision } = cron;
+    const tenantId = cron.tenantId as TenantId;
+    if (revision !== cron.syncedRevision) return;
+    const schedule = await this.orchestrator.describe(cronId);
+    if (!schedule || (!schedule.paused && cron.stoppedBy)) return this.crons.forgetSync(tenantId, cronId);
+    if (schedule.paused !== cron.enabled) return;
+    if (schedule.paused) {
+      const statusReason = schedule.note || 'Paused in Temporal';
+      await this.crons.adopt(tenantId, cronId, revision, { enabled: false, statusReason, nextRunAt: null });
+    } else {
+      const nextRunAt = new CronSchedule(cron.schedule, cron.timezone, cron.endTime).next(since);
+      const resumed = { enabled: true, statusReason: null, nextRunAt, lastTickAt: since };
+      await this.crons.adopt(tenantId, cronId, revision, resumed);
+    }
+  }
+
+  private put(cron: CronEntity): Promise<void> {
+    const { cronId, tenantId, revision, schedule: expression, timezone, endTime, enabled, statusReason } = cron;
+    return this.orchestrator.put({
+      cronId,
+      tenantId,
+      revision,
+      expression,
+      calendars: new CronSchedule(expression, timezone, endTime).calendars(),
+      timezone,
+      endTime,
+      paused: !enabled,
+      note: statusReason ?? '',
+    });
+  }
+}

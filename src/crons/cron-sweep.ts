@@ -1,0 +1,79 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { TenantId } from '../auth/tenant';
+import { AppConfig } from '../config/config';
+import type { Sweep } from '../sweeps/sweep';
+import { CronOrchestrator, type CronScheduleState } from '../temporal/cron-orchestrator';
+import { CronFiresRepository } from './cron-fires.repository';
+import { CronFiringService } from './cron-firing.service';
+import { CronSchedulesService } from './cron-schedules.service';
+import { type CronSighting, CronsRepository, type OverdueCron } from './crons.repository';
+
+/** What is this old and not done was left by a process that died; doing it once too often is harmless. */
+const FORGOTTEN_MS = 3_000;
+/**
+ * A Schedule wakes its cron within a second, and a dead worker's tick is taken over after ten. What is later was forgotten:
+ * Temporal 1.29 leaves out the first copy of the hour that the change from summer time repeats, east of Greenwich.
+ */
+const OVERDUE_MS = 15_000;
+/** Between two comparisons with Temporal's list of Schedules. */
+const LOOK_MS = 15_000;
+/** Temporal's list is this much behind at most. */
+const SETTLED_MS = 10_000;
+const BATCH = 100;
+const FIRES_BATCH = 1_000;
+
+/**
+ * Mends what died half-way (Schedules that don't show their cron, ticks without their run), ends crons whose time is over,
+ * takes over what was paused in Temporal, runs what no Schedule woke, and forgets old ticks.
+ */
+@Injectable()
+export class CronSweep implements Sweep {
+  readonly name = 'crons';
+  private readonly logger = new Logger(CronSweep.name);
+  private lookedAt = 0;
+
+  constructor(
+    private readonly config: AppConfig,
+    private readonly crons: CronsRepository,
+    private readonly fires: CronFiresRepository,
+    private readonly schedules: CronSchedulesService,
+    private readonly firing: CronFiringService,
+    private readonly orchestrator: CronOrchestrator,
+  ) {}
+
+  async sweep(): Promise<void> {
+    for (const { tenantId, cronId } of await this.crons.findEnded(BATCH)) {
+      await this.crons.stop(tenantId, cronId, 'end_time', 'Its end_time has passed');
+    }
+    // Ticks before Schedules: these need the database alone.
+    for (const cron of await this.fires.findForgotten(FORGOTTEN_MS, BATCH)) await this.firing.startPending(cron);
+    await this.fires.deleteOlderThan(this.config.cronHistoryMs, FIRES_BATCH);
+    for (const cron of await this.crons.findUnsynced(FORGOTTEN_MS, BATCH)) await this.schedules.trySync(cron);
+    for (const cron of await this.crons.findOverdue(OVERDUE_MS, BATCH)) await this.catchUp(cron);
+    if (Date.now() - this.lookedAt < LOOK_MS) return;
+    this.lookedAt = Date.now();
+    await this.compare(await this.crons.sightings(SETTLED_MS));
+  }
+
+  /** Without a look at the Schedule first, a cron that was just paused in Temporal would run once more. */
+  private async catchUp({ tenantId, cronId, revision, nextRunAt }: OverdueCron): Promise<void> {
+    const cron = await this.crons.find(tenantId, cronId);
+    if (!cron) return;
+    await this.schedules.adopt(cron, new Date());
+    await this.firing.fire({ tenantId, cronId, revision, scheduledAt: nextRunAt.toISOString() });
+  }
+
+  /** Temporal's list is a moment behind: what differs there is looked at itself before anything is changed. */
+  private async compare(sightings: CronSighting[]): Promise<void> {
+    if (sightings.length === 0) return;
+    const listed = new Map<string, CronScheduleState>();
+    for await (const { cronId, ...state } of this.orchestrator.list()) listed.set(cronId, state);
+    for (const { tenantId, cronId, enabled, settled } of sightings) {
+      if (!settled || listed.get(cronId)?.paused === !enabled) continue;
+      const cron = await this.crons.find(tenantId as TenantId, cronId);
+      if (!cron) continue;
+      this.logger.log({ cron_id: cronId }, 'A Schedule was changed in Temporal: its cron follows');
+      await this.schedules.adopt(cron, new Date());
+    }
+  }
+}

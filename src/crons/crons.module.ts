@@ -1,0 +1,34 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AssistantsModule } from '../assistants/assistants.module';
+import { CryptoModule } from '../crypto/crypto.module';
+import { GraphsModule } from '../graphs/graphs.module';
+import { RunsModule } from '../runs/runs.module';
+import { TemporalModule } from '../temporal/temporal.module';
+import { ThreadsModule } from '../threads/threads.module';
+import { WebhooksModule } from '../webhooks/webhooks.module';
+import { CronEntity } from './cron.entity';
+import { CronFireEntity } from './cron-fire.entity';
+import { CronFiresRepository } from './cron-fires.repository';
+import { CronFiringService } from './cron-firing.service';
+import { CronSchedulesService } from './cron-schedules.service';
+import { CronsController } from './crons.controller';
+import { CronsRepository } from './crons.repository';
+import { CronsService } from './crons.service';
+
+/** The api's half: crons as records, and runs by hand. */
+@Module({
+  imports: [
+    TypeOrmModule.forFeature([CronEntity, CronFireEntity]),
+    AssistantsModule,
+    ThreadsModule,
+    RunsModule,
+    GraphsModule.for('inspect'),
+    TemporalModule,
+    WebhooksModule,
+    CryptoModule,
+  ],
+  controllers: [CronsController],
+  providers: [CronsRepository, CronFiresRepository, CronSchedulesService, CronFiringService, CronsService],
+})
+export class CronsModule {}
