@@ -58,8 +58,9 @@ export class CronFiringService {
       await this.orchestrator.delete(cronId);
       return { outcome: 'gone', runIds: [] };
     }
-    const runIds = outcome === 'fired' ? await this.startPending({ tenantId, cronId }) : [];
-    return { outcome, runIds };
+    // Whatever is due now: an earlier attempt may have put ticks down and died.
+    const runIds = await this.startPending({ tenantId, cronId });
+    return { outcome: runIds.length > 0 ? 'fired' : outcome, runIds };
   }
 
   /** Makes the runs of ticks that are put down already. Resolves to the ids of those made here. */
@@ -104,7 +105,7 @@ export class CronFiringService {
     if (!schedule.isTick(scheduledAt)) {
       // Somebody pressed "Trigger" in Temporal; or it is a tick of a schedule that the cron doesn't have any more.
       if (revision !== cron.revision || cron.stoppedBy) return 'nothing due';
-      await this.placeByHand(cron, manager, scheduledAt);
+      await this.fires.insert(manager, cron, [{ scheduledAt, trigger: 'manual', status: 'pending' }]);
       return 'fired';
     }
     if (!cron.enabled) return 'paused';

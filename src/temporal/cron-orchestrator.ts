@@ -156,7 +156,7 @@ function ranges(values: number[]): Range<number>[] {
   const result: { start: number; end: number; step: number }[] = [];
   for (const value of values) {
     const last = result.at(-1);
-    if (last && last.end === value - 1) last.end = value;
+    if (last?.end === value - 1) last.end = value;
     else result.push({ start: value, end: value, step: 1 });
   }
   return result;
