@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AssistantEntity, AssistantVersionEntity } from '../assistants/assistant.entity';
 import { AssistantsRepository } from '../assistants/assistants.repository';
 import { AssistantsService } from '../assistants/assistants.service';
+import { EntitlementsModule } from '../auth/entitlements.module';
 import { CryptoModule } from '../crypto/crypto.module';
 import { GraphsModule } from '../graphs/graphs.module';
 import { RunEntity } from '../runs/run.entity';
@@ -37,6 +38,7 @@ import { CronsRepository } from './crons.repository';
     TemporalModule,
     WebhooksModule,
     CryptoModule,
+    EntitlementsModule,
   ],
   providers: [
     AssistantsRepository,

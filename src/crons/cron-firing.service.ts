@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { EntitlementsService } from '../auth/entitlements.service';
 import type { TenantId } from '../auth/tenant';
 import { SecretBox } from '../crypto/secret-box';
 import { ApiError } from '../http/api-error';
@@ -24,6 +25,7 @@ const MAX_CAUGHT_UP = 100;
 /** Missed ticks are counted up to here. */
 const MAX_COUNTED = 1_000;
 const BATCH = 50;
+const NOT_ENTITLED = 'Crons are switched off for this tenant';
 
 type Plan = Exclude<FireCronResult['outcome'], 'gone'>;
 
@@ -39,6 +41,7 @@ export class CronFiringService {
     private readonly orchestrator: CronOrchestrator,
     private readonly runs: RunsService,
     private readonly secrets: SecretBox,
+    private readonly entitlements: EntitlementsService,
   ) {}
 
   /** What a wake-up of the cron's Schedule asks for: decides which ticks are due, and starts a run for each. */
@@ -51,8 +54,9 @@ export class CronFiringService {
     if (known && !known.enabled && scheduledAt) {
       await this.schedules.adopt(known, new Date(scheduledAt.getTime() - 1));
     }
+    const isEntitled = await this.entitlements.has(tenantId, 'crons');
     const outcome = await this.crons.locked(tenantId, cronId, (cron, manager) =>
-      scheduledAt ? this.plan(cron, manager, scheduledAt, input.revision) : Promise.resolve<Plan>('fired'),
+      scheduledAt ? this.plan(cron, manager, scheduledAt, { ...input, isEntitled }) : Promise.resolve<Plan>('fired'),
     );
     if (outcome === null) {
       await this.orchestrator.delete(cronId);
@@ -100,12 +104,19 @@ export class CronFiringService {
     return placed.fire;
   }
 
-  private async plan(cron: CronEntity, manager: EntityManager, scheduledAt: Date, revision: number): Promise<Plan> {
+  private async plan(
+    cron: CronEntity,
+    manager: EntityManager,
+    scheduledAt: Date,
+    { revision, isEntitled }: { revision: number; isEntitled: boolean },
+  ): Promise<Plan> {
     const schedule = new CronSchedule(cron.schedule, cron.timezone, cron.endTime);
     if (!schedule.isTick(scheduledAt)) {
       // Somebody pressed "Trigger" in Temporal; or it is a tick of a schedule that the cron doesn't have any more.
       if (revision !== cron.revision || cron.stoppedBy) return 'nothing due';
-      await this.fires.insert(manager, cron, [{ scheduledAt, trigger: 'manual', status: 'pending' }]);
+      const byHand: NewFire = { scheduledAt, trigger: 'manual', status: 'pending' };
+      if (!isEntitled) skip(byHand, NOT_ENTITLED);
+      await this.fires.insert(manager, cron, [byHand]);
       return 'fired';
     }
     if (!cron.enabled) return 'paused';
@@ -114,6 +125,7 @@ export class CronFiringService {
     const newest = schedule.last(cron.lastTickAt, until);
     if (!newest) return 'nothing due';
     const ticks = this.select(cron, schedule, newest, until);
+    if (!isEntitled) for (const tick of ticks) skip(tick, NOT_ENTITLED);
     if (cron.overlap === 'skip') await this.skipOverlapping(cron, manager, ticks);
     await this.fires.insert(manager, cron, ticks);
     const progress = { lastTickAt: newest, nextRunAt: schedule.next(newest) };
@@ -147,7 +159,7 @@ export class CronFiringService {
     let isOpen = await this.fires.isOpen(manager, cron);
     for (const tick of ticks) {
       if (tick.status === 'skipped') continue;
-      if (isOpen) Object.assign(tick, { status: 'skipped', error: "The cron's earlier run was still going" });
+      if (isOpen) skip(tick, "The cron's earlier run was still going");
       isOpen = true;
     }
   }
@@ -206,6 +218,10 @@ export class CronFiringService {
     }
     return null;
   }
+}
+
+function skip(tick: NewFire, error: string): void {
+  Object.assign(tick, { status: 'skipped', error } satisfies Partial<NewFire>);
 }
 
 /** What a sealed webhook URL is bound to: in another row it doesn't open. */

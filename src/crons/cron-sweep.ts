@@ -6,7 +6,7 @@ import { CronOrchestrator, type CronScheduleState } from '../temporal/cron-orche
 import { CronFiresRepository } from './cron-fires.repository';
 import { CronFiringService } from './cron-firing.service';
 import { CronSchedulesService } from './cron-schedules.service';
-import { type CronSighting, CronsRepository, type OverdueCron } from './crons.repository';
+import { type CronKey, type CronSighting, CronsRepository, type OverdueCron } from './crons.repository';
 
 /** What is this old and not done was left by a process that died; doing it once too often is harmless. */
 const FORGOTTEN_MS = 3_000;
@@ -20,6 +20,8 @@ const LOOK_MS = 15_000;
 /** Temporal's list is this much behind at most. */
 const SETTLED_MS = 10_000;
 const BATCH = 100;
+/** Failures of one round after which the rest waits for the next one. */
+const MAX_FAILURES = 3;
 const FIRES_BATCH = 1_000;
 
 /**
@@ -46,13 +48,26 @@ export class CronSweep implements Sweep {
       await this.crons.stop(tenantId, cronId, 'end_time', 'Its end_time has passed');
     }
     // Ticks before Schedules: these need the database alone.
-    for (const cron of await this.fires.findForgotten(FORGOTTEN_MS, BATCH)) await this.firing.startPending(cron);
+    await this.each(await this.fires.findForgotten(FORGOTTEN_MS, BATCH), (cron) => this.firing.startPending(cron));
     await this.fires.deleteOlderThan(this.config.cronHistoryMs, FIRES_BATCH);
-    for (const cron of await this.crons.findUnsynced(FORGOTTEN_MS, BATCH)) await this.schedules.trySync(cron);
-    for (const cron of await this.crons.findOverdue(OVERDUE_MS, BATCH)) await this.catchUp(cron);
+    await this.each(await this.crons.findUnsynced(FORGOTTEN_MS, BATCH), (cron) => this.schedules.sync(cron));
+    await this.each(await this.crons.findOverdue(OVERDUE_MS, BATCH), (cron) => this.catchUp(cron));
     if (Date.now() - this.lookedAt < LOOK_MS) return;
     this.lookedAt = Date.now();
     await this.compare(await this.crons.sightings(SETTLED_MS));
+  }
+
+  /** One cron's trouble must not keep the others waiting; where there is more of it, Temporal or the database is away. */
+  private async each<T extends CronKey>(crons: T[], work: (cron: T) => Promise<unknown>): Promise<void> {
+    let failures = 0;
+    for (const cron of crons) {
+      try {
+        await work(cron);
+      } catch (error) {
+        this.logger.warn({ err: error, cron_id: cron.cronId }, 'A cron could not be mended; it is tried again');
+        if (++failures === MAX_FAILURES) return;
+      }
+    }
   }
 
   /** Without a look at the Schedule first, a cron that was just paused in Temporal would run once more. */

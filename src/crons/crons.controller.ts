@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { NeedsEntitlement } from '../auth/entitlements';
 import { Tenant, type TenantId } from '../auth/tenant';
 import { paginate, project } from '../http/pagination';
 import { toCron, toCronRun } from './cron.mapper';
@@ -42,6 +43,7 @@ export class CronsController {
   constructor(private readonly crons: CronsService) {}
 
   @Post('runs/crons')
+  @NeedsEntitlement('crons')
   @HttpCode(200)
   @ApiOperation({ summary: 'Create a cron whose runs each have a thread of their own' })
   @ApiOkResponse({ standardSchema: cronSchema })
@@ -50,6 +52,7 @@ export class CronsController {
   }
 
   @Post('threads/:thread_id/runs/crons')
+  @NeedsEntitlement('crons')
   @HttpCode(200)
   @ApiOperation({ summary: 'Create a cron whose runs share a thread' })
   @ApiOkResponse({ standardSchema: cronSchema })
@@ -93,6 +96,7 @@ export class CronsController {
   }
 
   @Patch('runs/crons/:cron_id')
+  @NeedsEntitlement('crons')
   @ApiOperation({ summary: 'Change a cron: its schedule, what it runs, whether it is enabled' })
   @ApiOkResponse({ standardSchema: cronSchema })
   async patch(
@@ -123,6 +127,7 @@ export class CronsController {
   }
 
   @Post('runs/crons/:cron_id/resume')
+  @NeedsEntitlement('crons')
   @HttpCode(200)
   @ApiOperation({ summary: 'Resume a paused cron; what it missed meanwhile is not made up for' })
   @ApiOkResponse({ standardSchema: cronSchema })
@@ -131,6 +136,7 @@ export class CronsController {
   }
 
   @Post('runs/crons/:cron_id/trigger')
+  @NeedsEntitlement('crons')
   @HttpCode(200)
   @ApiOperation({ summary: "Start one of the cron's runs now" })
   @ApiOkResponse({ standardSchema: cronRunSchema })
@@ -139,6 +145,7 @@ export class CronsController {
   }
 
   @Post('runs/crons/:cron_id/backfill')
+  @NeedsEntitlement('crons')
   @HttpCode(200)
   @ApiOperation({ summary: 'Run every tick of a past range that has not been run' })
   @ApiOkResponse({ standardSchema: backfilledSchema })

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AssistantsModule } from '../assistants/assistants.module';
+import { EntitlementsModule } from '../auth/entitlements.module';
 import { CryptoModule } from '../crypto/crypto.module';
 import { GraphsModule } from '../graphs/graphs.module';
 import { RunsModule } from '../runs/runs.module';
@@ -27,6 +28,7 @@ import { CronsService } from './crons.service';
     TemporalModule,
     WebhooksModule,
     CryptoModule,
+    EntitlementsModule,
   ],
   controllers: [CronsController],
   providers: [CronsRepository, CronFiresRepository, CronSchedulesService, CronFiringService, CronsService],

@@ -640,6 +640,33 @@ describe('crons', () => {
     });
   });
 
+  it('of a tenant without the entitlement skips its ticks, says so, and makes no new ones', async () => {
+    const cron = await create({ schedule: EVERY_SECOND, input: {} });
+    await untilRuns(cron.cron_id, 1);
+    const set = (entitlements: string[]) =>
+      gantry.sql.query(`UPDATE tenants SET disabled_entitlements = $1`, [entitlements]);
+    await set(['crons']);
+    try {
+      const runs = await untilRuns(cron.cron_id, 1, 'skipped');
+      expect(runs.find(({ status }) => status === 'skipped')).toMatchObject({
+        run_id: null,
+        error: 'Crons are switched off for this tenant',
+      });
+      await waitFor('the refusal', async () => {
+        const { status } = await ask('POST', '/runs/crons', { assistant_id: 'three', schedule: NEVER_SOON });
+        return status === 403;
+      });
+      expect((await ask('GET', `/runs/crons/${cron.cron_id}`)).status).toBe(200);
+      expect((await ask('POST', `/runs/crons/${cron.cron_id}/pause`)).status).toBe(200);
+    } finally {
+      await set([]);
+    }
+    await waitFor(
+      'the entitlement',
+      async () => (await ask('POST', `/runs/crons/${cron.cron_id}/resume`)).status === 200,
+    );
+  }, 60_000);
+
   describe('that is wrong', () => {
     const refused: [string, Record<string, unknown>, number, RegExp][] = [
       ['no body', {}, 422, /assistant_id.*schedule/],
