@@ -180,12 +180,7 @@ export class CronFiringService {
       ...payload,
       assistant_id: cron.assistantId,
       webhook: cron.webhook === null ? undefined : this.secrets.open(cron.webhook, webhookContext(tenantId, cronId)),
-      metadata: {
-        ...cron.metadata,
-        ...(payload.metadata as object | undefined),
-        created_by: 'system',
-        cron_id: cronId,
-      },
+      metadata: { ...cron.metadata, ...(payload.metadata as object | undefined) },
       on_completion: cron.onRunCompleted ?? 'delete',
     });
     return this.runs.createForCron(tenantId, cron.threadId, body, {

@@ -227,8 +227,8 @@ export class CronsService {
   }
 
   private async checkRun({ config, context, webhook }: PatchCron): Promise<void> {
-    const configurable = config?.configurable;
-    if (context && configurable && Object.keys(configurable).length > 0) throw runErrors.configAndContext();
+    const isGiven = (object: object | undefined): boolean => Object.keys(object ?? {}).length > 0;
+    if (isGiven(context) && isGiven(config?.configurable)) throw runErrors.configAndContext();
     if (webhook) await this.webhookPolicy.check(webhook);
   }
 
