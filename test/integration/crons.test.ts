@@ -198,7 +198,7 @@ describe('crons', () => {
         input: { note: 'from the cron' },
         config: { tags: ['nightly'], recursion_limit: 7, configurable: { flavour: 'mint', cron_id: cron.cron_id } },
         stream_mode: ['values', 'updates'],
-        stream_subgraphs: true,
+        subgraphs: true,
         interrupt_after: ['nap'],
         durability: 'sync',
       });
