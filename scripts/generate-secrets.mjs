@@ -13,6 +13,7 @@ const settings = [
   ['', 'GANTRY_TENANT_ID', randomUUID()],
   ['Opens the admin API: tenants, keys, the audit log.', 'GANTRY_ADMIN_KEY', key()],
   ['With this one the worker sends its traces to the api.', 'GANTRY_INTERNAL_KEY', key()],
+  ['Lets Prometheus read /metrics of the api and of the workers.', 'GANTRY_METRICS_TOKEN', key()],
   [
     'Encrypts stored credentials and webhook URLs: 32 bytes in base64.',
     'GANTRY_SECRET_KEY',

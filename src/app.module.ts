@@ -1,5 +1,4 @@
 import { DynamicModule, Module } from '@nestjs/common';
-import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { AssistantsModule } from './assistants/assistants.module';
 import { AssistantRemovalModule } from './assistants/removal/assistant-removal.module';
 import { AuthModule } from './auth/auth.module';
@@ -7,11 +6,10 @@ import { AppConfig } from './config/config';
 import { ConfigModule } from './config/config.module';
 import { CronsModule } from './crons/crons.module';
 import { DatabaseModule } from './database/database.module';
-import { readGraphConfig } from './graphs/graph-config';
 import { ExportsModule } from './exports/exports.module';
-import { ErrorFilter } from './http/error.filter';
-import { RequestValidationPipe } from './http/validation.pipe';
+import { HttpModule } from './http/http.module';
 import { McpModule } from './mcp/mcp.module';
+import { MetricsModule } from './metrics/metrics.module';
 import { RunsModule } from './runs/runs.module';
 import { StoreModule } from './store/store.module';
 import { SystemModule } from './system/system.module';
@@ -23,11 +21,13 @@ import { WebhooksApiModule } from './webhooks/webhooks-api.module';
 @Module({})
 export class AppModule {
   static forRoot(config: AppConfig): DynamicModule {
-    const { http } = readGraphConfig(config.graphConfigPath);
     return {
       module: AppModule,
       imports: [
         ConfigModule.forRoot(config),
+        MetricsModule,
+        // Before auth: a route that is switched off is not there for anybody.
+        HttpModule,
         DatabaseModule,
         AuthModule,
         SystemModule,
@@ -40,11 +40,7 @@ export class AppModule {
         ExportsModule,
         TracesModule,
         WebhooksApiModule,
-        ...(http.disableMcp ? [] : [McpModule]),
-      ],
-      providers: [
-        { provide: APP_FILTER, useClass: ErrorFilter },
-        { provide: APP_PIPE, useClass: RequestValidationPipe },
+        McpModule,
       ],
     };
   }

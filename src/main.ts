@@ -1,16 +1,30 @@
 import 'reflect-metadata';
 import { AppModule } from './app.module';
 import { loadConfig } from './config/config';
+import { stopGracefully } from './http/graceful-stop';
 import { createHttpApp } from './http/http-app';
 import { createLogger } from './http/logging';
+import { startTelemetry } from './telemetry/telemetry';
 
 async function main(): Promise<void> {
   const config = loadConfig();
   const logger = createLogger('api', config.logLevel);
+  const tracing = startTelemetry(config, 'api');
   const app = await createHttpApp(AppModule.forRoot(config), config, logger);
-  app.enableShutdownHooks();
-  // The supervisor's death must not leave an api behind that nobody watches.
-  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  let stopping: Promise<void> | undefined;
+  const stop = (): void => {
+    stopping ??= stopGracefully(app, config, logger)
+      .then(() => tracing?.close())
+      .then(
+        () => process.exit(0),
+        (error: unknown) => {
+          logger.error({ err: error }, 'The stop failed');
+          process.exit(1);
+        },
+      );
+  };
+  // A supervisor's death must not leave an api behind that nobody watches.
+  for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.once(signal, stop);
   await app.listen(config.port, config.host);
   logger.info({ url: await app.getUrl() }, 'API is listening');
   process.send?.({ type: 'ready' });

@@ -3,15 +3,22 @@ import { NestFactory } from '@nestjs/core';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { ConfigError, loadConfig } from '../src/config/config';
 import { createLogger, NestLogger } from '../src/http/logging';
+import { Metrics } from '../src/metrics/metrics';
+import { startTelemetry } from '../src/telemetry/telemetry';
+import { StatusServer } from './status-server';
 import { WorkerModule } from './worker.module';
 import { WorkerProcess } from './worker-process';
 
 async function main(): Promise<void> {
   const config = loadConfig();
   const logger = createLogger('worker', config.logLevel);
+  const tracing = startTelemetry(config, 'worker');
   // This file owns the signals: Temporal's core and Nest must not race it to the shutdown.
   Runtime.install({
     shutdownSignals: [],
+    ...(config.temporalMetrics && {
+      telemetryOptions: { metrics: { prometheus: { bindAddress: config.temporalMetrics } } },
+    }),
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
       logger[level === 'WARN' ? 'warn' : 'error']({ ...meta, context: 'Temporal' }, message);
     }),
@@ -21,6 +28,8 @@ async function main(): Promise<void> {
     abortOnError: false,
   });
   const worker = await WorkerProcess.create(app, config);
+  const status = new StatusServer(config, app.get(Metrics), () => worker.isReady);
+  await status.listen();
   const stop = (): void => worker.shutdown();
   for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.once(signal, stop);
   process.send?.({ type: 'ready' });
@@ -28,7 +37,9 @@ async function main(): Promise<void> {
   try {
     await worker.run();
   } finally {
+    await status.close();
     await app.close();
+    await tracing?.close();
   }
 }
 

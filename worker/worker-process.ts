@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { INestApplicationContext } from '@nestjs/common';
 import { getDataSourceToken } from '@nestjs/typeorm';
-import { NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
+import { bundleWorkflowCode, NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
 import { CronActivityProvider } from '../activities/cron.activities';
 import { ExportActivityProvider } from '../activities/export.activities';
 import { RunActivityProvider } from '../activities/run.activities';
@@ -16,6 +16,7 @@ import { EventPartitionSweep } from '../src/streams/event-partitions';
 import { ThreadRetentionSweep } from '../src/threads/thread-retention.sweep';
 import { StoreExpirySweep } from '../src/store/store-expiry.sweep';
 import { Sweeper } from '../src/sweeps/sweeper';
+import { telemetry } from '../src/telemetry/telemetry';
 import { TracePartitionSweep } from '../src/traces/trace-partition-sweep';
 import { DeliverySweep } from '../src/webhooks/delivery-sweep';
 import { EXPORT_PARTITIONS_QUEUE } from '../workflows/contracts/export.contract';
@@ -24,10 +25,17 @@ import { CRONS_QUEUE, EXPORTS_QUEUE, RUNS_QUEUE, WEBHOOKS_QUEUE } from '../workf
 /** Built once by `npm run build`; a source checkout (tests) bundles on the spot. */
 const BUNDLE = join(__dirname, '..', 'workflow-bundle.js');
 
-function workflowSource(): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
-  return existsSync(BUNDLE)
-    ? { workflowBundle: { codePath: BUNDLE } }
-    : { workflowsPath: require.resolve('../workflows') };
+type WorkflowSource = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'plugins'>;
+
+/** Traced workflows have the tracer's interceptors in their bundle, which is made at the start then, once for all queues. */
+async function workflowSource(): Promise<WorkflowSource> {
+  const workflowsPath = require.resolve('../workflows');
+  const traces = telemetry()?.temporal;
+  if (traces) {
+    const plugins = [traces];
+    return { workflowBundle: await bundleWorkflowCode({ workflowsPath, plugins }), plugins };
+  }
+  return existsSync(BUNDLE) ? { workflowBundle: { codePath: BUNDLE } } : { workflowsPath };
 }
 
 /** The Temporal workers of a process, one per task queue, and the sweeps; started and drained together. */
@@ -36,7 +44,8 @@ export class WorkerProcess {
     private readonly connection: NativeConnection,
     private readonly workers: Worker[],
     private readonly sweeper: Sweeper,
-    private readonly beforeDrain: () => void,
+    private readonly handBack: () => void,
+    private readonly handBackAfterMs: number,
   ) {}
 
   static async create(app: INestApplicationContext, config: AppConfig): Promise<WorkerProcess> {
@@ -45,10 +54,10 @@ export class WorkerProcess {
     const activityWorker: Omit<WorkerOptions, 'taskQueue'> = {
       connection,
       namespace,
-      shutdownGraceTime: config.shutdownGraceMs,
-      shutdownForceTime: config.shutdownGraceMs + 5_000,
+      shutdownGraceTime: config.handBackAfterMs + config.shutdownGraceMs,
+      shutdownForceTime: config.handBackAfterMs + config.shutdownGraceMs + 5_000,
     };
-    const shared: Omit<WorkerOptions, 'taskQueue'> = { ...activityWorker, ...workflowSource() };
+    const shared: Omit<WorkerOptions, 'taskQueue'> = { ...activityWorker, ...(await workflowSource()) };
     const workers = await Promise.all([
       Worker.create({
         ...shared,
@@ -102,7 +111,13 @@ export class WorkerProcess {
       ],
       config.sweepIntervalMs,
     );
-    return new WorkerProcess(connection, workers, sweeper, () => app.get(RunExecutor).handBackAll());
+    const handBack = (): void => app.get(RunExecutor).handBackAll();
+    return new WorkerProcess(connection, workers, sweeper, handBack, config.handBackAfterMs);
+  }
+
+  /** Whether every queue is polled: from the start on until the shutdown. */
+  get isReady(): boolean {
+    return this.workers.every((worker) => worker.getState() === 'RUNNING');
   }
 
   /** Polls until `shutdown`; resolves when every activity has ended or handed its work back. */
@@ -116,8 +131,13 @@ export class WorkerProcess {
     }
   }
 
+  /**
+   * Takes no more work. Its runs go on here for as long as GANTRY_HAND_BACK_AFTER_SECONDS allows, so that they end on the
+   * code that they began on; then they are given away at their next checkpoint.
+   */
   shutdown(): void {
-    this.beforeDrain();
+    if (this.handBackAfterMs > 0) setTimeout(this.handBack, this.handBackAfterMs).unref();
+    else this.handBack();
     for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   }
 }

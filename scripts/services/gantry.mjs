@@ -101,6 +101,11 @@ async function bringUpServices(settings, ports, secrets, context) {
   return { databaseUrl, temporalAddress: address, temporalUiUrl: uiUrl, s3: s3Endpoint };
 }
 
+/** @param {string | undefined} seconds @param {number} usual */
+function milliseconds(seconds, usual) {
+  return Number(seconds || usual) * 1000;
+}
+
 /**
  * @param {string} apiUrl
  * @param {string} script
@@ -117,7 +122,8 @@ function apiPart(apiUrl, script, env) {
     cwd: ROOT,
     ipc: true,
     stopSignal: 'SIGTERM',
-    stopGraceMs: 10_000,
+    stopGraceMs:
+      5_000 + milliseconds(env.GANTRY_DRAIN_DELAY_SECONDS, 0) + milliseconds(env.GANTRY_DRAIN_TIMEOUT_SECONDS, 5),
     ready: async (child) => {
       const deadline = Date.now() + API_READY_MS;
       while (!child.exit) {
@@ -148,7 +154,11 @@ function workerPart(script, env) {
     cwd: ROOT,
     ipc: true,
     stopSignal: 'SIGTERM',
-    stopGraceMs: 25_000, // its own drain takes up to 20 s
+    // Its own drain takes up to 5 s more than the two.
+    stopGraceMs:
+      10_000 +
+      milliseconds(env.GANTRY_HAND_BACK_AFTER_SECONDS, 0) +
+      milliseconds(env.GANTRY_SHUTDOWN_GRACE_SECONDS, 15),
     ready: async (child) => {
       const tooLate = new AbortController();
       const timer = sleep(WORKER_READY_MS, undefined, { signal: tooLate.signal }).then(() => {

@@ -19,9 +19,10 @@ import { TenantsModule } from './tenants.module';
   providers: [
     ApiKeysService,
     KeyUsage,
-    { provide: APP_GUARD, useClass: AuthGuard },
+    AuthGuard,
+    { provide: APP_GUARD, useExisting: AuthGuard },
     { provide: APP_INTERCEPTOR, useClass: TenantScopeInterceptor },
   ],
-  exports: [ApiKeysService],
+  exports: [ApiKeysService, AuthGuard],
 })
 export class AuthModule {}

@@ -1,5 +1,6 @@
 import { DynamicModule, Module } from '@nestjs/common';
 import { AppConfig } from './config';
+import { HttpSettings } from './http-settings';
 
 @Module({})
 export class ConfigModule {
@@ -8,8 +9,11 @@ export class ConfigModule {
     return {
       module: ConfigModule,
       global: true,
-      providers: [{ provide: AppConfig, useValue: config }],
-      exports: [AppConfig],
+      providers: [
+        { provide: AppConfig, useValue: config },
+        { provide: HttpSettings, useFactory: () => HttpSettings.read(config.graphConfigPath) },
+      ],
+      exports: [AppConfig, HttpSettings],
     };
   }
 }

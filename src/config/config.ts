@@ -36,8 +36,21 @@ const environmentSchema = z.object({
   TEMPORAL_TLS_KEY_PATH: z.string().min(1).optional(),
   GANTRY_HOST: z.string().min(1).default('127.0.0.1'),
   GANTRY_PORT: port.default(2024),
+  GANTRY_WORKER_HOST: z.string().min(1).default('127.0.0.1'),
+  GANTRY_WORKER_PORT: z.union([z.literal('off').transform(() => undefined), port]).default(2025),
+  GANTRY_TEMPORAL_METRICS: z
+    .string()
+    .regex(/^\S+:\d{1,5}$/, 'must be host:port')
+    .optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url().optional(),
+  GANTRY_METRICS_TOKEN: z.string().min(16, 'must have 16 characters or more').optional(),
   GANTRY_API_URL: z.url().optional(),
   GANTRY_CONFIG: z.string().min(1).default('langgraph.json'),
+  GANTRY_REVISION: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be up to 100 letters, digits, dots, dashes, underscores')
+    .optional(),
   GANTRY_AUTH: flag.default(false),
   GANTRY_API_KEY: z.string().min(16, 'must have 16 characters or more').optional(),
   GANTRY_INTERNAL_KEY: z.string().min(16, 'must have 16 characters or more').optional(),
@@ -55,6 +68,9 @@ const environmentSchema = z.object({
   GANTRY_RUN_LOST_ATTEMPTS: positiveInt.default(10),
   GANTRY_HEARTBEAT_TIMEOUT_SECONDS: z.coerce.number().int().min(2).default(10),
   GANTRY_SHUTDOWN_GRACE_SECONDS: positiveInt.default(15),
+  GANTRY_HAND_BACK_AFTER_SECONDS: z.coerce.number().min(0).default(0),
+  GANTRY_DRAIN_DELAY_SECONDS: z.coerce.number().min(0).default(0),
+  GANTRY_DRAIN_TIMEOUT_SECONDS: z.coerce.number().min(0).default(5),
   GANTRY_GRAPH_THREADS_MIN: positiveInt.default(1),
   GANTRY_GRAPH_THREADS_MAX: positiveInt.default(4),
   GANTRY_RUNS_PER_WORKER: positiveInt.default(200),
@@ -178,12 +194,39 @@ export class AppConfig {
   get port(): number {
     return this.env.GANTRY_PORT;
   }
+  /** Whether the API can be reached from this machine only. */
+  get isLoopback(): boolean {
+    return LOOPBACK_HOSTS.has(this.env.GANTRY_HOST);
+  }
+  /** Where a worker answers for its metrics and its health; undefined: nowhere. */
+  get workerListener(): { host: string; port: number } | undefined {
+    const { GANTRY_WORKER_HOST: host, GANTRY_WORKER_PORT: listening } = this.env;
+    return listening === undefined ? undefined : { host, port: listening };
+  }
+  /** Where Temporal's SDK answers for its own metrics in a worker; undefined: nowhere. */
+  get temporalMetrics(): string | undefined {
+    return this.env.GANTRY_TEMPORAL_METRICS;
+  }
+  /** Whether an OpenTelemetry collector gets traces; which, and how, the standard OTEL_… variables tell the exporter. */
+  get tracesAreExported(): boolean {
+    return (
+      this.env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined || this.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT !== undefined
+    );
+  }
+  /** Lets a scraper read /metrics, of the api and of the workers. */
+  get metricsToken(): string | undefined {
+    return this.env.GANTRY_METRICS_TOKEN;
+  }
   /** Where this deployment's own processes reach its API, for the traces of its runs. */
   get apiUrl(): string {
     return this.env.GANTRY_API_URL ?? `http://${this.env.GANTRY_HOST}:${this.env.GANTRY_PORT}`;
   }
   get graphConfigPath(): string {
     return resolve(this.env.GANTRY_CONFIG);
+  }
+  /** What the operator calls this state of the graphs' code, such as a commit; undefined: a hash of the code. */
+  get revision(): string | undefined {
+    return this.env.GANTRY_REVISION;
   }
   get authEnabled(): boolean {
     return this.env.GANTRY_AUTH;
@@ -238,6 +281,18 @@ export class AppConfig {
   }
   get shutdownGraceMs(): number {
     return this.env.GANTRY_SHUTDOWN_GRACE_SECONDS * 1000;
+  }
+  /** How long the runs of a worker that was told to stop may go on to their end, before they are given away. */
+  get handBackAfterMs(): number {
+    return this.env.GANTRY_HAND_BACK_AFTER_SECONDS * 1000;
+  }
+  /** Between the moment an api stops being ready and the moment it stops taking connections. */
+  get drainDelayMs(): number {
+    return this.env.GANTRY_DRAIN_DELAY_SECONDS * 1000;
+  }
+  /** For requests that are under way when an api stops. */
+  get drainTimeoutMs(): number {
+    return this.env.GANTRY_DRAIN_TIMEOUT_SECONDS * 1000;
   }
   get graphThreads(): { min: number; max: number } {
     return { min: this.env.GANTRY_GRAPH_THREADS_MIN, max: this.env.GANTRY_GRAPH_THREADS_MAX };
@@ -309,6 +364,12 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
   if (parsed.success) {
     if (!parsed.data.GANTRY_AUTH && !LOOPBACK_HOSTS.has(host)) {
       problems.push(`GANTRY_HOST=${host} is reachable from other machines: set GANTRY_AUTH=on, or bind 127.0.0.1`);
+    }
+    const workerHost = parsed.data.GANTRY_WORKER_HOST;
+    if (!LOOPBACK_HOSTS.has(workerHost) && parsed.data.GANTRY_METRICS_TOKEN === undefined) {
+      problems.push(
+        `GANTRY_WORKER_HOST=${workerHost} is reachable from other machines: set GANTRY_METRICS_TOKEN, or bind 127.0.0.1`,
+      );
     }
     if (parsed.data.GANTRY_GRAPH_THREADS_MIN > parsed.data.GANTRY_GRAPH_THREADS_MAX) {
       problems.push('GANTRY_GRAPH_THREADS_MIN must not be above GANTRY_GRAPH_THREADS_MAX');

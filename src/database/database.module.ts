@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AppConfig } from '../config/config';
 import { dataSourceOptions } from './data-source';
+import { DatabaseMetrics } from './database.metrics';
 import { Notifications } from './notifications';
 
 @Module({
@@ -16,7 +17,7 @@ import { Notifications } from './notifications';
       }),
     }),
   ],
-  providers: [Notifications],
-  exports: [Notifications],
+  providers: [DatabaseMetrics, Notifications],
+  exports: [DatabaseMetrics, Notifications],
 })
 export class DatabaseModule {}

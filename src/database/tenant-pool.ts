@@ -47,6 +47,18 @@ export class TenantPool extends EventEmitter {
     });
   }
 
+  get totalCount(): number {
+    return this.system.totalCount + this.tenants.totalCount;
+  }
+
+  get idleCount(): number {
+    return this.system.idleCount + this.tenants.idleCount;
+  }
+
+  get waitingCount(): number {
+    return this.system.waitingCount + this.tenants.waitingCount;
+  }
+
   end(callback: (error?: Error) => void): void {
     Promise.all([this.system.end(), this.tenants.end()]).then(() => callback(), callback);
   }

@@ -6,6 +6,7 @@ import { DestinationEntity } from './destination.entity';
 import { DestinationsRepository } from './destinations.repository';
 import { DestinationsService } from './destinations.service';
 import { ExportExecutionService } from './export-execution.service';
+import { ExportMetrics } from './export.metrics';
 import { ExportRunsRepository } from './export-runs.repository';
 import { ExportSweep } from './export-sweep';
 import { ExportVerifier } from './export-verifier';
@@ -21,6 +22,7 @@ import { TraceReader } from './trace-reader';
     DestinationsRepository,
     DestinationsService,
     ExportExecutionService,
+    ExportMetrics,
     ExportRunsRepository,
     ExportSweep,
     ExportVerifier,

@@ -6,6 +6,7 @@ import { AppConfig } from '../config/config';
 import { DestinationsService, OpenDestination } from './destinations.service';
 import { ExportColumn, exportColumns } from './export-columns';
 import { ExportFailure } from './export-failure';
+import { ExportMetrics } from './export.metrics';
 import { dayFolder, exportFolder, partName } from './export-layout';
 import { exportManifest } from './export-manifest';
 import { ExportFile, ExportRunRow, ExportRunsRepository } from './export-runs.repository';
@@ -52,6 +53,7 @@ export class ExportExecutionService {
     private readonly reader: TraceReader,
     private readonly encoder: ParquetEncoder,
     private readonly verifier: ExportVerifier,
+    private readonly metrics: ExportMetrics,
   ) {}
 
   /** How long the export may still run, when it is its turn; `wait` when others are first, `over` when it has ended. */
@@ -91,10 +93,14 @@ export class ExportExecutionService {
     onProgress: (progress: PartitionProgress) => void,
   ): Promise<PartitionOutcome> {
     try {
-      return await this.attempt(tenantId, exportId, exportRunId, signal, onProgress);
+      const outcome = await this.attempt(tenantId, exportId, exportRunId, signal, onProgress);
+      this.metrics.partitionAttempted('completed');
+      return outcome;
     } catch (error) {
       // A cancelled attempt and one that has lost the partition haven't failed.
-      if (signal.aborted || error instanceof LostPartition) throw error;
+      const isStopped = signal.aborted || error instanceof LostPartition;
+      this.metrics.partitionAttempted(isStopped ? 'stopped' : 'failed');
+      if (isStopped) throw error;
       throw await this.recorded(tenantId, exportRunId, error);
     }
   }
@@ -121,13 +127,15 @@ export class ExportExecutionService {
       if (wrong) throw new ExportFailure(`${wrong.objectKey} is not in the bucket as it was written`, true);
       const folder = exportFolder(destination.config, exportId);
       const manifest = exportManifest(row, runs, files, destination.config);
-      return await this.exports.complete(tenantId, exportId, async () => {
+      const isCompleted = await this.exports.complete(tenantId, exportId, async () => {
         await destination.store.put(`${folder}/_manifest.json`, Buffer.from(manifest), {
           contentType: 'application/json',
           signal,
         });
         await destination.store.put(`${folder}/_SUCCESS`, Buffer.alloc(0), { signal });
       });
+      if (isCompleted) this.metrics.exportEnded('Completed');
+      return isCompleted;
     } catch (error) {
       throw signal.aborted || error instanceof ExportFailure ? error : this.explained(error);
     } finally {
@@ -143,6 +151,7 @@ export class ExportExecutionService {
     message: string | undefined,
   ): Promise<void> {
     await this.exports.end(tenantId, exportId, ending, message);
+    this.metrics.exportEnded(ending);
   }
 
   /** The tenant's exports that may have their turn now. */
@@ -189,6 +198,7 @@ export class ExportExecutionService {
         this.runs,
         this.reader,
         this.encoder,
+        this.metrics,
         destination,
         tenantId,
         row,
@@ -303,6 +313,7 @@ class PartitionWork {
     private readonly runs: ExportRunsRepository,
     private readonly reader: TraceReader,
     private readonly encoder: ParquetEncoder,
+    private readonly metrics: ExportMetrics,
     private readonly destination: OpenDestination,
     private readonly tenantId: TenantId,
     private readonly row: ExportRow,
@@ -378,6 +389,7 @@ class PartitionWork {
       lastKey: plan.lastKey,
     };
     if (!(await this.runs.addFile(tenantId, run.attempt, written))) throw new LostPartition();
+    this.metrics.fileWritten(spooled.rows, file.length);
     return written;
   }
 }

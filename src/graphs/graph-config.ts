@@ -50,7 +50,6 @@ const graphConfigSchema = z.looseObject({
       path: z.never('a store of your own is not supported: Gantry keeps items in its Postgres').optional(),
     })
     .optional(),
-  http: z.looseObject({ disable_mcp: z.boolean().optional() }).optional(),
 });
 
 /** `retry`: start it again, with the same idempotency key. `interrupt`: stop before it and let a person decide. */
@@ -72,12 +71,6 @@ export interface GraphConfig {
   store: StoreSettings;
   /** Environment of graph code, beside the process's own. */
   env: Record<string, string>;
-  http: HttpSwitches;
-}
-
-/** Parts of the API that are not to be served. */
-export interface HttpSwitches {
-  disableMcp: boolean;
 }
 
 /**
@@ -117,8 +110,7 @@ export function readGraphConfig(path: string): GraphConfig {
   }
   if (problems.length > 0) throw new ConfigError(problems);
   const env = envFile ? parseDotenv(readFileSync(envFile)) : ((parsed.data.env as Record<string, string>) ?? {});
-  const { disable_mcp: disableMcp = false } = parsed.data.http ?? {};
-  return { path, graphs, env, store, http: { disableMcp } };
+  return { path, graphs, env, store };
 }
 
 function storeSettings(section: z.infer<typeof graphConfigSchema>['store'], folder: string): StoreSettings {

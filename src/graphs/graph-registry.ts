@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v5 as uuidv5 } from 'uuid';
 import { AppConfig } from '../config/config';
+import { graphRevision } from './graph-revision';
 import { GraphConfig, GraphSource, type OnUnknown, readGraphConfig } from './graph-config';
 
 /** The namespace that LangGraph servers derive the id of a graph's default assistant in. */
@@ -10,10 +11,18 @@ const ASSISTANT_NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 @Injectable()
 export class GraphRegistry {
   readonly config: GraphConfig;
+  /** Of the graphs' code: GANTRY_REVISION, or a hash of it. Each run carries the one that it ran on. */
+  readonly revision: string;
   private readonly byId: Map<string, GraphSource>;
 
   constructor(config: AppConfig) {
     this.config = readGraphConfig(config.graphConfigPath);
+    this.revision =
+      config.revision ??
+      graphRevision(
+        this.config.path,
+        this.config.graphs.map(({ file }) => file),
+      );
     this.byId = new Map(this.config.graphs.map((graph) => [graph.graphId, graph]));
   }
 

@@ -1,5 +1,7 @@
 import { DynamicModule, Injectable, Module, OnModuleInit, OnModuleDestroy } from '@nestjs/common';
 import { AppConfig } from '../config/config';
+import { HttpSettings } from '../config/http-settings';
+import { Metrics } from '../metrics/metrics';
 import { GraphRegistry } from './graph-registry';
 import { GraphHost } from './host/graph-host';
 
@@ -9,7 +11,19 @@ const CONNECTIONS_PER_THREAD = 4;
 /** Ties the pool of graph threads to the life of the process: a graph that fails to load fails the start. */
 @Injectable()
 class GraphHostLifecycle implements OnModuleInit, OnModuleDestroy {
-  constructor(private readonly host: GraphHost) {}
+  constructor(
+    private readonly host: GraphHost,
+    metrics: Metrics,
+  ) {
+    const threads = metrics.gauge({
+      name: 'gantry_graph_threads',
+      help: 'Threads for graph code; blocked: busy with one piece of code, so that it answers nothing',
+      labelNames: ['state'],
+      collect: () => {
+        for (const [state, count] of Object.entries(host.census())) threads.set({ state }, count);
+      },
+    });
+  }
 
   onModuleInit(): Promise<void> {
     return this.host.start();
@@ -43,8 +57,8 @@ function describe(purpose: Purpose): DynamicModule {
       GraphHostLifecycle,
       {
         provide: GraphHost,
-        inject: [AppConfig, GraphRegistry],
-        useFactory: (config: AppConfig, registry: GraphRegistry) => {
+        inject: [AppConfig, GraphRegistry, HttpSettings],
+        useFactory: (config: AppConfig, registry: GraphRegistry, { mountPrefix }: HttpSettings) => {
           const host = new GraphHost({
             threads: purpose === 'run' ? config.graphThreads : { min: 1, max: 2 },
             env: registry.config.env,
@@ -55,7 +69,7 @@ function describe(purpose: Purpose): DynamicModule {
               databasePool: CONNECTIONS_PER_THREAD,
               ...(purpose === 'run' &&
                 config.tracing && {
-                  tracing: { apiUrl: `${config.apiUrl}/api/v1`, apiKey: config.internalKey ?? 'none' },
+                  tracing: { apiUrl: `${config.apiUrl}${mountPrefix}/api/v1`, apiKey: config.internalKey ?? 'none' },
                 }),
             },
           });

@@ -10,8 +10,11 @@ export class ErrorFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const context = host.switchToHttp();
-    const request = context.getRequest<FastifyRequest>();
-    const reply = context.getResponse<FastifyReply>();
+    this.answer(error, context.getRequest<FastifyRequest>(), context.getResponse<FastifyReply>());
+  }
+
+  /** The same for routes that no controller has. */
+  answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const known = toApiError(error, request);
     if (!known) {
       this.logger.error({ err: error, request_id: request.id, route: request.routeOptions.url }, 'Unexpected error');

@@ -4,12 +4,24 @@ import type { Readable } from 'node:stream';
 import type { Type, DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
-import { LogController } from 'fastify';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host';
+import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
+import { AuthGuard } from '../auth/auth.guard';
 import { AppConfig } from '../config/config';
+import { type CorsSettings, HttpSettings } from '../config/http-settings';
+import { CustomApp } from '../custom-app/custom-app';
+import { CustomRoutes } from '../custom-app/custom-routes';
+import { serveCustomApp } from '../custom-app/custom-app.plugin';
+import { readGraphConfig } from '../graphs/graph-config';
+import { telemetry } from '../telemetry/telemetry';
 import { ApiError } from './api-error';
+import { statusOf, whenAnswered } from './answered';
+import { HttpMetrics } from './http.metrics';
 import { NestLogger } from './logging';
+import { OpenStreams } from './open-streams';
 import { serveOpenApi } from './openapi';
+import { urlRewriter } from './url-rewriter';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -18,28 +30,15 @@ declare module 'fastify' {
   }
 }
 
-/** Headers that a browser client reads: run ids from the two locations, totals from the two paginations. */
-const EXPOSED_HEADERS = [
-  'Content-Location',
-  'Location',
-  'X-Pagination-Total',
-  'X-Pagination-Next',
-  'X-Request-Id',
-  'Mcp-Session-Id',
-  'Retry-After',
-];
-
-/** `/thread/…` is how the contract's webhook list spells `/threads/…`: one handler serves both. */
-function rewriteUrl(url: string): string {
-  return url.startsWith('/thread/') ? `/threads/${url.slice('/thread/'.length)}` : url;
-}
-
 /** The HTTP application, complete but not listening: the process listens, tests inject. */
 export async function createHttpApp(
   rootModule: Type | DynamicModule,
   config: AppConfig,
   logger: Logger,
 ): Promise<NestFastifyApplication> {
+  const settings = HttpSettings.read(config.graphConfigPath);
+  const customApp = settings.app && (await CustomApp.start(settings.app, readGraphConfig(config.graphConfigPath).env));
+  const rewriteUrl = urlRewriter(settings, customApp);
   const adapter = new FastifyAdapter({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -51,23 +50,60 @@ export async function createHttpApp(
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && given.length <= 200 ? given : randomUUID();
     },
-    rewriteUrl: (request: IncomingMessage) => rewriteUrl(request.url ?? '/'),
+    rewriteUrl: (request: IncomingMessage) => rewriteUrl(request.method ?? 'GET', request.url ?? '/'),
   });
+  const fastify = adapter.getInstance();
+  fastify.decorate('openStreams', new OpenStreams());
+  if (customApp) fastify.addHook('onClose', () => customApp.close());
   const app = await NestFactory.create<NestFastifyApplication>(rootModule, adapter, {
     bodyParser: false,
     logger: new NestLogger(logger),
     abortOnError: false,
   });
-  app.enableCors({
-    origin: '*',
-    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-    exposedHeaders: EXPOSED_HEADERS,
-    maxAge: 600,
-  });
+  answerBrowsers(app, settings.cors);
   readBodies(app);
-  logRequests(app, logger);
-  serveOpenApi(app, config);
+  logRequests(app, logger, settings);
+  app.get(HttpMetrics).observe(app);
+  telemetry()?.observe(app);
+  if (!settings.isMetaDisabled) serveOpenApi(app, config, settings);
+  if (customApp) await serveCustomApp(fastify, customApp, customAppGuard(app, settings));
   return app;
+}
+
+/** Pages of other origins: Studio and chat front ends call this API from the browser. */
+function answerBrowsers(app: NestFastifyApplication, cors: CorsSettings): void {
+  // Asked for by browsers before a public page may reach a private address, such as this machine's own.
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .addHook('onSend', (request, reply, _payload, done) => {
+      if (request.method === 'OPTIONS' && request.headers['access-control-request-private-network'] === 'true') {
+        void reply.header('access-control-allow-private-network', 'true');
+      }
+      done();
+    });
+  app.enableCors({
+    origin: cors.origins.includes('*') ? '*' : cors.origins,
+    methods: cors.methods,
+    ...(cors.headers && { allowedHeaders: cors.headers }),
+    credentials: cors.credentials,
+    exposedHeaders: cors.exposedHeaders,
+    maxAge: cors.maxAgeSeconds,
+  });
+}
+
+/** The user's own routes are open, as on other servers of this API, unless `enable_custom_route_auth` says otherwise. */
+function customAppGuard(
+  app: NestFastifyApplication,
+  settings: HttpSettings,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  if (!settings.protectsApp) return () => Promise.resolve();
+  const guard = app.get(AuthGuard);
+  return async (request, reply) => {
+    // As for a route of a controller that says nothing about its access.
+    const context = new ExecutionContextHost([request, reply], CustomRoutes, serveCustomApp);
+    await guard.canActivate(context);
+  };
 }
 
 function readBodies(app: NestFastifyApplication): void {
@@ -97,25 +133,28 @@ function readBodies(app: NestFastifyApplication): void {
   );
 }
 
-function logRequests(app: NestFastifyApplication, logger: Logger): void {
+function logRequests(app: NestFastifyApplication, logger: Logger, settings: HttpSettings): void {
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
+    whenAnswered(reply, () => logAnswer(request, reply));
     done();
   });
-  fastify.addHook('onResponse', (request, reply, done) => {
-    const level = reply.statusCode >= 500 ? 'error' : reply.statusCode >= 400 ? 'info' : 'debug';
+  const logAnswer = (request: FastifyRequest, reply: FastifyReply): void => {
+    const status = statusOf(reply);
+    const level = status >= 500 ? 'error' : status >= 400 ? 'info' : 'debug';
+    const headers = settings.loggedHeaders.of(request.headers);
     // The route's pattern and not the URL: a query may hold a secret.
     logger[level](
       {
         request_id: request.id,
         method: request.method,
         route: request.routeOptions.url,
-        status: reply.statusCode,
+        status,
         ms: Math.round(reply.elapsedTime),
+        ...(Object.keys(headers).length > 0 && { request_headers: headers }),
       },
       'request',
     );
-    done();
-  });
+  };
 }

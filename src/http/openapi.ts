@@ -1,6 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { AppConfig } from '../config/config';
+import { HttpSettings } from '../config/http-settings';
 
 /** The answer of a streaming route: server-sent events. */
 export const EVENT_STREAM = {
@@ -37,7 +38,7 @@ const ERROR = {
 };
 
 /** The description of what is served, written by the framework from the routes and their schemas. */
-export function openApiDocument(app: NestFastifyApplication, config: AppConfig): OpenAPIObject {
+export function openApiDocument(app: NestFastifyApplication, config: AppConfig, settings: HttpSettings): OpenAPIObject {
   const description = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Gantry')
@@ -47,19 +48,23 @@ export function openApiDocument(app: NestFastifyApplication, config: AppConfig):
     .setVersion(config.version)
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, 'api_key')
     .addSecurityRequirements('api_key')
+    .addServer(settings.mountPrefix || '/')
     .build();
   const document = SwaggerModule.createDocument(app, description);
-  for (const path of Object.values(document.paths)) {
-    for (const operation of [path.get, path.put, path.post, path.patch, path.delete]) {
-      if (operation) operation.responses.default ??= ERROR;
+  for (const [address, path] of Object.entries(document.paths)) {
+    for (const method of ['get', 'put', 'post', 'patch', 'delete'] as const) {
+      const operation = path[method];
+      if (operation && settings.isDisabled(operation.tags ?? [])) delete path[method];
+      else if (operation) operation.responses.default ??= ERROR;
     }
+    if (Object.keys(path).length === 0) delete document.paths[address];
   }
   return document;
 }
 
 /** `/openapi.json` for machines and `/docs` for people. */
-export function serveOpenApi(app: NestFastifyApplication, config: AppConfig): void {
-  SwaggerModule.setup('docs', app, () => openApiDocument(app, config), {
+export function serveOpenApi(app: NestFastifyApplication, config: AppConfig, settings: HttpSettings): void {
+  SwaggerModule.setup('docs', app, () => openApiDocument(app, config, settings), {
     jsonDocumentUrl: 'openapi.json',
     customSiteTitle: 'Gantry API',
   });

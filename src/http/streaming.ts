@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
+import type { OpenStream } from './open-streams';
 
 /** Proxies and clients give up on a silent connection; this is what both SDKs expect as a sign of life. */
 export const HEARTBEAT_MS = 5_000;
@@ -8,7 +9,7 @@ export const HEARTBEAT_MS = 5_000;
  * A response that is written piece by piece. Takes the reply out of the framework's hands, with the headers that hooks and
  * CORS have set so far; tells when the client goes; and keeps to the client's pace.
  */
-export class StreamingResponse {
+export class StreamingResponse implements OpenStream {
   /** Aborted when the client closes the connection. */
   readonly signal: AbortSignal;
   private readonly gone = new AbortController();
@@ -20,10 +21,14 @@ export class StreamingResponse {
     headers: Record<string, string>,
     /** Written every five seconds. */
     beat: string,
+    readonly kind: OpenStream['kind'] = 'events',
   ) {
     this.signal = this.gone.signal;
     reply.hijack();
+    reply.request.answeredAfterMs = reply.elapsedTime;
     const { raw } = reply;
+    const { openStreams } = reply.server;
+    openStreams.add(this);
     raw.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
       'content-type': contentType,
@@ -36,6 +41,7 @@ export class StreamingResponse {
     raw.on('close', () => {
       if (!raw.writableEnded) this.gone.abort();
       clearInterval(this.heartbeat);
+      openStreams.delete(this);
     });
     this.heartbeat = setInterval(() => raw.write(beat), HEARTBEAT_MS);
   }
@@ -50,6 +56,17 @@ export class StreamingResponse {
   end(text = ''): void {
     clearInterval(this.heartbeat);
     this.reply.raw.end(text);
+  }
+
+  /**
+   * Cuts the connection and doesn't end the answer: an end would tell a client that there is no more, while a lost
+   * connection makes both SDKs come back with the last id that they saw. What was written before goes out whole.
+   */
+  breakOff(): void {
+    const { raw } = this.reply;
+    clearInterval(this.heartbeat);
+    if (raw.socket) raw.socket.destroySoon();
+    else raw.destroy();
   }
 }
 
@@ -69,6 +86,6 @@ export function sseFrame(event: string, data: string, id: number): string {
 /** JSON whose beginning may take hours: line breaks before it keep the connection alive and are white space to a parser. */
 export class LateJsonResponse extends StreamingResponse {
   constructor(reply: FastifyReply, headers: Record<string, string>) {
-    super(reply, 'application/json; charset=utf-8', headers, '\n');
+    super(reply, 'application/json; charset=utf-8', headers, '\n', 'wait');
   }
 }

@@ -10,10 +10,12 @@ import { ThreadRetentionSweep } from '../threads/thread-retention.sweep';
 import { ThreadsRepository } from '../threads/threads.repository';
 import { WebhooksModule } from '../webhooks/webhooks.module';
 import { RunExecutor } from './run-executor';
+import { RunHeaders } from './run-headers';
 import { RunLifecycleRepository } from './run-lifecycle.repository';
 import { RunSweep } from './run-sweep';
 import { RunWebhooks } from './run-webhooks';
 import { RunEntity } from './run.entity';
+import { RunMetrics } from './run.metrics';
 
 /** The worker's half: taking runs, running their graphs, ending them. */
 @Module({
@@ -26,7 +28,16 @@ import { RunEntity } from './run.entity';
     WebhooksModule,
     CryptoModule,
   ],
-  providers: [RunLifecycleRepository, RunExecutor, RunSweep, RunWebhooks, ThreadsRepository, ThreadRetentionSweep],
+  providers: [
+    RunLifecycleRepository,
+    RunExecutor,
+    RunHeaders,
+    RunMetrics,
+    RunSweep,
+    RunWebhooks,
+    ThreadsRepository,
+    ThreadRetentionSweep,
+  ],
   exports: [RunExecutor, RunSweep],
 })
 export class RunExecutionModule {}

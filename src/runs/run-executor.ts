@@ -13,9 +13,11 @@ import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
 import { completedEnding, deletedEnding, failedEnding, type RunEnding } from './run-ending';
+import { RunHeaders } from './run-headers';
 import { type HeldRun, RunLifecycleRepository } from './run-lifecycle.repository';
 import { RunWebhooks } from './run-webhooks';
 import { RunEntity } from './run.entity';
+import { RunMetrics } from './run.metrics';
 
 export interface ExecuteOptions {
   /** Aborted when Temporal ends the attempt. */
@@ -49,6 +51,8 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     private readonly notifications: Notifications,
     private readonly webhooks: RunWebhooks,
     private readonly orchestrator: RunOrchestrator,
+    private readonly metrics: RunMetrics,
+    private readonly headers: RunHeaders,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -67,7 +71,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
    * @throws ExecutionBroken or the database's error when the attempt failed and not the graph: it can be repeated.
    */
   async execute(runId: string, { signal, isCancelRequested, onNode }: ExecuteOptions): Promise<ExecuteRunResult> {
-    const held = await this.lifecycle.begin(runId);
+    const held = await this.lifecycle.begin(runId, this.registry.revision);
     if (held.state === 'waiting') return { ending: 'waiting' };
     if (held.state === 'ended') return { ending: held.ending };
     const { run, before } = held;
@@ -82,21 +86,27 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     };
     signal.addEventListener('abort', onAbort);
     this.active.set(runId, active);
+    this.metrics.attemptBegun(run);
+    let ending: 'finished' | 'handed-back' | 'broken' = 'broken';
     try {
       if (signal.aborted) onAbort();
       else if (active.cancelled) active.abort.abort('cancelled');
       const outcome = await this.runGraph(held, active.abort.signal, onNode);
       if (outcome.status === 'handed-back' && !outcome.inDoubt) await this.lifecycle.recordHandBack(runId, run.attempt);
+      if (outcome.status === 'handed-back') ending = 'handed-back';
       if (outcome.status === 'handed-back' || (outcome.status === 'aborted' && !active.cancelled)) {
         throw new ExecutionBroken('This worker gave the run away: its next attempt goes on at the checkpoint');
       }
-      return await this.finish(run, outcome);
+      const result = await this.finish(run, outcome);
+      ending = 'finished';
+      return result;
     } catch (error) {
       if (error instanceof EventsRefused) throw new ExecutionBroken(error.message);
       throw error;
     } finally {
       signal.removeEventListener('abort', onAbort);
       this.active.delete(runId);
+      this.metrics.attemptEnded(run, ending);
     }
   }
 
@@ -155,9 +165,10 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     lastWrite.catch(() => undefined);
     const { runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata } = run;
     const onUnknown = this.registry.onUnknown(graphId);
+    const headers = this.headers.open(tenantId, runId, kwargs.sealed_headers);
     const outcome = await this.graphs.execute(
       {
-        ...{ runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata, onUnknown },
+        ...{ runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata, headers, onUnknown },
         handedBack: before?.handedBack ?? false,
         told,
       },
@@ -217,7 +228,8 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
       return this.webhooks.enqueue(manager, run, ending);
     });
     if (!ended) return undefined;
-    const { next, deliveryId } = ended;
+    const { run, next, deliveryId } = ended;
+    this.metrics.runEnded(run, ending.status);
     if (next) {
       this.orchestrator.start(next).catch((error: unknown) => {
         this.logger.warn({ err: error, run_id: next.runId }, 'Next run not started yet: the sweep will do it');

@@ -39,24 +39,29 @@ export interface Ended {
 export class RunLifecycleRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
-  /** Takes the run for an attempt. From here on every earlier attempt is fenced. */
-  begin(runId: string): Promise<Held> {
+  /**
+   * Takes the run for an attempt. From here on every earlier attempt is fenced.
+   * @param revision of the graphs' code that the attempt runs
+   */
+  begin(runId: string, revision: string): Promise<Held> {
     return this.database.transaction(async (manager): Promise<Held> => {
       const run = await lockRun(manager, runId);
       if (!run) return { state: 'ended', ending: 'deleted' };
       if (run.status !== 'pending' && run.status !== 'running') return { state: 'ended', ending: run.status };
       const [taken]: [{ attempt: number; started_at: Date; next_seq: number }[], number] = await manager.query(
-        `UPDATE runs SET status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()), updated_at = now()
+        `UPDATE runs SET status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()), updated_at = now(),
+           metadata = metadata || jsonb_build_object('revision_id', $3::text)
          WHERE run_id = $1
            AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = $2 AND o.status = 'running' AND o.run_id <> $1)
          RETURNING attempt, started_at, (SELECT coalesce(max(seq), -1) + 1 FROM run_events WHERE run_id = $1) AS next_seq`,
-        [runId, run.threadId],
+        [runId, run.threadId, revision],
       );
       const [row] = taken;
       if (!row) return { state: 'waiting' };
       const { attempt, started_at: startedAt, next_seq: nextSeq } = row;
       const before = attempt > 1 ? await lookBack(manager, run) : null;
-      return { state: 'held', run: { ...run, status: 'running', attempt, startedAt }, nextSeq, before };
+      const metadata = { ...run.metadata, revision_id: revision };
+      return { state: 'held', run: { ...run, status: 'running', attempt, startedAt, metadata }, nextSeq, before };
     });
   }
 

@@ -1,7 +1,8 @@
-import { Injectable, OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { TenantId } from '../auth/tenant';
 import type { StreamMode } from '../graphs/host/protocol';
+import { Drain } from '../http/drain';
 import { LateJsonResponse, sseFrame, SseResponse, type StreamingResponse } from '../http/streaming';
 import { EventReader } from '../streams/event-reader';
 import { END_EVENT, type RunEnd, type RunEvent } from '../streams/run-event';
@@ -20,18 +21,13 @@ export interface StreamOptions {
 
 /** Answers that wait for a run: its events as they come, or its result. Everything comes from the event log. */
 @Injectable()
-export class RunStreamsService implements OnModuleDestroy {
-  private closing = false;
-
+export class RunStreamsService {
   constructor(
     private readonly reader: EventReader,
     private readonly runs: RunsService,
     private readonly threads: ThreadsService,
+    private readonly drain: Drain,
   ) {}
-
-  onModuleDestroy(): void {
-    this.closing = true;
-  }
 
   /** Server-sent events until the run's end. A client may come back with the last id that it saw. */
   async stream(tenantId: TenantId, run: RunEntity, reply: FastifyReply, options: StreamOptions): Promise<void> {
@@ -91,7 +87,8 @@ export class RunStreamsService implements OnModuleDestroy {
   ): Promise<void> {
     if (!response.signal.aborted) return response.end(text);
     // It was this server that closed the connection, not the client.
-    if (cancelOnDisconnect && !this.closing) await this.runs.cancelIfInFlight(tenantId, run.runId, 'interrupt');
+    if (cancelOnDisconnect && !this.drain.isDraining)
+      await this.runs.cancelIfInFlight(tenantId, run.runId, 'interrupt');
   }
 
   /** For a run whose events have expired: what its row says and its thread holds. */

@@ -4,7 +4,14 @@ import type { Run } from './runs.schemas';
 
 /** A run as the API shows it and as webhooks deliver it. */
 export function toRun(row: RunEntity): Run {
-  const { config, stream_subgraphs: subgraphs, stream_resumable: resumable, ...kwargs } = row.kwargs;
+  const {
+    config,
+    stream_subgraphs: subgraphs,
+    stream_resumable: resumable,
+    // Headers are the graph's alone: neither the API nor a webhook shows them.
+    sealed_headers: _,
+    ...kwargs
+  } = row.kwargs;
   return {
     run_id: row.runId,
     thread_id: row.threadId,

@@ -7,6 +7,7 @@ import { EVENT_STREAM } from '../http/openapi';
 import { project } from '../http/pagination';
 import { Idempotency, type IdempotencyRequest } from './idempotency';
 import { LastEventId } from './last-event-id';
+import { ConfigurableHeaders } from './run-headers';
 import { toRun } from './run.mapper';
 import { locations, RunStreamsService } from './run-streams.service';
 import {
@@ -47,9 +48,10 @@ export class RunsController {
     @Param({ schema: threadParam }) { thread_id }: ThreadParam,
     @Body({ schema: createRunSchema }) body: CreateRun,
     @Idempotency() idempotency: IdempotencyRequest | undefined,
+    @ConfigurableHeaders() headers: Record<string, string>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Run> {
-    const run = await this.runs.create(tenantId, thread_id, body, idempotency);
+    const run = await this.runs.create(tenantId, thread_id, body, idempotency, headers);
     void reply.header('Content-Location', locations(run, 'join')['Content-Location']);
     return toRun(run);
   }
@@ -63,9 +65,10 @@ export class RunsController {
     @Param({ schema: threadParam }) { thread_id }: ThreadParam,
     @Body({ schema: createRunSchema }) body: CreateRun,
     @Idempotency() idempotency: IdempotencyRequest | undefined,
+    @ConfigurableHeaders() headers: Record<string, string>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.create(tenantId, thread_id, body, idempotency);
+    const run = await this.runs.create(tenantId, thread_id, body, idempotency, headers);
     await this.streams.stream(tenantId, run, reply, { after: -1, cancelOnDisconnect: body.on_disconnect === 'cancel' });
   }
 
@@ -78,9 +81,10 @@ export class RunsController {
     @Param({ schema: threadParam }) { thread_id }: ThreadParam,
     @Body({ schema: createRunSchema }) body: CreateRun,
     @Idempotency() idempotency: IdempotencyRequest | undefined,
+    @ConfigurableHeaders() headers: Record<string, string>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.create(tenantId, thread_id, body, idempotency);
+    const run = await this.runs.create(tenantId, thread_id, body, idempotency, headers);
     await this.streams.wait(tenantId, run, reply, body.on_disconnect === 'cancel');
   }
 

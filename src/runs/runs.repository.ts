@@ -21,6 +21,8 @@ export interface NewRun {
   metadata: JsonObject;
   /** What the assistant says; the thread's own comes between the two. */
   assistantMetadata: JsonObject;
+  /** Of the graphs' code, until the worker that takes the run says its own. */
+  revision: string;
   kwargs: RunKwargs;
   /** Sealed. */
   webhook: string | null;
@@ -281,6 +283,7 @@ async function insertRun(
     ...run.metadata,
     graph_id: graphId,
     assistant_id: assistantId,
+    revision_id: run.revision,
   };
   const [times]: Pick<RunEntity, 'scheduledAt' | 'createdAt' | 'updatedAt'>[] = await manager.query(
     `INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, metadata, kwargs, multitask_strategy, webhook,

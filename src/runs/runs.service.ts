@@ -4,6 +4,7 @@ import type { AssistantEntity } from '../assistants/assistant.entity';
 import { AssistantsService } from '../assistants/assistants.service';
 import type { TenantId } from '../auth/tenant';
 import type { JsonObject } from '../database/json';
+import { GraphRegistry } from '../graphs/graph-registry';
 import type { Durability, RunKwargs } from '../graphs/host/protocol';
 import { recordCronOutcome } from '../crons/cron-outcomes';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
@@ -14,6 +15,7 @@ import { type IdempotencyRequest, takeIdempotencyKey } from './idempotency';
 import { CancelAction, RunEntity } from './run.entity';
 import { runErrors } from './run.errors';
 import { completedEnding } from './run-ending';
+import { RunHeaders } from './run-headers';
 import { RunWebhooks } from './run-webhooks';
 import { type Created, type NewRun, type OnEnd, type RunClaim, RunsRepository } from './runs.repository';
 import type { CancelMany, CreateRun, ListRuns } from './runs.schemas';
@@ -40,26 +42,41 @@ export class RunsService {
     private readonly orchestrator: RunOrchestrator,
     private readonly webhookPolicy: WebhookPolicy,
     private readonly webhooks: RunWebhooks,
+    private readonly headers: RunHeaders,
+    private readonly graphs: GraphRegistry,
   ) {}
 
-  /** @throws 404 for an unknown thread or assistant, 409 by `reject`, 422 for a webhook that the policy refuses. */
+  /**
+   * @param headers what the run's graph finds in its `configurable` beside the body's
+   * @throws 404 for an unknown thread or assistant, 409 by `reject`, 422 for a webhook that the policy refuses. */
   async create(
     tenantId: TenantId,
     threadId: string,
     body: CreateRun,
     idempotency?: IdempotencyRequest,
+    headers: Record<string, string> = {},
   ): Promise<RunEntity> {
-    return this.insert(tenantId, await this.prepare(tenantId, body, threadId), idempotency);
+    return this.insert(tenantId, await this.prepare(tenantId, body, headers, threadId), idempotency);
   }
 
   /** A run on a thread of its own, which goes with it unless `on_completion` is `keep`. */
-  async createStateless(tenantId: TenantId, body: CreateRun, idempotency?: IdempotencyRequest): Promise<RunEntity> {
-    return this.insert(tenantId, await this.prepareStateless(tenantId, body), idempotency);
+  async createStateless(
+    tenantId: TenantId,
+    body: CreateRun,
+    idempotency?: IdempotencyRequest,
+    headers: Record<string, string> = {},
+  ): Promise<RunEntity> {
+    return this.insert(tenantId, await this.prepareStateless(tenantId, body, headers), idempotency);
   }
 
   /** All of them or, when one is wrong, none. Each has the request's idempotency key with its position. */
-  async createBatch(tenantId: TenantId, bodies: CreateRun[], idempotency?: IdempotencyRequest): Promise<RunEntity[]> {
-    const runs = await Promise.all(bodies.map((body) => this.prepareStateless(tenantId, body)));
+  async createBatch(
+    tenantId: TenantId,
+    bodies: CreateRun[],
+    idempotency?: IdempotencyRequest,
+    headers: Record<string, string> = {},
+  ): Promise<RunEntity[]> {
+    const runs = await Promise.all(bodies.map((body) => this.prepareStateless(tenantId, body, headers)));
     return Promise.all(
       runs.map((run, index) =>
         this.insert(tenantId, run, idempotency && { ...idempotency, route: `${idempotency.route}#${index}` }),
@@ -77,7 +94,7 @@ export class RunsService {
     body: CreateRun,
     occasion: CronOccasion,
   ): Promise<RunEntity | null> {
-    const run = await this.prepare(tenantId, body, threadId ?? undefined, occasion);
+    const run = await this.prepare(tenantId, body, {}, threadId ?? undefined, occasion);
     const created = await this.insertClaimed(tenantId, run, occasion.claim(run.threadId));
     return created.outcome === 'created' ? created.run : null;
   }
@@ -156,14 +173,19 @@ export class RunsService {
     if (next) this.start(next);
   }
 
-  private async prepareStateless(tenantId: TenantId, body: CreateRun): Promise<NewRun> {
+  private async prepareStateless(
+    tenantId: TenantId,
+    body: CreateRun,
+    headers: Record<string, string>,
+  ): Promise<NewRun> {
     if (body.command?.resume !== undefined) throw runErrors.resumeWithoutThread();
-    return this.prepare(tenantId, body);
+    return this.prepare(tenantId, body, headers);
   }
 
   private async prepare(
     tenantId: TenantId,
     body: CreateRun,
+    headers: Record<string, string>,
     threadId?: string,
     occasion?: CronOccasion,
   ): Promise<NewRun> {
@@ -173,6 +195,7 @@ export class RunsService {
     const runId = occasion?.runId ?? uuidv7();
     const stateless = threadId === undefined;
     const temporary = stateless && body.on_completion === 'delete';
+    const sealedHeaders = this.headers.seal(tenantId, runId, headers);
     return {
       runId,
       threadId: threadId ?? uuidv7(),
@@ -183,8 +206,12 @@ export class RunsService {
         ...body.metadata,
         ...(occasion && { created_by: 'system', cron_id: occasion.cronId }),
       },
+      revision: this.graphs.revision,
       assistantMetadata: assistant.metadata,
-      kwargs: toKwargs(body, assistant, temporary, occasion),
+      kwargs: {
+        ...toKwargs(body, assistant, temporary, occasion),
+        ...(sealedHeaders && { sealed_headers: sealedHeaders }),
+      },
       webhook: body.webhook ? this.webhooks.seal(tenantId, runId, body.webhook) : null,
       multitaskStrategy: body.multitask_strategy,
       delayMs: Math.max(0, Math.round(body.after_seconds * 1000)),

@@ -6,6 +6,7 @@ import { Tenant, type TenantId } from '../auth/tenant';
 import { EVENT_STREAM } from '../http/openapi';
 import { Idempotency, type IdempotencyRequest } from './idempotency';
 import { LastEventId } from './last-event-id';
+import { ConfigurableHeaders } from './run-headers';
 import { toRun } from './run.mapper';
 import { locations, RunStreamsService } from './run-streams.service';
 import {
@@ -44,9 +45,10 @@ export class StatelessRunsController {
     @Tenant() tenantId: TenantId,
     @Body({ schema: createRunSchema }) body: CreateRun,
     @Idempotency() idempotency: IdempotencyRequest | undefined,
+    @ConfigurableHeaders() headers: Record<string, string>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Run> {
-    const run = await this.runs.createStateless(tenantId, body, idempotency);
+    const run = await this.runs.createStateless(tenantId, body, idempotency, headers);
     void reply.header('Content-Location', locations(run, 'join')['Content-Location']);
     return toRun(run);
   }
@@ -59,9 +61,10 @@ export class StatelessRunsController {
     @Tenant() tenantId: TenantId,
     @Body({ schema: createRunSchema }) body: CreateRun,
     @Idempotency() idempotency: IdempotencyRequest | undefined,
+    @ConfigurableHeaders() headers: Record<string, string>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.createStateless(tenantId, body, idempotency);
+    const run = await this.runs.createStateless(tenantId, body, idempotency, headers);
     await this.streams.stream(tenantId, run, reply, { after: -1, cancelOnDisconnect: body.on_disconnect === 'cancel' });
   }
 
@@ -73,9 +76,10 @@ export class StatelessRunsController {
     @Tenant() tenantId: TenantId,
     @Body({ schema: createRunSchema }) body: CreateRun,
     @Idempotency() idempotency: IdempotencyRequest | undefined,
+    @ConfigurableHeaders() headers: Record<string, string>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.createStateless(tenantId, body, idempotency);
+    const run = await this.runs.createStateless(tenantId, body, idempotency, headers);
     await this.streams.wait(tenantId, run, reply, body.on_disconnect === 'cancel');
   }
 
@@ -87,8 +91,9 @@ export class StatelessRunsController {
     @Tenant() tenantId: TenantId,
     @Body({ schema: createBatchSchema }) bodies: CreateBatch,
     @Idempotency() idempotency: IdempotencyRequest | undefined,
+    @ConfigurableHeaders() headers: Record<string, string>,
   ): Promise<Run[]> {
-    return (await this.runs.createBatch(tenantId, bodies, idempotency)).map(toRun);
+    return (await this.runs.createBatch(tenantId, bodies, idempotency, headers)).map(toRun);
   }
 
   @Post('cancel')

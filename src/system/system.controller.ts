@@ -1,28 +1,63 @@
-import { Controller, Get, HttpStatus, Query, Res } from '@nestjs/common';
-import { ApiExcludeEndpoint, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
+import {
+  ApiExcludeEndpoint,
+  ApiOkResponse,
+  ApiOperation,
+  ApiProduces,
+  ApiServiceUnavailableResponse,
+  ApiTags,
+} from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Public } from '../auth/tenant';
+import { MetricsService } from './metrics.service';
+import {
+  healthQuery,
+  type HealthQuery,
+  healthSchema,
+  infoSchema,
+  metricsQuery,
+  type MetricsQuery,
+  readinessSchema,
+} from './system.schemas';
 import { SystemService } from './system.service';
 
 @ApiTags('System')
 @Public()
 @Controller()
 export class SystemController {
-  constructor(private readonly system: SystemService) {}
+  constructor(
+    private readonly system: SystemService,
+    private readonly metricsOf: MetricsService,
+  ) {}
 
-  /** `{ok: true}`; with `?check_db=1` the database and Temporal are asked, and 503 says which one doesn't answer. */
+  /**
+   * Liveness: `{ok: true}`. With `?check_db=1` Postgres and Temporal are asked, three seconds each: 500 names the one that
+   * doesn't answer, 503 says that the server is overloaded or about to stop.
+   */
   @Get(['ok', '/'])
   @ApiOperation({ summary: 'Health of the server' })
-  async ok(@Query('check_db') checkDb: string | undefined, @Res({ passthrough: true }) reply: FastifyReply) {
-    const deep = checkDb !== undefined && !['', '0', 'false', 'False'].includes(checkDb);
-    const health = await this.system.health(deep);
-    if (!health.ok) void reply.status(HttpStatus.SERVICE_UNAVAILABLE);
+  @ApiOkResponse({ standardSchema: healthSchema })
+  async ok(@Query({ schema: healthQuery }) { check_db }: HealthQuery, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { status, ...health } = await this.system.health(check_db);
+    void reply.status(status);
     return health;
+  }
+
+  /** Whether a load balancer should send requests here: 503 as soon as the process is told to stop. */
+  @Get('ready')
+  @ApiOperation({ summary: 'Readiness of this replica' })
+  @ApiOkResponse({ standardSchema: readinessSchema })
+  @ApiServiceUnavailableResponse({ description: 'The replica is about to stop, or its database does not answer' })
+  async ready(@Res({ passthrough: true }) reply: FastifyReply) {
+    const readiness = await this.system.readiness();
+    if (!readiness.ready) void reply.status(503);
+    return readiness;
   }
 
   /** Version and abilities, as clients of the deployment server and of trace ingestion both read them. */
   @Get('info')
   @ApiOperation({ summary: 'Version and features' })
+  @ApiOkResponse({ standardSchema: infoSchema })
   info() {
     return this.system.info();
   }
@@ -32,5 +67,26 @@ export class SystemController {
   @ApiExcludeEndpoint()
   infoForTraceClients() {
     return this.info();
+  }
+
+  /**
+   * Metrics of this replica and the backlog of the deployment, in the Prometheus text format or, with `?format=json`, in
+   * the JSON form of the public servers. Off loopback it takes `Authorization: Bearer <GANTRY_METRICS_TOKEN>` or the
+   * operator's API key.
+   */
+  @Get('metrics')
+  @ApiOperation({ summary: 'Metrics' })
+  @ApiProduces('text/plain', 'application/json')
+  @ApiOkResponse({ description: 'Prometheus text, or JSON' })
+  async metrics(
+    @Query({ schema: metricsQuery }) { format }: MetricsQuery,
+    @Headers() headers: Record<string, string | undefined>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    await this.metricsOf.authorize(headers);
+    if (format === 'json') return this.metricsOf.toJson();
+    const { contentType, text } = await this.metricsOf.toText();
+    void reply.type(contentType);
+    return text;
   }
 }

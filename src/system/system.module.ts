@@ -1,12 +1,18 @@
 import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module';
+import { DatabaseModule } from '../database/database.module';
 import { GraphsModule } from '../graphs/graphs.module';
+import { HttpModule } from '../http/http.module';
 import { TemporalModule } from '../temporal/temporal.module';
+import { BacklogMetrics } from './backlog.metrics';
+import { BacklogRepository } from './backlog.repository';
+import { MetricsService } from './metrics.service';
 import { SystemController } from './system.controller';
 import { SystemService } from './system.service';
 
 @Module({
-  imports: [TemporalModule, GraphsModule.for('inspect')],
+  imports: [AuthModule, DatabaseModule, GraphsModule.for('inspect'), HttpModule, TemporalModule],
   controllers: [SystemController],
-  providers: [SystemService],
+  providers: [BacklogMetrics, BacklogRepository, MetricsService, SystemService],
 })
 export class SystemModule {}

@@ -1,49 +1,92 @@
 import { Injectable } from '@nestjs/common';
+import { ModulesContainer, Reflector } from '@nestjs/core';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { AppConfig } from '../config/config';
+import { HttpSettings } from '../config/http-settings';
+import { DatabaseMetrics } from '../database/database.metrics';
 import { GraphRegistry } from '../graphs/graph-registry';
+import { Drain } from '../http/drain';
+import { TAGS } from '../http/route-groups.guard';
 import { TemporalClient } from '../temporal/temporal-client';
+import type { Info, Readiness, ServiceHealth } from './system.schemas';
 
 const PROBE_TIMEOUT_MS = 3_000;
 
 /** Clients of both APIs switch abilities by this number: it names the public servers' release whose API is served here. */
 const API_LEVEL = '0.16.7';
 
-export type ServiceHealth = 'healthy' | 'unhealthy';
+export interface Health {
+  status: 200 | 500 | 503;
+  ok: boolean;
+  services?: Record<'database' | 'temporal', ServiceHealth>;
+}
 
 @Injectable()
 export class SystemService {
   constructor(
     private readonly config: AppConfig,
+    private readonly http: HttpSettings,
+    private readonly graphs: GraphRegistry,
+    private readonly drain: Drain,
     @InjectDataSource() private readonly database: DataSource,
+    private readonly pool: DatabaseMetrics,
     private readonly temporal: TemporalClient,
-    private readonly registry: GraphRegistry,
+    private readonly modules: ModulesContainer,
+    private readonly reflector: Reflector,
   ) {}
 
-  async health(deep: boolean): Promise<{ ok: boolean; services: Record<string, ServiceHealth> }> {
-    if (!deep) return { ok: true, services: {} };
+  /** @param deep whether the services are asked: that the process answers is the answer otherwise */
+  async health(deep: boolean): Promise<Health> {
+    if (this.http.isMetaDisabled) return { status: 200, ok: true };
+    if (!deep) {
+      return { status: 200, ok: true, services: { database: 'skipped', temporal: 'skipped' } };
+    }
     const [database, temporal] = await Promise.all([
       probe(this.database.query('SELECT 1')),
       probe(this.temporal.check(PROBE_TIMEOUT_MS)),
     ]);
-    return { ok: database === 'healthy' && temporal === 'healthy', services: { database, temporal } };
+    const isHealthy = database === 'healthy' && temporal === 'healthy';
+    return {
+      status: this.isOverloaded() ? 503 : isHealthy ? 200 : 500,
+      ok: isHealthy,
+      services: { database, temporal },
+    };
   }
 
-  info() {
+  /** Temporal is not asked: without it runs are accepted, and started when it is back. */
+  async readiness(): Promise<Readiness> {
+    if (this.drain.isDraining) return { ready: false, reason: 'The process is about to stop' };
+    if ((await probe(this.database.query('SELECT 1'))) === 'healthy') return { ready: true };
+    return { ready: false, reason: 'The database does not answer' };
+  }
+
+  info(): Info {
+    const tags = this.servedTags();
     return {
       version: API_LEVEL,
       gantry_version: this.config.version,
       context: 'js',
       flags: {
-        assistants: true,
-        crons: true,
-        mcp: !this.registry.config.http.disableMcp,
+        assistants: tags.has('Assistants'),
+        threads: tags.has('Threads'),
+        runs: tags.has('Thread Runs'),
+        crons: tags.has('Crons'),
+        store: tags.has('Store'),
+        a2a: tags.has('A2A'),
+        mcp: tags.has('MCP'),
+        auth: this.config.authEnabled,
         langsmith: false,
         langsmith_tracing_replicas: false,
         langsmith_tracing_session_on_runs: false,
       },
-      host: { kind: 'self-hosted', project_id: null, host_revision_id: null, revision_id: null, tenant_id: null },
+      host: {
+        kind: 'self-hosted',
+        project_id: null,
+        host_revision_id: null,
+        revision_id: this.graphs.revision,
+        tenant_id: null,
+      },
       // Trace clients index these without a check: the whole object has to be there.
       batch_ingest_config: {
         use_multipart_endpoint: true,
@@ -55,6 +98,24 @@ export class SystemService {
       },
       instance_flags: { gzip_body_enabled: true, zstd_compression_enabled: false },
     };
+  }
+
+  /** About to stop, or more queries waiting for a connection than the pool could serve twice over. */
+  private isOverloaded(): boolean {
+    const { max, waiting } = this.pool.pool();
+    return this.drain.isDraining || waiting > 2 * max;
+  }
+
+  /** The tags of the controllers that are there and not switched off: a flag can't be forgotten, nor be untrue. */
+  private servedTags(): Set<string> {
+    const tags = new Set<string>();
+    for (const { controllers } of this.modules.values()) {
+      for (const { metatype } of controllers.values()) {
+        const declared = metatype ? this.reflector.get<string[] | undefined>(TAGS, metatype) : undefined;
+        for (const tag of declared ?? []) if (!this.http.isDisabled([tag])) tags.add(tag);
+      }
+    }
+    return tags;
   }
 }
 

@@ -59,6 +59,11 @@ export class RunOrchestrator {
     await this.temporal.cancel(runWorkflowId(runId));
   }
 
+  /** How many workers poll for runs. Rejects when Temporal doesn't answer in time. */
+  countWorkers(timeoutMs: number): Promise<number> {
+    return this.temporal.countWorkers(RUNS_QUEUE, timeoutMs);
+  }
+
   /** Whether a workflow is at work on the run. */
   isOpen(runId: string): Promise<boolean> {
     return this.temporal.isOpen(runWorkflowId(runId));

@@ -17,6 +17,7 @@ import type {
 } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes';
 import { AppConfig } from '../config/config';
+import { telemetry } from '../telemetry/telemetry';
 
 /** Each of the server's caches learns of new attributes within a few seconds. */
 const ATTRIBUTE_ATTEMPTS = 8;
@@ -25,6 +26,9 @@ const ATTRIBUTE_WAIT_MS = 1_000;
 const SCHEDULE_TIMEOUT_MS = 5_000;
 
 const { INDEXED_VALUE_TYPE_KEYWORD } = temporal.api.enums.v1.IndexedValueType;
+const { TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
+/** A poll is open for a minute when there is nothing to do; the server forgets a poller after five. */
+const POLLER_SEEN_SECONDS = 120;
 
 /** The process's only Temporal client. Orchestrators beside it are what features see; no handle leaves this folder. */
 @Injectable()
@@ -38,7 +42,8 @@ export class TemporalClient implements OnModuleDestroy {
     const { address, namespace, apiKey, tls } = config.temporal;
     // Lazy: the API starts, answers reads and accepts runs while Temporal is away. The sweep starts them later.
     this.connection = Connection.lazy({ address, ...(apiKey && { apiKey }), ...(tls && { tls }) });
-    this.client = new Client({ connection: this.connection, namespace });
+    const traces = telemetry()?.temporal;
+    this.client = new Client({ connection: this.connection, namespace, ...(traces && { plugins: [traces] }) });
   }
 
   /** Starts a workflow once: a second start under the same id is success. Resolves to whether this call started it. */
@@ -183,6 +188,20 @@ export class TemporalClient implements OnModuleDestroy {
       if (error instanceof WorkflowNotFoundError) return false;
       throw error;
     }
+  }
+
+  /** How many processes have polled the queue for activities lately. Rejects when the server doesn't answer in time. */
+  async countWorkers(taskQueue: string, timeoutMs: number): Promise<number> {
+    const { pollers } = await this.connection.withDeadline(Date.now() + timeoutMs, () =>
+      this.connection.workflowService.describeTaskQueue({
+        namespace: this.client.options.namespace,
+        taskQueue: { name: taskQueue },
+        taskQueueType: TASK_QUEUE_TYPE_ACTIVITY,
+      }),
+    );
+    const since = Date.now() / 1000 - POLLER_SEEN_SECONDS;
+    const recent = pollers.filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) > since);
+    return new Set(recent.map(({ identity }) => identity)).size;
   }
 
   /** Rejects when the server can't be reached within the time. */

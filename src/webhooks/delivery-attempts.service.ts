@@ -15,6 +15,7 @@ import { RetrySchedule } from './retry-schedule';
 import { Destination, WebhookPolicy } from './webhook-policy';
 import { SendResult, WebhookSender } from './webhook-sender';
 import { WebhookSettings } from './webhook-settings';
+import { WebhookMetrics } from './webhook.metrics';
 
 const MASK = '***';
 /** After this the sweep looks whether a workflow is at work still: the longest attempt and a repeat of it fit in. */
@@ -46,6 +47,7 @@ export class DeliveryAttemptsService {
     private readonly sender: WebhookSender,
     private readonly deliveries: DeliveriesRepository,
     private readonly secrets: SecretBox,
+    private readonly metrics: WebhookMetrics,
   ) {
     this.gate = new HostGate(config.webhookDelivery.concurrencyPerHost);
     this.schedule = new RetrySchedule(config.webhookDelivery.retryDelaysMs);
@@ -171,6 +173,7 @@ export class DeliveryAttemptsService {
       status,
       checkAfter,
     );
+    this.metrics.attempted(outcome, durationMs, status);
     this.logger[status === 'failed' ? 'warn' : 'log'](
       {
         delivery_id: deliveryId,

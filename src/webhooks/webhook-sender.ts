@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Client, errors, type Dispatcher } from 'undici';
 import { AppConfig } from '../config/config';
+import { HttpSettings } from '../config/http-settings';
 import { AttemptOutcome } from './attempt.entity';
 import { errorCode } from './error-code';
 import { parseRetryAfter } from './retry-schedule';
@@ -27,6 +28,7 @@ export class WebhookSender {
   constructor(
     private readonly config: AppConfig,
     private readonly policy: WebhookPolicy,
+    private readonly http: HttpSettings,
   ) {}
 
   /** Rejects only when `signal` is aborted: everything that a receiver can do is a result. */
@@ -75,7 +77,9 @@ export class WebhookSender {
   }
 
   private addressOf(destination: Destination): { origin: string; path: string } {
-    if (destination.kind === 'internal') return { origin: new URL(this.config.apiUrl).origin, path: destination.path };
+    if (destination.kind === 'internal') {
+      return { origin: new URL(this.config.apiUrl).origin, path: this.http.mountPrefix + destination.path };
+    }
     return { origin: destination.url.origin, path: destination.url.pathname + destination.url.search };
   }
 

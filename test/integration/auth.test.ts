@@ -16,6 +16,8 @@ const INTERNAL_KEY = 'internal-key-0123456789';
 const PUBLIC = [
   'GET /', // health, as some load balancers ask for it
   'GET /ok',
+  'GET /ready', // load balancers have no key
+  'GET /metrics', // open on loopback alone; elsewhere it asks for its own token: system.test.ts
   'GET /info', // clients read the abilities before they have a key
   'GET /api/info',
   'GET /api/v1/info',

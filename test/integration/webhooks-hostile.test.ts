@@ -1,4 +1,5 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
+import { HttpSettings } from '../../src/config/http-settings';
 import { AddressPolicy } from '../../src/webhooks/address-policy';
 import { WebhookPolicy } from '../../src/webhooks/webhook-policy';
 import { WebhookResolver } from '../../src/webhooks/webhook-resolver';
@@ -80,7 +81,7 @@ describe('hostile addresses', () => {
     const settings = new WebhookSettings(config, new AddressPolicy(cidrs), new WebhookSigner([]));
     const policy = new WebhookPolicy(settings, new LocalResolver(server));
     const app = testConfig('postgres://localhost/none', { GANTRY_WEBHOOK_TIMEOUT_SECONDS: '8' });
-    const sender = new WebhookSender(app, policy);
+    const sender = new WebhookSender(app, policy, HttpSettings.parse({}, ''));
     return { policy, send: async (url) => sender.send(policy.parse(url), {}, '{}', new AbortController().signal) };
   }
 

@@ -32,3 +32,14 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await migrate(url.href);
   return { url: url.href, drop: () => asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
+
+/** What a dump and a restore make, in one step: another database with the same contents. Who is connected is cut off. */
+export async function copyOf(original: TestDatabase): Promise<TestDatabase> {
+  const from = new URL(original.url).pathname.slice(1);
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await asAdmin(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${from}'`);
+  await asAdmin(`CREATE DATABASE ${name} TEMPLATE ${from}`);
+  const url = new URL(original.url);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+}

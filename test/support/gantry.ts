@@ -25,6 +25,12 @@ export interface GantryOptions {
   env?: Record<string, string>;
   /** Workers to begin with; 1 when absent. */
   workers?: number;
+  /** A database that is there already: its caller drops it. */
+  database?: TestDatabase;
+}
+
+function keptByCaller({ url }: TestDatabase): TestDatabase {
+  return { url, drop: () => Promise.resolve() };
 }
 
 /** A whole Gantry of a test's own: api and worker as real processes, a database and a Temporal namespace. */
@@ -44,8 +50,13 @@ export class Gantry {
     private readonly env: Record<string, string>,
   ) {}
 
-  static async start({ graphs = TEST_GRAPHS, env = {}, workers = 1 }: GantryOptions = {}): Promise<Gantry> {
-    const [database, namespace, port] = await Promise.all([createTestDatabase(), createNamespace(), freePort()]);
+  static async start(options: GantryOptions = {}): Promise<Gantry> {
+    const { graphs = TEST_GRAPHS, env = {}, workers = 1 } = options;
+    const [database, namespace, port] = await Promise.all([
+      options.database ? keptByCaller(options.database) : createTestDatabase(),
+      createNamespace(),
+      freePort(),
+    ]);
     const url = `http://127.0.0.1:${port}`;
     const sql = new Pool({ connectionString: database.url, max: 4 });
     // The database may be dropped before the last connection has said goodbye.
@@ -89,6 +100,11 @@ export class Gantry {
     const worker = this.workers.at(-1);
     if (!worker) throw new Error('There is no worker');
     return worker;
+  }
+
+  /** Ends every process at once, as a machine that loses its power; what is stored stays. */
+  async killAll(): Promise<void> {
+    await Promise.all([this.killApi(), ...[...this.workers].map((worker) => this.killWorker('SIGKILL', worker))]);
   }
 
   async startApi(): Promise<void> {

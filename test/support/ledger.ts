@@ -18,13 +18,13 @@ export class Ledger {
 
   async create(): Promise<void> {
     await this.sql.query(`
-      CREATE SCHEMA ledger;
-      CREATE TABLE ledger.executions (
+      CREATE SCHEMA IF NOT EXISTS ledger;
+      CREATE TABLE IF NOT EXISTS ledger.executions (
         id bigserial PRIMARY KEY, run_id uuid NOT NULL, thread_id uuid NOT NULL, node text NOT NULL, key text NOT NULL,
         attempt integer NOT NULL, pid integer NOT NULL,
         started_at timestamptz NOT NULL DEFAULT clock_timestamp(), ended_at timestamptz
       );
-      CREATE INDEX ON ledger.executions (run_id)`);
+      CREATE INDEX IF NOT EXISTS executions_run ON ledger.executions (run_id)`);
   }
 
   /** Executions of a run's nodes, in the order in which they began. */

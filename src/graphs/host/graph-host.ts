@@ -83,6 +83,15 @@ export class GraphHost {
     return thread.call(name, args).finally(() => this.dispatch());
   }
 
+  /** The threads by what they are at; a blocked one is busy with one piece of code and answers nothing. */
+  census(): Record<'idle' | 'busy' | 'blocked', number> {
+    const census = { idle: 0, busy: 0, blocked: 0 };
+    for (const thread of this.threads) {
+      census[!thread.responsive ? 'blocked' : thread.load === 0 ? 'idle' : 'busy'] += 1;
+    }
+    return census;
+  }
+
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.shrink);

@@ -1,6 +1,5 @@
-import { dirname, extname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { Logger } from '@nestjs/common';
 import {
   CLAIM,
@@ -13,18 +12,9 @@ import {
   type ThreadData,
   type ToThread,
 } from './protocol';
+import { startUserCodeThread } from './user-code-thread';
 
-const THREAD_FILE = pathToFileURL(join(__dirname, `graph-thread${extname(__filename)}`)).href;
-const TSX = dirname(require.resolve('tsx/package.json'));
-/** Users' graphs are seldom compiled: the thread learns to import TypeScript before anything else. */
-const BOOTSTRAP = `
-  Promise.all([
-    import(${JSON.stringify(pathToFileURL(join(TSX, 'dist/esm/api/index.mjs')).href)}),
-    import(${JSON.stringify(pathToFileURL(join(TSX, 'dist/cjs/api/index.mjs')).href)}),
-  ]).then((apis) => {
-    for (const { register } of apis) register();
-    return import(${JSON.stringify(THREAD_FILE)});
-  });`;
+const THREAD_FILE = join(__dirname, 'graph-thread');
 
 /** A thread that sent no pulse for this long (it sends ten a second) is busy with one piece of code. */
 const SILENCE_MS = 400;
@@ -90,7 +80,7 @@ export class GraphThread {
 
   /** @param onAwake called when the thread answers again after a silence: it can take work. */
   constructor(data: ThreadData, env: Record<string, string>, onAwake: () => void) {
-    this.worker = new Worker(BOOTSTRAP, { eval: true, workerData: data, env: { ...process.env, ...env } });
+    this.worker = startUserCodeThread(THREAD_FILE, data, env);
     this.ready = new Promise((resolve, reject) => {
       this.worker.on('message', (message: FromThread) => {
         const wasSilent = !this.responsive;

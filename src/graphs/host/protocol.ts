@@ -35,6 +35,8 @@ export interface RunKwargs {
   webhook?: string;
   on_completion?: 'delete' | 'keep';
   temporary: boolean;
+  /** Request headers for the graph's `configurable`, sealed. */
+  sealed_headers?: string;
 }
 
 export const STREAM_MODES = [
@@ -77,6 +79,8 @@ export interface ExecuteRequest {
   handedBack: boolean;
   /** What earlier attempts told of the run, to be told once: JSON texts of `updates`, and the last `values`. */
   told: ToldEvents;
+  /** Of the request that made the run; they win over the body's `configurable`. */
+  headers: Record<string, string>;
   /** What to do with a node whose earlier attempt began and whose outcome nobody knows. */
   onUnknown: OnUnknown;
 }

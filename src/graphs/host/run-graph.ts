@@ -6,6 +6,7 @@ import type { Fence } from './fence';
 import { toCommand } from './graph-command';
 import type { GraphLoader, AnyGraph } from './graph-loader';
 import type { CommandInput, ExecuteRequest, FinalState, GraphOutcome, RunEventMessage } from './protocol';
+import { refuseMissingNodes } from './missing-nodes';
 import { HandedBack, RunCheckpointSaver } from './run-checkpoint-saver';
 import { streamRun, StreamProgress, type StreamConfig } from './run-stream';
 import { RunStore } from './run-store';
@@ -61,6 +62,7 @@ export async function* runGraph(
       return await stopBeforeUnknown(graph, request, config, unknown);
     config.configurable!.unknown_outcome_tasks = unknown.map(({ id }) => id);
     const input = resuming ? null : await runInput(graph, config, request);
+    if (input === null || kwargs.command) await refuseMissingNodes(graph, saver, request);
     const events = streamRun(graph, input, config, kwargs, { onNode, progress, written: () => saver.written() });
     yield* request.attempt > 1 ? withoutTold(events, request.told) : events;
   } catch (error) {
@@ -85,9 +87,10 @@ function runConfig(
   return {
     ...(kwargs.config?.tags && { tags: kwargs.config.tags }),
     recursionLimit: kwargs.config?.recursion_limit ?? DEFAULT_RECURSION_LIMIT,
-    metadata: request.metadata,
+    metadata: { ...request.metadata, ...keptOutOfTraces(request.headers) },
     configurable: {
       ...kwargs.config?.configurable,
+      ...request.headers,
       ...kwargs.checkpoint,
       run_id: request.runId,
       thread_id: request.threadId,
@@ -106,6 +109,14 @@ function runConfig(
     signal,
     ...(context.tracer && { callbacks: [context.tracer.callback(request.tenantId, request.graphId)] }),
   };
+}
+
+/**
+ * The library copies every `configurable` that is text into the metadata of traces, except what the metadata has already.
+ * As undefined they are had, and are written nowhere.
+ */
+function keptOutOfTraces(headers: Record<string, string>): Record<string, undefined> {
+  return Object.fromEntries(Object.keys(headers).map((name) => [name, undefined]));
 }
 
 function checkpointMetadata(request: ExecuteRequest): Record<string, unknown> {

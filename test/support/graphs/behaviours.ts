@@ -97,3 +97,19 @@ export const custom = new StateGraph(Custom)
   .addEdge(START, 'write')
   .addEdge('write', END)
   .compile({ name: 'custom' });
+
+const Seen = z.object({ seen: z.record(z.string(), z.unknown()).default({}) });
+
+/** Tells what of its configuration has a header's name. */
+export const headers = new StateGraph(Seen)
+  .addNode('look', (_state, { configurable = {} }: RunnableConfig) => ({
+    // Not the values themselves: a state is kept, and a header may be a secret.
+    seen: Object.fromEntries(
+      Object.entries(configurable)
+        .filter(([name]) => /^(x-|authorization|cookie)/i.test(name))
+        .map(([name, value]) => [name, String(value).length]),
+    ),
+  }))
+  .addEdge(START, 'look')
+  .addEdge('look', END)
+  .compile({ name: 'headers' });

@@ -1,0 +1,98 @@
+import { ConfigError } from './config';
+import { HttpSettings } from './http-settings';
+
+const parse = (http: unknown): HttpSettings => HttpSettings.parse({ graphs: {}, http }, '/project/langgraph.json');
+
+function problemsOf(http: unknown): string {
+  try {
+    parse(http);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.join('\n');
+    throw error;
+  }
+  return '';
+}
+
+describe('the http section of langgraph.json', () => {
+  it.each([undefined, null, {}])('is open by default (%j)', (http) => {
+    const settings = parse(http);
+    expect(settings.cors).toMatchObject({ origins: ['*'], credentials: false, headers: undefined });
+    expect(settings.cors.exposedHeaders).toEqual(
+      expect.arrayContaining(['Content-Location', 'Location', 'X-Pagination-Total', 'X-Pagination-Next']),
+    );
+    expect(settings).toMatchObject({ mountPrefix: '', isMetaDisabled: false, app: undefined, protectsApp: false });
+    expect(settings.isDisabled(['Assistants', 'Threads', 'Thread Runs', 'Store', 'MCP', 'A2A', 'Crons'])).toBe(false);
+    expect(settings.configurableHeaders.of({ 'x-user-id': 'u' })).toEqual({});
+  });
+
+  it('switches groups off by the tags of their routes; runs take crons with them', () => {
+    const settings = parse({ disable_runs: true, disable_store: true });
+    for (const tag of ['Thread Runs', 'Stateless Runs', 'Crons', 'Store'])
+      expect(settings.isDisabled([tag])).toBe(true);
+    for (const tag of ['Assistants', 'Threads', 'System', 'Webhooks']) expect(settings.isDisabled([tag])).toBe(false);
+  });
+
+  it.each([
+    [{ disable_assistant: true }, 'disable_assistant'],
+    [{ disable_runs: 'yes' }, 'http.disable_runs'],
+    [{ cors: { allow_origin_regex: '(' } }, 'http.cors.allow_origin_regex'],
+    [{ cors: { allow_origins: ['*'], allow_credentials: true } }, 'name the origins'],
+    [{ cors: { origins: ['*'] } }, 'origins'],
+    [{ mount_prefix: 'agents' }, 'http.mount_prefix'],
+    [{ mount_prefix: '/noauth' }, 'reserved'],
+    [{ mount_prefix: '/a?b' }, 'http.mount_prefix'],
+    [{ app: './app.ts' }, 'http.app'],
+    [{ app: './missing.ts:app' }, '/project/missing.ts'],
+  ])('refuses %j, naming what is wrong', (http, told) => {
+    expect(problemsOf(http)).toContain(told);
+  });
+
+  it('takes one origin and a pattern, which has to match whole', () => {
+    const { origins } = parse({
+      cors: { allow_origins: ['https://a.example'], allow_origin_regex: 'https://.*\\.example' },
+    }).cors;
+    expect(origins[0]).toBe('https://a.example');
+    expect((origins[1] as RegExp).test('https://b.example')).toBe(true);
+    expect((origins[1] as RegExp).test('https://b.example.evil.test')).toBe(false);
+  });
+
+  it('drops the slash at the end of a prefix', () => {
+    expect(parse({ mount_prefix: '/agents/v1/' }).mountPrefix).toBe('/agents/v1');
+  });
+
+  describe('header patterns', () => {
+    const headers = {
+      'X-User-Id': 'u1',
+      'x-user-token': 't',
+      'x-trace': ['a', 'b'],
+      authorization: 'Bearer secret',
+      'x-api-key': 'secret',
+      'X-Tenant-Id': 'tenant',
+      'x-service-key': 'secret',
+      cookie: 'session=1',
+    };
+
+    it('take names in any case and stars, give lower case, and let excludes win', () => {
+      const { configurableHeaders } = parse({ configurable_headers: { includes: ['X-*'], excludes: ['*-TOKEN'] } });
+      expect(configurableHeaders.of(headers)).toEqual({ 'x-user-id': 'u1', 'x-trace': 'a, b' });
+    });
+
+    it('never mean credentials, whatever they say', () => {
+      const all = { includes: ['*', 'authorization', 'x-api-key', 'X-Tenant-Id', 'x-service-key'] };
+      const settings = parse({ configurable_headers: all, logging_headers: all });
+      expect(Object.keys(settings.configurableHeaders.of(headers)).sort()).toEqual([
+        'cookie',
+        'x-trace',
+        'x-user-id',
+        'x-user-token',
+      ]);
+      expect(Object.keys(settings.loggedHeaders.of(headers))).not.toContain('cookie');
+      expect(JSON.stringify(settings.loggedHeaders.of(headers))).not.toContain('secret');
+    });
+
+    it('take the dot and other signs as they are', () => {
+      const { configurableHeaders } = parse({ configurable_headers: { include: ['x.a'] } });
+      expect(configurableHeaders.of({ 'x-a': '1', 'x.a': '2' })).toEqual({ 'x.a': '2' });
+    });
+  });
+});

@@ -1,0 +1,59 @@
+import type { Readable } from 'node:stream';
+import replyFrom from '@fastify/reply-from';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../http/api-error';
+import { ErrorFilter } from '../http/error.filter';
+import type { CustomApp } from './custom-app';
+
+/** Where requests for the user's own routes are rewritten to, for the router. Not an address that a client can ask for. */
+export const CUSTOM_APP_PATH = '/.gantry/app';
+/** No route has this one. */
+export const NOWHERE = '/.gantry/nowhere';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/**
+ * Hands requests to the user's own routes: those of its table, and whatever Gantry has no route for. Bodies pass unread in
+ * both directions, as they come; when the client goes, the app's request is aborted.
+ * @param authorize rejects when the request may not pass
+ */
+export async function serveCustomApp(
+  fastify: FastifyInstance,
+  app: CustomApp,
+  authorize: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
+): Promise<void> {
+  await fastify.register(async (scope) => {
+    const errors = new ErrorFilter();
+    scope.setErrorHandler((error, request, reply) => errors.answer(error, request, reply));
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request: FastifyRequest, payload: Readable, done) => done(null, payload));
+    await scope.register(replyFrom, {
+      base: app.base,
+      // A stream of the app may be silent for as long as it likes.
+      undici: { connections: 256, headersTimeout: 0, bodyTimeout: 0 },
+      disableRequestLogging: true,
+      maxRetriesOn503: 0,
+      retryMethods: [],
+    });
+    const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      if (request.url.startsWith(NOWHERE)) throw new ApiError(404, 'not_found', 'Not Found', { format: 'text' });
+      await authorize(request, reply);
+      const target = request.url.startsWith(CUSTOM_APP_PATH) ? request.url.slice(CUSTOM_APP_PATH.length) : request.url;
+      return reply.from(target, {
+        rewriteRequestHeaders: (_original, headers) => ({
+          ...headers,
+          host: request.headers.host,
+          'x-forwarded-for': request.ip,
+          'x-request-id': request.id,
+        }),
+        onError: (failed) => {
+          void failed
+            .status(503)
+            .header('retry-after', '1')
+            .send({ detail: 'The custom routes of this deployment do not answer' });
+        },
+      });
+    };
+    for (const url of [`${CUSTOM_APP_PATH}/*`, '/*']) scope.route({ method: [...METHODS], url, handler });
+  });
+}

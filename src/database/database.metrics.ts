@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import type { Pool } from 'pg';
+import { DataSource } from 'typeorm';
+import { AppConfig } from '../config/config';
+import { Metrics } from '../metrics/metrics';
+
+export interface PoolState {
+  max: number;
+  open: number;
+  idle: number;
+  /** Queries that wait for a connection. */
+  waiting: number;
+}
+
+/** The process's pool of Postgres connections, as gauges. */
+@Injectable()
+export class DatabaseMetrics {
+  constructor(
+    @InjectDataSource() private readonly database: DataSource,
+    private readonly config: AppConfig,
+    metrics: Metrics,
+  ) {
+    const connections = metrics.gauge({
+      name: 'gantry_database_pool_connections',
+      help: "Connections of the process's Postgres pool",
+      labelNames: ['state'],
+      collect: () => {
+        const { open, idle } = this.pool();
+        connections.set({ state: 'idle' }, idle);
+        connections.set({ state: 'used' }, open - idle);
+      },
+    });
+    const size = metrics.gauge({
+      name: 'gantry_database_pool_max_connections',
+      help: 'The most connections that the pool opens',
+    });
+    size.set(config.databasePool);
+    const waiting = metrics.gauge({
+      name: 'gantry_database_pool_waiting',
+      help: 'Queries that wait for a connection of the pool',
+      collect: () => {
+        waiting.set(this.pool().waiting);
+      },
+    });
+  }
+
+  pool(): PoolState {
+    // Absent while the connection is being made.
+    const pool = (this.database.driver as unknown as { master?: Pool }).master;
+    return {
+      max: this.config.databasePool,
+      open: pool?.totalCount ?? 0,
+      idle: pool?.idleCount ?? 0,
+      waiting: pool?.waitingCount ?? 0,
+    };
+  }
+}

@@ -1,0 +1,19 @@
+import { Injectable, OnModuleDestroy } from '@nestjs/common';
+
+/** Whether the process is about to stop. It tells so first, and stops taking work later. */
+@Injectable()
+export class Drain implements OnModuleDestroy {
+  private begun = false;
+
+  get isDraining(): boolean {
+    return this.begun;
+  }
+
+  begin(): void {
+    this.begun = true;
+  }
+
+  onModuleDestroy(): void {
+    this.begin();
+  }
+}

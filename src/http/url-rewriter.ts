@@ -1,0 +1,36 @@
+import type { HttpSettings } from '../config/http-settings';
+import type { CustomApp } from '../custom-app/custom-app';
+import { CUSTOM_APP_PATH, NOWHERE } from '../custom-app/custom-app.plugin';
+
+/** Served without the prefix too: what probes and scrapers ask must not depend on where the API is mounted. */
+const AT_ROOT = new Set(['/', '/ok', '/ready', '/metrics']);
+
+/** Gone with `disable_meta`, beside the pages about the API, which aren't made then. */
+const META = new Set(['/', '/info', '/api/info', '/api/v1/info', '/metrics']);
+
+/**
+ * What the router is asked for, given what the client asked for: without `mount_prefix`, with the contract's second spelling
+ * of threads put right, and with the user's own routes sent to their app.
+ */
+export function urlRewriter(
+  { mountPrefix, isMetaDisabled }: Pick<HttpSettings, 'mountPrefix' | 'isMetaDisabled'>,
+  customApp: Pick<CustomApp, 'routes'> | undefined,
+): (method: string, url: string) => string {
+  return (method, asked) => {
+    const url = mountPrefix === '' ? asked : withoutPrefix(mountPrefix, asked);
+    if (url === undefined || url.startsWith('/.gantry/')) return NOWHERE;
+    if (isMetaDisabled && META.has(url.split('?', 1)[0])) return NOWHERE;
+    if (customApp?.routes.has(method, url)) return CUSTOM_APP_PATH + url;
+    // `/thread/…` is how the contract's webhook list spells `/threads/…`: one handler serves both.
+    return url.startsWith('/thread/') ? `/threads/${url.slice('/thread/'.length)}` : url;
+  };
+}
+
+function withoutPrefix(prefix: string, url: string): string | undefined {
+  if (url.startsWith(prefix)) {
+    const rest = url.slice(prefix.length);
+    if (rest === '' || rest.startsWith('?')) return `/${rest}`;
+    if (rest.startsWith('/')) return rest;
+  }
+  return AT_ROOT.has(url.split('?', 1)[0]) ? url : undefined;
+}

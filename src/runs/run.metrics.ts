@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import type { Counter, Gauge, Histogram } from 'prom-client';
+import { Metrics } from '../metrics/metrics';
+import type { RunEnd } from '../streams/run-event';
+import type { RunEntity } from './run.entity';
+
+/** What a worker sees of runs. */
+@Injectable()
+export class RunMetrics {
+  private readonly ended: Counter<'graph' | 'status'>;
+  private readonly attempts: Counter<'graph' | 'outcome'>;
+  private readonly execution: Histogram<'graph' | 'status'>;
+  private readonly queueing: Histogram<'graph'>;
+  private readonly active: Gauge;
+
+  constructor(metrics: Metrics) {
+    this.ended = metrics.counter({
+      name: 'gantry_runs_ended_total',
+      help: 'Runs by how they ended; deleted: rolled back',
+      labelNames: ['graph', 'status'],
+    });
+    this.attempts = metrics.counter({
+      name: 'gantry_run_attempts_total',
+      help: 'Attempts at runs; handed-back: given away by a worker that stops; broken: lost to the worker or the database',
+      labelNames: ['graph', 'outcome'],
+    });
+    this.execution = metrics.histogram({
+      name: 'gantry_run_execution_seconds',
+      help: 'From the first hold of a run by a worker to its end, repeated attempts included',
+      labelNames: ['graph', 'status'],
+    });
+    this.queueing = metrics.histogram({
+      name: 'gantry_run_queue_wait_seconds',
+      help: 'From when a run may begin to the first hold of it by a worker, its wait for the thread included',
+      labelNames: ['graph'],
+    });
+    this.active = metrics.gauge({ name: 'gantry_runs_active', help: 'Runs that this worker executes at the moment' });
+  }
+
+  attemptBegun({ graphId, attempt, scheduledAt, startedAt }: RunEntity): void {
+    this.active.inc();
+    if (attempt === 1 && startedAt) this.queueing.observe({ graph: graphId }, secondsBetween(scheduledAt, startedAt));
+  }
+
+  attemptEnded({ graphId }: RunEntity, outcome: 'finished' | 'handed-back' | 'broken'): void {
+    this.active.dec();
+    this.attempts.inc({ graph: graphId, outcome });
+  }
+
+  runEnded({ graphId, startedAt }: RunEntity, status: RunEnd['status']): void {
+    this.ended.inc({ graph: graphId, status });
+    if (startedAt) this.execution.observe({ graph: graphId, status }, secondsBetween(startedAt, new Date()));
+  }
+}
+
+function secondsBetween(from: Date, to: Date): number {
+  return Math.max(0, to.getTime() - from.getTime()) / 1000;
+}

@@ -1,0 +1,90 @@
+import { Injectable, OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import { ApiKeysService } from '../auth/api-keys.service';
+import { AppConfig } from '../config/config';
+import { DatabaseMetrics } from '../database/database.metrics';
+import { HttpMetrics } from '../http/http.metrics';
+import type { OpenStreams } from '../http/open-streams';
+import { Metrics } from '../metrics/metrics';
+import { carriesToken } from '../metrics/metrics-access';
+import { BacklogMetrics } from './backlog.metrics';
+import { systemErrors } from './system.errors';
+
+/** /metrics: this replica's own figures, and the backlog of the whole deployment. */
+@Injectable()
+export class MetricsService implements OnModuleInit {
+  constructor(
+    private readonly config: AppConfig,
+    private readonly metrics: Metrics,
+    private readonly backlog: BacklogMetrics,
+    private readonly http: HttpMetrics,
+    private readonly database: DatabaseMetrics,
+    private readonly apiKeys: ApiKeysService,
+    private readonly host: HttpAdapterHost<FastifyAdapter>,
+  ) {}
+
+  onModuleInit(): void {
+    const subscribers = this.metrics.gauge({
+      name: 'gantry_stream_subscribers',
+      help: 'Connections that wait for a run: for its events, or for its result',
+      labelNames: ['kind'],
+      collect: () => {
+        const streams = this.streams();
+        for (const kind of ['events', 'wait'] as const) subscribers.set({ kind }, streams.count(kind));
+      },
+    });
+  }
+
+  /** @throws {ApiError} 401 when the figures of the deployment are not the caller's to read */
+  async authorize(headers: Record<string, string | undefined>): Promise<void> {
+    const { metricsToken, isLoopback, defaultTenantId } = this.config;
+    if (metricsToken === undefined && isLoopback) return;
+    if (carriesToken(headers.authorization, metricsToken)) return;
+    const key = headers['x-api-key'];
+    // The figures are of all tenants: only a key of the operator's own tenant opens them.
+    if (key !== undefined && (await this.apiKeys.ownerOf(key))?.tenantId === defaultTenantId) return;
+    throw systemErrors.metricsDenied();
+  }
+
+  toText(): Promise<{ contentType: string; text: string }> {
+    return this.metrics.expose();
+  }
+
+  /** The JSON form of the public servers; what Gantry counts beside it has names of its own. */
+  async toJson() {
+    const [observed, requests] = await Promise.all([this.backlog.observe(), this.http.toJson()]);
+    const { max, open, idle, waiting } = this.database.pool();
+    const streams = this.streams();
+    const backlog = observed?.backlog;
+    return {
+      ...(backlog && {
+        queue: {
+          n_pending: backlog.runs.pending,
+          n_running: backlog.runs.running,
+          n_scheduled: backlog.runs.scheduled,
+          pending_runs_wait_time_max_secs: backlog.queue.maxAge,
+          pending_runs_wait_time_med_secs: backlog.queue.medianAge,
+          pending_unblocked_runs_wait_time_max_secs: backlog.queue.unblockedMaxAge,
+        },
+        webhooks: { n_pending: backlog.webhooks.pending, overdue_secs: backlog.webhooks.overdue },
+        exports: { open: backlog.exports },
+      }),
+      ...(observed?.workers !== undefined && { workers: this.workers(observed.workers, backlog!.runs.running) }),
+      api: {
+        http_requests_total: requests,
+        stream_subscribers: { events: streams.count('events'), wait: streams.count('wait') },
+      },
+      postgres: { pool_max: max, pool_size: open, pool_available: idle, requests_queued: waiting },
+    };
+  }
+
+  private workers(processes: number, active: number) {
+    const max = processes * this.config.runsPerWorker;
+    return { processes, max, active, available: Math.max(0, max - active) };
+  }
+
+  private streams(): OpenStreams {
+    return this.host.httpAdapter.getInstance().openStreams;
+  }
+}

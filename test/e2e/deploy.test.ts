@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Gantry, startGantry } from '../support/gantry';
+import { waitFor } from '../support/wait-for';
+
+const GRAPHS = join(__dirname, '..', 'support', 'graphs');
+
+/** Two revisions of the graphs, each with workers of its own on the same queues, as during a rolling deploy. */
+describe('a deploy over running and waiting runs', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gantry-deploy-'));
+  let gantry: Gantry;
+
+  function config(revision: 'a' | 'b'): string {
+    const path = join(folder, `${revision}.json`);
+    const file = join(GRAPHS, `revision-${revision}.ts`);
+    const graphs = Object.fromEntries(['changing', 'staying', 'going'].map((name) => [name, `${file}:${name}`]));
+    writeFileSync(path, JSON.stringify({ graphs }));
+    return path;
+  }
+
+  const ofRevision = (revision: 'a' | 'b', more: Record<string, string> = {}): Record<string, string> => ({
+    GANTRY_CONFIG: config(revision),
+    GANTRY_REVISION: revision,
+    ...more,
+  });
+
+  beforeEach(async () => {
+    gantry = await startGantry({
+      graphs: config('a'),
+      workers: 0,
+      env: { GANTRY_REVISION: 'a', GANTRY_WORKER_PORT: '0' },
+    });
+  }, 60_000);
+
+  afterEach(() => gantry?.stop());
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  async function begin(graph: string, input: object): Promise<{ threadId: string; runId: string }> {
+    const client = gantry.client();
+    const { thread_id: threadId } = await client.threads.create();
+    const { run_id: runId } = await client.runs.create(threadId, graph, { input: input as Record<string, unknown> });
+    return { threadId, runId };
+  }
+
+  const stepsOf = async (threadId: string): Promise<string[]> =>
+    ((await gantry.client().threads.getState<{ path?: string[] }>(threadId)).values.path ?? []) as string[];
+
+  it('lets a run end on the code that it began on, while new runs take the new code', async () => {
+    const old = await gantry.startWorker(ofRevision('a', { GANTRY_HAND_BACK_AFTER_SECONDS: '120' }));
+    const first = await begin('changing', { nap_ms: 1_500 });
+    await waitFor('the first step', async () => (await stepsOf(first.threadId)).length === 1, 30_000);
+    await gantry.startWorker(ofRevision('b'));
+    const ended = gantry.killWorker('SIGTERM', old);
+
+    const second = await begin('changing', { nap_ms: 0 });
+    await gantry.client().runs.join(second.threadId, second.runId);
+    await gantry.client().runs.join(first.threadId, first.runId);
+    await ended;
+    expect(old.exitCode).toBe(0);
+    expect(await stepsOf(first.threadId)).toEqual(['a:one', 'a:two', 'a:three']);
+    expect(await stepsOf(second.threadId)).toEqual(['b:one', 'b:two', 'b:three']);
+    const revision = async ({ threadId, runId }: typeof first): Promise<unknown> =>
+      (await gantry.client().runs.get(threadId, runId)).metadata;
+    expect(await revision(first)).toMatchObject({ revision_id: 'a' });
+    expect(await revision(second)).toMatchObject({ revision_id: 'b' });
+  }, 120_000);
+
+  it('hands a run over at a checkpoint otherwise: the new code goes on behind what the old code did', async () => {
+    const old = await gantry.startWorker(ofRevision('a'));
+    const run = await begin('changing', { nap_ms: 3_000 });
+    await waitFor('the first step', async () => (await stepsOf(run.threadId)).length === 1, 30_000);
+    const ended = gantry.killWorker('SIGTERM', old);
+    await gantry.startWorker(ofRevision('b'));
+    await ended;
+    await gantry.client().runs.join(run.threadId, run.runId);
+    expect(await stepsOf(run.threadId)).toEqual(['a:one', 'a:two', 'b:three']);
+    const { status, metadata } = await gantry.client().runs.get(run.threadId, run.runId);
+    expect([status, metadata]).toMatchObject(['success', { revision_id: 'b' }]);
+  }, 120_000);
+
+  it('lets a thread that waits for a person go on with the new code', async () => {
+    const old = await gantry.startWorker(ofRevision('a'));
+    const { threadId, runId } = await begin('staying', {});
+    await gantry.client().runs.join(threadId, runId);
+    await gantry.killWorker('SIGTERM', old);
+    await gantry.startWorker(ofRevision('b'));
+    await gantry.client().runs.wait(threadId, 'staying', { command: { resume: 'yes' } });
+    expect(await stepsOf(threadId)).toEqual(['b:yes']);
+  }, 120_000);
+
+  it('says which node is gone, in which revision, when a thread waits at one that was renamed', async () => {
+    const old = await gantry.startWorker(ofRevision('a'));
+    const { threadId, runId } = await begin('going', {});
+    await gantry.client().runs.join(threadId, runId);
+    await gantry.killWorker('SIGTERM', old);
+    const renamed = await gantry.startWorker(ofRevision('b'));
+    const client = gantry.client();
+    const answer = await client.runs.wait(threadId, 'going', { command: { resume: 'yes' }, raiseError: false });
+    expect(answer).toMatchObject({
+      __error__: { error: 'NodeNotFound', message: expect.stringContaining('waits at "approve"') },
+    });
+    expect(JSON.stringify(answer)).toMatch(/"going\\" of revision b .* revision a\./);
+    expect(await client.threads.get(threadId)).toMatchObject({ status: 'error' });
+
+    // The old code brings it on, as the message says.
+    await gantry.killWorker('SIGTERM', renamed);
+    await gantry.startWorker(ofRevision('a'));
+    await client.runs.wait(threadId, 'going', { command: { resume: 'after all' } });
+    expect(await stepsOf(threadId)).toEqual(['a:after all']);
+  }, 120_000);
+});

@@ -1,0 +1,199 @@
+import { join } from 'node:path';
+import { startTestApi, type TestApi } from '../support/api';
+import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
+import { SseReader } from '../support/sse';
+import { waitFor } from '../support/wait-for';
+
+const APPS = join(__dirname, '..', 'support', 'apps', 'hono-app.ts');
+const API_KEY = `gtry_${'k'.repeat(43)}`;
+
+interface Served {
+  api: TestApi;
+  config: TemporaryConfig;
+}
+
+async function serve(http: Record<string, unknown>, env: Record<string, string> = {}): Promise<Served> {
+  const config = temporaryConfig({ http });
+  return { api: await startTestApi({ GANTRY_CONFIG: config.path, ...env }), config };
+}
+
+async function discard(served: Served | undefined): Promise<void> {
+  await served?.api.close();
+  served?.config.remove();
+}
+
+const json = async (response: Response): Promise<unknown> => response.json();
+
+describe('http.app', () => {
+  let served: Served;
+  let url: string;
+
+  beforeAll(async () => {
+    served = await serve({ app: `${APPS}:app` });
+    ({ url } = served.api);
+  }, 60_000);
+
+  afterAll(() => discard(served));
+
+  it('serves routes of its own beside the API', async () => {
+    const own = await fetch(`${url}/hello/you?x=1`);
+    expect(await json(own)).toEqual({ hello: 'you', url: `${url}/hello/you?x=1` });
+    expect(own.headers.get('x-own-middleware')).toBe('yes');
+    expect(own.headers.get('x-request-id')).toBeTruthy();
+    const theirs = await fetch(`${url}/threads`, {
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(await json(theirs)).toMatchObject({ status: 'idle' });
+    expect(theirs.headers.get('x-own-middleware')).toBeNull();
+  });
+
+  it('passes bodies of any type unread, and answers redirects and errors as the app does', async () => {
+    const bytes = Buffer.from([0, 255, 13, 10, 123]);
+    const echo = await fetch(`${url}/echo`, {
+      method: 'POST',
+      body: bytes,
+      headers: { 'content-type': 'application/x-own' },
+    });
+    expect(Buffer.from(await echo.arrayBuffer())).toEqual(bytes);
+    expect(echo.headers.get('x-type')).toBe('application/x-own');
+    const text = '{"not": parsed';
+    const asJson = await fetch(`${url}/echo`, {
+      method: 'POST',
+      body: text,
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(await asJson.text()).toBe(text);
+    const redirect = await fetch(`${url}/redirect`, { redirect: 'manual' });
+    expect([redirect.status, redirect.headers.get('location')]).toEqual([302, '/hello/you']);
+    expect((await fetch(`${url}/broken`)).status).toBe(500);
+  });
+
+  it('streams as the app writes', async () => {
+    const reader = await SseReader.get(`${url}/stream`);
+    const times: number[] = [];
+    for await (const { event } of reader) if (event === 'tick') times.push(Date.now());
+    expect(times).toHaveLength(3);
+    // Not collected and sent at the end: the app pauses between them.
+    expect(times[2] - times[0]).toBeGreaterThan(100);
+  });
+
+  it('aborts the request of a client that goes', async () => {
+    const gone = new AbortController();
+    const response = await fetch(`${url}/endless`, { signal: gone.signal });
+    await response.body!.getReader().read();
+    gone.abort();
+    await waitFor('the abort in the app', async () => {
+      const { aborted } = (await json(await fetch(`${url}/aborted`))) as { aborted: number };
+      return aborted > 0;
+    });
+  });
+
+  it('may take the place of /info and never of /ok', async () => {
+    expect(await json(await fetch(`${url}/info`))).toEqual({ mine: true });
+    expect(await json(await fetch(`${url}/ok`))).toMatchObject({ ok: true });
+    expect(await json(await fetch(`${url}/openapi.json`))).toMatchObject({ openapi: '3.1.0' });
+  });
+
+  it('is asked for what the API has no route for, and can not be reached by its inner address', async () => {
+    expect((await fetch(`${url}/nothing/here`)).status).toBe(404);
+    for (const inner of ['/.gantry/app/hello/you', '/.gantry/nowhere']) {
+      const response = await fetch(`${url}${inner}`);
+      expect([response.status, await response.text()]).toEqual([404, 'Not Found']);
+    }
+  });
+
+  it('answers preflights of browsers for its routes', async () => {
+    const response = await fetch(`${url}/hello/you`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://page.example', 'access-control-request-method': 'GET' },
+    });
+    expect(response.status).toBe(204);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  it('leaves the API at work while its own code blocks', async () => {
+    const blocked = fetch(`${url}/block`).then(() => 'blocked');
+    const answered = fetch(`${url}/ok`).then(() => 'answered');
+    expect(await Promise.race([blocked, answered])).toBe('answered');
+    await blocked;
+  });
+
+  it('survives what it throws outside of a request', async () => {
+    await fetch(`${url}/stray`);
+    expect((await fetch(`${url}/hello/again`)).status).toBe(200);
+  });
+
+  it('is started again when its thread ends; meanwhile its routes say so', async () => {
+    await fetch(`${url}/die`);
+    const meanwhile = await waitFor('the end of the thread', async () => {
+      const response = await fetch(`${url}/hello/you`);
+      return response.status === 200 ? undefined : response;
+    });
+    expect(meanwhile.status).toBe(503);
+    expect(meanwhile.headers.get('retry-after')).toBe('1');
+    expect((await fetch(`${url}/ok`)).status).toBe(200);
+    await waitFor('the app again', async () => (await fetch(`${url}/hello/you`)).status === 200, 30_000);
+  });
+});
+
+describe('http.app without a table of routes', () => {
+  it('is asked for what the API has not', async () => {
+    const served = await serve({ app: `${APPS}:plain` });
+    try {
+      const { url } = served.api;
+      expect(await (await fetch(`${url}/plain`)).text()).toBe('plain');
+      const neither = await fetch(`${url}/neither`);
+      expect([neither.status, await neither.text()]).toEqual([404, 'not mine']);
+      expect(await json(await fetch(`${url}/info`))).toMatchObject({ flags: { assistants: true } });
+    } finally {
+      await discard(served);
+    }
+  }, 60_000);
+});
+
+describe('http.app and authentication', () => {
+  const auth = { GANTRY_AUTH: 'on', GANTRY_API_KEY: API_KEY };
+
+  it('is open by default, as on other servers of this API', async () => {
+    const served = await serve({ app: `${APPS}:app` }, auth);
+    try {
+      expect((await fetch(`${served.api.url}/hello/you`)).status).toBe(200);
+      expect((await fetch(`${served.api.url}/threads/search`, { method: 'POST' })).status).toBe(401);
+    } finally {
+      await discard(served);
+    }
+  }, 60_000);
+
+  it('needs a key with enable_custom_route_auth', async () => {
+    const served = await serve({ app: `${APPS}:app`, enable_custom_route_auth: true }, auth);
+    try {
+      const { url } = served.api;
+      for (const path of ['/hello/you', '/info', '/nothing']) expect((await fetch(url + path)).status).toBe(401);
+      const allowed = await fetch(`${url}/hello/you`, { headers: { 'x-api-key': API_KEY } });
+      expect(allowed.status).toBe(200);
+      expect((await fetch(`${url}/ok`)).status).toBe(200);
+    } finally {
+      await discard(served);
+    }
+  }, 60_000);
+});
+
+describe('an http.app that can not be served', () => {
+  it.each([
+    ['missing', 'has no export "missing"'],
+    ['notAnApp', 'has no fetch method'],
+  ])(
+    'stops the start: %s',
+    async (exportName, told) => {
+      const config = temporaryConfig({ http: { app: `${APPS}:${exportName}` } });
+      try {
+        await expect(startTestApi({ GANTRY_CONFIG: config.path })).rejects.toThrow(told);
+      } finally {
+        config.remove();
+      }
+    },
+    60_000,
+  );
+});
