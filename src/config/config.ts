@@ -194,10 +194,6 @@ export class AppConfig {
   get port(): number {
     return this.env.GANTRY_PORT;
   }
-  /** Whether the API can be reached from this machine only. */
-  get isLoopback(): boolean {
-    return LOOPBACK_HOSTS.has(this.env.GANTRY_HOST);
-  }
   /** Where a worker answers for its metrics and its health; undefined: nowhere. */
   get workerListener(): { host: string; port: number } | undefined {
     const { GANTRY_WORKER_HOST: host, GANTRY_WORKER_PORT: listening } = this.env;
