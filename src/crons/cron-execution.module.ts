@@ -9,6 +9,7 @@ import { GraphsModule } from '../graphs/graphs.module';
 import { RunEntity } from '../runs/run.entity';
 import { RunsRepository } from '../runs/runs.repository';
 import { RunsService } from '../runs/runs.service';
+import { RunHeaders } from '../runs/run-headers';
 import { RunWebhooks } from '../runs/run-webhooks';
 import { TemporalModule } from '../temporal/temporal.module';
 import { ThreadEntity } from '../threads/thread.entity';
@@ -47,6 +48,7 @@ import { CronsRepository } from './crons.repository';
     ThreadsService,
     RunsRepository,
     RunsService,
+    RunHeaders,
     RunWebhooks,
     CronsRepository,
     CronFiresRepository,
