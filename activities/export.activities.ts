@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { TenantId } from '../src/auth/tenant';
 import { ExportExecutionService } from '../src/exports/export-execution.service';
+import { toBulkExport } from '../src/exports/export.mapper';
 import { ExportFailure } from '../src/exports/export-failure';
 import {
   EndExportInput,
@@ -38,6 +39,21 @@ export class ExportActivityProvider {
             open: open.map(({ exportRunId, day }) => ({ ...reference(input), exportRunId, day })),
           };
         }),
+      readProgress: async (input) => {
+        const row = await this.work.progress(tenant(input), input.exportId);
+        if (row?.status !== 'Running') return null;
+        const { progress } = toBulkExport(row);
+        return {
+          partitionsTotal: row.partitionsTotal,
+          partitionsDone: row.partitionsDone,
+          partitionsStalled: row.partitionsStalled,
+          rows: row.rowsWritten,
+          rowsTotal: row.rowsTotal,
+          bytes: row.bytesWritten,
+          rowsPerSecond: progress.rows_per_second,
+          secondsLeft: progress.seconds_left,
+        };
+      },
       exportPartition: (input) => this.exportPartition(input),
       failPartition: ({ exportRunId, message, ...input }: EndPartitionInput) =>
         this.work.failPartition(tenant(input), exportRunId, message),

@@ -9,6 +9,7 @@ import {
   getExternalWorkflowHandle,
   isCancellation,
   log,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -39,7 +40,7 @@ export const exportTurnSignal = defineSignal(EXPORT_TURN_SIGNAL);
 export const exportProgressQuery = defineQuery<ExportProgressAnswer>(EXPORT_PROGRESS_QUERY);
 
 // One database transaction, safe to repeat. Retried for as long as it takes: the database may be away for a while.
-const { takeTurn, endExport } = proxyActivities<ExportActivities>({
+const { takeTurn, endExport, readProgress } = proxyActivities<ExportActivities>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });
@@ -60,6 +61,9 @@ const { completeExport } = proxyActivities<ExportActivities>({
 
 /** A waiting export asks for its turn this often by itself; a signal makes it ask at once. */
 const TURN_POLL = '1 minute';
+/** How often the details are brought up to date: soon at first, and then rarely enough for a history of a day. */
+const FIRST_LOOK_MS = 10_000;
+const LOOK_MS = 5 * 60_000;
 /** Then it continues as new: with an hour of asking its history stays short, and its run timeout starts again. */
 const TURN_POLLS_PER_RUN = 60;
 
@@ -109,7 +113,7 @@ export async function exportWorkflow(input: ExportWorkflowInput): Promise<Export
             },
             () => undefined,
           );
-        return await exportAll(input, progress);
+        return await watched(reference, progress, () => exportAll(input, progress));
       } finally {
         deadline.cancel();
       }
@@ -144,6 +148,34 @@ export async function exportWorkflow(input: ExportWorkflowInput): Promise<Export
   });
 }
 
+/** Keeps the details that people see up to date while `work` goes on: partitions may take hours. */
+async function watched<T>(
+  reference: ExportReference,
+  progress: ExportProgressAnswer,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!patched('export-progress')) return work();
+  const watch = new CancellationScope();
+  void watch
+    .run(async () => {
+      for (let wait = FIRST_LOOK_MS; ; wait = Math.min(wait * 2, LOOK_MS)) {
+        await sleep(wait);
+        const standing = await readProgress(reference);
+        if (!standing) return;
+        Object.assign(progress, standing);
+        report(progress);
+      }
+    })
+    .catch((error: unknown) => {
+      if (!isCancellation(error)) log.info('The progress of an export could not be read', { error: String(error) });
+    });
+  try {
+    return await work();
+  } finally {
+    watch.cancel();
+  }
+}
+
 /** Runs the partitions that are open, a few at a time and in order. */
 async function exportAll(input: ExportWorkflowInput, progress: ExportProgressAnswer): Promise<'Completed' | 'Failed'> {
   const reference: ExportReference = { exportId: input.exportId, tenantId: input.tenantId };
@@ -168,6 +200,7 @@ async function exportSome(
   progress: ExportProgressAnswer,
 ): Promise<boolean> {
   const open = [...plan.open];
+  const written = { rows: plan.rows, bytes: plan.bytes };
   let isComplete = true;
   const lane = async (): Promise<void> => {
     for (let next = open.shift(); next && isComplete; next = open.shift()) {
@@ -175,8 +208,11 @@ async function exportSome(
       if (result.ending === 'Failed') isComplete = false;
       else {
         progress.partitionsDone += 1;
-        progress.rows += result.rows;
-        progress.bytes += result.bytes;
+        // Files of partitions at work may be counted in the progress already.
+        written.rows += result.rows;
+        written.bytes += result.bytes;
+        progress.rows = Math.max(progress.rows, written.rows);
+        progress.bytes = Math.max(progress.bytes, written.bytes);
       }
       report(progress);
     }
@@ -204,8 +240,23 @@ function exportPartition(partition: PartitionReference, heartbeatTimeoutMs: numb
 }
 
 function report(progress: ExportProgressAnswer): void {
-  const { partitionsDone, partitionsTotal, rows, bytes } = progress;
-  setCurrentDetails(`${partitionsDone} of ${partitionsTotal} days done, ${rows} rows, ${bytes} bytes`);
+  const { partitionsDone, partitionsTotal, partitionsStalled, rows, rowsTotal, bytes } = progress;
+  const { rowsPerSecond, secondsLeft } = progress;
+  const parts = [
+    `${partitionsDone} of ${partitionsTotal} days done`,
+    rowsTotal === undefined ? `${rows} rows` : `${rows} of ${rowsTotal} rows`,
+    `${(bytes / 1e6).toFixed(1)} MB`,
+  ];
+  if (rowsPerSecond) parts.push(`${Math.round(rowsPerSecond)} rows/s`);
+  if (typeof secondsLeft === 'number') parts.push(`about ${duration(secondsLeft)} left`);
+  if (partitionsStalled) parts.push(`**${partitionsStalled} stalled**: no sign of life for a minute`);
+  setCurrentDetails(parts.join(', '));
+}
+
+function duration(seconds: number): string {
+  if (seconds < 90) return `${seconds} s`;
+  if (seconds < 5_400) return `${Math.round(seconds / 60)} min`;
+  return `${(seconds / 3_600).toFixed(1)} h`;
 }
 
 /** A hint: the one that is told asks for its turn, and would have asked in a minute anyway. */

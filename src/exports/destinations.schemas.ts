@@ -13,6 +13,11 @@ const objectOptionsSchema = z.strictObject({
     .enum(['private', 'bucket-owner-read', 'bucket-owner-full-control', 'authenticated-read', 'aws-exec-read'])
     .optional(),
   Tagging: z.string().min(1).max(2048).optional(),
+  /** In place of Content-MD5; not every store knows them. */
+  ChecksumAlgorithm: z.enum(['CRC32', 'CRC32C', 'SHA1', 'SHA256']).optional(),
+  ObjectLockMode: z.enum(['GOVERNANCE', 'COMPLIANCE']).optional(),
+  ObjectLockRetainUntilDate: z.iso.datetime({ offset: true }).optional(),
+  ObjectLockLegalHoldStatus: z.enum(['ON', 'OFF']).optional(),
 });
 
 const clientOptionsSchema = z.strictObject({
@@ -49,7 +54,10 @@ const configSchema = z
       .regex(/^[a-z0-9][a-z0-9.\-_]*[a-z0-9]$/i, 'must be a bucket name'),
     prefix,
     region: z.string().min(1).max(64).nullish(),
+    /** The inside address: where this server's processes reach the store. */
     endpoint_url: endpointUrl.nullish(),
+    /** The outside address: what people are shown. Nothing connects to it. */
+    external_endpoint_url: endpointUrl.nullish(),
     include_bucket_in_prefix: z.boolean().default(false),
     /** The folder above the dates: some readers of Hive partitions want every one to be `key=value`. */
     runs_folder: z.enum(['runs', 'resource=runs']).default('runs'),

@@ -14,6 +14,7 @@ import { exportErrors } from './exports.errors';
 import { destinationKey } from './export-layout';
 import { ObjectStore } from './object-store';
 import { ObjectStores, Patience } from './object-stores';
+import { sentenceOf } from './s3-errors';
 
 export interface OpenDestination {
   config: DestinationConfig;
@@ -84,7 +85,7 @@ export class DestinationsService {
       await store.put(key, Buffer.from('Gantry wrote this to test the destination. It may be deleted.\n'));
       await store.deleteIfPermitted(key);
     } catch (error) {
-      throw exportErrors.destinationInvalid(this.stores.explain(error).message);
+      throw exportErrors.destinationInvalid(sentenceOf(this.stores.explain(error)));
     } finally {
       store?.close();
     }

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CryptoModule } from '../crypto/crypto.module';
 import { TemporalModule } from '../temporal/temporal.module';
+import { WebhooksModule } from '../webhooks/webhooks.module';
 import { DestinationEntity } from './destination.entity';
 import { DestinationsRepository } from './destinations.repository';
 import { DestinationsService } from './destinations.service';
@@ -10,6 +11,7 @@ import { ExportMetrics } from './export.metrics';
 import { ExportRunsRepository } from './export-runs.repository';
 import { ExportSweep } from './export-sweep';
 import { ExportVerifier } from './export-verifier';
+import { ExportWebhooks } from './export-webhooks';
 import { ExportsRepository } from './exports.repository';
 import { ObjectStores } from './object-stores';
 import { ParquetEncoder } from './parquet-encoder';
@@ -17,7 +19,7 @@ import { TraceReader } from './trace-reader';
 
 /** Bulk export, as the worker process has it. */
 @Module({
-  imports: [TypeOrmModule.forFeature([DestinationEntity]), CryptoModule, TemporalModule],
+  imports: [TypeOrmModule.forFeature([DestinationEntity]), CryptoModule, TemporalModule, WebhooksModule],
   providers: [
     DestinationsRepository,
     DestinationsService,
@@ -26,6 +28,7 @@ import { TraceReader } from './trace-reader';
     ExportRunsRepository,
     ExportSweep,
     ExportVerifier,
+    ExportWebhooks,
     ExportsRepository,
     ObjectStores,
     ParquetEncoder,

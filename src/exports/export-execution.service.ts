@@ -1,19 +1,23 @@
 import { createHash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
+import { DatabaseError } from 'pg';
+import { QueryFailedError } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { DestinationsService, OpenDestination } from './destinations.service';
 import { ExportColumn, exportColumns } from './export-columns';
-import { ExportFailure } from './export-failure';
+import { ExportFailure, exportFailures } from './export-failure';
 import { ExportMetrics } from './export.metrics';
 import { dayFolder, exportFolder, partName } from './export-layout';
 import { exportManifest } from './export-manifest';
 import { ExportFile, ExportRunRow, ExportRunsRepository } from './export-runs.repository';
 import { ExportVerifier } from './export-verifier';
-import { ExportRow, ExportsRepository, SpawnWindow } from './exports.repository';
+import { ExportWebhooks } from './export-webhooks';
+import { ExportRow, ExportsRepository, OnEnd, SpawnWindow } from './exports.repository';
 import { ObjectStores } from './object-stores';
-import { ParquetEncoder, SpooledPart } from './parquet-encoder';
+import { sentenceOf } from './s3-errors';
+import { EncodingError, ParquetEncoder, SpooledPart } from './parquet-encoder';
 import { PartPlan, RowKey, RowSelection, TraceReader } from './trace-reader';
 
 /** A window of a schedule is exported this long after its end (contract), so that late runs of it are in. */
@@ -22,6 +26,8 @@ const SPAWN_DELAY_SECONDS = 600;
 const PLAN_PAGE = 200;
 /** Failures of the store or the database, without a file in between, after which a partition gives up. */
 const MAX_FAILURES = 20;
+/** A partition without a beat for a minute is shown as stalled. */
+const BEAT_MS = 10_000;
 /** Sizes that are asked for together at the end of an export. */
 const HEADS_AT_ONCE = 16;
 const PARQUET = 'application/vnd.apache.parquet';
@@ -54,6 +60,7 @@ export class ExportExecutionService {
     private readonly encoder: ParquetEncoder,
     private readonly verifier: ExportVerifier,
     private readonly metrics: ExportMetrics,
+    private readonly webhooks: ExportWebhooks,
   ) {}
 
   /** How long the export may still run, when it is its turn; `wait` when others are first, `over` when it has ended. */
@@ -73,9 +80,14 @@ export class ExportExecutionService {
   ): Promise<{ row: ExportRow; open: { exportRunId: string; day: string }[] }> {
     let row = await this.running(tenantId, exportId);
     if (row.plannedAt === null) {
-      const watermark = await this.reader.watermark(signal);
-      const counts = await this.reader.countDays(tenantId, selectionOf(row, row, watermark));
-      await this.runs.plan(tenantId, exportId, watermark, counts);
+      const beats = this.beats(() => this.exports.beat(tenantId, exportId));
+      try {
+        const watermark = await this.reader.watermark(signal);
+        const counts = await this.reader.countDays(tenantId, selectionOf(row, row, watermark));
+        await this.runs.plan(tenantId, exportId, watermark, counts);
+      } finally {
+        clearInterval(beats);
+      }
       row = await this.running(tenantId, exportId);
     }
     return { row, open: await this.runs.open(tenantId, exportId, PLAN_PAGE) };
@@ -119,26 +131,32 @@ export class ExportExecutionService {
     if (row?.status !== 'Running') return false;
     const runs = await this.runs.list(tenantId, exportId, null, 0);
     const unfinished = runs.filter(({ status }) => status !== 'Completed');
-    if (unfinished.length > 0) throw new ExportFailure(`${unfinished.length} partitions are not complete`, true);
+    if (unfinished.length > 0) throw await this.noted(tenantId, exportId, exportFailures.incomplete(unfinished.length));
     const files = await this.runs.filesOf(tenantId, exportId);
     const destination = await this.destinations.open(tenantId, row.destinationId);
+    const beats = this.beats(() => this.exports.beat(tenantId, exportId));
     try {
       const wrong = await this.wrongSize(destination, files, signal);
-      if (wrong) throw new ExportFailure(`${wrong.objectKey} is not in the bucket as it was written`, true);
+      if (wrong) throw exportFailures.lostFile(wrong.objectKey);
       const folder = exportFolder(destination.config, exportId);
       const manifest = exportManifest(row, runs, files, destination.config);
-      const isCompleted = await this.exports.complete(tenantId, exportId, async () => {
+      const publish = async (): Promise<void> => {
         await destination.store.put(`${folder}/_manifest.json`, Buffer.from(manifest), {
           contentType: 'application/json',
           signal,
         });
         await destination.store.put(`${folder}/_SUCCESS`, Buffer.alloc(0), { signal });
-      });
+      };
+      const isCompleted = await this.ending(tenantId, (onEnd) =>
+        this.exports.complete(tenantId, exportId, publish, onEnd),
+      );
       if (isCompleted) this.metrics.exportEnded('Completed');
       return isCompleted;
     } catch (error) {
-      throw signal.aborted || error instanceof ExportFailure ? error : this.explained(error);
+      if (signal.aborted) throw error;
+      throw await this.noted(tenantId, exportId, error instanceof ExportFailure ? error : this.explained(error));
     } finally {
+      clearInterval(beats);
       destination.store.close();
     }
   }
@@ -150,13 +168,19 @@ export class ExportExecutionService {
     ending: 'Failed' | 'Cancelled' | 'TimedOut',
     message: string | undefined,
   ): Promise<void> {
-    await this.exports.end(tenantId, exportId, ending, message);
+    await this.ending(tenantId, (onEnd) => this.exports.end(tenantId, exportId, ending, message, onEnd));
     this.metrics.exportEnded(ending);
   }
 
   /** The tenant's exports that may have their turn now. */
   waiting(tenantId: TenantId): Promise<string[]> {
     return this.exports.waiting(tenantId, this.config.exports.concurrency);
+  }
+
+  /** Where a running export is, which also shows that somebody looks after it. */
+  async progress(tenantId: TenantId, exportId: string): Promise<ExportRow | undefined> {
+    await this.exports.beat(tenantId, exportId);
+    return this.exports.find(tenantId, exportId);
   }
 
   nextWindow(tenantId: TenantId, exportId: string) {
@@ -190,8 +214,9 @@ export class ExportExecutionService {
     }
     const row = await this.exports.find(tenantId, exportId);
     const run = await this.runs.begin(tenantId, exportRunId);
-    if (!row || !run) throw new ExportFailure('The export has ended', true);
+    if (!row || !run) throw exportFailures.over(row?.status ?? 'gone');
     const destination = await this.destinations.open(tenantId, row.destinationId);
+    const beats = this.beats(() => this.runs.beat(tenantId, exportRunId, run.attempt));
     try {
       const work = new PartitionWork(
         this.config,
@@ -211,6 +236,7 @@ export class ExportExecutionService {
       if (!(await this.runs.complete(tenantId, exportRunId, run.attempt, verified))) throw new LostPartition();
       return { rows, bytes: files.reduce((sum, file) => sum + file.bytes, 0), files: files.length };
     } finally {
+      clearInterval(beats);
       destination.store.close();
     }
   }
@@ -230,7 +256,7 @@ export class ExportExecutionService {
     for (const { file, check } of checks) {
       if (check.state !== 'wrong') continue;
       await this.runs.dropFiles(tenantId, run.exportRunId, run.attempt, file.part);
-      throw new ExportFailure(`${file.objectKey} ${check.problem}; it is written again`, false);
+      throw exportFailures.wrongFile(file.objectKey, check.problem);
     }
     return checks.every(({ check }) => check.state === 'verified');
   }
@@ -248,18 +274,12 @@ export class ExportExecutionService {
     } else {
       const seen = await this.runs.sawRows(tenantId, run.exportRunId, counted);
       if (counted < seen) {
-        throw new ExportFailure(
-          `The source has ${counted} rows where ${seen} were counted before: rows are gone`,
-          true,
-        );
+        throw exportFailures.rowsGone(counted, seen);
       }
       if (rows === counted) return;
     }
     await this.runs.dropFiles(tenantId, run.exportRunId, run.attempt, 0);
-    throw new ExportFailure(
-      `${rows} rows were written of ${counted}: rows moved meanwhile; they are written again`,
-      false,
-    );
+    throw exportFailures.rowsMoved(rows, counted);
   }
 
   /** The first file whose size in the store is another; none where sizes may not be read. */
@@ -280,21 +300,49 @@ export class ExportExecutionService {
 
   private async running(tenantId: TenantId, exportId: string): Promise<ExportRow> {
     const row = await this.exports.find(tenantId, exportId);
-    if (row?.status !== 'Running') throw new ExportFailure(`The export is ${row?.status ?? 'gone'}`, true);
+    if (row?.status !== 'Running') throw exportFailures.over(row?.status ?? 'gone');
     return row;
   }
 
   /** Writes the failure down for the user and decides whether the partition may be tried again. */
   private async recorded(tenantId: TenantId, exportRunId: string, error: unknown): Promise<ExportFailure> {
     const failure = error instanceof ExportFailure ? error : this.explained(error);
-    const failures = await this.runs.addError(tenantId, exportRunId, failure.message);
+    const failures = await this.runs.addError(tenantId, exportRunId, sentenceOf(failure), failure);
     this.logger.warn({ err: error, export_run_id: exportRunId, failures }, 'An attempt at a partition failed');
-    return new ExportFailure(failure.message, failure.isFinal || failures >= MAX_FAILURES, { cause: error });
+    const isFinal = failure.isFinal || failures >= MAX_FAILURES;
+    return new ExportFailure(failure.message, isFinal, failure, { cause: error });
   }
 
   private explained(error: unknown): ExportFailure {
-    const { message, isUserFault } = this.stores.explain(error);
-    return new ExportFailure(message, isUserFault, { cause: error });
+    if (error instanceof EncodingError) return exportFailures.notEncoded(error.message, error);
+    if (error instanceof QueryFailedError || error instanceof DatabaseError) {
+      return exportFailures.notRead(error.message, error);
+    }
+    const problem = this.stores.explain(error);
+    return new ExportFailure(problem.message, problem.isUserFault, problem, { cause: error });
+  }
+
+  /** Keeps code and hint of what ends an export; the sentence comes back by way of the workflow. */
+  private async noted(tenantId: TenantId, exportId: string, failure: ExportFailure): Promise<ExportFailure> {
+    await this.exports.noteFailure(tenantId, exportId, failure);
+    return failure;
+  }
+
+  /** Ends an export, and tells its webhook when that has committed. */
+  private async ending<T>(tenantId: TenantId, end: (onEnd: OnEnd) => Promise<T>): Promise<T> {
+    let deliveryId: string | undefined;
+    const result = await end(async (manager, row) => {
+      deliveryId = await this.webhooks.enqueue(manager, row);
+    });
+    await this.webhooks.dispatch(tenantId, deliveryId);
+    return result;
+  }
+
+  /** Signs of life in the database, where the API sees them; one that can't be given is no reason to stop. */
+  private beats(beat: () => Promise<void>): NodeJS.Timeout {
+    return setInterval(() => {
+      beat().catch((error: unknown) => this.logger.debug({ err: error }, 'A sign of life could not be given'));
+    }, BEAT_MS);
   }
 }
 
@@ -367,7 +415,7 @@ class PartitionWork {
     });
     if (rows > 0) return { path, rows, rowBytes: plan.rowBytes };
     await this.encoder.discard(path);
-    throw new ExportFailure('Rows disappeared while they were read', false);
+    throw exportFailures.rowsDisappeared();
   }
 
   private async store(part: number, plan: PartPlan, spooled: SpooledPart, signal: AbortSignal): Promise<ExportFile> {

@@ -1,15 +1,73 @@
+export interface FailureWords {
+  /** Stable, for programs: the store's own code, or one of Gantry's. */
+  code: string;
+  /** What to do about it. */
+  hint: string;
+}
+
 /**
  * Why an export or a partition can't go on. `isFinal`: trying again can't help until somebody changes something. The
  * message is shown to the user, so it holds no secrets.
  */
 export class ExportFailure extends Error {
   override readonly name = 'ExportFailure';
+  readonly code: string;
+  readonly hint: string;
 
   constructor(
     message: string,
     readonly isFinal: boolean,
+    { code, hint }: FailureWords,
     options?: ErrorOptions,
   ) {
     super(message, options);
+    this.code = code;
+    this.hint = hint;
   }
 }
+
+const AGAIN = 'It is tried again by itself.';
+
+/** What can be wrong beside the store. */
+export const exportFailures = {
+  over: (status: string) =>
+    new ExportFailure(`The export is ${status}`, true, { code: 'ExportIsOver', hint: 'Create a new export.' }),
+  incomplete: (count: number) =>
+    new ExportFailure(`${count} partitions are not complete`, true, {
+      code: 'PartitionsIncomplete',
+      hint: 'Look at the runs of the export, and retry those that failed.',
+    }),
+  wrongFile: (file: string, problem: string) =>
+    new ExportFailure(`${file} ${problem}; it is written again`, false, { code: 'FileNotAsWritten', hint: AGAIN }),
+  lostFile: (file: string) =>
+    new ExportFailure(`${file} is not in the bucket as it was written`, true, {
+      code: 'FileNotAsWritten',
+      hint: 'Somebody or something changed it after the partition was complete. Create a new export.',
+    }),
+  rowsGone: (counted: number, seen: number) =>
+    new ExportFailure(`The source has ${counted} rows where ${seen} were counted before: rows are gone`, true, {
+      code: 'SourceShrank',
+      hint: 'Traces were deleted meanwhile (retention?). Create a new export of what is left.',
+    }),
+  rowsMoved: (rows: number, counted: number) =>
+    new ExportFailure(`${rows} rows were written of ${counted}: rows moved meanwhile; they are written again`, false, {
+      code: 'RowsMoved',
+      hint: AGAIN,
+    }),
+  notEncoded: (reason: string, cause: unknown) =>
+    new ExportFailure(
+      `A Parquet file could not be made: ${reason}`,
+      false,
+      { code: 'EncodingFailed', hint: `${AGAIN} If it stays, give the worker more memory, or make files smaller.` },
+      { cause },
+    ),
+  notRead: (reason: string, cause: unknown) =>
+    new ExportFailure(
+      `The database could not be read: ${reason}`,
+      false,
+      { code: 'DatabaseFailed', hint: `${AGAIN} If it stays, look at the database.` },
+      { cause },
+    ),
+  rowsDisappeared: () =>
+    new ExportFailure('Rows disappeared while they were read', false, { code: 'RowsMoved', hint: AGAIN }),
+};

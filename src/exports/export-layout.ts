@@ -20,6 +20,16 @@ export function objectPath(config: DestinationConfig, key: string): string {
   return `${config.bucket_name}/${key}`;
 }
 
+/** The address of an object: from outside, where the destination has an address for that. */
+export function objectUrl(config: DestinationConfig, key: string): string {
+  const { bucket_name: bucket, region, external_endpoint_url: external, endpoint_url: inside } = config;
+  const endpoint = external ?? inside;
+  const root = endpoint
+    ? new URL(bucket, endpoint).href
+    : `https://${bucket}.s3.${region ?? 'us-east-1'}.amazonaws.com`;
+  return `${root}/${encodeURI(key)}`;
+}
+
 /** Everything of an export is under this key. */
 export function exportFolder(config: DestinationConfig, exportId: string): string {
   return destinationKey(config, `export_id=${exportId}`);

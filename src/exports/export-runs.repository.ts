@@ -3,7 +3,8 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
 import type { ExportRunStatus } from './exports.schemas';
-import { isoText } from './exports.repository';
+import type { FailureWords } from './export-failure';
+import { isoText, STALLED } from './exports.repository';
 import type { RowKey } from './trace-reader';
 
 /** A partition as stored; instants are ISO text. */
@@ -24,6 +25,10 @@ export interface ExportRunRow {
   rowsSeen: number;
   /** Whether the files were read back; null until the partition is complete. */
   verified: boolean | null;
+  errorCode: string | null;
+  errorHint: string | null;
+  heartbeatAt: string | null;
+  isStalled: boolean;
   createdAt: string;
   updatedAt: string;
   finishedAt: string | null;
@@ -61,7 +66,8 @@ const COLUMNS = `
   ${isoText('r.start_time')} AS "startTime", ${isoText('r.end_time')} AS "endTime", r.status, r.attempt,
   r.retry_number AS "retryNumber", r.errors, r.rows_planned::float8 AS "rowsPlanned",
   r.rows_written::float8 AS "rowsWritten", r.bytes_written::float8 AS "bytesWritten",
-  r.rows_seen::float8 AS "rowsSeen", r.verified,
+  r.rows_seen::float8 AS "rowsSeen", r.verified, r.error_code AS "errorCode", r.error_hint AS "errorHint",
+  ${isoText('r.heartbeat_at')} AS "heartbeatAt", coalesce(${STALLED}, false) AS "isStalled",
   ${isoText('r.created_at')} AS "createdAt", ${isoText('r.updated_at')} AS "updatedAt",
   ${isoText('r.finished_at')} AS "finishedAt"`;
 
@@ -250,23 +256,36 @@ export class ExportRunsRepository {
   /** Completes the partition for the attempt that holds it. */
   async complete(tenantId: TenantId, exportRunId: string, attempt: number, verified: boolean): Promise<boolean> {
     const [rows] = await this.database.query<[unknown[], number]>(
-      `UPDATE bulk_export_runs SET status = 'Completed', verified = $4, finished_at = now(), updated_at = now()
+      `UPDATE bulk_export_runs SET status = 'Completed', verified = $4, error_code = NULL, error_hint = NULL, finished_at = now(), updated_at = now()
        WHERE tenant_id = $1 AND export_run_id = $2 AND attempt = $3 AND status = 'Running' RETURNING export_run_id`,
       [tenantId, exportRunId, attempt, verified],
     );
     return rows.length > 0;
   }
 
-  /** Writes down what an attempt failed with; resolves to how many have failed since a file was last recorded. */
-  async addError(tenantId: TenantId, exportRunId: string, message: string): Promise<number> {
-    const [[row]] = await this.database.query<[{ retryNumber: number }[], number]>(
-      `UPDATE bulk_export_runs r SET retry_number = retry_number + 1, updated_at = now(),
+  /** A sign of life of the attempt that holds the partition. */
+  async beat(tenantId: TenantId, exportRunId: string, attempt: number): Promise<void> {
+    await this.database.query(
+      `UPDATE bulk_export_runs SET heartbeat_at = now() WHERE tenant_id = $1 AND export_run_id = $2 AND attempt = $3`,
+      [tenantId, exportRunId, attempt],
+    );
+  }
+
+  /** Writes down what an attempt failed with; resolves to how many have failed since the partition was opened. */
+  async addError(
+    tenantId: TenantId,
+    exportRunId: string,
+    message: string,
+    { code, hint }: FailureWords,
+  ): Promise<number> {
+    const [[row]] = await this.database.query<[{ failures: number }[], number]>(
+      `UPDATE bulk_export_runs r SET retry_number = retry_number + 1, updated_at = now(), error_code = $4, error_hint = $5,
          errors = coalesce(errors, '{}') || jsonb_build_object('retry_' || retry_number, $3::text)
        WHERE tenant_id = $1 AND export_run_id = $2
-       RETURNING retry_number AS "retryNumber"`,
-      [tenantId, exportRunId, message],
+       RETURNING retry_number - retry_base AS failures`,
+      [tenantId, exportRunId, message, code, hint],
     );
-    return row?.retryNumber ?? 0;
+    return row?.failures ?? 0;
   }
 
   async fail(tenantId: TenantId, exportRunId: string, message: string): Promise<void> {

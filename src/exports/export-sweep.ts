@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
 import { Sweep } from '../sweeps/sweep';
 import { ExportOrchestrator } from '../temporal/export-orchestrator';
+import { ExportExecutionService } from './export-execution.service';
 import { ExportsRepository } from './exports.repository';
 
 /** Longer than a create takes between its commit and its start. */
@@ -20,6 +21,7 @@ export class ExportSweep implements Sweep {
   constructor(
     private readonly exports: ExportsRepository,
     private readonly orchestrator: ExportOrchestrator,
+    private readonly work: ExportExecutionService,
   ) {}
 
   async sweep(): Promise<void> {
@@ -29,7 +31,7 @@ export class ExportSweep implements Sweep {
     }
     for (const { exportId, tenantId } of await this.exports.halfCancelled(CANCEL_GRACE_SECONDS, BATCH)) {
       const isHeard = await this.orchestrator.cancel(exportId);
-      if (!isHeard) await this.exports.end(tenantId as TenantId, exportId, 'Cancelled', undefined);
+      if (!isHeard) await this.work.end(tenantId as TenantId, exportId, 'Cancelled', undefined);
     }
   }
 }

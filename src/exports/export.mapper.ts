@@ -1,6 +1,6 @@
 import type { ExportFile, ExportRunRow } from './export-runs.repository';
 import type { ExportRow } from './exports.repository';
-import type { BulkExport, BulkExportRun } from './exports.schemas';
+import type { BulkExport, BulkExportRun, ExportProgress, ExportProgressEvent } from './exports.schemas';
 
 /** Row → API. */
 export function toBulkExport(row: ExportRow): BulkExport {
@@ -21,18 +21,42 @@ export function toBulkExport(row: ExportRow): BulkExport {
     late_data: row.lateData,
     status: row.status,
     error: row.error,
+    error_code: row.errorCode,
+    error_hint: row.errorHint,
     source_bulk_export_id: row.sourceBulkExportId,
     late_pass_of: row.latePassOf,
     created_at: row.createdAt,
     updated_at: row.updatedAt,
     finished_at: row.finishedAt,
-    progress: {
-      partitions_total: row.partitionsTotal,
-      partitions_done: row.partitionsDone,
-      rows_total: row.rowsTotal,
-      rows_written: row.rowsWritten,
-      bytes_written: row.bytesWritten,
-    },
+    verified_at: row.verifiedAt,
+    progress: toProgress(row),
+  };
+}
+
+/** What those that watch an export get of it. */
+export function toProgressEvent(row: ExportRow): ExportProgressEvent {
+  const { id, status, error, error_code, error_hint, finished_at, progress } = toBulkExport(row);
+  return { id, status, error, error_code, error_hint, finished_at, progress };
+}
+
+function toProgress(row: ExportRow): ExportProgress {
+  const seconds = row.elapsedMs / 1_000;
+  const hasRate = seconds > 0 && row.rowsWrittenNow > 0;
+  const rowsPerSecond = hasRate ? row.rowsWrittenNow / seconds : null;
+  const left = row.rowsTotal - row.rowsWritten;
+  return {
+    partitions_total: row.partitionsTotal,
+    partitions_done: row.partitionsDone,
+    partitions_running: row.partitionsRunning,
+    partitions_stalled: row.partitionsStalled,
+    is_stalled: row.isStalled ?? false,
+    heartbeat_at: row.heartbeatAt,
+    rows_per_second: rowsPerSecond && Math.round(rowsPerSecond * 10) / 10,
+    bytes_per_second: hasRate ? Math.round(row.bytesWrittenNow / seconds) : null,
+    seconds_left: row.status === 'Running' && rowsPerSecond ? Math.ceil(Math.max(0, left) / rowsPerSecond) : null,
+    rows_total: row.rowsTotal,
+    rows_written: row.rowsWritten,
+    bytes_written: row.bytesWritten,
   };
 }
 
@@ -42,6 +66,8 @@ export interface ExportPlace {
   sessionId: string;
   /** The path of an object by its key: bucket first. */
   path: (key: string) => string;
+  /** Its address, from outside where the destination has one. */
+  url: (key: string) => string;
   /** The key of the partition's folder. */
   folder: string;
 }
@@ -56,6 +82,10 @@ export function toBulkExportRun(row: ExportRunRow, files: ExportFile[], place: E
     status: row.status,
     retry_number: row.retryNumber,
     errors: row.errors,
+    error_code: row.errorCode,
+    error_hint: row.errorHint,
+    is_stalled: row.isStalled,
+    heartbeat_at: row.heartbeatAt,
     rows_written: row.rowsWritten,
     created_at: row.createdAt,
     updated_at: row.updatedAt,
@@ -72,6 +102,7 @@ export function toBulkExportRun(row: ExportRunRow, files: ExportFile[], place: E
         bytes_written: row.bytesWritten,
         exported_files: files.map(({ objectKey }) => place.path(objectKey)),
         export_path: place.path(place.folder),
+        export_url: place.url(place.folder),
         latest_cursor: last ? `${last.startTime},${last.runId}` : null,
         verified: row.verified,
       },

@@ -1,8 +1,13 @@
-import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { NeedsEntitlement } from '../auth/entitlements';
 import { Tenant, TenantHeaderRequired, TenantId } from '../auth/tenant';
+import { EVENT_STREAM } from '../http/openapi';
+import { Idempotency, IdempotencyRequest } from '../runs/idempotency';
 import { toBulkExport } from './export.mapper';
+import { ExportProgressService } from './export-progress.service';
+import { ExportVerificationService } from './export-verification.service';
 import {
   BulkExport,
   BulkExportRun,
@@ -12,12 +17,15 @@ import {
   createExportSchema,
   exportParamsSchema,
   exportRunParamsSchema,
+  ExportVerification,
   ListExportRuns,
   listExportRunsSchema,
   ListExports,
   listExportsSchema,
   ListSpawnedRuns,
   listSpawnedRunsSchema,
+  VerifyExport,
+  verifyExportSchema,
 } from './exports.schemas';
 import { ExportsService } from './exports.service';
 
@@ -29,18 +37,24 @@ interface ExportParams {
 @TenantHeaderRequired()
 @Controller('api/v1/bulk-exports')
 export class ExportsController {
-  constructor(private readonly exports: ExportsService) {}
+  constructor(
+    private readonly exports: ExportsService,
+    private readonly progress: ExportProgressService,
+    private readonly verification: ExportVerificationService,
+  ) {}
 
   /** One-off with `end_time`, or scheduled with `interval_hours`. */
   @Post()
   @NeedsEntitlement('bulk_export')
   @HttpCode(200)
   @ApiOperation({ summary: 'Create an export' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false, description: 'Makes one export, however often it is sent' })
   async create(
     @Tenant() tenantId: TenantId,
     @Body({ schema: createExportSchema }) body: CreateExport,
+    @Idempotency() idempotency: IdempotencyRequest | undefined,
   ): Promise<BulkExport> {
-    return toBulkExport(await this.exports.create(tenantId, body));
+    return toBulkExport(await this.exports.create(tenantId, body, idempotency));
   }
 
   @Get()
@@ -79,6 +93,53 @@ export class ExportsController {
     @Body({ schema: cancelExportSchema }) _body: CancelExport,
   ): Promise<BulkExport> {
     return toBulkExport(await this.exports.cancel(tenantId, params.export_id));
+  }
+
+  /** Server-sent events: `progress` whenever something changes, `end` with the last state. */
+  @Get(':export_id/progress')
+  @ApiOperation({ summary: 'Watch an export' })
+  @ApiOkResponse(EVENT_STREAM)
+  async watch(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: exportParamsSchema }) params: ExportParams,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.progress.stream(tenantId, await this.exports.get(tenantId, params.export_id), reply);
+  }
+
+  /** Reads manifest and footers back from the bucket, and compares them with what was written. */
+  @Post(':export_id/verify')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Verify a complete export' })
+  verify(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: exportParamsSchema }) params: ExportParams,
+    @Body({ schema: verifyExportSchema }) body: VerifyExport,
+  ): Promise<ExportVerification> {
+    return this.verification.verify(tenantId, params.export_id, body.checksums);
+  }
+
+  /** Tries all partitions again that aren't complete. A cancelled export can't be restarted. */
+  @Post(':export_id/retry')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Retry an export that failed' })
+  async retry(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: exportParamsSchema }) params: ExportParams,
+  ): Promise<BulkExport> {
+    return toBulkExport(await this.exports.retry(tenantId, params.export_id));
+  }
+
+  /** Tries one partition again, and leaves the others as they are. */
+  @Post(':export_id/runs/:run_id/retry')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Retry one run of an export that failed' })
+  async retryRun(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: exportRunParamsSchema }) params: ExportParams & { run_id: string },
+  ): Promise<BulkExportRun> {
+    await this.exports.retry(tenantId, params.export_id, params.run_id);
+    return this.exports.getRun(tenantId, params.export_id, params.run_id);
   }
 
   /** An export has a run for each UTC day of its window. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
+import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
 import type { CreateExport, ExportStatus, ListExports } from './exports.schemas';
 
@@ -30,6 +30,11 @@ export interface ExportRow {
   status: ExportStatus;
   sourceBulkExportId: string | null;
   error: string | null;
+  errorCode: string | null;
+  errorHint: string | null;
+  /** Sealed, with the export that it was given to: a schedule's counts for its windows. */
+  webhook: { sealed: string; exportId: string } | null;
+  verifiedAt: string | null;
   createdAt: string;
   updatedAt: string;
   /** The watermark: what was received later is not in the export. */
@@ -37,13 +42,25 @@ export interface ExportRow {
   finishedAt: string | null;
   partitionsTotal: number;
   partitionsDone: number;
+  partitionsRunning: number;
+  /** Of those that run: without a sign of life for a minute. */
+  partitionsStalled: number;
+  /** The last sign of life of a running export. */
+  heartbeatAt: string | null;
+  isStalled: boolean;
+  /** Since its turn came: how long it ran, and what it wrote in that time (a retried export has more). */
+  elapsedMs: number;
+  rowsWrittenNow: number;
+  bytesWrittenNow: number;
   rowsTotal: number;
   rowsWritten: number;
   bytesWritten: number;
 }
 
-export interface NewExport extends CreateExport {
+export interface NewExport extends Omit<CreateExport, 'webhook'> {
   exportId: string;
+  /** Sealed. */
+  webhook: string | null;
   status: 'Created' | 'IntervalScheduled';
 }
 
@@ -61,26 +78,51 @@ export interface OpenExport {
   status: ExportStatus;
 }
 
+/** A running partition beats every few seconds; without a sign of life for so long it is shown as stalled. */
+export const STALLED = `r.status = 'Running' AND greatest(r.heartbeat_at, r.updated_at) < now() - interval '1 minute'`;
+/** An export between partitions is looked at by its workflow at least this often. */
+const QUIET_LIMIT = '6 minutes';
+
 const COLUMNS = `
   e.export_id AS "exportId", e.tenant_id AS "tenantId", e.destination_id AS "destinationId",
   e.session_id AS "sessionId", ${isoText('e.start_time')} AS "startTime", ${isoText('e.end_time')} AS "endTime",
   e.interval_hours AS "intervalHours", e.filter, e.format, e.format_version AS "formatVersion", e.compression,
   e.export_fields AS "exportFields", e.cost_type AS "costType", e.late_data AS "lateData",
   e.late_pass_of AS "latePassOf", ${isoText('e.changed_after')} AS "changedAfter", e.status, e.source_bulk_export_id AS "sourceBulkExportId", e.error,
+  e.error_code AS "errorCode", e.error_hint AS "errorHint", ${isoText('e.verified_at')} AS "verifiedAt",
+  (SELECT json_build_object('sealed', w.webhook, 'exportId', w.export_id) FROM bulk_exports w
+   WHERE w.tenant_id = e.tenant_id AND w.export_id IN (e.export_id, e.source_bulk_export_id) AND w.webhook IS NOT NULL
+   LIMIT 1) AS webhook,
   ${isoText('e.created_at')} AS "createdAt", ${isoText('e.updated_at')} AS "updatedAt",
   ${isoText('e.planned_at')} AS "plannedAt", ${isoText('e.finished_at')} AS "finishedAt",
-  p.total AS "partitionsTotal", p.done AS "partitionsDone", p.rows_total AS "rowsTotal",
+  p.total AS "partitionsTotal", p.done AS "partitionsDone", p.running AS "partitionsRunning",
+  p.stalled AS "partitionsStalled", ${isoText("CASE WHEN e.status = 'Running' THEN greatest(e.heartbeat_at, p.beat) END")} AS "heartbeatAt",
+  e.status = 'Running' AND CASE WHEN p.running > 0 THEN p.running = p.stalled
+    ELSE greatest(e.updated_at, e.heartbeat_at, p.beat) < now() - interval '${QUIET_LIMIT}' END AS "isStalled",
+  coalesce(extract(epoch FROM coalesce(e.finished_at, clock_timestamp()) - e.started_at) * 1000, 0)::float8 AS "elapsedMs",
+  n.rows_now AS "rowsWrittenNow", n.bytes_now AS "bytesWrittenNow", p.rows_total AS "rowsTotal",
   p.rows_written AS "rowsWritten", p.bytes_written AS "bytesWritten"`;
 
 const FROM = `
   FROM bulk_exports e
   CROSS JOIN LATERAL (
     SELECT count(*)::int AS total, (count(*) FILTER (WHERE r.status = 'Completed'))::int AS done,
-      coalesce(sum(r.rows_planned), 0)::float8 AS rows_total,
+      (count(*) FILTER (WHERE r.status = 'Running'))::int AS running,
+      (count(*) FILTER (WHERE ${STALLED}))::int AS stalled,
+      max(greatest(r.heartbeat_at, r.updated_at)) AS beat,
+      coalesce(sum(r.rows_seen), 0)::float8 AS rows_total,
       coalesce(sum(r.rows_written), 0)::float8 AS rows_written,
       coalesce(sum(r.bytes_written), 0)::float8 AS bytes_written
     FROM bulk_export_runs r WHERE r.tenant_id = e.tenant_id AND r.export_id = e.export_id
-  ) p`;
+  ) p
+  CROSS JOIN LATERAL (
+    SELECT coalesce(sum(f.rows), 0)::float8 AS rows_now, coalesce(sum(f.bytes), 0)::float8 AS bytes_now
+    FROM bulk_export_runs r JOIN bulk_export_files f ON f.tenant_id = r.tenant_id AND f.export_run_id = r.export_run_id
+    WHERE r.tenant_id = e.tenant_id AND r.export_id = e.export_id AND f.created_at >= e.started_at
+  ) n`;
+
+/** Called in the transaction that ends an export, with the export as it is now. */
+export type OnEnd = (manager: EntityManager, row: ExportRow) => Promise<void>;
 
 const TURN_LOCK = 'gantry-export-turn:';
 
@@ -89,11 +131,15 @@ const TURN_LOCK = 'gantry-export-turn:';
 export class ExportsRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
-  async insert(tenantId: TenantId, row: NewExport): Promise<void> {
-    await this.database.query(
+  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.database.transaction(work);
+  }
+
+  async insert(tenantId: TenantId, manager: EntityManager, row: NewExport): Promise<void> {
+    await manager.query(
       `INSERT INTO bulk_exports (tenant_id, export_id, destination_id, session_id, start_time, end_time, interval_hours,
-         filter, format, format_version, compression, export_fields, status, cost_type, late_data)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+         filter, format, format_version, compression, export_fields, status, cost_type, late_data, webhook)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
       [
         tenantId,
         row.exportId,
@@ -110,12 +156,17 @@ export class ExportsRepository {
         row.status,
         row.cost_type,
         row.late_data,
+        row.webhook,
       ],
     );
   }
 
-  async find(tenantId: TenantId, exportId: string): Promise<ExportRow | undefined> {
-    const [row] = await this.database.query<ExportRow[]>(
+  async find(
+    tenantId: TenantId,
+    exportId: string,
+    manager: EntityManager = this.database.manager,
+  ): Promise<ExportRow | undefined> {
+    const [row] = await manager.query<ExportRow[]>(
       `SELECT ${COLUMNS} ${FROM} WHERE e.tenant_id = $1 AND e.export_id = $2`,
       [tenantId, exportId],
     );
@@ -145,14 +196,71 @@ export class ExportsRepository {
   }
 
   /** Cancels an export that hasn't ended; resolves to whether it did. */
-  async cancel(tenantId: TenantId, exportId: string): Promise<boolean> {
-    const [rows] = await this.database.query<[unknown[], number]>(
-      `UPDATE bulk_exports SET status = 'Cancelled', finished_at = now(), updated_at = now()
-       WHERE tenant_id = $1 AND export_id = $2 AND status IN ('Created', 'IntervalScheduled', 'Running')
-       RETURNING export_id`,
-      [tenantId, exportId],
+  async cancel(tenantId: TenantId, exportId: string, onEnd: OnEnd): Promise<boolean> {
+    return this.database.transaction(async (manager) => {
+      const [rows] = await manager.query<[unknown[], number]>(
+        `UPDATE bulk_exports SET status = 'Cancelled', finished_at = now(), updated_at = now()
+         WHERE tenant_id = $1 AND export_id = $2 AND status IN ('Created', 'IntervalScheduled', 'Running')
+         RETURNING export_id`,
+        [tenantId, exportId],
+      );
+      if (rows.length > 0) await this.ended(tenantId, exportId, manager, onEnd);
+      return rows.length > 0;
+    });
+  }
+
+  /**
+   * Opens partitions of an export that failed or ran out of time, and the export with them: it waits for its turn again.
+   * Resolves to the ids of the partitions that were opened.
+   */
+  async reopen(tenantId: TenantId, exportId: string, exportRunId: string | null): Promise<string[]> {
+    return this.database.transaction(async (manager) => {
+      const [held] = await manager.query<[unknown[], number]>(
+        `UPDATE bulk_exports SET status = 'Created', error = NULL, error_code = NULL, error_hint = NULL,
+           finished_at = NULL, started_at = NULL, workflow_seen_at = NULL, updated_at = now()
+         WHERE tenant_id = $1 AND export_id = $2 AND status IN ('Failed', 'TimedOut') AND (planned_at IS NULL OR EXISTS (
+           SELECT FROM bulk_export_runs r WHERE r.tenant_id = $1 AND r.export_id = $2 AND r.status <> 'Completed'
+             AND ($3::uuid IS NULL OR r.export_run_id = $3)))
+         RETURNING export_id`,
+        [tenantId, exportId, exportRunId],
+      );
+      if (held.length === 0) return [];
+      const [rows] = await manager.query<[{ exportRunId: string }[], number]>(
+        `UPDATE bulk_export_runs SET status = 'Created', retry_base = retry_number, finished_at = NULL,
+           error_code = NULL, error_hint = NULL, updated_at = now()
+         WHERE tenant_id = $1 AND export_id = $2 AND status <> 'Completed' AND ($3::uuid IS NULL OR export_run_id = $3)
+         RETURNING export_run_id AS "exportRunId"`,
+        [tenantId, exportId, exportRunId],
+      );
+      return rows.map((row) => row.exportRunId);
+    });
+  }
+
+  /** A sign of life of an export's own work: planning and finishing. */
+  async beat(tenantId: TenantId, exportId: string): Promise<void> {
+    await this.database.query(`UPDATE bulk_exports SET heartbeat_at = now() WHERE tenant_id = $1 AND export_id = $2`, [
+      tenantId,
+      exportId,
+    ]);
+  }
+
+  async markVerified(tenantId: TenantId, exportId: string): Promise<void> {
+    await this.database.query(`UPDATE bulk_exports SET verified_at = now() WHERE tenant_id = $1 AND export_id = $2`, [
+      tenantId,
+      exportId,
+    ]);
+  }
+
+  /** Keeps code and hint of what an export is about to fail with; the sentence comes with its end. */
+  async noteFailure(
+    tenantId: TenantId,
+    exportId: string,
+    { code, hint }: { code: string; hint: string },
+  ): Promise<void> {
+    await this.database.query(
+      `UPDATE bulk_exports SET error_code = $3, error_hint = $4 WHERE tenant_id = $1 AND export_id = $2`,
+      [tenantId, exportId, code, hint],
     );
-    return rows.length > 0;
   }
 
   /**
@@ -195,37 +303,49 @@ export class ExportsRepository {
 
   /**
    * Ends an export that hasn't ended, and with it the partitions that are open. An export that was cancelled meanwhile
-   * stays cancelled, and so do its open partitions.
+   * stays cancelled, and so do its open partitions. One that fails without words of its own has those of its first
+   * partition that failed.
    */
   async end(
     tenantId: TenantId,
     exportId: string,
     ending: 'Failed' | 'Cancelled' | 'TimedOut',
     message: string | undefined,
+    onEnd: OnEnd,
   ): Promise<void> {
-    await this.database.query(
-      `WITH ended AS (
-         UPDATE bulk_exports SET status = $3, error = $4, finished_at = now(), updated_at = now()
-         WHERE tenant_id = $1 AND export_id = $2 AND status IN ('Created', 'IntervalScheduled', 'Running')
-         RETURNING status
-       ), final AS (
-         SELECT status FROM ended
-         UNION ALL
-         SELECT status FROM bulk_exports WHERE tenant_id = $1 AND export_id = $2 AND NOT EXISTS (SELECT FROM ended)
-       )
-       UPDATE bulk_export_runs r SET finished_at = now(), updated_at = now(),
-         status = CASE WHEN final.status IN ('Cancelled', 'TimedOut') THEN final.status ELSE 'Cancelled' END
-       FROM final
-       WHERE r.tenant_id = $1 AND r.export_id = $2 AND r.status IN ('Created', 'Running')`,
-      [tenantId, exportId, ending, message ?? null],
-    );
+    await this.database.transaction(async (manager) => {
+      const [rows] = await manager.query<[unknown[], number]>(
+        `UPDATE bulk_exports e SET status = $3, finished_at = now(), updated_at = now(),
+           error = coalesce($4, first.error), error_code = coalesce(e.error_code, first.error_code),
+           error_hint = coalesce(e.error_hint, first.error_hint)
+         FROM (SELECT 1) AS one LEFT JOIN LATERAL (
+           SELECT r.day::text || ': ' || (r.errors ->> ('retry_' || greatest(r.retry_number - 1, 0))) AS error, r.error_code,
+             r.error_hint
+           FROM bulk_export_runs r
+           WHERE r.tenant_id = $1 AND r.export_id = $2 AND r.status = 'Failed' AND $3 = 'Failed'
+           ORDER BY r.day LIMIT 1
+         ) AS first ON true
+         WHERE e.tenant_id = $1 AND e.export_id = $2 AND e.status IN ('Created', 'IntervalScheduled', 'Running')
+         RETURNING e.export_id`,
+        [tenantId, exportId, ending, message ?? null],
+      );
+      await manager.query(
+        `UPDATE bulk_export_runs r SET finished_at = now(), updated_at = now(),
+           status = CASE WHEN e.status IN ('Cancelled', 'TimedOut') THEN e.status ELSE 'Cancelled' END
+         FROM bulk_exports e
+         WHERE e.tenant_id = $1 AND e.export_id = $2 AND e.status NOT IN ('Created', 'IntervalScheduled', 'Running')
+           AND r.tenant_id = $1 AND r.export_id = $2 AND r.status IN ('Created', 'Running')`,
+        [tenantId, exportId],
+      );
+      if (rows.length > 0) await this.ended(tenantId, exportId, manager, onEnd);
+    });
   }
 
   /**
    * Completes a running export. `publish` is called while the row is held, so that a cancellation comes either before
    * it, and nothing is published, or after it, and the export is over. Resolves to whether it was completed.
    */
-  async complete(tenantId: TenantId, exportId: string, publish: () => Promise<void>): Promise<boolean> {
+  async complete(tenantId: TenantId, exportId: string, publish: () => Promise<void>, onEnd: OnEnd): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
       const rows = await transaction.query<unknown[]>(
         `SELECT 1 FROM bulk_exports WHERE tenant_id = $1 AND export_id = $2 AND status = 'Running' FOR UPDATE`,
@@ -234,12 +354,18 @@ export class ExportsRepository {
       if (rows.length === 0) return false;
       await publish();
       await transaction.query(
-        `UPDATE bulk_exports SET status = 'Completed', finished_at = now(), updated_at = now()
+        `UPDATE bulk_exports SET status = 'Completed', finished_at = clock_timestamp(), updated_at = now()
          WHERE tenant_id = $1 AND export_id = $2`,
         [tenantId, exportId],
       );
+      await this.ended(tenantId, exportId, transaction, onEnd);
       return true;
     });
+  }
+
+  private async ended(tenantId: TenantId, exportId: string, manager: EntityManager, onEnd: OnEnd): Promise<void> {
+    const row = await this.find(tenantId, exportId, manager);
+    if (row) await onEnd(manager, row);
   }
 
   /**

@@ -57,6 +57,8 @@ export const createExportSchema = z
     cost_type: z.enum(['double', 'decimal']).default('double'),
     /** Of a scheduled export: `reexport` adds a later pass over each window, of what arrived or changed since. */
     late_data: z.enum(['ignore', 'reexport']).default('ignore'),
+    /** Told when the export ends, under the policy for webhooks of runs; of a schedule, for each of its windows. */
+    webhook: z.string().min(1).max(65_536).optional(),
   })
   .superRefine((body, context) => {
     const { start_time: start, end_time: end, interval_hours: interval } = body;
@@ -112,6 +114,11 @@ export const listExportsSchema = z.object({
 export const listExportRunsSchema = z.object(page);
 export const listSpawnedRunsSchema = z.object({ ...page, source_bulk_export_id: z.guid() });
 
+export const verifyExportSchema = z.strictObject({
+  /** Reads every byte back and compares the MD5s, not only the footers. */
+  checksums: z.boolean().default(false),
+});
+
 export type ExportStatus = (typeof STATUSES)[number];
 export type ExportRunStatus = Exclude<ExportStatus, 'IntervalScheduled'>;
 export type CreateExport = z.output<typeof createExportSchema>;
@@ -136,20 +143,36 @@ export interface BulkExport {
   cost_type: string;
   late_data: string;
   status: ExportStatus;
-  /** Why the export failed, where it did. */
+  /** Why the export failed, where it did: a sentence, a code for programs, and what to do about it. */
   error: string | null;
+  error_code: string | null;
+  error_hint: string | null;
   source_bulk_export_id: string | null;
   /** The export whose window this one passes over again, for late data. */
   late_pass_of: string | null;
   created_at: string;
   updated_at: string;
   finished_at: string | null;
+  /** When the bucket was last found to hold what was written (`POST …/verify`). */
+  verified_at: string | null;
   progress: ExportProgress;
 }
 
 export interface ExportProgress {
   partitions_total: number;
   partitions_done: number;
+  partitions_running: number;
+  /** Running partitions that gave no sign of life for a minute. */
+  partitions_stalled: number;
+  /** The export runs, and nobody seems to be at work on it. */
+  is_stalled: boolean;
+  /** The last sign of life of a running export. */
+  heartbeat_at: string | null;
+  /** Averages since the export's turn came; null before the first file. */
+  rows_per_second: number | null;
+  bytes_per_second: number | null;
+  /** What is left at that rate; null where there is no telling. */
+  seconds_left: number | null;
   rows_total: number;
   rows_written: number;
   bytes_written: number;
@@ -163,6 +186,12 @@ export interface BulkExportRun {
   retry_number: number;
   /** `retry_0`, `retry_1`…: what each failed attempt failed with. */
   errors: Record<string, string> | null;
+  /** Of the last failure, unless the partition is complete. */
+  error_code: string | null;
+  error_hint: string | null;
+  /** Running, without a sign of life for a minute. */
+  is_stalled: boolean;
+  heartbeat_at: string | null;
   rows_written: number;
   created_at: string;
   updated_at: string;
@@ -180,9 +209,37 @@ export interface BulkExportRun {
       bytes_written: number;
       exported_files: string[];
       export_path: string;
+      /** The same place as an address, from outside where the destination has one. */
+      export_url: string;
       latest_cursor: string | null;
       /** Whether the files were read back and compared; null until the partition is complete. */
       verified: boolean | null;
     };
   };
 }
+
+export type VerifyExport = z.output<typeof verifyExportSchema>;
+
+export interface VerificationProblem {
+  /** Bucket first. */
+  path: string;
+  /** Continues the path as a sentence: `is not in the bucket`. */
+  problem: string;
+}
+
+export interface ExportVerification {
+  export_id: string;
+  verified: boolean;
+  /** Whether all bytes were read. */
+  checksums: boolean;
+  files: number;
+  rows: number;
+  bytes: number;
+  problems: VerificationProblem[];
+}
+
+/** What the stream of an export's progress sends. */
+export type ExportProgressEvent = Pick<
+  BulkExport,
+  'id' | 'status' | 'error' | 'error_code' | 'error_hint' | 'finished_at' | 'progress'
+>;

@@ -1,15 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../auth/tenant';
 import { invalidField } from '../http/api-error';
+import { type IdempotencyRequest, takeIdempotencyKey } from '../runs/idempotency';
 import { ExportOrchestrator } from '../temporal/export-orchestrator';
+import { WebhookPolicy } from '../webhooks/webhook-policy';
 import { DestinationsRepository } from './destinations.repository';
-import { dayFolder, objectPath } from './export-layout';
+import { dayFolder, objectPath, objectUrl } from './export-layout';
 import { toBulkExportRun } from './export.mapper';
 import { ExportRunRow, ExportRunsRepository, filesByRun } from './export-runs.repository';
+import { ExportWebhooks } from './export-webhooks';
 import { exportErrors } from './exports.errors';
 import { ExportRow, ExportsRepository } from './exports.repository';
 import type { BulkExportRun, CreateExport, ListExportRuns, ListExports, ListSpawnedRuns } from './exports.schemas';
+
+/** How often, and how far apart, a retried export's workflow is started until it is; then it is left to the sweep. */
+const RESTARTS = 20;
+const RESTART_MS = 100;
 
 /** What is asked of exports. The row is the intent; the workflow that follows it is started here or by the sweep. */
 @Injectable()
@@ -21,19 +29,32 @@ export class ExportsService {
     private readonly runs: ExportRunsRepository,
     private readonly destinations: DestinationsRepository,
     private readonly orchestrator: ExportOrchestrator,
+    private readonly webhookPolicy: WebhookPolicy,
+    private readonly webhooks: ExportWebhooks,
   ) {}
 
-  async create(tenantId: TenantId, request: CreateExport): Promise<ExportRow> {
+  /**
+   * Makes an export. With an idempotency key that was used before, answers with the export that it made then.
+   * @throws {ApiError} 422 naming the field, also for a webhook that the policy refuses; 409 for a key with another body
+   */
+  async create(tenantId: TenantId, request: CreateExport, idempotency?: IdempotencyRequest): Promise<ExportRow> {
     await this.checkReferences(tenantId, request);
+    const { webhook: url } = request;
+    if (url !== undefined) await this.webhookPolicy.check(url);
     const exportId = uuidv7();
     const isSchedule = request.interval_hours !== undefined;
-    await this.exports.insert(tenantId, { ...request, exportId, status: isSchedule ? 'IntervalScheduled' : 'Created' });
-    try {
-      await this.orchestrator.start({ exportId, tenantId, isSchedule });
-      await this.exports.markSeen(tenantId, exportId);
-    } catch (error) {
-      this.logger.warn({ err: error, export_id: exportId }, 'Export not started yet: the sweep will start it');
+    const webhook = url === undefined ? null : this.webhooks.seal(tenantId, exportId, url);
+    const status = isSchedule ? 'IntervalScheduled' : 'Created';
+    const earlier = await this.exports.transaction(async (manager) => {
+      const made = idempotency && (await takeIdempotencyKey(manager, tenantId, idempotency, exportId));
+      if (!made) await this.exports.insert(tenantId, manager, { ...request, exportId, status, webhook });
+      return made;
+    });
+    if (earlier) {
+      idempotency?.onReplay();
+      return this.get(tenantId, earlier);
     }
+    await this.start(tenantId, exportId, isSchedule);
     return this.get(tenantId, exportId);
   }
 
@@ -49,7 +70,11 @@ export class ExportsService {
 
   /** Cancels an export. One that is cancelled already stays so; one that has ended otherwise can't be. */
   async cancel(tenantId: TenantId, exportId: string): Promise<ExportRow> {
-    const isCancelled = await this.exports.cancel(tenantId, exportId);
+    let deliveryId: string | undefined;
+    const isCancelled = await this.exports.cancel(tenantId, exportId, async (manager, ended) => {
+      deliveryId = await this.webhooks.enqueue(manager, ended);
+    });
+    await this.webhooks.dispatch(tenantId, deliveryId);
     const row = await this.get(tenantId, exportId);
     if (row.status !== 'Cancelled') throw exportErrors.exportIsOver(exportId, row.status);
     if (isCancelled) {
@@ -63,6 +88,28 @@ export class ExportsService {
       }
     }
     return row;
+  }
+
+  /**
+   * Tries again what failed or wasn't reached before the time was up: one partition, or all of them. What is complete
+   * stays as it is. The export waits for its turn, and has all of its time again.
+   * @throws {ApiError} 404; 409 when there is nothing to retry. A cancelled export can't be restarted.
+   */
+  async retry(tenantId: TenantId, exportId: string, exportRunId?: string): Promise<ExportRow> {
+    const row = await this.get(tenantId, exportId);
+    const run = exportRunId === undefined ? undefined : await this.runs.find(tenantId, exportId, exportRunId);
+    if (exportRunId !== undefined && !run) throw exportErrors.exportRunNotFound(exportRunId);
+    if (row.status !== 'Failed' && row.status !== 'TimedOut') {
+      throw exportErrors.exportNotRetryable(exportId, row.status);
+    }
+    if (run?.status === 'Completed') throw exportErrors.runNotRetryable(run.exportRunId, run.status);
+    await this.exports.reopen(tenantId, exportId, exportRunId ?? null);
+    // The workflow that wrote the end may need a moment to be over itself.
+    for (let attempt = 1; attempt <= RESTARTS; attempt += 1) {
+      if (await this.start(tenantId, exportId, false)) break;
+      await sleep(RESTART_MS);
+    }
+    return this.get(tenantId, exportId);
   }
 
   async listRuns(tenantId: TenantId, exportId: string, { limit, offset }: ListExportRuns): Promise<BulkExportRun[]> {
@@ -97,9 +144,22 @@ export class ExportsService {
         prefix: config.prefix,
         sessionId: of.sessionId,
         path: (key) => objectPath(config, key),
+        url: (key) => objectUrl(config, key),
         folder: dayFolder(config, { exportId: row.exportId, tenantId, sessionId: of.sessionId }, row.day),
       }),
     );
+  }
+
+  /** Resolves to whether this call started the workflow; where it couldn't, the sweep does. */
+  private async start(tenantId: TenantId, exportId: string, isSchedule: boolean): Promise<boolean> {
+    try {
+      const isStarted = await this.orchestrator.start({ exportId, tenantId, isSchedule });
+      if (isStarted) await this.exports.markSeen(tenantId, exportId);
+      return isStarted;
+    } catch (error) {
+      this.logger.warn({ err: error, export_id: exportId }, 'Export not started yet: the sweep will start it');
+      return false;
+    }
   }
 
   private async checkReferences(tenantId: TenantId, request: CreateExport): Promise<void> {

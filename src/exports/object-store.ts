@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   AbortMultipartUploadCommand,
+  ChecksumAlgorithm,
   CompletedPart,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
@@ -39,8 +40,7 @@ export class ObjectStore {
         ...this.objectOptions(key, options),
         Body: body,
         ContentLength: body.length,
-        // Checked by every store alike, and what a bucket with Object Lock asks for.
-        ContentMD5: md5(body),
+        ...this.checksumOf(body),
       }),
       { abortSignal: options.signal },
     );
@@ -103,6 +103,22 @@ export class ObjectStore {
     }
   }
 
+  /** The MD5 of an object's bytes, as hex; undefined where it can't be read. */
+  async md5(key: string, signal?: AbortSignal): Promise<string | undefined> {
+    try {
+      const object = await this.client.send(new GetObjectCommand({ Bucket: this.config.bucket_name, Key: key }), {
+        abortSignal: signal,
+      });
+      const hash = createHash('md5');
+      for await (const piece of object.Body as AsyncIterable<Uint8Array>) hash.update(piece);
+      return hash.digest('hex');
+    } catch (error) {
+      const status = statusOf(error);
+      if (status === 404 || status === 403 || status === 401) return undefined;
+      throw error;
+    }
+  }
+
   /** Deletes an object; a store that doesn't permit it keeps it. */
   async deleteIfPermitted(key: string): Promise<void> {
     try {
@@ -126,32 +142,42 @@ export class ObjectStore {
       for (let offset = 0; offset < body.length; offset += PIECE_BYTES) {
         const piece = body.subarray(offset, offset + PIECE_BYTES);
         const PartNumber = Parts.length + 1;
-        const { ETag } = await this.client.send(
+        const { ETag, ChecksumCRC32, ChecksumCRC32C, ChecksumSHA1, ChecksumSHA256 } = await this.client.send(
           new UploadPartCommand({
             ...target,
             UploadId,
             PartNumber,
             Body: piece,
             ContentLength: piece.length,
-            ContentMD5: md5(piece),
+            ...this.checksumOf(piece),
           }),
           { abortSignal: options.signal },
         );
-        Parts.push({ ETag, PartNumber });
+        Parts.push({ ETag, PartNumber, ChecksumCRC32, ChecksumCRC32C, ChecksumSHA1, ChecksumSHA256 });
       }
       await this.client.send(new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload: { Parts } }), {
         abortSignal: options.signal,
       });
     } catch (error) {
+      // The answer to the last request may be lost, and the client's repetition finds the upload gone: it is complete.
+      if (codeOf(error) === 'NoSuchUpload' && (await this.size(key, options.signal)) === body.length) return;
       // Where aborting isn't permitted the bucket's own lifecycle rule clears the pieces; the error is the upload's.
       await this.client.send(new AbortMultipartUploadCommand({ ...target, UploadId })).catch(() => undefined);
       throw error;
     }
   }
 
+  /** Checked by every store alike, and what a bucket with Object Lock asks for; another one where it is configured. */
+  private checksumOf(body: Buffer): { ContentMD5: string } | { ChecksumAlgorithm: ChecksumAlgorithm } {
+    const algorithm = this.config.s3_additional_kwargs?.ChecksumAlgorithm;
+    return algorithm ? { ChecksumAlgorithm: algorithm } : { ContentMD5: md5(body) };
+  }
+
   private objectOptions(key: string, options: PutOptions) {
+    const { ObjectLockRetainUntilDate: until, ...given } = this.config.s3_additional_kwargs ?? {};
     return {
-      ...this.config.s3_additional_kwargs,
+      ...given,
+      ...(until && { ObjectLockRetainUntilDate: new Date(until) }),
       Bucket: this.config.bucket_name,
       Key: key,
       ...(options.contentType && { ContentType: options.contentType }),
@@ -161,6 +187,10 @@ export class ObjectStore {
 
 function md5(body: Buffer): string {
   return createHash('md5').update(body).digest('base64');
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error ? error.name : undefined;
 }
 
 function statusOf(error: unknown): number | undefined {

@@ -17,8 +17,11 @@ const MEMORY_LIMIT_MB = 160;
 const FLUSH_THRESHOLD = '8MB';
 /** The reader's buffers, unless a row is larger: a row that doesn't fit into one is read wrongly. */
 const BUFFER_BYTES = 4 * MIB;
-/** Rows that need larger buffers need memory for several of them, and for what is made of the values. */
+/** Rows that need larger buffers need memory for several of them. */
 const BUFFERS = 8;
+/** A part that is larger than parts are by default (a row is never split) is held several times while it is written. */
+const USUAL_BYTES = 40 * MIB;
+const COPIES = 5;
 
 /** The host is part of the name: containers may share the place and not the process ids. */
 const DIRECTORY = `gantry-export-${hostname().replaceAll('-', '')}-`;
@@ -45,6 +48,11 @@ export interface SpooledPart {
   path: string;
   rows: number;
   rowBytes: number;
+}
+
+/** A part could not be made into a Parquet file. */
+export class EncodingError extends Error {
+  override readonly name = 'EncodingError';
 }
 
 /**
@@ -97,10 +105,12 @@ export class ParquetEncoder implements OnModuleDestroy {
       signal.throwIfAborted();
       const { size } = await stat(part.path);
       const bufferBytes = Math.max(BUFFER_BYTES, Math.min(part.rowBytes, size) + 1);
-      const rows = await this.withMemory(connection, bufferBytes, () =>
+      const extraBytes =
+        (bufferBytes > BUFFER_BYTES ? bufferBytes * BUFFERS : 0) + Math.max(0, size - USUAL_BYTES) * COPIES;
+      const rows = await this.withMemory(connection, extraBytes, () =>
         copyCsv(connection, columns, part.path, path, compression, bufferBytes),
       );
-      if (rows !== part.rows) throw new Error(`${rows} of ${part.rows} rows came out of the Parquet writer`);
+      if (rows !== part.rows) throw new EncodingError(`${rows} of ${part.rows} rows came out of the Parquet writer`);
       return await readFile(path);
     } catch (error) {
       // DuckDB says "interrupted" in its own words; the reason is the signal's.
@@ -120,10 +130,10 @@ export class ParquetEncoder implements OnModuleDestroy {
     await rm(directory, { recursive: true, force: true });
   }
 
-  /** Gives what large rows need, for as long as they are at work. */
-  private async withMemory<T>(connection: DuckDBConnection, bufferBytes: number, work: () => Promise<T>): Promise<T> {
-    if (bufferBytes === BUFFER_BYTES) return work();
-    const extraMb = Math.ceil((bufferBytes / MIB) * BUFFERS);
+  /** Gives what large parts need, for as long as they are at work. */
+  private async withMemory<T>(connection: DuckDBConnection, extraBytes: number, work: () => Promise<T>): Promise<T> {
+    if (extraBytes === 0) return work();
+    const extraMb = Math.ceil(extraBytes / MIB);
     this.extraMb += extraMb;
     await connection.run(`SET memory_limit = '${MEMORY_LIMIT_MB + this.extraMb}MB'`);
     try {
@@ -195,5 +205,5 @@ async function copyCsv(
 /** DuckDB quotes the row that it could not read: users' data, which belongs in no error and no log. */
 function withoutRows(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error);
-  return new Error(message.split('\n', 1)[0].slice(0, 200));
+  return error instanceof EncodingError ? error : new EncodingError(message.split('\n', 1)[0].slice(0, 200));
 }

@@ -1,7 +1,12 @@
-import { explainStoreError } from './s3-errors';
+import { EndpointRefused } from './endpoint-policy';
+import { explainStoreError, sentenceOf } from './s3-errors';
 
-function answer(name: string, status: number, message = name): Error {
-  return Object.assign(new Error(message), { name, $metadata: { httpStatusCode: status } });
+function answer(name: string, status: number, message = name, headers: Record<string, string> = {}): Error {
+  return Object.assign(new Error(message), {
+    name,
+    $metadata: { httpStatusCode: status },
+    $response: { headers },
+  });
 }
 
 describe('errors of stores', () => {
@@ -13,20 +18,40 @@ describe('errors of stores', () => {
     [answer('InvalidAccessKeyId', 403), 'Key ID you provided does not exist', true],
     [answer('XAdminUserNotFound', 404), 'Key ID you provided does not exist', true],
     [answer('InvalidBucketName', 400), 'Bucket is not valid', true],
+    [answer('SignatureDoesNotMatch', 403), 'Signature does not match', true],
     [answer('RequestTimeTooSkewed', 403), 'Clock skew', true],
     [answer('ExpiredToken', 400), 'Session token has expired', true],
     [answer('PermanentRedirect', 301), 'Region is not valid', true],
+    [answer('KMS.NotFoundException', 400), 'The KMS key does not exist', true],
+    [answer('InvalidRequest', 400, 'Content-MD5 is required'), 'The store refused the request: Content-MD5', true],
     [answer('NotFound', 404), 'Invalid endpoint', true],
     [answer('MethodNotAllowed', 405), 'Invalid endpoint', true],
-    [answer('SlowDown', 503), 'SlowDown', false],
-    [answer('InternalError', 500), 'InternalError', false],
-    [answer('TooManyRequests', 429), 'TooManyRequests', false],
+    [new EndpointRefused('169.254.169.254 is a metadata address'), 'Invalid endpoint: 169.254.169.254', true],
+    [answer('NoSuchUpload', 404), 'The store answered 404', false],
+    [answer('SlowDown', 503), 'The store answered 503: SlowDown', false],
+    [answer('InternalError', 500), 'The store answered 500: InternalError', false],
+    [answer('TooManyRequests', 429), 'The store answered 429', false],
     [new Error('connect ECONNREFUSED 127.0.0.1:9'), 'Invalid endpoint', false],
     [new AggregateError([new Error('connect ECONNREFUSED ::1:9')], ''), 'Invalid endpoint', false],
-    [new Error('socket hang up'), 'Error: socket hang up', false],
+    [new Error('socket hang up'), 'The store could not be reached: socket hang up', false],
   ])('%s', (error, message, isUserFault) => {
     const problem = explainStoreError(error);
     expect(problem.message).toMatch(new RegExp(`^${message}`));
     expect(problem.isUserFault).toBe(isUserFault);
+    expect(problem.code).toMatch(/^[\w.]+( \w+)*$/);
+    expect(problem.hint).toMatch(/^[A-Z].*\.$/);
+  });
+
+  it('tells how far the clocks are apart', () => {
+    const date = new Date(Date.now() + 45 * 60_000).toUTCString();
+    const { message } = explainStoreError(answer('RequestTimeTooSkewed', 403, 'too large', { date }));
+    expect(message).toBe("Clock skew: this machine's clock is 45 minutes behind the store's");
+  });
+
+  it('are a sentence, a code and a hint', () => {
+    expect(sentenceOf(explainStoreError(answer('InvalidAccessKeyId', 403)))).toBe(
+      'Key ID you provided does not exist (InvalidAccessKeyId). ' +
+        'Check access_key_id, and that it belongs to the store at endpoint_url.',
+    );
   });
 });

@@ -2,41 +2,92 @@ import { EndpointRefused } from './endpoint-policy';
 
 /** What went wrong with a store, in words for the person who configured it. */
 export interface StoreProblem {
+  /** The store's own code, or the system's. */
   code: string;
+  /** One sentence, without a full stop. */
   message: string;
+  /** What to do about it. */
+  hint: string;
   /** Whether trying again can't help until somebody changes the destination. */
   isUserFault: boolean;
 }
 
-const ACCESS_DENIED = 'Access denied: the credentials may not write to this bucket (s3:PutObject is needed)';
-const BUCKET_NOT_VALID = 'Bucket is not valid: it does not exist, or writing to it is not permitted';
-const UNKNOWN_KEY = 'Key ID you provided does not exist: check access_key_id';
-const INVALID_ENDPOINT = 'Invalid endpoint: only S3-compatible endpoints are accepted, and none for AWS';
+/** The one form in which a problem is written: sentence, code, hint. */
+export function sentenceOf({ message, code, hint }: Pick<StoreProblem, 'message' | 'code' | 'hint'>): string {
+  return `${message} (${code}). ${hint}`;
+}
+
+type Words = [message: string, hint: string];
+
+const ACCESS_DENIED: Words = [
+  'Access denied: the credentials may not write to this bucket',
+  'Grant s3:PutObject on the prefix; look also for a bucket policy, a KMS key policy or an ACL that forbids it.',
+];
+const BUCKET_NOT_VALID: Words = [
+  'Bucket is not valid: it does not exist, or writing to it is not permitted',
+  'Check bucket_name, region and endpoint_url.',
+];
+const UNKNOWN_KEY: Words = [
+  'Key ID you provided does not exist',
+  'Check access_key_id, and that it belongs to the store at endpoint_url.',
+];
+const OTHER_REGION: Words = [
+  'Region is not valid: the bucket lives in another region',
+  "Set region to the bucket's own.",
+];
+const INVALID_ENDPOINT: Words = [
+  'Invalid endpoint: only S3-compatible endpoints are accepted, and none for AWS',
+  'Check endpoint_url: scheme, host and port of the S3 API as this machine reaches it (not of a web console).',
+];
+const SIGNATURE: Words = [
+  'Signature does not match: the store computes another signature than this request has',
+  'Mostly secret_access_key is wrong. If it is right, something in between changes what was signed: endpoint_url must be ' +
+    'the address under which the store knows itself (external_endpoint_url is for the one that people use), and a proxy ' +
+    'must keep the Host header and the path as they are.',
+];
+const KMS_HINT = 'Check s3_additional_kwargs.SSEKMSKeyId, and that the credentials may use the key.';
 
 /** Answers of stores by their error code. Stores that aren't AWS have spellings of their own. */
-const BY_CODE: Record<string, string> = {
+const BY_CODE: Record<string, Words> = {
   AccessDenied: ACCESS_DENIED,
   AllAccessDisabled: ACCESS_DENIED,
   AccountProblem: ACCESS_DENIED,
   Forbidden: ACCESS_DENIED,
   NoSuchBucket: BUCKET_NOT_VALID,
-  InvalidBucketName: `${BUCKET_NOT_VALID}. The name does not fit the addressing style; set config_kwargs_s3.addressing_style`,
+  InvalidBucketName: [
+    'Bucket is not valid: its name does not fit the addressing style',
+    'Set config_kwargs_s3.addressing_style to path (or virtual).',
+  ],
   InvalidAccessKeyId: UNKNOWN_KEY,
   XAdminUserNotFound: UNKNOWN_KEY,
-  SignatureDoesNotMatch:
-    'Signature does not match: check secret_access_key, and that nothing between here and the store rewrites the host',
-  InvalidToken: 'Session token is not valid',
-  ExpiredToken: 'Session token has expired: give new temporary credentials',
-  RequestTimeTooSkewed: "Clock skew: the store's clock and this machine's differ by more than 15 minutes",
-  AuthorizationHeaderMalformed: 'Region is not valid: the bucket lives in another region',
-  PermanentRedirect: 'Region is not valid: the bucket lives in another region',
-  IllegalLocationConstraintException: 'Region is not valid: the bucket lives in another region',
-  CredentialsProviderError: 'No credentials: none were given and none were found in the environment',
-  InvalidRequest: 'The store refused the request',
-  KMSKeyDisabled: 'The KMS key is disabled',
-  'KMS.DisabledException': 'The KMS key is disabled',
-  'KMS.NotFoundException': 'The KMS key does not exist',
+  SignatureDoesNotMatch: SIGNATURE,
+  InvalidToken: ['Session token is not valid', 'Give access_key_id, secret_access_key and session_token of one grant.'],
+  ExpiredToken: ['Session token has expired', 'Give new temporary credentials: PATCH the destination.'],
+  AuthorizationHeaderMalformed: OTHER_REGION,
+  PermanentRedirect: OTHER_REGION,
+  IllegalLocationConstraintException: OTHER_REGION,
+  CredentialsProviderError: [
+    'No credentials: none were given and none were found in the environment',
+    'Give credentials, or let the api and worker processes find some (environment, profile, instance role).',
+  ],
+  InvalidRequest: ['The store refused the request', 'See what it says, and check s3_additional_kwargs.'],
+  InvalidArgument: ['The store refused a value', 'See what it says, and check s3_additional_kwargs.'],
+  NotImplemented: [
+    'The store does not know something that was asked of it',
+    'Remove from s3_additional_kwargs what it does not support.',
+  ],
+  KMSKeyDisabled: ['The KMS key is disabled', KMS_HINT],
+  'KMS.DisabledException': ['The KMS key is disabled', KMS_HINT],
+  'KMS.NotFoundException': ['The KMS key does not exist', KMS_HINT],
 };
+
+/** Codes whose meaning is in the store's own message. */
+const WITH_MESSAGE = new Set(['InvalidRequest', 'InvalidArgument', 'NotImplemented']);
+
+/** Of a multipart upload that ended meanwhile: the next attempt begins another. */
+const PASSING = new Set(['NoSuchUpload']);
+
+const RETRIED = 'It is tried again. If it stays, look at the store.';
 
 /** The client's errors carry the system's code in their own text, whatever wraps them. */
 const UNREACHABLE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EPROTO)\b/;
@@ -45,37 +96,60 @@ const UNREACHABLE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREAC
 export function explainStoreError(error: unknown): StoreProblem {
   const refused = causes(error).find((cause) => cause instanceof EndpointRefused);
   if (refused) {
-    return { code: 'InvalidEndpoint', message: `Invalid endpoint: ${refused.message}`, isUserFault: true };
+    return {
+      code: 'InvalidEndpoint',
+      message: `Invalid endpoint: ${refused.message}`,
+      hint: 'Give an endpoint_url that this server may connect to.',
+      isUserFault: true,
+    };
   }
   const { name, message, status } = describe(error);
+  if (name === 'RequestTimeTooSkewed') return clockSkew(error);
   const known = BY_CODE[name];
   if (known) {
-    const said = message && message !== name && name === 'InvalidRequest' ? `${known}: ${message}` : known;
-    return { code: name, message: said, isUserFault: true };
+    const said = WITH_MESSAGE.has(name) && message && message !== name ? `${known[0]}: ${message}` : known[0];
+    return { code: name, message: said, hint: known[1], isUserFault: true };
   }
   const errno = causes(error)
     .map((cause) => UNREACHABLE.exec(cause.message)?.[1])
     .find((found) => found !== undefined);
   if (errno) {
     // A name that can't be resolved now may be resolved in a minute: at creation it is refused, in an export it's retried.
-    return { code: errno, message: `${INVALID_ENDPOINT} (${errno})`, isUserFault: false };
+    return { code: errno, message: INVALID_ENDPOINT[0], hint: INVALID_ENDPOINT[1], isUserFault: false };
   }
-  if (status === 403) return { code: name, message: ACCESS_DENIED, isUserFault: true };
+  if (status === 403) return { code: name, message: ACCESS_DENIED[0], hint: ACCESS_DENIED[1], isUserFault: true };
   // An answer that isn't S3's: the client fails to read it, or a web server has never heard of PUT.
   const isForeign =
     name === 'SyntaxError' || /deserialization|expected closing tag|not valid XML|char '/i.test(message);
-  if (isForeign || status === 404 || status === 405 || status === 501 || (status !== undefined && status < 400)) {
-    return {
-      code: name,
-      message: `${INVALID_ENDPOINT} (HTTP ${status ?? 'answer not understood'})`,
-      isUserFault: true,
-    };
+  const isOdd = status === 404 || status === 405 || status === 501 || (status !== undefined && status < 400);
+  if (!PASSING.has(name) && (isForeign || isOdd)) {
+    const code = status === undefined ? 'answer not understood' : `HTTP ${status}`;
+    return { code, message: INVALID_ENDPOINT[0], hint: INVALID_ENDPOINT[1], isUserFault: true };
   }
-  const isClientFault = status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429;
+  const isClientFault =
+    !PASSING.has(name) && status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429;
   return {
     code: name,
-    message: status ? `${name}: ${message} (HTTP ${status})` : `${name}: ${message}`,
+    message: status ? `The store answered ${status}: ${message}` : `The store could not be reached: ${message}`,
+    hint: isClientFault ? 'See what the store says about the request.' : RETRIED,
     isUserFault: isClientFault,
+  };
+}
+
+/** How far the clocks are apart, where the store's answer tells its own time. */
+function clockSkew(error: unknown): StoreProblem {
+  const { $response: response } = error as { $response?: { headers?: Record<string, string> } };
+  const theirs = Date.parse(response?.headers?.date ?? '');
+  const minutes = Math.round(Math.abs(theirs - Date.now()) / 60_000);
+  const apart =
+    minutes > 0
+      ? `this machine's clock is ${minutes} minutes ${theirs > Date.now() ? 'behind' : 'ahead of'} the store's`
+      : "this machine's clock and the store's are more than 15 minutes apart";
+  return {
+    code: 'RequestTimeTooSkewed',
+    message: `Clock skew: ${apart}`,
+    hint: 'Requests are signed with the time. Let both machines take theirs from NTP.',
+    isUserFault: true,
   };
 }
 

@@ -23,10 +23,11 @@ export class ExportOrchestrator {
   ) {}
 
   /**
-   * Starts the export's workflow, unless it is there. One that was terminated or timed out by the server starts again:
-   * what has been done is in the rows.
+   * Starts the export's workflow, unless it is there. One that is over starts again (a person retries the export, or the
+   * server ended the workflow): what has been done is in the rows, and one whose row has ended is over at once.
+   * Resolves to false when it was there.
    */
-  async start(reference: { exportId: string; tenantId: string; isSchedule: boolean }): Promise<void> {
+  async start(reference: { exportId: string; tenantId: string; isSchedule: boolean }): Promise<boolean> {
     const { exportId, tenantId, isSchedule } = reference;
     const { partitionConcurrency, timeoutMs } = this.config.exports;
     const args: Parameters<typeof exportWorkflow> & Parameters<typeof exportScheduleWorkflow> = [
@@ -35,7 +36,7 @@ export class ExportOrchestrator {
     const options = {
       workflowId: exportWorkflowId(exportId),
       taskQueue: EXPORTS_QUEUE,
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' as const,
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
       args,
       staticSummary: isSchedule ? 'scheduled bulk export' : 'bulk export',
       typedSearchAttributes: new TypedSearchAttributes([
@@ -43,13 +44,13 @@ export class ExportOrchestrator {
         { key: tenantIdAttribute, value: tenantId },
       ]),
     };
-    if (isSchedule) await this.temporal.startOnce<typeof exportScheduleWorkflow>('exportScheduleWorkflow', options);
-    else {
-      await this.temporal.startOnce<typeof exportWorkflow>('exportWorkflow', {
-        ...options,
-        workflowRunTimeout: timeoutMs + RUN_TIMEOUT_MARGIN_MS,
-      });
+    if (isSchedule) {
+      return this.temporal.startOnce<typeof exportScheduleWorkflow>('exportScheduleWorkflow', options);
     }
+    return this.temporal.startOnce<typeof exportWorkflow>('exportWorkflow', {
+      ...options,
+      workflowRunTimeout: timeoutMs + RUN_TIMEOUT_MARGIN_MS,
+    });
   }
 
   /** Tells the workflow to cancel; resolves to false when there is none. */

@@ -12,6 +12,7 @@ export type NewDelivery = Pick<
   | 'kind'
   | 'runId'
   | 'threadId'
+  | 'exportId'
   | 'replayOf'
   | 'maskedUrl'
   | 'sealedUrl'
@@ -37,6 +38,7 @@ export type AttemptEnd = Pick<
 export interface DeliveryFilter {
   runId?: string;
   threadId?: string;
+  exportId?: string;
   status?: DeliveryStatus;
   host?: string;
 }

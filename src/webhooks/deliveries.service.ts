@@ -20,10 +20,13 @@ import { WebhookSettings } from './webhook-settings';
 /** Long enough for the workflow to begin on its own, so that the sweep starts only what nobody started. */
 const SWEEP_AFTER_MS = 5_000;
 
-export interface RunWebhook {
+/** What ended, and where to say so. */
+export interface OutgoingWebhook {
   tenantId: TenantId;
-  runId: string;
-  threadId: string;
+  kind?: 'run' | 'export';
+  runId: string | null;
+  threadId: string | null;
+  exportId?: string;
   url: string;
   /** The complete body, but for `webhook_sent_at`. */
   payload: Record<string, unknown>;
@@ -33,6 +36,7 @@ interface Message {
   kind: DeliveryKind;
   runId: string | null;
   threadId: string | null;
+  exportId: string | null;
   url: string;
   body: string;
   maxAttempts: number;
@@ -59,18 +63,18 @@ export class DeliveriesService {
   }
 
   /**
-   * Inserts the delivery of a run's end inside the caller's transaction. The caller then starts its workflow; when that
-   * is lost, the sweep does it. Never refuses a URL: a run's end must not fail for it, and the first attempt says so.
+   * Inserts the delivery of a run's or an export's end inside the caller's transaction. The caller then starts its workflow; when that
+   * is lost, the sweep does it. Never refuses a URL: an end must not fail for it, and the first attempt says so.
    * @returns the delivery's id, or undefined when webhooks are turned off.
    */
-  async enqueue(manager: EntityManager, webhook: RunWebhook): Promise<string | undefined> {
-    const { tenantId, runId, threadId, url } = webhook;
+  async enqueue(manager: EntityManager, webhook: OutgoingWebhook): Promise<string | undefined> {
+    const { tenantId, kind = 'run', runId, threadId, exportId = null, url } = webhook;
     if (this.settings.config.disabled) {
-      this.logger.log({ run_id: runId }, 'Webhook skipped: http.disable_webhooks is set');
+      this.logger.log({ run_id: runId, export_id: exportId }, 'Webhook skipped: http.disable_webhooks is set');
       return undefined;
     }
     const body = this.bodyOf({ ...webhook.payload, webhook_sent_at: new Date().toISOString() });
-    const message: Message = { kind: 'run', runId, threadId, url, body, maxAttempts: this.maxAttempts };
+    const message: Message = { kind, runId, threadId, exportId, url, body, maxAttempts: this.maxAttempts };
     return this.insert(tenantId, manager, message);
   }
 
@@ -93,8 +97,12 @@ export class DeliveriesService {
     const original = await this.find(tenantId, deliveryId);
     const url = this.secrets.open(original.sealedUrl, sealContext(tenantId, deliveryId));
     const body = await this.deliveries.payloadOf(tenantId, deliveryId);
-    const { kind, runId, threadId, maxAttempts } = original;
-    return this.send(tenantId, { kind, runId, threadId, url, body, maxAttempts, replayOf: original }, 'webhook');
+    const { kind, runId, threadId, exportId, maxAttempts } = original;
+    return this.send(
+      tenantId,
+      { kind, runId, threadId, exportId, url, body, maxAttempts, replayOf: original },
+      'webhook',
+    );
   }
 
   /**
@@ -103,7 +111,11 @@ export class DeliveriesService {
    */
   async sendTest(tenantId: TenantId, url: string): Promise<DeliveryEntity> {
     const body = this.bodyOf(testPayload(maskUrl(url), new Date()));
-    return this.send(tenantId, { kind: 'test', runId: null, threadId: null, url, body, maxAttempts: 1 }, 'url');
+    return this.send(
+      tenantId,
+      { kind: 'test', runId: null, threadId: null, exportId: null, url, body, maxAttempts: 1 },
+      'url',
+    );
   }
 
   private async send(tenantId: TenantId, message: Message, field: string): Promise<DeliveryEntity> {
@@ -127,6 +139,7 @@ export class DeliveriesService {
       kind: message.kind,
       runId: message.runId,
       threadId: message.threadId,
+      exportId: message.exportId,
       replayOf: message.replayOf?.deliveryId ?? null,
       maskedUrl: maskUrl(message.url),
       sealedUrl: this.secrets.seal(message.url, sealContext(tenantId, deliveryId)),

@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
-export const DELIVERY_KINDS = ['run', 'test'] as const;
+export const DELIVERY_KINDS = ['run', 'test', 'export'] as const;
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
 
 @Entity('webhook_deliveries')
@@ -25,6 +25,9 @@ export class DeliveryEntity {
 
   @Column({ name: 'thread_id', type: 'uuid', nullable: true })
   threadId!: string | null;
+
+  @Column({ name: 'export_id', type: 'uuid', nullable: true })
+  exportId!: string | null;
 
   @Column({ name: 'replay_of', type: 'uuid', nullable: true })
   replayOf!: string | null;

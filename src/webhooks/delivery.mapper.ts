@@ -9,6 +9,7 @@ export function toDelivery(row: DeliveryEntity): DeliveryResponse {
     kind: row.kind,
     run_id: row.runId,
     thread_id: row.threadId,
+    export_id: row.exportId,
     replay_of: row.replayOf,
     url: row.maskedUrl,
     host: row.host,

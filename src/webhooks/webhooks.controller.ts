@@ -33,10 +33,11 @@ export class WebhooksController {
     @Query({ schema: listDeliveriesQuery }) query: ListDeliveriesQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DeliveryResponse[]> {
-    const { limit, offset, run_id: runId, thread_id: threadId, status, host } = query;
+    const { limit, offset, run_id: runId, thread_id: threadId, export_id: exportId, status, host } = query;
     const filter = {
       ...(runId && { runId }),
       ...(threadId && { threadId }),
+      ...(exportId && { exportId }),
       ...(status && { status }),
       ...(host && { host }),
     };

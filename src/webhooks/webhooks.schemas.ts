@@ -7,6 +7,7 @@ const time = z.iso.datetime();
 export const listDeliveriesQuery = z.object({
   run_id: z.guid().optional().describe('Deliveries of this run'),
   thread_id: z.guid().optional().describe('Deliveries of runs on this thread'),
+  export_id: z.guid().optional().describe('Deliveries of this bulk export'),
   status: z.enum(DELIVERY_STATUSES).optional(),
   host: z
     .string()
@@ -35,6 +36,7 @@ export const deliverySchema = z
     kind: z.enum(DELIVERY_KINDS),
     run_id: z.guid().nullable(),
     thread_id: z.guid().nullable(),
+    export_id: z.guid().nullable(),
     replay_of: z.guid().nullable().describe('The delivery that was sent again'),
     url: z.string().describe('With its query values masked'),
     host: z.string(),

@@ -8,6 +8,7 @@ import {
   GetObjectCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
+  PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
 import { testStore } from './exports';
@@ -56,6 +57,14 @@ export class ExportBucket {
   async read(key: string): Promise<Buffer> {
     const object = await this.client.send(new GetObjectCommand({ Bucket: this.store.bucket, Key: key }));
     return Buffer.from(await object.Body!.transformToByteArray());
+  }
+
+  async write(key: string, body: Buffer): Promise<void> {
+    await this.client.send(new PutObjectCommand({ Bucket: this.store.bucket, Key: key, Body: body }));
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.client.send(new DeleteObjectCommand({ Bucket: this.store.bucket, Key: key }));
   }
 
   /** Copies what is under a prefix into a directory, folders and all. */

@@ -6,7 +6,6 @@ import { ExportBucket } from './export-bucket';
 import { startExportWorker, TestExportWorker, testStore } from './exports';
 import { S3Proxy } from './s3-proxy';
 import { registerNamespace } from './temporal';
-import { waitFor } from './wait-for';
 
 export const TENANT = '00000000-0000-0000-0000-000000000000';
 
@@ -136,16 +135,13 @@ export class ExportHarness {
   }
 
   async ended(id: string, timeoutMs = 120_000): Promise<Json> {
-    let row: Json = {};
-    await waitFor(
-      `the end of export ${id}`,
-      async () => {
-        row = await this.get(id);
-        return !['Created', 'Running'].includes(row.status as string);
-      },
-      timeoutMs,
-    );
-    return row;
+    const deadline = Date.now() + timeoutMs;
+    for (;;) {
+      const row = await this.get(id);
+      if (!['Created', 'Running'].includes(row.status as string)) return row;
+      if (Date.now() > deadline) throw new Error(`It did not end: ${JSON.stringify([row, await this.runs(id)])}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
   }
 
   async manifest(prefix: string, id: string): Promise<Json> {

@@ -53,6 +53,10 @@ export class FakeExports implements ExportActivities {
     return { partitionsTotal: this.days.length, partitionsDone: this.done.size, rows: 0, bytes: 0, open };
   }
 
+  async readProgress() {
+    return null;
+  }
+
   async exportPartition(partition: PartitionReference) {
     this.began.push(partition.day);
     this.atWork += 1;

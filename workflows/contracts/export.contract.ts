@@ -38,6 +38,23 @@ export interface ExportProgressAnswer {
   partitionsDone: number;
   rows: number;
   bytes: number;
+  rowsTotal?: number;
+  rowsPerSecond?: number | null;
+  secondsLeft?: number | null;
+  partitionsStalled?: number;
+}
+
+/** Where an export is, with what it takes to say when it will be done. */
+export interface ExportStanding {
+  partitionsTotal: number;
+  partitionsDone: number;
+  partitionsStalled: number;
+  rows: number;
+  rowsTotal: number;
+  bytes: number;
+  /** Null where there is no telling. */
+  rowsPerSecond: number | null;
+  secondsLeft: number | null;
 }
 
 export interface PartitionReference extends ExportReference {
@@ -106,6 +123,8 @@ export interface ExportActivities {
   takeTurn(input: ExportReference): Promise<Turn>;
   /** Makes a partition of each UTC day of the window, once. */
   planExport(input: ExportReference): Promise<ExportPlan>;
+  /** Where the export is, files of unfinished partitions included; null when it is over. */
+  readProgress(input: ExportReference): Promise<ExportStanding | null>;
   /** Writes what is left of a partition. Heartbeats. */
   exportPartition(input: PartitionReference): Promise<PartitionResult>;
   /** Ends a partition that no attempt could complete. */

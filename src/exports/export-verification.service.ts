@@ -1,0 +1,136 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantId } from '../auth/tenant';
+import { DestinationsService } from './destinations.service';
+import { ExportFile, ExportRunsRepository } from './export-runs.repository';
+import { exportFolder, objectPath } from './export-layout';
+import { ExportVerifier } from './export-verifier';
+import { exportErrors } from './exports.errors';
+import { ExportsRepository } from './exports.repository';
+import type { ExportVerification, VerificationProblem } from './exports.schemas';
+import type { ObjectStore } from './object-store';
+import { ObjectStores } from './object-stores';
+import { sentenceOf } from './s3-errors';
+
+/** Files whose bytes are read together: each passes through in pieces. */
+const READS_AT_ONCE = 4;
+const NOT_READABLE = 'can not be read: the credentials have no s3:GetObject';
+
+interface ListedFile {
+  path: string;
+  rows: number;
+  bytes: number;
+  md5: string;
+}
+
+/** Compares what a bucket holds of a complete export with what was written, at any time afterwards. */
+@Injectable()
+export class ExportVerificationService {
+  constructor(
+    private readonly exports: ExportsRepository,
+    private readonly runs: ExportRunsRepository,
+    private readonly destinations: DestinationsService,
+    private readonly stores: ObjectStores,
+    private readonly verifier: ExportVerifier,
+  ) {}
+
+  /**
+   * Reads `_manifest.json`, `_SUCCESS` and the footer of each file from the bucket; with `checksums` all their bytes.
+   * @throws {ApiError} 404; 409 when the export isn't complete; 400 when the store can't be asked.
+   */
+  async verify(
+    tenantId: TenantId,
+    exportId: string,
+    checksums: boolean,
+    signal?: AbortSignal,
+  ): Promise<ExportVerification> {
+    const row = await this.exports.find(tenantId, exportId);
+    if (!row) throw exportErrors.exportNotFound(exportId);
+    if (row.status !== 'Completed') throw exportErrors.exportNotComplete(exportId, row.status);
+    const files = await this.runs.filesOf(tenantId, exportId);
+    const { config, store } = await this.destinations.open(tenantId, row.destinationId);
+    try {
+      const folder = exportFolder(config, exportId);
+      const path = (key: string): string => objectPath(config, key);
+      const problems: VerificationProblem[] = [];
+      const report = (key: string, problem: string): void => void problems.push({ path: path(key), problem });
+
+      const manifest = await store.readText(`${folder}/_manifest.json`, signal);
+      const isReadable = manifest !== undefined;
+      if (!isReadable) report(`${folder}/_manifest.json`, NOT_READABLE);
+      else for (const problem of manifestProblems(manifest, files, path)) report(`${folder}/_manifest.json`, problem);
+      if (isReadable && (await store.size(`${folder}/_SUCCESS`, signal)) === null) {
+        report(`${folder}/_SUCCESS`, 'is not in the bucket');
+      }
+      if (isReadable) {
+        for (const { file, check } of await this.verifier.check(store, files, signal)) {
+          if (check.state === 'wrong') report(file.objectKey, check.problem);
+          if (check.state === 'unreadable') report(file.objectKey, NOT_READABLE);
+        }
+        const wrong = new Set(problems.map((problem) => problem.path));
+        const sound = files.filter(({ objectKey }) => !wrong.has(path(objectKey)));
+        if (checksums) {
+          for (const { objectKey } of await wrongChecksums(store, sound, signal)) {
+            report(objectKey, 'has other bytes than those that were written (MD5)');
+          }
+        }
+      }
+      const isVerified = problems.length === 0;
+      if (isVerified) await this.exports.markVerified(tenantId, exportId);
+      return {
+        export_id: exportId,
+        verified: isVerified,
+        checksums,
+        files: files.length,
+        rows: files.reduce((sum, { rows }) => sum + rows, 0),
+        bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+        problems,
+      };
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw exportErrors.storeFailed(sentenceOf(this.stores.explain(error)));
+    } finally {
+      store.close();
+    }
+  }
+}
+
+/** What the manifest in the bucket says otherwise than the record of what was written. */
+function manifestProblems(text: string | null, files: ExportFile[], path: (key: string) => string): string[] {
+  if (text === null) return ['is not in the bucket'];
+  const listed = listedFiles(text);
+  if (!listed) return ['is not a manifest'];
+  const byPath = new Map(listed.map((file) => [file.path, file]));
+  const problems: string[] = [];
+  for (const file of files) {
+    const found = byPath.get(path(file.objectKey));
+    byPath.delete(path(file.objectKey));
+    if (!found) problems.push(`does not list ${path(file.objectKey)}`);
+    else if (found.rows !== file.rows || found.bytes !== file.bytes || found.md5 !== file.md5) {
+      problems.push(`says something else of ${found.path} than what was written`);
+    }
+  }
+  for (const extra of byPath.keys()) problems.push(`lists ${extra}, which was not written`);
+  return problems;
+}
+
+function listedFiles(text: string): ListedFile[] | undefined {
+  try {
+    const { partitions } = JSON.parse(text) as { partitions: { files: ListedFile[] }[] };
+    return partitions.flatMap(({ files }) => files);
+  } catch {
+    // The file is the user's to change, and then it is no manifest any more.
+    return undefined;
+  }
+}
+
+async function wrongChecksums(store: ObjectStore, files: ExportFile[], signal?: AbortSignal): Promise<ExportFile[]> {
+  const wrong: ExportFile[] = [];
+  const open = [...files];
+  const lane = async (): Promise<void> => {
+    for (let file = open.shift(); file; file = open.shift()) {
+      if ((await store.md5(file.objectKey, signal)) !== file.md5) wrong.push(file);
+    }
+  };
+  await Promise.all(Array.from({ length: READS_AT_ONCE }, lane));
+  return wrong;
+}

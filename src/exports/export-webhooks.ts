@@ -1,0 +1,57 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { TenantId } from '../auth/tenant';
+import { SecretBox } from '../crypto/secret-box';
+import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
+import { DeliveriesService } from '../webhooks/deliveries.service';
+import { toBulkExport } from './export.mapper';
+import type { ExportRow } from './exports.repository';
+
+/** The webhook that an export may ask for: kept sealed, and enqueued in the transaction that ends the export. */
+@Injectable()
+export class ExportWebhooks {
+  private readonly logger = new Logger(ExportWebhooks.name);
+
+  constructor(
+    private readonly secrets: SecretBox,
+    private readonly deliveries: DeliveriesService,
+    private readonly orchestrator: WebhookOrchestrator,
+  ) {}
+
+  seal(tenantId: TenantId, exportId: string, url: string): string {
+    return this.secrets.seal(url, exportWebhookContext(tenantId, exportId));
+  }
+
+  /**
+   * Stores the delivery of an export's end; that of a schedule's window goes where the schedule's goes.
+   * @returns its id for `dispatch`, or undefined when none was asked for
+   */
+  async enqueue(manager: EntityManager, row: ExportRow): Promise<string | undefined> {
+    if (!row.webhook) return undefined;
+    const owner = row.webhook.exportId;
+    return this.deliveries.enqueue(manager, {
+      tenantId: row.tenantId as TenantId,
+      kind: 'export',
+      runId: null,
+      threadId: null,
+      exportId: row.exportId,
+      url: this.secrets.open(row.webhook.sealed, exportWebhookContext(row.tenantId, owner)),
+      payload: { event: 'bulk_export.ended', ...toBulkExport(row) },
+    });
+  }
+
+  /** Starts a delivery once its transaction has committed; when that fails, the sweep does it. */
+  async dispatch(tenantId: TenantId, deliveryId: string | undefined): Promise<void> {
+    if (deliveryId === undefined) return;
+    try {
+      await this.orchestrator.start({ tenantId, deliveryId, runId: null, threadId: null });
+    } catch (error) {
+      this.logger.warn({ err: error, delivery_id: deliveryId }, 'Delivery not started yet: the sweep will do it');
+    }
+  }
+}
+
+/** What an export's sealed webhook URL is bound to: in another row it doesn't open. */
+export function exportWebhookContext(tenantId: string, exportId: string): string {
+  return `bulk_exports/${tenantId}/${exportId}/webhook`;
+}

@@ -1,0 +1,209 @@
+import { ExportHarness, Json } from '../support/export-harness';
+import { testStore } from '../support/exports';
+
+const WINDOW = { start_time: '2026-11-20T00:00:00Z', end_time: '2026-11-21T00:00:00Z' };
+
+let harness: ExportHarness;
+
+beforeAll(async () => {
+  harness = await ExportHarness.start({ GANTRY_EXPORT_PART_BYTES: String(200 * 1024 * 1024) });
+}, 120_000);
+
+afterEach(() => {
+  harness.proxy.fault = () => undefined;
+});
+
+afterAll(async () => {
+  await harness?.stop();
+}, 60_000);
+
+async function createLargeRuns(project: string, count: number, bytes: number): Promise<void> {
+  await harness.createRuns(project, '2026-11-20', count);
+  // Random, so that nothing shrinks: 24 bytes make a line of base64.
+  await harness.database.query(
+    `UPDATE trace_runs r SET outputs = (
+       SELECT '{"text": "' || left(string_agg(md5(random()::text || n || r.run_id), ''), $2) || '🚀\\u0000"}' FROM generate_series(1, $2 / 32 + 1) n)
+     WHERE project_id = $1`,
+    [project, bytes],
+  );
+}
+
+describe('what reaches the store', () => {
+  it('has no trailing checksums and no chunked signatures: Google and older stores refuse those', async () => {
+    const project = await harness.createProject();
+    await harness.createRuns(project, '2026-11-20', 3);
+    const before = harness.proxy.seen.length;
+    const destination = await harness.createDestination();
+    const { id } = await harness.createExport({
+      bulk_export_destination_id: destination.id,
+      session_id: project,
+      ...WINDOW,
+    });
+    await harness.ended(id);
+    const puts = harness.proxy.seen.slice(before).filter(({ method }) => method === 'PUT');
+    expect(puts.length).toBeGreaterThanOrEqual(4);
+    for (const { headers } of puts) {
+      expect(headers['content-md5']).toMatch(/==$/);
+      expect(headers['content-length']).toMatch(/^\d+$/);
+      expect(Object.keys(headers).filter((name) => /trailer|x-amz-checksum|x-amz-sdk-checksum/.test(name))).toEqual([]);
+      expect(headers['content-encoding'] ?? '').not.toContain('aws-chunked');
+      expect(headers['x-amz-content-sha256']).not.toMatch(/^STREAMING/);
+    }
+  });
+
+  it('carries encryption, storage class, ACL, tags, lock and checksum as configured', async () => {
+    const project = await harness.createProject();
+    await harness.createRuns(project, '2026-11-20', 3);
+    // The gateway of the tests has no keys and no locks: what it would be sent is what counts.
+    harness.proxy.fault = ({ method, headers }) =>
+      method === 'PUT' && headers['x-amz-server-side-encryption'] ? 'lose' : undefined;
+    const before = harness.proxy.seen.length;
+    await harness.createDestination({
+      config: {
+        s3_additional_kwargs: {
+          ServerSideEncryption: 'aws:kms',
+          SSEKMSKeyId: 'arn:aws:kms:eu-central-1:111122223333:key/k',
+          BucketKeyEnabled: true,
+          StorageClass: 'STANDARD_IA',
+          ACL: 'bucket-owner-full-control',
+          Tagging: 'team=a',
+          ChecksumAlgorithm: 'SHA256',
+          ObjectLockMode: 'GOVERNANCE',
+          ObjectLockRetainUntilDate: '2027-01-01T00:00:00Z',
+        },
+      },
+    });
+    const [{ headers }] = harness.proxy.seen.slice(before).filter(({ method }) => method === 'PUT');
+    expect(headers).toMatchObject({
+      'x-amz-server-side-encryption': 'aws:kms',
+      'x-amz-server-side-encryption-aws-kms-key-id': 'arn:aws:kms:eu-central-1:111122223333:key/k',
+      'x-amz-server-side-encryption-bucket-key-enabled': 'true',
+      'x-amz-storage-class': 'STANDARD_IA',
+      'x-amz-acl': 'bucket-owner-full-control',
+      'x-amz-tagging': 'team=a',
+      'x-amz-checksum-sha256': expect.stringMatching(/=$/),
+      'x-amz-object-lock-mode': 'GOVERNANCE',
+      'x-amz-object-lock-retain-until-date': expect.stringMatching(/^2027-01-01/),
+    });
+    expect(headers['content-md5']).toBeUndefined();
+    const wrong = await harness.call(
+      'POST',
+      '/destinations',
+      harness.destinationBody({ config: { s3_additional_kwargs: { StorageClass: 'COLD' } } }),
+    );
+    expect(wrong.status).toBe(422);
+  });
+});
+
+describe('addresses', () => {
+  it('inside and outside are two: one is connected to, the other is shown', async () => {
+    const project = await harness.createProject();
+    const destination = await harness.createDestination({
+      config: { external_endpoint_url: 'https://storage.example.com:8443' },
+    });
+    const { id } = await harness.createExport({
+      bulk_export_destination_id: destination.id,
+      session_id: project,
+      ...WINDOW,
+    });
+    await harness.ended(id);
+    const [run] = await harness.runs(id);
+    expect(run.metadata.result.export_url).toBe(
+      `https://storage.example.com:8443/${run.metadata.result.export_path as string}`,
+    );
+    const plain = await harness.createDestination();
+    const other = await harness.createExport({ bulk_export_destination_id: plain.id, session_id: project, ...WINDOW });
+    await harness.ended(other.id);
+    expect((await harness.runs(other.id))[0].metadata.result.export_url).toMatch(
+      new RegExp(`^${harness.proxy.url}/${testStore().bucket}/`),
+    );
+  });
+
+  it.each<[string, Json, string]>([
+    [
+      'a wrong secret',
+      { credentials: { secret_access_key: 'wrong' } },
+      'Signature does not match: .*SignatureDoesNotMatch.*Host header',
+    ],
+    [
+      'an unknown key',
+      { credentials: { access_key_id: 'nobody' } },
+      'Key ID you provided does not exist .*access_key_id',
+    ],
+    ['an unknown bucket', { config: { bucket_name: 'no-such-bucket' } }, 'Bucket is not valid: .*Check bucket_name'],
+  ])('and %s is explained in words', async (_, change, words) => {
+    const { status, body } = await harness.call('POST', '/destinations', harness.destinationBody(change));
+    expect([status, body.detail]).toEqual([
+      400,
+      expect.stringMatching(new RegExp(`^Failed to validate S3 destination: ${words}`)),
+    ]);
+  });
+
+  it('and a skewed clock is explained in words', async () => {
+    harness.proxy.fault = () => 'skewed';
+    const { body } = await harness.call('POST', '/destinations', harness.destinationBody());
+    expect(body.detail).toMatch(/^Failed to validate S3 destination: Clock skew: .*RequestTimeTooSkewed.*NTP/);
+  });
+});
+
+describe('a file above 64 MiB', () => {
+  async function exportLarge(fault: typeof harness.proxy.fault): Promise<{ row: Json; prefix: string; seen: Json[] }> {
+    const project = await harness.createProject();
+    await createLargeRuns(project, 8, 10 * 1024 * 1024);
+    const destination = await harness.createDestination();
+    const before = harness.proxy.seen.length;
+    harness.proxy.fault = fault;
+    const { id } = await harness.createExport({
+      bulk_export_destination_id: destination.id,
+      session_id: project,
+      compression: 'none',
+      export_fields: ['id', 'start_time', 'outputs'],
+      ...WINDOW,
+    });
+    const row = await harness.ended(id);
+    harness.proxy.fault = () => undefined;
+    const { prefix } = destination.config as { prefix: string };
+    if (row.status === 'Completed') {
+      const read = await harness.read(
+        `${prefix}/export_id=${id}`,
+        `SELECT id, md5(outputs) AS sum, length(outputs)::int AS length FROM FILES ORDER BY start_time`,
+      );
+      const { rows } = await harness.database.query(
+        `SELECT run_id::text AS id, md5(outputs) AS sum, length(outputs) AS length FROM trace_runs
+         WHERE project_id = $1 ORDER BY start_time`,
+        [project],
+      );
+      expect(read).toEqual(rows);
+      expect(rows[0].length).toBeGreaterThan(10_000_000);
+    }
+    return { row, prefix, seen: harness.proxy.seen.slice(before) };
+  }
+
+  it('goes up in pieces, and holds rows of 10 MB as they are', async () => {
+    const { row, prefix, seen } = await exportLarge(() => undefined);
+    expect(row).toMatchObject({ status: 'Completed', progress: { rows_written: 8 } });
+    expect(seen.filter(({ url }) => url.includes('partNumber=')).length).toBe(2);
+    expect(await harness.bucket.danglingUploads(prefix)).toBe(0);
+  }, 180_000);
+
+  it('survives errors, resets in the middle of a piece, and the loss of the last answer', async () => {
+    let pieces = 0;
+    let completions = 0;
+    const faults = ['error', 'reset halfway', 'slow down'] as const;
+    const { row, prefix } = await exportLarge(({ method, url }) => {
+      if (url?.includes('partNumber=')) return faults[pieces++];
+      if (method === 'POST' && url?.includes('uploadId=')) return (completions += 1) === 1 ? 'lose answer' : undefined;
+      return undefined;
+    });
+    expect(row).toMatchObject({ status: 'Completed', progress: { rows_written: 8 } });
+    expect(pieces).toBeGreaterThan(2);
+    expect(completions).toBeGreaterThan(1);
+    expect(await harness.bucket.danglingUploads(prefix)).toBe(0);
+  }, 180_000);
+
+  it('leaves no pieces behind when it is cancelled or refused in the middle', async () => {
+    const { row, prefix } = await exportLarge(({ url }) => (url?.includes('partNumber=2') ? 'deny' : undefined));
+    expect(row).toMatchObject({ status: 'Failed', error_code: 'AccessDenied' });
+    expect(await harness.bucket.danglingUploads(prefix)).toBe(0);
+  }, 180_000);
+});
