@@ -2,12 +2,17 @@ import { DynamicModule, Module } from '@nestjs/common';
 import { TenantsModule } from '../auth/tenants.module';
 import { AppConfig } from '../config/config';
 import { ConfigModule } from '../config/config.module';
+import { CryptoModule } from '../crypto/crypto.module';
 import { DatabaseModule } from '../database/database.module';
+import { ExportVerificationModule } from '../exports/export-verification.module';
 
 /** What the operator's command line needs of the services: the database, and no HTTP, Temporal or graphs. */
 @Module({})
 export class CliModule {
   static forRoot(config: AppConfig): DynamicModule {
-    return { module: CliModule, imports: [ConfigModule.forRoot(config), DatabaseModule, TenantsModule] };
+    return {
+      module: CliModule,
+      imports: [ConfigModule.forRoot(config), DatabaseModule, CryptoModule, ExportVerificationModule, TenantsModule],
+    };
   }
 }

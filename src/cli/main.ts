@@ -3,7 +3,9 @@ import { userInfo } from 'node:os';
 import { NestFactory } from '@nestjs/core';
 import { TenantsService } from '../auth/tenants.service';
 import { ConfigError, loadConfig } from '../config/config';
+import { SecretRotationService } from '../crypto/secret-rotation.service';
 import { inScope } from '../database/request-scope';
+import { ExportVerificationService } from '../exports/export-verification.service';
 import { ApiError } from '../http/api-error';
 import { CliModule } from './cli.module';
 import { createProgram, type WithServices } from './program';
@@ -18,7 +20,11 @@ const withServices: WithServices = async (work) => {
   });
   const actor = JSON.stringify({ kind: 'cli', id: userInfo().username });
   try {
-    const services = { tenants: app.get(TenantsService, { strict: false }) };
+    const services = {
+      tenants: app.get(TenantsService, { strict: false }),
+      verification: app.get(ExportVerificationService, { strict: false }),
+      rotation: app.get(SecretRotationService, { strict: false }),
+    };
     return await inScope({ tenantId: undefined, isAcrossTenants: true, actor }, () => work(services));
   } finally {
     await app.close();

@@ -1,29 +1,78 @@
 import { Command } from 'commander';
 import { toApiKey, toTenant } from '../auth/admin.mapper';
 import type { Tenant } from '../auth/admin.schemas';
+import type { TenantId } from '../auth/tenant';
 import { type Entitlement, ENTITLEMENTS } from '../auth/entitlements';
 import { TenantsService } from '../auth/tenants.service';
+import type { SecretRotationService } from '../crypto/secret-rotation.service';
+import type { ExportVerificationService } from '../exports/export-verification.service';
 import { parseExpiry } from './expiry';
 import { print, table } from './output';
+import { SEALED_COLUMNS } from './sealed-columns';
 
 /** Keys or tenants that a list shows: an operator's, not a customer base's. */
 const LIST_LIMIT = 1000;
 
 /** Gives the services to a command: the database is opened only for a command that is right. */
-export type WithServices = <T>(work: (services: { tenants: TenantsService }) => Promise<T>) => Promise<T>;
+export type WithServices = <T>(
+  work: (services: {
+    tenants: TenantsService;
+    verification: ExportVerificationService;
+    rotation: SecretRotationService;
+  }) => Promise<T>,
+) => Promise<T>;
 
 interface Json {
   json?: boolean;
 }
 
-/** `gantry keys create|list|revoke`, `gantry tenants create|list|set`. */
+/** `gantry keys`, `gantry tenants`, `gantry exports verify`, `gantry secrets rotate`: `--help` tells the rest. */
 export function createProgram(withServices: WithServices): Command {
   const program = new Command('gantry')
     .description('Administers a Gantry: the one that DATABASE_URL names, or that "npm start" runs or ran here.')
     .showHelpAfterError('(add --help for what there is)');
   addKeys(program.command('keys').description('API keys'), withServices);
   addTenants(program.command('tenants').description('tenants and what their plans include'), withServices);
+  addExports(program.command('exports').description('bulk exports'), withServices);
+  addSecrets(program.command('secrets').description('what is stored encrypted'), withServices);
   return program;
+}
+
+function addExports(exports: Command, withServices: WithServices): void {
+  exports
+    .command('verify <export-id>')
+    .description('compare what the bucket holds with what was written; ends with 1 when it is not the same')
+    .option('-t, --tenant <tenant>', 'whose export it is', 'default')
+    .option('--checksums', 'read every byte, not only the end of each file')
+    .option('--json', 'for programs')
+    .action(async (exportId: string, { tenant, checksums, json }: { tenant: string; checksums?: boolean } & Json) => {
+      const report = await withServices(async ({ tenants, verification }) => {
+        const { tenantId } = await tenants.byIdOrName(tenant);
+        return verification.verify(tenantId as TenantId, exportId, checksums ?? false);
+      });
+      const { files, rows, bytes, problems } = report;
+      const lines = problems.map(({ path, problem }) => `${path} ${problem}`);
+      const verdict = report.verified ? 'Verified' : `NOT as it was written (${problems.length} problems)`;
+      print(report, [...lines, `${verdict}: ${files} files, ${rows} rows, ${bytes} bytes.`].join('\n'), json);
+      if (!report.verified) process.exitCode = 1;
+    });
+}
+
+function addSecrets(secrets: Command, withServices: WithServices): void {
+  secrets
+    .command('rotate')
+    .description('seal all stored secrets under the first of GANTRY_SEALING_KEYS')
+    .option('--json', 'for programs')
+    .action(async ({ json }: Json) => {
+      const columns = await withServices(({ rotation }) => rotation.rotate(SEALED_COLUMNS));
+      const rows = columns.map((each) => [
+        `${each.table}.${each.column}`,
+        String(each.rotated),
+        String(each.unreadable),
+      ]);
+      print(columns, table(['STORED', 'SEALED ANEW', 'UNREADABLE'], rows), json);
+      if (columns.some(({ unreadable }) => unreadable > 0)) process.exitCode = 1;
+    });
 }
 
 function addKeys(keys: Command, withServices: WithServices): void {

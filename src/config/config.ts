@@ -58,6 +58,16 @@ const environmentSchema = z.object({
   GANTRY_AUDIT_ADDRESSES: z.enum(['hashed', 'full', 'off']).default('hashed'),
   GANTRY_TENANT_ID: z.guid().default('00000000-0000-0000-0000-000000000000'),
   GANTRY_SECRET_KEY: masterKey,
+  GANTRY_SEALING_KEYS: z
+    .string()
+    .default('')
+    .transform((value) =>
+      value
+        .split(',')
+        .map((key) => key.trim())
+        .filter((key) => key !== ''),
+    )
+    .pipe(z.array(masterKey)),
   GANTRY_TRACING: flag.default(true),
   GANTRY_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   GANTRY_BODY_LIMIT_BYTES: positiveInt.default(300 * 1024 * 1024),
@@ -244,6 +254,10 @@ export class AppConfig {
   }
   get defaultTenantId(): string {
     return this.env.GANTRY_TENANT_ID;
+  }
+  /** Keys of stored secrets: the first one seals, all of them open. Without any it is the deployment's secret. */
+  get sealingKeys(): Buffer[] {
+    return [...this.env.GANTRY_SEALING_KEYS, this.env.GANTRY_SECRET_KEY].map((key) => Buffer.from(key, 'base64'));
   }
   get secretKey(): Buffer {
     return Buffer.from(this.env.GANTRY_SECRET_KEY, 'base64');

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { SecretBox } from './secret-box';
+import { SecretRotationService } from './secret-rotation.service';
 
-@Module({ providers: [SecretBox], exports: [SecretBox] })
+@Module({ providers: [SecretBox, SecretRotationService], exports: [SecretBox, SecretRotationService] })
 export class CryptoModule {}

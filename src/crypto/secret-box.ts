@@ -6,37 +6,46 @@ const FORMAT = 'v1';
 
 /**
  * Secrets at rest: AES-256-GCM, written as `v1.<key id>.<nonce>.<tag>.<ciphertext>` (base64url). The key id tells which
- * key opens a value once keys rotate. The context (table, tenant, row) is authenticated with it, so a ciphertext that was
- * copied to another row doesn't open.
+ * key opens a value: the first configured key seals, all of them open. The context (table, tenant, row) is authenticated
+ * with it, so a ciphertext that was copied to another row doesn't open.
  */
 @Injectable()
 export class SecretBox {
-  private readonly key: Buffer;
-  private readonly keyId: string;
+  /** In front of every value that the current key sealed. */
+  readonly currentPrefix: string;
+  private readonly current: Buffer;
+  private readonly keys: Map<string, Buffer>;
 
   constructor(config: AppConfig) {
-    this.key = config.secretKey;
-    this.keyId = createHash('sha256').update('key-id:').update(this.key).digest('base64url').slice(0, 8);
+    const keys = config.sealingKeys;
+    this.current = keys[0];
+    this.keys = new Map(keys.map((key) => [keyId(key), key]));
+    this.currentPrefix = `${FORMAT}.${keyId(this.current)}.`;
   }
 
   seal(plaintext: string, context: string): string {
     const nonce = randomBytes(12);
-    const cipher = createCipheriv('aes-256-gcm', this.key, nonce).setAAD(Buffer.from(context));
+    const cipher = createCipheriv('aes-256-gcm', this.current, nonce).setAAD(Buffer.from(context));
     const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
     const parts = [nonce, cipher.getAuthTag(), ciphertext].map((part) => part.toString('base64url'));
-    return [FORMAT, this.keyId, ...parts].join('.');
+    return this.currentPrefix + parts.join('.');
   }
 
-  /** @throws {Error} when the value was sealed under another key, for another row, or was changed. */
+  /** @throws {Error} when the value was sealed under a key that isn't configured, for another row, or was changed. */
   open(sealed: string, context: string): string {
-    const [format, keyId, nonce, tag, ciphertext] = sealed.split('.');
+    const [format, id, nonce, tag, ciphertext] = sealed.split('.');
     if (format !== FORMAT || nonce === undefined || tag === undefined || ciphertext === undefined) {
       throw new Error('Not a sealed secret');
     }
-    if (keyId !== this.keyId) throw new Error(`Sealed under key ${keyId}; GANTRY_SECRET_KEY is key ${this.keyId}`);
-    const decipher = createDecipheriv('aes-256-gcm', this.key, Buffer.from(nonce, 'base64url'))
+    const key = this.keys.get(id);
+    if (!key) throw new Error(`Sealed under key ${id}, which is neither in GANTRY_SEALING_KEYS nor GANTRY_SECRET_KEY`);
+    const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'))
       .setAAD(Buffer.from(context))
       .setAuthTag(Buffer.from(tag, 'base64url'));
     return Buffer.concat([decipher.update(Buffer.from(ciphertext, 'base64url')), decipher.final()]).toString('utf8');
   }
+}
+
+function keyId(key: Buffer): string {
+  return createHash('sha256').update('key-id:').update(key).digest('base64url').slice(0, 8);
 }

@@ -71,7 +71,9 @@ export class DestinationsService {
   async open(tenantId: TenantId, destinationId: string): Promise<OpenDestination> {
     const row = await this.get(tenantId, destinationId);
     const credentials = row.credentials
-      ? (JSON.parse(this.secrets.open(row.credentials, context(tenantId, destinationId))) as DestinationCredentials)
+      ? (JSON.parse(
+          this.secrets.open(row.credentials, destinationContext(tenantId, destinationId)),
+        ) as DestinationCredentials)
       : undefined;
     return { config: row.config, store: this.stores.open(row.config, credentials, Patience.work) };
   }
@@ -99,12 +101,16 @@ export class DestinationsService {
     if (!given) return { credentials: null, credentialsKeys: [] };
     const present = Object.entries(given).filter(([, value]) => value != null);
     return {
-      credentials: this.secrets.seal(JSON.stringify(Object.fromEntries(present)), context(tenantId, destinationId)),
+      credentials: this.secrets.seal(
+        JSON.stringify(Object.fromEntries(present)),
+        destinationContext(tenantId, destinationId),
+      ),
       credentialsKeys: present.map(([name]) => name).sort(),
     };
   }
 }
 
-function context(tenantId: TenantId, destinationId: string): string {
+/** What a destination's sealed credentials are bound to: in another row they don't open. */
+export function destinationContext(tenantId: string, destinationId: string): string {
   return `export_destinations:${tenantId}:${destinationId}`;
 }

@@ -17,7 +17,7 @@ export class RunWebhooks {
   ) {}
 
   seal(tenantId: string, runId: string, url: string): string {
-    return this.secrets.seal(url, sealContext(tenantId, runId));
+    return this.secrets.seal(url, runWebhookContext(tenantId, runId));
   }
 
   /**
@@ -32,7 +32,7 @@ export class RunWebhooks {
       tenantId: run.tenantId as TenantId,
       runId: run.runId,
       threadId: run.threadId,
-      url: this.secrets.open(run.webhook, sealContext(run.tenantId, run.runId)),
+      url: this.secrets.open(run.webhook, runWebhookContext(run.tenantId, run.runId)),
       payload: {
         ...toRun(run),
         status: ending.status === 'deleted' ? 'interrupted' : ending.status,
@@ -47,6 +47,6 @@ export class RunWebhooks {
 }
 
 /** What a run's sealed webhook URL is bound to: in another row it doesn't open. */
-function sealContext(tenantId: string, runId: string): string {
+export function runWebhookContext(tenantId: string, runId: string): string {
   return `runs/${tenantId}/${runId}/webhook`;
 }

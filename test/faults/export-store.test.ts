@@ -16,7 +16,9 @@ const ROWS = 400;
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Json = Record<string, any>;
 /** What happens to a request instead of reaching the store; undefined lets it through. */
-type Fault = (request: IncomingMessage) => 'deny' | 'error' | 'slow down' | 'reset' | 'reset halfway' | undefined;
+type Fault = (
+  request: IncomingMessage,
+) => 'deny' | 'unknown key' | 'error' | 'slow down' | 'reset' | 'reset halfway' | undefined;
 
 let api: TestApi;
 let worker: TestExportWorker;
@@ -52,6 +54,7 @@ function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
   if (happening) {
     const [status, code] = {
       deny: [403, 'AccessDenied'],
+      'unknown key': [403, 'InvalidAccessKeyId'],
       error: [500, 'InternalError'],
       'slow down': [503, 'SlowDown'],
     }[happening] as [number, string];
@@ -219,3 +222,20 @@ it('fails at once when the credentials stop being valid in the middle', async ()
   expect(run.errors).toEqual({ retry_0: expect.stringMatching(/^Access denied/) });
   expect(run.metadata.result.exported_files).toHaveLength(3);
 });
+
+it('fails at once, by name, when the key is revoked in the middle, and goes on with a new one when it is retried', async () => {
+  fault = () => undefined;
+  const { body: destination } = await createDestination();
+  let puts = 0;
+  fault = ({ method }) => (method === 'PUT' && (puts += 1) > 3 ? 'unknown key' : undefined);
+  const row = await exportAll(destination);
+  expect(row).toMatchObject({ status: 'Failed', error_code: 'InvalidAccessKeyId' });
+  fault = () => undefined;
+  expect((await call('POST', `/${row.id}/retry`, {})).status).toBe(200);
+  for (let attempt = 0; attempt < 600; attempt += 1) {
+    const { body } = await call('GET', `/${row.id}`);
+    if (body.status === 'Completed') break;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(await countRows(`${destination.config.prefix}/export_id=${row.id}`)).toEqual({ rows: ROWS, ids: ROWS });
+}, 180_000);
