@@ -1,7 +1,16 @@
 const swc = require('./swc.config.json');
 
 /** Only these packages ship ESM alone; everything else loads as CommonJS without a transform. */
-const esmOnly = ['@nestjs', 'cookie', 'uuid', '@fastify/cors', 'content-disposition', 'hyparquet'];
+const esmOnly = [
+  '@nestjs',
+  'cookie',
+  'uuid',
+  '@fastify/cors',
+  'content-disposition',
+  'hyparquet',
+  'hyparquet-compressors',
+  'hysnappy',
+];
 
 /** @type {import('jest').Config} */
 module.exports = {

@@ -371,20 +371,26 @@ class PartitionWork {
     this.selection = selectionOf(row, run, row.plannedAt!);
   }
 
-  /** While a part is encoded and uploaded the next one is read. Files are recorded in their order. */
+  /**
+   * While a part is encoded and uploaded the next one is read, and the one behind it weighed. Files are recorded in
+   * their order.
+   */
   async write(signal: AbortSignal, onProgress: (progress: PartitionProgress) => void): Promise<ExportFile[]> {
     const files = await this.runs.files(this.tenantId, this.run.exportRunId);
     let part = files.length;
     let after = files.at(-1)?.lastKey ?? null;
-    let guess = files.at(-1)?.rows;
+    let planning = this.plan(after, files.at(-1)?.rows);
+    planning.catch(() => undefined);
     let storing: Promise<void> = Promise.resolve();
     try {
       for (;;) {
         signal.throwIfAborted();
         onProgress(progressOf(files));
-        const limit = { rows: this.config.exports.partRows, bytes: this.config.exports.partBytes };
-        const plan = await this.reader.nextPart(this.tenantId, this.selection, this.columns, after, limit, guess);
+        const plan = await planning;
         if (!plan) break;
+        planning = this.plan(plan.lastKey, plan.rows);
+        // Awaited in the next round, or not at all when something fails before.
+        planning.catch(() => undefined);
         const spooled = await this.read(plan, after, signal);
         try {
           await storing;
@@ -397,7 +403,6 @@ class PartitionWork {
         storing.catch(() => undefined);
         part += 1;
         after = plan.lastKey;
-        guess = plan.rows;
       }
       await storing;
       onProgress(progressOf(files));
@@ -406,6 +411,11 @@ class PartitionWork {
       // An attempt that is over writes no more.
       await storing.catch(() => undefined);
     }
+  }
+
+  private plan(after: RowKey | null, guess: number | undefined): Promise<PartPlan | undefined> {
+    const limit = { rows: this.config.exports.partRows, bytes: this.config.exports.partBytes };
+    return this.reader.nextPart(this.tenantId, this.selection, this.columns, after, limit, guess);
   }
 
   private async read(plan: PartPlan, after: RowKey | null, signal: AbortSignal): Promise<SpooledPart> {

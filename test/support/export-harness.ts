@@ -155,7 +155,9 @@ export class ExportHarness {
     const connection = await instance.connect();
     try {
       const result = await connection.runAndReadAll(
-        sql.replace('FILES', `read_parquet('${root}/**/*.parquet', hive_partitioning = false)`),
+        sql
+          .replace('HIVE_FILES', `read_parquet('${root}/**/*.parquet', hive_partitioning = true)`)
+          .replace('FILES', `read_parquet('${root}/**/*.parquet', hive_partitioning = false)`),
       );
       return result.getRowObjectsJson();
     } finally {
