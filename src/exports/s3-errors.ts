@@ -41,7 +41,7 @@ const INVALID_ENDPOINT: Words = [
 ];
 const SIGNATURE: Words = [
   'Signature does not match: the store computes another signature than this request has',
-  'Mostly secret_access_key is wrong. If it is right, something in between changes what was signed: endpoint_url must be ' +
+  'Check secret_access_key. If it is right, something in between changes what was signed: endpoint_url must be ' +
     'the address under which the store knows itself (external_endpoint_url is for the one that people use), and a proxy ' +
     'must keep the Host header and the path as they are.',
 ];

@@ -102,7 +102,7 @@ describe('an export is verified', () => {
     letGo();
     expect(await harness.ended(id)).toMatchObject({ status: 'Failed' });
     const [run] = await harness.runs(id);
-    expect(Object.values(run.errors as Json).at(-1)).toMatch(/rows are gone$/);
+    expect(Object.values(run.errors as Json).at(-1)).toMatch(/rows are gone \(SourceShrank\)/);
     expect(await harness.bucket.keys(`${prefix}/export_id=${id}`)).not.toContain(`${prefix}/export_id=${id}/_SUCCESS`);
   });
 
