@@ -6,13 +6,16 @@ export const queryFlag = z
   .transform((value) => ['true', '1', 'yes'].includes(value.toLowerCase()))
   .optional();
 
-/** A list in a query string: repeated keys, a JSON array, or one value. */
-export function queryList<T extends z.ZodType<unknown, string>>(item: T) {
+/** A list in a query string: repeated keys, a JSON array, or one value; with a separator also several in one. */
+export function queryList<T extends z.ZodType<unknown, string>>(item: T, separator?: string) {
   return z
     .union([z.string(), z.array(z.string())])
     .transform((given) => {
       const values = Array.isArray(given) ? given : [given];
-      return values.flatMap((value) => (value.startsWith('[') ? parseArray(value) : [value]));
+      return values.flatMap((value) => {
+        if (value.startsWith('[')) return parseArray(value);
+        return separator === undefined ? [value] : value.split(separator);
+      });
     })
     .pipe(z.array(item))
     .optional();

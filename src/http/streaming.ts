@@ -79,7 +79,7 @@ export class SseResponse extends StreamingResponse {
 }
 
 /** `data` is one line of JSON text: JSON has no bare line breaks. */
-export function sseFrame(event: string, data: string, id: number): string {
+export function sseFrame(event: string, data: string, id: number | string): string {
   return `event: ${event}\ndata: ${data}\nid: ${id}\n\n`;
 }
 

@@ -4,6 +4,7 @@ import type { TenantId } from '../auth/tenant';
 import type { StreamMode } from '../graphs/host/protocol';
 import { Drain } from '../http/drain';
 import { LateJsonResponse, sseFrame, SseResponse, type StreamingResponse } from '../http/streaming';
+import { FeedbackLinks } from '../traces/feedback/feedback-links';
 import { EventReader } from '../streams/event-reader';
 import { END_EVENT, type RunEnd, type RunEvent } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
@@ -27,6 +28,7 @@ export class RunStreamsService {
     private readonly runs: RunsService,
     private readonly threads: ThreadsService,
     private readonly drain: Drain,
+    private readonly links: FeedbackLinks,
   ) {}
 
   /** Server-sent events until the run's end. A client may come back with the last id that it saw. */
@@ -37,6 +39,10 @@ export class RunStreamsService {
       const frames = events
         .filter(({ event }) => event !== END_EVENT && wanted(event))
         .map(({ event, data, seq }) => sseFrame(event, data, seq));
+      const last = events.at(-1);
+      const links = this.feedbackLinks(run);
+      // In the place of the end, which clients don't see.
+      if (links && last?.event === END_EVENT) frames.push(sseFrame('feedback', JSON.stringify(links), last.seq));
       await response.write(frames.join(''));
     }
     await this.close(tenantId, run, response, options.cancelOnDisconnect);
@@ -46,7 +52,7 @@ export class RunStreamsService {
   async wait(tenantId: TenantId, run: RunEntity, reply: FastifyReply, cancelOnDisconnect: boolean): Promise<void> {
     const response = new LateJsonResponse(reply, locations(run, 'join'));
     const end = await this.outcome(tenantId, run, response.signal);
-    const result = end && JSON.stringify(end.result);
+    const result = end && JSON.stringify(this.withFeedback(run, end.result));
     await this.close(tenantId, run, response, cancelOnDisconnect, result);
   }
 
@@ -98,6 +104,18 @@ export class RunStreamsService {
     const error = now?.error;
     if (error) return { status, result: { __error__: error } };
     return { status, result: (await this.threads.find(tenantId, run.threadId))?.values ?? {} };
+  }
+
+  /** Where the run's user can say how it was, if the run asked for that. */
+  private feedbackLinks({ tenantId, runId, createdAt, kwargs }: RunEntity): Record<string, string> | undefined {
+    const { feedback_keys: keys } = kwargs;
+    return keys?.length ? this.links.of(tenantId, runId, createdAt, keys) : undefined;
+  }
+
+  private withFeedback(run: RunEntity, result: unknown): unknown {
+    const links = this.feedbackLinks(run);
+    const isOpen = typeof result === 'object' && result !== null && !Array.isArray(result);
+    return links && isOpen ? { ...result, __feedback__: links } : result;
   }
 }
 

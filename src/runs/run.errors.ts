@@ -16,6 +16,7 @@ export const runErrors = {
     new ApiError(400, 'stateless_resume', 'command.resume needs a thread: a stateless run has nothing to resume'),
   idempotencyKeyInvalid: (maxLength: number) =>
     invalidField('Idempotency-Key', `must have 1 to ${maxLength} characters`),
+  lastEventIdInvalid: () => invalidField('Last-Event-ID', 'must be an id of this stream, or - for its beginning'),
   idempotencyKeyReused: () =>
     new ApiError(409, 'idempotency_key_reused', 'This Idempotency-Key was used with another body: use a new key'),
   idempotentRunGone: () =>

@@ -4,8 +4,10 @@ import { AssistantsModule } from '../assistants/assistants.module';
 import { CryptoModule } from '../crypto/crypto.module';
 import { GraphsModule } from '../graphs/graphs.module';
 import { HttpModule } from '../http/http.module';
+import { DatabaseModule } from '../database/database.module';
 import { EventReadingModule } from '../streams/streams.module';
 import { TemporalModule } from '../temporal/temporal.module';
+import { FeedbackLinksModule } from '../traces/feedback/feedback-links.module';
 import { ThreadsModule } from '../threads/threads.module';
 import { WebhooksModule } from '../webhooks/webhooks.module';
 import { RunEntity } from './run.entity';
@@ -15,6 +17,8 @@ import { RunWebhooks } from './run-webhooks';
 import { RunsController } from './runs.controller';
 import { RunsRepository } from './runs.repository';
 import { RunsService } from './runs.service';
+import { ThreadStreamController } from './thread-stream.controller';
+import { ThreadStreamService } from './thread-stream.service';
 import { StatelessRunsController } from './stateless-runs.controller';
 
 /** The api's half: creating, reading, streaming and ending runs. */
@@ -29,9 +33,11 @@ import { StatelessRunsController } from './stateless-runs.controller';
     CryptoModule,
     GraphsModule.for('inspect'),
     HttpModule,
+    DatabaseModule,
+    FeedbackLinksModule,
   ],
-  controllers: [RunsController, StatelessRunsController],
-  providers: [RunHeaders, RunsRepository, RunsService, RunStreamsService, RunWebhooks],
+  controllers: [RunsController, StatelessRunsController, ThreadStreamController],
+  providers: [RunHeaders, RunsRepository, RunsService, RunStreamsService, RunWebhooks, ThreadStreamService],
   exports: [RunsService, RunStreamsService],
 })
 export class RunsModule {}

@@ -54,6 +54,14 @@ interface InFlight {
   delayed: boolean;
 }
 
+export interface StartedRun {
+  runId: string;
+  position: number;
+}
+
+/** Where a run is in the stream of its thread: runs of a thread never overlap, so their starts, in microseconds, are an order. */
+const POSITION = `(extract(epoch FROM started_at) * 1000000)::bigint`;
+
 const IN_FLIGHT = `status IN ('pending', 'running')`;
 
 /** Runs, and what of threads, events and checkpoints changes with them in one transaction. */
@@ -135,6 +143,27 @@ export class RunsRepository {
 
   findMany(tenantId: TenantId, threadId: string, runIds: string[]): Promise<RunEntity[]> {
     return this.runs.findBy({ tenantId, threadId, runId: In(runIds) });
+  }
+
+  /** The run of a thread that began at or after a point of its stream; null when none has yet. */
+  async findStarted(tenantId: TenantId, threadId: string, position: number): Promise<StartedRun | null> {
+    const [run]: { run_id: string; position: string }[] = await this.runs.query(
+      `SELECT run_id, ${POSITION} AS position FROM runs
+       WHERE tenant_id = $1 AND thread_id = $2 AND started_at IS NOT NULL AND ${POSITION} >= $3
+       ORDER BY started_at LIMIT 1`,
+      [tenantId, threadId, position],
+    );
+    return run ? { runId: run.run_id, position: Number(run.position) } : null;
+  }
+
+  /** Where the stream of a thread is now: at the start of the run that runs, else behind the last one. */
+  async currentPosition(tenantId: TenantId, threadId: string): Promise<number> {
+    const [{ position }]: [{ position: string }] = await this.runs.query(
+      `SELECT coalesce(max(${POSITION}) FILTER (WHERE status = 'running'), max(${POSITION}) + 1, 0) AS position
+       FROM runs WHERE tenant_id = $1 AND thread_id = $2 AND started_at IS NOT NULL`,
+      [tenantId, threadId],
+    );
+    return Number(position);
   }
 
   /** Deletes a run, its events and its checkpoints. A worker that holds it is fenced from now on. */

@@ -96,6 +96,12 @@ export type CancelMany = z.infer<typeof cancelManySchema>;
 
 export const joinQuery = z.object({ cancel_on_disconnect: queryFlag });
 
+export const THREAD_STREAM_MODES = ['lifecycle', 'run_modes', 'state_update'] as const;
+export type ThreadStreamMode = (typeof THREAD_STREAM_MODES)[number];
+const threadStreamModes = queryList(z.enum(THREAD_STREAM_MODES), ',');
+/** Clients of one language write `stream_mode`, the reference has `stream_modes`. */
+export const threadStreamQuery = z.object({ stream_modes: threadStreamModes, stream_mode: threadStreamModes });
+
 export const joinStreamQuery = z.object({
   cancel_on_disconnect: queryFlag,
   stream_mode: queryList(streamMode),

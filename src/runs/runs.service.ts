@@ -17,7 +17,14 @@ import { runErrors } from './run.errors';
 import { completedEnding } from './run-ending';
 import { RunHeaders } from './run-headers';
 import { RunWebhooks } from './run-webhooks';
-import { type Created, type NewRun, type OnEnd, type RunClaim, RunsRepository } from './runs.repository';
+import {
+  type Created,
+  type NewRun,
+  type OnEnd,
+  type RunClaim,
+  RunsRepository,
+  type StartedRun,
+} from './runs.repository';
 import type { CancelMany, CreateRun, ListRuns } from './runs.schemas';
 
 /** A tick of a cron, which makes one run and no other. */
@@ -107,6 +114,14 @@ export class RunsService {
     const run = await this.find(tenantId, runId, threadId);
     if (!run) throw runErrors.notFound();
     return run;
+  }
+
+  findStarted(tenantId: TenantId, threadId: string, position: number): Promise<StartedRun | null> {
+    return this.repository.findStarted(tenantId, threadId, position);
+  }
+
+  currentPosition(tenantId: TenantId, threadId: string): Promise<number> {
+    return this.repository.currentPosition(tenantId, threadId);
   }
 
   async list(tenantId: TenantId, threadId: string, query: ListRuns): Promise<RunEntity[]> {

@@ -18,6 +18,7 @@ interface Request {
 @Injectable()
 export class EventReader implements OnModuleInit {
   private readonly sleepers = new Map<string, Set<() => void>>();
+  private readonly watchers = new Set<() => void>();
   private requests: Request[] = [];
   private reading = false;
 
@@ -29,6 +30,7 @@ export class EventReader implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     await this.notifications.subscribe(RUN_EVENTS_CHANNEL, (payload) => {
       for (const runId of payload.split(',')) this.wake(runId);
+      for (const watcher of this.watchers) watcher();
     });
   }
 
@@ -62,6 +64,12 @@ export class EventReader implements OnModuleInit {
         return;
       }
     }
+  }
+
+  /** Calls `watcher` whenever any run has new events, until the returned function is called. A hint may be lost. */
+  watch(watcher: () => void): () => void {
+    this.watchers.add(watcher);
+    return () => this.watchers.delete(watcher);
   }
 
   private sleep(runId: string, signal: AbortSignal): { done: Promise<boolean>; cancel: () => void } {

@@ -20,5 +20,7 @@ export interface RunEnd {
 
 /** Payload: ids of runs that have new events, separated by commas. */
 export const RUN_EVENTS_CHANNEL = 'gantry_run_events';
+/** Payload: the id of a thread whose state was edited by hand. */
+export const THREAD_STATE_CHANNEL = 'gantry_thread_state';
 /** Payload: the id of a run that its worker is to end. */
 export const RUN_CANCEL_CHANNEL = 'gantry_run_cancel';

@@ -6,7 +6,7 @@ import { stopCronsOfThreads } from '../crons/cron-outcomes';
 import type { JsonObject } from '../database/json';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import type { Page } from '../http/pagination';
-import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
+import { RUN_CANCEL_CHANNEL, THREAD_STATE_CHANNEL } from '../streams/run-event';
 import { ThreadEntity } from './thread.entity';
 import type { SearchThreads, ThreadFilter, ThreadStorage } from './threads.schemas';
 
@@ -60,8 +60,9 @@ export class ThreadsRepository {
   /** Keeps a state that was edited by hand, and the status that follows from it. */
   async saveState(tenantId: TenantId, threadId: string, state: ThreadState): Promise<void> {
     await this.threads.query(
-      `UPDATE threads SET "values" = $3, interrupts = $4, status = $5, settled_status = $5, error = NULL, updated_at = now(), state_updated_at = now()
-       WHERE tenant_id = $1 AND thread_id = $2 AND status <> 'busy'`,
+      `WITH saved AS (UPDATE threads SET "values" = $3, interrupts = $4, status = $5, settled_status = $5, error = NULL, updated_at = now(), state_updated_at = now()
+       WHERE tenant_id = $1 AND thread_id = $2 AND status <> 'busy' RETURNING thread_id)
+       SELECT pg_notify('${THREAD_STATE_CHANNEL}', thread_id::text) FROM saved`,
       [
         tenantId,
         threadId,

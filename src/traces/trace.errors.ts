@@ -18,6 +18,8 @@ export const traceErrors = {
   projectExists: (name: string) =>
     new ApiError(409, 'project_exists', `Project with name ${name} already exists: use upsert=true to update it`),
   runNotFound: () => new ApiError(404, 'run_not_found', 'Run not found'),
+  feedbackLinkInvalid: () =>
+    new ApiError(404, 'feedback_link_invalid', 'This feedback link is not valid, or not any more'),
   feedbackNotFound: () => new ApiError(404, 'feedback_not_found', 'Feedback not found'),
   attachmentNotFound: () => new ApiError(404, 'attachment_not_found', 'Attachment not found'),
 };

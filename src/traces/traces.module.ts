@@ -1,8 +1,11 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { FeedbackAliasesController, FeedbackController } from './feedback/feedback.controller';
+import { FeedbackLinksModule } from './feedback/feedback-links.module';
 import { FeedbackRepository } from './feedback/feedback.repository';
 import { FeedbackService } from './feedback/feedback.service';
+import { FeedbackTokenAliasesController, FeedbackTokensController } from './feedback/feedback-tokens.controller';
+import { LinkedFeedbackService } from './feedback/linked-feedback.service';
 import { AttachmentsRepository } from './ingest/attachments.repository';
 import { RequestDecoding } from './ingest/request-decoding';
 import {
@@ -36,7 +39,7 @@ import { TracePartitions } from './trace-partitions';
 
 /** What LangSmith clients talk to: uploads, projects, feedback and queries. */
 @Module({
-  imports: [TypeOrmModule.forFeature([ProjectEntity])],
+  imports: [TypeOrmModule.forFeature([ProjectEntity]), FeedbackLinksModule],
   controllers: [
     RunUploadController,
     RunUploadAliasController,
@@ -44,6 +47,8 @@ import { TracePartitions } from './trace-partitions';
     TraceIngestAliasesController,
     ProjectsController,
     ProjectAliasesController,
+    FeedbackTokensController,
+    FeedbackTokenAliasesController,
     FeedbackController,
     FeedbackAliasesController,
     TraceQueryController,
@@ -61,6 +66,7 @@ import { TracePartitions } from './trace-partitions';
     AttachmentsService,
     FeedbackRepository,
     FeedbackService,
+    LinkedFeedbackService,
     OtlpService,
     ProjectsRepository,
     ProjectsService,

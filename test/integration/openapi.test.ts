@@ -1,7 +1,16 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { v7 as uuidv7 } from 'uuid';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
 import { routesOf } from '../support/routes';
+
+/** ES modules alone, which jest's modules are not: it runs in a process of its own. */
+const VALIDATOR = pathToFileURL(require.resolve('@seriousme/openapi-schema-validator')).href;
 
 interface Parameter {
   name: string;
@@ -62,6 +71,21 @@ describe('the description of the API', () => {
     expect(document.openapi).toMatch(/^3\.1\./);
     expect(document.info).toMatchObject({ title: 'Gantry', version: api.config.version });
     expect(operations.length).toBeGreaterThan(40);
+  });
+
+  it('holds against the meta-schema of OpenAPI 3.1', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'gantry-openapi-'));
+    try {
+      const file = join(folder, 'openapi.json');
+      await writeFile(file, JSON.stringify(document));
+      const script = `import { Validator } from ${JSON.stringify(VALIDATOR)};
+        const { valid, errors } = await new Validator().validate(process.argv[1]);
+        console.log(JSON.stringify({ valid, errors }));`;
+      const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, file]);
+      expect(JSON.parse(stdout)).toEqual({ valid: true });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('has an id of its own, a summary, a tag and an answer for every operation', () => {

@@ -6,12 +6,16 @@ import { toCommand } from './graph-command';
 import { ForkSafeSaver } from './fork-safe-saver';
 import type { AnyGraph, GraphLoader } from './graph-loader';
 import type { CheckpointReference, GraphCall, GraphCalls } from './protocol';
-import { schemasOf } from './graph-schemas';
+import { type GraphSchemas, schemasOf } from './graph-schemas';
 import { interruptsByTask, toFinalState, toThreadState } from './thread-state';
+import { schemasFromTypes, type SchemasByPath } from './type-schemas';
 import { toWireJson } from './wire-json';
 
 /** What the api process asks of a graph without running it: states, their history and edits, and its drawing. */
 export class GraphCallHandler {
+  /** By graph: the types of a module don't change while it is loaded. */
+  private readonly typeSchemas = new Map<string, Promise<SchemasByPath>>();
+
   constructor(
     private readonly graphs: GraphLoader,
     private readonly connections: Pool,
@@ -108,7 +112,7 @@ export class GraphCallHandler {
   }
 
   private async getSchemas({ graphId }: GraphCalls['getSchemas']) {
-    const schemas = await schemasOf(await this.graph(graphId));
+    const schemas = await this.schemasAt(graphId, await this.graph(graphId), '');
     return {
       graph_id: graphId,
       input_schema: schemas.input,
@@ -124,7 +128,7 @@ export class GraphCallHandler {
     const graph = await this.graph(graphId);
     const subgraphs: Record<string, unknown> = {};
     for await (const [name, subgraph] of graph.getSubgraphsAsync(namespace, recurse)) {
-      const { state, input, output, config } = await schemasOf(subgraph);
+      const { state, input, output, config } = await this.schemasAt(graphId, subgraph, name);
       const suffixed = { state_schema: state, input_schema: input, output_schema: output, config_schema: config };
       subgraphs[name] = { state, input, output, config, ...suffixed, context_schema: config };
     }
@@ -134,6 +138,17 @@ export class GraphCallHandler {
   private embed({ kind, texts }: GraphCalls['embed']): Promise<number[][]> {
     if (!this.embeddings) throw new Error('This deployment has no store.index');
     return this.embeddings.embed(kind, texts);
+  }
+
+  /** What the graph itself says, else what its types say; null for what neither does. */
+  private async schemasAt(graphId: string, graph: unknown, path: string): Promise<GraphSchemas> {
+    const own = await schemasOf(graph);
+    const source = this.graphs.source(graphId);
+    if (own.state !== null || !source) return own;
+    const known = this.typeSchemas.get(graphId) ?? schemasFromTypes(source).catch((): SchemasByPath => new Map());
+    this.typeSchemas.set(graphId, known);
+    const read = (await known).get(path);
+    return read ? { ...read, config: own.config ?? read.config } : own;
   }
 
   private graph(graphId: string): Promise<AnyGraph> {

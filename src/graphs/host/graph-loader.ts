@@ -44,6 +44,10 @@ export class GraphLoader {
     return Object.fromEntries(this.problems);
   }
 
+  source(graphId: string): GraphSource | undefined {
+    return this.sources.find((source) => source.graphId === graphId);
+  }
+
   /** The graph for one use. A function that takes a config is asked each time, anything else is made once. */
   get(graphId: string, config: FactoryConfig): Promise<AnyGraph> {
     const exported = this.exports.get(graphId);

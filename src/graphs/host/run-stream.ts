@@ -1,5 +1,6 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { BaseMessage, AIMessageChunk } from '@langchain/core/messages';
+import { publicChunk } from './checkpoint-event';
 import type { AnyGraph } from './graph-loader';
 import type { RunEventMessage, RunKwargs, StreamMode } from './protocol';
 import { toWireJson } from './wire-json';
@@ -127,7 +128,7 @@ function* translateChunk(
   if (mode === 'tasks' && isRoot && isTaskStart(data)) onNode(data.name);
   if (mode === 'values' && isRoot && asked.has('messages')) yield* messages.state(data);
   if (asked.has(mode)) {
-    yield { event: isRoot ? mode : `${mode}|${namespace.join('|')}`, data: toWireJson(data) };
+    yield { event: isRoot ? mode : `${mode}|${namespace.join('|')}`, data: toWireJson(publicChunk(mode, data)) };
   }
 }
 

@@ -42,6 +42,29 @@ export type UpdateFeedback = z.output<typeof updateFeedbackSchema>;
 
 export const feedbackParamsSchema = z.object({ feedback_id: z.guid() });
 
+export const feedbackTokenParams = z.object({ token: z.string().min(1) });
+
+/** What is said by link, as a body. */
+export const linkedFeedbackSchema = z.object({
+  score,
+  value: json,
+  comment: z.string().nullish(),
+  correction: json,
+});
+export type LinkedFeedback = z.output<typeof linkedFeedbackSchema>;
+
+/** The same in a query: all is text there. */
+export const linkedFeedbackQuery = z.object({
+  score: z
+    .string()
+    .transform((text) => (text === 'true' ? 1 : text === 'false' ? 0 : Number(text)))
+    .pipe(z.number())
+    .optional(),
+  value: z.string().optional(),
+  comment: z.string().optional(),
+  correction: z.string().optional(),
+});
+
 export const listFeedbackSchema = z.object({
   run: queryList(z.guid()),
   session: queryList(z.guid()),

@@ -1,0 +1,54 @@
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { GraphSource } from '../graph-config';
+import type { GraphSchemas } from './graph-schemas';
+
+/** A large project takes the compiler this long on a busy machine; then its schemas are unknown. */
+const TIMEOUT_MS = 120_000;
+
+const LIBRARY = pathToFileURL(require.resolve('@langchain/langgraph-api/schema')).href;
+/** The compiler reads the user's code and runs none of it. It reports by console.log, which is no place for it here. */
+const SCRIPT = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  console.log = console.warn = () => undefined;
+  import(${JSON.stringify(LIBRARY)})
+    .then(({ getStaticGraphSchema }) => getStaticGraphSchema(workerData, { mainThread: true }))
+    .then((schemas) => parentPort.postMessage(JSON.stringify(schemas)));`;
+
+/** Schemas by the path of the graph: `""` is the whole, `node` and `node|node` the graphs inside. */
+export type SchemasByPath = Map<string, GraphSchemas>;
+
+/**
+ * Reads a graph's schemas from the TypeScript types of its module, in a thread of its own: it computes for seconds.
+ * @throws when the compiler can't make sense of the module
+ */
+export async function schemasFromTypes({ file, exportName }: GraphSource): Promise<SchemasByPath> {
+  const worker = new Worker(SCRIPT, {
+    eval: true,
+    workerData: { sourceFile: file, exportSymbol: exportName },
+    execArgv: [],
+  });
+  try {
+    const found = JSON.parse(await answerOf(worker)) as Record<string, Partial<GraphSchemas>>;
+    return new Map(
+      Object.entries(found).map(([path, { state, input, output, config }]) => [
+        path.split('|').slice(1).join('|'),
+        { state: state ?? null, input: input ?? null, output: output ?? null, config: config ?? null },
+      ]),
+    );
+  } finally {
+    await worker.terminate();
+  }
+}
+
+function answerOf(worker: Worker): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('Reading the types takes too long')), TIMEOUT_MS);
+    worker.once('message', resolve);
+    worker.once('error', reject);
+    worker.once('exit', () => {
+      clearTimeout(timer);
+      reject(new Error('The compiler ended without an answer'));
+    });
+  });
+}

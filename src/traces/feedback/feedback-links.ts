@@ -1,0 +1,62 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import type { TenantId } from '../../auth/tenant';
+import { AppConfig } from '../../config/config';
+
+/** As long as people take to answer "was this helpful?", and not for ever. */
+const VALID_MS = 7 * 86_400_000;
+
+const claimSchema = z.object({ tenant: z.string(), run: z.guid(), key: z.string(), until: z.number() });
+
+/** What the holder of a link may do: say one thing about one run. */
+export interface FeedbackClaim {
+  tenantId: TenantId;
+  runId: string;
+  key: string;
+}
+
+/**
+ * Addresses at which anybody who was given one can leave feedback on a run, without a key. They are signed and not stored:
+ * the same run and key have the same link, on every replica, for a week from the run's creation.
+ */
+@Injectable()
+export class FeedbackLinks {
+  private readonly base: string;
+  private readonly secret: Buffer;
+
+  constructor(config: AppConfig) {
+    this.base = config.apiUrl;
+    this.secret = createHmac('sha256', config.secretKey).update('feedback-links').digest();
+  }
+
+  /** Key → link. */
+  of(tenantId: string, runId: string, createdAt: Date, keys: string[]): Record<string, string> {
+    const until = createdAt.getTime() + VALID_MS;
+    return Object.fromEntries(
+      keys.map((key) => [
+        key,
+        `${this.base}/feedback/tokens/${this.sign(JSON.stringify({ tenant: tenantId, run: runId, key, until }))}`,
+      ]),
+    );
+  }
+
+  /** What a token allows; undefined when it was not made here, was changed, or is past its time. */
+  open(token: string): FeedbackClaim | undefined {
+    const [payload = '', signature = ''] = token.split('.');
+    const given = Buffer.from(signature, 'base64url');
+    const right = this.signature(payload);
+    if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined;
+    const { tenant, run, key, until } = claimSchema.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()));
+    return until < Date.now() ? undefined : { tenantId: tenant as TenantId, runId: run, key };
+  }
+
+  private sign(claim: string): string {
+    const payload = Buffer.from(claim).toString('base64url');
+    return `${payload}.${this.signature(payload).toString('base64url')}`;
+  }
+
+  private signature(payload: string): Buffer {
+    return createHmac('sha256', this.secret).update(payload).digest();
+  }
+}

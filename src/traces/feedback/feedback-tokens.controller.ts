@@ -1,0 +1,49 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { z } from 'zod';
+import { Public } from '../../auth/tenant';
+import {
+  feedbackTokenParams,
+  type LinkedFeedback,
+  linkedFeedbackQuery,
+  linkedFeedbackSchema,
+} from './feedback.schemas';
+import { LinkedFeedbackService } from './linked-feedback.service';
+
+type TokenParams = z.output<typeof feedbackTokenParams>;
+
+/** Feedback by link: the token is the permission. */
+@ApiTags('Trace feedback')
+@Public()
+@Controller('api/v1/feedback/tokens')
+export class FeedbackTokensController {
+  constructor(private readonly feedback: LinkedFeedbackService) {}
+
+  /** For links in mails and buttons: `?score=1&comment=…`. Following it again replaces what it said before. */
+  @Get(':token')
+  @ApiOperation({ summary: 'Leave feedback by following a link' })
+  async follow(
+    @Param({ schema: feedbackTokenParams }) { token }: TokenParams,
+    @Query({ schema: linkedFeedbackQuery }) query: LinkedFeedback,
+  ) {
+    await this.feedback.leave(token, query);
+    return { message: 'Thank you' };
+  }
+
+  @Post(':token')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Leave feedback by link' })
+  async leave(
+    @Param({ schema: feedbackTokenParams }) { token }: TokenParams,
+    @Body({ schema: linkedFeedbackSchema.prefault({}) }) body: LinkedFeedback,
+  ) {
+    await this.feedback.leave(token, body);
+    return { message: 'Thank you' };
+  }
+}
+
+/** Where links point, and where clients look that were given the server's root, or `/api`, as their endpoint. */
+@ApiExcludeController()
+@Public()
+@Controller(['api/feedback/tokens', 'feedback/tokens'])
+export class FeedbackTokenAliasesController extends FeedbackTokensController {}

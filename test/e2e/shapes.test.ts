@@ -1,0 +1,394 @@
+import type { Client } from '@langchain/langgraph-sdk';
+import { Gantry, SHAPE_GRAPHS, startGantry } from '../support/gantry';
+import { type SseEvent, SseReader } from '../support/sse';
+import { waitFor } from '../support/wait-for';
+
+interface JsonSchema {
+  properties?: Record<string, unknown>;
+}
+
+interface Schemas {
+  graph_id: string;
+  input_schema: JsonSchema | null;
+  state_schema: JsonSchema | null;
+  config_schema: JsonSchema | null;
+  context_schema: JsonSchema | null;
+}
+
+interface Path {
+  path: string[];
+  total: number;
+}
+
+const namesOf = (events: { event: string }[]): string[] => [...new Set(events.map(({ event }) => event))];
+
+/** Graphs of every shape, and what a run may be asked for. */
+describe('graphs of every shape', () => {
+  let gantry: Gantry;
+  let client: Client;
+
+  beforeAll(async () => {
+    gantry = await startGantry({ graphs: SHAPE_GRAPHS });
+    client = gantry.client();
+  });
+
+  afterAll(() => gantry?.stop());
+
+  const get = async (path: string): Promise<unknown> => (await fetch(gantry.url + path)).json();
+  const createThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+  const post = (path: string, body: unknown): Promise<Response> =>
+    fetch(gantry.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  async function streamed(assistant: string, body: object, thread?: string): Promise<SseEvent[]> {
+    const path = thread ? `/threads/${thread}/runs/stream` : '/runs/stream';
+    return (await SseReader.post(gantry.url + path, { assistant_id: assistant, ...body })).rest();
+  }
+
+  describe('schemas', () => {
+    it('come from plain TypeScript types', async () => {
+      const schemas = (await get('/assistants/typed/schemas')) as Schemas;
+      expect(schemas.graph_id).toBe('typed');
+      expect(Object.keys(schemas.state_schema?.properties ?? {}).sort()).toEqual(['address', 'messages', 'tags']);
+      expect(JSON.stringify(schemas.state_schema)).toContain('street');
+      expect(JSON.stringify(schemas.input_schema)).toContain('street');
+      expect(Object.keys(schemas.config_schema?.properties ?? {})).toEqual(['model']);
+      expect(schemas.context_schema).toEqual(schemas.config_schema);
+    }, 180_000);
+
+    it('come from zod', async () => {
+      const schemas = (await get('/assistants/configured/schemas')) as Schemas;
+      expect(Object.keys(schemas.state_schema?.properties ?? {})).toEqual(['told', 'from_context']);
+      expect(Object.keys(schemas.context_schema?.properties ?? {})).toEqual(['model']);
+    });
+
+    it('are those of the graphs inside, as deep as is asked for', async () => {
+      const first = (await get('/assistants/deep/subgraphs')) as Record<string, Schemas>;
+      expect(Object.keys(first)).toEqual(['middle']);
+      expect(Object.keys(first.middle.state_schema?.properties ?? {}).sort()).toEqual(['messages', 'note']);
+      const all = (await get('/assistants/deep/subgraphs?recurse=True')) as Record<
+        string,
+        Schemas & { state: unknown }
+      >;
+      expect(Object.keys(all).sort()).toEqual(['middle', 'middle|deepest']);
+      expect(all.middle.state).toEqual(all.middle.state_schema);
+      expect(Object.keys((await get('/assistants/deep/subgraphs/middle')) as object)).toEqual(['middle']);
+      expect(await get('/assistants/deep/subgraphs/nothing')).toEqual({});
+    }, 180_000);
+  });
+
+  it('are drawn, with what is inside where that is asked for', async () => {
+    const flat = await client.assistants.getGraph('deep');
+    expect(flat.nodes.map(({ id }) => id)).toEqual(['__start__', 'middle', '__end__']);
+    expect(flat.edges[0]).toMatchObject({ source: '__start__', target: 'middle' });
+    const one = await client.assistants.getGraph('deep', { xray: 1 });
+    expect(one.nodes.map(({ id }) => id)).toEqual(expect.arrayContaining(['middle:deepest', 'middle:question']));
+    const all = await client.assistants.getGraph('deep', { xray: true });
+    expect(all.nodes.map(({ id }) => id)).toEqual(expect.arrayContaining(['middle:question']));
+    expect((await fetch(`${gantry.url}/assistants/deep/graph?xray=-1`)).status).toBe(422);
+  });
+
+  it('are made by a function, as the run is configured', async () => {
+    const thread = await createThread();
+    const result = await client.runs.wait(thread, 'factory', { input: {}, config: { configurable: { steps: 3 } } });
+    expect(result).toEqual({ steps: ['step_1', 'step_2', 'step_3'] });
+    expect((await client.threads.getState(thread)).values).toEqual(result);
+  });
+
+  it('may be functions: tasks, an interrupt, and what was returned before', async () => {
+    const thread = await createThread();
+    const asked = (await client.runs.wait(thread, 'functional', { input: { value: 4 } })) as Record<string, unknown>;
+    expect(asked.__interrupt__).toMatchObject([{ value: 'Is 8 right?' }]);
+    const first = await client.runs.wait(thread, 'functional', { command: { resume: 'yes' } });
+    expect(first).toEqual({ doubled: 8, answer: 'yes', previous: null });
+    await client.runs.wait(thread, 'functional', { input: { value: 5 } });
+    expect(await client.runs.wait(thread, 'functional', { command: { resume: 'sure' } })).toEqual({
+      doubled: 10,
+      answer: 'sure',
+      previous: 8,
+    });
+  });
+
+  describe('commands', () => {
+    it('of a node fan out to as many tasks as it says', async () => {
+      const result = (await client.runs.wait(null, 'routed', { input: { items: [1, 2, 3] } })) as unknown as Path;
+      expect(result.total).toBe(6);
+      expect(result.path[0]).toBe('decide');
+      expect(result.path.slice(1).sort()).toEqual(['add 1', 'add 2', 'add 3']);
+    });
+
+    it.each([
+      ['a node', 'aside', ['aside']],
+      ['a task', { node: 'add', input: { item: 9 } }, ['add 9']],
+      ['several', ['aside', { node: 'add', input: { item: 2 } }], ['add 2', 'aside']],
+    ])('of a client go to %s', async (_, goto, visited) => {
+      const thread = await createThread();
+      await client.runs.wait(thread, 'routed', { input: { items: [] } });
+      const body = { assistant_id: 'routed', command: { goto, update: { path: ['by hand'] } } };
+      const response = await post(`/threads/${thread}/runs/wait`, body);
+      const { path } = (await response.json()) as Path;
+      expect(path.slice(0, 2)).toEqual(['decide', 'by hand']);
+      expect(path.slice(2).sort()).toEqual(visited);
+    });
+
+    it('of a client change the state, as pairs too', async () => {
+      const thread = await createThread();
+      await client.runs.wait(thread, 'three', { input: { step_ms: 0 }, interruptBefore: ['node_2'] });
+      const body = { assistant_id: 'three', command: { update: [['done', ['by hand']]] } };
+      const response = await post(`/threads/${thread}/runs/wait`, body);
+      expect(await response.json()).toMatchObject({ done: ['node_1', 'by hand', 'node_2', 'node_3'] });
+    });
+
+    it('answer one interrupt of several by its id', async () => {
+      const thread = await createThread();
+      await client.runs.wait(thread, 'ask', { input: { question: 'Which?' } });
+      const { interrupts } = await client.threads.get(thread);
+      const [{ id }] = Object.values(interrupts).flat();
+      expect(await client.runs.wait(thread, 'ask', { command: { resume: { [id!]: 'this' } } })).toMatchObject({
+        answer: 'this',
+      });
+    });
+  });
+
+  describe('breakpoints', () => {
+    it.each<[{ interruptBefore?: '*' | string[]; interruptAfter?: string[] }, string[], string[]]>([
+      [{ interruptBefore: ['node_2'] }, ['node_1'], ['node_2']],
+      [{ interruptAfter: ['node_2'] }, ['node_1', 'node_2'], ['node_3']],
+      [{ interruptBefore: '*' }, [], ['node_1']],
+    ])('%j stop the run there, and a run without input goes on', async (options, done, next) => {
+      const thread = await createThread();
+      await client.runs.wait(thread, 'three', { input: { step_ms: 0 }, ...(options as object) });
+      const state = await client.threads.getState<{ done?: string[] }>(thread);
+      expect([state.values.done ?? [], state.next]).toEqual([done, next]);
+      expect((await client.threads.get(thread)).status).toBe('interrupted');
+      expect(await client.runs.wait(thread, 'three', { input: null })).toMatchObject({
+        done: ['node_1', 'node_2', 'node_3'],
+      });
+    });
+  });
+
+  it('end with an error at their recursion limit', async () => {
+    const thread = await createThread();
+    const { run_id } = await client.runs.create(thread, 'ten', { input: {}, config: { recursion_limit: 3 } });
+    const joined = await client.runs.join(thread, run_id);
+    expect(joined).toMatchObject({ __error__: { error: 'GraphRecursionError' } });
+    expect((await client.runs.get(thread, run_id)).status).toBe('error');
+  });
+
+  it('go another way from an earlier checkpoint, with another message, and neither way reads the other’s', async () => {
+    const thread = await createThread();
+    await client.runs.wait(thread, 'typed', { input: { address: { street: 'First' } } });
+    const start = (await client.threads.getHistory(thread)).at(-1)!;
+    await client.runs.wait(thread, 'typed', {
+      input: { address: { street: 'Second' } },
+      checkpoint: start.checkpoint,
+    });
+    const history = await client.threads.getHistory<{ address?: { street: string } }>(thread);
+    const ends = history.filter(({ next }) => next.length === 0).map(({ values }) => values.address?.street);
+    expect(ends).toEqual(['Second', 'First']);
+  });
+
+  it('keep one checkpoint a run where durability is exit', async () => {
+    const [every, last] = [await createThread(), await createThread()];
+    await client.runs.wait(every, 'three', { input: {}, durability: 'async' });
+    await client.runs.wait(last, 'three', { input: {}, durability: 'exit' });
+    expect(await client.threads.getHistory(every)).toHaveLength(5);
+    expect(await client.threads.getHistory(last)).toHaveLength(1);
+  });
+
+  describe('stream modes', () => {
+    it.each(['values', 'updates', 'custom', 'debug', 'tasks', 'checkpoints', 'messages-tuple', 'events'])(
+      '%s carries plain data, and none of the server’s own',
+      async (mode) => {
+        const events = await streamed('deep', { input: { note: 'hi' }, stream_mode: mode, stream_subgraphs: true });
+        const plain = mode === 'messages-tuple' ? 'messages' : mode;
+        expect(namesOf(events).every((name) => name === 'metadata' || name.split('|')[0] === plain)).toBe(true);
+        expect(events.length).toBeGreaterThan(1);
+        const text = JSON.stringify(events);
+        expect(text).not.toMatch(/__pregel_(?!pull|push|tasks|node_finished)|connectionString|postgres:\/\//);
+      },
+    );
+
+    it('are suffixed with the path of the graph inside, when those are asked for and only then', async () => {
+      const modes = ['values', 'updates', 'custom', 'tasks', 'checkpoints', 'debug', 'messages-tuple'];
+      const deep = namesOf(
+        await streamed('deep', { input: { note: 'hi' }, stream_mode: modes, stream_subgraphs: true }),
+      );
+      for (const mode of ['values', 'updates', 'tasks', 'checkpoints', 'debug']) {
+        expect(deep).toContain(mode);
+        expect(deep.filter((name) => name.startsWith(`${mode}|middle:`)).length).toBeGreaterThanOrEqual(2);
+      }
+      for (const mode of ['custom', 'messages']) {
+        expect(deep.some((name) => name.startsWith(`${mode}|middle:`))).toBe(true);
+      }
+      const flat = namesOf(await streamed('deep', { input: { note: 'hi' }, stream_mode: modes }));
+      expect(flat.filter((name) => name.includes('|'))).toEqual([]);
+    });
+
+    it('show a checkpoint with its config, a task with its result', async () => {
+      const events = await streamed('three', { input: {}, stream_mode: ['checkpoints', 'tasks', 'debug'] });
+      const of = (name: string): Record<string, unknown>[] =>
+        events.filter(({ event }) => event === name).map(({ data }) => data as Record<string, unknown>);
+      expect(of('checkpoints').at(-1)).toMatchObject({
+        values: { done: ['node_1', 'node_2', 'node_3'] },
+        next: [],
+        config: { configurable: { checkpoint_id: expect.any(String) } },
+        parent_config: expect.anything(),
+        metadata: { step: 3 },
+        tasks: [],
+      });
+      expect(of('tasks').slice(0, 2)).toMatchObject([
+        { name: 'node_1', triggers: expect.any(Array), id: expect.any(String) },
+        { name: 'node_1', result: expect.anything(), interrupts: [] },
+      ]);
+      expect(new Set(of('debug').map(({ type }) => type))).toEqual(new Set(['checkpoint', 'task', 'task_result']));
+    });
+  });
+
+  describe('batches', () => {
+    it('make a run each, in their order, or none', async () => {
+      const bodies = [1, 2, 3].map((item) => ({
+        assistant_id: 'routed',
+        input: { items: [item] },
+        config: null,
+        metadata: { item },
+        on_completion: 'keep',
+      }));
+      const response = await post('/runs/batch', bodies);
+      expect(response.status).toBe(200);
+      const runs = (await response.json()) as { run_id: string; thread_id: string; metadata: { item: number } }[];
+      expect(runs.map(({ metadata }) => metadata.item)).toEqual([1, 2, 3]);
+      const totals = await Promise.all(
+        runs.map(async ({ run_id, thread_id }) => (await client.runs.join(thread_id, run_id)) as unknown as Path),
+      );
+      expect(totals.map(({ total }) => total)).toEqual([1, 2, 3]);
+      const bad = [...bodies.slice(0, 1), { assistant_id: 'nothing' }];
+      expect((await post('/runs/batch', bad)).status).toBe(404);
+      expect((await post('/runs/batch', [])).status).toBe(422);
+      expect((await client.threads.search({ metadata: { item: 1 } })).length).toBe(1);
+    });
+  });
+
+  describe('feedback', () => {
+    it('has a link for each key behind the last event, in the result, and again on rejoin; following it is enough', async () => {
+      const body = { input: { items: [1] }, feedback_keys: ['thumb', 'tone'] };
+      const thread = await createThread();
+      const events = await streamed('routed', body, thread);
+      expect(events.at(-1)).toMatchObject({ event: 'feedback', id: String(events.length - 1) });
+      const links = events.at(-1)!.data as Record<string, string>;
+      expect(Object.keys(links)).toEqual(['thumb', 'tone']);
+      const { run_id } = events[0].data as { run_id: string };
+      const again = await SseReader.get(`${gantry.url}/threads/${thread}/runs/${run_id}/stream`);
+      expect(await again.rest()).toEqual(events);
+      expect(await client.runs.join(thread, run_id)).toMatchObject({ total: 1, __feedback__: links });
+      expect((await fetch(`${links.thumb}?score=1&comment=good`)).status).toBe(200);
+      expect((await fetch(`${links.thumb}?score=0`)).status).toBe(200);
+      const left = (await get(`/api/v1/feedback?run=${run_id}`)) as object[];
+      expect(left).toMatchObject([{ run_id, key: 'thumb', score: 0 }]);
+      expect((await fetch(links.tone.replace(/.$/, (last) => (last === 'A' ? 'E' : 'A')))).status).toBe(404);
+      expect((await fetch(`${links.tone}?score=much`)).status).toBe(422);
+    });
+
+    it('is in nobody’s way who did not ask', async () => {
+      expect(namesOf(await streamed('routed', { input: { items: [] } }))).toEqual(['metadata', 'values']);
+    });
+  });
+
+  describe('the stream of a thread', () => {
+    const open = (thread: string, query = '', lastEventId?: string): Promise<SseReader> =>
+      SseReader.get(
+        `${gantry.url}/threads/${thread}/stream${query}`,
+        lastEventId ? { 'last-event-id': lastEventId } : {},
+      );
+    const isDone = ({ data }: SseEvent): boolean => (data as { status?: string } | null)?.status === 'run_done';
+    const run = async (thread: string): Promise<void> => {
+      const { run_id } = await client.runs.create(thread, 'three', { input: {}, streamMode: 'updates' });
+      await client.runs.join(thread, run_id);
+    };
+
+    it('tells of run after run, and can be rejoined anywhere', async () => {
+      const thread = await createThread();
+      const stream = await open(thread);
+      await run(thread);
+      const first = await stream.until(isDone);
+      await run(thread);
+      const second = await stream.until(isDone);
+      await stream.close();
+      for (const events of [first, second]) {
+        expect(events.map(({ event }) => event)).toEqual(['metadata', 'updates', 'updates', 'updates', 'metadata']);
+      }
+      const runs = await client.runs.list(thread);
+      expect([first, second].map((events) => (events.at(-1)!.data as { run_id: string }).run_id)).toEqual(
+        runs.map(({ run_id }) => run_id).reverse(),
+      );
+      const all = [...first, ...second];
+      expect(new Set(all.map(({ id }) => id)).size).toBe(10);
+      for (const [lastEventId, from] of [
+        ['-', 0],
+        ['-1', 0],
+        [first[1].id!, 2],
+        [first[4].id!, 5],
+        [second[0].id!, 6],
+      ] as const) {
+        const again = await open(thread, '', lastEventId);
+        const events: SseEvent[] = [];
+        while (events.length < 10 - from) events.push(...(await again.until(isDone)));
+        expect(events).toEqual(all.slice(from));
+        await again.close();
+      }
+      expect(
+        (await fetch(`${gantry.url}/threads/${thread}/stream`, { headers: { 'last-event-id': 'x' } })).status,
+      ).toBe(422);
+    });
+
+    it('joins the run that runs from its beginning', async () => {
+      const thread = await createThread();
+      await run(thread);
+      const { run_id } = await client.runs.create(thread, 'three', { input: { step_ms: 300 }, streamMode: 'updates' });
+      await waitFor('it to run', async () => (await client.runs.get(thread, run_id)).status === 'running');
+      const stream = await open(thread);
+      const events = await stream.until(isDone);
+      await stream.close();
+      expect(events.map(({ event }) => event)).toEqual(['metadata', 'updates', 'updates', 'updates', 'metadata']);
+      expect(events[0].data).toMatchObject({ run_id });
+    });
+
+    it('tells only of begin and end, or of edits, as is asked', async () => {
+      const thread = await createThread();
+      const stream = await open(thread, '?stream_modes=lifecycle,state_update');
+      await run(thread);
+      expect((await stream.until(isDone)).map(({ event }) => event)).toEqual(['metadata', 'metadata']);
+      await client.threads.updateState(thread, { values: { done: ['by hand'] }, asNode: 'node_3' });
+      const [edit] = await stream.until(({ event }) => event === 'state_update');
+      expect(edit.data).toMatchObject({
+        thread_id: thread,
+        state: { values: { done: ['node_1', 'node_2', 'node_3', 'by hand'] } },
+      });
+      await stream.close();
+      expect((await fetch(`${gantry.url}/threads/${thread}/stream?stream_modes=all`)).status).toBe(422);
+      const nobody = '7e4d2c3b-0000-4000-8000-000000000000';
+      expect((await fetch(`${gantry.url}/threads/${nobody}/stream`)).status).toBe(404);
+    });
+
+    it('ends with its thread', async () => {
+      const thread = await createThread();
+      const stream = await open(thread);
+      await client.threads.delete(thread);
+      expect(await stream.rest()).toEqual([]);
+    });
+
+    it('is what the client joins', async () => {
+      const thread = await createThread();
+      await run(thread);
+      const names: string[] = [];
+      for await (const { event, data } of client.threads.joinStream(thread, { lastEventId: '-' })) {
+        names.push(event);
+        if (isDone({ event, data, id: undefined })) break;
+      }
+      expect(names).toEqual(['metadata', 'updates', 'updates', 'updates', 'metadata']);
+    });
+  });
+});
