@@ -22,6 +22,11 @@ const PUBLIC = [
   'GET /api/info',
   'GET /api/v1/info',
   'GET /api/v1/attachments/:tenant_id/:run_id/:name', // the address is signed and expires
+  // So are links for feedback: what one allows is one remark on one run.
+  ...['', '/api', '/api/v1'].flatMap((root) => [
+    `GET ${root}/feedback/tokens/:token`,
+    `POST ${root}/feedback/tokens/:token`,
+  ]),
 ];
 
 describe('with authentication on', () => {
