@@ -2,7 +2,7 @@ import { Body, Controller, Get, Header, HttpCode, Param, Patch, Post, Query, Res
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { Tenant, type TenantId } from '../auth/tenant';
+import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { paginate, project } from '../http/pagination';
 import { toAssistant, toAssistantVersion } from './assistant.mapper';
 import {
@@ -35,6 +35,7 @@ type IdParam = z.infer<typeof assistantIdParam>;
 
 /** Configured instances of graphs. A graph's name is accepted wherever an assistant's id is. */
 @ApiTags('Assistants')
+@CustomAuthDecides()
 @Controller('assistants')
 export class AssistantsController {
   constructor(private readonly assistants: AssistantsService) {}

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { GraphsModule } from '../graphs/graphs.module';
 import { AssistantEntity, AssistantVersionEntity } from './assistant.entity';
 import { AssistantsController } from './assistants.controller';
@@ -7,7 +8,11 @@ import { AssistantsRepository } from './assistants.repository';
 import { AssistantsService } from './assistants.service';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([AssistantEntity, AssistantVersionEntity]), GraphsModule.for('inspect')],
+  imports: [
+    TypeOrmModule.forFeature([AssistantEntity, AssistantVersionEntity]),
+    CustomAuthModule,
+    GraphsModule.for('inspect'),
+  ],
   controllers: [AssistantsController],
   providers: [AssistantsRepository, AssistantsService],
   exports: [AssistantsService],

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository, SelectQueryBuilder } from 'typeorm';
+import { type AccessFilter, restrict } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
 import { stopCronsOfAssistant } from '../crons/cron-outcomes';
 import type { Page } from '../http/pagination';
@@ -28,8 +29,12 @@ export class AssistantsRepository {
     @InjectRepository(AssistantVersionEntity) private readonly versions: Repository<AssistantVersionEntity>,
   ) {}
 
-  find(tenantId: TenantId, assistantId: string): Promise<AssistantEntity | null> {
-    return this.assistants.findOneBy({ tenantId, assistantId });
+  find(tenantId: TenantId, assistantId: string, access?: AccessFilter): Promise<AssistantEntity | null> {
+    if (!access) return this.assistants.findOneBy({ tenantId, assistantId });
+    const query = this.assistants
+      .createQueryBuilder('a')
+      .where('a.tenantId = :tenantId AND a.assistantId = :assistantId', { tenantId, assistantId });
+    return restrict(query, 'a.metadata', access).getOne();
   }
 
   /** Stores a new assistant as version 1; resolves to false when the id is taken. */
@@ -89,8 +94,8 @@ export class AssistantsRepository {
     });
   }
 
-  async search(tenantId: TenantId, search: SearchAssistants): Promise<Page<AssistantEntity>> {
-    const [items, total] = await this.filtered(tenantId, search)
+  async search(tenantId: TenantId, search: SearchAssistants, access?: AccessFilter): Promise<Page<AssistantEntity>> {
+    const [items, total] = await this.filtered(tenantId, search, access)
       .orderBy(SORT_COLUMNS[search.sort_by], search.sort_order === 'asc' ? 'ASC' : 'DESC')
       .addOrderBy('a.assistantId', 'ASC')
       .offset(search.offset)
@@ -99,8 +104,8 @@ export class AssistantsRepository {
     return { items, total };
   }
 
-  count(tenantId: TenantId, filter: AssistantFilter): Promise<number> {
-    return this.filtered(tenantId, filter).getCount();
+  count(tenantId: TenantId, filter: AssistantFilter, access?: AccessFilter): Promise<number> {
+    return this.filtered(tenantId, filter, access).getCount();
   }
 
   searchVersions(tenantId: TenantId, assistantId: string, search: SearchVersions): Promise<AssistantVersionEntity[]> {
@@ -111,13 +116,18 @@ export class AssistantsRepository {
     return query.orderBy('v.version', 'DESC').offset(search.offset).limit(search.limit).getMany();
   }
 
-  private filtered(tenantId: TenantId, filter: AssistantFilter): SelectQueryBuilder<AssistantEntity> {
+  private filtered(
+    tenantId: TenantId,
+    filter: AssistantFilter,
+    access?: AccessFilter,
+  ): SelectQueryBuilder<AssistantEntity> {
     const query = this.assistants.createQueryBuilder('a').where('a.tenantId = :tenantId', { tenantId });
     if (filter.graph_id !== undefined) query.andWhere('a.graphId = :graphId', { graphId: filter.graph_id });
     if (filter.name !== undefined) {
       query.andWhere(`strpos(lower(a.name), lower(:name)) > 0`, { name: filter.name });
     }
-    if (filter.metadata) query.andWhere('a.metadata @> :metadata', { metadata: JSON.stringify(filter.metadata) });
-    return query;
+    if (filter.metadata && Object.keys(filter.metadata).length > 0)
+      query.andWhere('a.metadata @> :metadata', { metadata: JSON.stringify(filter.metadata) });
+    return restrict(query, 'a.metadata', access);
   }
 }

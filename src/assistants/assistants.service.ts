@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
+import type { AccessFilter } from '../auth/custom/access-filter';
+import { Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
 import type { JsonObject } from '../database/json';
 import { GraphRegistry } from '../graphs/graph-registry';
@@ -25,16 +27,30 @@ export class AssistantsService {
     private readonly repository: AssistantsRepository,
     private readonly registry: GraphRegistry,
     private readonly graphs: GraphHost,
+    private readonly authorizer: Authorizer,
   ) {}
 
   /** @throws 404 when neither an assistant of the tenant nor a served graph has this name. */
   async get(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
-    return (await this.find(tenantId, idOrGraph)) ?? reject(assistantErrors.notFound());
+    const { filter } = await this.authorizer.authorize('assistants', 'read', {
+      assistant_id: this.idOf(idOrGraph),
+      metadata: {},
+    });
+    return this.accessible(tenantId, idOrGraph, filter);
   }
 
-  /** The assistant that a run asks for. */
+  /**
+   * The assistant that a run asks for. Who may create a run may run every graph that is served; an assistant that somebody
+   * made takes the right to read it.
+   */
   async getForRun(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
-    const assistant = (await this.find(tenantId, idOrGraph)) ?? reject(assistantErrors.unknownForRun(idOrGraph));
+    let assistant = await this.find(tenantId, idOrGraph);
+    if (assistant && !this.isSystem(assistant)) {
+      const wish = { assistant_id: assistant.assistantId, metadata: {} };
+      const { filter } = await this.authorizer.authorize('assistants', 'read', wish);
+      if (filter) assistant = await this.find(tenantId, idOrGraph, filter);
+    }
+    if (!assistant) throw assistantErrors.unknownForRun(idOrGraph);
     this.checkLoads(assistant.graphId);
     return assistant;
   }
@@ -44,38 +60,45 @@ export class AssistantsService {
     this.checkGraph(body.graph_id);
     checkConfig(body);
     const assistantId = body.assistant_id ?? uuidv7();
+    const wish = { ...body, assistant_id: assistantId, metadata: body.metadata ?? {} };
+    const { value, filter } = await this.authorizer.authorize('assistants', 'create', wish);
     const inserted = await this.repository.insert(tenantId, assistantId, {
       graphId: body.graph_id,
       name: body.name ?? 'Untitled',
       description: body.description ?? null,
       config: body.config ?? {},
       context: body.context ?? {},
-      metadata: body.metadata ?? {},
+      metadata: value.metadata,
     });
-    if (!inserted && body.if_exists === 'raise') throw assistantErrors.exists(assistantId);
-    return this.get(tenantId, assistantId);
+    if (inserted) return this.accessible(tenantId, assistantId);
+    const existing = body.if_exists === 'raise' ? null : await this.find(tenantId, assistantId, filter);
+    return existing ?? reject(assistantErrors.exists(assistantId));
   }
 
   /** Every patch is a version, also an empty one. Metadata is merged, config and context are replaced. */
   async patch(tenantId: TenantId, idOrGraph: string, body: PatchAssistant): Promise<AssistantEntity> {
     if (body.graph_id !== undefined) this.checkGraph(body.graph_id);
     checkConfig(body);
-    const { assistantId } = await this.get(tenantId, idOrGraph);
+    const wish = { ...body, assistant_id: this.idOf(idOrGraph), metadata: body.metadata ?? {} };
+    const { value, filter } = await this.authorizer.authorize('assistants', 'update', wish);
+    const { assistantId } = await this.accessible(tenantId, idOrGraph, filter);
     const changed = await this.repository.change(tenantId, assistantId, (current) => ({
       graphId: body.graph_id ?? current.graphId,
       name: body.name ?? current.name,
       description: body.description ?? current.description,
       config: body.config ?? current.config,
       context: body.context ?? current.context,
-      metadata: { ...current.metadata, ...body.metadata },
+      metadata: { ...current.metadata, ...value.metadata },
     }));
     return changed ?? reject(assistantErrors.notFound());
   }
 
   /** @throws 409 for the default assistant of a graph. */
   async getRemovable(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
-    const assistant = await this.get(tenantId, idOrGraph);
-    if (assistant.assistantId === this.registry.systemAssistantId(assistant.graphId)) throw assistantErrors.system();
+    const wish = { assistant_id: this.idOf(idOrGraph) };
+    const { filter } = await this.authorizer.authorize('assistants', 'delete', wish);
+    const assistant = await this.accessible(tenantId, idOrGraph, filter);
+    if (this.isSystem(assistant)) throw assistantErrors.system();
     return assistant;
   }
 
@@ -86,12 +109,14 @@ export class AssistantsService {
   async search(tenantId: TenantId, search: SearchAssistants): Promise<Page<AssistantEntity>> {
     await this.prepare(tenantId);
     if (search.graph_id !== undefined) this.checkGraph(search.graph_id);
-    return this.repository.search(tenantId, search);
+    const { value, filter } = await this.authorizeSearch(search);
+    return this.repository.search(tenantId, { ...search, ...value }, filter);
   }
 
-  async count(tenantId: TenantId, filter: AssistantFilter): Promise<number> {
+  async count(tenantId: TenantId, search: AssistantFilter): Promise<number> {
     await this.prepare(tenantId);
-    return this.repository.count(tenantId, filter);
+    const { value, filter } = await this.authorizeSearch(search);
+    return this.repository.count(tenantId, { ...search, ...value }, filter);
   }
 
   async versions(tenantId: TenantId, idOrGraph: string, search: SearchVersions): Promise<AssistantVersionEntity[]> {
@@ -102,7 +127,9 @@ export class AssistantsService {
   }
 
   async setLatest(tenantId: TenantId, idOrGraph: string, version: number): Promise<AssistantEntity> {
-    const { assistantId } = await this.get(tenantId, idOrGraph);
+    const wish = { assistant_id: this.idOf(idOrGraph), version, metadata: {} };
+    const { filter } = await this.authorizer.authorize('assistants', 'update', wish);
+    const { assistantId } = await this.accessible(tenantId, idOrGraph, filter);
     const assistant = await this.repository.setLatest(tenantId, assistantId, version);
     return assistant ?? reject(assistantErrors.versionNotFound(version));
   }
@@ -128,12 +155,28 @@ export class AssistantsService {
     return this.graphs.call('getSubgraphs', { graphId, recurse, ...(namespace !== undefined && { namespace }) });
   }
 
-  private async find(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity | null> {
+  private authorizeSearch({ graph_id, metadata = {} }: AssistantFilter) {
+    return this.authorizer.authorize('assistants', 'search', { graph_id, metadata });
+  }
+
+  /** @throws {ApiError} 404 also for an assistant that the filter excludes */
+  private async accessible(tenantId: TenantId, idOrGraph: string, filter?: AccessFilter): Promise<AssistantEntity> {
+    return (await this.find(tenantId, idOrGraph, filter)) ?? reject(assistantErrors.notFound());
+  }
+
+  private async find(tenantId: TenantId, idOrGraph: string, filter?: AccessFilter): Promise<AssistantEntity | null> {
     await this.prepare(tenantId);
-    const byGraph = this.registry.has(idOrGraph);
-    if (!byGraph && !isUuid(idOrGraph)) return null;
-    const assistantId = byGraph ? this.registry.systemAssistantId(idOrGraph) : idOrGraph;
-    return this.repository.find(tenantId, assistantId);
+    const assistantId = this.idOf(idOrGraph);
+    return isUuid(assistantId) ? this.repository.find(tenantId, assistantId, filter) : null;
+  }
+
+  /** A graph's name stands for its default assistant. */
+  private idOf(idOrGraph: string): string {
+    return this.registry.has(idOrGraph) ? this.registry.systemAssistantId(idOrGraph) : idOrGraph;
+  }
+
+  private isSystem({ assistantId, graphId }: AssistantEntity): boolean {
+    return assistantId === this.registry.systemAssistantId(graphId);
   }
 
   private checkGraph(graphId: string): void {

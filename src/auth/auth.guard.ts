@@ -4,18 +4,31 @@ import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { validate as isUuid } from 'uuid';
 import { AppConfig } from '../config/config';
+import type { AuthUser } from '../database/request-scope';
 import { type Actor, AddressKeeper } from './actor';
 import { ApiKeysService } from './api-keys.service';
 import { authErrors } from './auth.errors';
+import { CustomAuth } from './custom/custom-auth';
 import { type Entitlement, ENTITLEMENT } from './entitlements';
 import { EntitlementsService } from './entitlements.service';
-import { ACCESS, Access, TenantId } from './tenant';
+import { ACCESS, Access, CUSTOM_AUTH, TenantId } from './tenant';
+import { TenantsService } from './tenants.service';
 
 interface Caller {
   /** Undefined for the operator, who is of no tenant. */
   tenantId: TenantId | undefined;
   actor: Actor;
+  user?: AuthUser;
 }
+
+/** Who Studio is to the handlers of a custom auth: `isStudioUser` of the public SDK knows it. */
+const STUDIO_USER: AuthUser = {
+  kind: 'StudioUser',
+  identity: 'langgraph-studio-user',
+  display_name: 'langgraph-studio-user',
+  is_authenticated: true,
+  permissions: [],
+};
 
 /** The one place where a request becomes a tenant's: `X-API-Key` names it, `X-Tenant-Id` must agree. */
 @Injectable()
@@ -27,6 +40,8 @@ export class AuthGuard implements CanActivate {
     private readonly config: AppConfig,
     private readonly apiKeys: ApiKeysService,
     private readonly entitlements: EntitlementsService,
+    private readonly customAuth: CustomAuth,
+    private readonly tenants: TenantsService,
   ) {
     this.addresses = new AddressKeeper(config.auditAddresses, config.secretKey);
   }
@@ -36,9 +51,12 @@ export class AuthGuard implements CanActivate {
     const access = this.reflector.getAllAndOverride<Access | undefined>(ACCESS, declared);
     if (access === 'public') return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const { tenantId, actor } = await this.resolve(request, access);
+    const asksUsers =
+      this.customAuth.source && this.reflector.getAllAndOverride<boolean | undefined>(CUSTOM_AUTH, declared);
+    const { tenantId, actor, user } = await (asksUsers ? this.ofUser(request) : this.resolve(request, access));
     const address = this.addresses.keep(request.ip);
     request.tenantId = tenantId;
+    if (user) request.user = user;
     request.actor = { ...actor, ...(address !== undefined && { address }) };
     const needed = this.reflector.getAllAndOverride<Entitlement | undefined>(ENTITLEMENT, declared);
     if (needed && tenantId) await this.entitlements.require(tenantId, needed);
@@ -65,6 +83,46 @@ export class AuthGuard implements CanActivate {
     if (asked !== undefined && asked !== owner.tenantId) throw authErrors.otherTenant();
     const { tenantId, apiKeyId } = owner;
     return { tenantId, actor: apiKeyId ? { kind: 'key', id: apiKeyId } : { kind: 'internal' } };
+  }
+
+  /** On these routes the module of langgraph.json says who it is; keys count only where langgraph.json lets them. */
+  private async ofUser(request: FastifyRequest): Promise<Caller> {
+    const { disableStudioAuth, allowApiKeys } = this.customAuth.source!;
+    const asked = header(request, 'x-tenant-id')?.toLowerCase();
+    const isStudio = !disableStudioAuth && header(request, 'x-auth-scheme') === 'langsmith';
+    const isKeyHolder = allowApiKeys && header(request, 'authorization') === undefined;
+    const key = header(request, 'x-api-key');
+    if (isStudio || (isKeyHolder && key !== undefined)) {
+      // The scheme alone proves nothing: Studio shows a key like everybody else.
+      const owner = key === undefined ? undefined : await this.apiKeys.ownerOf(key);
+      if (!owner) throw key === undefined ? authErrors.missingKey() : authErrors.unknownKey();
+      if (asked !== undefined && asked !== owner.tenantId) throw authErrors.otherTenant();
+      const { tenantId, apiKeyId = 'internal' } = owner;
+      const user = isStudio
+        ? STUDIO_USER
+        : { ...STUDIO_USER, kind: 'ApiKey', identity: apiKeyId, display_name: apiKeyId };
+      return { tenantId, actor: { kind: 'key', id: apiKeyId }, user };
+    }
+    const { protocol, host, method, url, headers } = request;
+    const user = await this.customAuth.authenticate({
+      method,
+      url: `${protocol}://${host}${url}`,
+      headers: Object.entries(headers).flatMap(([name, value]) =>
+        (Array.isArray(value) ? value : [value ?? '']).map((each): [string, string] => [name, each]),
+      ),
+    });
+    const tenantId = await this.tenantOf(user);
+    if (asked !== undefined && asked !== tenantId) throw authErrors.otherTenant();
+    return { tenantId, actor: { kind: 'user', id: user.identity }, user };
+  }
+
+  /** Users are of the default tenant, unless the module names theirs. */
+  private async tenantOf({ gantry_tenant_id: named }: AuthUser): Promise<TenantId> {
+    if (named === undefined || named === null) return this.config.defaultTenantId.toLowerCase() as TenantId;
+    if (typeof named === 'string' && isUuid(named) && (await this.tenants.exists(named))) {
+      return named.toLowerCase() as TenantId;
+    }
+    throw authErrors.otherTenant();
   }
 
   /** The admin API asks for its key even where nothing else does: what is made there outlives a time without auth. */

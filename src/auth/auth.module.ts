@@ -6,6 +6,7 @@ import { AdminController } from './admin.controller';
 import { ApiKeysService } from './api-keys.service';
 import { AuthGuard } from './auth.guard';
 import { ApiKeyEntity } from './api-key.entity';
+import { CustomAuthModule } from './custom/custom-auth.module';
 import { EntitlementsModule } from './entitlements.module';
 import { KeyUsage } from './key-usage';
 import { TenantEntity } from './tenant.entity';
@@ -14,7 +15,13 @@ import { TenantsModule } from './tenants.module';
 
 /** Who may ask, and for which tenant. */
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKeyEntity, TenantEntity]), DatabaseModule, EntitlementsModule, TenantsModule],
+  imports: [
+    TypeOrmModule.forFeature([ApiKeyEntity, TenantEntity]),
+    CustomAuthModule,
+    DatabaseModule,
+    EntitlementsModule,
+    TenantsModule,
+  ],
   controllers: [AdminController],
   providers: [
     ApiKeysService,

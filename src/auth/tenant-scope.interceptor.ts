@@ -10,9 +10,9 @@ import { inScope } from '../database/request-scope';
 @Injectable()
 export class TenantScopeInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const { tenantId, actor } = context.switchToHttp().getRequest<FastifyRequest>();
+    const { tenantId, actor, user } = context.switchToHttp().getRequest<FastifyRequest>();
     const isAcrossTenants = actor?.kind === 'operator';
-    const scope = { tenantId, isAcrossTenants, actor: actor && JSON.stringify(actor) };
+    const scope = { tenantId, isAcrossTenants, actor: actor && JSON.stringify(actor), user };
     return inScope(scope, () => next.handle());
   }
 }

@@ -1,5 +1,6 @@
 import { createParamDecorator, ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import type { AuthUser } from '../database/request-scope';
 import type { Actor } from './actor';
 
 /** Every row has one, every query takes one. */
@@ -10,6 +11,8 @@ declare module 'fastify' {
     tenantId?: TenantId;
     /** Who asks, as the guard found out. */
     actor?: Actor;
+    /** The user of the custom auth, if it was asked. */
+    user?: AuthUser;
   }
 }
 
@@ -33,3 +36,10 @@ export const TenantHeaderRequired = (): MethodDecorator & ClassDecorator =>
 export const InternalKeyAccepted = (): MethodDecorator & ClassDecorator =>
   SetMetadata(ACCESS, 'internal' satisfies Access);
 export const OperatorOnly = (): MethodDecorator & ClassDecorator => SetMetadata(ACCESS, 'operator' satisfies Access);
+
+export const CUSTOM_AUTH = Symbol('custom auth');
+/**
+ * The custom auth of langgraph.json, if there is one, lets callers in here, and its handlers decide what they see: the
+ * services behind such routes ask the Authorizer for everything they do. All other routes take API keys only.
+ */
+export const CustomAuthDecides = (): MethodDecorator & ClassDecorator => SetMetadata(CUSTOM_AUTH, true);

@@ -38,6 +38,10 @@ export class TenantsService {
     return (await this.repository.find(tenantId as TenantId)) ?? reject(adminErrors.tenantNotFound());
   }
 
+  async exists(tenantId: string): Promise<boolean> {
+    return (await this.repository.find(tenantId as TenantId)) !== null;
+  }
+
   /** The tenant with this id or, if only one has it, this name. */
   async byIdOrName(idOrName: string): Promise<TenantEntity> {
     if (isUuid(idOrName)) return this.get(idOrName);

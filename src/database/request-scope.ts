@@ -1,5 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
+/** A user of the custom auth, as its `authenticate` described them: plain JSON. */
+export interface AuthUser {
+  identity: string;
+  display_name: string;
+  is_authenticated: boolean;
+  permissions: string[];
+  [field: string]: unknown;
+}
+
 /** Which rows the statements of a piece of work may touch, and in whose name they change them. */
 export interface RequestScope {
   /** The one tenant whose rows exist for this work; undefined: none (a public route). */
@@ -8,6 +17,8 @@ export interface RequestScope {
   isAcrossTenants?: boolean;
   /** Who changes rows, as the audit log will have it (JSON). */
   actor?: string | undefined;
+  /** The user whom the handlers of the custom auth decide about; undefined for the holder of an API key. */
+  user?: AuthUser | undefined;
 }
 
 const scopes = new AsyncLocalStorage<RequestScope | undefined>();

@@ -50,6 +50,13 @@ const graphConfigSchema = z.looseObject({
       path: z.never('a store of your own is not supported: Gantry keeps items in its Postgres').optional(),
     })
     .optional(),
+  auth: z
+    .looseObject({
+      path: graphPath.optional(),
+      disable_studio_auth: z.boolean().default(false),
+      allow_langsmith_api_keys: z.boolean().default(false),
+    })
+    .optional(),
 });
 
 /** `retry`: start it again, with the same idempotency key. `interrupt`: stop before it and let a person decide. */
@@ -65,8 +72,20 @@ export interface GraphSource {
   onUnknown: OnUnknown;
 }
 
+/** The user's own authentication and authorization. */
+export interface AuthSource {
+  /** Absolute path of the module. */
+  file: string;
+  exportName: string;
+  /** Whether `x-auth-scheme: langsmith` with an API key makes no Studio user. */
+  disableStudioAuth: boolean;
+  /** Whether a request without Authorization may come with an API key. */
+  allowApiKeys: boolean;
+}
+
 export interface GraphConfig {
   path: string;
+  auth?: AuthSource;
   graphs: GraphSource[];
   store: StoreSettings;
   /** Environment of graph code, beside the process's own. */
@@ -101,6 +120,8 @@ export function readGraphConfig(path: string): GraphConfig {
   const problems = graphs
     .filter(({ file }) => !existsSync(file))
     .map(({ graphId, file }) => `${path}: graphs.${graphId}: there is no file ${file}`);
+  const auth = authSource(parsed.data.auth, folder);
+  if (auth && !existsSync(auth.file)) problems.push(`${path}: auth.path: there is no file ${auth.file}`);
   const envFile = typeof parsed.data.env === 'string' ? resolve(folder, parsed.data.env) : undefined;
   if (envFile && !existsSync(envFile)) problems.push(`${path}: env: there is no file ${envFile}`);
   const store = storeSettings(parsed.data.store, folder);
@@ -110,7 +131,7 @@ export function readGraphConfig(path: string): GraphConfig {
   }
   if (problems.length > 0) throw new ConfigError(problems);
   const env = envFile ? parseDotenv(readFileSync(envFile)) : ((parsed.data.env as Record<string, string>) ?? {});
-  return { path, graphs, env, store };
+  return { path, graphs, env, store, ...(auth && { auth }) };
 }
 
 function storeSettings(section: z.infer<typeof graphConfigSchema>['store'], folder: string): StoreSettings {
@@ -129,6 +150,17 @@ function embeddingSource(embed: string, folder: string): EmbeddingSource {
   if (module) return { kind: 'function', file: resolve(folder, module[1]), exportName: module[2] };
   const separator = embed.indexOf(':');
   return { kind: 'provider', provider: embed.slice(0, separator), model: embed.slice(separator + 1), folder };
+}
+
+function authSource(auth: z.output<typeof graphConfigSchema>['auth'], folder: string): AuthSource | undefined {
+  if (!auth?.path) return undefined;
+  const separator = auth.path.lastIndexOf(':');
+  return {
+    file: resolve(folder, auth.path.slice(0, separator)),
+    exportName: auth.path.slice(separator + 1),
+    disableStudioAuth: auth.disable_studio_auth,
+    allowApiKeys: auth.allow_langsmith_api_keys,
+  };
 }
 
 function readJson(path: string): unknown {

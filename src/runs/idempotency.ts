@@ -10,7 +10,7 @@ const MAX_KEY_LENGTH = 255;
 /** A client's wish that the request makes its run once, however often it is sent. */
 export interface IdempotencyRequest {
   key: string;
-  /** The method's path: the same key on another thread is another key. */
+  /** The method's path, and whose it is: the same key on another thread, or of another user, is another key. */
   route: string;
   /** Of the body: the same key with another body is a mistake. */
   fingerprint: Buffer;
@@ -33,7 +33,7 @@ export const Idempotency = createParamDecorator(
     if (key.length === 0 || key.length > MAX_KEY_LENGTH) throw runErrors.idempotencyKeyInvalid(MAX_KEY_LENGTH);
     return {
       key,
-      route: request.url.split('?', 1)[0],
+      route: [request.url.split('?', 1)[0], ...(request.user ? [request.user.identity] : [])].join(' '),
       fingerprint: createHash('sha256')
         .update(JSON.stringify(request.body ?? null))
         .digest(),

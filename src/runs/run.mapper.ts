@@ -8,8 +8,9 @@ export function toRun(row: RunEntity): Run {
     config,
     stream_subgraphs: subgraphs,
     stream_resumable: resumable,
-    // Headers are the graph's alone: neither the API nor a webhook shows them.
-    sealed_headers: _,
+    // Headers and the user are the graph's alone: neither the API nor a webhook shows them.
+    sealed_headers: _headers,
+    auth_user: _user,
     ...kwargs
   } = row.kwargs;
   return {

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from
 import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { Tenant, type TenantId } from '../auth/tenant';
+import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { EVENT_STREAM } from '../http/openapi';
 import { project } from '../http/pagination';
 import { Idempotency, type IdempotencyRequest } from './idempotency';
@@ -32,6 +32,7 @@ type RunParam = z.infer<typeof threadRunParam>;
 
 /** Runs on a thread. */
 @ApiTags('Thread Runs')
+@CustomAuthDecides()
 @Controller('threads/:thread_id/runs')
 export class RunsController {
   constructor(

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { AssistantsModule } from '../assistants/assistants.module';
 import { CryptoModule } from '../crypto/crypto.module';
 import { GraphsModule } from '../graphs/graphs.module';
@@ -25,6 +26,7 @@ import { StatelessRunsController } from './stateless-runs.controller';
 @Module({
   imports: [
     TypeOrmModule.forFeature([RunEntity]),
+    CustomAuthModule,
     AssistantsModule,
     ThreadsModule,
     EventReadingModule,

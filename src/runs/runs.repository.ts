@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { EntityManager, In, Repository } from 'typeorm';
+import { type AccessFilter, accessSql, restrict } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
 import type { JsonObject } from '../database/json';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
@@ -32,6 +33,8 @@ export interface NewRun {
     /** The thread is made with the run when it isn't there. */
     create: boolean;
     temporary: boolean;
+    /** What must hold of the metadata of a thread that is there already. */
+    access?: AccessFilter | undefined;
   };
 }
 
@@ -94,6 +97,7 @@ export class RunsRepository {
       const isNew = run.thread.create && (await insertThread(manager, tenantId, run));
       const thread = await lockThread(manager, tenantId, run.threadId);
       if (!thread || (thread.temporary && !isNew)) throw threadErrors.notFound(run.threadId);
+      if (!isNew) await checkAccess(manager, run);
       const inFlight: InFlight[] = isNew
         ? []
         : await manager.query(
@@ -137,8 +141,20 @@ export class RunsRepository {
     });
   }
 
-  findInFlight(tenantId: TenantId, statuses: RunStatus[], assistantId?: string): Promise<RunEntity[]> {
-    return this.runs.findBy({ tenantId, status: In(statuses), ...(assistantId !== undefined && { assistantId }) });
+  findInFlight(
+    tenantId: TenantId,
+    statuses: RunStatus[],
+    { assistantId, access }: { assistantId?: string; access?: AccessFilter | undefined } = {},
+  ): Promise<RunEntity[]> {
+    if (!access) {
+      return this.runs.findBy({ tenantId, status: In(statuses), ...(assistantId !== undefined && { assistantId }) });
+    }
+    const query = this.runs
+      .createQueryBuilder('r')
+      .innerJoin(ThreadEntity, 't', 't.threadId = r.threadId AND t.tenantId = r.tenantId')
+      .where('r.tenantId = :tenantId AND r.status IN (:...statuses)', { tenantId, statuses });
+    if (assistantId !== undefined) query.andWhere('r.assistantId = :assistantId', { assistantId });
+    return restrict(query, 't.metadata', access).getMany();
   }
 
   findMany(tenantId: TenantId, threadId: string, runIds: string[]): Promise<RunEntity[]> {
@@ -271,6 +287,15 @@ async function releaseThread(manager: EntityManager, threadId: string): Promise<
      WHERE thread_id = $1 AND NOT EXISTS (SELECT 1 FROM runs WHERE thread_id = $1 AND ${IN_FLIGHT})`,
     [threadId],
   );
+}
+
+/** @throws {ApiError} 404 when the user may not run on this thread: to him it isn't there */
+async function checkAccess(manager: EntityManager, { threadId, thread }: NewRun): Promise<void> {
+  if (!thread.access) return;
+  const parameters: string[] = [threadId];
+  const sql = accessSql(thread.access, 'metadata', (value) => `$${parameters.push(value)}`);
+  const found: unknown[] = await manager.query(`SELECT 1 FROM threads WHERE thread_id = $1 AND (${sql})`, parameters);
+  if (found.length === 0) throw threadErrors.notFound(threadId);
 }
 
 async function insertThread(manager: EntityManager, tenantId: TenantId, run: NewRun): Promise<boolean> {

@@ -2,8 +2,11 @@ import { Injectable, Logger } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { AssistantEntity } from '../assistants/assistant.entity';
 import { AssistantsService } from '../assistants/assistants.service';
+import { Authorizer } from '../auth/custom/authorizer';
+import type { AuthAction } from '../auth/custom/protocol';
 import type { TenantId } from '../auth/tenant';
 import type { JsonObject } from '../database/json';
+import { currentScope } from '../database/request-scope';
 import { GraphRegistry } from '../graphs/graph-registry';
 import type { Durability, RunKwargs } from '../graphs/host/protocol';
 import { recordCronOutcome } from '../crons/cron-outcomes';
@@ -51,6 +54,7 @@ export class RunsService {
     private readonly webhooks: RunWebhooks,
     private readonly headers: RunHeaders,
     private readonly graphs: GraphRegistry,
+    private readonly authorizer: Authorizer,
   ) {}
 
   /**
@@ -106,14 +110,13 @@ export class RunsService {
     return created.outcome === 'created' ? created.run : null;
   }
 
+  /** Without asking the custom auth: for who has been let through to the run already. */
   find(tenantId: TenantId, runId: string, threadId?: string): Promise<RunEntity | null> {
     return this.repository.find(tenantId, runId, threadId);
   }
 
-  async get(tenantId: TenantId, runId: string, threadId?: string): Promise<RunEntity> {
-    const run = await this.find(tenantId, runId, threadId);
-    if (!run) throw runErrors.notFound();
-    return run;
+  get(tenantId: TenantId, runId: string, threadId?: string): Promise<RunEntity> {
+    return this.authorized('read', {}, tenantId, runId, threadId);
   }
 
   findStarted(tenantId: TenantId, threadId: string, position: number): Promise<StartedRun | null> {
@@ -131,7 +134,7 @@ export class RunsService {
 
   /** @throws 404 when there is no such run, or it has ended. */
   async cancel(tenantId: TenantId, runId: string, action: CancelAction, threadId?: string): Promise<void> {
-    const run = await this.get(tenantId, runId, threadId);
+    const run = await this.authorized('update', { action }, tenantId, runId, threadId);
     if (run.status !== 'pending' && run.status !== 'running') throw runErrors.alreadyEnded(run.status);
     await this.cancelAll(tenantId, [run], action);
   }
@@ -144,13 +147,18 @@ export class RunsService {
 
   /** @throws 404 when nothing that could be cancelled matched. */
   async cancelMany(tenantId: TenantId, selection: CancelMany, action: CancelAction): Promise<void> {
+    const wish = { action, metadata: {}, ...('status' in selection ? {} : { thread_id: selection.thread_id }) };
+    const { filter } = await this.authorizer.authorize('threads', 'update', wish);
     const runs =
       'status' in selection
         ? await this.repository.findInFlight(
             tenantId,
             selection.status === 'all' ? ['pending', 'running'] : [selection.status],
+            { access: filter },
           )
-        : await this.repository.findMany(tenantId, selection.thread_id, selection.run_ids);
+        : !(await this.threads.isAccessible(tenantId, selection.thread_id, filter))
+          ? []
+          : await this.repository.findMany(tenantId, selection.thread_id, selection.run_ids);
     const inFlight = runs.filter(({ status }) => status === 'pending' || status === 'running');
     if (inFlight.length === 0) throw runErrors.nothingToCancel();
     await this.cancelAll(tenantId, inFlight, action);
@@ -158,16 +166,31 @@ export class RunsService {
 
   /** Interrupts what is in flight of an assistant. */
   async cancelOfAssistant(tenantId: TenantId, assistantId: string): Promise<void> {
-    const runs = await this.repository.findInFlight(tenantId, ['pending', 'running'], assistantId);
+    const runs = await this.repository.findInFlight(tenantId, ['pending', 'running'], { assistantId });
     await this.cancelAll(tenantId, runs, 'interrupt');
   }
 
   /** Deletes the run and what it wrote; a run in flight is stopped by it. */
   async delete(tenantId: TenantId, runId: string, threadId: string): Promise<void> {
-    const run = await this.get(tenantId, runId, threadId);
+    const run = await this.authorized('delete', {}, tenantId, runId, threadId);
     await this.repository.delete(tenantId, run);
     await this.tellWorkers([runId]);
     await this.startNext(threadId);
+  }
+
+  /** The run, if the custom auth lets the user do this with its thread. */
+  private async authorized(
+    action: AuthAction,
+    wish: object,
+    tenantId: TenantId,
+    runId: string,
+    threadId?: string,
+  ): Promise<RunEntity> {
+    const run = await this.find(tenantId, runId, threadId);
+    const value = { ...wish, thread_id: run?.threadId ?? threadId, run_id: runId, metadata: {} };
+    const { filter } = await this.authorizer.authorize('threads', action, value);
+    if (!run || !(await this.threads.isAccessible(tenantId, run.threadId, filter))) throw runErrors.notFound();
+    return run;
   }
 
   private async cancelAll(tenantId: TenantId, runs: RunEntity[], action: CancelAction): Promise<void> {
@@ -211,26 +234,36 @@ export class RunsService {
     const stateless = threadId === undefined;
     const temporary = stateless && body.on_completion === 'delete';
     const sealedHeaders = this.headers.seal(tenantId, runId, headers);
+    const kwargs = toKwargs(body, assistant, temporary, occasion);
+    const { value, filter } = await this.authorizer.authorize('threads', 'create_run', {
+      thread_id: threadId,
+      assistant_id: assistant.assistantId,
+      run_id: runId,
+      status: 'pending',
+      metadata: { ...body.config?.metadata, ...body.metadata },
+      multitask_strategy: body.multitask_strategy,
+      if_not_exists: body.if_not_exists,
+      after_seconds: body.after_seconds,
+      kwargs,
+    });
+    const user = currentScope()?.user;
     return {
       runId,
       threadId: threadId ?? uuidv7(),
       assistantId: assistant.assistantId,
       graphId: assistant.graphId,
-      metadata: {
-        ...body.config?.metadata,
-        ...body.metadata,
-        ...(occasion && { created_by: 'system', cron_id: occasion.cronId }),
-      },
+      metadata: { ...value.metadata, ...(occasion && { created_by: 'system', cron_id: occasion.cronId }) },
       revision: this.graphs.revision,
       assistantMetadata: assistant.metadata,
       kwargs: {
-        ...toKwargs(body, assistant, temporary, occasion),
+        ...kwargs,
         ...(sealedHeaders && { sealed_headers: sealedHeaders }),
+        ...(user && { auth_user: user }),
       },
       webhook: body.webhook ? this.webhooks.seal(tenantId, runId, body.webhook) : null,
       multitaskStrategy: body.multitask_strategy,
       delayMs: Math.max(0, Math.round(body.after_seconds * 1000)),
-      thread: { create: stateless || body.if_not_exists === 'create', temporary },
+      thread: { create: stateless || body.if_not_exists === 'create', temporary, access: filter },
     };
   }
 

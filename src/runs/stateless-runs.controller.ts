@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestj
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { Tenant, type TenantId } from '../auth/tenant';
+import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { EVENT_STREAM } from '../http/openapi';
 import { Idempotency, type IdempotencyRequest } from './idempotency';
 import { LastEventId } from './last-event-id';
@@ -30,6 +30,7 @@ type RunParam = z.infer<typeof runParam>;
 
 /** Runs without a thread of the caller's: each has one of its own, which goes with it unless it is to be kept. */
 @ApiTags('Stateless Runs')
+@CustomAuthDecides()
 @Controller('runs')
 export class StatelessRunsController {
   constructor(

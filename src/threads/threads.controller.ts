@@ -15,7 +15,7 @@ import {
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { Tenant, type TenantId } from '../auth/tenant';
+import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { paginate } from '../http/pagination';
 import { toFoundThread, toThread } from './thread.mapper';
 import {
@@ -54,6 +54,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** What a group of runs has accumulated: a state with its history. */
 @ApiTags('Threads')
+@CustomAuthDecides()
 @Controller('threads')
 export class ThreadsController {
   constructor(private readonly threads: ThreadsService) {}

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { GraphsModule } from '../graphs/graphs.module';
 import { TemporalModule } from '../temporal/temporal.module';
 import { ThreadEntity } from './thread.entity';
@@ -8,7 +9,7 @@ import { ThreadsRepository } from './threads.repository';
 import { ThreadsService } from './threads.service';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([ThreadEntity]), GraphsModule.for('inspect'), TemporalModule],
+  imports: [TypeOrmModule.forFeature([ThreadEntity]), CustomAuthModule, GraphsModule.for('inspect'), TemporalModule],
   controllers: [ThreadsController],
   providers: [ThreadsRepository, ThreadsService],
   exports: [ThreadsService],

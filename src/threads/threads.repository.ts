@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { EntityManager, Repository, SelectQueryBuilder } from 'typeorm';
+import { type AccessFilter, restrict } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
 import { stopCronsOfThreads } from '../crons/cron-outcomes';
 import type { JsonObject } from '../database/json';
@@ -29,8 +30,20 @@ export interface ThreadState {
 export class ThreadsRepository {
   constructor(@InjectRepository(ThreadEntity) private readonly threads: Repository<ThreadEntity>) {}
 
-  find(tenantId: TenantId, threadId: string): Promise<ThreadEntity | null> {
-    return this.threads.findOneBy({ tenantId, threadId, temporary: false });
+  find(tenantId: TenantId, threadId: string, access?: AccessFilter): Promise<ThreadEntity | null> {
+    if (!access) return this.threads.findOneBy({ tenantId, threadId, temporary: false });
+    const query = this.threads
+      .createQueryBuilder('t')
+      .where('t.tenantId = :tenantId AND t.threadId = :threadId AND NOT t.temporary', { tenantId, threadId });
+    return restrict(query, 't.metadata', access).getOne();
+  }
+
+  /** Whether the thread, temporary or not, is one that the filter lets through. */
+  async isAccessible(tenantId: TenantId, threadId: string, access: AccessFilter): Promise<boolean> {
+    const query = this.threads
+      .createQueryBuilder('t')
+      .where('t.tenantId = :tenantId AND t.threadId = :threadId', { tenantId, threadId });
+    return restrict(query, 't.metadata', access).getExists();
   }
 
   /** Resolves to false when the id is taken, by whichever tenant. */
@@ -123,15 +136,15 @@ export class ThreadsRepository {
       .execute();
   }
 
-  /** A thread of its own with the same metadata and the same checkpoints, and no runs. */
-  async copy(tenantId: TenantId, threadId: string, copyId: string): Promise<ThreadEntity | null> {
+  /** A thread of its own with the same metadata, merged with the given one, and the same checkpoints, and no runs. */
+  async copy(tenantId: TenantId, threadId: string, copyId: string, metadata: JsonObject): Promise<ThreadEntity | null> {
     await this.threads.manager.transaction(async (manager) => {
       await manager.query(
         `INSERT INTO threads (thread_id, tenant_id, status, metadata, "values", interrupts, state_updated_at)
          SELECT $3, tenant_id, CASE WHEN interrupts = '{}' THEN 'idle' ELSE 'interrupted' END,
-                metadata, "values", interrupts, state_updated_at
+                metadata || $4::jsonb, "values", interrupts, state_updated_at
          FROM threads WHERE tenant_id = $1 AND thread_id = $2 AND NOT temporary`,
-        [tenantId, threadId, copyId],
+        [tenantId, threadId, copyId, JSON.stringify(metadata)],
       );
       const columns = {
         checkpoints: 'checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata',
@@ -176,8 +189,8 @@ export class ThreadsRepository {
     return { thread_id: threadId, total_bytes: total, ...sizes };
   }
 
-  async search(tenantId: TenantId, search: SearchThreads): Promise<Page<ThreadEntity>> {
-    const [items, total] = await this.filtered(tenantId, search)
+  async search(tenantId: TenantId, search: SearchThreads, access?: AccessFilter): Promise<Page<ThreadEntity>> {
+    const [items, total] = await this.filtered(tenantId, search, access)
       .orderBy(SORT_COLUMNS[search.sort_by], search.sort_order === 'asc' ? 'ASC' : 'DESC')
       .addOrderBy('t.threadId', 'DESC')
       .offset(search.offset)
@@ -186,19 +199,20 @@ export class ThreadsRepository {
     return { items, total };
   }
 
-  count(tenantId: TenantId, filter: ThreadFilter): Promise<number> {
-    return this.filtered(tenantId, filter).getCount();
+  count(tenantId: TenantId, filter: ThreadFilter, access?: AccessFilter): Promise<number> {
+    return this.filtered(tenantId, filter, access).getCount();
   }
 
-  private filtered(tenantId: TenantId, filter: ThreadFilter): SelectQueryBuilder<ThreadEntity> {
+  private filtered(tenantId: TenantId, filter: ThreadFilter, access?: AccessFilter): SelectQueryBuilder<ThreadEntity> {
     const query = this.threads
       .createQueryBuilder('t')
       .where('t.tenantId = :tenantId AND NOT t.temporary', { tenantId });
     if (filter.ids?.length) query.andWhere('t.threadId = ANY(:ids)', { ids: filter.ids });
     if (filter.status) query.andWhere('t.status = :status', { status: filter.status });
-    if (filter.metadata) query.andWhere('t.metadata @> :metadata', { metadata: JSON.stringify(filter.metadata) });
+    if (filter.metadata && Object.keys(filter.metadata).length > 0)
+      query.andWhere('t.metadata @> :metadata', { metadata: JSON.stringify(filter.metadata) });
     if (filter.values) query.andWhere('t.values @> :values', { values: JSON.stringify(filter.values) });
-    return query;
+    return restrict(query, 't.metadata', access);
   }
 }
 

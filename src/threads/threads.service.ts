@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
+import type { AccessFilter } from '../auth/custom/access-filter';
+import { Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
 import type { JsonObject } from '../database/json';
 import { GraphRegistry } from '../graphs/graph-registry';
@@ -46,16 +48,22 @@ export class ThreadsService {
     private readonly registry: GraphRegistry,
     private readonly graphs: GraphHost,
     private readonly orchestrator: RunOrchestrator,
+    private readonly authorizer: Authorizer,
   ) {}
 
+  /** Without asking the custom auth: for who has been let through to one of the thread's runs. */
   find(tenantId: TenantId, threadId: string): Promise<ThreadEntity | null> {
     return this.repository.find(tenantId, threadId);
   }
 
   async get(tenantId: TenantId, threadId: string): Promise<ThreadEntity> {
-    const thread = await this.find(tenantId, threadId);
-    if (!thread) throw threadErrors.notFound(threadId);
-    return thread;
+    const { filter } = await this.authorizer.authorize('threads', 'read', { thread_id: threadId });
+    return this.accessible(tenantId, threadId, filter);
+  }
+
+  /** Whether a user whom this filter restricts has the thread, a temporary one too. */
+  async isAccessible(tenantId: TenantId, threadId: string, filter: AccessFilter | undefined): Promise<boolean> {
+    return filter === undefined || this.repository.isAccessible(tenantId, threadId, filter);
   }
 
   /** Lets the thread of a stateless run wait for somebody: from here on it is a thread like others, for some hours. */
@@ -67,23 +75,30 @@ export class ThreadsService {
     const { supersteps = [] } = body;
     if (supersteps.length > 0) this.requireGraph(body.metadata ?? {});
     const threadId = body.thread_id ?? uuidv7();
-    const inserted = await this.repository.insert(tenantId, threadId, body.metadata ?? {});
+    const wish = { thread_id: threadId, metadata: body.metadata ?? {}, if_exists: body.if_exists };
+    const { value, filter } = await this.authorizer.authorize('threads', 'create', wish);
+    const inserted = await this.repository.insert(tenantId, threadId, value.metadata);
     if (inserted) {
-      if (supersteps.length > 0) await this.replay(tenantId, threadId, body.metadata ?? {}, supersteps);
-      return this.get(tenantId, threadId);
+      if (supersteps.length > 0) await this.replay(tenantId, threadId, value.metadata, supersteps);
+      return this.accessible(tenantId, threadId);
     }
-    const existing = body.if_exists === 'do_nothing' ? await this.repository.find(tenantId, threadId) : null;
+    const existing = body.if_exists === 'do_nothing' ? await this.repository.find(tenantId, threadId, filter) : null;
     if (!existing) throw threadErrors.exists(threadId);
     return existing;
   }
 
   async patch(tenantId: TenantId, threadId: string, body: PatchThread): Promise<ThreadEntity> {
-    const thread = await this.repository.mergeMetadata(tenantId, threadId, body.metadata ?? {});
+    const wish = { thread_id: threadId, metadata: body.metadata ?? {} };
+    const { value, filter } = await this.authorizer.authorize('threads', 'update', wish);
+    await this.checkAccess(tenantId, threadId, filter);
+    const thread = await this.repository.mergeMetadata(tenantId, threadId, value.metadata);
     if (!thread) throw threadErrors.notFound(threadId);
     return thread;
   }
 
   async delete(tenantId: TenantId, threadId: string): Promise<void> {
+    const { filter } = await this.authorizer.authorize('threads', 'delete', { thread_id: threadId });
+    await this.checkAccess(tenantId, threadId, filter);
     const inFlight = await this.repository.delete(tenantId, threadId);
     if (!inFlight) throw threadErrors.notFound(threadId);
     // The rows are gone, so a workflow that this doesn't reach ends at its next look at them.
@@ -103,18 +118,25 @@ export class ThreadsService {
     }
   }
 
+  /** Takes the right to read the thread and to make one. */
   async copy(tenantId: TenantId, threadId: string): Promise<ThreadEntity> {
-    const copy = await this.repository.copy(tenantId, threadId, uuidv7());
+    await this.get(tenantId, threadId);
+    const copyId = uuidv7();
+    const wish = { thread_id: copyId, metadata: {}, if_exists: 'raise' };
+    const { value } = await this.authorizer.authorize('threads', 'create', wish);
+    const copy = await this.repository.copy(tenantId, threadId, copyId, value.metadata);
     if (!copy) throw threadErrors.notFound(threadId);
     return copy;
   }
 
-  search(tenantId: TenantId, search: SearchThreads): Promise<Page<ThreadEntity>> {
-    return this.repository.search(tenantId, search);
+  async search(tenantId: TenantId, search: SearchThreads): Promise<Page<ThreadEntity>> {
+    const { value, filter } = await this.authorizeSearch(search);
+    return this.repository.search(tenantId, { ...search, ...value }, filter);
   }
 
-  count(tenantId: TenantId, filter: ThreadFilter): Promise<number> {
-    return this.repository.count(tenantId, filter);
+  async count(tenantId: TenantId, search: ThreadFilter): Promise<number> {
+    const { value, filter } = await this.authorizeSearch(search);
+    return this.repository.count(tenantId, { ...search, ...value }, filter);
   }
 
   async storage(tenantId: TenantId, threadId: string): Promise<ThreadStorage> {
@@ -151,7 +173,8 @@ export class ThreadsService {
 
   /** Writes values into the state as if a node had returned them. */
   async updateState(tenantId: TenantId, threadId: string, body: UpdateState): Promise<UpdatedState> {
-    const thread = await this.get(tenantId, threadId);
+    const { filter } = await this.authorizer.authorize('threads', 'update', { thread_id: threadId, metadata: {} });
+    const thread = await this.accessible(tenantId, threadId, filter);
     if (thread.status === 'busy') throw threadErrors.busy();
     const graphId = this.requireGraph(thread.metadata);
     const checkpoint = body.checkpoint ?? (body.checkpoint_id ? { checkpoint_id: body.checkpoint_id } : undefined);
@@ -213,6 +236,21 @@ export class ThreadsService {
     const graphId = this.graphOf(metadata);
     if (!graphId) throw threadErrors.noGraph();
     return graphId;
+  }
+
+  private authorizeSearch({ metadata = {}, status, values, ids }: ThreadFilter) {
+    return this.authorizer.authorize('threads', 'search', { metadata, status, values, ids });
+  }
+
+  /** @throws {ApiError} 404 also for a thread that the filter excludes */
+  private async accessible(tenantId: TenantId, threadId: string, filter?: AccessFilter): Promise<ThreadEntity> {
+    const thread = await this.repository.find(tenantId, threadId, filter);
+    if (!thread) throw threadErrors.notFound(threadId);
+    return thread;
+  }
+
+  private async checkAccess(tenantId: TenantId, threadId: string, filter: AccessFilter | undefined): Promise<void> {
+    if (filter) await this.accessible(tenantId, threadId, filter);
   }
 
   private graphOf({ graph_id: graphId }: JsonObject): string | undefined {

@@ -1,5 +1,6 @@
 /** What a process and its graph threads say to each other. Everything that crosses is plain data; values are JSON text. */
 
+import type { AuthUser } from '../../database/request-scope';
 import type { TextKind } from '../../store/item-store';
 import type { StoreSettings } from '../../store/store-settings';
 import type { GraphSource, OnUnknown } from '../graph-config';
@@ -37,6 +38,8 @@ export interface RunKwargs {
   temporary: boolean;
   /** Request headers for the graph's `configurable`, sealed. */
   sealed_headers?: string;
+  /** The user of the custom auth who made the run: for the graph's config alone, never for the API or a webhook. */
+  auth_user?: AuthUser;
 }
 
 export const STREAM_MODES = [

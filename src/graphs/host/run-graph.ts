@@ -1,6 +1,7 @@
 import type { StateSnapshot } from '@langchain/langgraph';
 import type { Pool } from 'pg';
 import type { TenantId } from '../../auth/tenant';
+import type { AuthUser } from '../../database/request-scope';
 import type { ItemStore } from '../../store/item-store';
 import type { Fence } from './fence';
 import { toCommand } from './graph-command';
@@ -92,6 +93,7 @@ function runConfig(
       ...kwargs.config?.configurable,
       ...request.headers,
       ...kwargs.checkpoint,
+      ...authConfig(kwargs.auth_user),
       run_id: request.runId,
       thread_id: request.threadId,
       graph_id: request.graphId,
@@ -117,6 +119,16 @@ function runConfig(
  */
 function keptOutOfTraces(headers: Record<string, string>): Record<string, undefined> {
   return Object.fromEntries(Object.keys(headers).map((name) => [name, undefined]));
+}
+
+/** What the hosted server tells a graph of its user; requests that bring these keys lose them at the door. */
+function authConfig(user: AuthUser | undefined): Record<string, unknown> {
+  if (!user) return {};
+  return {
+    langgraph_auth_user: user,
+    langgraph_auth_user_id: user.identity,
+    langgraph_auth_permissions: user.permissions,
+  };
 }
 
 function checkpointMetadata(request: ExecuteRequest): Record<string, unknown> {

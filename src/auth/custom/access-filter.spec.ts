@@ -1,0 +1,54 @@
+import { accessSql, parseAccessFilter } from './access-filter';
+
+function sqlOf(filter: unknown): { sql: string; values: string[] } {
+  const values: string[] = [];
+  const sql = accessSql(parseAccessFilter(filter), 'metadata', (value) => `$${values.push(value)}`);
+  return { sql, values };
+}
+
+describe('an auth filter', () => {
+  it.each([
+    [{ owner: 'a' }, 'metadata @> CAST($1 AS jsonb)', ['{"owner":"a"}']],
+    [{ owner: { $eq: 'a' } }, 'metadata @> CAST($1 AS jsonb)', ['{"owner":"a"}']],
+    [{ owner: null }, 'metadata @> CAST($1 AS jsonb)', ['{"owner":null}']],
+    [{ tags: { $contains: 'x' } }, 'metadata @> CAST($1 AS jsonb)', ['{"tags":["x"]}']],
+    [{ tags: { $contains: ['x', 'y'] } }, 'metadata @> CAST($1 AS jsonb)', ['{"tags":["x","y"]}']],
+    [
+      { place: { city: 'Oslo' } },
+      'metadata @> CAST($1 AS jsonb) AND metadata -> CAST($2 AS text) = CAST($3 AS jsonb)',
+      ['{"place":{"city":"Oslo"}}', 'place', '{"city":"Oslo"}'],
+    ],
+    [{ a: 1, b: true }, 'metadata @> CAST($1 AS jsonb) AND metadata @> CAST($2 AS jsonb)', ['{"a":1}', '{"b":true}']],
+    [
+      { $or: [{ a: 1 }, { b: 2, c: 3 }] },
+      '((metadata @> CAST($1 AS jsonb)) OR (metadata @> CAST($2 AS jsonb) AND metadata @> CAST($3 AS jsonb)))',
+      ['{"a":1}', '{"b":2}', '{"c":3}'],
+    ],
+    [
+      { $and: [{ a: 1 }, { b: 2 }] },
+      'metadata @> CAST($1 AS jsonb) AND metadata @> CAST($2 AS jsonb)',
+      ['{"a":1}', '{"b":2}'],
+    ],
+    [{}, 'TRUE', []],
+  ])('%j is SQL with its values apart', (filter, sql, values) => {
+    expect(sqlOf(filter)).toEqual({ sql, values });
+  });
+
+  it('never puts a key or a value into the text', () => {
+    const { sql } = sqlOf({ "x' OR TRUE --": { $eq: ["'; DROP TABLE threads"] } });
+    expect(sql).not.toMatch(/OR TRUE|DROP/);
+  });
+
+  it.each([
+    ['a list', []],
+    ['a text', 'owner'],
+    ['an unknown operator', { owner: { $ne: 'a' } }],
+    ['an operator where a key belongs', { $not: { owner: 'a' } }],
+    ['a known operator beside an unknown one', { owner: { $eq: 'a', $in: ['b'] } }],
+    ['one alternative', { $or: [{ a: 1 }] }],
+    ['nesting without end', { $or: [{ a: 1 }, { $or: [{ b: 1 }, { $and: [{ c: 1 }, { d: 1 }] }] }] }],
+    ['an alternative that is no filter', { $or: [{ a: 1 }, 'b'] }],
+  ])('that is %s is refused', (_what, filter) => {
+    expect(() => parseAccessFilter(filter)).toThrow(/auth filter/);
+  });
+});

@@ -1,0 +1,86 @@
+import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+
+/** What must hold of a resource's metadata for a user to have it: all of the clauses. */
+export type AccessFilter = AccessClause[];
+
+type AccessClause =
+  | { kind: 'eq'; key: string; value: unknown }
+  | { kind: 'contains'; key: string; values: unknown[] }
+  | { kind: 'or'; groups: AccessFilter[] };
+
+/** `$or` and `$and` inside each other: more is a mistake. */
+const MAX_DEPTH = 2;
+
+/**
+ * Reads the filter that a handler returned: `{key: value}`, `{key: {$eq: value}}`, `{key: {$contains: value or [values]}}`,
+ * `$or` and `$and` with lists of two or more.
+ * @throws {Error} for anything else: half a filter protects nothing
+ */
+export function parseAccessFilter(filter: unknown, depth = 0): AccessFilter {
+  if (!isObject(filter)) throw new Error('an auth filter must be an object');
+  return Object.entries(filter).flatMap(([key, condition]): AccessFilter => {
+    if (key === '$or' || key === '$and') {
+      if (!Array.isArray(condition) || condition.length < 2)
+        throw new Error(`${key} of an auth filter takes two or more`);
+      if (depth >= MAX_DEPTH) throw new Error('an auth filter nests $or and $and twice at the most');
+      const groups = condition.map((group) => parseAccessFilter(group, depth + 1));
+      return key === '$and' ? groups.flat() : [{ kind: 'or', groups }];
+    }
+    if (key.startsWith('$')) throw new Error(`an auth filter has no ${key}`);
+    return parseCondition(key, condition);
+  });
+}
+
+function parseCondition(key: string, condition: unknown): AccessFilter {
+  if (!isObject(condition) || !Object.keys(condition).some((name) => name.startsWith('$'))) {
+    return [{ kind: 'eq', key, value: condition }];
+  }
+  return Object.entries(condition).map(([operator, value]) => {
+    if (operator === '$eq') return { kind: 'eq', key, value };
+    if (operator === '$contains') return { kind: 'contains', key, values: Array.isArray(value) ? value : [value] };
+    throw new Error(`an auth filter has no operator ${operator}`);
+  });
+}
+
+/**
+ * The filter as a condition of SQL on a jsonb column; `bind` takes a value and gives its placeholder. Containment comes
+ * first in each clause, so that the index of the column serves.
+ */
+export function accessSql(filter: AccessFilter, column: string, bind: (value: string) => string): string {
+  const json = (value: unknown): string => `CAST(${bind(JSON.stringify(value ?? null))} AS jsonb)`;
+  const clauses = filter.map((clause) => {
+    switch (clause.kind) {
+      case 'eq': {
+        const contained = `${column} @> ${json({ [clause.key]: clause.value ?? null })}`;
+        // Of a scalar, containment is equality.
+        if (typeof clause.value !== 'object' || clause.value === null) return contained;
+        return `${contained} AND ${column} -> CAST(${bind(clause.key)} AS text) = ${json(clause.value)}`;
+      }
+      case 'contains':
+        return `${column} @> ${json({ [clause.key]: clause.values })}`;
+      case 'or':
+        return `(${clause.groups.map((group) => `(${accessSql(group, column, bind)})`).join(' OR ')})`;
+    }
+  });
+  return clauses.length > 0 ? clauses.join(' AND ') : 'TRUE';
+}
+
+/** Adds the filter, if there is one, to a query. `column` is the metadata, as the query's alias has it. */
+export function restrict<T extends ObjectLiteral>(
+  query: SelectQueryBuilder<T>,
+  column: string,
+  filter: AccessFilter | undefined,
+): SelectQueryBuilder<T> {
+  if (!filter) return query;
+  let count = 0;
+  const sql = accessSql(filter, column, (value) => {
+    const name = `access${count++}`;
+    query.setParameter(name, value);
+    return `:${name}`;
+  });
+  return query.andWhere(`(${sql})`);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

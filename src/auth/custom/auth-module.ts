@@ -1,0 +1,119 @@
+import type { AuthUser } from '../../database/request-scope';
+import {
+  AUTH_EVENTS,
+  type AuthAction,
+  type AuthAnswer,
+  type AuthFailure,
+  type AuthQuestion,
+  type AuthRequest,
+  type AuthResource,
+} from './protocol';
+
+type Handler = (question: AuthQuestion & { event: string; permissions: string[] }) => unknown;
+
+/** What `new Auth()` of the public SDK keeps: any copy of it, of any version. */
+interface HandlerCache {
+  authenticate?: (request: Request) => unknown;
+  callbacks?: Partial<Record<string, Handler>>;
+}
+
+/** A refusal with a status, thrown by the module or in its name. */
+class Refusal extends Error {
+  readonly headers = {};
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The user's Auth object: asks its handlers, and reads their answers the way the hosted server does. */
+export class AuthModuleHandlers {
+  private readonly authenticateWith: (request: Request) => unknown;
+  private readonly callbacks: Partial<Record<string, Handler>>;
+
+  /** @throws when `exported` is no Auth object, or has no `authenticate` */
+  constructor(exported: unknown) {
+    if (typeof exported !== 'object' || exported === null || !('~handlerCache' in exported)) {
+      throw new Error('is not an Auth of @langchain/langgraph-sdk/auth');
+    }
+    const { authenticate, callbacks = {} } = exported['~handlerCache'] as HandlerCache;
+    if (!authenticate) throw new Error('has no authenticate handler');
+    this.authenticateWith = authenticate;
+    this.callbacks = callbacks;
+  }
+
+  /** Questions that no handler answers: they are refused. */
+  get uncovered(): string[] {
+    return AUTH_EVENTS.flatMap(([resource, actions]) =>
+      actions.filter((action) => !this.handlerFor(resource, action)).map((action) => `${resource}:${action}`),
+    );
+  }
+
+  async authenticate({ method, url, headers }: AuthRequest): Promise<AuthUser> {
+    const answer = await this.authenticateWith(new Request(url, { method, headers }));
+    if (typeof answer === 'string') return userOf({ identity: answer });
+    if (answer === null || answer === undefined || answer === false) throw new Refusal(401, 'Not authenticated');
+    if (typeof answer === 'object' && 'identity' in answer && typeof answer.identity === 'string') {
+      return userOf(answer as { identity: string });
+    }
+    throw new Error('authenticate returned neither a string nor an object with an identity');
+  }
+
+  /** The handler's filter and its changes to the value. No handler means no: what was forgotten must not be open. */
+  async authorize({ resource, action, value, user }: AuthQuestion): Promise<AuthAnswer> {
+    const event = `${resource}:${action}`;
+    const handler = this.handlerFor(resource, action);
+    if (!handler) throw new Refusal(403, `Forbidden: the custom auth has no handler for ${event}`);
+    const answer = await handler({ event, resource, action, value, user, permissions: user.permissions });
+    if (answer === false) throw new Refusal(403, 'Forbidden');
+    const changed = plain(value);
+    if (answer === undefined || answer === null || answer === true) return { value: changed };
+    if (typeof answer !== 'object' || Array.isArray(answer)) {
+      throw new Error(`the handler for ${event} returned neither a filter nor a boolean`);
+    }
+    return { filter: plain(answer), value: changed };
+  }
+
+  private handlerFor(resource: AuthResource, action: AuthAction): Handler | undefined {
+    for (const key of [`${resource}:${action}`, resource, `*:${action}`, '*']) {
+      if (this.callbacks[key]) return this.callbacks[key];
+    }
+    return undefined;
+  }
+}
+
+/** What was thrown, as far as it may be told. */
+export function toFailure(error: unknown): AuthFailure {
+  const { status, message, headers } = error as { status?: unknown; message?: unknown; headers?: unknown };
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    return {
+      status,
+      message: typeof message === 'string' && message !== '' ? message : 'Unauthorized',
+      headers: Object.fromEntries(new Headers(headers as Record<string, string> | undefined)),
+    };
+  }
+  return { message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+function userOf(answer: {
+  identity: string;
+  permissions?: unknown;
+  display_name?: unknown;
+  is_authenticated?: unknown;
+}): AuthUser {
+  const { identity, permissions, display_name: name, is_authenticated: authenticated } = answer;
+  return {
+    ...plain(answer),
+    identity,
+    permissions: Array.isArray(permissions) ? permissions.map(String) : [],
+    display_name: typeof name === 'string' ? name : identity,
+    is_authenticated: typeof authenticated === 'boolean' ? authenticated : true,
+  };
+}
+
+/** Both cross the border of a thread and are stored: JSON is what survives that. */
+function plain<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}

@@ -1,0 +1,46 @@
+/**
+ * The entry point of the auth thread: the user's auth module runs here, beside the event loop that serves requests, so
+ * that a slow hash or an endless loop in it delays nobody but those who wait for its answer.
+ */
+import { pathToFileURL } from 'node:url';
+import { parentPort, workerData } from 'node:worker_threads';
+import { AuthModuleHandlers, toFailure } from './auth-module';
+import type { AuthThreadData, FromAuthThread, ToAuthThread } from './protocol';
+
+const port = parentPort!;
+const { file, exportName } = workerData as AuthThreadData;
+
+function send(message: FromAuthThread): void {
+  port.postMessage(message);
+}
+
+async function answer(handlers: AuthModuleHandlers, message: ToAuthThread): Promise<unknown> {
+  switch (message.type) {
+    case 'authenticate':
+      return handlers.authenticate(message.request);
+    case 'authorize':
+      return handlers.authorize(message.question);
+    case 'ping':
+      return undefined;
+  }
+}
+
+async function main(): Promise<void> {
+  const module = (await import(pathToFileURL(file).href)) as Record<string, unknown> & {
+    default?: Record<string, unknown>;
+  };
+  // A CommonJS module's exports are under `default`.
+  const handlers = new AuthModuleHandlers(module[exportName] ?? module.default?.[exportName]);
+  port.on('message', (message: ToAuthThread) => {
+    const { id } = message;
+    answer(handlers, message).then(
+      (result) => send({ type: 'done', id, result }),
+      (error: unknown) => send({ type: 'failed', id, failure: toFailure(error) }),
+    );
+  });
+  send({ type: 'ready', uncovered: handlers.uncovered });
+}
+
+main().catch((error: unknown) => {
+  send({ type: 'unusable', message: error instanceof Error ? error.message : String(error) });
+});

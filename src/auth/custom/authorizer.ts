@@ -1,0 +1,45 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { currentScope } from '../../database/request-scope';
+import { ApiError } from '../../http/api-error';
+import { type AccessFilter, parseAccessFilter } from './access-filter';
+import { CustomAuth } from './custom-auth';
+import type { AuthAction, AuthResource } from './protocol';
+
+export interface Authorized<V> {
+  /** The value as the handler left it: its metadata is what is stored. */
+  value: V;
+  /** What must hold of the resource's metadata; undefined for everything of the tenant. */
+  filter: AccessFilter | undefined;
+}
+
+/**
+ * Asks the custom auth whether the user of the request may do something. A resource that the filter excludes is to look as
+ * if it weren't there.
+ *
+ * Without a custom auth, for the holder of an API key, and for work of the server's own, everything of the tenant is open.
+ */
+@Injectable()
+export class Authorizer {
+  private readonly logger = new Logger(Authorizer.name);
+
+  constructor(private readonly custom: CustomAuth) {}
+
+  /** @throws {ApiError} what the handler threw; 403 when it says no or there is none */
+  async authorize<V extends object>(resource: AuthResource, action: AuthAction, value: V): Promise<Authorized<V>> {
+    const user = currentScope()?.user;
+    if (!user) return { value, filter: undefined };
+    const question = { resource, action, value: value as Record<string, unknown>, user };
+    const answer = await this.custom.authorize(question);
+    return { value: { ...value, ...(answer.value as Partial<V>) }, filter: this.filterOf(answer.filter) };
+  }
+
+  private filterOf(returned: unknown): AccessFilter | undefined {
+    if (returned === undefined) return undefined;
+    try {
+      return parseAccessFilter(returned);
+    } catch (error) {
+      this.logger.error({ err: error }, 'A handler of the custom auth returned a filter that can not be used');
+      throw new ApiError(500, 'custom_auth_failed', 'The custom auth failed');
+    }
+  }
+}

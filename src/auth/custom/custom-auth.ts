@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
+import { AppConfig, ConfigError } from '../../config/config';
+import type { AuthUser } from '../../database/request-scope';
+import { type AuthSource, readGraphConfig } from '../../graphs/graph-config';
+import { startUserCodeThread } from '../../graphs/host/user-code-thread';
+import { ApiError } from '../../http/api-error';
+import type { AuthAnswer, AuthFailure, AuthQuestion, AuthRequest, FromAuthThread, ToAuthThread } from './protocol';
+
+const THREAD = join(__dirname, 'auth-thread');
+/** A module may ask somebody over the network; nobody waits for longer than this. */
+const CALL_TIMEOUT_MS = 10_000;
+/** A thread that doesn't answer a ping for this long hangs in its own code. */
+const PING_TIMEOUT_MS = 1_000;
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+interface Call {
+  resolve: (result: unknown) => void;
+  reject: (error: Error) => void;
+}
+
+interface AuthThread {
+  worker: Worker;
+  ready: Promise<void>;
+  calls: Map<number, Call>;
+}
+
+/** The auth module that langgraph.json names, in a thread of its own. */
+@Injectable()
+export class CustomAuth implements OnModuleInit, OnModuleDestroy {
+  /** What langgraph.json says of it; undefined when it names none. */
+  readonly source: AuthSource | undefined;
+  private readonly logger = new Logger(CustomAuth.name);
+  private readonly env: Record<string, string>;
+  private thread: AuthThread | undefined;
+  private nextId = 1;
+
+  constructor(config: AppConfig) {
+    const { auth, env } = readGraphConfig(config.graphConfigPath);
+    this.source = auth;
+    this.env = env;
+  }
+
+  async onModuleInit(): Promise<void> {
+    if (this.source) await this.running().ready;
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.thread?.worker.terminate();
+  }
+
+  /** @throws {ApiError} what the module's `authenticate` threw, if that has a status; else 500 */
+  authenticate(request: AuthRequest): Promise<AuthUser> {
+    return this.call({ type: 'authenticate', request });
+  }
+
+  /** @throws {ApiError} 403 when the handler says no, or there is none */
+  authorize(question: AuthQuestion): Promise<AuthAnswer> {
+    return this.call({ type: 'authorize', question });
+  }
+
+  private async call<T>(message: DistributiveOmit<ToAuthThread, 'id'>): Promise<T> {
+    const thread = this.running();
+    await thread.ready;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        void this.endIfHanging(thread);
+        reject(internal('The custom auth did not answer in time'));
+      }, CALL_TIMEOUT_MS);
+    });
+    try {
+      return (await Promise.race([this.send(thread, message), late])) as T;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private send({ worker, calls }: AuthThread, message: DistributiveOmit<ToAuthThread, 'id'>): Promise<unknown> {
+    const id = this.nextId++;
+    return new Promise((resolve, reject) => {
+      calls.set(id, { resolve, reject });
+      worker.postMessage({ ...message, id });
+    });
+  }
+
+  /** The thread, started anew when it has died. */
+  private running(): AuthThread {
+    this.thread ??= this.start(this.source!);
+    return this.thread;
+  }
+
+  private start({ file, exportName }: AuthSource): AuthThread {
+    const worker = startUserCodeThread(THREAD, { file, exportName }, this.env);
+    const calls = new Map<number, Call>();
+    const ready = new Promise<void>((resolve, reject) => {
+      const unusable = (why: string): void => reject(new ConfigError([`auth.path: ${file}:${exportName} ${why}`]));
+      worker.on('message', (message: FromAuthThread) => {
+        if (message.type === 'unusable') return unusable(message.message);
+        if (message.type === 'ready') {
+          this.tellUncovered(message.uncovered);
+          return resolve();
+        }
+        const call = calls.get(message.id);
+        calls.delete(message.id);
+        if (message.type === 'done') call?.resolve(message.result);
+        else call?.reject(this.toError(message.failure));
+      });
+      worker.once('exit', () => unusable('ended while it was loaded'));
+    });
+    const thread = { worker, ready, calls };
+    worker.on('error', (error) => this.logger.error({ err: error }, 'The auth thread failed'));
+    worker.once('exit', () => {
+      if (this.thread === thread) this.thread = undefined;
+      for (const { reject } of calls.values()) reject(internal('The custom auth ended before it had answered'));
+      calls.clear();
+    });
+    // Whoever needs it awaits it; until then a failure must not count as unhandled.
+    ready.catch(() => undefined);
+    return thread;
+  }
+
+  private async endIfHanging(thread: AuthThread): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const silent = new Promise<'silent'>((resolve) => {
+      timer = setTimeout(() => resolve('silent'), PING_TIMEOUT_MS);
+    });
+    const pong = this.send(thread, { type: 'ping' }).catch(() => undefined);
+    const answer = await Promise.race([pong, silent]);
+    clearTimeout(timer);
+    if (answer !== 'silent') return;
+    this.logger.error('The auth module blocks its thread: it is loaded anew');
+    await thread.worker.terminate();
+  }
+
+  private tellUncovered(events: string[]): void {
+    if (events.length === 0) return;
+    this.logger.warn(
+      { events },
+      'The custom auth has no handler for these: every request for them is refused with 403',
+    );
+  }
+
+  private toError({ status, message, headers }: AuthFailure): ApiError {
+    if (status !== undefined) return new ApiError(status, 'custom_auth', message, { ...(headers && { headers }) });
+    this.logger.error({ error: message }, 'The custom auth failed');
+    return internal('The custom auth failed');
+  }
+}
+
+function internal(detail: string): ApiError {
+  return new ApiError(500, 'custom_auth_failed', detail);
+}

@@ -1,0 +1,59 @@
+import type { AuthUser } from '../../database/request-scope';
+
+/** What a handler decides about; the same names as those of the public SDK's Auth. */
+export type AuthResource = 'assistants' | 'threads' | 'crons' | 'store';
+export type AuthAction =
+  'create' | 'read' | 'update' | 'delete' | 'search' | 'create_run' | 'put' | 'get' | 'list_namespaces';
+
+const CRUD = ['create', 'read', 'update', 'delete', 'search'] as const;
+/** Every question that may be asked: a pair without a handler is refused. */
+export const AUTH_EVENTS: readonly (readonly [AuthResource, readonly AuthAction[]])[] = [
+  ['assistants', CRUD],
+  ['threads', [...CRUD, 'create_run']],
+  ['crons', CRUD],
+  ['store', ['put', 'get', 'search', 'delete', 'list_namespaces']],
+];
+
+/** A request as `authenticate` gets it: without its body. */
+export interface AuthRequest {
+  method: string;
+  url: string;
+  headers: [name: string, value: string][];
+}
+
+export interface AuthQuestion {
+  resource: AuthResource;
+  action: AuthAction;
+  value: Record<string, unknown>;
+  user: AuthUser;
+}
+
+export interface AuthAnswer {
+  /** What the handler returned, if it was a filter. */
+  filter?: unknown;
+  /** As the handler left it. */
+  value: Record<string, unknown>;
+}
+
+/** Why there is no answer. Without a status it was a mistake of the module, which is not for the client's eyes. */
+export interface AuthFailure {
+  status?: number;
+  message: string;
+  headers?: Record<string, string>;
+}
+
+export interface AuthThreadData {
+  file: string;
+  exportName: string;
+}
+
+export type ToAuthThread =
+  | { type: 'authenticate'; id: number; request: AuthRequest }
+  | { type: 'authorize'; id: number; question: AuthQuestion }
+  | { type: 'ping'; id: number };
+
+export type FromAuthThread =
+  | { type: 'ready'; uncovered: string[] }
+  | { type: 'unusable'; message: string }
+  | { type: 'done'; id: number; result: unknown }
+  | { type: 'failed'; id: number; failure: AuthFailure };

@@ -1,0 +1,206 @@
+import { join } from 'node:path';
+import type { Client } from '@langchain/langgraph-sdk';
+import { Gantry } from '../support/gantry';
+import { waitFor } from '../support/wait-for';
+
+const GRAPHS = join(__dirname, '..', 'support', 'auth', 'langgraph.json');
+const API_KEY = 'development-key-0123456789';
+
+/** What the SDK rejects with, by its status. */
+const status = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => 200,
+    (error: { status?: number; message: string }) => error.status ?? error.message,
+  );
+
+describe('the custom auth of langgraph.json', () => {
+  let gantry: Gantry;
+  let alice: Client;
+  let bob: Client;
+
+  beforeAll(async () => {
+    gantry = await Gantry.start({
+      graphs: GRAPHS,
+      env: { GANTRY_AUTH: 'on', GANTRY_API_KEY: API_KEY, GANTRY_ADMIN_KEY: 'admin-key-0123456789' },
+    });
+    alice = as('alice');
+    bob = as('bob');
+  }, 180_000);
+
+  afterAll(() => gantry?.stop());
+
+  const as = (name: string): Client => gantry.client({ headers: { authorization: `Bearer ${name}` } });
+  const ask = (headers: Record<string, string>, path = '/threads/search', body: unknown = {}): Promise<Response> =>
+    fetch(gantry.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+
+  describe('who it is', () => {
+    it('is what authenticate says: refusals keep their status, words and headers', async () => {
+      const missing = await ask({});
+      expect([missing.status, await missing.json()]).toEqual([401, { detail: 'No token' }]);
+      expect(missing.headers.get('www-authenticate')).toBe('Bearer');
+      const banned = await ask({ authorization: 'Bearer banned' });
+      expect([banned.status, await banned.json()]).toEqual([403, { detail: 'Banned' }]);
+      expect((await ask({ authorization: 'Bearer nobody' })).status).toBe(401);
+    });
+
+    it('is nobody when the module crashes, and its reasons stay in the log', async () => {
+      const crashed = await ask({ authorization: 'Bearer crash' });
+      expect([crashed.status, await crashed.json()]).toEqual([500, { detail: 'The custom auth failed' }]);
+      await waitFor('the log', () => gantry.logs().includes('a secret of the module'));
+    });
+
+    it('is no holder of an API key, and no Studio without one', async () => {
+      expect((await ask({ 'x-api-key': API_KEY })).status).toBe(401);
+      expect((await ask({ 'x-auth-scheme': 'langsmith' })).status).toBe(401);
+      expect((await ask({ 'x-auth-scheme': 'langsmith', 'x-api-key': 'wrong-key-0123456789' })).status).toBe(401);
+      expect((await ask({ 'x-auth-scheme': 'langsmith', 'x-api-key': API_KEY })).status).toBe(200);
+    });
+
+    it('matters on the deployment server alone: traces and exports keep their keys', async () => {
+      const sessions = (headers: Record<string, string>): Promise<Response> =>
+        fetch(`${gantry.url}/api/v1/sessions`, { headers });
+      expect((await sessions({ authorization: 'Bearer alice' })).status).toBe(401);
+      expect((await sessions({ 'x-api-key': API_KEY })).status).toBe(200);
+      const deliveries = await fetch(`${gantry.url}/webhooks/deliveries`, {
+        headers: { authorization: 'Bearer alice' },
+      });
+      expect(deliveries.status).toBe(401);
+    });
+
+    it('is told to the graph, and to nobody else', async () => {
+      const { thread_id } = await alice.threads.create();
+      const forged = { langgraph_auth_user: { identity: 'root' }, langgraph_auth_user_id: 'root' };
+      const config = { configurable: forged };
+      const result = (await alice.runs.wait(thread_id, 'whoami', { input: { said: 'hi' }, config })) as {
+        user: unknown;
+      };
+      expect(result.user).toEqual({
+        langgraph_auth_user: expect.objectContaining({ identity: 'alice', team: 'blue', is_authenticated: true }),
+        langgraph_auth_user_id: 'alice',
+        langgraph_auth_permissions: ['read', 'write'],
+      });
+      const [run] = await alice.runs.list(thread_id);
+      expect(JSON.stringify(run)).not.toMatch(/blue|root/);
+      expect(JSON.stringify((await alice.threads.get(thread_id)).config)).not.toMatch(/blue|root/);
+    });
+  });
+
+  describe('what is whose', () => {
+    it('a thread is its maker’s: to others it is not there, on any route', async () => {
+      const { thread_id, metadata } = await alice.threads.create({ metadata: { topic: 'secret' } });
+      expect(metadata).toEqual({ topic: 'secret', owner: 'alice', readers: ['alice', 'auditor'] });
+      const tries: [string, Promise<unknown>][] = [
+        ['get', bob.threads.get(thread_id)],
+        ['patch', bob.threads.update(thread_id, { metadata: { owner: 'bob' } })],
+        ['delete', bob.threads.delete(thread_id)],
+        ['copy', bob.threads.copy(thread_id)],
+        ['state', bob.threads.getState(thread_id)],
+        ['update state', bob.threads.updateState(thread_id, { values: { said: 'mine' }, asNode: 'whoami' })],
+        ['history', bob.threads.getHistory(thread_id)],
+        ['run', bob.runs.create(thread_id, 'whoami', { input: {} })],
+        ['run, making the thread', bob.runs.create(thread_id, 'whoami', { input: {}, ifNotExists: 'create' })],
+        ['list runs', bob.runs.list(thread_id)],
+        ['take its id', bob.threads.create({ threadId: thread_id, ifExists: 'do_nothing' })],
+      ];
+      const outcomes = await Promise.all(tries.map(async ([name, outcome]) => [name, await status(outcome)]));
+      expect(outcomes).toEqual(tries.map(([name]) => [name, name === 'take its id' ? 409 : 404]));
+      expect(await alice.threads.get(thread_id)).toMatchObject({ metadata, status: 'idle' });
+    });
+
+    it('a run is that of its thread’s owner', async () => {
+      const { thread_id } = await alice.threads.create();
+      const { run_id } = await alice.runs.create(thread_id, 'whoami', { input: {}, afterSeconds: 60 });
+      const statelessPath = (path: string): Promise<Response> =>
+        fetch(`${gantry.url}/runs/${run_id}${path}`, { headers: { authorization: 'Bearer bob' } });
+      expect(await status(bob.runs.get(thread_id, run_id))).toBe(404);
+      expect(await status(bob.runs.cancel(thread_id, run_id))).toBe(404);
+      expect(await status(bob.runs.delete(thread_id, run_id))).toBe(404);
+      expect(await status(bob.runs.join(thread_id, run_id))).toBe(404);
+      for (const path of ['', '/join', '/stream'])
+        expect([path, (await statelessPath(path)).status]).toEqual([path, 404]);
+      const cancelAll = await ask({ authorization: 'Bearer bob' }, '/runs/cancel', { status: 'all' });
+      expect(cancelAll.status).toBe(404);
+      expect(await alice.runs.get(thread_id, run_id)).toMatchObject({
+        status: 'pending',
+        metadata: { owner: 'alice' },
+      });
+      expect(await status(alice.runs.cancel(thread_id, run_id))).toBe(200);
+    });
+
+    it('a stateless run can be rejoined by its maker alone', async () => {
+      const created = await ask({ authorization: 'Bearer alice' }, '/runs', { assistant_id: 'whoami', input: {} });
+      const { run_id } = (await created.json()) as { run_id: string };
+      const join = (name: string): Promise<Response> =>
+        fetch(`${gantry.url}/runs/${run_id}`, { headers: { authorization: `Bearer ${name}` } });
+      expect((await join('bob')).status).toBe(404);
+      // threads:read of this module asks for a list that only threads:create makes.
+      expect((await join('alice')).status).toBe(404);
+    });
+
+    it('searches and counts find one’s own', async () => {
+      const metadata = { batch: `b${Date.now()}` };
+      const { thread_id } = await alice.threads.create({ metadata });
+      await bob.threads.create({ metadata });
+      const found = await alice.threads.search({ metadata });
+      expect(found.map((thread) => thread.thread_id)).toEqual([thread_id]);
+      const count = await ask({ authorization: 'Bearer bob' }, '/threads/count', { metadata });
+      expect(await count.json()).toBe(1);
+    });
+
+    it('$contains shares a thread with whom the list names', async () => {
+      const { thread_id } = await alice.threads.create();
+      expect(await as('auditor').threads.get(thread_id)).toMatchObject({ thread_id });
+      expect(await status(as('auditor').threads.delete(thread_id))).toBe(404);
+    });
+
+    it('false is a 403', async () => {
+      expect(await status(as('reader').threads.create())).toBe(403);
+    });
+
+    it('assistants are their makers’, and the graphs everybody’s', async () => {
+      const { assistant_id, metadata } = await alice.assistants.create({ graphId: 'whoami', name: 'mine' });
+      expect(metadata).toEqual({ owner: 'alice' });
+      expect(await status(bob.assistants.get(assistant_id))).toBe(404);
+      expect(await status(bob.assistants.update(assistant_id, { name: 'his' }))).toBe(404);
+      expect(await status(bob.assistants.getVersions(assistant_id))).toBe(404);
+      expect(await status(bob.assistants.setLatest(assistant_id, 1))).toBe(404);
+      expect(await status(bob.assistants.getGraph(assistant_id))).toBe(404);
+      expect(await status(bob.assistants.delete(assistant_id))).toBe(404);
+      expect(await bob.assistants.search()).toEqual([]);
+      expect((await alice.assistants.search()).map((each) => each.assistant_id)).toEqual([assistant_id]);
+      expect(await status(bob.runs.wait(null, assistant_id, { input: {} }))).toBe(404);
+      expect(await status(bob.runs.wait(null, 'whoami', { input: {} }))).toBe(200);
+      expect(await status(alice.runs.wait(null, assistant_id, { input: {} }))).toBe(200);
+    });
+
+    it('an idempotency key is its user’s', async () => {
+      const send = (name: string): Promise<Response> =>
+        ask({ authorization: `Bearer ${name}`, 'idempotency-key': 'the-same' }, '/runs', {
+          assistant_id: 'whoami',
+          input: {},
+        });
+      const [one, again, other] = [await send('alice'), await send('alice'), await send('bob')];
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+      expect(other.headers.get('idempotency-replayed')).toBeNull();
+      const ids = await Promise.all(
+        [one, again, other].map(async (each) => ((await each.json()) as { run_id: string }).run_id),
+      );
+      expect(ids[1]).toBe(ids[0]);
+      expect(ids[2]).not.toBe(ids[0]);
+    });
+  });
+
+  it('serves others while a call of the module hangs, and loads a module that blocks anew', async () => {
+    const hanging = ask({ authorization: 'Bearer hang' });
+    expect((await fetch(`${gantry.url}/ok`)).status).toBe(200);
+    expect((await hanging).status).toBe(500);
+    const deadline = Date.now() + 30_000;
+    let last = 0;
+    while (last !== 200 && Date.now() < deadline) last = (await ask({ authorization: 'Bearer alice' })).status;
+    expect(last).toBe(200);
+  }, 60_000);
+});

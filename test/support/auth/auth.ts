@@ -1,0 +1,34 @@
+import { Auth, HTTPException, isStudioUser } from '@langchain/langgraph-sdk/auth';
+
+interface Owned {
+  metadata?: Record<string, unknown> | null;
+}
+
+/**
+ * The auth of the hosted platform's guide: who has a token is its user, and owns what he makes. `Bearer alice` is alice.
+ * Some names misbehave, for the tests.
+ */
+export const auth = new Auth()
+  .authenticate((request: Request) => {
+    const [, name] = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '') ?? [];
+    if (!name) throw new HTTPException(401, { message: 'No token', headers: { 'www-authenticate': 'Bearer' } });
+    if (name === 'banned') throw new HTTPException(403, { message: 'Banned' });
+    if (name === 'crash') throw new Error('a secret of the module');
+    if (name === 'nobody') return null as never;
+    if (name === 'hang') for (;;);
+    return { identity: name, permissions: name === 'reader' ? ['read'] : ['read', 'write'], team: 'blue' };
+  })
+  .on('*', ({ value, user }) => {
+    if (isStudioUser(user)) return true;
+    const owned = value as Owned;
+    owned.metadata ??= {};
+    owned.metadata.owner = user.identity;
+    return { owner: user.identity };
+  })
+  .on('threads:create', ({ value, user, permissions }) => {
+    if (!permissions.includes('write')) return false;
+    value.metadata = { ...value.metadata, owner: user.identity, readers: [user.identity, 'auditor'] };
+    return { owner: user.identity };
+  })
+  .on('threads:read', ({ user }) => ({ readers: { $contains: user.identity } }))
+  .on('store:put', () => false);
