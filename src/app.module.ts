@@ -1,6 +1,7 @@
 import { DynamicModule, Module } from '@nestjs/common';
 import { AssistantsModule } from './assistants/assistants.module';
 import { AssistantRemovalModule } from './assistants/removal/assistant-removal.module';
+import { AuditApiModule } from './audit/audit.module';
 import { AuthModule } from './auth/auth.module';
 import { AppConfig } from './config/config';
 import { ConfigModule } from './config/config.module';
@@ -30,6 +31,7 @@ export class AppModule {
         HttpModule,
         DatabaseModule,
         AuthModule,
+        AuditApiModule,
         SystemModule,
         AssistantsModule,
         ThreadsModule,

@@ -7,6 +7,7 @@ import { CronActivityProvider } from '../activities/cron.activities';
 import { ExportActivityProvider } from '../activities/export.activities';
 import { RunActivityProvider } from '../activities/run.activities';
 import { WebhookActivityProvider } from '../activities/webhook.activities';
+import { AuditRetentionSweep } from '../src/audit/audit-retention.sweep';
 import { AppConfig } from '../src/config/config';
 import { CronSweep } from '../src/crons/cron-sweep';
 import { ExportSweep } from '../src/exports/export-sweep';
@@ -108,6 +109,7 @@ export class WorkerProcess {
         app.get(TracePartitionSweep),
         app.get(ExportSweep),
         app.get(DeliverySweep),
+        app.get(AuditRetentionSweep, { strict: false }),
       ],
       config.sweepIntervalMs,
     );

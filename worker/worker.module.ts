@@ -3,6 +3,7 @@ import { CronActivityProvider } from '../activities/cron.activities';
 import { ExportActivityProvider } from '../activities/export.activities';
 import { RunActivityProvider } from '../activities/run.activities';
 import { WebhookActivityProvider } from '../activities/webhook.activities';
+import { AuditModule } from '../src/audit/audit.module';
 import { AppConfig } from '../src/config/config';
 import { ConfigModule } from '../src/config/config.module';
 import { CronExecutionModule } from '../src/crons/cron-execution.module';
@@ -25,6 +26,7 @@ export class WorkerModule {
         MetricsModule,
         DatabaseModule,
         CronExecutionModule,
+        AuditModule,
         ExportExecutionModule,
         RunExecutionModule,
         StoreMaintenanceModule,

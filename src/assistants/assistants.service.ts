@@ -4,6 +4,7 @@ import type { AccessFilter } from '../auth/custom/access-filter';
 import { Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
 import type { JsonObject } from '../database/json';
+import { acrossTenants } from '../database/request-scope';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
 import type { Page } from '../http/pagination';
@@ -195,6 +196,12 @@ export class AssistantsService {
   /** A tenant has a default assistant per graph from its first request on. */
   private async prepare(tenantId: TenantId): Promise<void> {
     if (this.prepared.has(tenantId)) return;
+    // Nobody's doing: outside of the request, the audit log has no caller for it.
+    await acrossTenants(() => this.insertDefaults(tenantId));
+    this.prepared.add(tenantId);
+  }
+
+  private async insertDefaults(tenantId: TenantId): Promise<void> {
     await Promise.all(
       this.registry.graphs.map(({ graphId, description }) => {
         const content: AssistantContent = {
@@ -208,7 +215,6 @@ export class AssistantsService {
         return this.repository.insert(tenantId, this.registry.systemAssistantId(graphId), content);
       }),
     );
-    this.prepared.add(tenantId);
   }
 }
 

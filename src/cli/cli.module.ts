@@ -1,4 +1,5 @@
 import { DynamicModule, Module } from '@nestjs/common';
+import { AuditModule } from '../audit/audit.module';
 import { TenantsModule } from '../auth/tenants.module';
 import { AppConfig } from '../config/config';
 import { ConfigModule } from '../config/config.module';
@@ -12,7 +13,7 @@ export class CliModule {
   static forRoot(config: AppConfig): DynamicModule {
     return {
       module: CliModule,
-      imports: [ConfigModule.forRoot(config), DatabaseModule, CryptoModule, ExportVerificationModule, TenantsModule],
+      imports: [ConfigModule.forRoot(config), DatabaseModule, AuditModule, CryptoModule, ExportVerificationModule, TenantsModule],
     };
   }
 }

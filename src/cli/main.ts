@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { userInfo } from 'node:os';
 import { NestFactory } from '@nestjs/core';
+import { AuditRepository } from '../audit/audit.repository';
 import { TenantsService } from '../auth/tenants.service';
 import { ConfigError, loadConfig } from '../config/config';
 import { SecretRotationService } from '../crypto/secret-rotation.service';
@@ -24,6 +25,7 @@ const withServices: WithServices = async (work) => {
       tenants: app.get(TenantsService, { strict: false }),
       verification: app.get(ExportVerificationService, { strict: false }),
       rotation: app.get(SecretRotationService, { strict: false }),
+      audit: app.get(AuditRepository, { strict: false }),
     };
     return await inScope({ tenantId: undefined, isAcrossTenants: true, actor }, () => work(services));
   } finally {

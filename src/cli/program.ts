@@ -1,4 +1,8 @@
 import { Command } from 'commander';
+import { z } from 'zod';
+import { toAuditRecord } from '../audit/audit.mapper';
+import type { AuditRepository } from '../audit/audit.repository';
+import { auditQuery } from '../audit/audit.schemas';
 import { toApiKey, toTenant } from '../auth/admin.mapper';
 import type { Tenant } from '../auth/admin.schemas';
 import type { TenantId } from '../auth/tenant';
@@ -14,19 +18,20 @@ import { SEALED_COLUMNS } from './sealed-columns';
 const LIST_LIMIT = 1000;
 
 /** Gives the services to a command: the database is opened only for a command that is right. */
-export type WithServices = <T>(
-  work: (services: {
-    tenants: TenantsService;
-    verification: ExportVerificationService;
-    rotation: SecretRotationService;
-  }) => Promise<T>,
-) => Promise<T>;
+export type WithServices = <T>(work: (services: Services) => Promise<T>) => Promise<T>;
+
+interface Services {
+  tenants: TenantsService;
+  verification: ExportVerificationService;
+  rotation: SecretRotationService;
+  audit: AuditRepository;
+}
 
 interface Json {
   json?: boolean;
 }
 
-/** `gantry keys`, `gantry tenants`, `gantry exports verify`, `gantry secrets rotate`: `--help` tells the rest. */
+/** `gantry keys`, `gantry tenants`, `gantry exports verify`, `gantry secrets rotate`, `gantry audit`: `--help` tells the rest. */
 export function createProgram(withServices: WithServices): Command {
   const program = new Command('gantry')
     .description('Administers a Gantry: the one that DATABASE_URL names, or that "npm start" runs or ran here.')
@@ -35,6 +40,7 @@ export function createProgram(withServices: WithServices): Command {
   addTenants(program.command('tenants').description('tenants and what their plans include'), withServices);
   addExports(program.command('exports').description('bulk exports'), withServices);
   addSecrets(program.command('secrets').description('what is stored encrypted'), withServices);
+  addAudit(program.command('audit').description('who did what, newest first'), withServices);
   return program;
 }
 
@@ -169,6 +175,42 @@ function addTenants(tenants: Command, withServices: WithServices): void {
         });
         const tenant = toTenant(changed);
         print(tenant, tenantTable([tenant]), options.json);
+      },
+    );
+}
+
+function addAudit(audit: Command, withServices: WithServices): void {
+  audit
+    .option('-t, --tenant <tenant>', 'in this tenant')
+    .option('--actor <id>', 'by this key or user')
+    .option('--action <action>', 'create, update, delete, cancel or revoke')
+    .option('--resource <kind>', 'thread, run, assistant, bulk_export, api_key …')
+    .option('--id <uuid>', 'of this resource')
+    .option('--since <instant>', 'such as 2026-11-21T00:00:00Z')
+    .option('--until <instant>')
+    .option('--before <audit id>', 'the page behind this one')
+    .option('--limit <number>', 'at the most', '100')
+    .option('--json', 'for programs')
+    .action(
+      async ({ tenant, actor, id, json, ...rest }: Record<'tenant' | 'actor' | 'id', string | undefined> & Json) => {
+        const records = await withServices(async (services) => {
+          const tenantId = tenant === undefined ? undefined : (await services.tenants.byIdOrName(tenant)).tenantId;
+          const asked = auditQuery.safeParse({ ...rest, tenant_id: tenantId, actor_id: actor, resource_id: id });
+          if (!asked.success) throw new Error(z.prettifyError(asked.error));
+          return (await services.audit.search(asked.data)).map(toAuditRecord);
+        });
+        const rows = records.map((record) => [
+          record.audit_id,
+          seconds(record.at),
+          record.tenant_id,
+          [record.actor.kind, record.actor.id].filter((part) => part !== null).join(' '),
+          record.actor.address,
+          record.action,
+          record.resource,
+          record.resource_id,
+          record.changed?.join(', ') ?? null,
+        ]);
+        print(records, table(['ID', 'AT', 'TENANT', 'BY', 'FROM', 'DID', 'TO', 'WHICH', 'CHANGED'], rows), json);
       },
     );
 }

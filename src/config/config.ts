@@ -56,6 +56,7 @@ const environmentSchema = z.object({
   GANTRY_INTERNAL_KEY: z.string().min(16, 'must have 16 characters or more').optional(),
   GANTRY_ADMIN_KEY: z.string().min(16, 'must have 16 characters or more').optional(),
   GANTRY_AUDIT_ADDRESSES: z.enum(['hashed', 'full', 'off']).default('hashed'),
+  GANTRY_AUDIT_RETENTION_DAYS: positiveInt.default(365),
   GANTRY_TENANT_ID: z.guid().default('00000000-0000-0000-0000-000000000000'),
   GANTRY_SECRET_KEY: masterKey,
   GANTRY_SEALING_KEYS: z
@@ -251,6 +252,9 @@ export class AppConfig {
   /** How the audit log keeps the addresses of callers. */
   get auditAddresses(): Environment['GANTRY_AUDIT_ADDRESSES'] {
     return this.env.GANTRY_AUDIT_ADDRESSES;
+  }
+  get auditRetentionMs(): number {
+    return this.env.GANTRY_AUDIT_RETENTION_DAYS * 86_400_000;
   }
   get defaultTenantId(): string {
     return this.env.GANTRY_TENANT_ID;

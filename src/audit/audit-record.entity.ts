@@ -1,0 +1,36 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** Written by triggers alone, with the change that it tells of. */
+@Entity('audit_log')
+export class AuditRecordEntity {
+  @PrimaryColumn({ name: 'audit_id', type: 'bigint' })
+  auditId!: string;
+
+  @Column({ type: 'timestamptz' })
+  at!: Date;
+
+  @Column({ name: 'tenant_id', type: 'uuid' })
+  tenantId!: string;
+
+  @Column({ name: 'actor_kind', type: 'text' })
+  actorKind!: string;
+
+  @Column({ name: 'actor_id', type: 'text', nullable: true })
+  actorId!: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  address!: string | null;
+
+  @Column({ type: 'text' })
+  action!: string;
+
+  @Column({ type: 'text' })
+  resource!: string;
+
+  @Column({ name: 'resource_id', type: 'uuid' })
+  resourceId!: string;
+
+  /** Names of the columns that an update changed. */
+  @Column({ type: 'text', array: true, nullable: true })
+  changed!: string[] | null;
+}

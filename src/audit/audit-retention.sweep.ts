@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import { AppConfig } from '../config/config';
+import type { Sweep } from '../sweeps/sweep';
+import { AuditRepository } from './audit.repository';
+
+const CHECK_MS = 60_000;
+/** Records that one statement deletes: few enough to hold nobody up. */
+const BATCH = 5_000;
+/** Batches of one round: a backlog must not keep the other sweeps waiting. */
+const MAX_BATCHES = 10;
+
+/** Deletes what the audit log has kept for long enough. */
+@Injectable()
+export class AuditRetentionSweep implements Sweep {
+  readonly name = 'audit-retention';
+  private checkedAt = 0;
+
+  constructor(
+    private readonly audit: AuditRepository,
+    private readonly config: AppConfig,
+  ) {}
+
+  async sweep(): Promise<void> {
+    if (Date.now() - this.checkedAt < CHECK_MS) return;
+    const before = new Date(Date.now() - this.config.auditRetentionMs);
+    for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
+      if ((await this.audit.deleteBefore(before, BATCH)) < BATCH) {
+        this.checkedAt = Date.now();
+        return;
+      }
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { z } from 'zod';
+import { OperatorOnly } from '../auth/tenant';
+import { toAuditRecord } from './audit.mapper';
+import { AuditRepository } from './audit.repository';
+import { type AuditQuery, auditQuery, type AuditRecord, auditRecordSchema } from './audit.schemas';
+
+/** Who created, changed, cancelled, deleted or exported what: for the operator. */
+@ApiTags('Admin')
+@OperatorOnly()
+@Controller('admin/audit')
+export class AuditController {
+  constructor(private readonly audit: AuditRepository) {}
+
+  @Get()
+  @ApiOperation({ summary: 'The audit log, newest first' })
+  @ApiOkResponse({ standardSchema: z.array(auditRecordSchema) })
+  async search(@Query({ schema: auditQuery }) query: AuditQuery): Promise<AuditRecord[]> {
+    return (await this.audit.search(query)).map(toAuditRecord);
+  }
+}

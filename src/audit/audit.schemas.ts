@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { queryInteger } from '../http/query';
+
+export const AUDIT_ACTIONS = ['create', 'update', 'delete', 'cancel', 'revoke'] as const;
+
+export const auditRecordSchema = z.object({
+  audit_id: z.string(),
+  at: z.string(),
+  tenant_id: z.string(),
+  actor: z.object({ kind: z.string(), id: z.string().nullable(), address: z.string().nullable() }),
+  action: z.string(),
+  resource: z.string(),
+  resource_id: z.string(),
+  /** Names of what an update changed; never the values. */
+  changed: z.array(z.string()).nullable(),
+});
+export type AuditRecord = z.output<typeof auditRecordSchema>;
+
+const instant = z.iso.datetime({ offset: true }).optional();
+
+export const auditQuery = z.object({
+  tenant_id: z.guid().optional(),
+  actor_id: z.string().max(500).optional(),
+  action: z.enum(AUDIT_ACTIONS).optional(),
+  resource: z.string().max(100).optional(),
+  resource_id: z.guid().optional(),
+  since: instant,
+  until: instant,
+  /** Records before this one: the last `audit_id` of the page before. */
+  before: z
+    .string()
+    .regex(/^\d{1,18}$/, 'must be an audit_id')
+    .optional(),
+  limit: queryInteger({ min: 1, max: 1000, default: 100 }),
+});
+export type AuditQuery = z.output<typeof auditQuery>;
