@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Post, Put, Query } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Tenant, type TenantId } from '../auth/tenant';
+import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { toStoreItem } from './store.mapper';
 import {
   type DeleteItem,
@@ -24,6 +24,7 @@ import { StoreService } from './store.service';
 
 /** Long-term memory: JSON objects under a namespace and a key, for every thread and every graph of a tenant. */
 @ApiTags('Store')
+@CustomAuthDecides()
 @Controller('store')
 export class StoreController {
   constructor(private readonly store: StoreService) {}

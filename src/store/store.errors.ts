@@ -2,6 +2,8 @@ import { ApiError, invalidField } from '../http/api-error';
 import type { StoreRefusal } from './store-refusal';
 
 export const storeErrors = {
+  notFound: () => new ApiError(404, 'item_not_found', 'Item not found', { format: 'text' }),
+  forbidden: () => new ApiError(403, 'forbidden', 'Forbidden'),
   refused: ({ path, reason, kind }: StoreRefusal) =>
     kind === 'shape'
       ? invalidField(path, reason)

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphsModule } from '../graphs/graphs.module';
 import { GraphHost } from '../graphs/host/graph-host';
@@ -9,7 +10,7 @@ import { StoreRepository } from './store.repository';
 import { StoreService } from './store.service';
 
 @Module({
-  imports: [StoreConnectionsModule, GraphsModule.for('inspect')],
+  imports: [CustomAuthModule, StoreConnectionsModule, GraphsModule.for('inspect')],
   controllers: [StoreController],
   providers: [
     StoreService,

@@ -1,4 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
+import { matchesAccess } from '../auth/custom/access-filter';
+import { Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
 import { GraphCallRefused } from '../graphs/host/graph-thread-handle';
 import { ItemStore } from './item-store';
@@ -7,30 +10,65 @@ import { StoreRefusal } from './store-refusal';
 import type { StoredItem } from './store.repository';
 import type { DeleteItem, GetItem, ListNamespaces, PutItem, SearchItems } from './store.schemas';
 
-/** What the API does with the store. */
+/**
+ * What the API does with the store. The custom auth decides by the namespace, which its handlers may rewrite, and by the
+ * item's value, which their filters hold for: an item that is excluded looks as if it weren't there.
+ */
 @Injectable()
 export class StoreService {
-  constructor(private readonly items: ItemStore) {}
+  constructor(
+    private readonly items: ItemStore,
+    private readonly authorizer: Authorizer,
+  ) {}
 
-  get(tenantId: TenantId, { namespace, refresh_ttl }: GetItem, key: string): Promise<StoredItem | null> {
-    return answer(() => this.items.get(tenantId, namespace, key, refresh_ttl));
+  async get(tenantId: TenantId, { namespace, refresh_ttl }: GetItem, key: string): Promise<StoredItem | null> {
+    const { value: asked, filter } = await this.authorizer.authorize('store', 'get', { namespace, key });
+    const item = await answer(() => this.items.get(tenantId, asked.namespace, asked.key, refresh_ttl));
+    return item && filter && !matchesAccess(filter, item.value) ? null : item;
   }
 
-  put(tenantId: TenantId, item: PutItem): Promise<void> {
-    return answer(() => this.items.put(tenantId, item));
+  /** @throws {ApiError} 404 for an item that is there and another's, 403 for one that would be */
+  async put(tenantId: TenantId, { namespace, key, value, ...rest }: PutItem): Promise<void> {
+    const { value: item, filter } = await this.authorizer.authorize('store', 'put', { namespace, key, value });
+    if (filter) {
+      const existing = await answer(() => this.items.get(tenantId, item.namespace, item.key, false));
+      if (existing && !matchesAccess(filter, existing.value)) throw storeErrors.notFound();
+      if (!matchesAccess(filter, item.value)) throw storeErrors.forbidden();
+    }
+    return answer(() => this.items.put(tenantId, { ...item, ...rest }));
   }
 
-  delete(tenantId: TenantId, { namespace, key }: DeleteItem): Promise<void> {
-    return answer(() => this.items.delete(tenantId, namespace, key));
+  async delete(tenantId: TenantId, { namespace, key }: DeleteItem): Promise<void> {
+    const { value: item, filter } = await this.authorizer.authorize('store', 'delete', { namespace, key });
+    if (filter) {
+      const existing = await answer(() => this.items.get(tenantId, item.namespace, item.key, false));
+      if (existing && !matchesAccess(filter, existing.value)) return;
+    }
+    return answer(() => this.items.delete(tenantId, item.namespace, item.key));
   }
 
-  search(tenantId: TenantId, search: SearchItems): Promise<StoredItem[]> {
-    const { namespace_prefix: prefix, refresh_ttl: refreshTtl, ...rest } = search;
-    return answer(() => this.items.search(tenantId, { prefix, refreshTtl, ...rest }));
+  async search(tenantId: TenantId, search: SearchItems): Promise<StoredItem[]> {
+    const { namespace_prefix: namespace = [], refresh_ttl: refreshTtl, filter: wanted, ...rest } = search;
+    const wish = { namespace, filter: wanted, ...rest };
+    const { value: asked, filter: access = [] } = await this.authorizer.authorize('store', 'search', wish);
+    const { namespace: prefix, ...found } = asked;
+    const filter = { ...asked.filter };
+    for (const clause of access) {
+      // A search takes conditions on fields and no alternatives: what can't be said to it is not let through.
+      if (clause.kind !== 'eq') throw storeErrors.forbidden();
+      if (clause.key in filter && !isDeepStrictEqual(filter[clause.key], clause.value)) return [];
+      filter[clause.key] = { $eq: clause.value };
+    }
+    return answer(() => this.items.search(tenantId, { ...found, prefix, refreshTtl, filter }));
   }
 
-  namespaces(tenantId: TenantId, { max_depth: maxDepth, ...rest }: ListNamespaces): Promise<string[][]> {
-    return answer(() => this.items.namespaces(tenantId, { maxDepth, ...rest }));
+  async namespaces(tenantId: TenantId, { prefix, max_depth: maxDepth, ...rest }: ListNamespaces): Promise<string[][]> {
+    const wish = { namespace: prefix ?? [], max_depth: maxDepth, ...rest };
+    const { value: asked, filter } = await this.authorizer.authorize('store', 'list_namespaces', wish);
+    // A namespace has no value that a filter could hold for.
+    if (filter) throw storeErrors.forbidden();
+    const { namespace, max_depth: depth, ...more } = asked;
+    return answer(() => this.items.namespaces(tenantId, { prefix: namespace, maxDepth: depth, ...more }));
   }
 }
 

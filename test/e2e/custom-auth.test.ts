@@ -177,6 +177,18 @@ describe('the custom auth of langgraph.json', () => {
       expect(await status(alice.runs.wait(null, assistant_id, { input: {} }))).toBe(200);
     });
 
+    it('the store is each user’s own where a handler rewrites namespaces, and keeps what a filter excludes', async () => {
+      await alice.store.putItem(['notes'], 'one', { text: 'hers', locked: 'yes' });
+      await alice.store.putItem(['notes'], 'two', { text: 'hers', locked: 'no' });
+      await bob.store.putItem(['notes'], 'one', { text: 'his', locked: 'no' });
+      expect((await alice.store.getItem(['notes'], 'one'))?.value).toEqual({ text: 'hers', locked: 'yes' });
+      expect((await bob.store.searchItems(['notes'])).items.map(({ value }) => value.text)).toEqual(['his']);
+      expect((await bob.store.listNamespaces({})).namespaces).toEqual([['bob', 'notes']]);
+      await alice.store.deleteItem(['notes'], 'one');
+      await alice.store.deleteItem(['notes'], 'two');
+      expect((await alice.store.searchItems(['notes'])).items.map(({ key }) => key)).toEqual(['one']);
+    });
+
     it('an idempotency key is its user’s', async () => {
       const send = (name: string): Promise<Response> =>
         ask({ authorization: `Bearer ${name}`, 'idempotency-key': 'the-same' }, '/runs', {

@@ -1,11 +1,12 @@
 import { Controller, Delete, HttpCode, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { z } from 'zod';
-import { Tenant, type TenantId } from '../../auth/tenant';
+import { CustomAuthDecides, Tenant, type TenantId } from '../../auth/tenant';
 import { assistantIdParam, deleteQuery } from '../assistants.schemas';
 import { AssistantRemovalService } from './assistant-removal.service';
 
 @ApiTags('Assistants')
+@CustomAuthDecides()
 @Controller('assistants')
 export class AssistantRemovalController {
   constructor(private readonly removal: AssistantRemovalService) {}

@@ -1,4 +1,4 @@
-import { accessSql, parseAccessFilter } from './access-filter';
+import { accessSql, matchesAccess, parseAccessFilter } from './access-filter';
 
 function sqlOf(filter: unknown): { sql: string; values: string[] } {
   const values: string[] = [];
@@ -50,5 +50,21 @@ describe('an auth filter', () => {
     ['an alternative that is no filter', { $or: [{ a: 1 }, 'b'] }],
   ])('that is %s is refused', (_what, filter) => {
     expect(() => parseAccessFilter(filter)).toThrow(/auth filter/);
+  });
+
+  it.each([
+    [{ owner: 'a' }, { owner: 'a', more: 1 }, true],
+    [{ owner: 'a' }, { owner: ['a'] }, false],
+    [{ owner: 'a' }, {}, false],
+    [{ owner: null }, {}, false],
+    [{ place: { city: 'Oslo' } }, { place: { city: 'Oslo' } }, true],
+    [{ place: { city: 'Oslo' } }, { place: { city: 'Oslo', street: 'x' } }, false],
+    [{ tags: { $contains: ['x', 'y'] } }, { tags: ['y', 'z', 'x'] }, true],
+    [{ tags: { $contains: 'x' } }, { tags: 'x' }, false],
+    [{ $or: [{ a: 1 }, { b: 2 }] }, { b: 2 }, true],
+    [{ $or: [{ a: 1 }, { b: 2 }], c: 3 }, { b: 2 }, false],
+    [{}, {}, true],
+  ])('%j of %j holds: %s', (filter, object, expected) => {
+    expect(matchesAccess(parseAccessFilter(filter), object)).toBe(expected);
   });
 });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 
 /** What must hold of a resource's metadata for a user to have it: all of the clauses. */
@@ -63,6 +64,25 @@ export function accessSql(filter: AccessFilter, column: string, bind: (value: st
     }
   });
   return clauses.length > 0 ? clauses.join(' AND ') : 'TRUE';
+}
+
+/** Whether the filter holds of an object, as its SQL would say of a column. */
+export function matchesAccess(filter: AccessFilter, object: Record<string, unknown>): boolean {
+  return filter.every((clause) => {
+    switch (clause.kind) {
+      case 'eq':
+        return clause.key in object && isDeepStrictEqual(object[clause.key], clause.value ?? null);
+      case 'contains': {
+        const list = object[clause.key];
+        return (
+          Array.isArray(list) &&
+          clause.values.every((value) => list.some((element) => isDeepStrictEqual(element, value)))
+        );
+      }
+      case 'or':
+        return clause.groups.some((group) => matchesAccess(group, object));
+    }
+  });
 }
 
 /** Adds the filter, if there is one, to a query. `column` is the metadata, as the query's alias has it. */

@@ -31,4 +31,10 @@ export const auth = new Auth()
     return { owner: user.identity };
   })
   .on('threads:read', ({ user }) => ({ readers: { $contains: user.identity } }))
-  .on('store:put', () => false);
+  .on('store', ({ value, user }) => {
+    value.namespace = [user.identity, ...(value.namespace ?? [])];
+  })
+  .on('store:delete', ({ value, user }) => {
+    value.namespace = [user.identity, ...(value.namespace ?? [])];
+    return { locked: 'no' };
+  });

@@ -1,0 +1,154 @@
+import { Pool } from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import type { ApiKey, CreatedApiKey, Tenant } from '../../src/auth/admin.schemas';
+import { AuditRetentionSweep } from '../../src/audit/audit-retention.sweep';
+import type { AuditRecord } from '../../src/audit/audit.schemas';
+import { startTestApi, type TestApi } from '../support/api';
+import { TEST_GRAPHS } from '../support/gantry';
+
+const ADMIN_KEY = 'the-admin-key-0123456789';
+
+describe('the audit log', () => {
+  let api: TestApi;
+  let sql: Pool;
+  let tenant: Tenant;
+  let key: CreatedApiKey;
+
+  beforeAll(async () => {
+    api = await startTestApi({ GANTRY_AUTH: 'on', GANTRY_ADMIN_KEY: ADMIN_KEY, GANTRY_CONFIG: TEST_GRAPHS });
+    sql = new Pool({ connectionString: api.database.url, max: 2 });
+    tenant = await admin<Tenant>('POST', '/admin/tenants', { name: 'acme' });
+    key = await admin<CreatedApiKey>('POST', '/admin/keys', { tenant_id: tenant.tenant_id, name: 'ci' });
+  });
+
+  afterAll(async () => {
+    await sql?.end();
+    await api?.close();
+  });
+
+  const send = async <T>(as: string, method: string, path: string, body?: unknown): Promise<T> => {
+    const response = await fetch(api.url + path, {
+      method,
+      headers: { 'x-api-key': as, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  };
+  const admin = <T>(method: string, path: string, body?: unknown): Promise<T> => send<T>(ADMIN_KEY, method, path, body);
+  const mine = <T>(method: string, path: string, body?: unknown): Promise<T> => send<T>(key.key, method, path, body);
+  const log = (query: Record<string, string>): Promise<AuditRecord[]> =>
+    admin<AuditRecord[]>('GET', `/admin/audit?${new URLSearchParams(query).toString()}`);
+  const told = (records: AuditRecord[]): string[] =>
+    records.map(({ action, resource }) => `${action} ${resource}`).reverse();
+
+  it('tells who made, changed and deleted a thread, when, and from where', async () => {
+    const before = Date.now() - 1_000;
+    const { thread_id } = await mine<{ thread_id: string }>('POST', '/threads', { metadata: { secret: 'in it' } });
+    await mine('PATCH', `/threads/${thread_id}`, { metadata: { topic: 'secret too' } });
+    await mine('GET', `/threads/${thread_id}`);
+    await mine('DELETE', `/threads/${thread_id}`);
+    const records = await log({ resource_id: thread_id });
+    expect(told(records)).toEqual(['create thread', 'update thread', 'delete thread']);
+    for (const record of records) {
+      expect(record).toMatchObject({
+        tenant_id: tenant.tenant_id,
+        actor: { kind: 'key', id: key.key_id, address: expect.stringMatching(/^[0-9a-f]{16}$/) },
+      });
+      expect(Date.parse(record.at)).toBeGreaterThan(before);
+    }
+    expect(records[1].changed).toEqual(['metadata']);
+    expect(JSON.stringify(records)).not.toContain('secret');
+  });
+
+  it('tells of assistants and runs, and of a cancellation by its name', async () => {
+    const { assistant_id } = await mine<{ assistant_id: string }>('POST', '/assistants', {
+      graph_id: 'ten',
+      name: 'x',
+    });
+    await mine('PATCH', `/assistants/${assistant_id}`, { name: 'y' });
+    const { thread_id } = await mine<{ thread_id: string }>('POST', '/threads', {});
+    const { run_id } = await mine<{ run_id: string }>('POST', `/threads/${thread_id}/runs`, {
+      assistant_id,
+      input: { token: 'in the payload' },
+    });
+    await mine('POST', `/threads/${thread_id}/runs/${run_id}/cancel`);
+    await mine('DELETE', `/threads/${thread_id}/runs/${run_id}`);
+    expect(told(await log({ resource_id: assistant_id }))).toEqual(['create assistant', 'update assistant']);
+    expect(told(await log({ resource_id: run_id }))).toEqual(['create run', 'cancel run', 'delete run']);
+    // That the run took the thread is told by the run.
+    expect(told(await log({ resource_id: thread_id }))).toEqual(['create thread']);
+    const { rows } = await sql.query<{ row: string }>('SELECT audit_log::text AS row FROM audit_log');
+    expect(rows.map(({ row }) => row).join()).not.toContain('in the payload');
+  });
+
+  it('tells what the operator did, without the key itself', async () => {
+    const other = await admin<CreatedApiKey>('POST', '/admin/keys', {
+      tenant_id: tenant.tenant_id,
+      name: 'short-lived',
+    });
+    await admin<ApiKey>('DELETE', `/admin/keys/${other.key_id}`);
+    await admin<ApiKey>('DELETE', `/admin/keys/${other.key_id}`);
+    await admin<Tenant>('PATCH', `/admin/tenants/${tenant.tenant_id}`, { entitlements: { crons: false } });
+    const records = await log({ resource_id: other.key_id });
+    expect(told(records)).toEqual(['create api_key', 'revoke api_key']);
+    expect(records[0].actor).toMatchObject({ kind: 'operator', id: null });
+    const [switched] = await log({ resource: 'tenant', action: 'update' });
+    expect(switched).toMatchObject({ resource_id: tenant.tenant_id, changed: ['disabled_entitlements'] });
+    expect(JSON.stringify(records)).not.toContain(other.key);
+  });
+
+  it('has no record of what was rolled back, and none of what nobody asked for', async () => {
+    const id = uuidv7();
+    await mine('POST', '/threads', { thread_id: id });
+    await expect(mine('POST', '/threads', { thread_id: id })).rejects.toThrow(/409/);
+    await expect(mine('POST', `/threads/${id}/runs`, { assistant_id: 'nothing' })).rejects.toThrow(/404/);
+    expect(told(await log({ resource_id: id }))).toEqual(['create thread']);
+    // The defaults of a tenant are made with its first request.
+    const assistants = await mine<{ assistant_id: string; metadata: { created_by?: string } }[]>(
+      'POST',
+      '/assistants/search',
+      {},
+    );
+    const system = assistants.find(({ metadata }) => metadata.created_by === 'system')!;
+    expect(await log({ resource_id: system.assistant_id })).toEqual([]);
+    // A sweep, or a worker.
+    await sql.query(`UPDATE threads SET metadata = '{"by": "nobody"}' WHERE thread_id = $1`, [id]);
+    expect(told(await log({ resource_id: id }))).toEqual(['create thread']);
+  });
+
+  it('is filtered by tenant, actor, action, resource and time, page by page', async () => {
+    const all = await log({ tenant_id: tenant.tenant_id });
+    expect(all.length).toBeGreaterThan(8);
+    expect(await log({ tenant_id: uuidv7() })).toEqual([]);
+    expect(await log({ actor_id: key.key_id })).toEqual(all.filter(({ actor }) => actor.id === key.key_id));
+    expect(await log({ action: 'cancel' })).toEqual(all.filter(({ action }) => action === 'cancel'));
+    const pages = [await log({ limit: '3' })];
+    pages.push(await log({ limit: '3', before: pages[0].at(-1)!.audit_id }));
+    expect(pages.flat()).toEqual((await log({})).slice(0, 6));
+    expect(await log({ since: '2099-01-01T00:00:00Z' })).toEqual([]);
+    expect(await log({ until: '2020-01-01T00:00:00Z' })).toEqual([]);
+  });
+
+  it('can be neither read nor written by a tenant', async () => {
+    await expect(mine('GET', '/admin/audit')).rejects.toThrow(/403/);
+    await sql.query('SET ROLE gantry_tenant');
+    await expect(sql.query('SELECT * FROM audit_log')).rejects.toThrow(/permission denied/);
+  });
+
+  it('is kept for as long as it is to be', async () => {
+    const fresh = new Pool({ connectionString: api.database.url, max: 1 });
+    try {
+      await fresh.query(`UPDATE audit_log SET at = now() - interval '400 days' WHERE action = 'cancel'`);
+      const count = (await log({ limit: '1000' })).length;
+      const sweep = api.app.get(AuditRetentionSweep, { strict: false });
+      await sweep.sweep();
+      const left = await log({ limit: '1000' });
+      expect(left.length).toBe(count - 1);
+      expect(left.map(({ action }) => action)).not.toContain('cancel');
+    } finally {
+      await fresh.end();
+    }
+  });
+});
