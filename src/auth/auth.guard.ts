@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { CanActivate, ExecutionContext, Injectable } from '@nestjs/common';
+import { CanActivate, ExecutionContext, Injectable, OnModuleInit } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { validate as isUuid } from 'uuid';
@@ -32,7 +32,7 @@ const STUDIO_USER: AuthUser = {
 
 /** The one place where a request becomes a tenant's: `X-API-Key` names it, `X-Tenant-Id` must agree. */
 @Injectable()
-export class AuthGuard implements CanActivate {
+export class AuthGuard implements CanActivate, OnModuleInit {
   private readonly addresses: AddressKeeper;
 
   constructor(
@@ -44,6 +44,10 @@ export class AuthGuard implements CanActivate {
     private readonly tenants: TenantsService,
   ) {
     this.addresses = new AddressKeeper(config.auditAddresses, config.secretKey);
+  }
+
+  onModuleInit(): Promise<void> {
+    return this.customAuth.load();
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {

@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AssistantEntity, AssistantVersionEntity } from '../assistants/assistant.entity';
 import { AssistantsRepository } from '../assistants/assistants.repository';
 import { AssistantsService } from '../assistants/assistants.service';
+import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { EntitlementsModule } from '../auth/entitlements.module';
 import { CryptoModule } from '../crypto/crypto.module';
 import { GraphsModule } from '../graphs/graphs.module';
@@ -39,6 +40,7 @@ import { CronsRepository } from './crons.repository';
     TemporalModule,
     WebhooksModule,
     CryptoModule,
+    CustomAuthModule,
     EntitlementsModule,
   ],
   providers: [

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, OnModuleDestroy } from '@nestjs/common';
 import { AppConfig, ConfigError } from '../../config/config';
 import type { AuthUser } from '../../database/request-scope';
 import { type AuthSource, readGraphConfig } from '../../graphs/graph-config';
@@ -29,7 +29,7 @@ interface AuthThread {
 
 /** The auth module that langgraph.json names, in a thread of its own. */
 @Injectable()
-export class CustomAuth implements OnModuleInit, OnModuleDestroy {
+export class CustomAuth implements OnModuleDestroy {
   /** What langgraph.json says of it; undefined when it names none. */
   readonly source: AuthSource | undefined;
   private readonly logger = new Logger(CustomAuth.name);
@@ -43,7 +43,11 @@ export class CustomAuth implements OnModuleInit, OnModuleDestroy {
     this.env = env;
   }
 
-  async onModuleInit(): Promise<void> {
+  /**
+   * Loads the module before the first request needs it. Processes that ask it seldom or never don't call this.
+   * @throws {ConfigError} when it can't be used
+   */
+  async load(): Promise<void> {
     if (this.source) await this.running().ready;
   }
 
