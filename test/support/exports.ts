@@ -6,6 +6,7 @@ import { AppConfig } from '../../src/config/config';
 import { ConfigModule } from '../../src/config/config.module';
 import { DatabaseModule } from '../../src/database/database.module';
 import { ExportExecutionModule } from '../../src/exports/export-execution.module';
+import { MetricsModule } from '../../src/metrics/metrics.module';
 import { EXPORT_PARTITIONS_QUEUE } from '../../workflows/contracts/export.contract';
 import { EXPORTS_QUEUE } from '../../workflows/contracts/queues';
 
@@ -38,7 +39,7 @@ class ExportWorkerModule {
   static forRoot(config: AppConfig): DynamicModule {
     return {
       module: ExportWorkerModule,
-      imports: [ConfigModule.forRoot(config), DatabaseModule, ExportExecutionModule],
+      imports: [ConfigModule.forRoot(config), MetricsModule, DatabaseModule, ExportExecutionModule],
       providers: [ExportActivityProvider],
     };
   }
