@@ -10,7 +10,7 @@ COPY workflows ./workflows
 COPY activities ./activities
 COPY worker ./worker
 COPY src ./src
-RUN npm run build
+RUN npm run build && node scripts/bundle-workflows.mjs --traced
 
 FROM node:22-bookworm-slim AS dependencies
 WORKDIR /app

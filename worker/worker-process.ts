@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { INestApplicationContext } from '@nestjs/common';
 import { getDataSourceToken } from '@nestjs/typeorm';
-import { bundleWorkflowCode, NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
 import { CronActivityProvider } from '../activities/cron.activities';
 import { ExportActivityProvider } from '../activities/export.activities';
 import { RunActivityProvider } from '../activities/run.activities';
@@ -25,16 +25,20 @@ import { CRONS_QUEUE, EXPORTS_QUEUE, RUNS_QUEUE, WEBHOOKS_QUEUE } from '../workf
 
 /** Built once by `npm run build`; a source checkout (tests) bundles on the spot. */
 const BUNDLE = join(__dirname, '..', 'workflow-bundle.js');
+/** With the tracer's interceptors; part of the image. */
+const TRACED_BUNDLE = join(__dirname, '..', 'workflow-bundle-traced.js');
 
 type WorkflowSource = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'plugins'>;
 
-/** Traced workflows have the tracer's interceptors in their bundle, which is made at the start then, once for all queues. */
+/** One bundle for all queues. */
 async function workflowSource(): Promise<WorkflowSource> {
   const workflowsPath = require.resolve('../workflows');
   const traces = telemetry()?.temporal;
   if (traces) {
     const plugins = [traces];
-    return { workflowBundle: await bundleWorkflowCode({ workflowsPath, plugins }), plugins };
+    if (existsSync(TRACED_BUNDLE)) return { workflowBundle: { codePath: TRACED_BUNDLE }, plugins };
+    const logger = new DefaultLogger('WARN');
+    return { workflowBundle: await bundleWorkflowCode({ workflowsPath, plugins, logger }), plugins };
   }
   return existsSync(BUNDLE) ? { workflowBundle: { codePath: BUNDLE } } : { workflowsPath };
 }

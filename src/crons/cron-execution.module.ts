@@ -18,6 +18,7 @@ import { ThreadsRepository } from '../threads/threads.repository';
 import { ThreadsService } from '../threads/threads.service';
 import { WebhooksModule } from '../webhooks/webhooks.module';
 import { CronEntity } from './cron.entity';
+import { CronMetrics } from './cron.metrics';
 import { CronFireEntity } from './cron-fire.entity';
 import { CronFiresRepository } from './cron-fires.repository';
 import { CronFiringService } from './cron-firing.service';
@@ -56,6 +57,7 @@ import { CronsRepository } from './crons.repository';
     CronFiresRepository,
     CronSchedulesService,
     CronFiringService,
+    CronMetrics,
     CronSweep,
   ],
   exports: [CronFiringService, CronSweep],

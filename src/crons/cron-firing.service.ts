@@ -11,6 +11,7 @@ import { RunsService } from '../runs/runs.service';
 import { CronOrchestrator } from '../temporal/cron-orchestrator';
 import type { FireCronInput, FireCronResult } from '../../workflows/contracts/cron.contract';
 import { CronEntity } from './cron.entity';
+import { CronMetrics } from './cron.metrics';
 import { cronErrors } from './cron.errors';
 import { CronFireEntity } from './cron-fire.entity';
 import { CronFiresRepository, type NewFire } from './cron-fires.repository';
@@ -42,6 +43,7 @@ export class CronFiringService {
     private readonly runs: RunsService,
     private readonly secrets: SecretBox,
     private readonly entitlements: EntitlementsService,
+    private readonly metrics: CronMetrics,
   ) {}
 
   /** What a wake-up of the cron's Schedule asks for: decides which ticks are due, and starts a run for each. */
@@ -76,7 +78,9 @@ export class CronFiringService {
       if (!cron) return runIds;
       for (const fire of pending) {
         const run = await this.start(cron, fire).catch((error: unknown) => this.onRefused(cron, fire, error));
-        if (run) runIds.push(run.runId);
+        if (!run) continue;
+        runIds.push(run.runId);
+        this.metrics.tick('started');
       }
     }
   }
@@ -97,6 +101,7 @@ export class CronFiringService {
     if (!placed) throw cronErrors.notFound();
     try {
       await this.start(placed.cron, placed.fire);
+      this.metrics.tick('started');
     } catch (error) {
       await this.onRefused(placed.cron, placed.fire, error);
       throw error;
@@ -199,6 +204,7 @@ export class CronFiringService {
     const tenantId = cron.tenantId as TenantId;
     this.logger.warn({ cron_id: cronId, code: error.code, detail: error.detail }, "A cron's run was refused");
     const isBusy = error.code === 'thread_busy';
+    this.metrics.tick(isBusy ? 'skipped' : 'failed');
     if (!(await this.fires.close(fire, isBusy ? 'skipped' : 'failed', error.detail)) || isBusy) return null;
     await this.crons.recordFailure(tenantId, cronId, {
       run_id: null,

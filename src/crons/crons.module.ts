@@ -9,6 +9,7 @@ import { TemporalModule } from '../temporal/temporal.module';
 import { ThreadsModule } from '../threads/threads.module';
 import { WebhooksModule } from '../webhooks/webhooks.module';
 import { CronEntity } from './cron.entity';
+import { CronMetrics } from './cron.metrics';
 import { CronFireEntity } from './cron-fire.entity';
 import { CronFiresRepository } from './cron-fires.repository';
 import { CronFiringService } from './cron-firing.service';
@@ -31,6 +32,6 @@ import { CronsService } from './crons.service';
     EntitlementsModule,
   ],
   controllers: [CronsController],
-  providers: [CronsRepository, CronFiresRepository, CronSchedulesService, CronFiringService, CronsService],
+  providers: [CronsRepository, CronFiresRepository, CronSchedulesService, CronFiringService, CronMetrics, CronsService],
 })
 export class CronsModule {}

@@ -54,10 +54,10 @@ export class BacklogMetrics {
 
   private async collect(): Promise<void> {
     const observed = await this.observe();
-    const { up, runs, queueAge, unblockedAge, deliveries, overdue, exports, workers } = this.gauges;
+    const { up, runs, queueAge, unblockedAge, deliveries, overdue, lateTicks, exports, workers } = this.gauges;
     up.set(observed ? 1 : 0);
     for (const gauge of [runs, exports]) gauge.reset();
-    for (const gauge of [queueAge, unblockedAge, deliveries, overdue, workers]) gauge.remove();
+    for (const gauge of [queueAge, unblockedAge, deliveries, overdue, lateTicks, workers]) gauge.remove();
     if (!observed) return;
     const { backlog } = observed;
     for (const [status, count] of Object.entries(backlog.runs)) runs.set({ status }, count);
@@ -66,6 +66,7 @@ export class BacklogMetrics {
     unblockedAge.set(backlog.queue.unblockedMaxAge);
     deliveries.set(backlog.webhooks.pending);
     overdue.set(backlog.webhooks.overdue);
+    lateTicks.set(backlog.crons.overdue);
     if (observed.workers !== undefined) workers.set(observed.workers);
   }
 }
@@ -102,6 +103,11 @@ function declareGauges(metrics: Metrics, collect: () => Promise<void>) {
     overdue: metrics.gauge({
       name: 'gantry_webhook_overdue_seconds',
       help: 'For how long the most overdue webhook attempt has been due',
+      collect,
+    }),
+    lateTicks: metrics.gauge({
+      name: 'gantry_cron_overdue_seconds',
+      help: 'For how long the most overdue tick of a cron has been due',
       collect,
     }),
     exports: metrics.gauge({

@@ -7,6 +7,8 @@ export interface Backlog {
   runs: { pending: number; scheduled: number; running: number };
   queue: { maxAge: number; medianAge: number; unblockedMaxAge: number };
   webhooks: { pending: number; overdue: number };
+  /** How long the most overdue tick has been due. */
+  crons: { overdue: number };
   exports: Record<'Created' | 'IntervalScheduled' | 'Running', number>;
 }
 
@@ -19,6 +21,7 @@ interface Row {
   unblocked_max_age: number;
   webhooks_pending: number;
   webhooks_overdue: number;
+  crons_overdue: number;
   exports: Partial<Backlog['exports']>;
 }
 
@@ -43,6 +46,9 @@ const BACKLOG = `
         AS webhooks_overdue
     FROM webhook_deliveries WHERE status = 'pending'
   ) AS webhooks, (
+    SELECT greatest(0, coalesce(extract(epoch FROM now() - min(next_run_at)), 0))::float8 AS crons_overdue
+    FROM crons WHERE enabled AND deleted_at IS NULL
+  ) AS crons, (
     SELECT coalesce(jsonb_object_agg(status, n), '{}') AS exports FROM (
       SELECT status, count(*) AS n FROM bulk_exports
       WHERE status IN ('Created', 'IntervalScheduled', 'Running') GROUP BY status
@@ -59,6 +65,7 @@ export class BacklogRepository {
       runs: { pending: row.pending, scheduled: row.scheduled, running: row.running },
       queue: { maxAge: row.max_age, medianAge: row.median_age, unblockedMaxAge: row.unblocked_max_age },
       webhooks: { pending: row.webhooks_pending, overdue: row.webhooks_overdue },
+      crons: { overdue: row.crons_overdue },
       exports: { Created: 0, IntervalScheduled: 0, Running: 0, ...row.exports },
     };
   }

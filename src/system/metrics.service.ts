@@ -68,6 +68,7 @@ export class MetricsService implements OnModuleInit {
           pending_unblocked_runs_wait_time_max_secs: backlog.queue.unblockedMaxAge,
         },
         webhooks: { n_pending: backlog.webhooks.pending, overdue_secs: backlog.webhooks.overdue },
+        crons: { overdue_secs: backlog.crons.overdue },
         exports: { open: backlog.exports },
       }),
       ...(observed?.workers !== undefined && { workers: this.workers(observed.workers, backlog!.runs.running) }),

@@ -1,0 +1,21 @@
+import { Injectable } from '@nestjs/common';
+import type { Counter } from 'prom-client';
+import { Metrics } from '../metrics/metrics';
+
+/** What becomes of the ticks of crons, in whichever process they are dealt with. */
+@Injectable()
+export class CronMetrics {
+  private readonly ticks: Counter<'outcome'>;
+
+  constructor(metrics: Metrics) {
+    this.ticks = metrics.counter({
+      name: 'gantry_cron_ticks_total',
+      help: 'Ticks of crons: started a run, skipped because of another run, or failed since the run was refused',
+      labelNames: ['outcome'],
+    });
+  }
+
+  tick(outcome: 'started' | 'skipped' | 'failed'): void {
+    this.ticks.inc({ outcome });
+  }
+}
