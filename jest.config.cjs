@@ -3,6 +3,7 @@ const swc = require('./swc.config.json');
 /** Only these packages ship ESM alone; everything else loads as CommonJS without a transform. */
 const esmOnly = [
   '@nestjs',
+  'jose',
   'cookie',
   'uuid',
   '@fastify/cors',

@@ -1,4 +1,5 @@
 import { DynamicModule, Module } from '@nestjs/common';
+import { A2aModule } from './a2a/a2a.module';
 import { AssistantsModule } from './assistants/assistants.module';
 import { AssistantRemovalModule } from './assistants/removal/assistant-removal.module';
 import { AuditApiModule } from './audit/audit.module';
@@ -42,6 +43,7 @@ export class AppModule {
         ExportsModule,
         TracesModule,
         WebhooksApiModule,
+        A2aModule,
         McpModule,
       ],
     };

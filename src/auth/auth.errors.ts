@@ -3,14 +3,19 @@ import type { Entitlement } from './entitlements';
 
 const FEATURES: Record<Entitlement, string> = { crons: 'Crons', bulk_export: 'Bulk export' };
 
+/** What a 401 has to say by HTTP, and clients of the agent protocol read: how to authenticate. */
+const CHALLENGE = { headers: { 'WWW-Authenticate': 'ApiKey realm="gantry", header="X-API-Key"' } };
+
 export const authErrors = {
-  missingKey: () => new ApiError(401, 'missing_api_key', 'Missing authentication: send an API key as X-API-Key'),
-  unknownKey: () => new ApiError(401, 'invalid_api_key', 'Invalid API key'),
+  missingKey: () =>
+    new ApiError(401, 'missing_api_key', 'Missing authentication: send an API key as X-API-Key', CHALLENGE),
+  unknownKey: () => new ApiError(401, 'invalid_api_key', 'Invalid API key', CHALLENGE),
   missingTenant: () =>
     new ApiError(
       401,
       'missing_tenant',
       'Missing authentication: send the workspace id as X-Tenant-Id beside X-API-Key',
+      CHALLENGE,
     ),
   otherTenant: () =>
     new ApiError(403, 'wrong_tenant', 'X-Tenant-Id names a workspace that this request has no access to'),

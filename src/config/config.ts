@@ -46,6 +46,8 @@ const environmentSchema = z.object({
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url().optional(),
   GANTRY_METRICS_TOKEN: z.string().min(16, 'must have 16 characters or more').optional(),
   GANTRY_API_URL: z.url().optional(),
+  GANTRY_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
+  GANTRY_A2A_ASSISTANT: z.string().min(1).optional(),
   GANTRY_CONFIG: z.string().min(1).default('langgraph.json'),
   GANTRY_REVISION: z
     .string()
@@ -227,6 +229,14 @@ export class AppConfig {
   /** Where this deployment's own processes reach its API, for the traces of its runs. */
   get apiUrl(): string {
     return this.env.GANTRY_API_URL ?? `http://${this.env.GANTRY_HOST}:${this.env.GANTRY_PORT}`;
+  }
+  /** Where clients reach this deployment, when their own requests don't tell: for the addresses in agent cards. */
+  get publicUrl(): string | undefined {
+    return this.env.GANTRY_PUBLIC_URL?.replace(/\/+$/, '');
+  }
+  /** The assistant, or graph, whose agent card the deployment's own well-known address serves. */
+  get a2aAssistant(): string | undefined {
+    return this.env.GANTRY_A2A_ASSISTANT;
   }
   get graphConfigPath(): string {
     return resolve(this.env.GANTRY_CONFIG);

@@ -21,6 +21,9 @@ export function urlRewriter(
     if (url === undefined || url.startsWith('/.gantry/')) return NOWHERE;
     if (isMetaDisabled && META.has(url.split('?', 1)[0])) return NOWHERE;
     if (customApp?.routes.has(method, url)) return CUSTOM_APP_PATH + url;
+    // An agent's address may end in a slash.
+    const [, agent, query = ''] = /^(\/a2a\/[^/?]+)\/(\?.*)?$/.exec(url) ?? [];
+    if (agent) return agent + query;
     // `/thread/…` is how the contract's webhook list spells `/threads/…`: one handler serves both.
     return url.startsWith('/thread/') ? `/threads/${url.slice('/thread/'.length)}` : url;
   };

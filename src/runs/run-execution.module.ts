@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { A2aTasksModule } from '../a2a/a2a-tasks.module';
 import { CryptoModule } from '../crypto/crypto.module';
 import { DatabaseModule } from '../database/database.module';
 import { GraphsModule } from '../graphs/graphs.module';
@@ -27,6 +28,7 @@ import { RunMetrics } from './run.metrics';
     TemporalModule,
     WebhooksModule,
     CryptoModule,
+    A2aTasksModule,
   ],
   providers: [
     RunLifecycleRepository,

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
+import { A2aTurns } from '../a2a/a2a-turns';
 import { AppConfig } from '../config/config';
 import { recordCronOutcome } from '../crons/cron-outcomes';
 import { Notifications } from '../database/notifications';
@@ -11,6 +12,7 @@ import { EventAppender, EventsRefused } from '../streams/event-appender';
 import { EventLogRepository } from '../streams/event-log.repository';
 import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
+import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
 import { completedEnding, deletedEnding, failedEnding, type RunEnding } from './run-ending';
 import { RunHeaders } from './run-headers';
@@ -50,6 +52,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     private readonly config: AppConfig,
     private readonly notifications: Notifications,
     private readonly webhooks: RunWebhooks,
+    private readonly turns: A2aTurns,
     private readonly orchestrator: RunOrchestrator,
     private readonly metrics: RunMetrics,
     private readonly headers: RunHeaders,
@@ -223,13 +226,16 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     attempt: number | undefined,
     ending: RunEnding,
   ): Promise<ExecuteRunResult | undefined> {
+    let notifications: DeliveryReference[] = [];
     const ended = await this.lifecycle.end(runId, attempt, ending, async (manager, run) => {
+      notifications = await this.turns.close(manager, run, ending);
       await recordCronOutcome(manager, run, ending);
       return this.webhooks.enqueue(manager, run, ending);
     });
     if (!ended) return undefined;
     const { run, next, deliveryId } = ended;
     this.metrics.runEnded(run, ending.status);
+    this.turns.start(notifications);
     if (next) {
       this.orchestrator.start(next).catch((error: unknown) => {
         this.logger.warn({ err: error, run_id: next.runId }, 'Next run not started yet: the sweep will do it');

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { A2aTasksModule } from '../a2a/a2a-tasks.module';
 import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { AssistantsModule } from '../assistants/assistants.module';
 import { CryptoModule } from '../crypto/crypto.module';
@@ -37,6 +38,7 @@ import { StatelessRunsController } from './stateless-runs.controller';
     HttpModule,
     DatabaseModule,
     FeedbackLinksModule,
+    A2aTasksModule,
   ],
   controllers: [RunsController, StatelessRunsController, ThreadStreamController],
   providers: [RunHeaders, RunsRepository, RunsService, RunStreamsService, RunWebhooks, ThreadStreamService],

@@ -47,6 +47,9 @@ export type Created =
  */
 export type RunClaim = (manager: EntityManager) => Promise<string | undefined>;
 
+/** Called inside the transaction that inserts a run: what throws here takes the run back. */
+export type Alongside = (manager: EntityManager, run: RunEntity) => Promise<void>;
+
 /** Called inside the transaction that ends a run, with the run as it is then. Resolves to the id of its webhook delivery. */
 export type OnEnd = (manager: EntityManager, run: RunEntity) => Promise<string | undefined>;
 
@@ -90,7 +93,7 @@ export class RunsRepository {
    * after the other. What is claimed for the run and the run are one transaction: a refused run leaves no claim.
    * @throws {ApiError} 404 when there is no such thread, 409 by `reject` and whatever the claim throws
    */
-  create(tenantId: TenantId, run: NewRun, onEnd: OnEnd, claim?: RunClaim): Promise<Created> {
+  create(tenantId: TenantId, run: NewRun, onEnd: OnEnd, claim?: RunClaim, alongside?: Alongside): Promise<Created> {
     return this.runs.manager.transaction(async (manager): Promise<Created> => {
       const earlier = await claim?.(manager);
       if (earlier) return { outcome: 'replayed', runId: earlier };
@@ -110,6 +113,7 @@ export class RunsRepository {
           ? await this.cancelLocked(manager, inFlight, run.multitaskStrategy, onEnd)
           : [];
       const row = await insertRun(manager, tenantId, run, thread.metadata);
+      await alongside?.(manager, row);
       if (!isNew) await occupyThread(manager, run, thread);
       // Who was pending has just been cancelled, unless this run is to queue; who isn't due yet stands in nobody's way.
       const queues = run.multitaskStrategy === 'enqueue';

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
+import { A2aTurns } from '../a2a/a2a-turns';
 import type { AssistantEntity } from '../assistants/assistant.entity';
 import { AssistantsService } from '../assistants/assistants.service';
 import { Authorizer } from '../auth/custom/authorizer';
@@ -21,6 +22,7 @@ import { completedEnding } from './run-ending';
 import { RunHeaders } from './run-headers';
 import { RunWebhooks } from './run-webhooks';
 import {
+  type Alongside,
   type Created,
   type NewRun,
   type OnEnd,
@@ -55,19 +57,23 @@ export class RunsService {
     private readonly headers: RunHeaders,
     private readonly graphs: GraphRegistry,
     private readonly authorizer: Authorizer,
+    private readonly turns: A2aTurns,
   ) {}
 
   /**
    * @param headers what the run's graph finds in its `configurable` beside the body's
-   * @throws 404 for an unknown thread or assistant, 409 by `reject`, 422 for a webhook that the policy refuses. */
+   * @param alongside what is written in the transaction that inserts the run; not asked for a replayed one
+   * @throws 404 for an unknown thread or assistant, 409 by `reject`, 422 for a webhook that the policy refuses.
+   */
   async create(
     tenantId: TenantId,
     threadId: string,
     body: CreateRun,
     idempotency?: IdempotencyRequest,
     headers: Record<string, string> = {},
+    alongside?: Alongside,
   ): Promise<RunEntity> {
-    return this.insert(tenantId, await this.prepare(tenantId, body, headers, threadId), idempotency);
+    return this.insert(tenantId, await this.prepare(tenantId, body, headers, threadId), idempotency, alongside);
   }
 
   /** A run on a thread of its own, which goes with it unless `on_completion` is `keep`. */
@@ -199,9 +205,10 @@ export class RunsService {
     for (const threadId of new Set(runs.map((run) => run.threadId))) await this.startNext(threadId);
   }
 
-  /** Its delivery is started by the sweep, a few seconds later. */
+  /** Deliveries are started by the sweep, a few seconds later. */
   private readonly onPendingEnd: OnEnd = async (manager, run) => {
     const ending = completedEnding('interrupted', undefined);
+    await this.turns.close(manager, run, ending);
     await recordCronOutcome(manager, run, ending);
     return this.webhooks.enqueue(manager, run, ending);
   };
@@ -267,10 +274,15 @@ export class RunsService {
     };
   }
 
-  private async insert(tenantId: TenantId, run: NewRun, idempotency?: IdempotencyRequest): Promise<RunEntity> {
+  private async insert(
+    tenantId: TenantId,
+    run: NewRun,
+    idempotency?: IdempotencyRequest,
+    alongside?: Alongside,
+  ): Promise<RunEntity> {
     const claim: RunClaim | undefined =
       idempotency && ((manager) => takeIdempotencyKey(manager, tenantId, idempotency, run.runId));
-    const created = await this.insertClaimed(tenantId, run, claim);
+    const created = await this.insertClaimed(tenantId, run, claim, alongside);
     if (created.outcome === 'created') return created.run;
     const earlier = await this.find(tenantId, created.runId);
     if (!earlier) throw runErrors.idempotentRunGone();
@@ -278,8 +290,13 @@ export class RunsService {
     return earlier;
   }
 
-  private async insertClaimed(tenantId: TenantId, run: NewRun, claim: RunClaim | undefined): Promise<Created> {
-    const created = await this.repository.create(tenantId, run, this.onPendingEnd, claim);
+  private async insertClaimed(
+    tenantId: TenantId,
+    run: NewRun,
+    claim: RunClaim | undefined,
+    alongside?: Alongside,
+  ): Promise<Created> {
+    const created = await this.repository.create(tenantId, run, this.onPendingEnd, claim, alongside);
     if (created.outcome === 'replayed') return created;
     if (created.cancelled.length > 0) await this.tellWorkers(created.cancelled);
     // A delayed run has a timer of its own; when it is due and the thread is taken, it waits its turn like the others.

@@ -16,6 +16,7 @@ export type NewDelivery = Pick<
   | 'replayOf'
   | 'maskedUrl'
   | 'sealedUrl'
+  | 'sealedHeaders'
   | 'host'
   | 'payload'
   | 'payloadBytes'
@@ -71,9 +72,11 @@ export class DeliveriesRepository {
     return this.deliveries.findOneBy({ tenantId, deliveryId });
   }
 
-  async payloadOf(tenantId: TenantId, deliveryId: string): Promise<string> {
-    const row = await this.deliveries.findOneOrFail({ select: { payload: true }, where: { tenantId, deliveryId } });
-    return row.payload;
+  /** What is sent: the body, and the sealed headers of the delivery's own. */
+  async messageOf(tenantId: TenantId, deliveryId: string): Promise<{ payload: string; sealedHeaders: string | null }> {
+    const select = { payload: true, sealedHeaders: true };
+    const { payload, sealedHeaders } = await this.deliveries.findOneOrFail({ select, where: { tenantId, deliveryId } });
+    return { payload, sealedHeaders };
   }
 
   async list(

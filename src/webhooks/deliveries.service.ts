@@ -32,12 +32,23 @@ export interface OutgoingWebhook {
   payload: Record<string, unknown>;
 }
 
+/** A notification that is its receiver's own in form and credentials. */
+export interface Notification {
+  tenantId: TenantId;
+  runId: string;
+  threadId: string;
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
 interface Message {
   kind: DeliveryKind;
   runId: string | null;
   threadId: string | null;
   exportId: string | null;
   url: string;
+  headers?: Record<string, string>;
   body: string;
   maxAttempts: number;
   /** The delivery that is sent again. */
@@ -78,6 +89,17 @@ export class DeliveriesService {
     return this.insert(tenantId, manager, message);
   }
 
+  /**
+   * Inserts a notification inside the caller's transaction, like a run's webhook; its body is sent as it is, and its headers
+   * win over the configured ones.
+   * @returns the delivery's id, or undefined when webhooks are turned off.
+   */
+  async enqueueNotification(manager: EntityManager, notification: Notification): Promise<string | undefined> {
+    if (this.settings.config.disabled) return undefined;
+    const { tenantId, ...message } = notification;
+    return this.insert(tenantId, manager, { kind: 'a2a', ...message, maxAttempts: this.maxAttempts });
+  }
+
   async list(tenantId: TenantId, filter: DeliveryFilter, page: { limit: number; offset: number }) {
     return this.deliveries.list(tenantId, filter, page);
   }
@@ -96,13 +118,11 @@ export class DeliveriesService {
   async redeliver(tenantId: TenantId, deliveryId: string): Promise<DeliveryEntity> {
     const original = await this.find(tenantId, deliveryId);
     const url = this.secrets.open(original.sealedUrl, sealContext(tenantId, deliveryId));
-    const body = await this.deliveries.payloadOf(tenantId, deliveryId);
+    const { payload: body, sealedHeaders } = await this.deliveries.messageOf(tenantId, deliveryId);
+    const headers = openHeaders(this.secrets, sealedHeaders, tenantId, deliveryId);
     const { kind, runId, threadId, exportId, maxAttempts } = original;
-    return this.send(
-      tenantId,
-      { kind, runId, threadId, exportId, url, body, maxAttempts, replayOf: original },
-      'webhook',
-    );
+    const message = { kind, runId, threadId, exportId, url, headers, body, maxAttempts, replayOf: original };
+    return this.send(tenantId, message, 'webhook');
   }
 
   /**
@@ -143,6 +163,10 @@ export class DeliveriesService {
       replayOf: message.replayOf?.deliveryId ?? null,
       maskedUrl: maskUrl(message.url),
       sealedUrl: this.secrets.seal(message.url, sealContext(tenantId, deliveryId)),
+      sealedHeaders:
+        message.headers && Object.keys(message.headers).length > 0
+          ? this.secrets.seal(JSON.stringify(message.headers), headersContext(tenantId, deliveryId))
+          : null,
       host: hostLabel(message.url),
       payload: message.body,
       payloadBytes: Buffer.byteLength(message.body),
@@ -170,6 +194,21 @@ export class DeliveriesService {
 /** What a sealed URL is bound to: in another row it doesn't open. */
 export function sealContext(tenantId: string, deliveryId: string): string {
   return `webhook_deliveries/${tenantId}/${deliveryId}/url`;
+}
+
+function headersContext(tenantId: string, deliveryId: string): string {
+  return `webhook_deliveries/${tenantId}/${deliveryId}/headers`;
+}
+
+/** @throws {Error} when they were sealed under another key */
+export function openHeaders(
+  secrets: SecretBox,
+  sealed: string | null,
+  tenantId: string,
+  deliveryId: string,
+): Record<string, string> {
+  if (sealed === null) return {};
+  return JSON.parse(secrets.open(sealed, headersContext(tenantId, deliveryId))) as Record<string, string>;
 }
 
 /** Also for a URL that the policy would refuse by now: its delivery has to be listed somewhere. */

@@ -9,7 +9,7 @@ import { ApiError } from '../http/api-error';
 import { AttemptOutcome } from './attempt.entity';
 import { DeliveryEntity, DeliveryStatus } from './delivery.entity';
 import { DeliveriesRepository } from './deliveries.repository';
-import { sealContext } from './deliveries.service';
+import { openHeaders, sealContext } from './deliveries.service';
 import { HostGate } from './host-gate';
 import { RetrySchedule } from './retry-schedule';
 import { Destination, WebhookPolicy } from './webhook-policy';
@@ -100,7 +100,8 @@ export class DeliveryAttemptsService {
   private async open(tenantId: TenantId, delivery: DeliveryEntity, attempt: number): Promise<Opened> {
     const { deliveryId } = delivery;
     const { config, signer } = this.settings;
-    const body = await this.deliveries.payloadOf(tenantId, deliveryId);
+    const { payload: body, sealedHeaders } = await this.deliveries.messageOf(tenantId, deliveryId);
+    const special = this.headersOf(tenantId, deliveryId, sealedHeaders);
     const now = new Date();
     const own = { 'content-type': 'application/json', 'user-agent': `Gantry/${this.config.version}` };
     const signed = signer.headers(delivery.webhookId, now, body);
@@ -113,13 +114,22 @@ export class DeliveryAttemptsService {
         attempt,
         plannedAt: delivery.nextAttemptAt ?? delivery.createdAt,
         startedAt: now,
-        requestHeaders: merge(own, masked(config.headers), signed),
+        requestHeaders: merge(own, masked(config.headers), masked(special), signed),
         signedWith: signer.keyIds,
       },
       LOST,
       new Date(now.getTime() + CHECK_AFTER_MS),
     );
-    return { attemptId, attempt, body, headers: merge(own, config.headers, signed) };
+    return { attemptId, attempt, body, headers: merge(own, config.headers, special, signed) };
+  }
+
+  /** Headers under a lost key are left out: the URL is under the same one, and refuses the attempt. */
+  private headersOf(tenantId: TenantId, deliveryId: string, sealed: string | null): Record<string, string> {
+    try {
+      return openHeaders(this.secrets, sealed, tenantId, deliveryId);
+    } catch {
+      return {};
+    }
   }
 
   private async post(

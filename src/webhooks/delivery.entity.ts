@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
-export const DELIVERY_KINDS = ['run', 'test', 'export'] as const;
+export const DELIVERY_KINDS = ['run', 'test', 'export', 'a2a'] as const;
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
 
 @Entity('webhook_deliveries')
@@ -37,6 +37,10 @@ export class DeliveryEntity {
 
   @Column({ name: 'sealed_url', type: 'text' })
   sealedUrl!: string;
+
+  /** Headers of this delivery alone, as sealed JSON: they carry the receiver's credentials. */
+  @Column({ name: 'sealed_headers', type: 'text', nullable: true, select: false })
+  sealedHeaders!: string | null;
 
   @Column({ type: 'text' })
   host!: string;

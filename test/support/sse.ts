@@ -71,7 +71,7 @@ export class SseReader {
       const [, name, value] = /^([a-z]+): ?(.*)$/s.exec(line) ?? [];
       if (name !== undefined) fields.set(name, value);
     }
-    const event = fields.get('event');
+    const event = fields.get('event') ?? (fields.has('data') ? 'message' : undefined);
     if (event === undefined) return undefined;
     return { event, data: JSON.parse(fields.get('data') ?? 'null'), id: fields.get('id') };
   }

@@ -37,6 +37,8 @@ export class GraphCallHandler {
         return toWireJson(await this.replaySupersteps(args as GraphCalls['replaySupersteps']));
       case 'getSchemas':
         return toWireJson(await this.getSchemas(args as GraphCalls['getSchemas']));
+      case 'getFields':
+        return toWireJson(await this.getFields(args as GraphCalls['getFields']));
       case 'getSubgraphs':
         return toWireJson(await this.getSubgraphs(args as GraphCalls['getSubgraphs']));
       case 'drawGraph':
@@ -121,6 +123,11 @@ export class GraphCallHandler {
       config_schema: schemas.config,
       context_schema: schemas.config,
     };
+  }
+
+  private async getFields({ graphId }: GraphCalls['getFields']) {
+    const { outputChannels } = await this.graph(graphId);
+    return Array.isArray(outputChannels) ? outputChannels : [outputChannels];
   }
 
   /** Namespace → schemas, in the two spellings that clients of either server read. */

@@ -142,6 +142,8 @@ export interface GraphCalls {
   updateState: StateQuery & { values: unknown; asNode?: string };
   replaySupersteps: { graphId: string; threadId: string; supersteps: SuperstepUpdate[][] };
   getSchemas: { graphId: string };
+  /** The names of the fields of its state, which a graph without declared schemas has too. */
+  getFields: { graphId: string };
   getSubgraphs: { graphId: string; namespace?: string; recurse: boolean };
   drawGraph: { graphId: string; xray: boolean | number };
   /** A vector for each text, by the deployment's embedding function. */

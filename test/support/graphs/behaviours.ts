@@ -1,6 +1,15 @@
+import { AIMessage } from '@langchain/core/messages';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { FakeListChatModel } from '@langchain/core/utils/testing';
-import { END, interrupt, MessagesZodState, START, StateGraph } from '@langchain/langgraph';
+import {
+  Annotation,
+  END,
+  interrupt,
+  MessagesAnnotation,
+  MessagesZodState,
+  START,
+  StateGraph,
+} from '@langchain/langgraph';
 import { z } from 'zod';
 import { pause, recordExecution } from './ledger-node';
 
@@ -113,3 +122,52 @@ export const headers = new StateGraph(Seen)
   .addEdge(START, 'look')
   .addEdge('look', END)
   .compile({ name: 'headers' });
+
+const Desk = Annotation.Root({ ...MessagesAnnotation.spec, approved: Annotation<boolean> });
+const clerk = new FakeListChatModel({ responses: ['Your refund is on its way.'], sleep: 3 });
+
+/** Asks a person before it answers, and talks. */
+export const desk = new StateGraph(Desk)
+  .addNode('approve', ({ messages }) => {
+    const decision: unknown = interrupt({ question: 'Approve?', request: messages.at(-1)?.text });
+    return { approved: decision === 'yes' || (decision as { approved?: boolean }).approved === true };
+  })
+  .addNode('answer', async ({ messages, approved }, config: RunnableConfig) => ({
+    messages: [approved ? await clerk.invoke(messages, config) : new AIMessage('The refund was refused.')],
+  }))
+  .addEdge(START, 'approve')
+  .addEdge('approve', 'answer')
+  .addEdge('answer', END)
+  .compile({ name: 'desk' });
+
+/** Says what it was shown: the content of the last message, block by block. */
+export const echo = new StateGraph(MessagesZodState)
+  .addNode('echo', ({ messages }) => ({ messages: [new AIMessage(JSON.stringify(messages.at(-1)?.content))] }))
+  .addEdge(START, 'echo')
+  .addEdge('echo', END)
+  .compile({ name: 'echo' });
+
+const Untyped = Annotation.Root({ ...MessagesAnnotation.spec, mood: Annotation<string> });
+
+/** Declares no schemas. */
+export const untyped = new StateGraph(Untyped)
+  .addNode('say', ({ mood }) => ({ messages: [new AIMessage(`I feel ${mood ?? 'nothing'}`)] }))
+  .addEdge(START, 'say')
+  .addEdge('say', END)
+  .compile({ name: 'untyped' });
+
+const Prose = Annotation.Root({ ...MessagesAnnotation.spec, words: Annotation<number>, letter_ms: Annotation<number> });
+
+/** Talks for as long as it is told, a letter a token, so that there is time to interfere. */
+export const prose = new StateGraph(Prose)
+  .addNode('tell', async ({ messages, words = 60, letter_ms = 15 }, config: RunnableConfig) => {
+    const ended = await recordExecution('tell', config);
+    const text = Array.from({ length: words }, (_, index) => `w${index}`).join(' ');
+    const teller = new FakeListChatModel({ responses: [text], sleep: letter_ms });
+    const told = await teller.invoke(messages, config);
+    await ended();
+    return { messages: [told] };
+  })
+  .addEdge(START, 'tell')
+  .addEdge('tell', END)
+  .compile({ name: 'prose' });

@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import type { AssistantEntity } from '../assistants/assistant.entity';
+import { AssistantsService } from '../assistants/assistants.service';
+import type { TenantId } from '../auth/tenant';
+import { GraphHost } from '../graphs/host/graph-host';
+
+/** An assistant as an agent: what it takes and what it answers in. */
+export interface Agent {
+  tenantId: TenantId;
+  assistant: AssistantEntity;
+  /** Whether it talks: its input has `messages`. */
+  talks: boolean;
+  /** Names of its input fields. */
+  fields: string[];
+  inputSchema: unknown;
+  outputSchema: unknown;
+  inputModes: string[];
+  outputModes: string[];
+}
+
+interface GraphDescription {
+  fields: string[];
+  inputSchema: unknown;
+  outputSchema: unknown;
+}
+
+const TEXT_MODES = ['text/plain', 'application/json'];
+/** What a model can be shown. An assistant whose model sees less says so in its metadata. */
+const FILE_MODES = [
+  'text/markdown',
+  'text/csv',
+  'text/html',
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'audio/wav',
+  'audio/mpeg',
+  'application/pdf',
+];
+
+/** Looks assistants up as agents. A graph's code doesn't change while a process lives, so what it takes is asked once. */
+@Injectable()
+export class A2aAgentsService {
+  private readonly graphs = new Map<string, Promise<GraphDescription>>();
+
+  constructor(
+    private readonly assistants: AssistantsService,
+    private readonly host: GraphHost,
+  ) {}
+
+  /** @throws {ApiError} 404 when there is no such assistant or graph, 400 when its graph can't be loaded */
+  async get(tenantId: TenantId, idOrGraph: string): Promise<Agent> {
+    const assistant = await this.assistants.get(tenantId, idOrGraph);
+    const description = await this.describe(tenantId, assistant);
+    const talks = description.fields.includes('messages');
+    const modes = assistant.metadata.a2a as { input_modes?: unknown; output_modes?: unknown } | undefined;
+    return {
+      tenantId,
+      assistant,
+      talks,
+      ...description,
+      inputModes: modesOr(modes?.input_modes, talks ? [...TEXT_MODES, ...FILE_MODES] : ['application/json']),
+      outputModes: modesOr(modes?.output_modes, talks ? TEXT_MODES : [...TEXT_MODES].reverse()),
+    };
+  }
+
+  private describe(tenantId: TenantId, { assistantId, graphId }: AssistantEntity): Promise<GraphDescription> {
+    const known = this.graphs.get(graphId);
+    if (known) return known;
+    const asked = this.ask(tenantId, assistantId, graphId);
+    this.graphs.set(graphId, asked);
+    asked.catch(() => this.graphs.delete(graphId));
+    return asked;
+  }
+
+  private async ask(tenantId: TenantId, assistantId: string, graphId: string): Promise<GraphDescription> {
+    const schemas = JSON.parse(await this.assistants.schemas(tenantId, assistantId)) as {
+      input_schema: { properties?: Record<string, unknown> } | null;
+      output_schema: unknown;
+    };
+    const declared = schemas.input_schema?.properties;
+    const fields = declared
+      ? Object.keys(declared)
+      : (JSON.parse(await this.host.call('getFields', { graphId })) as string[]);
+    return { fields, inputSchema: schemas.input_schema, outputSchema: schemas.output_schema };
+  }
+}
+
+function modesOr(declared: unknown, otherwise: string[]): string[] {
+  const isList = Array.isArray(declared) && declared.length > 0 && declared.every((mode) => typeof mode === 'string');
+  return isList ? (declared as string[]) : otherwise;
+}

@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TenantId } from '../auth/tenant';
+import { AppConfig } from '../config/config';
+import { LateJsonResponse, SseResponse } from '../http/streaming';
+import type { IdempotencyRequest } from '../runs/idempotency';
+import { A2aCardService } from './a2a-card.service';
+import { A2aRpcService, type RpcAnswer } from './a2a-rpc.service';
+import { requestedVersion } from './a2a-version';
+
+const CARD_MAX_AGE_SECONDS = 300;
+
+/** The HTTP side of the protocol: headers in, an answer, a late answer or a stream out. */
+@Injectable()
+export class A2aExchange {
+  constructor(
+    private readonly config: AppConfig,
+    private readonly rpc: A2aRpcService,
+    private readonly cards: A2aCardService,
+  ) {}
+
+  async card(
+    tenantId: TenantId,
+    idOrGraph: string | undefined,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const version = requestedVersion(versionOf(request)) ?? '1.0';
+    const { json, etag } = await this.cards.render(tenantId, idOrGraph, version, this.baseUrl(request));
+    const scope = this.config.authEnabled ? 'private' : 'public';
+    void reply.headers({
+      etag,
+      'cache-control': `${scope}, max-age=${CARD_MAX_AGE_SECONDS}`,
+      vary: 'A2A-Version, X-API-Key, Host, X-Forwarded-Host, X-Forwarded-Proto',
+    });
+    const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
+    if (known.includes(etag) || known.includes('*')) void reply.status(304).send();
+    else void reply.type('application/json; charset=utf-8').send(json);
+  }
+
+  async call(
+    tenantId: TenantId,
+    assistantId: string,
+    idempotency: IdempotencyRequest | undefined,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const gone = new AbortController();
+    reply.raw.on('close', () => {
+      if (!reply.raw.writableEnded) gone.abort();
+    });
+    let late: LateJsonResponse | undefined;
+    const outcome = await this.rpc.handle({
+      tenantId,
+      assistantId,
+      body: typeof request.body === 'string' ? request.body : '',
+      version: versionOf(request),
+      baseUrl: this.baseUrl(request),
+      signal: gone.signal,
+      onWaiting: () => (late ??= new LateJsonResponse(reply, {})),
+      idempotency,
+    });
+    if (outcome.kind === 'stream') return this.stream(reply, outcome.answers);
+    if (late) return late.end(outcome.kind === 'answer' ? JSON.stringify(outcome.body) : '');
+    if (outcome.kind === 'nothing') return void reply.status(202).send();
+    void reply.status(outcome.status).type('application/json; charset=utf-8').send(JSON.stringify(outcome.body));
+  }
+
+  private async stream(reply: FastifyReply, answers: AsyncGenerator<RpcAnswer, void, undefined>): Promise<void> {
+    const response = new SseResponse(reply, {});
+    for await (const one of answers) {
+      if (response.signal.aborted) break;
+      await response.write(`data: ${JSON.stringify(one)}\n\n`);
+    }
+    response.end();
+  }
+
+  /** Where the client reached this server: what the operator says, else what the request and the proxy in front of it say. */
+  private baseUrl(request: FastifyRequest): string {
+    if (this.config.publicUrl) return this.config.publicUrl;
+    const first = (name: string): string | undefined => headerOf(request, name)?.split(',', 1)[0].trim();
+    const protocol = first('x-forwarded-proto') === 'https' ? 'https' : 'http';
+    const url = `${protocol}://${first('x-forwarded-host') ?? request.headers.host ?? ''}`;
+    return URL.canParse(url) ? new URL(url).origin : new URL(this.config.apiUrl).origin;
+  }
+}
+
+function headerOf(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(',') : value;
+}
+
+/** By header, or by a parameter of the same name. */
+function versionOf(request: FastifyRequest): string | undefined {
+  const parameter = Object.entries(request.query as Record<string, unknown>).find(
+    ([name]) => name.toLowerCase() === 'a2a-version',
+  )?.[1];
+  return headerOf(request, 'a2a-version') ?? (typeof parameter === 'string' ? parameter : undefined);
+}

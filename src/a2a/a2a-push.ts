@@ -1,0 +1,49 @@
+import { AuthenticationInfo, type StreamResponse, type Task, type TaskPushNotificationConfig } from '@a2a-js/sdk';
+import { V1PushNotificationSerializer } from '@a2a-js/sdk/server';
+import { V03PushNotificationSerializer } from '@a2a-js/sdk/compat/v0_3/server';
+import type { PushConfigRow } from './a2a-tasks.repository';
+
+/** What a receiver's configuration keeps secret: everything, since a URL may carry a token. */
+export interface PushTarget {
+  url: string;
+  token: string;
+  authentication: { scheme: string; credentials: string } | null;
+}
+
+/** What a sealed configuration is bound to: in another row it doesn't open. */
+export function pushContext(tenantId: string, taskId: string, configId: string): string {
+  return `a2a_push_configs/${tenantId}/${taskId}/${configId}`;
+}
+
+/** A configuration as clients read it: with its URL, without its secrets. */
+export function toPushConfig(taskId: string, configId: string, target: PushTarget): TaskPushNotificationConfig {
+  const { url, authentication } = target;
+  return {
+    tenant: '',
+    id: configId,
+    taskId,
+    url,
+    token: '',
+    authentication: authentication ? AuthenticationInfo.fromJSON({ scheme: authentication.scheme }) : undefined,
+  };
+}
+
+/** The POST that tells a receiver of a task, in the form of the protocol version that it registered with. */
+export function toNotification(
+  task: Task,
+  { protocolVersion }: PushConfigRow,
+  { token, authentication }: PushTarget,
+): { headers: Record<string, string>; body: string } {
+  const told: StreamResponse = { payload: { $case: 'task', value: task } };
+  const serializer =
+    protocolVersion === '0.3' ? new V03PushNotificationSerializer() : new V1PushNotificationSerializer();
+  return {
+    body: serializer.serialize(told, task).body,
+    headers: {
+      ...(authentication && {
+        authorization: `${authentication.scheme} ${authentication.credentials}`.trim(),
+      }),
+      ...(token !== '' && { 'x-a2a-notification-token': token }),
+    },
+  };
+}

@@ -1,0 +1,270 @@
+import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
+import { Injectable } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import type { TenantId } from '../auth/tenant';
+import { ApiError } from '../http/api-error';
+import type { IdempotencyRequest } from '../runs/idempotency';
+import { type Agent, A2aAgentsService } from './a2a-agents.service';
+import { A2aCardService } from './a2a-card.service';
+import { A2aPushService } from './a2a-push.service';
+import { A2aStreamsService } from './a2a-streams.service';
+import { A2aTasksService } from './a2a-tasks.service';
+import { type ProtocolVersion, requestedVersion, VERSIONS } from './a2a-version';
+import { a2aErrors } from './a2a.errors';
+import { METHODS_0_3, METHODS_1_0, rpcRequest } from './a2a.schemas';
+import { AssistantAgent } from './assistant-agent';
+
+/** Calls of one batch. */
+const MAX_BATCH = 100;
+/** Calls of a batch that are worked on at once. */
+const AT_ONCE = 10;
+
+type RpcId = string | number | null;
+
+export interface RpcError {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+export interface RpcAnswer {
+  jsonrpc: '2.0';
+  id: RpcId;
+  result?: unknown;
+  error?: RpcError;
+}
+
+export interface RpcRequest {
+  tenantId: TenantId;
+  assistantId: string;
+  /** The body, as text. */
+  body: string;
+  /** `A2A-Version`, from the header or the query. */
+  version: string | undefined;
+  baseUrl: string;
+  signal: AbortSignal;
+  /** Told when the answer has to wait for a run, which may take hours. */
+  onWaiting: () => void;
+  idempotency: IdempotencyRequest | undefined;
+}
+
+/** What is sent back: an object, nothing (to notifications), or answers as they come. */
+export type RpcOutcome =
+  | { kind: 'answer'; status: number; body: RpcAnswer | RpcAnswer[] }
+  | { kind: 'nothing' }
+  | { kind: 'stream'; answers: AsyncGenerator<RpcAnswer, void, undefined> };
+
+interface Call extends RpcRequest {
+  agent: Agent;
+  spoken: ProtocolVersion;
+}
+
+const METHODS: Record<ProtocolVersion, typeof METHODS_1_0> = { '1.0': METHODS_1_0, '0.3': METHODS_0_3 };
+const NEEDS_CONNECTION = new Set(['SendStreamingMessage', 'SubscribeToTask', 'message/stream', 'tasks/resubscribe']);
+/** States in which a stream of 0.3 ends although the task does not. */
+const INTERRUPTED = new Set(['input-required', 'auth-required']);
+
+const rpcErrors = {
+  parse: (detail: string): RpcError => ({ code: -32700, message: `Invalid JSON payload: ${detail}` }),
+  invalidRequest: (detail: string): RpcError => ({
+    code: -32600,
+    message: `Request payload validation error: ${detail}`,
+  }),
+  unknownMethod: (method: string): RpcError => ({ code: -32601, message: 'Method not found', data: { method } }),
+  invalidParams: (violations: { field: string; description: string }[]): RpcError => ({
+    code: -32602,
+    message: `Invalid parameters: ${violations.map(({ field, description }) => `${field}: ${description}`).join('; ')}`,
+    data: [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: violations }],
+  }),
+};
+
+/** JSON-RPC 2.0 around the protocol's library: what a request is, batches, versions, and the check of every parameter. */
+@Injectable()
+export class A2aRpcService {
+  constructor(
+    private readonly agents: A2aAgentsService,
+    private readonly tasks: A2aTasksService,
+    private readonly streams: A2aStreamsService,
+    private readonly push: A2aPushService,
+    private readonly cards: A2aCardService,
+  ) {}
+
+  async handle(request: RpcRequest): Promise<RpcOutcome> {
+    let body: unknown;
+    try {
+      body = JSON.parse(request.body);
+    } catch (error) {
+      return answer(failure(null, rpcErrors.parse(error instanceof Error ? error.message : String(error))));
+    }
+    const spoken = requestedVersion(request.version);
+    if (!spoken) {
+      const error = JsonRpcTransportHandler.mapToJSONRPCError(a2aErrors.version(request.version ?? '', [...VERSIONS]));
+      return answer(failure(idOf(body), error));
+    }
+    let agent: Agent;
+    try {
+      agent = await this.agents.get(request.tenantId, request.assistantId);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return {
+        kind: 'answer',
+        status: error.status,
+        body: failure(idOf(body), { code: -32602, message: error.detail }),
+      };
+    }
+    const call: Call = { ...request, agent, spoken };
+    return Array.isArray(body) ? this.batch(call, body) : this.single(call, body);
+  }
+
+  /** Each call is answered, but for notifications; what needs a connection of its own is refused. */
+  private async batch(call: Call, calls: unknown[]): Promise<RpcOutcome> {
+    if (calls.length === 0) return answer(failure(null, rpcErrors.invalidRequest('an empty batch')));
+    if (calls.length > MAX_BATCH) {
+      return answer(failure(null, rpcErrors.invalidRequest(`a batch of more than ${MAX_BATCH} calls`)));
+    }
+    const answers: (RpcAnswer | undefined)[] = [];
+    for (let from = 0; from < calls.length; from += AT_ONCE) {
+      const some = calls.slice(from, from + AT_ONCE).map(async (body, offset) => {
+        if (NEEDS_CONNECTION.has(methodOf(body))) {
+          return failure(idOf(body), rpcErrors.invalidRequest('a stream can not be part of a batch'));
+        }
+        const { idempotency } = call;
+        const outcome = await this.single(
+          { ...call, idempotency: idempotency && { ...idempotency, route: `${idempotency.route}#${from + offset}` } },
+          body,
+        );
+        return outcome.kind === 'answer' ? (outcome.body as RpcAnswer) : undefined;
+      });
+      answers.push(...(await Promise.all(some)));
+    }
+    const told = answers.filter((one) => one !== undefined);
+    return told.length > 0 ? { kind: 'answer', status: 200, body: told } : { kind: 'nothing' };
+  }
+
+  private async single(call: Call, body: unknown): Promise<RpcOutcome> {
+    const id = idOf(body);
+    const wrong = check(body, call.spoken);
+    if (wrong) return answer(failure(id, wrong));
+    const request = call.spoken === '0.3' ? withDefaults(body as RpcBody) : (body as RpcBody);
+    const outcome = await this.dispatch(call, request);
+    const isNotification = !('id' in request);
+    if (Symbol.asyncIterator in outcome) {
+      const answers = outcome as AsyncGenerator<RpcAnswer, void, undefined>;
+      if (!isNotification) return this.stream(call, id, answers);
+      await answers.return();
+      return { kind: 'nothing' };
+    }
+    return isNotification ? { kind: 'nothing' } : answer(outcome as RpcAnswer);
+  }
+
+  private dispatch(call: Call, request: RpcBody) {
+    const { agent, spoken, signal, onWaiting, idempotency, baseUrl } = call;
+    const { tasks, streams, push } = this;
+    const card = (described: Agent) => this.cards.card(described, baseUrl);
+    const own = idempotency && {
+      ...idempotency,
+      fingerprint: createHash('sha256').update(JSON.stringify(request.params)).digest(),
+    };
+    const handler = new AssistantAgent(
+      agent,
+      { tasks, streams, push, card },
+      { version: spoken, signal, onWaiting, idempotency: own },
+    );
+    const context = new ServerCallContext({ requestedVersion: spoken });
+    return spoken === '1.0'
+      ? new JsonRpcTransportHandler(handler).handle(request, context)
+      : new LegacyJsonRpcTransportHandler(handler).handle(request, context);
+  }
+
+  /** What is wrong before the first event is an answer, behind it the last event. */
+  private async stream(
+    { spoken }: Call,
+    id: RpcId,
+    answers: AsyncGenerator<RpcAnswer, void, undefined>,
+  ): Promise<RpcOutcome> {
+    const toError = (error: unknown): RpcAnswer =>
+      failure(
+        id,
+        spoken === '1.0'
+          ? JsonRpcTransportHandler.mapToJSONRPCError(error)
+          : LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(error),
+      );
+    let first: IteratorResult<RpcAnswer, void>;
+    try {
+      first = await answers.next();
+    } catch (error) {
+      return answer(toError(error));
+    }
+    async function* all(): AsyncGenerator<RpcAnswer, void, undefined> {
+      try {
+        for (let next = first; !next.done; next = await answers.next()) {
+          yield spoken === '0.3' ? withFinal(next.value) : next.value;
+        }
+      } catch (error) {
+        yield toError(error);
+      } finally {
+        await answers.return();
+      }
+    }
+    return { kind: 'stream', answers: all() };
+  }
+}
+
+interface RpcBody extends Record<string, unknown> {
+  jsonrpc: '2.0';
+  method: string;
+  id?: RpcId;
+  params?: Record<string, unknown>;
+}
+
+function answer(body: RpcAnswer): RpcOutcome {
+  return { kind: 'answer', status: 200, body };
+}
+
+function failure(id: RpcId, error: RpcError): RpcAnswer {
+  return { jsonrpc: '2.0', id, error };
+}
+
+function idOf(body: unknown): RpcId {
+  const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : null;
+  return typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id)) ? id : null;
+}
+
+function methodOf(body: unknown): string {
+  return typeof body === 'object' && body !== null && 'method' in body && typeof body.method === 'string'
+    ? body.method
+    : '';
+}
+
+/** What is wrong with a call; the library assumes that nothing is. */
+function check(body: unknown, version: ProtocolVersion): RpcError | undefined {
+  const envelope = rpcRequest.safeParse(body);
+  if (!envelope.success) {
+    const [{ path, message }] = envelope.error.issues;
+    return rpcErrors.invalidRequest([path.join('.'), message].filter((part) => part !== '').join(': '));
+  }
+  const { method, params } = envelope.data;
+  const methods = METHODS[version];
+  if (!Object.hasOwn(methods, method)) return rpcErrors.unknownMethod(method);
+  const parsed = methods[method].safeParse(params);
+  if (parsed.success) return undefined;
+  return rpcErrors.invalidParams(
+    parsed.error.issues.map(({ path, message }) => ({ field: ['params', ...path].join('.'), description: message })),
+  );
+}
+
+/** In 0.3 a message is waited for unless the caller says otherwise; the library takes any configuration for saying so. */
+function withDefaults(request: RpcBody): RpcBody {
+  const configuration = request.params?.configuration as { blocking?: boolean | null } | null | undefined;
+  if (request.method !== 'message/send' || !configuration || typeof configuration.blocking === 'boolean')
+    return request;
+  return { ...request, params: { ...request.params, configuration: { ...configuration, blocking: true } } };
+}
+
+/** In 0.3 the last event of a stream says that it is; the library marks only the ends of tasks. */
+function withFinal(told: RpcAnswer): RpcAnswer {
+  const result = told.result as { kind?: string; status?: { state: string } } | undefined;
+  const isLast = result?.kind === 'status-update' && INTERRUPTED.has(result.status?.state ?? '');
+  return isLast ? { ...told, result: { ...result, final: true } } : told;
+}

@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StreamResponse, TaskStatus } from '@a2a-js/sdk';
+import { Injectable } from '@nestjs/common';
+import { EventLogRepository } from '../streams/event-log.repository';
+import { EventReader } from '../streams/event-reader';
+import type { RunEvent } from '../streams/run-event';
+import type { Agent } from './a2a-agents.service';
+import { artifactsOf, isInFlight, statusOf } from './a2a-task.mapper';
+import type { TaskRow } from './a2a-tasks.repository';
+import { A2aTasksService } from './a2a-tasks.service';
+import { endsTurn, TurnEvents } from './turn-events';
+
+/** How often a subscriber of a task that waits for an answer looks whether it has come. */
+const WAIT_POLL_MS = 1_000;
+
+export interface FollowOptions {
+  historyLength?: number | undefined;
+  /** Goes on behind a question, to the task's end. */
+  throughQuestions: boolean;
+  signal: AbortSignal;
+}
+
+/** Tasks as they go, from the event logs of their runs: whoever executes them, and whichever replica is asked. */
+@Injectable()
+export class A2aStreamsService {
+  constructor(
+    private readonly tasks: A2aTasksService,
+    private readonly reader: EventReader,
+    private readonly log: EventLogRepository,
+  ) {}
+
+  /** Resolves to the task when its turn is over (or it was called off), or when the signal says so. */
+  async settled(agent: Agent, task: TaskRow, signal: AbortSignal): Promise<TaskRow> {
+    let row = task;
+    while (isInFlight(row) && !signal.aborted) {
+      for await (const events of this.follow(agent, row, -1, signal)) if (events.some(endsTurn)) break;
+      row = await this.tasks.get(agent, row.taskId);
+    }
+    return row;
+  }
+
+  /** The task as it is now, then what happens to it; ends with its turn, or with the task. */
+  async *stream(agent: Agent, task: TaskRow, options: FollowOptions): AsyncGenerator<StreamResponse, void, undefined> {
+    const { signal, historyLength, throughQuestions } = options;
+    let row = task;
+    let { events, after } = await this.catchUp(row);
+    for (let now = await this.tasks.get(agent, row.taskId); ; now = await this.tasks.get(agent, row.taskId)) {
+      const isSameTurn = now.runId === row.runId;
+      row = now;
+      if (isSameTurn) break;
+      ({ events, after } = await this.catchUp(row));
+    }
+    const answerSoFar = isInFlight(row) ? events.soFar : undefined;
+    const [told] = await this.tasks.render([row], { historyLength, answerSoFar });
+    yield { payload: { $case: 'task', value: told } };
+    while (!signal.aborted) {
+      if (isInFlight(row)) {
+        yield* this.turn(agent, row, events, after, signal);
+        if (signal.aborted) return;
+        const now = await this.tasks.get(agent, row.taskId);
+        if (now.runId === row.runId) {
+          yield* events.finish(artifactsOf(now));
+          yield await this.ending(now);
+        }
+        row = now;
+      } else if (row.state === 'input-required' && throughQuestions) {
+        const asked = row;
+        row = await this.answered(agent, asked, signal);
+        if (!signal.aborted && row.runId === asked.runId) yield await this.ending(row);
+        // An answer may have been worked off since the last look: its turn is told all the same.
+        else if (!signal.aborted) row = { ...row, state: 'submitted' };
+      } else return;
+      events = new TurnEvents(row);
+      after = -1;
+    }
+  }
+
+  private async *turn(
+    agent: Agent,
+    task: TaskRow,
+    events: TurnEvents,
+    after: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<StreamResponse> {
+    let isToldToWork = task.state === 'working';
+    for await (const page of this.follow(agent, task, after, signal)) {
+      for (const event of page) {
+        if (!isToldToWork && event.event === 'metadata') {
+          isToldToWork = true;
+          yield status(task, { ...statusOf({ ...task, state: 'working' }), timestamp: new Date().toISOString() });
+        }
+        yield* events.translate(event);
+      }
+    }
+  }
+
+  /** Where the task came to rest, with the question that it asks. */
+  private async ending(row: TaskRow): Promise<StreamResponse> {
+    const [now] = await this.tasks.render([row], { historyLength: 0, withArtifacts: false });
+    return status(row, now.status);
+  }
+
+  /** Takes in what the log holds by now; `after` is where to go on. */
+  private async catchUp(task: TaskRow): Promise<{ events: TurnEvents; after: number }> {
+    const events = new TurnEvents(task);
+    let after = -1;
+    for (;;) {
+      const [page] = await this.log.readMany([{ runId: task.runId, after }]);
+      const ending = page.findIndex(endsTurn);
+      for (const event of ending < 0 ? page : page.slice(0, ending)) {
+        events.absorb(event);
+        after = event.seq;
+      }
+      if (page.length === 0 || ending >= 0) return { events, after };
+    }
+  }
+
+  private follow(
+    agent: Agent,
+    { taskId, runId }: TaskRow,
+    after: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<RunEvent[]> {
+    const isOver = async (): Promise<boolean> => {
+      const now = await this.tasks.get(agent, taskId);
+      return now.runId !== runId || !isInFlight(now);
+    };
+    return this.reader.follow(runId, after, signal, isOver);
+  }
+
+  private async answered(agent: Agent, task: TaskRow, signal: AbortSignal): Promise<TaskRow> {
+    for (;;) {
+      await sleep(WAIT_POLL_MS, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return task;
+      const now = await this.tasks.get(agent, task.taskId);
+      if (now.state !== 'input-required' || now.runId !== task.runId) return now;
+    }
+  }
+}
+
+function status({ taskId, contextId }: TaskRow, value: TaskStatus | undefined): StreamResponse {
+  return { payload: { $case: 'statusUpdate', value: { taskId, contextId, status: value, metadata: undefined } } };
+}

@@ -1,0 +1,91 @@
+import { Artifact, Message, Role, type Task, TaskState, type TaskStatus, type Part } from '@a2a-js/sdk';
+import { v5 as uuidv5 } from 'uuid';
+import { tailorParts, textPart } from './a2a-content';
+import type { TaskPhase, TaskRow } from './a2a-tasks.repository';
+
+export const STATES: Record<TaskPhase, TaskState> = {
+  submitted: TaskState.TASK_STATE_SUBMITTED,
+  working: TaskState.TASK_STATE_WORKING,
+  'input-required': TaskState.TASK_STATE_INPUT_REQUIRED,
+  completed: TaskState.TASK_STATE_COMPLETED,
+  failed: TaskState.TASK_STATE_FAILED,
+  canceled: TaskState.TASK_STATE_CANCELED,
+};
+
+export const isInFlight = ({ state }: TaskRow): boolean => state === 'submitted' || state === 'working';
+export const isTerminal = (row: TaskRow): boolean => !isInFlight(row) && row.state !== 'input-required';
+
+/** The agent's words, in the task's name. The id is a function of the occasion: told twice, it is the same message. */
+export function agentMessage(
+  { taskId, contextId }: Pick<TaskRow, 'taskId' | 'contextId'>,
+  occasion: string,
+  parts: Part[],
+): Message {
+  return {
+    messageId: uuidv5(occasion, taskId),
+    contextId,
+    taskId,
+    role: Role.ROLE_AGENT,
+    parts,
+    metadata: undefined,
+    extensions: [],
+    referenceTaskIds: [],
+  };
+}
+
+export function parseMessages(texts: string[]): Message[] {
+  return texts.map((text) => Message.fromJSON(JSON.parse(text)));
+}
+
+/** The artifacts in the forms that the client of the latest turn accepts. */
+export function artifactsOf({ artifacts, outputModes }: TaskRow): Artifact[] {
+  return (JSON.parse(artifacts) as unknown[])
+    .map((artifact) => Artifact.fromJSON(artifact))
+    .map((artifact) => ({ ...artifact, parts: tailorParts(artifact.parts, outputModes) }));
+}
+
+/** @param question what the agent asked last; told while it waits for the answer */
+export function statusOf(row: TaskRow, question?: Message): TaskStatus {
+  return {
+    state: STATES[row.state],
+    message: statusMessage(row, question),
+    timestamp: row.statusAt.toISOString(),
+  };
+}
+
+function statusMessage(row: TaskRow, question: Message | undefined): Message | undefined {
+  if (row.state === 'input-required' && question) {
+    return { ...question, parts: tailorParts(question.parts, row.outputModes) };
+  }
+  if (row.state === 'failed') {
+    const { error, message } = row.error ?? { error: 'Error', message: 'The run failed' };
+    return agentMessage(row, `${row.runId}/failed`, [textPart(`${error}: ${message}`)]);
+  }
+  if (row.state === 'canceled' && row.superseded) {
+    return agentMessage(row, `${row.runId}/superseded`, [
+      textPart('The conversation went on without an answer to this task'),
+    ]);
+  }
+  return undefined;
+}
+
+export interface TaskView {
+  /** All messages that are to be shown; the last of the agent's is the question of a waiting task. */
+  messages: Message[];
+  question?: Message;
+  withArtifacts: boolean;
+}
+
+export function toTask(row: TaskRow, { messages, question, withArtifacts }: TaskView): Task {
+  return {
+    id: row.taskId,
+    contextId: row.contextId,
+    status: statusOf(row, question),
+    artifacts: withArtifacts ? artifactsOf(row) : [],
+    history: messages,
+    metadata: { assistant_id: row.assistantId, thread_id: row.threadId, run_id: row.runId },
+  };
+}
+
+export const lastOfAgent = (messages: Message[]): Message | undefined =>
+  messages.filter(({ role }) => role === Role.ROLE_AGENT).at(-1);

@@ -1,0 +1,270 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource, EntityManager } from 'typeorm';
+import type { TenantId } from '../auth/tenant';
+import type { RunError } from '../graphs/host/protocol';
+
+export const TASK_STATES = ['submitted', 'working', 'input-required', 'completed', 'failed', 'canceled'] as const;
+export type TaskPhase = (typeof TASK_STATES)[number];
+
+/** A task as its rows tell it. */
+export interface TaskRow {
+  taskId: string;
+  tenantId: TenantId;
+  assistantId: string;
+  threadId: string;
+  contextId: string;
+  /** The run of the latest turn. */
+  runId: string;
+  outputModes: string[];
+  /** JSON text of a list of artifacts. */
+  artifacts: string;
+  state: TaskPhase;
+  /** Another run has taken the conversation on while the task waited for its answer. */
+  superseded: boolean;
+  statusAt: Date;
+  error: RunError | null;
+}
+
+export interface NewTask {
+  taskId: string;
+  assistantId: string;
+  threadId: string;
+  contextId: string;
+  outputModes: string[];
+}
+
+export interface TaskFilter {
+  contextId?: string;
+  state?: TaskPhase;
+  /** Tasks whose status is not older. */
+  since?: Date;
+}
+
+/** Where a page begins: behind this task. */
+export interface TaskCursor {
+  statusAt: string;
+  taskId: string;
+}
+
+export interface PushConfigRow {
+  taskId: string;
+  configId: string;
+  protocolVersion: string;
+  sealed: string;
+}
+
+/**
+ * The run of the latest turn says where the task is. A run that asked and was overtaken by another run of its thread can't
+ * be answered any more.
+ */
+const TASKS = `
+  SELECT task.task_id AS "taskId", task.tenant_id AS "tenantId", task.assistant_id AS "assistantId",
+    task.thread_id AS "threadId", task.context_id AS "contextId", task.run_id AS "runId",
+    task.output_modes AS "outputModes", task.artifacts, run.error,
+    CASE
+      WHEN task.canceled_at IS NOT NULL OR run.run_id IS NULL OR run.status = 'interrupted' THEN 'canceled'
+      WHEN run.status = 'pending' THEN 'submitted'
+      WHEN run.status = 'running' THEN 'working'
+      WHEN run.status IN ('error', 'timeout') THEN 'failed'
+      WHEN NOT task.awaits_input THEN 'completed'
+      WHEN overtaken.by_other THEN 'canceled'
+      ELSE 'input-required'
+    END AS state,
+    coalesce(overtaken.by_other, false) AS superseded,
+    date_trunc('milliseconds', coalesce(task.canceled_at, run.updated_at, task.created_at)) AS "statusAt"
+  FROM a2a_tasks task
+  LEFT JOIN runs run ON run.run_id = task.run_id AND run.tenant_id = task.tenant_id
+  LEFT JOIN LATERAL (
+    SELECT EXISTS (SELECT 1 FROM runs later WHERE later.thread_id = task.thread_id AND later.run_id > task.run_id) AS by_other
+  ) overtaken ON task.awaits_input`;
+
+/** Tasks, the messages that were exchanged, and who is told of their ends. */
+@Injectable()
+export class A2aTasksRepository {
+  constructor(@InjectDataSource() private readonly database: DataSource) {}
+
+  async insert(manager: EntityManager, tenantId: TenantId, task: NewTask): Promise<void> {
+    await manager.query(
+      `INSERT INTO a2a_tasks (task_id, tenant_id, assistant_id, thread_id, context_id, run_id, output_modes)
+       VALUES ($1, $2, $3, $4, $5, $1, $6)`,
+      [task.taskId, tenantId, task.assistantId, task.threadId, task.contextId, task.outputModes],
+    );
+  }
+
+  /** Gives a waiting task its next turn; resolves to false when somebody else has answered it or called it off. */
+  async resume(
+    manager: EntityManager,
+    tenantId: TenantId,
+    task: TaskRow,
+    runId: string,
+    outputModes: string[],
+  ): Promise<boolean> {
+    const [, count]: [unknown, number] = await manager.query(
+      `UPDATE a2a_tasks SET run_id = $4, awaits_input = false, output_modes = $5
+       WHERE tenant_id = $1 AND task_id = $2 AND run_id = $3 AND awaits_input AND canceled_at IS NULL`,
+      [tenantId, task.taskId, task.runId, runId, outputModes],
+    );
+    return count > 0;
+  }
+
+  /** Calls a waiting task off; resolves to false when it doesn't wait any more. */
+  async cancelWaiting(manager: EntityManager, task: TaskRow): Promise<boolean> {
+    const [, count]: [unknown, number] = await manager.query(
+      `UPDATE a2a_tasks SET canceled_at = clock_timestamp()
+       WHERE tenant_id = $1 AND task_id = $2 AND run_id = $3 AND awaits_input AND canceled_at IS NULL`,
+      [task.tenantId, task.taskId, task.runId],
+    );
+    return count > 0;
+  }
+
+  /** Calls off whatever waits on the thread, because its conversation goes on without it. */
+  async supersede(manager: EntityManager, tenantId: TenantId, threadId: string): Promise<TaskRow[]> {
+    const [superseded]: [{ task_id: string }[], number] = await manager.query(
+      `UPDATE a2a_tasks SET canceled_at = clock_timestamp()
+       WHERE tenant_id = $1 AND thread_id = $2 AND awaits_input AND canceled_at IS NULL RETURNING task_id`,
+      [tenantId, threadId],
+    );
+    if (superseded.length === 0) return [];
+    return manager.query(`${TASKS} WHERE task.tenant_id = $1 AND task.task_id = ANY($2::uuid[])`, [
+      tenantId,
+      superseded.map(({ task_id }) => task_id),
+    ]);
+  }
+
+  /** Writes what a turn left, and resolves to the task as it is then; to null when the run is no task's. */
+  async closeTurn(
+    manager: EntityManager,
+    tenantId: TenantId,
+    runId: string,
+    { awaitsInput, artifacts }: { awaitsInput: boolean; artifacts: string },
+  ): Promise<TaskRow | null> {
+    const [, count]: [unknown, number] = await manager.query(
+      `UPDATE a2a_tasks SET awaits_input = $3, artifacts = $4 WHERE tenant_id = $1 AND run_id = $2`,
+      [tenantId, runId, awaitsInput, artifacts],
+    );
+    if (count === 0) return null;
+    const [row]: TaskRow[] = await manager.query(`${TASKS} WHERE task.tenant_id = $1 AND task.run_id = $2`, [
+      tenantId,
+      runId,
+    ]);
+    return row ?? null;
+  }
+
+  /** @param assistantId undefined for whichever assistant has it */
+  async find(tenantId: TenantId, taskId: string, assistantId?: string): Promise<TaskRow | null> {
+    const [row]: TaskRow[] = await this.database.query(
+      `${TASKS} WHERE task.tenant_id = $1 AND task.task_id = $2 AND task.assistant_id = coalesce($3, task.assistant_id)`,
+      [tenantId, taskId, assistantId ?? null],
+    );
+    return row ?? null;
+  }
+
+  /** A page of tasks, the one whose status changed last first, and how many match in all. */
+  async list(
+    tenantId: TenantId,
+    assistantId: string,
+    filter: TaskFilter,
+    page: { size: number; after?: TaskCursor },
+  ): Promise<{ rows: TaskRow[]; total: number }> {
+    const parameters = [
+      tenantId,
+      assistantId,
+      filter.contextId ?? null,
+      filter.state ?? null,
+      filter.since ?? null,
+      page.after?.statusAt ?? null,
+      page.after?.taskId ?? null,
+      page.size,
+    ];
+    const rows: (TaskRow & { total: string })[] = await this.database.query(
+      `WITH matching AS (
+         SELECT * FROM (
+           ${TASKS} WHERE task.tenant_id = $1 AND task.assistant_id = $2 AND ($3::text IS NULL OR task.context_id = $3)
+         ) found
+         WHERE ($4::text IS NULL OR state = $4) AND ($5::timestamptz IS NULL OR "statusAt" >= $5)
+       )
+       SELECT page.*, counted.total FROM (SELECT count(*) AS total FROM matching) counted
+       LEFT JOIN LATERAL (
+         SELECT * FROM matching
+         WHERE $6::timestamptz IS NULL OR ("statusAt", "taskId") < ($6::timestamptz, $7::uuid)
+         ORDER BY "statusAt" DESC, "taskId" DESC LIMIT $8
+       ) page ON true
+       ORDER BY page."statusAt" DESC, page."taskId" DESC`,
+      parameters,
+    );
+    return {
+      total: Number(rows[0]?.total ?? 0),
+      rows: rows.filter(({ taskId }) => (taskId as string | null) !== null).map(({ total: _, ...row }) => row),
+    };
+  }
+
+  async addMessage(manager: EntityManager, tenantId: TenantId, taskId: string, message: string): Promise<void> {
+    await manager.query(`INSERT INTO a2a_messages (task_id, tenant_id, message) VALUES ($1, $2, $3)`, [
+      taskId,
+      tenantId,
+      message,
+    ]);
+  }
+
+  /** The last messages of each task as JSON texts, oldest first. */
+  async messages(
+    tenantId: TenantId,
+    taskIds: string[],
+    limit: number | undefined,
+    manager: EntityManager = this.database.manager,
+  ): Promise<Map<string, string[]>> {
+    const rows: { task_id: string; message: string }[] =
+      limit === 0
+        ? []
+        : await manager.query(
+            `SELECT task_id, message FROM unnest($2::uuid[]) AS asked (task_id)
+             CROSS JOIN LATERAL (
+               SELECT seq, message FROM a2a_messages
+               WHERE a2a_messages.task_id = asked.task_id AND tenant_id = $1 ORDER BY seq DESC LIMIT $3
+             ) AS recent ORDER BY seq`,
+            [tenantId, taskIds, limit ?? null],
+          );
+    const messages = new Map<string, string[]>(taskIds.map((taskId) => [taskId, []]));
+    for (const { task_id, message } of rows) messages.get(task_id)?.push(message);
+    return messages;
+  }
+
+  async putPushConfig(
+    tenantId: TenantId,
+    config: PushConfigRow,
+    manager: EntityManager = this.database.manager,
+  ): Promise<void> {
+    await manager.query(
+      `INSERT INTO a2a_push_configs (task_id, config_id, tenant_id, protocol_version, sealed) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (task_id, config_id) DO UPDATE SET protocol_version = excluded.protocol_version, sealed = excluded.sealed
+       WHERE a2a_push_configs.tenant_id = $3`,
+      [config.taskId, config.configId, tenantId, config.protocolVersion, config.sealed],
+    );
+  }
+
+  /** Oldest first. */
+  pushConfigs(
+    tenantId: TenantId,
+    taskId: string,
+    manager: EntityManager = this.database.manager,
+  ): Promise<PushConfigRow[]> {
+    return manager.query(
+      `SELECT task_id AS "taskId", config_id AS "configId", protocol_version AS "protocolVersion", sealed
+       FROM a2a_push_configs WHERE tenant_id = $1 AND task_id = $2 ORDER BY created_at, config_id`,
+      [tenantId, taskId],
+    );
+  }
+
+  async deletePushConfig(tenantId: TenantId, taskId: string, configId: string): Promise<void> {
+    await this.database.query(`DELETE FROM a2a_push_configs WHERE tenant_id = $1 AND task_id = $2 AND config_id = $3`, [
+      tenantId,
+      taskId,
+      configId,
+    ]);
+  }
+
+  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.database.transaction(work);
+  }
+}

@@ -1,0 +1,214 @@
+import { type Artifact, Message, type SendMessageRequest, type Task } from '@a2a-js/sdk';
+import { Injectable, Logger } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { validate as isUuid, v5 as uuidv5, v7 as uuidv7 } from 'uuid';
+import { ApiError } from '../http/api-error';
+import type { IdempotencyRequest } from '../runs/idempotency';
+import type { RunEntity } from '../runs/run.entity';
+import { createRunSchema } from '../runs/runs.schemas';
+import { RunsService } from '../runs/runs.service';
+import type { DeliveryReference } from '../temporal/webhook-orchestrator';
+import { ThreadsService } from '../threads/threads.service';
+import type { Agent } from './a2a-agents.service';
+import { answerOf, checkModes, inputOf, type Interrupt } from './a2a-input';
+import { A2aPushService } from './a2a-push.service';
+import { isTerminal, lastOfAgent, parseMessages, toTask } from './a2a-task.mapper';
+import { A2aTasksRepository, type TaskCursor, type TaskFilter, type TaskRow } from './a2a-tasks.repository';
+import { a2aErrors } from './a2a.errors';
+import { A2aTurns, CONTEXT_KEY, TASK_KEY } from './a2a-turns';
+
+/** Where the ids of contexts that are no UUIDs become ids of threads: the same one in the same tenant, always. */
+const CONTEXT_NAMESPACE = '0b3f6a52-5f0c-4a57-9d0e-2f4f6f1f7c11';
+
+/** How the caller wants a task told. */
+export interface TaskOptions {
+  /** Messages at the most; undefined for all. */
+  historyLength?: number | undefined;
+  withArtifacts?: boolean;
+  /** The answer as far as it was streamed, for a task at work. */
+  answerSoFar?: Artifact | undefined;
+}
+
+/** Tasks as runs: a message makes a run, or answers the one that asked; everything that is told of a task is read from rows. */
+@Injectable()
+export class A2aTasksService {
+  private readonly logger = new Logger('A2a');
+
+  constructor(
+    private readonly tasks: A2aTasksRepository,
+    private readonly runs: RunsService,
+    private readonly threads: ThreadsService,
+    private readonly turns: A2aTurns,
+    private readonly push: A2aPushService,
+  ) {}
+
+  /**
+   * Takes a message: a new task, or the next turn of one that waits for it.
+   * @throws the protocol's errors; {ApiError} of the runs
+   */
+  async send(
+    agent: Agent,
+    { message, configuration }: SendMessageRequest,
+    version: string,
+    idempotency?: IdempotencyRequest,
+  ): Promise<TaskRow> {
+    if (!message) throw a2aErrors.noInput();
+    const outputModes = configuration?.acceptedOutputModes ?? [];
+    checkModes(agent, message, outputModes);
+    const push = configuration?.taskPushNotificationConfig;
+    if (push) await this.push.check(push);
+    const register = async (manager: EntityManager, taskId: string): Promise<void> => {
+      if (push) await this.push.put(agent.tenantId, taskId, push, version, manager);
+    };
+    const turn = { agent, message, outputModes, register, idempotency };
+    return message.taskId ? this.resume(turn) : this.begin(turn);
+  }
+
+  /** @throws TaskNotFoundError, also for a task of another tenant or another assistant */
+  async get({ tenantId, assistant }: Agent, taskId: string): Promise<TaskRow> {
+    const row = isUuid(taskId) ? await this.tasks.find(tenantId, taskId, assistant.assistantId) : null;
+    if (!row) throw a2aErrors.taskNotFound(taskId);
+    return row;
+  }
+
+  list(
+    { tenantId, assistant }: Agent,
+    filter: TaskFilter,
+    page: { size: number; after?: TaskCursor },
+  ): Promise<{ rows: TaskRow[]; total: number }> {
+    return this.tasks.list(tenantId, assistant.assistantId, filter, page);
+  }
+
+  /**
+   * Ends a task. One that waits is over at once; one at work is when its worker has let go of it.
+   * @throws TaskNotCancelableError
+   */
+  async cancel(task: TaskRow): Promise<void> {
+    if (isTerminal(task)) throw a2aErrors.notCancelable(task.taskId, task.state);
+    if (task.state === 'input-required') return this.cancelWaiting(task);
+    try {
+      await this.runs.cancel(task.tenantId, task.runId, 'interrupt', task.threadId);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+      // It has ended between the look and the cancellation.
+      const now = await this.tasks.find(task.tenantId, task.taskId);
+      if (now?.state === 'input-required') return this.cancelWaiting(now);
+      throw a2aErrors.notCancelable(task.taskId, now?.state ?? 'gone');
+    }
+  }
+
+  /** The tasks as the protocol has them. */
+  async render(rows: TaskRow[], { historyLength, withArtifacts = true, answerSoFar }: TaskOptions): Promise<Task[]> {
+    if (rows.length === 0) return [];
+    const ids = rows.map(({ taskId }) => taskId);
+    // The question of a waiting task is told with its status, however little history is asked for.
+    const texts = await this.tasks.messages(rows[0].tenantId, ids, historyLength && Math.max(historyLength, 1));
+    const asking = historyLength === 0 ? rows.filter(({ state }) => state === 'input-required') : [];
+    const questions = await this.tasks.messages(
+      rows[0].tenantId,
+      asking.map(({ taskId }) => taskId),
+      1,
+    );
+    return rows.map((row) => {
+      const messages = parseMessages(texts.get(row.taskId) ?? []);
+      const question = lastOfAgent(messages) ?? lastOfAgent(parseMessages(questions.get(row.taskId) ?? []));
+      const task = toTask(row, { messages, ...(question && { question }), withArtifacts });
+      return answerSoFar ? { ...task, artifacts: [answerSoFar] } : task;
+    });
+  }
+
+  private async begin({ agent, message, outputModes, register, idempotency }: Turn): Promise<TaskRow> {
+    const { tenantId } = agent;
+    const contextId = message.contextId === '' ? uuidv7() : message.contextId;
+    const threadId = isUuid(contextId)
+      ? contextId.toLowerCase()
+      : uuidv5(`${tenantId}/${contextId}`, CONTEXT_NAMESPACE);
+    const input = inputOf(agent, message);
+    let superseded: DeliveryReference[] = [];
+    const alongside = async (manager: EntityManager, run: RunEntity): Promise<void> => {
+      for (const task of await this.tasks.supersede(manager, tenantId, threadId)) {
+        superseded = superseded.concat(await this.turns.notify(manager, task));
+      }
+      const { runId: taskId, assistantId } = run;
+      await this.tasks.insert(manager, tenantId, { taskId, assistantId, threadId, contextId, outputModes });
+      await this.remember(manager, agent, message, taskId, contextId);
+      await register(manager, taskId);
+    };
+    const body = runBody(agent, { input, metadata: { [CONTEXT_KEY]: contextId } });
+    const run = await this.runs.create(tenantId, threadId, body, idempotency, alongside).catch((error: unknown) => {
+      if (error instanceof ApiError && error.code === 'thread_not_found') throw a2aErrors.contextRefused();
+      throw error;
+    });
+    this.turns.start(superseded);
+    return this.rowOf(agent, run);
+  }
+
+  private async resume({ agent, message, outputModes, register, idempotency }: Turn): Promise<TaskRow> {
+    const { tenantId } = agent;
+    const task = await this.get(agent, message.taskId);
+    const { taskId, contextId, threadId } = task;
+    if (message.contextId !== '' && message.contextId !== contextId) throw a2aErrors.otherContext(taskId);
+    if (isTerminal(task)) throw a2aErrors.taskEnded(taskId, task.state);
+    if (task.state !== 'input-required') throw a2aErrors.taskAtWork(taskId);
+    const { interrupts } = await this.threads.get(tenantId, threadId);
+    const answer = answerOf(message, Object.values(interrupts).flat() as Interrupt[]);
+    const alongside = async (manager: EntityManager, run: RunEntity): Promise<void> => {
+      if (!(await this.tasks.resume(manager, tenantId, task, run.runId, outputModes)))
+        throw a2aErrors.taskAtWork(taskId);
+      await this.remember(manager, agent, message, taskId, contextId);
+      await register(manager, taskId);
+    };
+    const metadata = { [TASK_KEY]: taskId, [CONTEXT_KEY]: contextId };
+    const body = runBody(agent, { ...(answer ? { command: answer } : { input: null }), metadata });
+    return this.rowOf(agent, await this.runs.create(tenantId, threadId, body, idempotency, alongside));
+  }
+
+  private async rowOf(agent: Agent, { runId, metadata }: RunEntity): Promise<TaskRow> {
+    return this.get(agent, (metadata[TASK_KEY] as string | undefined) ?? runId);
+  }
+
+  private async remember(
+    manager: EntityManager,
+    { tenantId }: Agent,
+    message: Message,
+    taskId: string,
+    contextId: string,
+  ): Promise<void> {
+    const json = Message.toJSON({ ...message, taskId, contextId });
+    await this.tasks.addMessage(manager, tenantId, taskId, JSON.stringify(json));
+  }
+
+  private async cancelWaiting(task: TaskRow): Promise<void> {
+    const notifications = await this.tasks.transaction(async (manager) => {
+      if (!(await this.tasks.cancelWaiting(manager, task))) throw a2aErrors.taskAtWork(task.taskId);
+      return this.turns.notify(manager, { ...task, state: 'canceled', superseded: false, statusAt: new Date() });
+    });
+    this.turns.start(notifications);
+    try {
+      // The graph waits for nobody any more: its thread is free for the next task.
+      await this.threads.updateState(task.tenantId, task.threadId, { as_node: '__end__' });
+    } catch (error) {
+      const { taskId: task_id, threadId: thread_id } = task;
+      this.logger.warn({ err: error, task_id, thread_id }, 'The thread of a canceled task keeps its interrupt');
+    }
+  }
+}
+
+interface Turn {
+  agent: Agent;
+  message: Message;
+  outputModes: string[];
+  register: (manager: EntityManager, taskId: string) => Promise<void>;
+  idempotency: IdempotencyRequest | undefined;
+}
+
+function runBody({ assistant, talks }: Agent, given: Record<string, unknown>) {
+  return createRunSchema.parse({
+    assistant_id: assistant.assistantId,
+    // A graph that talks is told by its tokens, any other by its steps.
+    stream_mode: [talks ? 'messages-tuple' : 'updates', 'custom'],
+    multitask_strategy: 'enqueue',
+    if_not_exists: 'create',
+    ...given,
+  });
+}

@@ -1,0 +1,97 @@
+import { Artifact, Message } from '@a2a-js/sdk';
+import { Injectable, Logger } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { TenantId } from '../auth/tenant';
+import { SecretBox } from '../crypto/secret-box';
+import type { RunEnding } from '../runs/run-ending';
+import type { RunEntity } from '../runs/run.entity';
+import { type DeliveryReference, WebhookOrchestrator } from '../temporal/webhook-orchestrator';
+import { DeliveriesService } from '../webhooks/deliveries.service';
+import { type Outcome, outcomeOf } from './a2a-outcome';
+import { type PushTarget, pushContext, toNotification } from './a2a-push';
+import { agentMessage, lastOfAgent, parseMessages, toTask } from './a2a-task.mapper';
+import { A2aTasksRepository, type PushConfigRow, type TaskRow } from './a2a-tasks.repository';
+
+/** In a run's metadata: the task that it is a turn of. */
+export const TASK_KEY = 'a2a_task_id';
+export const CONTEXT_KEY = 'a2a_context_id';
+
+/** What the end of a run means for its agent-to-agent task: written in the transaction that ends the run. */
+@Injectable()
+export class A2aTurns {
+  private readonly logger = new Logger('A2a');
+
+  constructor(
+    private readonly tasks: A2aTasksRepository,
+    private readonly deliveries: DeliveriesService,
+    private readonly secrets: SecretBox,
+    private readonly orchestrator: WebhookOrchestrator,
+  ) {}
+
+  /**
+   * Keeps the answer and the question, and enqueues the push notifications. A run that is no task's turn costs nothing.
+   * @returns the deliveries, to be started when the transaction is committed
+   */
+  async close(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<DeliveryReference[]> {
+    if (run.metadata[TASK_KEY] === undefined && run.metadata[CONTEXT_KEY] === undefined) return [];
+    const tenantId = run.tenantId as TenantId;
+    const { awaitsInput, artifacts, question } = this.outcome(run, ending);
+    const json = JSON.stringify(artifacts.map((artifact) => Artifact.toJSON(artifact)));
+    const task = await this.tasks.closeTurn(manager, tenantId, run.runId, { awaitsInput, artifacts: json });
+    if (!task) return [];
+    if (question.length > 0) {
+      const asked = agentMessage(task, `${run.runId}/question`, question);
+      await this.tasks.addMessage(manager, tenantId, task.taskId, JSON.stringify(Message.toJSON(asked)));
+    }
+    return this.notify(manager, task);
+  }
+
+  /** Tells every receiver of the task where it is now, in the caller's transaction. */
+  async notify(manager: EntityManager, task: TaskRow): Promise<DeliveryReference[]> {
+    const { tenantId, taskId, runId, threadId } = task;
+    const configs = await this.tasks.pushConfigs(tenantId, taskId, manager);
+    if (configs.length === 0) return [];
+    const texts = (await this.tasks.messages(tenantId, [taskId], undefined, manager)).get(taskId) ?? [];
+    const messages = parseMessages(texts);
+    const told = toTask(task, { messages, question: lastOfAgent(messages), withArtifacts: true });
+    const started: DeliveryReference[] = [];
+    for (const config of configs) {
+      const target = this.open(task, config);
+      if (!target) continue;
+      const delivery = { tenantId, runId, threadId, url: target.url, ...toNotification(told, config, target) };
+      const deliveryId = await this.deliveries.enqueueNotification(manager, delivery);
+      if (deliveryId) started.push({ deliveryId, tenantId, runId, threadId });
+    }
+    return started;
+  }
+
+  /** Not awaited: they are stored, and what isn't started here the sweep starts. */
+  start(deliveries: DeliveryReference[]): void {
+    for (const delivery of deliveries) {
+      this.orchestrator.start(delivery).catch((error: unknown) => {
+        const { deliveryId: delivery_id } = delivery;
+        this.logger.warn({ err: error, delivery_id }, 'Notification not started yet: the sweep will do it');
+      });
+    }
+  }
+
+  /** A run's end must not fail for a receiver that was registered under a key which is gone. */
+  private open({ tenantId, taskId }: TaskRow, { configId, sealed }: PushConfigRow): PushTarget | undefined {
+    try {
+      return JSON.parse(this.secrets.open(sealed, pushContext(tenantId, taskId, configId))) as PushTarget;
+    } catch (error) {
+      this.logger.error({ err: error, task_id: taskId, config_id: configId }, 'Push notification left out');
+      return undefined;
+    }
+  }
+
+  /** A run's end must not fail for a state that nobody can read as an answer. */
+  private outcome(run: RunEntity, ending: RunEnding): Outcome {
+    try {
+      return outcomeOf(ending);
+    } catch (error) {
+      this.logger.error({ err: error, run_id: run.runId }, 'The answer of the task could not be read from its state');
+      return { awaitsInput: false, artifacts: [], question: [] };
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags, ApiAcceptedResponse } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { Tenant, type TenantId } from '../auth/tenant';
+import { Idempotency, type IdempotencyRequest } from '../runs/idempotency';
+import { A2aExchange } from './a2a-exchange';
+import { agentCardSchema, agentParam, cardQuery, rpcAnswerSchema, rpcCallSchema } from './a2a.schemas';
+
+type AgentParam = z.infer<typeof agentParam>;
+
+/** The handler reads the body itself, so its description is written down here. */
+const RPC_BODY = { schema: z.toJSONSchema(z.union([rpcCallSchema, z.array(rpcCallSchema)])) } as Parameters<
+  typeof ApiBody
+>[0];
+
+const VERSION_HEADER = {
+  name: 'A2A-Version',
+  required: false,
+  description: 'Version of the protocol, as Major.Minor: 1.0 or 0.3; none means 0.3',
+};
+
+/** Assistants as agents to other agents. A graph's name is accepted wherever an assistant's id is. */
+@ApiTags('A2A')
+@Controller()
+export class A2aController {
+  constructor(private readonly exchange: A2aExchange) {}
+
+  /** The card of the agent that `assistant_id` names, else of the one that this deployment means. */
+  @Get('.well-known/agent-card.json')
+  @ApiOperation({ summary: "An agent's card, at the well-known address" })
+  @ApiHeader(VERSION_HEADER)
+  @ApiOkResponse({ standardSchema: agentCardSchema })
+  wellKnownCard(
+    @Tenant() tenantId: TenantId,
+    @Query({ schema: cardQuery }) { assistant_id }: z.infer<typeof cardQuery>,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.exchange.card(tenantId, assistant_id, request, reply);
+  }
+
+  @Get([
+    'a2a/:assistant_id',
+    'a2a/:assistant_id/.well-known/agent-card.json',
+    'a2a/:assistant_id/.well-known/agent.json',
+  ])
+  @ApiOperation({ summary: "An agent's card" })
+  @ApiHeader(VERSION_HEADER)
+  @ApiOkResponse({ standardSchema: agentCardSchema })
+  card(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: agentParam }) { assistant_id }: AgentParam,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.exchange.card(tenantId, assistant_id, request, reply);
+  }
+
+  /**
+   * JSON-RPC 2.0: one call or a batch. Streaming methods answer with server-sent events, each of them a JSON-RPC response.
+   * What is wrong with a call is a JSON-RPC error with status 200; an unknown assistant is one with status 404.
+   */
+  @Post('a2a/:assistant_id')
+  @RouteConfig({ bodyAsText: true })
+  @ApiOperation({ summary: 'Call an agent (A2A 1.0 and 0.3)' })
+  @ApiHeader(VERSION_HEADER)
+  @ApiBody(RPC_BODY)
+  @ApiOkResponse({ standardSchema: z.union([rpcAnswerSchema, z.array(rpcAnswerSchema)]) })
+  @ApiAcceptedResponse({ description: 'Notifications alone: there is nothing to answer' })
+  call(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: agentParam }) { assistant_id }: AgentParam,
+    @Idempotency() idempotency: IdempotencyRequest | undefined,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.exchange.call(tenantId, assistant_id, idempotency, request, reply);
+  }
+}

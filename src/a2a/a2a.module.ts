@@ -1,0 +1,42 @@
+import { Module } from '@nestjs/common';
+import { AssistantsModule } from '../assistants/assistants.module';
+import { CryptoModule } from '../crypto/crypto.module';
+import { GraphsModule } from '../graphs/graphs.module';
+import { RunsModule } from '../runs/runs.module';
+import { EventReadingModule } from '../streams/streams.module';
+import { ThreadsModule } from '../threads/threads.module';
+import { WebhooksModule } from '../webhooks/webhooks.module';
+import { A2aAgentsService } from './a2a-agents.service';
+import { A2aCardService } from './a2a-card.service';
+import { A2aController } from './a2a.controller';
+import { A2aExchange } from './a2a-exchange';
+import { A2aPushService } from './a2a-push.service';
+import { A2aRpcService } from './a2a-rpc.service';
+import { A2aStreamsService } from './a2a-streams.service';
+import { A2aTasksModule } from './a2a-tasks.module';
+import { A2aTasksService } from './a2a-tasks.service';
+
+/** The api's half: cards, calls and streams. */
+@Module({
+  imports: [
+    A2aTasksModule,
+    AssistantsModule,
+    CryptoModule,
+    EventReadingModule,
+    GraphsModule.for('inspect'),
+    RunsModule,
+    ThreadsModule,
+    WebhooksModule,
+  ],
+  controllers: [A2aController],
+  providers: [
+    A2aAgentsService,
+    A2aCardService,
+    A2aExchange,
+    A2aPushService,
+    A2aRpcService,
+    A2aStreamsService,
+    A2aTasksService,
+  ],
+})
+export class A2aModule {}
