@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { answerFrom, type StreamItem, type Task, textOf } from '../support/a2a';
+import { Gantry, startGantry } from '../support/gantry';
+
+const SCRIPT = join(__dirname, '..', 'python', 'a2a_client.py');
+const COUNTED = 'one two three four five six seven eight nine ten';
+
+interface Report {
+  card: { name: string; supportedInterfaces: { protocolVersion: string }[] };
+  stream: StreamItem[];
+  task: Task;
+  unknown: string | null;
+  sent: { task?: Task }[];
+  asked: StreamItem[];
+  answered: StreamItem[];
+  rejoined: StreamItem[];
+  told: Task;
+  canceled: Task;
+  nobody: string | null;
+}
+
+const lastState = (items: StreamItem[]): string | undefined => items.at(-1)?.statusUpdate?.status.state;
+
+/** The official Python client against the served graphs: one script does it all, the tests look at what it got. */
+describe.each(['1.0', '0.3'])('A2A %s, the Python client', (version) => {
+  let gantry: Gantry;
+  let report: Report;
+
+  beforeAll(async () => {
+    const python = process.env.GANTRY_TEST_PYTHON;
+    if (!python) throw new Error('GANTRY_TEST_PYTHON is missing: run the tests with `npm test`');
+    gantry = await startGantry();
+    const { stdout } = await promisify(execFile)(python, [SCRIPT, gantry.url, version], {
+      timeout: 120_000,
+      maxBuffer: 64 * 1024 * 1024,
+      env: { PATH: process.env.PATH },
+    });
+    report = JSON.parse(stdout) as Report;
+  }, 180_000);
+
+  afterAll(() => gantry?.stop());
+
+  it('reads the card', () => {
+    expect(report.card).toMatchObject({ name: 'talk', supportedInterfaces: [{ protocolVersion: version }] });
+    expect(report.nobody).not.toBeNull();
+  });
+
+  it('streams an answer and gets the same task afterwards', () => {
+    expect(report.stream[0].task).toBeDefined();
+    expect(answerFrom(report.stream)).toBe(COUNTED);
+    expect(lastState(report.stream)).toBe('TASK_STATE_COMPLETED');
+    expect(textOf(report.task.artifacts)).toBe(COUNTED);
+    expect(report.unknown).toMatch(/TaskNotFound/);
+  });
+
+  it('sends without a stream and gets the finished task', () => {
+    expect(report.sent).toHaveLength(1);
+    expect(textOf(report.sent[0].task?.artifacts)).toBe(COUNTED);
+  });
+
+  it('is asked, and goes on with the answer', () => {
+    expect(lastState(report.asked)).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(answerFrom(report.answered)).toBe('Your refund is on its way.');
+    expect(lastState(report.answered)).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('rejoins a task and misses nothing', () => {
+    expect(report.rejoined[0].task?.id).toBe(report.told.id);
+    expect(answerFrom(report.rejoined)).toBe(textOf(report.told.artifacts));
+    expect(textOf(report.told.artifacts)).toMatch(/ w59$/);
+  });
+
+  it('cancels', () => {
+    expect(report.canceled.status.state).toBe('TASK_STATE_CANCELED');
+  });
+});

@@ -1,0 +1,830 @@
+import { randomUUID } from 'node:crypto';
+import { AgentCaller, answerFrom, type RpcAnswer, type StreamItem, type Task, textOf, toMessage } from '../support/a2a';
+import { Gantry, startGantry } from '../support/gantry';
+import { waitFor } from '../support/wait-for';
+import { WebhookReceiver } from '../support/webhook-receiver';
+
+const INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
+const CODES = {
+  parse: -32700,
+  invalidRequest: -32600,
+  unknownMethod: -32601,
+  invalidParams: -32602,
+  taskNotFound: -32001,
+  notCancelable: -32002,
+  unsupported: -32004,
+  contentType: -32005,
+  version: -32009,
+};
+const TERMINAL = ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED'];
+
+/**
+ * A test for each MUST of the A2A specification (1.0.0) that an agent with the JSON-RPC binding can break, and for the SHOULDs
+ * that a client can see, named after their sections. What the other sections demand of 0.3 is at the end.
+ * @see https://a2a-protocol.org/v1.0.0/specification/
+ */
+describe('A2A specification', () => {
+  let gantry: Gantry;
+  let receiver: WebhookReceiver;
+  let talk: AgentCaller;
+  let desk: AgentCaller;
+  let prose: AgentCaller;
+
+  beforeAll(async () => {
+    receiver = await new WebhookReceiver().start();
+    gantry = await startGantry({ env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' } });
+    talk = new AgentCaller(gantry.url, 'talk');
+    desk = talk.of('desk');
+    prose = talk.of('prose');
+  });
+
+  afterAll(async () => {
+    await gantry?.stop();
+    await receiver?.stop();
+  });
+
+  const unknown = randomUUID();
+  /** Slow enough to be met at work. */
+  const slow = (words = 400) => [{ text: 'Tell' }, { data: { words } }];
+  const start = (agent: AgentCaller, parts = slow()): Promise<Task> =>
+    agent.send(parts, {}, { returnImmediately: true });
+  const finish = async (agent: AgentCaller, { id }: Task): Promise<void> => {
+    await agent.call('CancelTask', { id });
+  };
+
+  describe('3.1.1 Send Message', () => {
+    it('returns a task or a message', async () => {
+      const result = await talk.result<object>('SendMessage', toMessage([{ text: 'Count' }]));
+      expect(Object.keys(result)).toEqual(['task']);
+    });
+
+    it('refuses messages to tasks in a terminal state as an unsupported operation', async () => {
+      const { id: taskId } = await talk.say('Count');
+      expect(await talk.code('SendMessage', toMessage([{ text: 'More' }], { taskId }))).toBe(CODES.unsupported);
+    });
+
+    it('refuses media types that the agent does not support', async () => {
+      const parts = [{ raw: 'dGNr', mediaType: 'application/x-unsupported' }];
+      expect(await talk.code('SendMessage', toMessage(parts))).toBe(CODES.contentType);
+      expect(await talk.code('SendMessage', toMessage([{ text: 'x', mediaType: 'image/png' }]))).toBeUndefined();
+    });
+
+    it('refuses to answer in modes that it can not make', async () => {
+      const params = toMessage([{ text: 'x' }], {}, { acceptedOutputModes: ['video/mp4'] });
+      expect(await talk.code('SendMessage', params)).toBe(CODES.contentType);
+    });
+  });
+
+  describe('3.1.2 Send Streaming Message', () => {
+    it('begins with the task, goes on with updates, and closes at a terminal state', async () => {
+      const stream = await talk.stream('SendStreamingMessage', toMessage([{ text: 'Count' }]));
+      expect(stream.response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+      const items = await stream.rest();
+      expect(items[0].task).toBeDefined();
+      expect(items.slice(1).every(({ statusUpdate, artifactUpdate }) => statusUpdate ?? artifactUpdate)).toBe(true);
+      expect(TERMINAL).toContain(items.at(-1)?.statusUpdate?.status.state);
+      for (const item of items) expect(Object.keys(item)).toHaveLength(1);
+    });
+
+    it('gives immediate feedback: pieces, in the end equal to the stored answer', async () => {
+      const items = await (await talk.stream('SendStreamingMessage', toMessage([{ text: 'Count' }]))).rest();
+      expect(items.filter(({ artifactUpdate }) => artifactUpdate).length).toBeGreaterThan(5);
+      const { artifacts } = await talk.get(items[0].task!.id);
+      expect(answerFrom(items)).toBe(textOf(artifacts));
+    });
+
+    it.each([
+      ['a task in a terminal state', async () => ({ taskId: (await talk.say('Count')).id }), CODES.unsupported],
+      ['an unknown task', () => Promise.resolve({ taskId: unknown }), CODES.taskNotFound],
+    ])('answers with an error, not a stream, for %s', async (_, message, code) => {
+      const answer = await talk.call('SendStreamingMessage', toMessage([{ text: 'x' }], await message()));
+      expect(answer.error?.code).toBe(code);
+    });
+  });
+
+  describe('3.1.3 Get Task', () => {
+    it('returns the current state with artifacts', async () => {
+      const task = await talk.say('Count');
+      expect(await talk.get(task.id)).toEqual(task);
+      expect(task.artifacts).toHaveLength(1);
+    });
+
+    it.each([unknown, 'no-uuid', "'; DROP TABLE a2a_tasks"])('does not find %s', async (id) => {
+      expect(await talk.code('GetTask', { id })).toBe(CODES.taskNotFound);
+    });
+
+    it('does not find a task of another agent', async () => {
+      const { id } = await talk.say('Count');
+      expect(await desk.code('GetTask', { id })).toBe(CODES.taskNotFound);
+    });
+  });
+
+  describe('3.1.4 List Tasks', () => {
+    interface Page {
+      tasks: Task[];
+      totalSize: number;
+      pageSize: number;
+      nextPageToken: string;
+    }
+    const list = (params: object): Promise<Page> => talk.result<Page>('ListTasks', params);
+    let contextId: string;
+    const made: string[] = [];
+
+    beforeAll(async () => {
+      for (let index = 0; index < 3; index += 1) {
+        const task: Task = await talk.say('Count', { ...(contextId && { contextId }) });
+        contextId = task.contextId;
+        made.unshift(task.id);
+      }
+    });
+
+    it('sorts by the time of the status, the newest first', async () => {
+      const { tasks, totalSize } = await list({ contextId });
+      expect(tasks.map(({ id }) => id)).toEqual(made);
+      expect(totalSize).toBe(3);
+      const times = (await list({})).tasks.map(({ status }) => status.timestamp!);
+      expect(times).toEqual([...times].sort().reverse());
+    });
+
+    it('pages by cursor, and says with an empty token that there is no more', async () => {
+      const first = await list({ contextId, pageSize: 2 });
+      expect(first).toMatchObject({ pageSize: 2, totalSize: 3 });
+      expect(first.tasks).toHaveLength(2);
+      const second = await list({ contextId, pageSize: 2, pageToken: first.nextPageToken });
+      expect(second.nextPageToken).toBe('');
+      expect([...first.tasks, ...second.tasks].map(({ id }) => id)).toEqual(made);
+    });
+
+    it('leaves artifacts out unless they are asked for', async () => {
+      expect((await list({ contextId })).tasks.every((task) => !('artifacts' in task))).toBe(true);
+      const { tasks } = await list({ contextId, includeArtifacts: true });
+      expect(tasks.every(({ artifacts }) => artifacts?.length === 1)).toBe(true);
+    });
+
+    it('filters by state and by time', async () => {
+      expect((await list({ contextId, status: 'TASK_STATE_COMPLETED' })).totalSize).toBe(3);
+      expect((await list({ contextId, status: 'TASK_STATE_WORKING' })).tasks).toEqual([]);
+      expect((await list({ contextId, status: 'TASK_STATE_REJECTED' })).tasks).toEqual([]);
+      const { tasks } = await list({ contextId });
+      const since = tasks[0].status.timestamp;
+      expect((await list({ contextId, statusTimestampAfter: since })).tasks.map(({ id }) => id)).toEqual([made[0]]);
+    });
+
+    it.each([
+      { pageSize: 0 },
+      { pageSize: 101 },
+      { status: 'running' },
+      { pageToken: 'nonsense' },
+      { historyLength: -1 },
+      { statusTimestampAfter: 'yesterday' },
+    ])('refuses %j', async (params) => {
+      expect(await talk.code('ListTasks', params)).toBe(CODES.invalidParams);
+    });
+  });
+
+  describe('3.1.5 Cancel Task', () => {
+    it('returns the task as canceled, and whoever waits for it gets the same', async () => {
+      const waiting = prose.send(slow());
+      const { id } = await waitFor('the task', async () => {
+        const { tasks } = await prose.result<{ tasks: Task[] }>('ListTasks', { status: 'TASK_STATE_WORKING' });
+        return tasks[0];
+      });
+      const canceled = await prose.result<Task>('CancelTask', { id });
+      expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
+      expect(await waiting).toMatchObject({ id, status: { state: 'TASK_STATE_CANCELED' } });
+    });
+
+    it('cancels a task that waits for an answer, and frees its context', async () => {
+      const { id, contextId } = await desk.say('Refund');
+      expect(await desk.result('CancelTask', { id })).toMatchObject({ status: { state: 'TASK_STATE_CANCELED' } });
+      expect(await desk.code('SendMessage', toMessage([{ text: 'yes' }], { taskId: id }))).toBe(CODES.unsupported);
+      expect(await gantry.client().threads.get(contextId)).toMatchObject({ status: 'idle', interrupts: {} });
+      expect(await desk.get(id)).toMatchObject({ status: { state: 'TASK_STATE_CANCELED' } });
+    });
+
+    it('refuses to cancel what has ended', async () => {
+      const { id } = await talk.say('Count');
+      expect(await talk.code('CancelTask', { id })).toBe(CODES.notCancelable);
+    });
+
+    it('does not find an unknown task', async () => {
+      expect(await talk.code('CancelTask', { id: unknown })).toBe(CODES.taskNotFound);
+    });
+  });
+
+  describe('3.1.6 Subscribe to Task', () => {
+    it('begins with the task as it is, and ends with it', async () => {
+      const task = await start(prose, slow(60));
+      const items = await (await prose.stream('SubscribeToTask', { id: task.id })).rest();
+      expect(items[0].task?.id).toBe(task.id);
+      expect(items.at(-1)?.statusUpdate?.status.state).toBe('TASK_STATE_COMPLETED');
+      expect(answerFrom(items)).toBe(textOf((await prose.get(task.id)).artifacts));
+    });
+
+    it('follows a task through its questions to the end', async () => {
+      const { id } = await desk.say('Refund');
+      const stream = await desk.stream('SubscribeToTask', { id });
+      const [first] = [await stream.until(({ task }) => task !== undefined)];
+      expect(first.task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+      await desk.say('yes', { taskId: id });
+      const items = await stream.rest();
+      expect(items.at(-1)?.statusUpdate?.status.state).toBe('TASK_STATE_COMPLETED');
+      expect(answerFrom(items)).toBe('Your refund is on its way.');
+    });
+
+    it('refuses a task in a terminal state', async () => {
+      const { id } = await talk.say('Count');
+      expect(await talk.code('SubscribeToTask', { id })).toBe(CODES.unsupported);
+    });
+
+    it('does not find an unknown task', async () => {
+      expect(await talk.code('SubscribeToTask', { id: unknown })).toBe(CODES.taskNotFound);
+    });
+  });
+
+  describe('3.1.7 to 3.1.10 Push notification configurations', () => {
+    const url = 'http://127.0.0.1:9/hook';
+    const config = { url, token: 'secret-token', authentication: { scheme: 'Bearer', credentials: 'secret-key' } };
+
+    it('creates one with an id, keeps it, lists it, and deletes it for good, however often', async () => {
+      const { id: taskId } = await talk.say('Count');
+      const made = await talk.result<{ id: string }>('CreateTaskPushNotificationConfig', { taskId, ...config });
+      expect(made).toMatchObject({ taskId, url, authentication: { scheme: 'Bearer' } });
+      const key = { taskId, id: made.id };
+      expect(await talk.result('GetTaskPushNotificationConfig', key)).toEqual(made);
+      expect(await talk.result('ListTaskPushNotificationConfigs', { taskId })).toEqual({ configs: [made] });
+      for (let times = 0; times < 2; times += 1) {
+        expect((await talk.call('DeleteTaskPushNotificationConfig', key)).error).toBeUndefined();
+      }
+      expect(await talk.code('GetTaskPushNotificationConfig', key)).toBe(CODES.taskNotFound);
+    });
+
+    it('keeps its secrets to itself', async () => {
+      const { id: taskId } = await talk.say('Count');
+      await talk.call('CreateTaskPushNotificationConfig', { taskId, id: 'mine', ...config });
+      const told = JSON.stringify(await talk.call('ListTaskPushNotificationConfigs', { taskId }));
+      expect(told).not.toMatch(/secret/);
+      const { rows } = await gantry.sql.query('SELECT * FROM a2a_push_configs WHERE task_id = $1', [taskId]);
+      expect(JSON.stringify(rows)).not.toMatch(/secret|9\/hook/);
+    });
+
+    it.each([
+      ['CreateTaskPushNotificationConfig', { taskId: unknown, url }],
+      ['GetTaskPushNotificationConfig', { taskId: unknown, id: 'x' }],
+      ['ListTaskPushNotificationConfigs', { taskId: unknown }],
+      ['DeleteTaskPushNotificationConfig', { taskId: unknown, id: 'x' }],
+    ])('%s does not find an unknown task', async (method, params) => {
+      expect(await talk.code(method, params)).toBe(CODES.taskNotFound);
+    });
+
+    it('is under the policy of webhooks', async () => {
+      const { id: taskId } = await talk.say('Count');
+      const params = { taskId, url: 'http://169.254.169.254/latest' };
+      expect(await talk.code('CreateTaskPushNotificationConfig', params)).toBe(CODES.invalidParams);
+    });
+  });
+
+  describe('3.1.11 and 3.3.4 Extended agent card, capabilities', () => {
+    it('says that there is none, as the card does', async () => {
+      const card = (await (await fetch(`${gantry.url}/a2a/talk`, { headers: { 'a2a-version': '1.0' } })).json()) as {
+        capabilities: object;
+      };
+      expect(card.capabilities).toMatchObject({ extendedAgentCard: false, streaming: true, pushNotifications: true });
+      expect(await talk.code('GetExtendedAgentCard')).toBe(CODES.unsupported);
+    });
+  });
+
+  describe('3.2.2 Execution mode', () => {
+    it('waits for a terminal state, with all artifacts', async () => {
+      for (const configuration of [{}, { returnImmediately: false }]) {
+        const task = await talk.say('Count', {}, configuration);
+        expect(task).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{}] });
+      }
+    });
+
+    it('waits for an interrupted state', async () => {
+      expect((await desk.say('Refund')).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    });
+
+    it('returns at once if asked to', async () => {
+      const task = await start(prose);
+      expect(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']).toContain(task.status.state);
+      await finish(prose, task);
+    });
+  });
+
+  describe('3.2.4 History length', () => {
+    let task: Task;
+
+    beforeAll(async () => {
+      const { id } = await desk.say('Refund');
+      task = await desk.say('yes', { taskId: id });
+    });
+
+    it('is in the order in which the messages were exchanged, each as it was', () => {
+      expect(task.history?.map(({ role }) => role)).toEqual(['ROLE_USER', 'ROLE_AGENT', 'ROLE_USER']);
+      expect(task.history?.[0]).toMatchObject({ parts: [{ text: 'Refund' }], taskId: task.id });
+      expect(task.history?.[2].parts).toEqual([{ text: 'yes' }]);
+    });
+
+    it.each([
+      [undefined, 3],
+      [2, 2],
+      [1, 1],
+      [99, 3],
+    ])('returns for %s at the most %s', async (historyLength, count) => {
+      expect((await desk.get(task.id, { historyLength })).history).toEqual(task.history?.slice(-count));
+    });
+
+    it('leaves it out for 0', async () => {
+      expect(await desk.get(task.id, { historyLength: 0 })).not.toHaveProperty('history');
+      const asked = await desk.say('Refund', {}, { historyLength: 0 });
+      expect(asked).not.toHaveProperty('history');
+      expect(asked.status.message?.parts).toHaveLength(1);
+    });
+
+    it('refuses a negative one', async () => {
+      expect(await desk.code('GetTask', { id: task.id, historyLength: -1 })).toBe(CODES.invalidParams);
+    });
+  });
+
+  describe('3.3.2 Error handling', () => {
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] };
+
+    it.each<[string, string, unknown]>([
+      ['no message', 'SendMessage', {}],
+      ['no messageId', 'SendMessage', { message: { ...message, messageId: undefined } }],
+      ['an unknown role', 'SendMessage', { message: { ...message, role: 'user' } }],
+      ['no parts', 'SendMessage', { message: { ...message, parts: [] } }],
+      ['a part without content', 'SendMessage', { message: { ...message, parts: [{}] } }],
+      ['a part with two contents', 'SendMessage', { message: { ...message, parts: [{ text: 'x', url: 'y' }] } }],
+      ['raw that is not base64', 'SendMessage', { message: { ...message, parts: [{ raw: '***' }] } }],
+      ['a text that is a number', 'SendMessage', { message: { ...message, parts: [{ text: 7 }] } }],
+      ['a context that is a number', 'SendMessage', { message: { ...message, contextId: 7 } }],
+      ['metadata that is a list', 'SendMessage', { message: { ...message, metadata: [] } }],
+      ['an unknown kind of flag', 'SendMessage', { message, configuration: { returnImmediately: 'no' } }],
+      ['no id', 'GetTask', {}],
+      ['an empty id', 'CancelTask', { id: '' }],
+      ['params that are a list', 'GetTask', ['x']],
+      ['no url', 'CreateTaskPushNotificationConfig', { taskId: unknown }],
+    ])('refuses %s, and says which parameter', async (_, method, params) => {
+      const { error } = await talk.call(method, params);
+      expect(error?.code).toBe(CODES.invalidParams);
+      expect(error?.message).toMatch(/params/);
+      expect(error?.data?.[0]).toMatchObject({ '@type': 'type.googleapis.com/google.rpc.BadRequest' });
+    });
+
+    it('does not tell text to an agent that takes only data, but its fields', async () => {
+      const { error } = await talk.of('ask').call('SendMessage', { message });
+      expect(error).toMatchObject({ code: CODES.invalidParams, message: expect.stringMatching(/question, answer/) });
+    });
+
+    it('tells of an agent that fails', async () => {
+      const task = await talk.of('fail').send([{ data: { message: 'The tool is broken' } }]);
+      expect(task.status).toMatchObject({
+        state: 'TASK_STATE_FAILED',
+        message: { role: 'ROLE_AGENT', parts: [{ text: 'TypeError: The tool is broken' }] },
+      });
+    });
+  });
+
+  describe('3.4.1 Context identifiers', () => {
+    it('generates one when there is none, and says it', async () => {
+      expect((await talk.say('Count')).contextId).not.toBe('');
+    });
+
+    it.each(['my-context-1', randomUUID(), 'ümläut / ../x?'])('keeps the one of the client: %s', async (own) => {
+      const contextId = `${own}${own.length === 36 ? '' : randomUUID()}`;
+      const first = await talk.say('Count', { contextId });
+      const second = await talk.say('Count again', { contextId });
+      expect([first.contextId, second.contextId]).toEqual([contextId, contextId]);
+      expect(first.metadata?.thread_id).toBe(second.metadata?.thread_id);
+      expect(second.id).not.toBe(first.id);
+    });
+
+    it('refuses one that it can not accept, and does not make another', async () => {
+      const params = toMessage([{ text: 'x' }], { contextId: 'x'.repeat(300) });
+      expect((await talk.call('SendMessage', params)).result).toBeUndefined();
+      expect(await talk.code('SendMessage', params)).toBe(CODES.invalidParams);
+    });
+  });
+
+  describe('3.4.2 Task identifiers', () => {
+    it('generates a unique one for each task, whatever the message is called', async () => {
+      const ids = new Set<string>();
+      for (let times = 0; times < 2; times += 1) ids.add((await talk.say('Count', { messageId: 'same' })).id);
+      expect(ids.size).toBe(2);
+    });
+
+    it('does not find a task that a message names and that is not there', async () => {
+      expect(await talk.code('SendMessage', toMessage([{ text: 'x' }], { taskId: unknown }))).toBe(CODES.taskNotFound);
+    });
+  });
+
+  describe('3.4.3 Multi-turn conversations', () => {
+    it('infers the context from the task', async () => {
+      const { id, contextId } = await desk.say('Refund');
+      expect(await desk.say('yes', { taskId: id })).toMatchObject({ id, contextId });
+    });
+
+    it('refuses a task and a context that do not belong together', async () => {
+      const { id: taskId } = await desk.say('Refund');
+      const params = toMessage([{ text: 'yes' }], { taskId, contextId: randomUUID() });
+      expect(await desk.code('SendMessage', params)).toBe(CODES.invalidParams);
+      expect((await desk.get(taskId)).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    });
+
+    it('asks by a message of its own and goes on with the answer, as text or as data', async () => {
+      for (const [part, answer] of [
+        [{ text: 'yes' }, 'Your refund is on its way.'],
+        [{ data: { approved: true } }, 'Your refund is on its way.'],
+        [{ data: { resume: 'no' } }, 'The refund was refused.'],
+      ] as const) {
+        const asked = await desk.say('Refund');
+        expect(asked.status.message).toMatchObject({ role: 'ROLE_AGENT', taskId: asked.id });
+        const done = await desk.send([part], { taskId: asked.id, contextId: asked.contextId });
+        expect([done.status.state, textOf(done.artifacts)]).toEqual(['TASK_STATE_COMPLETED', answer]);
+      }
+    });
+
+    it('lets one of two answers through', async () => {
+      const { id: taskId } = await desk.say('Refund');
+      const answers = await Promise.all(
+        ['yes', 'yes'].map((text) => desk.call('SendMessage', toMessage([{ text }], { taskId }))),
+      );
+      expect(answers.filter(({ result }) => result)).toHaveLength(1);
+      expect(answers.find(({ error }) => error)?.error?.code).toBe(CODES.unsupported);
+    });
+
+    it('calls a question off when the context goes on without an answer', async () => {
+      const { id, contextId } = await desk.say('Refund');
+      const next = await desk.say('Something else', { contextId });
+      expect(next.id).not.toBe(id);
+      expect((await desk.get(id)).status.state).toBe('TASK_STATE_CANCELED');
+      await finish(desk, next);
+    });
+
+    it('remembers what was said in the context', async () => {
+      const { contextId } = await talk.say('Count');
+      await talk.say('Count', { contextId });
+      const { values } = await gantry.client().threads.get<{ messages: unknown[] }>(contextId);
+      expect(values.messages).toHaveLength(4);
+    });
+  });
+
+  describe('3.5.2 Streaming event delivery', () => {
+    it('tells every stream the same in the same order, and closing one harms no other', async () => {
+      const task = await start(prose, slow(60));
+      const streams = await Promise.all([1, 2, 3].map(() => prose.stream('SubscribeToTask', { id: task.id })));
+      const isPiece = ({ artifactUpdate }: StreamItem): boolean => artifactUpdate !== undefined;
+      await streams[0].until(isPiece);
+      await streams[0].close();
+      const [one, other] = await Promise.all(streams.slice(1).map((stream) => stream.rest()));
+      expect(answerFrom(one)).toBe(answerFrom(other));
+      const pieces = (items: StreamItem[]) => items.filter(isPiece).map(({ artifactUpdate }) => artifactUpdate);
+      const shorter = Math.min(pieces(one).length, pieces(other).length);
+      expect(shorter).toBeGreaterThan(20);
+      expect(pieces(one).slice(-shorter)).toEqual(pieces(other).slice(-shorter));
+    });
+
+    it('tells the progress that a graph writes, and its steps', async () => {
+      const items = await (await talk.of('custom').stream('SendStreamingMessage', toMessage([{ data: {} }]))).rest();
+      const progress = items.flatMap(({ statusUpdate }) => statusUpdate?.status.message?.parts ?? []);
+      expect(progress).toMatchObject([{ data: { index: 0 } }, { data: { index: 1 } }, { data: { index: 2 } }]);
+      expect(items.some(({ statusUpdate }) => statusUpdate?.metadata?.node === 'write')).toBe(true);
+    });
+  });
+
+  describe('3.6 Versioning', () => {
+    const shapeOf = async (version: string | undefined, method: string): Promise<RpcAnswer> =>
+      talk.as(version === undefined ? {} : { 'a2a-version': version }).call(method, {
+        message: {
+          messageId: 'm',
+          role: method === 'SendMessage' ? 'ROLE_USER' : 'user',
+          parts: [{ text: 'Count', kind: 'text' }],
+        },
+      });
+
+    it.each(['1.0', '1.0.3', '1'])('speaks 1.0 when asked for %s', async (version) => {
+      const { result } = await shapeOf(version, 'SendMessage');
+      expect(result).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
+    });
+
+    it.each([undefined, '', '0.3', '0.3.0'])('speaks 0.3 when asked for %s', async (version) => {
+      const { result } = await shapeOf(version, 'message/send');
+      expect(result).toMatchObject({ kind: 'task', status: { state: 'completed' } });
+      expect((await shapeOf(version, 'SendMessage')).error?.code).toBe(CODES.unknownMethod);
+    });
+
+    it.each(['0.2', '2.0', '99.0', 'latest'])('refuses %s as a version that is not supported', async (version) => {
+      const { error } = await shapeOf(version, 'SendMessage');
+      expect(error?.code).toBe(CODES.version);
+      expect(error?.data?.[0]).toMatchObject({ '@type': INFO, reason: 'VERSION_NOT_SUPPORTED' });
+    });
+
+    it('takes the version as a parameter too', async () => {
+      const response = await fetch(`${gantry.url}/a2a/talk?A2A-Version=1.0`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} }),
+      });
+      expect(await response.json()).toMatchObject({ result: { tasks: expect.any(Array) } });
+    });
+  });
+
+  describe('4.1 Parts and artifacts', () => {
+    it('takes text, files and data', async () => {
+      const task = await talk
+        .of('echo')
+        .send([
+          { text: 'Look' },
+          { raw: 'aGk=', mediaType: 'image/png', filename: 'a.png' } as object,
+          { url: 'https://example.com/b.pdf', mediaType: 'application/pdf' },
+        ]);
+      expect(JSON.parse(textOf(task.artifacts))).toEqual([
+        { type: 'text', text: 'Look' },
+        { type: 'image', source_type: 'base64', data: 'aGk=', mime_type: 'image/png', metadata: expect.any(Object) },
+        { type: 'file', source_type: 'url', url: 'https://example.com/b.pdf', mime_type: 'application/pdf' },
+      ]);
+    });
+
+    it('gives data to a graph without messages, and gets its values as data', async () => {
+      const task = await talk.of('nested').send([{ data: { text: 'hi' } }]);
+      expect(task.artifacts?.[0].parts).toMatchObject([{ data: { text: 'HI!' }, mediaType: 'application/json' }]);
+    });
+
+    it('tailors the answer to the accepted modes', async () => {
+      const modes = { acceptedOutputModes: ['text/plain'] };
+      const { artifacts } = await talk.of('nested').send([{ data: { text: 'hi' } }], {}, modes);
+      expect(JSON.parse(textOf(artifacts))).toEqual({ text: 'HI!' });
+    });
+
+    it('merges data into the state of a graph that talks, without declared schemas too', async () => {
+      const task = await talk.of('untyped').send([{ text: 'How are you?' }, { data: { mood: 'fine' } }]);
+      expect(textOf(task.artifacts)).toBe('I feel fine');
+    });
+  });
+
+  describe('4.3.3 Push notification payload', () => {
+    it.each(['1.0', '0.3'])('posts the task with the receiver’s credentials, in the form of %s', async (version) => {
+      const url = receiver.url(`/push-${version}`);
+      const authentication = { credentials: 'let-me-in' };
+      const sent =
+        version === '1.0'
+          ? await desk.say(
+              'Refund',
+              {},
+              {
+                taskPushNotificationConfig: {
+                  url,
+                  token: 'tok',
+                  authentication: { ...authentication, scheme: 'Bearer' },
+                },
+              },
+            )
+          : await desk.as({}).result<Task>('message/send', {
+              message: { messageId: 'm', role: 'user', kind: 'message', parts: [{ kind: 'text', text: 'Refund' }] },
+              configuration: {
+                pushNotificationConfig: {
+                  url,
+                  token: 'tok',
+                  authentication: { ...authentication, schemes: ['Bearer'] },
+                },
+              },
+            });
+      await desk.say('yes', { taskId: sent.id });
+      const told = await waitFor('both notifications', () => {
+        const mine = receiver.received.filter(({ path }) => path === `/push-${version}`);
+        return mine.length >= 2 && mine;
+      });
+      for (const { headers } of told) {
+        expect(headers).toMatchObject({ authorization: 'Bearer let-me-in', 'x-a2a-notification-token': 'tok' });
+        expect(headers['content-type']).toMatch(/json/);
+      }
+      const states = told.map(({ body }) => {
+        const parsed = JSON.parse(body) as { task?: Task } & Task;
+        const task = version === '1.0' ? parsed.task! : parsed;
+        expect(task.id).toBe(sent.id);
+        return task.status.state;
+      });
+      expect(states).toEqual(
+        version === '1.0' ? ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_COMPLETED'] : ['input-required', 'completed'],
+      );
+      const deliveries = (await (await fetch(`${gantry.url}/webhooks/deliveries?limit=100`)).json()) as object[];
+      expect(deliveries).toEqual(
+        expect.arrayContaining([expect.objectContaining({ kind: 'a2a', status: 'delivered' })]),
+      );
+      expect(JSON.stringify(deliveries)).not.toContain('let-me-in');
+    });
+  });
+
+  describe('4.6.3 Extensions', () => {
+    it('ignores extensions that it does not know', async () => {
+      const caller = talk.as({ 'a2a-version': '1.0', 'a2a-extensions': 'https://example.com/unknown/v1' });
+      expect((await caller.say('Count')).status.state).toBe('TASK_STATE_COMPLETED');
+    });
+  });
+
+  describe('5.4 and 9.5 Errors', () => {
+    it('carry an ErrorInfo with reason and domain', async () => {
+      const { error } = await talk.call('GetTask', { id: unknown });
+      expect(error?.data?.[0]).toEqual({
+        '@type': INFO,
+        reason: 'TASK_NOT_FOUND',
+        domain: 'a2a-protocol.org',
+        metadata: { taskId: unknown },
+      });
+    });
+  });
+
+  describe('5.5 to 5.7 JSON', () => {
+    it('has camelCase names, enums by name and times in UTC with milliseconds', async () => {
+      const task = await talk.say('Count');
+      const { metadata, ...protocol } = task;
+      expect(metadata).toBeDefined();
+      expect(JSON.stringify(protocol)).not.toMatch(/"[a-z]+_[a-z_]+":/);
+      expect(task.status.timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    });
+
+    it('ignores fields that it does not know', async () => {
+      const params = { ...toMessage([{ text: 'Count' }]), future: true };
+      expect((await talk.call('SendMessage', params)).error).toBeUndefined();
+    });
+  });
+
+  describe('8 The agent card', () => {
+    const card = async (path: string, headers: Record<string, string> = {}) => {
+      const response = await fetch(gantry.url + path, { headers });
+      return { response, card: (await response.json().catch(() => null)) as Record<string, unknown> };
+    };
+
+    it.each([
+      '/.well-known/agent-card.json?assistant_id=talk',
+      '/a2a/talk',
+      '/a2a/talk/',
+      '/a2a/talk/.well-known/agent-card.json',
+      '/a2a/talk/.well-known/agent.json',
+    ])('is at %s, with every required field', async (path) => {
+      const { response, card: found } = await card(path, { 'a2a-version': '1.0' });
+      expect(response.status).toBe(200);
+      for (const field of ['name', 'description', 'version', 'capabilities']) expect(found[field]).toBeTruthy();
+      for (const field of ['supportedInterfaces', 'defaultInputModes', 'defaultOutputModes', 'skills']) {
+        expect((found[field] as unknown[]).length).toBeGreaterThan(0);
+      }
+      for (const each of found.supportedInterfaces as Record<string, string>[]) {
+        expect(each).toMatchObject({
+          protocolBinding: 'JSONRPC',
+          protocolVersion: expect.stringMatching(/^(1\.0|0\.3)$/),
+        });
+        expect(each.url).toMatch(new RegExp(`^${gantry.url}/a2a/[0-9a-f-]{36}$`));
+      }
+    });
+
+    it('may be cached, and is not sent again to who has it', async () => {
+      const { response } = await card('/a2a/talk');
+      expect(response.headers.get('cache-control')).toMatch(/max-age=\d+/);
+      const etag = response.headers.get('etag')!;
+      expect((await card('/a2a/talk', { 'if-none-match': etag })).response.status).toBe(304);
+      expect((await card('/a2a/talk', { 'a2a-version': '1.0' })).response.headers.get('etag')).not.toBe(etag);
+    });
+
+    it('is a card of 0.3 to who does not say more', async () => {
+      const { card: found } = await card('/a2a/talk');
+      expect(found).toMatchObject({ protocolVersion: '0.3', preferredTransport: 'JSONRPC', url: expect.any(String) });
+      expect(found.supportedInterfaces).toHaveLength(2);
+    });
+
+    it('names the address that the client used', async () => {
+      const headers = { 'a2a-version': '1.0', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'agents.example.com' };
+      const { card: found } = await card('/a2a/talk', headers);
+      expect((found.supportedInterfaces as { url: string }[])[0].url).toMatch(/^https:\/\/agents\.example\.com\/a2a\//);
+    });
+
+    it('describes what a graph takes by its schemas', async () => {
+      const { card: found } = await card('/a2a/nested', { 'a2a-version': '1.0' });
+      expect(found.defaultInputModes).toEqual(['application/json']);
+      const [extension] = (found.capabilities as { extensions: { params: object }[] }).extensions;
+      expect(extension.params).toMatchObject({ inputSchema: { type: 'object', properties: { text: {} } } });
+      expect((found.skills as { description: string }[])[0].description).toContain('text');
+    });
+
+    it('is not there for an unknown assistant', async () => {
+      for (const path of [`/a2a/${unknown}`, '/.well-known/agent-card.json?assistant_id=nobody']) {
+        expect((await card(path)).response.status).toBe(404);
+      }
+      expect((await card('/.well-known/agent-card.json')).response.status).toBe(400);
+    });
+  });
+
+  describe('9 JSON-RPC', () => {
+    const raw = async (body: string, agent = talk): Promise<{ status: number; answer: RpcAnswer }> => {
+      const response = await agent.post(body);
+      expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+      return { status: response.status, answer: (await response.json()) as RpcAnswer };
+    };
+
+    it.each<[string, string, number, string | number | null]>([
+      ['nothing', '', CODES.parse, null],
+      ['half an object', '{"jsonrpc":"2.0",', CODES.parse, null],
+      ['a number', '7', CODES.invalidRequest, null],
+      ['null', 'null', CODES.invalidRequest, null],
+      ['an empty batch', '[]', CODES.invalidRequest, null],
+      ['no version', '{"id":1,"method":"GetTask"}', CODES.invalidRequest, 1],
+      ['version 1.0', '{"jsonrpc":"1.0","id":1,"method":"GetTask"}', CODES.invalidRequest, 1],
+      ['no method', '{"jsonrpc":"2.0","id":"a"}', CODES.invalidRequest, 'a'],
+      ['a method that is a number', '{"jsonrpc":"2.0","id":1,"method":7}', CODES.invalidRequest, 1],
+      ['an id that is an object', '{"jsonrpc":"2.0","id":{},"method":"GetTask"}', CODES.invalidRequest, null],
+      ['a fraction for an id', '{"jsonrpc":"2.0","id":1.5,"method":"GetTask"}', CODES.invalidRequest, null],
+      ['an unknown method', '{"jsonrpc":"2.0","id":1,"method":"Explode","params":{}}', CODES.unknownMethod, 1],
+      ['a method of objects', '{"jsonrpc":"2.0","id":1,"method":"constructor","params":{}}', CODES.unknownMethod, 1],
+      ['no params', '{"jsonrpc":"2.0","id":1,"method":"GetTask"}', CODES.invalidParams, 1],
+    ])('answers %s with its error', async (_, body, code, id) => {
+      const { status, answer } = await raw(body);
+      expect([status, answer.jsonrpc, answer.id, answer.error?.code]).toEqual([200, '2.0', id, code]);
+    });
+
+    it('answers a batch in one array, each call by its id', async () => {
+      const calls = [
+        { jsonrpc: '2.0', id: 'a', method: 'SendMessage', params: toMessage([{ text: 'Count' }]) },
+        { jsonrpc: '2.0', id: 'b', method: 'GetTask', params: { id: unknown } },
+        { jsonrpc: '2.0', method: 'GetTask', params: { id: unknown } },
+        { jsonrpc: '2.0', id: 'c', method: 'SendStreamingMessage', params: toMessage([{ text: 'Count' }]) },
+        7,
+      ];
+      const answers = (await raw(JSON.stringify(calls))).answer as unknown as RpcAnswer[];
+      expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
+        ['a', undefined],
+        ['b', CODES.taskNotFound],
+        ['c', CODES.invalidRequest],
+        [null, CODES.invalidRequest],
+      ]);
+    });
+
+    it('does not answer notifications', async () => {
+      const response = await talk.post(JSON.stringify({ jsonrpc: '2.0', method: 'GetTask', params: { id: unknown } }));
+      expect([response.status, await response.text()]).toEqual([202, '']);
+    });
+
+    it('answers 404 and an error at an unknown agent', async () => {
+      const { status, answer } = await raw('{"jsonrpc":"2.0","id":9,"method":"GetTask"}', talk.of('nobody'));
+      expect([status, answer.id, answer.error?.code]).toEqual([404, 9, CODES.invalidParams]);
+    });
+
+    it('makes one task of a request that is repeated with its Idempotency-Key', async () => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: toMessage([{ text: 'x' }]) });
+      const key = { 'idempotency-key': randomUUID() };
+      const ids = [];
+      for (let times = 0; times < 2; times += 1) {
+        ids.push(((await (await talk.post(body, key)).json()) as { result: { task: Task } }).result.task.id);
+      }
+      expect(ids[0]).toBe(ids[1]);
+    });
+  });
+
+  describe('0.3, where it differs', () => {
+    const told = { messageId: 'm', role: 'user', kind: 'message' };
+    const legacy = (): AgentCaller => desk.as({});
+
+    it('6 marks the last event of a stream as final', async () => {
+      const params = { message: { ...told, parts: [{ kind: 'text', text: 'Refund' }] } };
+      const stream = await legacy().stream('message/stream', params);
+      const items = (await stream.rest()) as unknown as { kind: string; final?: boolean; status?: Task['status'] }[];
+      expect(items[0].kind).toBe('task');
+      expect(items.at(-1)).toMatchObject({ kind: 'status-update', final: true, status: { state: 'input-required' } });
+      expect(items.slice(0, -1).some(({ final }) => final)).toBe(false);
+    });
+
+    it('7.1 waits unless told not to', async () => {
+      const message = { ...told, parts: [{ kind: 'text', text: 'Refund' }] };
+      for (const configuration of [undefined, { acceptedOutputModes: ['text'] }, { blocking: true }]) {
+        const task = await legacy().result<Task>('message/send', { message, configuration });
+        expect(task.status.state).toBe('input-required');
+      }
+      const task = await legacy().result<Task>('message/send', { message, configuration: { blocking: false } });
+      expect(['submitted', 'working', 'input-required']).toContain(task.status.state);
+    });
+
+    it('7.5 sets, gets without an id, and deletes the configuration of a task', async () => {
+      const message = { ...told, parts: [{ kind: 'text', text: 'Refund' }] };
+      const { id } = await legacy().result<Task>('message/send', { message });
+      const pushNotificationConfig = { url: receiver.url('/legacy') };
+      for (let times = 0; times < 2; times += 1) {
+        await legacy().result('tasks/pushNotificationConfig/set', { taskId: id, pushNotificationConfig });
+      }
+      const found = await legacy().result<object[]>('tasks/pushNotificationConfig/list', { id });
+      expect(found).toHaveLength(1);
+      expect(await legacy().result('tasks/pushNotificationConfig/get', { id })).toMatchObject({
+        taskId: id,
+        pushNotificationConfig: { ...pushNotificationConfig, id },
+      });
+      const key = { id, pushNotificationConfigId: id };
+      await legacy().result('tasks/pushNotificationConfig/delete', key);
+      expect(await legacy().code('tasks/pushNotificationConfig/get', { id })).toBe(CODES.taskNotFound);
+    });
+
+    it('3.5 knows its methods by other names only', async () => {
+      expect(await legacy().code('tasks/list', {})).toBe(CODES.unknownMethod);
+      expect(await desk.code('tasks/get', { id: unknown })).toBe(CODES.unknownMethod);
+    });
+  });
+});
