@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { A2aTasksModule } from '../a2a/a2a-tasks.module';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AssistantEntity, AssistantVersionEntity } from '../assistants/assistant.entity';
 import { AssistantsRepository } from '../assistants/assistants.repository';
@@ -29,6 +30,7 @@ import { CronsRepository } from './crons.repository';
 /** The worker's half: ticks become runs, by the same services as a request's, over the worker's own graphs. */
 @Module({
   imports: [
+    A2aTasksModule,
     TypeOrmModule.forFeature([
       CronEntity,
       CronFireEntity,
