@@ -135,7 +135,7 @@ export class A2aTasksService {
       await register(manager, taskId);
     };
     const body = runBody(agent, { input, metadata: { [CONTEXT_KEY]: contextId } });
-    const run = await this.runs.create(tenantId, threadId, body, idempotency, alongside).catch((error: unknown) => {
+    const run = await this.runs.create(tenantId, threadId, body, idempotency, {}, alongside).catch((error: unknown) => {
       if (error instanceof ApiError && error.code === 'thread_not_found') throw a2aErrors.contextRefused();
       throw error;
     });
@@ -160,7 +160,7 @@ export class A2aTasksService {
     };
     const metadata = { [TASK_KEY]: taskId, [CONTEXT_KEY]: contextId };
     const body = runBody(agent, { ...(answer ? { command: answer } : { input: null }), metadata });
-    return this.rowOf(agent, await this.runs.create(tenantId, threadId, body, idempotency, alongside));
+    return this.rowOf(agent, await this.runs.create(tenantId, threadId, body, idempotency, {}, alongside));
   }
 
   private async rowOf(agent: Agent, { runId, metadata }: RunEntity): Promise<TaskRow> {

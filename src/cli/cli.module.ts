@@ -13,7 +13,14 @@ export class CliModule {
   static forRoot(config: AppConfig): DynamicModule {
     return {
       module: CliModule,
-      imports: [ConfigModule.forRoot(config), DatabaseModule, AuditModule, CryptoModule, ExportVerificationModule, TenantsModule],
+      imports: [
+        ConfigModule.forRoot(config),
+        DatabaseModule,
+        AuditModule,
+        CryptoModule,
+        ExportVerificationModule,
+        TenantsModule,
+      ],
     };
   }
 }

@@ -97,7 +97,7 @@ export class DeliveriesService {
   async enqueueNotification(manager: EntityManager, notification: Notification): Promise<string | undefined> {
     if (this.settings.config.disabled) return undefined;
     const { tenantId, ...message } = notification;
-    return this.insert(tenantId, manager, { kind: 'a2a', ...message, maxAttempts: this.maxAttempts });
+    return this.insert(tenantId, manager, { kind: 'a2a', exportId: null, ...message, maxAttempts: this.maxAttempts });
   }
 
   async list(tenantId: TenantId, filter: DeliveryFilter, page: { limit: number; offset: number }) {
