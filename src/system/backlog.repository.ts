@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { acrossTenants } from '../database/request-scope';
 
 /** What waits and what is under way in the whole deployment, of all tenants. Ages are in seconds. */
 export interface Backlog {
@@ -60,7 +61,7 @@ export class BacklogRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
   async read(): Promise<Backlog> {
-    const [row]: Row[] = await this.database.query(BACKLOG);
+    const [row]: Row[] = await acrossTenants(() => this.database.query(BACKLOG));
     return {
       runs: { pending: row.pending, scheduled: row.scheduled, running: row.running },
       queue: { maxAge: row.max_age, medianAge: row.median_age, unblockedMaxAge: row.unblocked_max_age },

@@ -198,6 +198,7 @@ describe('assistants', () => {
       from: 'config',
       graph_id: 'configured',
       assistant_id,
+      revision_id: expect.any(String),
     });
     expect((await client.threads.get(thread_id)).metadata).toEqual({
       user: 'ada',
