@@ -141,6 +141,7 @@ describe('a whole Gantry, scraped', () => {
       await waitFor('the webhook', () => receiver.received.some(({ path }) => path === '/headers'));
       const langsmith = new LangSmithClient({ apiUrl: `${gantry.url}/api/v1`, apiKey: 'none' });
       const traces = await waitFor('the trace', async () => {
+        if (!(await langsmith.hasProject({ projectName: 'headers' }))) return undefined;
         const found = [];
         for await (const trace of langsmith.listRuns({ projectName: 'headers', traceId: run.run_id }))
           found.push(trace);
