@@ -1,12 +1,14 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AppConfig } from '../config/config';
+import { MetricsModule } from '../metrics/metrics.module';
 import { dataSourceOptions } from './data-source';
 import { DatabaseMetrics } from './database.metrics';
 import { Notifications } from './notifications';
 
 @Module({
   imports: [
+    MetricsModule,
     TypeOrmModule.forRootAsync({
       inject: [AppConfig],
       useFactory: (config: AppConfig) => ({
