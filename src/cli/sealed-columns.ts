@@ -1,4 +1,5 @@
 import type { SealedColumn } from '../crypto/secret-rotation.service';
+import { cronWebhookContext } from '../crons/cron-firing.service';
 import { destinationContext } from '../exports/destinations.service';
 import { exportWebhookContext } from '../exports/export-webhooks';
 import { runWebhookContext } from '../runs/run-webhooks';
@@ -13,6 +14,7 @@ export const SEALED_COLUMNS: SealedColumn[] = [
     context: destinationContext,
   },
   { table: 'bulk_exports', column: 'webhook', idColumn: 'export_id', context: exportWebhookContext },
+  { table: 'crons', column: 'webhook', idColumn: 'cron_id', context: cronWebhookContext },
   { table: 'runs', column: 'webhook', idColumn: 'run_id', context: runWebhookContext },
   { table: 'webhook_deliveries', column: 'sealed_url', idColumn: 'delivery_id', context: sealContext },
 ];

@@ -184,7 +184,8 @@ export class CronFiringService {
     const body = createRunSchema.parse({
       ...payload,
       assistant_id: cron.assistantId,
-      webhook: cron.webhook === null ? undefined : this.secrets.open(cron.webhook, webhookContext(tenantId, cronId)),
+      webhook:
+        cron.webhook === null ? undefined : this.secrets.open(cron.webhook, cronWebhookContext(tenantId, cronId)),
       metadata: { ...cron.metadata, ...(payload.metadata as object | undefined) },
       on_completion: cron.onRunCompleted ?? 'delete',
     });
@@ -226,7 +227,7 @@ function skip(tick: NewFire, error: string): void {
 }
 
 /** What a sealed webhook URL is bound to: in another row it doesn't open. */
-export function webhookContext(tenantId: string, cronId: string): string {
+export function cronWebhookContext(tenantId: string, cronId: string): string {
   return `crons/${tenantId}/${cronId}/webhook`;
 }
 

@@ -15,7 +15,7 @@ import { CronEntity } from './cron.entity';
 import { cronErrors } from './cron.errors';
 import { CronSyntaxError } from './cron-expression';
 import { CronFiresRepository, type FireWithRun } from './cron-fires.repository';
-import { CronFiringService, webhookContext } from './cron-firing.service';
+import { CronFiringService, cronWebhookContext } from './cron-firing.service';
 import { CronSchedule } from './cron-schedule';
 import { CronSchedulesService } from './cron-schedules.service';
 import { type CronChange, CronsRepository } from './crons.repository';
@@ -233,7 +233,7 @@ export class CronsService {
   }
 
   private seal(tenantId: string, cronId: string, url: string | undefined): string | undefined {
-    return url === undefined ? undefined : this.secrets.seal(url, webhookContext(tenantId, cronId));
+    return url === undefined ? undefined : this.secrets.seal(url, cronWebhookContext(tenantId, cronId));
   }
 
   /** The assistant that a filter names, by its id or by its graph. */
