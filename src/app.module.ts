@@ -11,7 +11,6 @@ import { DatabaseModule } from './database/database.module';
 import { ExportsModule } from './exports/exports.module';
 import { HttpModule } from './http/http.module';
 import { McpModule } from './mcp/mcp.module';
-import { MetricsModule } from './metrics/metrics.module';
 import { RunsModule } from './runs/runs.module';
 import { StoreModule } from './store/store.module';
 import { SystemModule } from './system/system.module';
@@ -27,7 +26,6 @@ export class AppModule {
       module: AppModule,
       imports: [
         ConfigModule.forRoot(config),
-        MetricsModule,
         // Before auth: a route that is switched off is not there for anybody.
         HttpModule,
         DatabaseModule,

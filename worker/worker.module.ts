@@ -8,7 +8,6 @@ import { AppConfig } from '../src/config/config';
 import { ConfigModule } from '../src/config/config.module';
 import { CronExecutionModule } from '../src/crons/cron-execution.module';
 import { DatabaseModule } from '../src/database/database.module';
-import { MetricsModule } from '../src/metrics/metrics.module';
 import { ExportExecutionModule } from '../src/exports/export-execution.module';
 import { RunExecutionModule } from '../src/runs/run-execution.module';
 import { StoreMaintenanceModule } from '../src/store/store-maintenance.module';
@@ -23,7 +22,6 @@ export class WorkerModule {
       module: WorkerModule,
       imports: [
         ConfigModule.forRoot(config),
-        MetricsModule,
         DatabaseModule,
         CronExecutionModule,
         AuditModule,

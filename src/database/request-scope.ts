@@ -30,7 +30,8 @@ export function inScope<T>(scope: RequestScope, work: () => T): T {
 
 /**
  * Does `work` outside of every scope, that is with the rows of all tenants, although a request set it off.
- * For what serves many requests at once and has checked each before (the event log), and for the making of partitions.
+ * For what belongs to no tenant or comes before one is known (keys, entitlements, partitions, the backlog of the whole
+ * server), and for what serves many requests at once and has checked each before (the event log).
  */
 export function acrossTenants<T>(work: () => T): T {
   return scopes.run(undefined, work);

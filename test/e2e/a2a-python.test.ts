@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { answerFrom, type StreamItem, type Task, textOf } from '../support/a2a';
 import { Gantry, startGantry } from '../support/gantry';
+import { runPython } from '../support/python';
 
 const SCRIPT = join(__dirname, '..', 'python', 'a2a_client.py');
 const COUNTED = 'one two three four five six seven eight nine ten';
@@ -29,15 +28,8 @@ describe.each(['1.0', '0.3'])('A2A %s, the Python client', (version) => {
   let report: Report;
 
   beforeAll(async () => {
-    const python = process.env.GANTRY_TEST_PYTHON;
-    if (!python) throw new Error('GANTRY_TEST_PYTHON is missing: run the tests with `npm test`');
     gantry = await startGantry();
-    const { stdout } = await promisify(execFile)(python, [SCRIPT, gantry.url, version], {
-      timeout: 120_000,
-      maxBuffer: 64 * 1024 * 1024,
-      env: { PATH: process.env.PATH },
-    });
-    report = JSON.parse(stdout) as Report;
+    report = JSON.parse(await runPython([SCRIPT, gantry.url, version])) as Report;
   }, 180_000);
 
   afterAll(() => gantry?.stop());

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Gantry, startGantry } from '../support/gantry';
+import { runPython } from '../support/python';
 import { waitFor } from '../support/wait-for';
 
 const SCRIPT = join(__dirname, '..', 'python', 'mcp_client.py');
@@ -22,14 +21,8 @@ describe.each(['legacy', '2026-07-28'])('MCP with the public Python client, %s',
   let report: Report;
 
   beforeAll(async () => {
-    const python = process.env.GANTRY_TEST_PYTHON;
-    if (!python) throw new Error('GANTRY_TEST_PYTHON is missing: run the tests with `npm test`');
     gantry = await startGantry();
-    const { stdout } = await promisify(execFile)(python, [SCRIPT, `${gantry.url}/mcp`, mode], {
-      timeout: 120_000,
-      env: { PATH: process.env.PATH },
-    });
-    report = JSON.parse(stdout) as Report;
+    report = JSON.parse(await runPython([SCRIPT, `${gantry.url}/mcp`, mode])) as Report;
   }, 180_000);
 
   afterAll(() => gantry?.stop());

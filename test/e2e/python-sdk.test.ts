@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { EXAMPLE_GRAPHS, Gantry, startGantry } from '../support/gantry';
+import { runPython } from '../support/python';
 
 const SCRIPT = join(__dirname, '..', 'python', 'langgraph_client.py');
 
@@ -58,15 +57,8 @@ describe('Python SDK', () => {
   let report: Report;
 
   beforeAll(async () => {
-    const python = process.env.GANTRY_TEST_PYTHON;
-    if (!python) throw new Error('GANTRY_TEST_PYTHON is missing: run the tests with `npm test`');
     gantry = await startGantry({ graphs: EXAMPLE_GRAPHS });
-    const { stdout } = await promisify(execFile)(python, [SCRIPT, gantry.url], {
-      timeout: 120_000,
-      maxBuffer: 64 * 1024 * 1024,
-      env: { PATH: process.env.PATH },
-    });
-    report = JSON.parse(stdout) as Report;
+    report = JSON.parse(await runPython([SCRIPT, gantry.url])) as Report;
   }, 180_000);
 
   afterAll(() => gantry?.stop());

@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Client } from '@langchain/langgraph-sdk';
 import { Gantry, startGantry } from '../support/gantry';
+import { runPython } from '../support/python';
 import { waitFor } from '../support/wait-for';
 
 const STORE_GRAPHS = join(__dirname, '..', 'support', 'graphs', 'store.json');
@@ -60,19 +59,13 @@ describe('the store', () => {
   });
 
   it('does all of that by the Python SDK', async () => {
-    const python = process.env.GANTRY_TEST_PYTHON;
-    if (!python) throw new Error('GANTRY_TEST_PYTHON is missing: run the tests with `npm test`');
-    const { stdout } = await promisify(execFile)(python, [SCRIPT, gantry.url], {
-      timeout: 60_000,
-      env: { PATH: process.env.PATH },
-    });
     const item = {
       namespace: ['python', 'user-1'],
       key: 'likes',
       created_at: expect.stringMatching(/^\d{4}-.*\+00:00$/),
       updated_at: expect.stringMatching(/^\d{4}-.*\+00:00$/),
     };
-    expect(JSON.parse(stdout)).toEqual({
+    expect(JSON.parse(await runPython([SCRIPT, gantry.url]))).toEqual({
       missing: null,
       item: { ...item, value: { text: 'tea', rank: 1 } },
       found: [{ ...item, value: { text: 'tea', rank: 1 }, score: null }],

@@ -1,10 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { ExportHarness, Json, TENANT } from '../support/export-harness';
+import { runPython } from '../support/python';
 
 const DAYS = ['2026-09-07', '2026-11-20'];
 const WINDOW = { start_time: '2026-09-07T00:00:00Z', end_time: '2026-11-21T00:00:00Z' };
@@ -100,8 +99,8 @@ import pyarrow.dataset as ds
 data = ds.dataset(sys.argv[1], format="parquet", partitioning="hive", exclude_invalid_files=True)
 table = data.to_table(filter=(ds.field("month") == 9) & (ds.field("day") == 7))
 print(json.dumps([table.num_rows, str(data.schema.field("year").type)]))`;
-  const { stdout } = await promisify(execFile)(process.env.GANTRY_TEST_PYTHON!, ['-c', script, root]);
-  expect(JSON.parse(stdout)).toEqual([60, 'int32']);
+  const told = await runPython(['-c', script, root]);
+  expect(JSON.parse(told)).toEqual([60, 'int32']);
 });
 
 const PARTITIONS = `SELECT year, month, day, typeof(month) AS type, count(*)::int AS rows FROM HIVE_FILES

@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
@@ -8,7 +6,8 @@ import { ApiKeysService } from '../../src/auth/api-keys.service';
 import type { TenantId } from '../../src/auth/tenant';
 import { startTestApi, TestApi } from '../support/api';
 import { ExportBucket } from '../support/export-bucket';
-import { startExportWorker, TestExportWorker, testStore } from '../support/exports';
+import { destinationBody, DestinationChange, startExportWorker, TestExportWorker, testStore } from '../support/exports';
+import { runPython } from '../support/python';
 import { registerNamespace } from '../support/temporal';
 
 const TENANT = '00000000-0000-0000-0000-000000000000';
@@ -83,27 +82,7 @@ async function call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, p
   return { status: answer.statusCode, text: answer.body, body: (answer.body ? answer.json() : undefined)! };
 }
 
-function destinationBody(change: { config?: Json; credentials?: Json } = {}): Json {
-  const store = testStore();
-  return {
-    destination_type: 's3',
-    display_name: 'Test bucket',
-    config: {
-      bucket_name: store.bucket,
-      prefix: `it/${uuidv7()}`,
-      region: store.region,
-      endpoint_url: store.endpoint,
-      ...change.config,
-    },
-    credentials: {
-      access_key_id: store.access_key_id,
-      secret_access_key: store.secret_access_key,
-      ...change.credentials,
-    },
-  };
-}
-
-async function createDestination(change?: Parameters<typeof destinationBody>[0]): Promise<Json> {
+async function createDestination(change?: DestinationChange): Promise<Json> {
   const { status, body, text } = await call('POST', '/destinations', destinationBody(change));
   if (status !== 200) throw new Error(text);
   return body;
@@ -218,12 +197,8 @@ async function readWithDuckDb(root: string): Promise<Row[]> {
 }
 
 async function readWithPyarrow(root: string): Promise<{ head: Json; rows: Row[] }> {
-  const python = process.env.GANTRY_TEST_PYTHON;
-  if (!python) throw new Error('GANTRY_TEST_PYTHON is missing: run the tests with `npm test`');
-  const { stdout } = await promisify(execFile)(python, [join(__dirname, '../python/export_read.py'), root], {
-    maxBuffer: 256 * 1024 * 1024,
-  });
-  const [head, ...lines] = stdout.trim().split('\n');
+  const told = await runPython([join(__dirname, '../python/export_read.py'), root]);
+  const [head, ...lines] = told.trim().split('\n');
   // Whole numbers are integers of 64 bits: JSON.parse would round those beyond 2^53.
   const integers = /"(\w+_tokens|start_time|end_time|first_token_time)": (\d+)/g;
   const rows = lines.map(
@@ -264,7 +239,7 @@ describe('destinations', () => {
     expect(rows[0].credentials).toMatch(/^v1\./);
   });
 
-  it.each<[string, () => Parameters<typeof destinationBody>[0], string]>([
+  it.each<[string, () => DestinationChange, string]>([
     ['an unknown key id', () => ({ credentials: { access_key_id: 'nobody' } }), 'Key ID you provided does not exist'],
     ['a wrong secret', () => ({ credentials: { secret_access_key: 'wrong' } }), 'Signature does not match'],
     ['an unknown bucket', () => ({ config: { bucket_name: 'no-such-bucket' } }), 'Bucket is not valid'],

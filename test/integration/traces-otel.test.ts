@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { startTestApi, TestApi } from '../support/api';
+import { runPython } from '../support/python';
 
 type Json = Record<string, unknown>;
 
@@ -26,9 +25,7 @@ describe('OpenTelemetry', () => {
 
   it("stores what OpenTelemetry's own exporter and LangSmith's OpenTelemetry mode send", async () => {
     const script = join(__dirname, '..', 'python', 'traces_otel.py');
-    await promisify(execFile)(process.env.GANTRY_TEST_PYTHON ?? '', [script, `${api.url}/api/v1`, 'otel'], {
-      env: { PATH: process.env.PATH },
-    });
+    await runPython([script, `${api.url}/api/v1`, 'otel']);
     const { agent, model, tool } = await runsOf('otel');
     expect(agent).toMatchObject({ run_type: 'chain', status: 'success', parent_run_id: null });
     expect(agent?.id).toBe(agent?.trace_id);

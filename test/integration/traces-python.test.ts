@@ -1,15 +1,12 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { startTestApi, TestApi } from '../support/api';
+import { runPython } from '../support/python';
 
 /** The real Python client against the api process; what it did and read comes back as JSON. */
 describe('langsmith for Python', () => {
   let api: TestApi;
-  const python = process.env.GANTRY_TEST_PYTHON ?? '';
 
   beforeAll(async () => {
-    expect(python).not.toBe('');
     api = await startTestApi();
   });
   afterAll(() => api.close());
@@ -21,10 +18,8 @@ describe('langsmith for Python', () => {
   ])('traces and reads by %s at %s', async (transport, base) => {
     const project = `py ${transport} ${base}`;
     const script = join(__dirname, '..', 'python', 'traces_client.py');
-    const { stdout } = await promisify(execFile)(python, [script, api.url + base, project, transport], {
-      env: { PATH: process.env.PATH, LANGSMITH_TRACING: 'true' },
-    });
-    expect(JSON.parse(stdout)).toEqual({
+    const told = await runPython([script, api.url + base, project, transport], { LANGSMITH_TRACING: 'true' });
+    expect(JSON.parse(told)).toEqual({
       names: ['failing', 'leaf', 'root', 'single'],
       roots: ['root', 'single'],
       failed: [['failing', expect.stringContaining('ValueError')]],

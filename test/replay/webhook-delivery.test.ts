@@ -1,40 +1,27 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
+import { readHistory, recordedHistories, type History, Replayer } from '../support/replay';
 
-const HISTORIES = join(__dirname, 'histories');
-const recorded = readdirSync(HISTORIES).filter((name) => name.startsWith('webhook-'));
+const recorded = recordedHistories('webhook-');
 
 /** Histories of deliveries of earlier releases, by `temporal workflow show -o json`: today's code must make them again. */
 describe('recorded webhook deliveries', () => {
-  beforeAll(() => Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('ERROR') }));
+  let replayer: Replayer;
 
-  it.each(recorded)('replays %s', async (name) => {
-    const history: unknown = JSON.parse(readFileSync(join(HISTORIES, name), 'utf8'));
-    await Worker.runReplayHistory(
-      { workflowsPath: require.resolve('../../workflows/webhook-delivery.workflow') },
-      history,
-      name.replace(/\.json$/, ''),
-    );
-  });
+  beforeAll(async () => {
+    replayer = await Replayer.bundle('webhook-delivery.workflow');
+  }, 120_000);
+
+  it.each(recorded)('replays %s', (name) => replayer.replayRecorded(name));
 
   it('notices when the code would do something else', async () => {
-    const other = readFileSync(join(HISTORIES, 'webhook-delivered.json'), 'utf8').replaceAll(
-      'attemptDelivery',
-      'another',
+    const other = JSON.stringify(readHistory('webhook-delivered.json')).replaceAll('attemptDelivery', 'another');
+    await expect(replayer.replay(JSON.parse(other) as History, 'webhook-other')).rejects.toThrow(
+      DeterminismViolationError,
     );
-    await expect(
-      Worker.runReplayHistory(
-        { workflowsPath: require.resolve('../../workflows/webhook-delivery.workflow') },
-        JSON.parse(other),
-        'webhook-other',
-      ),
-    ).rejects.toThrow(DeterminismViolationError);
   });
 
   it('has a history for each way a delivery can end', () => {
-    expect(recorded.sort()).toEqual([
+    expect(recorded).toEqual([
       'webhook-busy.json',
       'webhook-cancelled.json',
       'webhook-delivered.json',

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { startTestApi, TestApi } from './api';
 import { ExportBucket } from './export-bucket';
-import { startExportWorker, TestExportWorker, testStore } from './exports';
+import { destinationBody, DestinationChange, startExportWorker, TestExportWorker } from './exports';
 import { S3Proxy } from './s3-proxy';
 import { registerNamespace } from './temporal';
 
@@ -68,27 +68,12 @@ export class ExportHarness {
     };
   }
 
-  destinationBody(change: { config?: Json; credentials?: Json } = {}): Json {
-    const store = testStore();
-    return {
-      destination_type: 's3',
-      display_name: 'Test bucket',
-      config: {
-        bucket_name: store.bucket,
-        prefix: `it/${uuidv7()}`,
-        region: store.region,
-        endpoint_url: this.proxy.url,
-        ...change.config,
-      },
-      credentials: {
-        access_key_id: store.access_key_id,
-        secret_access_key: store.secret_access_key,
-        ...change.credentials,
-      },
-    };
+  /** A destination behind the proxy. */
+  destinationBody({ config, credentials }: DestinationChange = {}): Json {
+    return destinationBody({ config: { endpoint_url: this.proxy.url, ...config }, credentials });
   }
 
-  async createDestination(change?: Parameters<ExportHarness['destinationBody']>[0]): Promise<Json> {
+  async createDestination(change?: DestinationChange): Promise<Json> {
     const { status, body } = await this.call('POST', '/destinations', this.destinationBody(change));
     if (status !== 200) throw new Error(JSON.stringify(body));
     return body;

@@ -1,12 +1,12 @@
 import { Module, DynamicModule, INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { v7 as uuidv7 } from 'uuid';
 import { ExportActivityProvider } from '../../activities/export.activities';
 import { AppConfig } from '../../src/config/config';
 import { ConfigModule } from '../../src/config/config.module';
 import { DatabaseModule } from '../../src/database/database.module';
 import { ExportExecutionModule } from '../../src/exports/export-execution.module';
-import { MetricsModule } from '../../src/metrics/metrics.module';
 import { EXPORT_PARTITIONS_QUEUE } from '../../workflows/contracts/export.contract';
 import { EXPORTS_QUEUE } from '../../workflows/contracts/queues';
 
@@ -25,6 +25,28 @@ export function testStore(): TestStore {
   return JSON.parse(given) as TestStore;
 }
 
+export interface DestinationChange {
+  config?: Record<string, unknown>;
+  credentials?: Record<string, unknown>;
+}
+
+/** What POST …/destinations takes: the bucket of the test run, under a prefix of its own. */
+export function destinationBody({ config, credentials }: DestinationChange = {}): Record<string, unknown> {
+  const store = testStore();
+  return {
+    destination_type: 's3',
+    display_name: 'Test bucket',
+    config: {
+      bucket_name: store.bucket,
+      prefix: `it/${uuidv7()}`,
+      region: store.region,
+      endpoint_url: store.endpoint,
+      ...config,
+    },
+    credentials: { access_key_id: store.access_key_id, secret_access_key: store.secret_access_key, ...credentials },
+  };
+}
+
 let isInstalled = false;
 
 /** Temporal's progress lines would bury jest's. */
@@ -39,7 +61,7 @@ class ExportWorkerModule {
   static forRoot(config: AppConfig): DynamicModule {
     return {
       module: ExportWorkerModule,
-      imports: [ConfigModule.forRoot(config), MetricsModule, DatabaseModule, ExportExecutionModule],
+      imports: [ConfigModule.forRoot(config), DatabaseModule, ExportExecutionModule],
       providers: [ExportActivityProvider],
     };
   }

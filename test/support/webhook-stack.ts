@@ -13,7 +13,6 @@ import { AppConfig } from '../../src/config/config';
 import { ConfigModule } from '../../src/config/config.module';
 import { DatabaseModule } from '../../src/database/database.module';
 import { createLogger, NestLogger } from '../../src/http/logging';
-import { MetricsModule } from '../../src/metrics/metrics.module';
 import { Sweeper } from '../../src/sweeps/sweeper';
 import { WebhookOrchestrator } from '../../src/temporal/webhook-orchestrator';
 import { DeliveriesService } from '../../src/webhooks/deliveries.service';
@@ -41,7 +40,7 @@ class WebhookWorkerModule {
   static forRoot(config: AppConfig): DynamicModule {
     return {
       module: WebhookWorkerModule,
-      imports: [ConfigModule.forRoot(config), MetricsModule, DatabaseModule, WebhookDeliveryModule],
+      imports: [ConfigModule.forRoot(config), DatabaseModule, WebhookDeliveryModule],
       providers: [WebhookActivityProvider],
     };
   }

@@ -28,13 +28,18 @@ export type StreamConfig = RunnableConfig & Record<string, unknown>;
 export class StreamProgress {
   private isWaiting = false;
 
-  /** The next chunk of a stream; `untilRead` resolves while nothing is queued there. */
-  async next<T>(stream: AsyncIterator<T>): Promise<IteratorResult<T>> {
+  /** A stream's chunks; `untilRead` resolves while none is queued there. */
+  async *read<T>(stream: AsyncIterable<T>): AsyncGenerator<T> {
     this.isWaiting = true;
     try {
-      return await stream.next();
+      for await (const chunk of stream) {
+        this.isWaiting = false;
+        yield chunk;
+        this.isWaiting = true;
+      }
     } finally {
-      this.isWaiting = false;
+      // Whoever waits for a reader that has left would wait for ever.
+      this.isWaiting = true;
     }
   }
 
@@ -74,35 +79,17 @@ export async function* streamRun(
   }
 
   if (!asked.has('events')) {
-    for await (const chunk of read(await graph.stream(input, options), progress)) {
+    for await (const chunk of progress.read(await graph.stream(input, options))) {
       yield* translate(chunk as unknown as Chunk);
     }
     return;
   }
   const events = graph.streamEvents(input, { ...options, version: 'v2' });
-  for await (const event of read(events, progress)) {
+  for await (const event of progress.read(events)) {
     const isRoot = event.event === 'on_chain_stream' && event.run_id === config.runId;
     if (isRoot) yield* translate(event.data.chunk as Chunk);
     if (event.event.endsWith('_end')) await written();
     if (!event.tags?.includes('langsmith:hidden')) yield { event: 'events', data: toWireJson(event, true) };
-  }
-}
-
-async function* read<T>(stream: AsyncIterable<T>, progress: StreamProgress): AsyncGenerator<T> {
-  const iterator = stream[Symbol.asyncIterator]();
-  let isOver = false;
-  try {
-    for (;;) {
-      const step = await progress.next(iterator);
-      isOver = Boolean(step.done);
-      if (step.done) return;
-      yield step.value;
-    }
-  } catch (error) {
-    isOver = true;
-    throw error;
-  } finally {
-    if (!isOver) await iterator.return?.();
   }
 }
 

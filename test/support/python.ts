@@ -1,0 +1,19 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+/**
+ * Runs Python with the public clients of test/python/requirements.txt and gives what it prints. It inherits nothing
+ * but PATH: no setting of the shell that runs the tests reaches a client.
+ * @param args as on the command line: a script with its arguments, or `-c` with its text
+ * @throws if it fails, with what it wrote to stderr, or takes more than two minutes
+ */
+export async function runPython(args: string[], env: Record<string, string> = {}): Promise<string> {
+  const python = process.env.GANTRY_TEST_PYTHON;
+  if (!python) throw new Error('GANTRY_TEST_PYTHON is missing: run the tests with `npm test`');
+  const { stdout } = await promisify(execFile)(python, args, {
+    timeout: 120_000,
+    maxBuffer: 256 * 1024 * 1024,
+    env: { PATH: process.env.PATH, ...env },
+  });
+  return stdout;
+}
