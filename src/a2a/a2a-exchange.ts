@@ -3,9 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { LateJsonResponse, SseResponse } from '../http/streaming';
-import type { IdempotencyRequest } from '../runs/idempotency';
 import { A2aCardService } from './a2a-card.service';
 import { A2aRpcService, type RpcAnswer } from './a2a-rpc.service';
+import type { RunOptions } from './a2a-tasks.service';
 import { requestedVersion } from './a2a-version';
 
 const CARD_MAX_AGE_SECONDS = 300;
@@ -41,7 +41,7 @@ export class A2aExchange {
   async call(
     tenantId: TenantId,
     assistantId: string,
-    idempotency: IdempotencyRequest | undefined,
+    forRuns: RunOptions,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<void> {
@@ -58,7 +58,7 @@ export class A2aExchange {
       baseUrl: this.baseUrl(request),
       signal: gone.signal,
       onWaiting: () => (late ??= new LateJsonResponse(reply, {})),
-      idempotency,
+      ...forRuns,
     });
     if (outcome.kind === 'stream') return this.stream(reply, outcome.answers);
     if (late) return late.end(outcome.kind === 'answer' ? JSON.stringify(outcome.body) : '');

@@ -4,12 +4,12 @@ import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import type { TenantId } from '../auth/tenant';
 import { ApiError } from '../http/api-error';
-import type { IdempotencyRequest } from '../runs/idempotency';
 import { type Agent, A2aAgentsService } from './a2a-agents.service';
 import { A2aCardService } from './a2a-card.service';
+import { A2aMetrics } from './a2a.metrics';
 import { A2aPushService } from './a2a-push.service';
 import { A2aStreamsService } from './a2a-streams.service';
-import { A2aTasksService } from './a2a-tasks.service';
+import { A2aTasksService, type RunOptions } from './a2a-tasks.service';
 import { type ProtocolVersion, requestedVersion, VERSIONS } from './a2a-version';
 import { a2aErrors } from './a2a.errors';
 import { METHODS_0_3, METHODS_1_0, rpcRequest } from './a2a.schemas';
@@ -35,7 +35,7 @@ export interface RpcAnswer {
   error?: RpcError;
 }
 
-export interface RpcRequest {
+export interface RpcRequest extends RunOptions {
   tenantId: TenantId;
   assistantId: string;
   /** The body, as text. */
@@ -46,7 +46,6 @@ export interface RpcRequest {
   signal: AbortSignal;
   /** Told when the answer has to wait for a run, which may take hours. */
   onWaiting: () => void;
-  idempotency: IdempotencyRequest | undefined;
 }
 
 /** What is sent back: an object, nothing (to notifications), or answers as they come. */
@@ -65,17 +64,25 @@ const NEEDS_CONNECTION = new Set(['SendStreamingMessage', 'SubscribeToTask', 'me
 /** States in which a stream of 0.3 ends although the task does not. */
 const INTERRUPTED = new Set(['input-required', 'auth-required']);
 
+/** What an error's details are said to be: the protocol wants a type on each of them. */
+const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
+const BAD_REQUEST = 'type.googleapis.com/google.rpc.BadRequest';
+
 const rpcErrors = {
   parse: (detail: string): RpcError => ({ code: -32700, message: `Invalid JSON payload: ${detail}` }),
   invalidRequest: (detail: string): RpcError => ({
     code: -32600,
     message: `Request payload validation error: ${detail}`,
   }),
-  unknownMethod: (method: string): RpcError => ({ code: -32601, message: 'Method not found', data: { method } }),
+  unknownMethod: (method: string): RpcError => ({
+    code: -32601,
+    message: 'Method not found',
+    data: [{ '@type': ERROR_INFO, reason: 'METHOD_NOT_FOUND', domain: 'a2a-protocol.org', metadata: { method } }],
+  }),
   invalidParams: (violations: { field: string; description: string }[]): RpcError => ({
     code: -32602,
     message: `Invalid parameters: ${violations.map(({ field, description }) => `${field}: ${description}`).join('; ')}`,
-    data: [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: violations }],
+    data: [{ '@type': BAD_REQUEST, fieldViolations: violations }],
   }),
 };
 
@@ -88,6 +95,7 @@ export class A2aRpcService {
     private readonly streams: A2aStreamsService,
     private readonly push: A2aPushService,
     private readonly cards: A2aCardService,
+    private readonly metrics: A2aMetrics,
   ) {}
 
   async handle(request: RpcRequest): Promise<RpcOutcome> {
@@ -143,6 +151,15 @@ export class A2aRpcService {
   }
 
   private async single(call: Call, body: unknown): Promise<RpcOutcome> {
+    const outcome = await this.answerTo(call, body);
+    this.metrics.answered(
+      methodOf(body),
+      outcome.kind === 'answer' ? (outcome.body as RpcAnswer).error?.code : undefined,
+    );
+    return outcome;
+  }
+
+  private async answerTo(call: Call, body: unknown): Promise<RpcOutcome> {
     const id = idOf(body);
     const wrong = check(body, call.spoken);
     if (wrong) return answer(failure(id, wrong));
@@ -159,7 +176,7 @@ export class A2aRpcService {
   }
 
   private dispatch(call: Call, request: RpcBody) {
-    const { agent, spoken, signal, onWaiting, idempotency, baseUrl } = call;
+    const { agent, spoken, signal, onWaiting, idempotency, headers, baseUrl } = call;
     const { tasks, streams, push } = this;
     const card = (described: Agent) => this.cards.card(described, baseUrl);
     const own = idempotency && {
@@ -169,7 +186,7 @@ export class A2aRpcService {
     const handler = new AssistantAgent(
       agent,
       { tasks, streams, push, card },
-      { version: spoken, signal, onWaiting, idempotency: own },
+      { version: spoken, signal, onWaiting, idempotency: own, headers },
     );
     const context = new ServerCallContext({ requestedVersion: spoken });
     return spoken === '1.0'

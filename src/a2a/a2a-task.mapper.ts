@@ -15,9 +15,10 @@ export const STATES: Record<TaskPhase, TaskState> = {
 export const isInFlight = ({ state }: TaskRow): boolean => state === 'submitted' || state === 'working';
 export const isTerminal = (row: TaskRow): boolean => !isInFlight(row) && row.state !== 'input-required';
 
-/** The agent's words, in the task's name. The id is a function of the occasion: told twice, it is the same message. */
-export function agentMessage(
+/** A message that no client sent. Its id is a function of the occasion: told twice, it is the same message. */
+export function taskMessage(
   { taskId, contextId }: Pick<TaskRow, 'taskId' | 'contextId'>,
+  role: Role,
   occasion: string,
   parts: Part[],
 ): Message {
@@ -25,7 +26,7 @@ export function agentMessage(
     messageId: uuidv5(occasion, taskId),
     contextId,
     taskId,
-    role: Role.ROLE_AGENT,
+    role,
     parts,
     metadata: undefined,
     extensions: [],
@@ -59,10 +60,10 @@ function statusMessage(row: TaskRow, question: Message | undefined): Message | u
   }
   if (row.state === 'failed') {
     const { error, message } = row.error ?? { error: 'Error', message: 'The run failed' };
-    return agentMessage(row, `${row.runId}/failed`, [textPart(`${error}: ${message}`)]);
+    return taskMessage(row, Role.ROLE_AGENT, `${row.runId}/failed`, [textPart(`${error}: ${message}`)]);
   }
   if (row.state === 'canceled' && row.superseded) {
-    return agentMessage(row, `${row.runId}/superseded`, [
+    return taskMessage(row, Role.ROLE_AGENT, `${row.runId}/superseded`, [
       textPart('The conversation went on without an answer to this task'),
     ]);
   }

@@ -3,6 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
 import type { RunError } from '../graphs/host/protocol';
+import type { RunEntity } from '../runs/run.entity';
 
 export const TASK_STATES = ['submitted', 'working', 'input-required', 'completed', 'failed', 'canceled'] as const;
 export type TaskPhase = (typeof TASK_STATES)[number];
@@ -106,6 +107,35 @@ export class A2aTasksRepository {
       [tenantId, task.taskId, task.runId, runId, outputModes],
     );
     return count > 0;
+  }
+
+  /**
+   * Makes a run that came by another way than a message the next turn of the task that waits on its thread; resolves to
+   * null when none waits.
+   */
+  async adopt(
+    manager: EntityManager,
+    { runId, threadId, tenantId }: Pick<RunEntity, 'runId' | 'threadId' | 'tenantId'>,
+  ): Promise<Pick<TaskRow, 'taskId' | 'contextId'> | null> {
+    const [adopted]: [Pick<TaskRow, 'taskId' | 'contextId'>[], number] = await manager.query(
+      `UPDATE a2a_tasks task SET run_id = $3, awaits_input = false
+       WHERE tenant_id = $1 AND thread_id = $2 AND awaits_input AND canceled_at IS NULL AND NOT EXISTS (
+         SELECT 1 FROM runs later
+         WHERE later.thread_id = task.thread_id AND later.run_id > task.run_id AND later.run_id <> $3
+       )
+       RETURNING task_id AS "taskId", context_id AS "contextId"`,
+      [tenantId, threadId, runId],
+    );
+    return adopted[0] ?? null;
+  }
+
+  /** Stores the metadata of a run as it has become: it says which task the run is a turn of. */
+  async keepMetadata(manager: EntityManager, { tenantId, runId, metadata }: RunEntity): Promise<void> {
+    await manager.query(`UPDATE runs SET metadata = $3 WHERE tenant_id = $1 AND run_id = $2`, [
+      tenantId,
+      runId,
+      JSON.stringify(metadata),
+    ]);
   }
 
   /** Calls a waiting task off; resolves to false when it doesn't wait any more. */

@@ -20,6 +20,13 @@ import { A2aTurns, CONTEXT_KEY, TASK_KEY } from './a2a-turns';
 /** Where the ids of contexts that are no UUIDs become ids of threads: the same one in the same tenant, always. */
 const CONTEXT_NAMESPACE = '0b3f6a52-5f0c-4a57-9d0e-2f4f6f1f7c11';
 
+/** What of the HTTP request reaches the run that a message makes. */
+export interface RunOptions {
+  idempotency: IdempotencyRequest | undefined;
+  /** For the `configurable` of the run's graph. */
+  headers: Record<string, string>;
+}
+
 /** How the caller wants a task told. */
 export interface TaskOptions {
   /** Messages at the most; undefined for all. */
@@ -50,7 +57,7 @@ export class A2aTasksService {
     agent: Agent,
     { message, configuration }: SendMessageRequest,
     version: string,
-    idempotency?: IdempotencyRequest,
+    { idempotency, headers }: RunOptions,
   ): Promise<TaskRow> {
     if (!message) throw a2aErrors.noInput();
     const outputModes = configuration?.acceptedOutputModes ?? [];
@@ -60,7 +67,7 @@ export class A2aTasksService {
     const register = async (manager: EntityManager, taskId: string): Promise<void> => {
       if (push) await this.push.put(agent.tenantId, taskId, push, version, manager);
     };
-    const turn = { agent, message, outputModes, register, idempotency };
+    const turn = { agent, message, outputModes, register, idempotency, headers };
     return message.taskId ? this.resume(turn) : this.begin(turn);
   }
 
@@ -117,7 +124,7 @@ export class A2aTasksService {
     });
   }
 
-  private async begin({ agent, message, outputModes, register, idempotency }: Turn): Promise<TaskRow> {
+  private async begin({ agent, message, outputModes, register, idempotency, headers }: Turn): Promise<TaskRow> {
     const { tenantId } = agent;
     const contextId = message.contextId === '' ? uuidv7() : message.contextId;
     const threadId = isUuid(contextId)
@@ -126,24 +133,24 @@ export class A2aTasksService {
     const input = inputOf(agent, message);
     let superseded: DeliveryReference[] = [];
     const alongside = async (manager: EntityManager, run: RunEntity): Promise<void> => {
-      for (const task of await this.tasks.supersede(manager, tenantId, threadId)) {
-        superseded = superseded.concat(await this.turns.notify(manager, task));
-      }
+      superseded = await this.turns.supersede(manager, tenantId, threadId);
       const { runId: taskId, assistantId } = run;
       await this.tasks.insert(manager, tenantId, { taskId, assistantId, threadId, contextId, outputModes });
       await this.remember(manager, agent, message, taskId, contextId);
       await register(manager, taskId);
     };
     const body = runBody(agent, { input, metadata: { [CONTEXT_KEY]: contextId } });
-    const run = await this.runs.create(tenantId, threadId, body, idempotency, {}, alongside).catch((error: unknown) => {
-      if (error instanceof ApiError && error.code === 'thread_not_found') throw a2aErrors.contextRefused();
-      throw error;
-    });
+    const run = await this.runs
+      .create(tenantId, threadId, body, idempotency, headers, alongside)
+      .catch((error: unknown) => {
+        if (error instanceof ApiError && error.code === 'thread_not_found') throw a2aErrors.contextRefused();
+        throw error;
+      });
     this.turns.start(superseded);
     return this.rowOf(agent, run);
   }
 
-  private async resume({ agent, message, outputModes, register, idempotency }: Turn): Promise<TaskRow> {
+  private async resume({ agent, message, outputModes, register, idempotency, headers }: Turn): Promise<TaskRow> {
     const { tenantId } = agent;
     const task = await this.get(agent, message.taskId);
     const { taskId, contextId, threadId } = task;
@@ -160,7 +167,7 @@ export class A2aTasksService {
     };
     const metadata = { [TASK_KEY]: taskId, [CONTEXT_KEY]: contextId };
     const body = runBody(agent, { ...(answer ? { command: answer } : { input: null }), metadata });
-    return this.rowOf(agent, await this.runs.create(tenantId, threadId, body, idempotency, {}, alongside));
+    return this.rowOf(agent, await this.runs.create(tenantId, threadId, body, idempotency, headers, alongside));
   }
 
   private async rowOf(agent: Agent, { runId, metadata }: RunEntity): Promise<TaskRow> {
@@ -194,12 +201,11 @@ export class A2aTasksService {
   }
 }
 
-interface Turn {
+interface Turn extends RunOptions {
   agent: Agent;
   message: Message;
   outputModes: string[];
   register: (manager: EntityManager, taskId: string) => Promise<void>;
-  idempotency: IdempotencyRequest | undefined;
 }
 
 function runBody({ assistant, talks }: Agent, given: Record<string, unknown>) {

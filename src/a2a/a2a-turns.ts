@@ -1,4 +1,4 @@
-import { Artifact, Message } from '@a2a-js/sdk';
+import { Artifact, Message, Role } from '@a2a-js/sdk';
 import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
@@ -7,9 +7,10 @@ import type { RunEnding } from '../runs/run-ending';
 import type { RunEntity } from '../runs/run.entity';
 import { type DeliveryReference, WebhookOrchestrator } from '../temporal/webhook-orchestrator';
 import { DeliveriesService } from '../webhooks/deliveries.service';
+import { partOf } from './a2a-content';
 import { type Outcome, outcomeOf } from './a2a-outcome';
 import { type PushTarget, pushContext, toNotification } from './a2a-push';
-import { agentMessage, lastOfAgent, parseMessages, toTask } from './a2a-task.mapper';
+import { lastOfAgent, parseMessages, taskMessage, toTask } from './a2a-task.mapper';
 import { A2aTasksRepository, type PushConfigRow, type TaskRow } from './a2a-tasks.repository';
 
 /** In a run's metadata: the task that it is a turn of. */
@@ -40,10 +41,38 @@ export class A2aTurns {
     const task = await this.tasks.closeTurn(manager, tenantId, run.runId, { awaitsInput, artifacts: json });
     if (!task) return [];
     if (question.length > 0) {
-      const asked = agentMessage(task, `${run.runId}/question`, question);
+      const asked = taskMessage(task, Role.ROLE_AGENT, `${run.runId}/question`, question);
       await this.tasks.addMessage(manager, tenantId, task.taskId, JSON.stringify(Message.toJSON(asked)));
     }
     return this.notify(manager, task);
+  }
+
+  /**
+   * A run that no agent sent, on a thread where a task may wait: without input of its own it goes on where the task has
+   * stopped and so is the task's next turn, whoever answered; with new input it leaves the question behind.
+   * @returns the deliveries, to be started when the transaction is committed
+   */
+  async meet(manager: EntityManager, run: RunEntity): Promise<DeliveryReference[]> {
+    const tenantId = run.tenantId as TenantId;
+    if (run.kwargs.input !== null) return this.supersede(manager, tenantId, run.threadId);
+    const task = await this.tasks.adopt(manager, run);
+    if (!task) return [];
+    run.metadata = { ...run.metadata, [TASK_KEY]: task.taskId, [CONTEXT_KEY]: task.contextId };
+    await this.tasks.keepMetadata(manager, run);
+    const answer = run.kwargs.command?.resume;
+    if (answer === undefined) return [];
+    const told = taskMessage(task, Role.ROLE_USER, `${run.runId}/answer`, [partOf(answer)]);
+    await this.tasks.addMessage(manager, tenantId, task.taskId, JSON.stringify(Message.toJSON(told)));
+    return [];
+  }
+
+  /** Calls off what waits on the thread, because its conversation goes on without an answer. */
+  async supersede(manager: EntityManager, tenantId: TenantId, threadId: string): Promise<DeliveryReference[]> {
+    const started: DeliveryReference[] = [];
+    for (const task of await this.tasks.supersede(manager, tenantId, threadId)) {
+      started.push(...(await this.notify(manager, task)));
+    }
+    return started;
   }
 
   /** Tells every receiver of the task where it is now, in the caller's transaction. */

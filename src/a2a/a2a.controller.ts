@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Tenant, type TenantId } from '../auth/tenant';
 import { Idempotency, type IdempotencyRequest } from '../runs/idempotency';
+import { ConfigurableHeaders } from '../runs/run-headers';
 import { A2aExchange } from './a2a-exchange';
 import { agentCardSchema, agentParam, cardQuery, rpcAnswerSchema, rpcCallSchema } from './a2a.schemas';
 
@@ -73,9 +74,10 @@ export class A2aController {
     @Tenant() tenantId: TenantId,
     @Param({ schema: agentParam }) { assistant_id }: AgentParam,
     @Idempotency() idempotency: IdempotencyRequest | undefined,
+    @ConfigurableHeaders() headers: Record<string, string>,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.exchange.call(tenantId, assistant_id, idempotency, request, reply);
+    return this.exchange.call(tenantId, assistant_id, { idempotency, headers }, request, reply);
   }
 }

@@ -10,6 +10,7 @@ import { A2aAgentsService } from './a2a-agents.service';
 import { A2aCardService } from './a2a-card.service';
 import { A2aController } from './a2a.controller';
 import { A2aExchange } from './a2a-exchange';
+import { A2aMetrics } from './a2a.metrics';
 import { A2aPushService } from './a2a-push.service';
 import { A2aRpcService } from './a2a-rpc.service';
 import { A2aStreamsService } from './a2a-streams.service';
@@ -33,6 +34,7 @@ import { A2aTasksService } from './a2a-tasks.service';
     A2aAgentsService,
     A2aCardService,
     A2aExchange,
+    A2aMetrics,
     A2aPushService,
     A2aRpcService,
     A2aStreamsService,

@@ -18,14 +18,14 @@ import {
 import { A2AError } from '@a2a-js/sdk/errors';
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
 import { Logger } from '@nestjs/common';
+import { isUnstorableText, UNSTORABLE_TEXT } from '../database/unstorable-text';
 import { ApiError } from '../http/api-error';
-import type { IdempotencyRequest } from '../runs/idempotency';
 import type { Agent } from './a2a-agents.service';
 import type { A2aPushService } from './a2a-push.service';
 import type { A2aStreamsService } from './a2a-streams.service';
 import { isTerminal, STATES } from './a2a-task.mapper';
 import type { TaskCursor, TaskFilter, TaskPhase, TaskRow } from './a2a-tasks.repository';
-import type { A2aTasksService } from './a2a-tasks.service';
+import type { A2aTasksService, RunOptions } from './a2a-tasks.service';
 import type { ProtocolVersion } from './a2a-version';
 import { a2aErrors } from './a2a.errors';
 
@@ -40,13 +40,12 @@ export interface AgentServices {
   card: (agent: Agent) => AgentCard;
 }
 
-export interface AgentCall {
+export interface AgentCall extends RunOptions {
   version: ProtocolVersion;
   /** Aborted when the caller goes. */
   signal: AbortSignal;
   /** Told when the answer has to wait for a run, which may take hours. */
   onWaiting: () => void;
-  idempotency: IdempotencyRequest | undefined;
 }
 
 /** One assistant in one call, as the protocol's library sees an agent: it speaks the protocol, this maps the operations. */
@@ -163,7 +162,7 @@ export class AssistantAgent implements A2ARequestHandler {
   }
 
   private send(request: SendMessageRequest): Promise<TaskRow> {
-    return this.services.tasks.send(this.agent, request, this.call.version, this.call.idempotency);
+    return this.services.tasks.send(this.agent, request, this.call.version, this.call);
   }
 
   private find(taskId: string): Promise<TaskRow> {
@@ -205,6 +204,7 @@ export class AssistantAgent implements A2ARequestHandler {
   private told(error: unknown): Error {
     if (error instanceof A2AError) return error;
     if (error instanceof ApiError && error.status < 500) return a2aErrors.invalid(error.detail);
+    if (isUnstorableText(error)) return a2aErrors.invalid(UNSTORABLE_TEXT);
     const { tenantId, assistant } = this.agent;
     this.logger.error(
       { err: error, tenant_id: tenantId, assistant_id: assistant.assistantId },

@@ -1,8 +1,8 @@
-import type { Artifact, StreamResponse, TaskStatus } from '@a2a-js/sdk';
+import { type Artifact, Role, type StreamResponse, type TaskStatus } from '@a2a-js/sdk';
 import { END_EVENT, type RunEvent } from '../streams/run-event';
 import { isAccepted, partOf, partsOfContent, tailorParts, textOf, textPart } from './a2a-content';
 import { ANSWER_ID, answerArtifact } from './a2a-outcome';
-import { agentMessage, STATES } from './a2a-task.mapper';
+import { STATES, taskMessage } from './a2a-task.mapper';
 import type { TaskRow } from './a2a-tasks.repository';
 
 interface MessagePiece {
@@ -108,7 +108,9 @@ export class TurnEvents {
   ): StreamResponse {
     const { taskId, contextId, runId, outputModes } = this.task;
     const message =
-      parts.length > 0 ? agentMessage(this.task, `${runId}/${seq}`, tailorParts(parts, outputModes)) : undefined;
+      parts.length > 0
+        ? taskMessage(this.task, Role.ROLE_AGENT, `${runId}/${seq}`, tailorParts(parts, outputModes))
+        : undefined;
     const status: TaskStatus = { state: STATES.working, message, timestamp: undefined };
     return { payload: { $case: 'statusUpdate', value: { taskId, contextId, status, metadata } } };
   }

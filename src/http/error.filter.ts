@@ -1,6 +1,6 @@
 import { ArgumentsHost, Catch, ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { QueryFailedError } from 'typeorm';
+import { isUnstorableText, UNSTORABLE_TEXT } from '../database/unstorable-text';
 import { ApiError } from './api-error';
 
 /** Turns whatever a handler threw into the one error form of the API, and logs once what nobody expected. */
@@ -28,12 +28,19 @@ export class ErrorFilter implements ExceptionFilter {
     void reply.status(answer.status).headers(answer.headers ?? {});
     if (answer.format === 'text') {
       void reply.type('text/plain; charset=utf-8').send(answer.detail);
+    } else if (request.routeOptions.config.bodyAsText) {
+      void reply.type('application/json; charset=utf-8').send(JSON.stringify(toJsonRpc(answer)));
     } else {
       void reply
         .type('application/json; charset=utf-8')
         .send(JSON.stringify({ detail: answer.detail, ...(answer.errors && { errors: answer.errors }) }));
     }
   }
+}
+
+/** For routes whose protocol is JSON-RPC: what HTTP refuses (a type, a size, a key) in words that their clients read. */
+function toJsonRpc({ status, detail }: ApiError) {
+  return { jsonrpc: '2.0', id: null, error: { code: status < 500 ? -32_600 : -32_603, message: detail } };
 }
 
 function toApiError(error: unknown, request: FastifyRequest): ApiError | undefined {
@@ -46,10 +53,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError | undefin
     }
     return status < 500 ? new ApiError(status, 'http', error.message) : undefined;
   }
-  // jsonb holds any text but this one character; nothing was stored.
-  if (error instanceof QueryFailedError && (error.driverError as { code?: string }).code === '22P05') {
-    return new ApiError(422, 'invalid_request', 'The body contains the character U+0000, which can not be stored');
-  }
+  if (isUnstorableText(error)) return new ApiError(422, 'invalid_request', UNSTORABLE_TEXT);
   // Fastify's own refusals (body too large, unsupported media type…) carry a status and a code.
   if (
     error instanceof Error &&

@@ -9,12 +9,15 @@ import {
   inputRequired,
   type InputRequiredResult,
   MissingRequiredClientCapabilityError,
+  ProtocolError,
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
+import { HttpSettings } from '../config/http-settings';
 import { deriveKey } from '../crypto/derive-key';
+import { isUnstorableText, UNSTORABLE_TEXT } from '../database/unstorable-text';
 import { ApiError } from '../http/api-error';
 import type { RunEntity } from '../runs/run.entity';
 import { RunStreamsService } from '../runs/run-streams.service';
@@ -23,6 +26,8 @@ import { RunsService } from '../runs/runs.service';
 import type { RunEnd } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
 import { CallProgress, PROGRESS_MODES } from './call-progress';
+import { toldError } from './mcp.errors';
+import { McpMetrics, type ToolOutcome } from './mcp.metrics';
 import { type AssistantTool, McpToolsService } from './mcp-tools.service';
 import { answerable, type Interrupt, isAble, isAnswer, type Question, type Resume, toQuestions } from './questions';
 import { toToolError, toToolResult } from './tool-result';
@@ -60,6 +65,8 @@ export class McpCallsService {
     private readonly runs: RunsService,
     private readonly streams: RunStreamsService,
     private readonly threads: ThreadsService,
+    private readonly settings: HttpSettings,
+    private readonly metrics: McpMetrics,
   ) {
     this.states = createRequestStateCodec<CallState>({
       key: deriveKey(config.secretKey, 'gantry mcp request state'),
@@ -77,13 +84,24 @@ export class McpCallsService {
     { name, arguments: args = {} }: CallToolRequest['params'],
     context: ServerContext,
   ): Promise<CallToolResult | InputRequiredResult> {
-    const tool = await this.tools.get(caller.tenantId, name);
+    let graph = 'none';
+    let outcome: ToolOutcome = 'refused';
     try {
-      return await this.converse(caller, tool, args, context);
+      const result = await this.tools
+        .get(caller.tenantId, name)
+        .then((tool) => {
+          graph = tool.assistant.graphId;
+          return this.converse(caller, tool, args, context);
+        })
+        .catch(toRefusal);
+      outcome = 'content' in result ? (result.isError ? 'error' : 'ok') : 'asked';
+      return result;
     } catch (error) {
-      // What the run services refuse, the caller of the tool can read and mend.
-      if (error instanceof ApiError) return toToolError(error.detail);
-      throw error;
+      if (context.mcpReq.signal.aborted) outcome = 'gone';
+      else if (!(error instanceof ProtocolError)) outcome = 'failed';
+      throw outcome === 'gone' ? error : toldError(error);
+    } finally {
+      this.metrics.toolCalled(graph, outcome);
     }
   }
 
@@ -106,7 +124,7 @@ export class McpCallsService {
       const resume = resumeOf(questions, responses, caller.capabilities);
       if (resume === 'unanswered') return this.ask(caller, tool, run, questions, context);
       if (resume === 'declined') return toToolError('The question of the agent was declined');
-      const next = await this.answer(caller.tenantId, run, resume, progress !== undefined);
+      const next = await this.answer(caller.tenantId, run, resume, context);
       if (!next) return toToolError('What was asked is not waiting for an answer any more');
       run = next;
     }
@@ -125,11 +143,17 @@ export class McpCallsService {
     if (!checked.valid) return toToolError(`Invalid arguments: ${checked.errorMessage}`);
     const { assistantId } = tool.assistant;
     const input = toGraphInput(args, tool.schemas.graphInput);
-    const withProgress = context.mcpReq._meta?.progressToken !== undefined;
     return this.runs.createStateless(
       tenantId,
-      runRequest({ assistant_id: assistantId, input, metadata: { source: 'mcp', mcp_tool: tool.name } }, withProgress),
+      runRequest({ assistant_id: assistantId, input, metadata: { source: 'mcp', mcp_tool: tool.name } }, context),
+      undefined,
+      this.headersOf(context),
     );
+  }
+
+  /** What the run's graph is given of the request's headers. */
+  private headersOf({ http }: ServerContext): Record<string, string> {
+    return this.settings.configurableHeaders.of(Object.fromEntries(http?.req?.headers ?? []));
   }
 
   private async follow(
@@ -176,7 +200,7 @@ export class McpCallsService {
     tenantId: TenantId,
     asked: RunEntity,
     resume: Resume[],
-    withProgress: boolean,
+    context: ServerContext,
   ): Promise<RunEntity | undefined> {
     const thread = await this.threads.find(tenantId, asked.threadId);
     if (!thread) return undefined;
@@ -193,9 +217,10 @@ export class McpCallsService {
           metadata: { source: 'mcp', mcp_answers: asked.runId },
           multitask_strategy: 'reject',
         },
-        withProgress,
+        context,
       ),
       { key, route: '/mcp', fingerprint: createHash('sha256').update(key).digest(), onReplay: () => undefined },
+      this.headersOf(context),
     );
   }
 
@@ -220,7 +245,16 @@ export class McpCallsService {
   }
 }
 
-function runRequest(body: Partial<CreateRun>, withProgress: boolean): CreateRun {
+/** What the run services refuse, the caller of the tool can read and mend. */
+function toRefusal(error: unknown): CallToolResult {
+  if (error instanceof ApiError && error.status < 500) return toToolError(error.detail);
+  if (isUnstorableText(error)) return toToolError(UNSTORABLE_TEXT);
+  throw error;
+}
+
+/** Who asked for progress is told of all that a run streams. */
+function runRequest(body: Partial<CreateRun>, { mcpReq }: ServerContext): CreateRun {
+  const withProgress = mcpReq._meta?.progressToken !== undefined;
   return createRunSchema.parse({ ...body, stream_mode: withProgress ? [...PROGRESS_MODES] : ['updates'] });
 }
 

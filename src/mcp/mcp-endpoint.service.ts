@@ -18,6 +18,7 @@ import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { deriveKey } from '../crypto/derive-key';
 import { HEARTBEAT_MS } from '../http/streaming';
+import { McpMetrics } from './mcp.metrics';
 import { McpServerFactory } from './mcp-server.factory';
 import { McpSessionBus } from './mcp-session-bus';
 import { issueSession, type McpSession, readSession } from './mcp-session';
@@ -41,6 +42,7 @@ export class McpEndpoint implements OnModuleDestroy {
     private readonly config: AppConfig,
     private readonly servers: McpServerFactory,
     private readonly bus: McpSessionBus,
+    private readonly metrics: McpMetrics,
   ) {
     this.sessionKey = deriveKey(config.secretKey, 'gantry mcp session');
   }
@@ -60,6 +62,7 @@ export class McpEndpoint implements OnModuleDestroy {
     const refused = this.refuse(asked);
     if (refused) return refused;
     const parsed = parseBody(request.body);
+    for (const method of methodsOf(parsed)) this.metrics.received(method);
     if (await isLegacyRequest(asked.clone() as Request, parsed)) return this.serveLegacy(tenantId, asked, parsed);
     const answer = this.modern.fetch(asked, {
       authInfo: authInfoOf(tenantId),
@@ -125,6 +128,15 @@ function parseBody(body: unknown): unknown {
     // The protocol's own parser gets the text and answers.
     return undefined;
   }
+}
+
+/** Of one message, or of each of a batch; answers have none. */
+function methodsOf(body: unknown): string[] {
+  return (Array.isArray(body) ? (body as unknown[]) : [body]).flatMap((message) =>
+    typeof message === 'object' && message !== null && 'method' in message && typeof message.method === 'string'
+      ? message.method
+      : [],
+  );
 }
 
 function toMessage(body: unknown): JSONRPCMessage | undefined {

@@ -9,6 +9,7 @@ import {
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { McpCallsService } from './mcp-calls.service';
+import { toldError } from './mcp.errors';
 import type { McpSession } from './mcp-session';
 import { McpSessionBus } from './mcp-session-bus';
 import { McpToolsService } from './mcp-tools.service';
@@ -52,7 +53,11 @@ export class McpServerFactory {
       },
       session && { session, bus: this.bus },
     );
-    server.setRequestHandler('tools/list', ({ params }) => this.tools.list(tenantId, params?.cursor));
+    server.setRequestHandler('tools/list', ({ params }) =>
+      this.tools.list(tenantId, params?.cursor).catch((error: unknown) => {
+        throw toldError(error);
+      }),
+    );
     server.setRequestHandler('tools/call', ({ params }, context) =>
       this.calls.call(
         {

@@ -5,6 +5,7 @@ import { RunsModule } from '../runs/runs.module';
 import { ThreadsModule } from '../threads/threads.module';
 import { McpCallsService } from './mcp-calls.service';
 import { McpController } from './mcp.controller';
+import { McpMetrics } from './mcp.metrics';
 import { McpEndpoint } from './mcp-endpoint.service';
 import { McpServerFactory } from './mcp-server.factory';
 import { McpSessionBus } from './mcp-session-bus';
@@ -13,6 +14,6 @@ import { McpToolsService } from './mcp-tools.service';
 @Module({
   imports: [DatabaseModule, AssistantsModule, ThreadsModule, RunsModule],
   controllers: [McpController],
-  providers: [McpEndpoint, McpServerFactory, McpSessionBus, McpToolsService, McpCallsService],
+  providers: [McpEndpoint, McpServerFactory, McpSessionBus, McpToolsService, McpCallsService, McpMetrics],
 })
 export class McpModule {}

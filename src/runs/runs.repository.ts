@@ -47,8 +47,10 @@ export type Created =
  */
 export type RunClaim = (manager: EntityManager) => Promise<string | undefined>;
 
-/** Called inside the transaction that inserts a run: what throws here takes the run back. */
-export type Alongside = (manager: EntityManager, run: RunEntity) => Promise<void>;
+/**
+ * Called inside the transaction that inserts a run, with the thread as it was before: what throws here takes the run back.
+ */
+export type Alongside = (manager: EntityManager, run: RunEntity, thread: ThreadEntity) => Promise<void>;
 
 /** Called inside the transaction that ends a run, with the run as it is then. Resolves to the id of its webhook delivery. */
 export type OnEnd = (manager: EntityManager, run: RunEntity) => Promise<string | undefined>;
@@ -113,7 +115,7 @@ export class RunsRepository {
           ? await this.cancelLocked(manager, inFlight, run.multitaskStrategy, onEnd)
           : [];
       const row = await insertRun(manager, tenantId, run, thread.metadata);
-      await alongside?.(manager, row);
+      await alongside?.(manager, row, thread);
       if (!isNew) await occupyThread(manager, run, thread);
       // Who was pending has just been cancelled, unless this run is to queue; who isn't due yet stands in nobody's way.
       const queues = run.multitaskStrategy === 'enqueue';

@@ -12,6 +12,7 @@ import { GraphRegistry } from '../graphs/graph-registry';
 import type { Durability, RunKwargs } from '../graphs/host/protocol';
 import { recordCronOutcome } from '../crons/cron-outcomes';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
+import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import { ThreadsService } from '../threads/threads.service';
 import { maskUrl } from '../webhooks/mask-url';
 import { WebhookPolicy } from '../webhooks/webhook-policy';
@@ -62,7 +63,8 @@ export class RunsService {
 
   /**
    * @param headers what the run's graph finds in its `configurable` beside the body's
-   * @param alongside what is written in the transaction that inserts the run; not asked for a replayed one
+   * @param alongside what is written in the transaction that inserts the run; not asked for a replayed one. Without it, a
+   *   task of another agent that waits on the thread takes the run as its answer
    * @throws 404 for an unknown thread or assistant, 409 by `reject`, 422 for a webhook that the policy refuses.
    */
   async create(
@@ -296,8 +298,13 @@ export class RunsService {
     claim: RunClaim | undefined,
     alongside?: Alongside,
   ): Promise<Created> {
-    const created = await this.repository.create(tenantId, run, this.onPendingEnd, claim, alongside);
+    let notifications: DeliveryReference[] = [];
+    const meetTask: Alongside = async (manager, row, thread) => {
+      if (thread.status === 'interrupted') notifications = await this.turns.meet(manager, row);
+    };
+    const created = await this.repository.create(tenantId, run, this.onPendingEnd, claim, alongside ?? meetTask);
     if (created.outcome === 'replayed') return created;
+    this.turns.start(notifications);
     if (created.cancelled.length > 0) await this.tellWorkers(created.cancelled);
     // A delayed run has a timer of its own; when it is due and the thread is taken, it waits its turn like the others.
     if (created.first || run.delayMs > 0) this.start(created.run, run.delayMs);

@@ -8,6 +8,7 @@ import {
   JsonRpcTransportFactory,
 } from '@a2a-js/sdk/client';
 import { v4 as uuid } from 'uuid';
+import { AgentCaller, type RpcAnswer } from '../support/a2a';
 import { Gantry, startGantry } from '../support/gantry';
 
 function message(text: string, more: Partial<Message> = {}): Message {
@@ -145,6 +146,27 @@ describe.each(['1.0', '0.3'])('A2A %s, the JS client', (version) => {
   it('knows an unknown task by its error', async () => {
     const { client } = await connect('talk');
     await expect(client.getTask({ tenant: '', id: uuid() })).rejects.toMatchObject({ name: 'TaskNotFoundError' });
+  });
+
+  it('answers malformed JSON-RPC with its error, and a batch with an array', async () => {
+    const caller = new AgentCaller(gantry.url, 'talk', { 'a2a-version': version });
+    const answerTo = async (body: string) => (await (await caller.post(body)).json()) as RpcAnswer;
+    for (const [body, code] of [
+      ['{"jsonrpc": "2.0", "method": ', -32700],
+      ['{"jsonrpc": "1.0", "id": 1, "method": "x"}', -32600],
+      ['[]', -32600],
+      ['{"jsonrpc": "2.0", "id": 1, "method": "tasks/explode"}', -32601],
+    ] as const) {
+      expect([body, (await answerTo(body)).error?.code]).toEqual([body, code]);
+    }
+    const { client } = await connect('talk');
+    const { id } = (await client.sendMessage(request(message('Count')))) as Task;
+    const method = version === '1.0' ? 'GetTask' : 'tasks/get';
+    const batch = [id, uuid()].map((taskId, index) => ({ jsonrpc: '2.0', id: index, method, params: { id: taskId } }));
+    expect(await answerTo(JSON.stringify(batch))).toMatchObject([
+      { id: 0, result: { id } },
+      { id: 1, error: { code: -32001 } },
+    ]);
   });
 
   it('is refused at an unknown agent', async () => {

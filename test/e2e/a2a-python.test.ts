@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { answerFrom, type StreamItem, type Task, textOf } from '../support/a2a';
+import { answerFrom, type RpcAnswer, type StreamItem, type Task, textOf } from '../support/a2a';
 import { Gantry, startGantry } from '../support/gantry';
 import { runPython } from '../support/python';
 
@@ -18,6 +18,8 @@ interface Report {
   told: Task;
   canceled: Task;
   nobody: string | null;
+  malformed: number[];
+  batch: RpcAnswer[];
 }
 
 const lastState = (items: StreamItem[]): string | undefined => items.at(-1)?.statusUpdate?.status.state;
@@ -62,6 +64,12 @@ describe.each(['1.0', '0.3'])('A2A %s, the Python client', (version) => {
     expect(report.rejoined[0].task?.id).toBe(report.told.id);
     expect(answerFrom(report.rejoined)).toBe(textOf(report.told.artifacts));
     expect(textOf(report.told.artifacts)).toMatch(/ w59$/);
+  });
+
+  it('gets errors for malformed JSON-RPC, and an array for a batch', () => {
+    expect(report.malformed).toEqual([-32_700, -32_600, -32_600, -32_601]);
+    expect(report.batch).toMatchObject([{ result: { id: report.task.id } }, { error: { code: -32_001 } }]);
+    expect(report.batch.map(({ id }) => id)[0]).toBe(report.task.id);
   });
 
   it('cancels', () => {

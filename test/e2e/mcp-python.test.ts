@@ -13,6 +13,8 @@ interface Report {
   answered: object;
   failed: { is_error: boolean; text: string };
   unknown: number;
+  malformed: [status: number, code: number][];
+  batch: { status: number; lists: number };
 }
 
 /** The public Python client, in either generation of the protocol: one script does it all, the tests look at what it got. */
@@ -49,6 +51,12 @@ describe.each(['legacy', '2026-07-28'])('MCP with the public Python client, %s',
   it('tells errors of a tool from errors of the protocol', () => {
     expect(report.failed).toEqual({ is_error: true, text: 'TypeError: The printer is on fire' });
     expect(report.unknown).toBe(-32_602);
+  });
+
+  it('gets an error for malformed JSON-RPC, and for a batch where the revision has none', () => {
+    expect(report.malformed.map(([status]) => status)).toEqual([400, 400, 400, 400]);
+    expect(report.malformed.map(([, code]) => code)).toEqual([-32_700, -32_600, -32_600, -32_600]);
+    expect(report.batch).toEqual(mode === 'legacy' ? { status: 200, lists: 2 } : { status: 400, lists: 0 });
   });
 
   it('cancels', async () => {

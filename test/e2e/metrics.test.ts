@@ -1,6 +1,8 @@
 import { Client as LangSmithClient } from 'langsmith';
+import { AgentCaller } from '../support/a2a';
 import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
 import { type Gantry, startGantry } from '../support/gantry';
+import { connectMcp, ERAS } from '../support/mcp';
 import { freePort } from '../support/ports';
 import { Exposition } from '../support/prometheus';
 import { SseReader } from '../support/sse';
@@ -133,6 +135,18 @@ describe('a whole Gantry, scraped', () => {
       expect(without).toEqual({ seen: {} });
     });
 
+    it('reach the graph of a run that an agent or an MCP client has started', async () => {
+      const agent = new AgentCaller(gantry.url, 'headers', { 'a2a-version': '1.0', ...headers });
+      const task = await agent.send([{ data: {} }]);
+      expect(task.artifacts?.[0].parts).toMatchObject([{ data: { seen: { 'x-user-token': SECRET.length } } }]);
+      for (const era of ERAS) {
+        const client = await connectMcp(gantry.url, { era, headers });
+        const { structuredContent } = await client.callTool({ name: 'headers', arguments: {} });
+        expect(structuredContent).toEqual({ seen: { 'x-user-token': SECRET.length } });
+        await client.close();
+      }
+    });
+
     it('are in no answer, row, state, trace, webhook or log', async () => {
       const { thread_id } = await gantry.client().threads.create();
       const client = gantry.client({ headers });
@@ -162,6 +176,28 @@ describe('a whole Gantry, scraped', () => {
       expect(gantry.logs()).toContain('request_headers');
       expect(gantry.logs()).not.toContain('not-for-graphs');
     });
+  });
+
+  it('counts what agents and MCP clients call, whatever they make up', async () => {
+    const agent = new AgentCaller(gantry.url, 'three', { 'a2a-version': '1.0' });
+    await agent.send([{ data: {} }]);
+    await agent.call('GetTask', { id: 'none' });
+    await agent.call('made-up-method');
+    const client = await connectMcp(gantry.url, { era: '2025-11-25' });
+    await client.callTool({ name: 'three', arguments: {} });
+    await client.callTool({ name: 'fail', arguments: {} });
+    await client.callTool({ name: 'made-up-tool', arguments: {} }).catch(() => undefined);
+    await client.close();
+    const exposition = await ofApi();
+    const calls = (method: string, outcome: string) => exposition.value('gantry_a2a_calls_total', { method, outcome });
+    expect(calls('SendMessage', 'ok')).toBeGreaterThanOrEqual(1);
+    expect(calls('GetTask', '-32001')).toBe(1);
+    expect(calls('unknown', '-32601')).toBe(1);
+    const toolCalls = (graph: string, outcome: string) =>
+      exposition.value('gantry_mcp_tool_calls_total', { graph, outcome });
+    expect([toolCalls('three', 'ok'), toolCalls('fail', 'error'), toolCalls('none', 'refused')]).toEqual([1, 1, 1]);
+    expect(exposition.value('gantry_mcp_messages_total', { method: 'tools/call' })).toBeGreaterThanOrEqual(3);
+    expect(exposition.labels().join()).not.toContain('made-up');
   });
 
   it('puts the revision of the code that ran it on each run', async () => {

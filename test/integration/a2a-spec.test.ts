@@ -49,6 +49,14 @@ describe('A2A specification', () => {
   const slow = (words = 400) => [{ text: 'Tell' }, { data: { words } }];
   const start = (agent: AgentCaller, parts = slow()): Promise<Task> =>
     agent.send(parts, {}, { returnImmediately: true });
+  /** The states that a receiver was told of, once there are as many; by name, since one notification may overtake another. */
+  const toldTo = async (path: string, count: number): Promise<string[]> => {
+    const told = await waitFor(`${count} notifications`, () => {
+      const mine = receiver.received.filter((each) => each.path === path);
+      return mine.length >= count && mine;
+    });
+    return told.map(({ body }) => (JSON.parse(body) as { task: Task }).task.status.state).sort();
+  };
   const finish = async (agent: AgentCaller, { id }: Task): Promise<void> => {
     await agent.call('CancelTask', { id });
   };
@@ -233,6 +241,14 @@ describe('A2A specification', () => {
       expect(answerFrom(items)).toBe('Your refund is on its way.');
     });
 
+    it('ends with a task that is canceled', async () => {
+      const { id } = await start(prose);
+      const stream = await prose.stream('SubscribeToTask', { id });
+      await stream.until(({ artifactUpdate }) => artifactUpdate !== undefined);
+      await prose.call('CancelTask', { id });
+      expect((await stream.rest()).at(-1)?.statusUpdate?.status.state).toBe('TASK_STATE_CANCELED');
+    });
+
     it('refuses a task in a terminal state', async () => {
       const { id } = await talk.say('Count');
       expect(await talk.code('SubscribeToTask', { id })).toBe(CODES.unsupported);
@@ -258,6 +274,19 @@ describe('A2A specification', () => {
         expect((await talk.call('DeleteTaskPushNotificationConfig', key)).error).toBeUndefined();
       }
       expect(await talk.code('GetTaskPushNotificationConfig', key)).toBe(CODES.taskNotFound);
+    });
+
+    it('tells each receiver that is there, and none that was deleted', async () => {
+      const { id: taskId } = await desk.say('Refund');
+      for (const id of ['one', 'gone', 'other']) {
+        await desk.result('CreateTaskPushNotificationConfig', { taskId, id, url: receiver.url(`/config-${id}`) });
+      }
+      const { configs } = await desk.result<{ configs: object[] }>('ListTaskPushNotificationConfigs', { taskId });
+      expect(configs).toMatchObject([{ id: 'one' }, { id: 'gone' }, { id: 'other' }]);
+      await desk.call('DeleteTaskPushNotificationConfig', { taskId, id: 'gone' });
+      await desk.say('yes', { taskId });
+      for (const id of ['one', 'other']) expect(await toldTo(`/config-${id}`, 1)).toEqual(['TASK_STATE_COMPLETED']);
+      expect(receiver.received.filter(({ path }) => path === '/config-gone')).toEqual([]);
     });
 
     it('keeps its secrets to itself', async () => {
@@ -465,6 +494,41 @@ describe('A2A specification', () => {
       await finish(desk, next);
     });
 
+    it('goes on with an answer that came by the runs API, as with one of a message', async () => {
+      const { thread_id: contextId } = await gantry.client().threads.create();
+      const taskPushNotificationConfig = { url: receiver.url('/answered-elsewhere') };
+      const { id } = await desk.say('Refund', { contextId }, { taskPushNotificationConfig });
+      const stream = await desk.stream('SubscribeToTask', { id });
+      await stream.until(({ task }) => task?.status.state === 'TASK_STATE_INPUT_REQUIRED');
+      await gantry.client().runs.wait(contextId, 'desk', { command: { resume: 'yes' } });
+      const task = await desk.get(id);
+      expect([task.status.state, textOf(task.artifacts)]).toEqual([
+        'TASK_STATE_COMPLETED',
+        'Your refund is on its way.',
+      ]);
+      expect(task.history?.map(({ role }) => role)).toEqual(['ROLE_USER', 'ROLE_AGENT', 'ROLE_USER']);
+      expect(task.history?.[2]).toMatchObject({ taskId: id, contextId, parts: [{ text: 'yes' }] });
+      const items = await stream.rest();
+      expect(answerFrom(items)).toBe('Your refund is on its way.');
+      expect(items.at(-1)?.statusUpdate?.status.state).toBe('TASK_STATE_COMPLETED');
+      expect(await toldTo('/answered-elsewhere', 2)).toEqual(['TASK_STATE_COMPLETED', 'TASK_STATE_INPUT_REQUIRED']);
+      expect(await desk.code('SendMessage', toMessage([{ text: 'no' }], { taskId: id }))).toBe(CODES.unsupported);
+    });
+
+    it('calls a question off when the runs API begins anew in its context', async () => {
+      const taskPushNotificationConfig = { url: receiver.url('/left-elsewhere') };
+      const { id, contextId } = await desk.say('Refund', {}, { taskPushNotificationConfig });
+      const input = { messages: [{ role: 'user', content: 'Something else' }] };
+      await gantry.client().runs.wait(contextId, 'desk', { input });
+      expect((await desk.get(id)).status).toMatchObject({
+        state: 'TASK_STATE_CANCELED',
+        message: { parts: [{ text: expect.stringContaining('without an answer') }] },
+      });
+      expect(await toldTo('/left-elsewhere', 2)).toEqual(['TASK_STATE_CANCELED', 'TASK_STATE_INPUT_REQUIRED']);
+      const { result } = await desk.call('ListTasks', { contextId });
+      expect(result).toMatchObject({ totalSize: 1, tasks: [{ id, status: { state: 'TASK_STATE_CANCELED' } }] });
+    });
+
     it('remembers what was said in the context', async () => {
       const { contextId } = await talk.say('Count');
       await talk.say('Count', { contextId });
@@ -638,9 +702,50 @@ describe('A2A specification', () => {
         metadata: { taskId: unknown },
       });
     });
+
+    it.each<[string, object | undefined, number]>([
+      ['Explode', {}, CODES.unknownMethod],
+      ['GetTask', {}, CODES.invalidParams],
+      ['GetTask', { id: unknown }, CODES.taskNotFound],
+      ['GetExtendedAgentCard', undefined, CODES.unsupported],
+      ['SendMessage', toMessage([{ raw: 'dGNr', mediaType: 'application/x-unsupported' }]), CODES.contentType],
+      ['SendMessage', toMessage([{ text: 'x' }], { taskId: unknown }), CODES.taskNotFound],
+      ['ListTasks', { pageToken: 'nonsense' }, CODES.invalidParams],
+    ])('of %s %j have a code, a message, and details that name their type', async (method, params, code) => {
+      const { error } = await talk.call(method, params);
+      expect(error).toMatchObject({ code, message: expect.stringMatching(/.+/) });
+      expect(Array.isArray(error?.data ?? [])).toBe(true);
+      for (const detail of error?.data ?? []) expect(detail['@type']).toMatch(/^type\.googleapis\.com\/google\.rpc\./);
+      if (code !== CODES.invalidParams) expect(error?.data).toHaveLength(1);
+    });
   });
 
   describe('5.5 to 5.7 JSON', () => {
+    it('has something in every list that is required, and results in artifacts alone', async () => {
+      for (const [agent, parts] of [
+        [talk, [{ text: 'Count' }]],
+        [desk, [{ text: 'Refund' }]],
+        [talk.of('custom'), [{ data: {} }]],
+        [talk.of('fail'), [{ data: {} }]],
+        [talk.of('ask'), [{ data: {} }]],
+      ] as const) {
+        const items = await (await agent.stream('SendStreamingMessage', toMessage([...parts]))).rest();
+        const task = await agent.get(items[0].task!.id);
+        const artifacts = [...(task.artifacts ?? []), ...items.flatMap((item) => item.artifactUpdate?.artifact ?? [])];
+        const messages = [
+          ...(task.history ?? []),
+          ...items.flatMap(({ statusUpdate }) => statusUpdate?.status.message ?? []),
+        ];
+        expect(messages.length).toBeGreaterThan(0);
+        for (const { parts: content } of [...artifacts, ...messages]) expect(content.length).toBeGreaterThan(0);
+        for (const message of messages) expect(message).toMatchObject({ messageId: expect.any(String) });
+        if (task.status.state === 'TASK_STATE_COMPLETED') {
+          expect(task.artifacts).toHaveLength(1);
+          expect(task.status).not.toHaveProperty('message');
+        }
+      }
+    });
+
     it('has camelCase names, enums by name and times in UTC with milliseconds', async () => {
       const task = await talk.say('Count');
       const { metadata, ...protocol } = task;

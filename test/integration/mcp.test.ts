@@ -3,10 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { getDataSourceToken } from '@nestjs/typeorm';
+import type { ServerContext } from '@modelcontextprotocol/server';
 import type { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { ApiKeysService } from '../../src/auth/api-keys.service';
 import type { TenantId } from '../../src/auth/tenant';
+import { McpCallsService } from '../../src/mcp/mcp-calls.service';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
 import { connectMcp, ERAS, postMcp } from '../support/mcp';
@@ -21,13 +23,19 @@ const initialize = {
 
 describe('MCP with authentication on', () => {
   const keys = { a: 'key-of-tenant-a-0123456789', b: 'key-of-tenant-b-0123456789' };
+  const tenants = { a: uuidv7() as TenantId, b: uuidv7() as TenantId };
   let api: TestApi;
 
   beforeAll(async () => {
-    api = await startTestApi({ GANTRY_AUTH: 'on', GANTRY_API_KEY: 'dev-key-0123456789', GANTRY_CONFIG: TEST_GRAPHS });
+    api = await startTestApi({
+      GANTRY_AUTH: 'on',
+      GANTRY_API_KEY: 'dev-key-0123456789',
+      GANTRY_CONFIG: TEST_GRAPHS,
+      GANTRY_BODY_LIMIT_BYTES: String(64 * 1024),
+    });
     const database = api.app.get<DataSource>(getDataSourceToken());
     for (const name of ['a', 'b'] as const) {
-      const tenantId = uuidv7() as TenantId;
+      const tenantId = tenants[name];
       await database.query('INSERT INTO tenants (tenant_id, name) VALUES ($1, $2)', [tenantId, name]);
       await api.app.get(ApiKeysService, { strict: false }).register(tenantId, name, keys[name]);
     }
@@ -67,11 +75,53 @@ describe('MCP with authentication on', () => {
     ]);
   });
 
+  it('does not take the question of another tenant for answered, by whatever state of it', async () => {
+    const state = { runId: uuidv7(), tool: 'ask' };
+    const context = { http: { authInfo: { clientId: tenants.a, token: '', scopes: [] } } } as unknown as ServerContext;
+    const requestState = await api.app.get(McpCallsService, { strict: false }).states.mint(state, context);
+    const answering = async (key: string) => {
+      const _meta = {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': {},
+      };
+      const params = { name: 'ask', arguments: {}, requestState, inputResponses: {}, _meta };
+      const { messages } = await postMcp(
+        api.url,
+        { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+        { 'x-api-key': key, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'ask' },
+      );
+      return messages[0];
+    };
+    expect(await answering(keys.b)).toMatchObject({ error: { code: -32_602 } });
+    expect(await answering(keys.a)).toMatchObject({ result: { isError: true } });
+  });
+
   it('does not take the session of another tenant', async () => {
     const { headers } = await postMcp(api.url, initialize, { 'x-api-key': keys.a });
     const session = { 'mcp-session-id': headers.get('mcp-session-id')! };
     expect((await postMcp(api.url, list, { ...session, 'x-api-key': keys.a })).status).toBe(200);
     expect((await postMcp(api.url, list, { ...session, 'x-api-key': keys.b })).status).toBe(404);
+  });
+
+  it('tells in JSON-RPC what HTTP refuses: a body that is too large, a key that nobody has', async () => {
+    const large = { ...list, params: { _meta: { x: 'x'.repeat(64 * 1024) } } };
+    expect(await postMcp(api.url, large, { 'x-api-key': keys.a })).toMatchObject({
+      status: 413,
+      messages: [{ jsonrpc: '2.0', id: null, error: { code: -32_600 } }],
+    });
+    expect((await postMcp(api.url, list)).messages).toMatchObject([{ jsonrpc: '2.0', error: { code: -32_600 } }]);
+  });
+
+  it('tells the model of a character that can not be stored', async () => {
+    const params = { name: 'sleep', arguments: { note: '\u0000' } };
+    const { messages } = await postMcp(
+      api.url,
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+      { 'x-api-key': keys.a },
+    );
+    expect(messages).toMatchObject([
+      { result: { isError: true, content: [{ text: expect.stringContaining('U+0000') }] } },
+    ]);
   });
 });
 

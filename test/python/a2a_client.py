@@ -43,12 +43,31 @@ async def connect(http, url, agent, version, streaming):
 async def use(url, version):
     out = {}
     async with httpx.AsyncClient(timeout=60) as http:
+
+        async def raw(body):
+            headers = {"content-type": "application/json", "A2A-Version": version}
+            return (await http.post(f"{url}/a2a/talk", content=body, headers=headers)).json()
+
         card, talk = await connect(http, url, "talk", version, streaming=True)
         out["card"] = plain(card)
         out["stream"] = [plain(event) async for event in talk.send_message(message("Count"))]
         task_id = out["stream"][0]["task"]["id"]
         out["task"] = plain(await talk.get_task(a2a.GetTaskRequest(id=task_id)))
         out["unknown"] = await refusal(talk.get_task(a2a.GetTaskRequest(id=str(uuid.uuid4()))))
+
+        out["malformed"] = [
+            (await raw(body))["error"]["code"]
+            for body in ['{"jsonrpc": "2.0",', '{"id": 1, "method": "x"}', "[]", '{"jsonrpc": "2.0", "id": 1, "method": "x"}']
+        ]
+        method = "GetTask" if version == "1.0" else "tasks/get"
+        out["batch"] = await raw(
+            json.dumps(
+                [
+                    {"jsonrpc": "2.0", "id": each, "method": method, "params": {"id": each}}
+                    for each in (task_id, str(uuid.uuid4()))
+                ]
+            )
+        )
 
         _, patient = await connect(http, url, "talk", version, streaming=False)
         out["sent"] = [plain(event) async for event in patient.send_message(message("Count"))]

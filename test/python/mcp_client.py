@@ -5,6 +5,7 @@ import json
 import sys
 from typing import Any
 
+import httpx
 from mcp import Client, MCPError
 from mcp_types import ElicitResult
 
@@ -24,8 +25,24 @@ async def on_progress(done: float, total: float | None, message: str | None) -> 
     progress.append({"progress": done, "total": total, "message": message})
 
 
+async def raw(body: str, revision: str) -> httpx.Response:
+    headers = {
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+        "mcp-protocol-version": revision,
+    }
+    async with httpx.AsyncClient(timeout=30) as http:
+        return await http.post(URL, content=body, headers=headers)
+
+
 async def main() -> None:
     report: dict[str, Any] = {}
+    newest = "2025-11-25" if MODE == "legacy" else MODE
+    malformed = [await raw(body, newest) for body in ('{"jsonrpc"', '{"hello": "there"}', "7", "[]")]
+    report["malformed"] = [[each.status_code, each.json()["error"]["code"]] for each in malformed]
+    calls = [{"jsonrpc": "2.0", "id": each, "method": "tools/list"} for each in (1, 2)]
+    batch = await raw(json.dumps(calls), "2025-03-26" if MODE == "legacy" else MODE)
+    report["batch"] = {"status": batch.status_code, "lists": batch.text.count('"tools"')}
     async with Client(URL, mode=MODE, elicitation_callback=elicit) as client:
         tools = (await client.list_tools()).tools
         report["tools"] = sorted(tool.name for tool in tools)
