@@ -7,7 +7,8 @@ import { Drain } from './drain';
 /**
  * Stops an api without a request noticing, where that can be done:
  *
- * 1. It is not ready any more. For GANTRY_DRAIN_DELAY_SECONDS it goes on as before, while load balancers learn that.
+ * 1. It is not ready any more. For GANTRY_DRAIN_DELAY_SECONDS it goes on as before, while load balancers learn that; each
+ *    answer closes its connection, so that the next request opens one to another replica.
  * 2. It takes no more connections. Event streams are broken off: their clients come back, to another replica, with the last
  *    id that they saw.
  * 3. Requests under way and calls that wait for a run have GANTRY_DRAIN_TIMEOUT_SECONDS to end.
@@ -15,19 +16,19 @@ import { Drain } from './drain';
  */
 export async function stopGracefully(app: NestFastifyApplication, config: AppConfig, logger: Logger): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();
-  const { server, openStreams } = fastify;
+  const { connections, openStreams } = fastify;
   app.get(Drain).begin();
   logger.info({ delay_ms: config.drainDelayMs }, 'Stopping: not ready any more');
   await sleep(config.drainDelayMs);
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const closed = connections.close();
   openStreams.breakOff('events');
-  server.closeIdleConnections();
+  connections.closeIdle();
   const timeout = new AbortController();
   const isLate = sleep(config.drainTimeoutMs, 'late' as const, { signal: timeout.signal }).catch(
     () => 'stopped' as const,
   );
   // A connection whose last request has just been answered is idle, and its client may keep it open.
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const sweep = setInterval(() => connections.closeIdle(), 50);
   const outcome = await Promise.race([closed, isLate]);
   clearInterval(sweep);
   timeout.abort();

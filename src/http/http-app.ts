@@ -17,6 +17,8 @@ import { readGraphConfig } from '../graphs/graph-config';
 import { telemetry } from '../telemetry/telemetry';
 import { ApiError } from './api-error';
 import { statusOf, whenAnswered } from './answered';
+import { Connections } from './connections';
+import { Drain } from './drain';
 import { HttpMetrics } from './http.metrics';
 import { NestLogger } from './logging';
 import { OpenStreams } from './open-streams';
@@ -54,6 +56,7 @@ export async function createHttpApp(
   });
   const fastify = adapter.getInstance();
   fastify.decorate('openStreams', new OpenStreams());
+  fastify.decorate('connections', new Connections(fastify.server));
   if (customApp) fastify.addHook('onClose', () => customApp.close());
   const app = await NestFactory.create<NestFastifyApplication>(rootModule, adapter, {
     bodyParser: false,
@@ -63,6 +66,7 @@ export async function createHttpApp(
   answerBrowsers(app, settings.cors);
   readBodies(app);
   logRequests(app, logger, settings);
+  sendClientsAway(app);
   app.get(HttpMetrics).observe(app);
   telemetry()?.observe(app);
   if (!settings.isMetaDisabled) serveOpenApi(app, config, settings);
@@ -131,6 +135,16 @@ function readBodies(app: NestFastifyApplication): void {
   fastify.addContentTypeParser('multipart/form-data', (_request: unknown, payload: Readable, done) =>
     done(null, payload),
   );
+}
+
+/** While the process drains, no client keeps a connection that would be closed just when its next request is on the way. */
+function sendClientsAway(app: NestFastifyApplication): void {
+  const drain = app.get(Drain);
+  const fastify = app.getHttpAdapter().getInstance();
+  fastify.addHook('onSend', (_request, reply, _payload, done) => {
+    if (drain.isDraining) void reply.header('connection', 'close');
+    done();
+  });
 }
 
 function logRequests(app: NestFastifyApplication, logger: Logger, settings: HttpSettings): void {

@@ -1,0 +1,53 @@
+import { type Server as HttpServer } from 'node:http';
+import { Server as TcpServer, type Socket } from 'node:net';
+
+interface Connection {
+  /** Requests that have come and whose answers are not written out yet. */
+  open: number;
+  /** What had been read when the last of them ended: more than that is a request on its way in. */
+  readBefore: number;
+}
+
+/**
+ * The connections of a server that is to stop without cutting an answer off. Node's own `closeIdleConnections` counts a
+ * connection as idle as soon as its answer has been ended, though megabytes of it may still be on their way to a slow client.
+ */
+export class Connections {
+  private readonly connections = new Map<Socket, Connection>();
+
+  /** @param server which has no connections yet */
+  constructor(private readonly server: HttpServer) {
+    server.on('connection', (socket: Socket) => {
+      this.connections.set(socket, { open: 0, readBefore: 0 });
+      socket.once('close', () => this.connections.delete(socket));
+    });
+    server.on('request', ({ socket }, response) => {
+      const connection = this.connections.get(socket);
+      if (!connection) return;
+      connection.open += 1;
+      response.once('close', () => {
+        connection.open -= 1;
+        connection.readBefore = socket.bytesRead;
+      });
+    });
+  }
+
+  /** Takes no more connections; resolves when the last one has closed. */
+  close(): Promise<void> {
+    // Not the HTTP server's own: that begins with `closeIdleConnections`.
+    return new Promise((resolve) => TcpServer.prototype.close.call(this.server, () => resolve()));
+  }
+
+  /** Closes those that nothing is going on on. */
+  closeIdle(): void {
+    for (const [socket, { open, readBefore }] of this.connections) {
+      if (open === 0 && socket.bytesRead === readBefore) socket.destroy();
+    }
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    connections: Connections;
+  }
+}
