@@ -1,9 +1,10 @@
-import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { type Context, context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { envDetectorSync, Resource } from '@opentelemetry/resources';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyRequest } from 'fastify';
 import { OpenTelemetryPlugin } from '@temporalio/interceptors-opentelemetry';
 import { AppConfig } from '../config/config';
 import { statusOf, whenAnswered } from '../http/answered';
@@ -33,6 +34,7 @@ export function createTelemetry(config: AppConfig, process: 'api' | 'worker'): T
 function observe(app: NestFastifyApplication, version: string): void {
   const tracer = trace.getTracer('gantry', version);
   const fastify = app.getHttpAdapter().getInstance();
+  const contexts = new WeakMap<FastifyRequest, Context>();
   fastify.addHook('onRequest', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     if (UNTRACED.has(route)) return done();
@@ -46,6 +48,14 @@ function observe(app: NestFastifyApplication, version: string): void {
       if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end();
     });
-    context.with(trace.setSpan(caller, span), done);
+    const own = trace.setSpan(caller, span);
+    contexts.set(request, own);
+    context.with(own, done);
+  });
+  // A body that comes behind its headers is read in the connection's context, and what follows would go on in that one.
+  fastify.addHook('preValidation', (request, _reply, done) => {
+    const own = contexts.get(request);
+    if (own) context.with(own, done);
+    else done();
   });
 }
