@@ -1,20 +1,25 @@
+import { pushContext } from '../a2a/a2a-push';
 import type { SealedColumn } from '../crypto/secret-rotation.service';
 import { cronWebhookContext } from '../crons/cron-firing.service';
 import { destinationContext } from '../exports/destinations.service';
 import { exportWebhookContext } from '../exports/export-webhooks';
+import { runHeadersContext } from '../runs/run-headers';
 import { runWebhookContext } from '../runs/run-webhooks';
-import { sealContext } from '../webhooks/deliveries.service';
+import { headersContext, sealContext } from '../webhooks/deliveries.service';
 
 /** Every place where a sealed value is stored: the rotation of keys must find them all. */
 export const SEALED_COLUMNS: SealedColumn[] = [
   {
     table: 'export_destinations',
     column: 'credentials',
-    idColumn: 'destination_id',
+    keyColumns: ['destination_id'],
     context: destinationContext,
   },
-  { table: 'bulk_exports', column: 'webhook', idColumn: 'export_id', context: exportWebhookContext },
-  { table: 'crons', column: 'webhook', idColumn: 'cron_id', context: cronWebhookContext },
-  { table: 'runs', column: 'webhook', idColumn: 'run_id', context: runWebhookContext },
-  { table: 'webhook_deliveries', column: 'sealed_url', idColumn: 'delivery_id', context: sealContext },
+  { table: 'bulk_exports', column: 'webhook', keyColumns: ['export_id'], context: exportWebhookContext },
+  { table: 'crons', column: 'webhook', keyColumns: ['cron_id'], context: cronWebhookContext },
+  { table: 'runs', column: 'webhook', keyColumns: ['run_id'], context: runWebhookContext },
+  { table: 'runs', column: 'kwargs', field: 'sealed_headers', keyColumns: ['run_id'], context: runHeadersContext },
+  { table: 'webhook_deliveries', column: 'sealed_url', keyColumns: ['delivery_id'], context: sealContext },
+  { table: 'webhook_deliveries', column: 'sealed_headers', keyColumns: ['delivery_id'], context: headersContext },
+  { table: 'a2a_push_configs', column: 'sealed', keyColumns: ['task_id', 'config_id'], context: pushContext },
 ];

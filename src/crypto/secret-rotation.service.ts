@@ -4,13 +4,17 @@ import { DataSource } from 'typeorm';
 import { SecretBox } from './secret-box';
 
 const BATCH = 200;
+const NIL = '00000000-0000-0000-0000-000000000000';
 
 /** A column of sealed values, and what each is bound to. */
 export interface SealedColumn {
   table: string;
   column: string;
-  idColumn: string;
-  context: (tenantId: string, id: string) => string;
+  /** Of a jsonb column: the field that is sealed. */
+  field?: string;
+  /** The row's key, of which the first column is a UUID. */
+  keyColumns: string[];
+  context: (tenantId: string, ...key: string[]) => string;
 }
 
 export interface RotatedColumn {
@@ -37,31 +41,36 @@ export class SecretRotationService {
     return done;
   }
 
-  private async rotateColumn({ table, column, idColumn, context }: SealedColumn): Promise<RotatedColumn> {
-    const counts = { table, column, rotated: 0, unreadable: 0 };
-    let after = '00000000-0000-0000-0000-000000000000';
+  private async rotateColumn({ table, column, field, keyColumns, context }: SealedColumn): Promise<RotatedColumn> {
+    const counts = { table, column: field === undefined ? column : `${column}.${field}`, rotated: 0, unreadable: 0 };
+    const value = field === undefined ? column : `${column} ->> '${field}'`;
+    const changed = field === undefined ? '$1' : `jsonb_set(${column}, '{${field}}', to_jsonb($1::text))`;
+    const key = keyColumns.join(', ');
+    const parameters = (from: number): string => keyColumns.map((_, index) => `$${from + index}`).join(', ');
+    let after: string[] = keyColumns.map((_, index) => (index === 0 ? NIL : ''));
     for (;;) {
-      const rows = await this.database.query<{ id: string; tenantId: string; sealed: string }[]>(
-        `SELECT ${idColumn} AS id, tenant_id AS "tenantId", ${column} AS sealed FROM ${table}
-         WHERE ${column} IS NOT NULL AND NOT starts_with(${column}, $1) AND ${idColumn} > $2
-         ORDER BY ${idColumn} LIMIT ${BATCH}`,
-        [this.secrets.currentPrefix, after],
+      const rows = await this.database.query<{ key: string[]; tenantId: string; sealed: string }[]>(
+        `SELECT ARRAY[${keyColumns.map((each) => `${each}::text`).join(', ')}] AS key, tenant_id AS "tenantId", ${value} AS sealed
+         FROM ${table}
+         WHERE ${value} IS NOT NULL AND NOT starts_with(${value}, $1) AND (${key}) > (${parameters(2)})
+         ORDER BY ${key} LIMIT ${BATCH}`,
+        [this.secrets.currentPrefix, ...after],
       );
-      for (const { id, tenantId, sealed } of rows) {
-        const anew = this.reseal(sealed, context(tenantId, id));
+      for (const row of rows) {
+        const anew = this.reseal(row.sealed, context(row.tenantId, ...row.key));
         if (anew === undefined) counts.unreadable += 1;
         else {
-          const [changed] = await this.database.query<[unknown[], number]>(
-            `UPDATE ${table} SET ${column} = $4
-             WHERE tenant_id = $1 AND ${idColumn} = $2 AND ${column} = $3 RETURNING 1`,
-            [tenantId, id, sealed, anew],
+          const [updated] = await this.database.query<[unknown[], number]>(
+            `UPDATE ${table} SET ${column} = ${changed}
+             WHERE ${value} = $2 AND tenant_id = $3 AND (${key}) = (${parameters(4)}) RETURNING 1`,
+            [anew, row.sealed, row.tenantId, ...row.key],
           );
-          counts.rotated += changed.length;
+          counts.rotated += updated.length;
         }
       }
       const last = rows.at(-1);
       if (!last) return counts;
-      after = last.id;
+      after = last.key;
     }
   }
 

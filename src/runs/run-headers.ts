@@ -29,14 +29,17 @@ export class RunHeaders {
   /** @returns undefined when there is nothing to keep */
   seal(tenantId: string, runId: string, headers: Headers): string | undefined {
     if (Object.keys(headers).length === 0) return undefined;
-    return this.secrets.seal(JSON.stringify(headers), sealContext(tenantId, runId));
+    return this.secrets.seal(JSON.stringify(headers), runHeadersContext(tenantId, runId));
   }
 
   open(tenantId: string, runId: string, sealed: string | undefined): Headers {
-    return sealed === undefined ? {} : (JSON.parse(this.secrets.open(sealed, sealContext(tenantId, runId))) as Headers);
+    return sealed === undefined
+      ? {}
+      : (JSON.parse(this.secrets.open(sealed, runHeadersContext(tenantId, runId))) as Headers);
   }
 }
 
-function sealContext(tenantId: string, runId: string): string {
+/** What sealed headers are bound to: in another row they don't open. */
+export function runHeadersContext(tenantId: string, runId: string): string {
   return `runs/${tenantId}/${runId}/headers`;
 }

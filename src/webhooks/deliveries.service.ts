@@ -196,7 +196,7 @@ export function sealContext(tenantId: string, deliveryId: string): string {
   return `webhook_deliveries/${tenantId}/${deliveryId}/url`;
 }
 
-function headersContext(tenantId: string, deliveryId: string): string {
+export function headersContext(tenantId: string, deliveryId: string): string {
   return `webhook_deliveries/${tenantId}/${deliveryId}/headers`;
 }
 

@@ -30,10 +30,34 @@ describe('the rotation of keys', () => {
     const found: { name: string }[] = await source.query(
       `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
        WHERE table_schema = current_schema() AND data_type = 'text'
-         AND column_name IN ('credentials', 'webhook', 'sealed_url') ORDER BY 1`,
+         AND (column_name IN ('credentials', 'webhook') OR column_name LIKE 'sealed%') ORDER BY 1`,
     );
-    const listed = SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`).sort();
-    expect(listed).toEqual(expect.arrayContaining(found.map(({ name }) => name)));
+    const columns = SEALED_COLUMNS.filter(({ field }) => field === undefined);
+    expect(columns.map(({ table, column }) => `${table}.${column}`).sort()).toEqual(found.map(({ name }) => name));
+  });
+
+  it('seals what has a key of two columns, and what is a field of JSON', async () => {
+    const [old, next] = [randomBytes(32), randomBytes(32)];
+    await source.query(`CREATE TABLE pairs (tenant_id uuid, a uuid, b text, value jsonb, PRIMARY KEY (a, b))`);
+    const context = (...parts: string[]): string => parts.join('/');
+    const a = '00000000-0000-0000-0000-0000000000a1';
+    for (const b of ['x', 'y']) {
+      const value = { sealed: box(old).seal(`secret ${b}`, context(TENANT, a, b)), other: [1] };
+      await source.query(`INSERT INTO pairs VALUES ($1, $2, $3, $4)`, [TENANT, a, b, JSON.stringify(value)]);
+    }
+    await source.query(`INSERT INTO pairs VALUES ($1, $2, 'none', '{}')`, [TENANT, a]);
+    const rotation = new SecretRotationService(box(next, old), source);
+    const column = { table: 'pairs', column: 'value', field: 'sealed', keyColumns: ['a', 'b'], context };
+    expect(await rotation.rotate([column])).toEqual([
+      { table: 'pairs', column: 'value.sealed', rotated: 2, unreadable: 0 },
+    ]);
+    const rows: { b: string; value: { sealed: string; other: number[] } }[] = await source.query(
+      `SELECT b, value FROM pairs WHERE b <> 'none' ORDER BY b`,
+    );
+    expect(rows.map(({ b, value }) => [box(next).open(value.sealed, context(TENANT, a, b)), value.other])).toEqual([
+      ['secret x', [1]],
+      ['secret y', [1]],
+    ]);
   });
 
   it('seals what is stored anew, after which the old key opens nothing and is not needed', async () => {
