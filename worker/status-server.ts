@@ -65,7 +65,8 @@ export class StatusServer {
       response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
     };
     if (request.method !== 'GET' && request.method !== 'HEAD') return json(405, { detail: 'Method Not Allowed' });
-    switch ((request.url ?? '/').split('?', 1)[0]) {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://worker');
+    switch (pathname) {
       case '/ok':
         return json(200, { ok: true });
       case '/ready': {
@@ -78,6 +79,7 @@ export class StatusServer {
           response.setHeader('www-authenticate', 'Bearer');
           return json(401, { detail: 'Send Authorization: Bearer <GANTRY_METRICS_TOKEN>' });
         }
+        if (searchParams.get('format') === 'json') return json(200, { metrics: await this.metrics.toJson() });
         const { contentType, text } = await this.metrics.expose();
         response.writeHead(200, { 'content-type': contentType }).end(text);
         return;

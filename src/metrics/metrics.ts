@@ -10,6 +10,7 @@ import {
   Registry,
 } from 'prom-client';
 import { AppConfig } from '../config/config';
+import { type MetricFamily, toMetricFamilies } from './metrics-json';
 
 /**
  * Bounds, in seconds, of what a person or an agent waits for: from a request of some milliseconds to a run of a day.
@@ -51,5 +52,10 @@ export class Metrics {
   /** The Prometheus text format, and its content type. */
   async expose(): Promise<{ contentType: string; text: string }> {
     return { contentType: this.registry.contentType, text: await this.registry.metrics() };
+  }
+
+  /** The same by name, as JSON. */
+  async toJson(): Promise<Record<string, MetricFamily>> {
+    return toMetricFamilies(await this.registry.getMetricsAsJSON());
   }
 }

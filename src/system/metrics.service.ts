@@ -51,9 +51,13 @@ export class MetricsService implements OnModuleInit {
     return this.metrics.expose();
   }
 
-  /** The JSON form of the public servers; what Gantry counts beside it has names of its own. */
+  /** The JSON form of the public servers; what Gantry counts beside it has names of its own, and is whole in `metrics`. */
   async toJson() {
-    const [observed, requests] = await Promise.all([this.backlog.observe(), this.http.toJson()]);
+    const [observed, requests, metrics] = await Promise.all([
+      this.backlog.observe(),
+      this.http.toJson(),
+      this.metrics.toJson(),
+    ]);
     const { max, open, idle, waiting } = this.database.pool();
     const streams = this.streams();
     const backlog = observed?.backlog;
@@ -77,6 +81,7 @@ export class MetricsService implements OnModuleInit {
         stream_subscribers: { events: streams.count('events'), wait: streams.count('wait') },
       },
       postgres: { pool_max: max, pool_size: open, pool_available: idle, requests_queued: waiting },
+      metrics,
     };
   }
 

@@ -134,6 +134,19 @@ describe('the system routes', () => {
         workers: { max: 0, active: 1, available: 0 },
         postgres: { pool_max: 10, pool_size: expect.any(Number), requests_queued: 0 },
       });
+      const { metrics } = form as { metrics: Record<string, { type: string; series: object[] }> };
+      expect(Object.keys(metrics).sort()).toEqual([...exposition.families.keys()].sort());
+      expect(metrics.gantry_runs.series).toContainEqual({ labels: { status: 'scheduled' }, value: 1 });
+      expect(metrics.gantry_http_request_duration_seconds.series).toContainEqual({
+        labels: { method: 'POST', route: '/threads/:thread_id/runs' },
+        count: 3,
+        sum: expect.any(Number),
+        buckets: expect.objectContaining({ '+Inf': 3 }),
+      });
+      expect(metrics.nodejs_heap_size_used_bytes).toMatchObject({
+        type: 'gauge',
+        series: [{ value: expect.any(Number) }],
+      });
       const { http_requests_total: requests } = form.api as { http_requests_total: object[] };
       expect(requests).toContainEqual({ method: 'POST', path: '/threads/:thread_id/runs', status: 200, count: 3 });
     }, 30_000);
