@@ -6,6 +6,7 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, WorkerOpti
 import { CronActivityProvider } from '../activities/cron.activities';
 import { ExportActivityProvider } from '../activities/export.activities';
 import { RunActivityProvider } from '../activities/run.activities';
+import { ThreadExpiryActivityProvider } from '../activities/thread-expiry.activities';
 import { WebhookActivityProvider } from '../activities/webhook.activities';
 import { AuditRetentionSweep } from '../src/audit/audit-retention.sweep';
 import { AppConfig } from '../src/config/config';
@@ -14,6 +15,7 @@ import { ExportSweep } from '../src/exports/export-sweep';
 import { RunExecutor } from '../src/runs/run-executor';
 import { RunSweep } from '../src/runs/run-sweep';
 import { EventPartitionSweep } from '../src/streams/event-partitions';
+import { ThreadExpiryScheduleSweep } from '../src/threads/thread-expiry-schedule.sweep';
 import { ThreadRetentionSweep } from '../src/threads/thread-retention.sweep';
 import { StoreExpirySweep } from '../src/store/store-expiry.sweep';
 import { Sweeper } from '../src/sweeps/sweeper';
@@ -92,11 +94,14 @@ export class WorkerProcess {
         activities: app.get(WebhookActivityProvider).activities(),
         maxConcurrentActivityTaskExecutions: config.webhookDelivery.concurrency,
       }),
-      // Ticks are short: each poll is worth more to the runs that they start.
+      // What Schedules wake. Ticks are short: each poll is worth more to the runs that they start.
       Worker.create({
         ...shared,
         taskQueue: CRONS_QUEUE,
-        activities: app.get(CronActivityProvider).activities(),
+        activities: {
+          ...app.get(CronActivityProvider).activities(),
+          ...app.get(ThreadExpiryActivityProvider).activities(),
+        },
         maxConcurrentActivityTaskExecutions: 20,
         maxConcurrentActivityTaskPolls: 1,
         maxConcurrentWorkflowTaskPolls: 2,
@@ -109,6 +114,7 @@ export class WorkerProcess {
         app.get(RunSweep),
         app.get(CronSweep),
         app.get(ThreadRetentionSweep),
+        app.get(ThreadExpiryScheduleSweep),
         app.get(StoreExpirySweep),
         app.get(TracePartitionSweep),
         app.get(ExportSweep),

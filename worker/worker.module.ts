@@ -2,6 +2,7 @@ import { DynamicModule, Module } from '@nestjs/common';
 import { CronActivityProvider } from '../activities/cron.activities';
 import { ExportActivityProvider } from '../activities/export.activities';
 import { RunActivityProvider } from '../activities/run.activities';
+import { ThreadExpiryActivityProvider } from '../activities/thread-expiry.activities';
 import { WebhookActivityProvider } from '../activities/webhook.activities';
 import { AuditModule } from '../src/audit/audit.module';
 import { AppConfig } from '../src/config/config';
@@ -31,7 +32,13 @@ export class WorkerModule {
         TraceMaintenanceModule,
         WebhookDeliveryModule,
       ],
-      providers: [CronActivityProvider, ExportActivityProvider, RunActivityProvider, WebhookActivityProvider],
+      providers: [
+        CronActivityProvider,
+        ExportActivityProvider,
+        RunActivityProvider,
+        ThreadExpiryActivityProvider,
+        WebhookActivityProvider,
+      ],
     };
   }
 }

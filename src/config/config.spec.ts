@@ -34,6 +34,17 @@ describe('loadConfig', () => {
     });
   });
 
+  it('takes the time to live of threads as minutes or as langgraph.json has it', () => {
+    const ttlOf = (LANGGRAPH_THREAD_TTL: string) => loadConfig({ ...needed, LANGGRAPH_THREAD_TTL }).threadTtl;
+    expect(ttlOf('90')).toMatchObject({ default: { strategy: 'delete', minutes: 90 } });
+    expect(ttlOf('{"strategy":"keep_latest","default_ttl":5}')).toMatchObject({
+      default: { strategy: 'keep_latest', minutes: 5 },
+    });
+    expect(problemsOf({ ...needed, LANGGRAPH_THREAD_TTL: 'a day' })).toEqual([
+      expect.stringContaining('LANGGRAPH_THREAD_TTL: must be minutes'),
+    ]);
+  });
+
   it('has the defaults that are documented', () => {
     const config = loadConfig(needed);
     expect(config).toMatchObject({

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { checkpointerTtlSchema, type ThreadTtlSettings } from '../threads/thread-ttl';
 
 const flag = z
   .enum(['on', 'off', 'true', 'false', '1', '0'])
@@ -23,6 +24,20 @@ const list = z
 const masterKey = z.string().refine((value) => Buffer.from(value, 'base64').length === 32, {
   message: 'must be 32 random bytes in base64 (for example: openssl rand -base64 32)',
 });
+
+/** As in langgraph.json (`checkpointer.ttl`), or the minutes alone. */
+const threadTtl = z
+  .string()
+  .transform((value, context): unknown => {
+    try {
+      const given: unknown = JSON.parse(value);
+      return typeof given === 'number' ? { default_ttl: given } : given;
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be minutes, or JSON such as {"default_ttl": 43200}' });
+      return z.NEVER;
+    }
+  })
+  .pipe(checkpointerTtlSchema);
 
 /** Every setting that either process reads, under its environment name. Nothing else reads `process.env`. */
 const environmentSchema = z.object({
@@ -53,6 +68,7 @@ const environmentSchema = z.object({
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be up to 100 letters, digits, dots, dashes, underscores')
     .optional(),
+  LANGGRAPH_THREAD_TTL: threadTtl.optional(),
   GANTRY_AUTH: flag.default(false),
   GANTRY_API_KEY: z.string().min(16, 'must have 16 characters or more').optional(),
   GANTRY_INTERNAL_KEY: z.string().min(16, 'must have 16 characters or more').optional(),
@@ -240,6 +256,10 @@ export class AppConfig {
   }
   get graphConfigPath(): string {
     return resolve(this.env.GANTRY_CONFIG);
+  }
+  /** LANGGRAPH_THREAD_TTL: overrides `checkpointer.ttl` of langgraph.json. */
+  get threadTtl(): ThreadTtlSettings | undefined {
+    return this.env.LANGGRAPH_THREAD_TTL;
   }
   /** What the operator calls this state of the graphs' code, such as a commit; undefined: a hash of the code. */
   get revision(): string | undefined {

@@ -89,6 +89,26 @@ describe('readGraphConfig', () => {
     });
   });
 
+  it('reads how long threads are kept', () => {
+    const graphs = { a: './a.ts:graph' };
+    expect(readGraphConfig(write({ graphs })).threadTtl).toEqual({ sweepIntervalMinutes: 5, sweepLimit: 10_000 });
+    const ttl = { strategy: 'keep_latest', default_ttl: 1.5, sweep_interval_minutes: 60, sweep_limit: 10 };
+    expect(readGraphConfig(write({ graphs, checkpointer: { ttl } })).threadTtl).toEqual({
+      default: { strategy: 'keep_latest', minutes: 1.5 },
+      sweepIntervalMinutes: 60,
+      sweepLimit: 10,
+    });
+  });
+
+  it.each([
+    [{ ttl: { strategy: 'archive' } }, 'checkpointer.ttl.strategy'],
+    [{ ttl: { default_ttl: -1 } }, 'checkpointer.ttl.default_ttl'],
+    [{ path: './a.ts:saver' }, 'checkpointer.path'],
+  ])('names what is wrong in the checkpointer %j', (checkpointer, field) => {
+    const [problem] = problemsOf({ graphs: { a: './a.ts:graph' }, checkpointer });
+    expect(problem).toContain(field);
+  });
+
   it.each([
     ['no dims', { index: { embed: 'openai:x' } }, 'store.index.dims'],
     ['dims of nothing', { index: { dims: 0, embed: 'openai:x' } }, 'store.index.dims'],

@@ -4,6 +4,7 @@ import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
 import { ConfigError } from '../config/config';
 import type { EmbeddingSource, StoreSettings } from '../store/store-settings';
+import { checkpointerTtlSchema, type ThreadTtlSettings } from '../threads/thread-ttl';
 
 const graphPath = z.string().regex(/^.+:[A-Za-z_$][\w$]*$/, 'must be "path/to/file.ts:export"');
 
@@ -50,6 +51,12 @@ const graphConfigSchema = z.looseObject({
       path: z.never('a store of your own is not supported: Gantry keeps items in its Postgres').optional(),
     })
     .optional(),
+  checkpointer: z
+    .looseObject({
+      ttl: checkpointerTtlSchema.nullish(),
+      path: z.never('a saver of your own is not supported: Gantry keeps checkpoints in its Postgres').optional(),
+    })
+    .optional(),
   auth: z
     .looseObject({
       path: graphPath.optional(),
@@ -88,6 +95,7 @@ export interface GraphConfig {
   auth?: AuthSource;
   graphs: GraphSource[];
   store: StoreSettings;
+  threadTtl: ThreadTtlSettings;
   /** Environment of graph code, beside the process's own. */
   env: Record<string, string>;
 }
@@ -131,7 +139,8 @@ export function readGraphConfig(path: string): GraphConfig {
   }
   if (problems.length > 0) throw new ConfigError(problems);
   const env = envFile ? parseDotenv(readFileSync(envFile)) : ((parsed.data.env as Record<string, string>) ?? {});
-  return { path, graphs, env, store, ...(auth && { auth }) };
+  const threadTtl = parsed.data.checkpointer?.ttl ?? checkpointerTtlSchema.parse({});
+  return { path, graphs, env, store, threadTtl, ...(auth && { auth }) };
 }
 
 function storeSettings(section: z.infer<typeof graphConfigSchema>['store'], folder: string): StoreSettings {

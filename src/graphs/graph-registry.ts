@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v5 as uuidv5 } from 'uuid';
 import { AppConfig } from '../config/config';
+import type { ThreadTtlSettings } from '../threads/thread-ttl';
 import { graphRevision } from './graph-revision';
 import { GraphConfig, GraphSource, type OnUnknown, readGraphConfig } from './graph-config';
 
@@ -13,6 +14,8 @@ export class GraphRegistry {
   readonly config: GraphConfig;
   /** Of the graphs' code: GANTRY_REVISION, or a hash of it. Each run carries the one that it ran on. */
   readonly revision: string;
+  /** What becomes of threads on which nothing happens: LANGGRAPH_THREAD_TTL, else what langgraph.json says. */
+  readonly threadTtl: ThreadTtlSettings;
   private readonly byId: Map<string, GraphSource>;
 
   constructor(config: AppConfig) {
@@ -23,6 +26,7 @@ export class GraphRegistry {
         this.config.path,
         this.config.graphs.map(({ file }) => file),
       );
+    this.threadTtl = config.threadTtl ?? this.config.threadTtl;
     this.byId = new Map(this.config.graphs.map((graph) => [graph.graphId, graph]));
   }
 

@@ -7,6 +7,9 @@ import { EventWritingModule } from '../streams/streams.module';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { TemporalModule } from '../temporal/temporal.module';
 import { ThreadEntity } from '../threads/thread.entity';
+import { ThreadExpiryRepository } from '../threads/thread-expiry.repository';
+import { ThreadExpiryScheduleSweep } from '../threads/thread-expiry-schedule.sweep';
+import { ThreadExpiryService } from '../threads/thread-expiry.service';
 import { ThreadRetentionSweep } from '../threads/thread-retention.sweep';
 import { ThreadsRepository } from '../threads/threads.repository';
 import { WebhooksModule } from '../webhooks/webhooks.module';
@@ -37,9 +40,12 @@ import { RunMetrics } from './run.metrics';
     RunMetrics,
     RunSweep,
     RunWebhooks,
+    ThreadExpiryRepository,
+    ThreadExpiryScheduleSweep,
+    ThreadExpiryService,
     ThreadsRepository,
     ThreadRetentionSweep,
   ],
-  exports: [RunExecutor, RunSweep],
+  exports: [RunExecutor, RunSweep, ThreadExpiryService],
 })
 export class RunExecutionModule {}

@@ -9,6 +9,7 @@ import type { RunKwargs } from '../graphs/host/protocol';
 import { END_EVENT, RUN_CANCEL_CHANNEL, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
 import { ThreadEntity } from '../threads/thread.entity';
 import { threadErrors } from '../threads/thread.errors';
+import type { ThreadTtl } from '../threads/thread-ttl';
 import { CancelAction, MultitaskStrategy, RunEntity, RunStatus } from './run.entity';
 import { runErrors } from './run.errors';
 import type { ListRuns } from './runs.schemas';
@@ -33,6 +34,8 @@ export interface NewRun {
     /** The thread is made with the run when it isn't there. */
     create: boolean;
     temporary: boolean;
+    /** Of a thread that is made with the run. */
+    ttl?: ThreadTtl | undefined;
     /** What must hold of the metadata of a thread that is there already. */
     access?: AccessFilter | undefined;
   };
@@ -306,14 +309,16 @@ async function checkAccess(manager: EntityManager, { threadId, thread }: NewRun)
 
 async function insertThread(manager: EntityManager, tenantId: TenantId, run: NewRun): Promise<boolean> {
   const inserted: unknown[] = await manager.query(
-    `INSERT INTO threads (thread_id, tenant_id, status, metadata, config, temporary)
-     VALUES ($1, $2, 'busy', $3, $4, $5) ON CONFLICT DO NOTHING RETURNING 1`,
+    `INSERT INTO threads (thread_id, tenant_id, status, metadata, config, temporary, ttl_strategy, ttl_minutes)
+     VALUES ($1, $2, 'busy', $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING 1`,
     [
       run.threadId,
       tenantId,
       JSON.stringify({ ...run.metadata, graph_id: run.graphId, assistant_id: run.assistantId }),
       JSON.stringify(run.kwargs.config ?? {}),
       run.thread.temporary,
+      run.thread.ttl?.strategy,
+      run.thread.ttl?.minutes,
     ],
   );
   return inserted.length > 0;

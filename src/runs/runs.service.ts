@@ -272,7 +272,12 @@ export class RunsService {
       webhook: body.webhook ? this.webhooks.seal(tenantId, runId, body.webhook) : null,
       multitaskStrategy: body.multitask_strategy,
       delayMs: Math.max(0, Math.round(body.after_seconds * 1000)),
-      thread: { create: stateless || body.if_not_exists === 'create', temporary, access: filter },
+      thread: {
+        create: stateless || body.if_not_exists === 'create',
+        temporary,
+        ...(!temporary && { ttl: this.graphs.threadTtl.default }),
+        access: filter,
+      },
     };
   }
 

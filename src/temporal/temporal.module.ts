@@ -3,10 +3,25 @@ import { CronOrchestrator } from './cron-orchestrator';
 import { ExportOrchestrator } from './export-orchestrator';
 import { RunOrchestrator } from './run-orchestrator';
 import { TemporalClient } from './temporal-client';
+import { ThreadExpiryOrchestrator } from './thread-expiry-orchestrator';
 import { WebhookOrchestrator } from './webhook-orchestrator';
 
 @Module({
-  providers: [TemporalClient, CronOrchestrator, ExportOrchestrator, RunOrchestrator, WebhookOrchestrator],
-  exports: [TemporalClient, CronOrchestrator, ExportOrchestrator, RunOrchestrator, WebhookOrchestrator],
+  providers: [
+    TemporalClient,
+    CronOrchestrator,
+    ExportOrchestrator,
+    RunOrchestrator,
+    ThreadExpiryOrchestrator,
+    WebhookOrchestrator,
+  ],
+  exports: [
+    TemporalClient,
+    CronOrchestrator,
+    ExportOrchestrator,
+    RunOrchestrator,
+    ThreadExpiryOrchestrator,
+    WebhookOrchestrator,
+  ],
 })
 export class TemporalModule {}

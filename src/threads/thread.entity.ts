@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { JsonObject } from '../database/json';
+import type { TtlStrategy } from './thread-ttl';
 
 export type ThreadStatus = 'idle' | 'busy' | 'interrupted' | 'error';
 
@@ -36,6 +37,13 @@ export class ThreadEntity {
 
   @Column({ name: 'delete_after', type: 'timestamptz', nullable: true })
   deleteAfter!: Date | null;
+
+  /** What becomes of it when nothing happens on it for `ttlMinutes`; both are null for one that is kept. */
+  @Column({ name: 'ttl_strategy', type: 'text', nullable: true })
+  ttlStrategy!: TtlStrategy | null;
+
+  @Column({ name: 'ttl_minutes', type: 'double precision', nullable: true })
+  ttlMinutes!: number | null;
 
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;

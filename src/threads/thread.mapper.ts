@@ -20,6 +20,18 @@ export function toThread(row: ThreadEntity): Thread {
   };
 }
 
+/** The thread with what becomes of it when nothing happens on it. */
+export function toThreadWithTtl(row: ThreadEntity): Thread {
+  const { ttlStrategy: strategy, ttlMinutes: minutes, updatedAt } = row;
+  const ttl = strategy !== null &&
+    minutes !== null && {
+      strategy,
+      ttl_minutes: minutes,
+      expires_at: toApiTime(new Date(updatedAt.getTime() + minutes * 60_000)),
+    };
+  return { ...toThread(row), ttl: ttl || null };
+}
+
 /** A thread of a search: with the fields and the extracts that were asked for. */
 export function toFoundThread(row: ThreadEntity, { select, extract: paths }: SearchThreads): FoundThread {
   const [found] = project<FoundThread>([toThread(row)], select);

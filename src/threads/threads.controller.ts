@@ -17,18 +17,23 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { paginate } from '../http/pagination';
-import { toFoundThread, toThread } from './thread.mapper';
+import { toFoundThread, toThread, toThreadWithTtl } from './thread.mapper';
 import {
   countThreadsSchema,
   type CreateThread,
   createThreadSchema,
   foundThreadSchema,
+  getThreadQuery,
   type FoundThread,
   historyQuery,
   type HistoryQuery,
   historySchema,
   type PatchThread,
   patchThreadSchema,
+  type PrunedThreads,
+  prunedThreadsSchema,
+  type PruneThreads,
+  pruneThreadsSchema,
   type SearchThreads,
   searchThreadsSchema,
   type StateAtCheckpoint,
@@ -94,15 +99,32 @@ export class ThreadsController {
     return this.threads.count(tenantId, body);
   }
 
+  /** Threads that aren't there are passed over, and so are, for `keep_latest`, those that a run is on. */
+  @Post('prune')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Delete threads, or what no further run of them needs' })
+  @ApiOkResponse({ standardSchema: prunedThreadsSchema })
+  async prune(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: pruneThreadsSchema }) body: PruneThreads,
+  ): Promise<PrunedThreads> {
+    return { pruned_count: await this.threads.prune(tenantId, body) };
+  }
+
   @Get(':thread_id')
   @ApiOperation({ summary: 'Get a thread' })
   @ApiOkResponse({ standardSchema: threadSchema })
-  async get(@Tenant() tenantId: TenantId, @Param({ schema: threadIdParam }) { thread_id }: IdParam): Promise<Thread> {
-    return toThread(await this.threads.get(tenantId, thread_id));
+  async get(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadIdParam }) { thread_id }: IdParam,
+    @Query({ schema: getThreadQuery }) { include }: z.infer<typeof getThreadQuery>,
+  ): Promise<Thread> {
+    const thread = await this.threads.get(tenantId, thread_id);
+    return include.has('ttl') ? toThreadWithTtl(thread) : toThread(thread);
   }
 
   @Patch(':thread_id')
-  @ApiOperation({ summary: "Merge into a thread's metadata" })
+  @ApiOperation({ summary: "Merge into a thread's metadata, and set its time to live" })
   @ApiOkResponse({ standardSchema: threadSchema })
   async patch(
     @Tenant() tenantId: TenantId,

@@ -8,7 +8,9 @@ import type { JsonObject } from '../database/json';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import type { Page } from '../http/pagination';
 import { RUN_CANCEL_CHANNEL, THREAD_STATE_CHANNEL } from '../streams/run-event';
+import { pruneNext } from './checkpoint-pruning';
 import { ThreadEntity } from './thread.entity';
+import type { ThreadTtl } from './thread-ttl';
 import type { SearchThreads, ThreadFilter, ThreadStorage } from './threads.schemas';
 
 const SORT_COLUMNS: Record<SearchThreads['sort_by'], string> = {
@@ -47,32 +49,73 @@ export class ThreadsRepository {
   }
 
   /** Resolves to false when the id is taken, by whichever tenant. */
-  async insert(tenantId: TenantId, threadId: string, metadata: JsonObject): Promise<boolean> {
+  async insert(
+    tenantId: TenantId,
+    threadId: string,
+    metadata: JsonObject,
+    ttl: ThreadTtl | undefined,
+  ): Promise<boolean> {
     const inserted = await this.threads
       .createQueryBuilder()
       .insert()
-      .values({ tenantId, threadId, metadata } as never)
+      .values({ tenantId, threadId, metadata, ttlStrategy: ttl?.strategy, ttlMinutes: ttl?.minutes } as never)
       .orIgnore()
       .returning('thread_id')
       .execute();
     return (inserted.raw as unknown[]).length > 0;
   }
 
-  /** Merges into the metadata; resolves to null when there is no such thread. */
-  async mergeMetadata(tenantId: TenantId, threadId: string, metadata: JsonObject): Promise<ThreadEntity | null> {
+  /** Merges into the metadata and, when one is given, sets the time to live; resolves to null when there is no such thread. */
+  async update(
+    tenantId: TenantId,
+    threadId: string,
+    metadata: JsonObject,
+    ttl: ThreadTtl | undefined,
+  ): Promise<ThreadEntity | null> {
     const { affected } = await this.threads
       .createQueryBuilder()
       .update()
-      .set({ metadata: () => 'metadata || :merge', updatedAt: () => 'now()' })
+      .set({
+        metadata: () => 'metadata || :merge',
+        updatedAt: () => 'now()',
+        ...(ttl && { ttlStrategy: ttl.strategy, ttlMinutes: ttl.minutes }),
+      })
       .where('tenant_id = :tenantId AND thread_id = :threadId AND NOT temporary', { tenantId, threadId })
       .setParameter('merge', JSON.stringify(metadata))
       .execute();
     return affected ? this.find(tenantId, threadId) : null;
   }
 
-  /** Keeps a state that was edited by hand, and the status that follows from it. */
-  async saveState(tenantId: TenantId, threadId: string, state: ThreadState): Promise<void> {
-    await this.threads.query(
+  /**
+   * Lets the state be edited by hand, and keeps what came out and the status that follows from it. Meanwhile the thread is
+   * neither deleted nor cut down: the new checkpoint refers to what is stored of the one that it is made from.
+   * Resolves to null when there is no such thread.
+   */
+  edit<S extends ThreadState>(tenantId: TenantId, threadId: string, edit: () => Promise<S>): Promise<S | null> {
+    return this.threads.manager.transaction(async (manager) => {
+      if (!(await this.hold(manager, tenantId, threadId))) return null;
+      const state = await edit();
+      await this.saveState(manager, tenantId, threadId, state);
+      return state;
+    });
+  }
+
+  /** Until the transaction ends the thread stays, with what is stored of it; what runs on it goes on. */
+  private async hold(manager: EntityManager, tenantId: TenantId, threadId: string): Promise<boolean> {
+    const found: unknown[] = await manager.query(
+      `SELECT 1 FROM threads WHERE tenant_id = $1 AND thread_id = $2 FOR KEY SHARE`,
+      [tenantId, threadId],
+    );
+    return found.length > 0;
+  }
+
+  private async saveState(
+    manager: EntityManager,
+    tenantId: TenantId,
+    threadId: string,
+    state: ThreadState,
+  ): Promise<void> {
+    await manager.query(
       `WITH saved AS (UPDATE threads SET "values" = $3, interrupts = $4, status = $5, settled_status = $5, error = NULL, updated_at = now(), state_updated_at = now()
        WHERE tenant_id = $1 AND thread_id = $2 AND status <> 'busy' RETURNING thread_id)
        SELECT pg_notify('${THREAD_STATE_CHANNEL}', thread_id::text) FROM saved`,
@@ -111,18 +154,38 @@ export class ThreadsRepository {
     return found.map(({ thread_id }) => thread_id);
   }
 
-  /** Deletes threads of any tenant whose time is over; resolves to how many there were. */
-  deleteExpired(limit: number): Promise<number> {
-    return this.threads.manager.transaction((manager) =>
-      deleteThreads(
-        manager,
-        `thread_id IN (
-           SELECT thread_id FROM threads WHERE delete_after < now() AND status <> 'busy'
-           ORDER BY delete_after LIMIT $1 FOR UPDATE SKIP LOCKED
-         )`,
-        [limit],
-      ),
+  /**
+   * Removes the checkpoints, writes and values that no further run needs, in transactions that nobody waits long for.
+   * Resolves to false when the thread isn't there or a run is on it.
+   */
+  async keepLatest(tenantId: TenantId, threadId: string): Promise<boolean> {
+    for (;;) {
+      const step = await this.threads.manager.transaction(async (manager) => {
+        const thread = await this.lockIdle(manager, tenantId, threadId);
+        if (!thread) return 'in use';
+        if (await pruneNext(manager, threadId)) return 'more';
+        await manager.query(`UPDATE threads SET pruned_at = now() WHERE tenant_id = $1 AND thread_id = $2`, [
+          tenantId,
+          threadId,
+        ]);
+        return 'done';
+      });
+      if (step !== 'more') return step === 'done';
+    }
+  }
+
+  /** The lock comes first: only what is read behind it is true of the time that it is held. */
+  private async lockIdle(manager: EntityManager, tenantId: TenantId, threadId: string): Promise<boolean> {
+    const locked: unknown[] = await manager.query(
+      `SELECT 1 FROM threads WHERE tenant_id = $1 AND thread_id = $2 AND NOT temporary FOR UPDATE`,
+      [tenantId, threadId],
     );
+    if (locked.length === 0) return false;
+    const inFlight: unknown[] = await manager.query(
+      `SELECT 1 FROM runs WHERE tenant_id = $1 AND thread_id = $2 AND status IN ('pending', 'running') LIMIT 1`,
+      [tenantId, threadId],
+    );
+    return inFlight.length === 0;
   }
 
   /** Takes a thread out of its run's hands, so that it can be gone on with, and keeps it for some hours. */
@@ -139,10 +202,12 @@ export class ThreadsRepository {
   /** A thread of its own with the same metadata, merged with the given one, and the same checkpoints, and no runs. */
   async copy(tenantId: TenantId, threadId: string, copyId: string, metadata: JsonObject): Promise<ThreadEntity | null> {
     await this.threads.manager.transaction(async (manager) => {
+      await this.hold(manager, tenantId, threadId);
       await manager.query(
-        `INSERT INTO threads (thread_id, tenant_id, status, metadata, "values", interrupts, state_updated_at)
+        `INSERT INTO threads (thread_id, tenant_id, status, metadata, "values", interrupts, state_updated_at,
+           ttl_strategy, ttl_minutes)
          SELECT $3, tenant_id, CASE WHEN interrupts = '{}' THEN 'idle' ELSE 'interrupted' END,
-                metadata || $4::jsonb, "values", interrupts, state_updated_at
+                metadata || $4::jsonb, "values", interrupts, state_updated_at, ttl_strategy, ttl_minutes
          FROM threads WHERE tenant_id = $1 AND thread_id = $2 AND NOT temporary`,
         [tenantId, threadId, copyId, JSON.stringify(metadata)],
       );
@@ -217,7 +282,7 @@ export class ThreadsRepository {
 }
 
 /** The runs go with their threads by the foreign key; events and checkpoints have none, for speed and for the library. */
-async function deleteThreads(manager: EntityManager, where: string, parameters: unknown[]): Promise<number> {
+export async function deleteThreads(manager: EntityManager, where: string, parameters: unknown[]): Promise<number> {
   const gone: { thread_id: string; run_ids: string[] }[] = await manager.query(
     `SELECT thread_id, ARRAY(SELECT run_id FROM runs WHERE runs.thread_id = threads.thread_id) AS run_ids
      FROM threads WHERE ${where}`,

@@ -4,6 +4,7 @@ import { nullAsAbsent, withoutReservedMetadata } from '../assistants/reserved-ke
 import { queryFlag, queryInteger } from '../http/query';
 import { commandSchema } from './command.schema';
 import { extractSchema } from './thread-extract';
+import { threadTtlSchema, ttlStrategySchema } from './thread-ttl';
 import { pageSchema } from '../http/pagination';
 
 export const threadIdParam = z.object({ thread_id: z.guid('must be a UUID') });
@@ -38,6 +39,11 @@ export const threadSchema = z
     values: z.unknown().nullable(),
     interrupts: z.record(z.string(), z.array(z.unknown())),
     error: jsonObject.nullable(),
+    ttl: z
+      .object({ strategy: ttlStrategySchema, ttl_minutes: z.number(), expires_at: z.string() })
+      .nullable()
+      .optional()
+      .describe('With `include=ttl`. null: the thread is kept'),
   })
   .meta({ id: 'Thread' });
 export type Thread = z.infer<typeof threadSchema>;
@@ -66,11 +72,31 @@ export const createThreadSchema = z.object({
   metadata: threadMetadata.optional(),
   if_exists: z.enum(['raise', 'do_nothing']).default('raise'),
   supersteps: superstepsSchema.optional(),
+  ttl: threadTtlSchema.optional(),
 });
 export type CreateThread = z.infer<typeof createThreadSchema>;
 
-export const patchThreadSchema = z.object({ metadata: threadMetadata.optional() });
+/** `include=ttl`; the SDKs write the list with commas, or as JSON. */
+export const getThreadQuery = z.object({
+  include: z
+    .string()
+    .optional()
+    .transform((list) => new Set(list?.match(/\w+/g))),
+});
+
+export const patchThreadSchema = z.object({ metadata: threadMetadata.optional(), ttl: threadTtlSchema.optional() });
 export type PatchThread = z.infer<typeof patchThreadSchema>;
+
+export const pruneThreadsSchema = z.object({
+  thread_ids: z.array(z.guid('must be a UUID')).max(1000),
+  strategy: ttlStrategySchema.default('delete'),
+});
+export type PruneThreads = z.infer<typeof pruneThreadsSchema>;
+
+export const prunedThreadsSchema = z
+  .object({ pruned_count: z.number().int().describe('Without those that are not there, or that a run is on') })
+  .meta({ id: 'PrunedThreads' });
+export type PrunedThreads = z.infer<typeof prunedThreadsSchema>;
 
 const threadFilter = {
   metadata: jsonObject.optional(),

@@ -17,6 +17,7 @@ import type {
   CreateThread,
   HistoryQuery,
   PatchThread,
+  PruneThreads,
   SearchThreads,
   Supersteps,
   ThreadFilter,
@@ -75,9 +76,10 @@ export class ThreadsService {
     const { supersteps = [] } = body;
     if (supersteps.length > 0) this.requireGraph(body.metadata ?? {});
     const threadId = body.thread_id ?? uuidv7();
-    const wish = { thread_id: threadId, metadata: body.metadata ?? {}, if_exists: body.if_exists };
+    const ttl = body.ttl ?? this.registry.threadTtl.default;
+    const wish = { thread_id: threadId, metadata: body.metadata ?? {}, if_exists: body.if_exists, ttl };
     const { value, filter } = await this.authorizer.authorize('threads', 'create', wish);
-    const inserted = await this.repository.insert(tenantId, threadId, value.metadata);
+    const inserted = await this.repository.insert(tenantId, threadId, value.metadata, ttl);
     if (inserted) {
       if (supersteps.length > 0) await this.replay(tenantId, threadId, value.metadata, supersteps);
       return this.accessible(tenantId, threadId);
@@ -91,7 +93,7 @@ export class ThreadsService {
     const wish = { thread_id: threadId, metadata: body.metadata ?? {} };
     const { value, filter } = await this.authorizer.authorize('threads', 'update', wish);
     await this.checkAccess(tenantId, threadId, filter);
-    const thread = await this.repository.mergeMetadata(tenantId, threadId, value.metadata);
+    const thread = await this.repository.update(tenantId, threadId, value.metadata, body.ttl);
     if (!thread) throw threadErrors.notFound(threadId);
     return thread;
   }
@@ -99,21 +101,33 @@ export class ThreadsService {
   async delete(tenantId: TenantId, threadId: string): Promise<void> {
     const { filter } = await this.authorizer.authorize('threads', 'delete', { thread_id: threadId });
     await this.checkAccess(tenantId, threadId, filter);
-    const inFlight = await this.repository.delete(tenantId, threadId);
-    if (!inFlight) throw threadErrors.notFound(threadId);
-    // The rows are gone, so a workflow that this doesn't reach ends at its next look at them.
-    await Promise.allSettled(inFlight.map((runId) => this.orchestrator.cancel(runId)));
+    if (!(await this.remove(tenantId, threadId))) throw threadErrors.notFound(threadId);
+  }
+
+  /**
+   * Deletes threads, or cuts them down to what a further run needs; resolves to how many. What isn't there is passed over.
+   * @throws {ApiError} 404 when the custom auth keeps one of them from the user: what it deletes he has to name right
+   */
+  async prune(tenantId: TenantId, { thread_ids, strategy }: PruneThreads): Promise<number> {
+    const threadIds = [...new Set(thread_ids)];
+    for (const threadId of threadIds) {
+      const { filter } = await this.authorizer.authorize('threads', 'delete', { thread_id: threadId });
+      await this.checkAccess(tenantId, threadId, filter);
+    }
+    let count = 0;
+    for (const threadId of threadIds) {
+      if (strategy === 'keep_latest') count += (await this.repository.keepLatest(tenantId, threadId)) ? 1 : 0;
+      else count += (await this.remove(tenantId, threadId)) ? 1 : 0;
+    }
+    return count;
   }
 
   /** Deletes the threads that an assistant ran on last. */
   async deleteOfAssistant(tenantId: TenantId, assistantId: string): Promise<void> {
     for (;;) {
       const threadIds = await this.repository.findIdsOfAssistant(tenantId, assistantId, DELETE_BATCH);
-      for (const threadId of threadIds) {
-        // Somebody else may delete them as well.
-        const inFlight = (await this.repository.delete(tenantId, threadId)) ?? [];
-        await Promise.allSettled(inFlight.map((runId) => this.orchestrator.cancel(runId)));
-      }
+      // Somebody else may delete them as well.
+      for (const threadId of threadIds) await this.remove(tenantId, threadId);
       if (threadIds.length < DELETE_BATCH) return;
     }
   }
@@ -178,14 +192,16 @@ export class ThreadsService {
     if (thread.status === 'busy') throw threadErrors.busy();
     const graphId = this.requireGraph(thread.metadata);
     const checkpoint = body.checkpoint ?? (body.checkpoint_id ? { checkpoint_id: body.checkpoint_id } : undefined);
-    const updated = await this.edit('updateState', {
-      graphId,
-      threadId,
-      values: body.values ?? null,
-      ...(checkpoint && { checkpoint }),
-      ...(body.as_node && { asNode: body.as_node }),
-    });
-    await this.repository.saveState(tenantId, threadId, updated);
+    const updated = await this.repository.edit(tenantId, threadId, () =>
+      this.edit('updateState', {
+        graphId,
+        threadId,
+        values: body.values ?? null,
+        ...(checkpoint && { checkpoint }),
+        ...(body.as_node && { asNode: body.as_node }),
+      }),
+    );
+    if (!updated) throw threadErrors.notFound(threadId);
     const { checkpoint: written } = updated;
     return { checkpoint: written, configurable: written, checkpoint_id: String(written.checkpoint_id) };
   }
@@ -199,21 +215,30 @@ export class ThreadsService {
   ): Promise<void> {
     try {
       const graphId = this.requireGraph(metadata);
-      const state = await this.edit('replaySupersteps', {
-        graphId,
-        threadId,
-        supersteps: supersteps.map(({ updates }) =>
-          updates.map(({ values, command, as_node }) => ({
-            asNode: as_node,
-            ...(command ? { command } : { values: values ?? null }),
-          })),
-        ),
-      });
-      await this.repository.saveState(tenantId, threadId, state);
+      await this.repository.edit(tenantId, threadId, () =>
+        this.edit('replaySupersteps', {
+          graphId,
+          threadId,
+          supersteps: supersteps.map(({ updates }) =>
+            updates.map(({ values, command, as_node }) => ({
+              asNode: as_node,
+              ...(command ? { command } : { values: values ?? null }),
+            })),
+          ),
+        }),
+      );
     } catch (error) {
       await this.repository.delete(tenantId, threadId);
       throw error;
     }
+  }
+
+  /** Resolves to false when there is no such thread. */
+  private async remove(tenantId: TenantId, threadId: string): Promise<boolean> {
+    const inFlight = await this.repository.delete(tenantId, threadId);
+    // The rows are gone, so a workflow that this doesn't reach ends at its next look at them.
+    await Promise.allSettled((inFlight ?? []).map((runId) => this.orchestrator.cancel(runId)));
+    return inFlight !== null;
   }
 
   private async edit<N extends 'updateState' | 'replaySupersteps'>(

@@ -2,4 +2,5 @@
 export const RUNS_QUEUE = 'gantry-runs';
 export const EXPORTS_QUEUE = 'gantry-exports';
 export const WEBHOOKS_QUEUE = 'gantry-webhooks';
+/** What Schedules wake: ticks of crons, and the search for expired threads. */
 export const CRONS_QUEUE = 'gantry-crons';

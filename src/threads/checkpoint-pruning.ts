@@ -1,0 +1,62 @@
+import { EntityManager } from 'typeorm';
+import { CHECKPOINT_SCHEMA } from '../database/schemas';
+
+/** Rows that one transaction removes: enough to be quick, few enough that a run that is to start waits for no time. */
+const BATCH = 2_000;
+
+const CHECKPOINTS = `${CHECKPOINT_SCHEMA}.checkpoints`;
+const BLOBS = `${CHECKPOINT_SCHEMA}.checkpoint_blobs`;
+const WRITES = `${CHECKPOINT_SCHEMA}.checkpoint_writes`;
+
+/**
+ * What a thread needs to be gone on with: the newest checkpoint of the graph, those of nested graphs that wait at it (a
+ * nested graph's name has a colon where it belongs to one task, and its checkpoints name the one above them), and the newest
+ * of nested graphs that keep a state of their own.
+ */
+const NEEDED = `
+  WITH latest AS (
+    SELECT checkpoint_id FROM ${CHECKPOINTS} WHERE thread_id = $1 AND checkpoint_ns = '' ORDER BY checkpoint_id DESC LIMIT 1
+  )
+  SELECT DISTINCT ON (checkpoint_ns) checkpoint_ns, checkpoint_id FROM ${CHECKPOINTS}
+  WHERE thread_id = $1
+    AND (position(':' IN checkpoint_ns) = 0 OR metadata->'parents'->>'' = (SELECT checkpoint_id FROM latest))
+  ORDER BY checkpoint_ns, checkpoint_id DESC`;
+
+/**
+ * In this order: the writes and values that go are those that no checkpoint has any more. `NOT IN` is looked up in a hash
+ * whatever the statistics say; joined, a thread much larger than the others was compared row by row.
+ */
+const STEPS = [
+  remove(CHECKPOINTS, '(checkpoint_ns, checkpoint_id)', NEEDED),
+  remove(
+    WRITES,
+    '(checkpoint_ns, checkpoint_id)',
+    `SELECT checkpoint_ns, checkpoint_id FROM ${CHECKPOINTS} WHERE thread_id = $1`,
+  ),
+  remove(
+    BLOBS,
+    '(checkpoint_ns, channel, version)',
+    `SELECT checkpoint_ns, used.key, used.value FROM ${CHECKPOINTS}, jsonb_each_text(checkpoint->'channel_versions') AS used
+     WHERE thread_id = $1 AND used.value IS NOT NULL`,
+  ),
+];
+
+function remove(table: string, key: string, kept: string): string {
+  return `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM ${table} WHERE thread_id = $1 AND ${key} NOT IN (${kept}) LIMIT ${BATCH}
+  ))`;
+}
+
+/**
+ * Removes the next part of what no further run of a thread needs; resolves to whether there was any. Between two parts the
+ * thread is whole: its latest state, and as much of its history as is left.
+ *
+ * Takes the thread's row lock to be held, and no run to be in flight: what a run has read it may refer to in what it writes.
+ */
+export async function pruneNext(manager: EntityManager, threadId: string): Promise<boolean> {
+  for (const step of STEPS) {
+    const [, removed]: [unknown[], number] = await manager.query(step, [threadId]);
+    if (removed > 0) return true;
+  }
+  return false;
+}

@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import type { TenantId } from '../auth/tenant';
+import { ThreadEntity } from './thread.entity';
+import type { TtlStrategy } from './thread-ttl';
+import { deleteThreads } from './threads.repository';
+
+/** As the index has it. */
+const EXPIRY = `(timezone('UTC', updated_at) + ttl_minutes * interval '1 minute')`;
+const IS_EXPIRED = `ttl_minutes IS NOT NULL AND (pruned_at IS NULL OR pruned_at < updated_at)
+  AND ${EXPIRY} < timezone('UTC', now()) AND status <> 'busy'`;
+
+export interface ExpiredThread {
+  tenantId: TenantId;
+  threadId: string;
+  strategy: TtlStrategy;
+}
+
+/** Threads of all tenants that have had their time. */
+@Injectable()
+export class ThreadExpiryRepository {
+  constructor(@InjectRepository(ThreadEntity) private readonly threads: Repository<ThreadEntity>) {}
+
+  /** Threads of any tenant on which nothing has happened for as long as they live, the longest first. */
+  async findExpired(limit: number): Promise<ExpiredThread[]> {
+    return this.threads.query(
+      `SELECT tenant_id AS "tenantId", thread_id AS "threadId", ttl_strategy AS strategy FROM threads
+       WHERE ${IS_EXPIRED} ORDER BY ${EXPIRY} LIMIT $1`,
+      [limit],
+    );
+  }
+
+  /** Deletes those of the threads that have still expired; resolves to how many there were. */
+  deleteIfExpired(threadIds: string[]): Promise<number> {
+    return this.threads.manager.transaction((manager) =>
+      deleteThreads(
+        manager,
+        `thread_id IN (SELECT thread_id FROM threads WHERE thread_id = ANY($1::uuid[]) AND ttl_strategy = 'delete'
+           AND ${IS_EXPIRED} FOR UPDATE SKIP LOCKED)`,
+        [threadIds],
+      ),
+    );
+  }
+
+  /** Whether any thread of any tenant has a time to live. */
+  async anyExpires(): Promise<boolean> {
+    const found: unknown[] = await this.threads.query(`SELECT 1 FROM threads WHERE ttl_minutes IS NOT NULL LIMIT 1`);
+    return found.length > 0;
+  }
+
+  /** Deletes threads of any tenant that were made for a while; resolves to how many there were. */
+  deleteForgotten(limit: number): Promise<number> {
+    return this.threads.manager.transaction((manager) =>
+      deleteThreads(
+        manager,
+        `thread_id IN (
+           SELECT thread_id FROM threads WHERE delete_after < now() AND status <> 'busy'
+           ORDER BY delete_after LIMIT $1 FOR UPDATE SKIP LOCKED
+         )`,
+        [limit],
+      ),
+    );
+  }
+}

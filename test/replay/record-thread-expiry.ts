@@ -1,0 +1,33 @@
+/**
+ * Records the history in `histories/thread-expiry.json` anew, from a real search on a real server: needed when the workflow
+ * was changed in a way that old histories can't follow, which is to be avoided once there is a release.
+ *
+ *   GANTRY_TEST_DATABASE_URL=… GANTRY_TEST_TEMPORAL_ADDRESS=… npx tsx test/replay/record-thread-expiry.ts
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils';
+import { startGantry } from '../support/gantry';
+import { waitFor } from '../support/wait-for';
+
+async function main(): Promise<void> {
+  const gantry = await startGantry({ env: { LANGGRAPH_THREAD_TTL: '{"sweep_interval_minutes":0.02}' } });
+  try {
+    await gantry.client().threads.create({ ttl: 0.01 });
+    const query = `WorkflowType = 'threadExpiryWorkflow' AND ExecutionStatus = 'Completed'`;
+    const { workflowId, runId } = await waitFor(
+      'a search',
+      async () => {
+        for await (const found of gantry.temporal.workflow.list({ query })) return found;
+        return undefined;
+      },
+      60_000,
+    );
+    const history = await gantry.temporal.workflow.getHandle(workflowId, runId).fetchHistory();
+    writeFileSync(join(__dirname, 'histories', 'thread-expiry.json'), `${historyToJSON(history)}\n`);
+  } finally {
+    await gantry.stop();
+  }
+}
+
+void main();
