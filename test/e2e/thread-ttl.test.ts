@@ -64,7 +64,7 @@ describe('the time to live of threads', () => {
     const own = await client.threads.create({ ttl: { ttl: 90, strategy: 'keep_latest' } as never });
     await client.threads.update(own.thread_id, { ttl: 30 });
     expect(await withTtl(own.thread_id)).toMatchObject({ ttl: { strategy: 'delete', ttl_minutes: 30 } });
-    const { run_id, thread_id } = await client.runs.create(null, 'three', { input: {}, onCompletion: 'complete' });
+    const { run_id, thread_id } = await client.runs.create(null, 'three', { input: {}, onCompletion: 'keep' as never });
     await client.runs.join(thread_id, run_id);
     expect(await withTtl(thread_id)).toMatchObject({ ttl: { strategy: 'delete', ttl_minutes: 600 } });
   });
