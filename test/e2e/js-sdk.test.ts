@@ -43,7 +43,7 @@ describe('JavaScript SDK', () => {
   describe('assistants', () => {
     it('finds a default assistant for each graph', async () => {
       const assistants = await client.assistants.search({ limit: 10 });
-      expect(assistants.map(({ graph_id }) => graph_id).sort()).toEqual(['agent', 'approval', 'pipeline']);
+      expect(assistants.map(({ graph_id }) => graph_id).sort()).toEqual(['agent', 'approval', 'memory', 'pipeline']);
       for (const assistant of assistants) {
         expect(assistant).toMatchObject({
           assistant_id: expect.stringMatching(UUID),

@@ -62,6 +62,16 @@ describe('a whole Gantry, scraped', () => {
     expect(exposition.value('gantry_runs_active')).toBe(0);
     expect(exposition.value('gantry_graph_threads')).toBeGreaterThan(0);
     expect(exposition.value('nodejs_heap_size_used_bytes')).toBeGreaterThan(0);
+    const response = await fetch(`${worker}/metrics?format=json`, { headers: authorization });
+    expect(await response.json()).toMatchObject({
+      metrics: {
+        gantry_run_execution_seconds: {
+          series: expect.arrayContaining([
+            expect.objectContaining({ labels: { graph: 'three', status: 'success' }, count: 1 }),
+          ]),
+        },
+      },
+    });
   });
 
   it('counts webhook attempts by outcome', async () => {

@@ -64,7 +64,12 @@ describe('Python SDK', () => {
   afterAll(() => gantry?.stop());
 
   it('searches and gets assistants', () => {
-    expect(report.assistants.map(({ graph_id }) => graph_id).sort()).toEqual(['agent', 'approval', 'pipeline']);
+    expect(report.assistants.map(({ graph_id }) => graph_id).sort()).toEqual([
+      'agent',
+      'approval',
+      'memory',
+      'pipeline',
+    ]);
     expect(report.assistant).toMatchObject({ graph_id: 'agent', version: 1 });
     expect(report.no_assistant).toEqual({ type: 'NotFoundError', status: 404 });
   });

@@ -7,6 +7,8 @@ import { waitFor } from '../support/wait-for';
 const STORE_GRAPHS = join(__dirname, '..', 'support', 'graphs', 'store.json');
 const SCRIPT = join(__dirname, '..', 'python', 'store_client.py');
 
+const MEGABYTE = 1024 * 1024;
+
 /** The store by the public clients, and the same store inside the nodes of graphs; api and worker as processes. */
 describe('the store', () => {
   let gantry: Gantry;
@@ -31,30 +33,82 @@ describe('the store', () => {
       expect(replaced).toMatchObject({ value: { text: 'coffee' }, createdAt: item!.createdAt });
       await client.store.deleteItem(namespace, 'likes');
       expect(await client.store.getItem(namespace, 'likes')).toBeNull();
-      await expect(client.store.putItem(['langgraph'], 'k', {})).rejects.toThrow(/400.*reserved/);
     });
 
-    it('searches by namespace, filter, page and meaning, and lists namespaces', async () => {
-      for (const [key, text, rank] of [
-        ['a', 'tea', 1],
-        ['b', 'coffee coffee', 2],
-        ['c', 'rain', 3],
-      ] as const) {
-        await client.store.putItem(['search', key], key, { text, rank });
-      }
-      const found = async (options?: Parameters<Client['store']['searchItems']>[1]): Promise<string[]> =>
-        (await client.store.searchItems(['search'], options)).items.map(({ key }) => key);
-      expect(await found()).toEqual(['c', 'b', 'a']);
-      expect(await found({ filter: { rank: { $gte: 2 } } })).toEqual(['c', 'b']);
-      expect(await found({ limit: 1, offset: 1 })).toEqual(['b']);
-      expect((await found({ query: 'a coffee, please' }))[0]).toBe('b');
-      const [nearest] = (await client.store.searchItems(['search'], { query: 'coffee', limit: 1 })).items;
-      expect(nearest.score).toBeGreaterThan(0.9);
-      const { namespaces } = (await client.store.listNamespaces({
-        prefix: ['search'],
-        maxDepth: 1,
-      })) as unknown as { namespaces: string[][] };
-      expect(namespaces).toEqual([['search']]);
+    it('brings a megabyte there and back', async () => {
+      const value = { text: '✓'.repeat(MEGABYTE / 3) };
+      await client.store.putItem(['js', 'large'], 'k', value, { index: false });
+      expect((await client.store.getItem(['js', 'large'], 'k'))!.value).toEqual(value);
+      expect((await client.store.searchItems(['js', 'large'])).items[0].value).toEqual(value);
+    });
+
+    it('is told which labels there can not be', async () => {
+      const put = (namespace: string[]): Promise<void> => client.store.putItem(namespace, 'k', {});
+      await expect(put(['langgraph', 'x'])).rejects.toThrow(/400.*reserved/);
+      await expect(put(['js', ''])).rejects.toThrow(/422.*namespace\.1/);
+      await expect(put([])).rejects.toThrow(/400.*namespace/);
+      // The client refuses this one itself.
+      await expect(put(['js', 'a.b'])).rejects.toThrow(/periods/);
+    });
+
+    it('lets items go when their time is over, and gives it to them anew when they are read', async () => {
+      const there = async (key: string, refreshTtl: boolean): Promise<boolean> =>
+        (await client.store.getItem(['js', 'ttl'], key, { refreshTtl })) !== null;
+      await client.store.putItem(['js', 'ttl'], 'read', { n: 1 }, { ttl: 0.05, index: false });
+      await client.store.putItem(['js', 'ttl'], 'left', { n: 2 }, { ttl: 0.05, index: false });
+      await waitFor('the one that nobody reads to go', async () => {
+        await there('read', true);
+        return !(await there('left', false));
+      });
+      expect((await client.store.searchItems(['js', 'ttl'])).items.map(({ key }) => key)).toEqual(['read']);
+    });
+
+    describe('searching', () => {
+      beforeAll(async () => {
+        for (const [key, text, rank, more] of [
+          ['a', 'tea', 1, { list: [1, 2] }],
+          ['b', 'coffee coffee', 2, { list: [2, 1] }],
+          ['c', 'rain', 3, { nested: { deep: true, other: 1 } }],
+        ] as const) {
+          await client.store.putItem(['search', key], key, { text, rank, ...more });
+        }
+      });
+
+      it('searches by namespace, filter, page and meaning', async () => {
+        const found = async (options?: Parameters<Client['store']['searchItems']>[1]): Promise<string[]> =>
+          (await client.store.searchItems(['search'], options)).items.map(({ key }) => key);
+        expect(await found()).toEqual(['c', 'b', 'a']);
+        expect(await found({ filter: { rank: { $gte: 2 } } })).toEqual(['c', 'b']);
+        expect(await found({ limit: 1, offset: 1 })).toEqual(['b']);
+        expect((await found({ query: 'a coffee, please' }))[0]).toBe('b');
+        const [nearest] = (await client.store.searchItems(['search'], { query: 'coffee', limit: 1 })).items;
+        expect(nearest.score).toBeGreaterThan(0.9);
+      });
+
+      it.each([
+        [{ rank: 2 }, ['b']],
+        [{ rank: { $eq: 2 } }, ['b']],
+        [{ rank: { $ne: 2 } }, ['c', 'a']],
+        [{ rank: { $gt: 1 } }, ['c', 'b']],
+        [{ rank: { $lt: 2 } }, ['a']],
+        [{ rank: { $lte: 2 }, text: 'tea' }, ['a']],
+        [{ nested: { deep: true } }, ['c']],
+        [{ list: [1, 2] }, ['a']],
+      ])('filters by %j', async (filter, keys) => {
+        const { items } = await client.store.searchItems(['search'], { filter });
+        expect(items.map(({ key }) => key)).toEqual(keys);
+      });
+
+      it('lists namespaces by prefix, suffix, depth and page', async () => {
+        const list = async (options: Parameters<Client['store']['listNamespaces']>[0]): Promise<string[][]> =>
+          // The client's type says that the answer is the list itself.
+          ((await client.store.listNamespaces(options)) as unknown as { namespaces: string[][] }).namespaces;
+        const all = ['a', 'b', 'c'].map((label) => ['search', label]);
+        expect(await list({ prefix: ['search'] })).toEqual(all);
+        expect(await list({ prefix: ['search'], suffix: ['b'] })).toEqual([['search', 'b']]);
+        expect(await list({ prefix: ['search'], maxDepth: 1 })).toEqual([['search']]);
+        expect(await list({ prefix: ['search'], limit: 1, offset: 1 })).toEqual([['search', 'b']]);
+      });
     });
   });
 
@@ -70,10 +124,21 @@ describe('the store', () => {
       item: { ...item, value: { text: 'tea', rank: 1 } },
       found: [{ ...item, value: { text: 'tea', rank: 1 }, score: null }],
       by_filter: ['likes'],
+      by_operator: {
+        $eq: ['likes'],
+        $ne: ['other'],
+        $gt: ['other'],
+        $gte: ['other', 'likes'],
+        $lt: [],
+        $lte: ['likes'],
+      },
       by_meaning: ['likes'],
       namespaces: { namespaces: [['python', 'user-1']] },
+      cut: { namespaces: [['python']] },
+      large: 1024 * 1024,
+      expired: [true, false],
       deleted: null,
-      reserved: 400,
+      refused: { reserved: 400, none: 400, empty: 422, dotted: 'ValueError' },
       sync: { text: 'sync' },
     });
   });
