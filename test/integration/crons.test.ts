@@ -210,6 +210,23 @@ describe('crons', () => {
       expect(description).not.toMatch(/from the cron|secret-of-the-cron/);
     }, 60_000);
 
+    it.each([
+      ['interrupt_before', ['nap'], { kwargs: { interrupt_before: ['nap'] } }],
+      ['interrupt_after', '*', { kwargs: { interrupt_after: '*' } }],
+      ['multitask_strategy', 'rollback', { multitask_strategy: 'rollback' }],
+      ['metadata', { team: 'p', deep: { a: [1] } }, { metadata: { team: 'p', deep: { a: [1] } } }],
+      ['stream_resumable', true, { kwargs: { resumable: true } }],
+      ['checkpoint_during', false, { kwargs: { durability: 'exit' } }],
+      ['feedback_keys', ['score'], { kwargs: { feedback_keys: ['score'] } }],
+      ['on_run_completed', 'keep', { kwargs: { on_completion: 'keep', temporary: false } }],
+      ['on_run_completed', 'delete', { kwargs: { on_completion: 'delete', temporary: true } }],
+    ])('passes %s through', async (field, value, run) => {
+      const cron = await create({ assistant_id: 'sleep', [field]: value, input: { note: 'n' } });
+      expect(cron.payload).toMatchObject({ [field]: value });
+      const { body } = await ask<CronRun>('POST', `/runs/crons/${cron.cron_id}/trigger`);
+      expect((await ask<object>('GET', `/runs/${body.run_id}`)).body).toMatchObject(run);
+    });
+
     it('takes a context, which goes without configurable', async () => {
       const cron = await create({ context: { model: 'small' }, input: {} });
       expect((await ask<CronRun>('POST', `/runs/crons/${cron.cron_id}/trigger`)).status).toBe(200);
