@@ -27,8 +27,12 @@ export class AuditRecordEntity {
   @Column({ type: 'text' })
   resource!: string;
 
-  @Column({ name: 'resource_id', type: 'uuid' })
-  resourceId!: string;
+  @Column({ name: 'resource_id', type: 'uuid', nullable: true })
+  resourceId!: string | null;
+
+  /** Stored namespace and key of an item of the store, which has no id. */
+  @Column({ type: 'text', array: true, nullable: true })
+  item!: [path: string, key: string] | null;
 
   /** Names of the columns that an update changed. */
   @Column({ type: 'text', array: true, nullable: true })

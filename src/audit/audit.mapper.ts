@@ -1,9 +1,10 @@
 import { toApiTime } from '../http/api-time';
+import { fromPath } from '../store/namespace';
 import type { AuditRecord } from './audit.schemas';
 import type { AuditRecordEntity } from './audit-record.entity';
 
 export function toAuditRecord(row: AuditRecordEntity): AuditRecord {
-  const { auditId, at, tenantId, actorKind, actorId, address, action, resource, resourceId, changed } = row;
+  const { auditId, at, tenantId, actorKind, actorId, address, action, resource, resourceId, item, changed } = row;
   return {
     audit_id: auditId,
     at: toApiTime(at),
@@ -12,6 +13,7 @@ export function toAuditRecord(row: AuditRecordEntity): AuditRecord {
     action,
     resource,
     resource_id: resourceId,
+    item: item && { namespace: fromPath(item[0]), key: item[1] },
     changed,
   };
 }

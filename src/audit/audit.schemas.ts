@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { queryInteger } from '../http/query';
 
-export const AUDIT_ACTIONS = ['create', 'update', 'delete', 'cancel', 'revoke'] as const;
+export const AUDIT_ACTIONS = [
+  'create',
+  'update',
+  'delete',
+  'cancel',
+  'revoke',
+  'retry',
+  'trigger',
+  'backfill',
+] as const;
 
 export const auditRecordSchema = z.object({
   audit_id: z.string(),
@@ -10,7 +19,9 @@ export const auditRecordSchema = z.object({
   actor: z.object({ kind: z.string(), id: z.string().nullable(), address: z.string().nullable() }),
   action: z.string(),
   resource: z.string(),
-  resource_id: z.string(),
+  resource_id: z.string().nullable(),
+  /** Of an item of the store: its namespace and key. */
+  item: z.object({ namespace: z.array(z.string()), key: z.string() }).nullable(),
   /** Names of what an update changed; never the values. */
   changed: z.array(z.string()).nullable(),
 });

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { toAuditRecord } from '../audit/audit.mapper';
 import type { AuditRepository } from '../audit/audit.repository';
-import { auditQuery } from '../audit/audit.schemas';
+import { AUDIT_ACTIONS, auditQuery } from '../audit/audit.schemas';
 import { toApiKey, toTenant } from '../auth/admin.mapper';
 import type { Tenant } from '../auth/admin.schemas';
 import type { TenantId } from '../auth/tenant';
@@ -183,8 +183,8 @@ function addAudit(audit: Command, withServices: WithServices): void {
   audit
     .option('-t, --tenant <tenant>', 'in this tenant')
     .option('--actor <id>', 'by this key or user')
-    .option('--action <action>', 'create, update, delete, cancel or revoke')
-    .option('--resource <kind>', 'thread, run, assistant, bulk_export, api_key …')
+    .option('--action <action>', AUDIT_ACTIONS.join(', '))
+    .option('--resource <kind>', 'thread, run, assistant, cron, store_item, bulk_export, api_key …')
     .option('--id <uuid>', 'of this resource')
     .option('--since <instant>', 'such as 2026-11-21T00:00:00Z')
     .option('--until <instant>')
@@ -207,7 +207,7 @@ function addAudit(audit: Command, withServices: WithServices): void {
           record.actor.address,
           record.action,
           record.resource,
-          record.resource_id,
+          record.item ? [...record.item.namespace, record.item.key].join(' / ') : record.resource_id,
           record.changed?.join(', ') ?? null,
         ]);
         print(records, table(['ID', 'AT', 'TENANT', 'BY', 'FROM', 'DID', 'TO', 'WHICH', 'CHANGED'], rows), json);

@@ -12,7 +12,7 @@ export interface AuditedTable {
   update?: string;
   delete?: string;
   /** What the log calls an update of it that makes this condition true. */
-  special?: { action: 'cancel' | 'revoke'; when: string };
+  special?: { action: 'cancel' | 'revoke' | 'delete'; when: string };
 }
 
 /**

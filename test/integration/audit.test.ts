@@ -5,6 +5,7 @@ import { AuditRetentionSweep } from '../../src/audit/audit-retention.sweep';
 import type { AuditRecord } from '../../src/audit/audit.schemas';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
+import { registerNamespace } from '../support/temporal';
 
 const ADMIN_KEY = 'the-admin-key-0123456789';
 
@@ -15,7 +16,12 @@ describe('the audit log', () => {
   let key: CreatedApiKey;
 
   beforeAll(async () => {
-    api = await startTestApi({ GANTRY_AUTH: 'on', GANTRY_ADMIN_KEY: ADMIN_KEY, GANTRY_CONFIG: TEST_GRAPHS });
+    api = await startTestApi({
+      GANTRY_AUTH: 'on',
+      GANTRY_ADMIN_KEY: ADMIN_KEY,
+      GANTRY_CONFIG: TEST_GRAPHS,
+      TEMPORAL_NAMESPACE: await registerNamespace(),
+    });
     sql = new Pool({ connectionString: api.database.url, max: 2 });
     tenant = await admin<Tenant>('POST', '/admin/tenants', { name: 'acme' });
     key = await admin<CreatedApiKey>('POST', '/admin/keys', { tenant_id: tenant.tenant_id, name: 'ci' });
@@ -81,6 +87,48 @@ describe('the audit log', () => {
     expect(told(await log({ resource_id: thread_id }))).toEqual(['create thread']);
     const { rows } = await sql.query<{ row: string }>('SELECT audit_log::text AS row FROM audit_log');
     expect(rows.map(({ row }) => row).join()).not.toContain('in the payload');
+  });
+
+  it('tells of crons: made, changed, paused, run by hand, backfilled and deleted, and not of what follows by itself', async () => {
+    const { cron_id } = await mine<{ cron_id: string }>('POST', '/runs/crons', {
+      assistant_id: 'ten',
+      schedule: '0 0 1 * *',
+      input: { token: 'in the cron' },
+    });
+    const cron = `/runs/crons/${cron_id}`;
+    await mine('PATCH', cron, { metadata: { topic: 'secret too' } });
+    await mine('POST', `${cron}/pause`, { reason: 'holidays' });
+    await mine('GET', cron);
+    await mine('POST', `${cron}/trigger`);
+    await mine('POST', `${cron}/backfill`, { start: '2026-01-01', end: '2026-06-30' });
+    await mine('DELETE', cron);
+    const records = await log({ resource_id: cron_id });
+    expect(told(records)).toEqual([
+      'create cron',
+      'update cron',
+      'update cron',
+      'trigger cron',
+      'backfill cron',
+      'delete cron',
+    ]);
+    expect(records.map(({ actor }) => actor.id)).toEqual(records.map(() => key.key_id));
+    const { rows } = await sql.query<{ row: string }>('SELECT audit_log::text AS row FROM audit_log');
+    expect(rows.map(({ row }) => row).join()).not.toMatch(/in the cron|secret too|holidays/);
+  });
+
+  it('tells of items of the store by namespace and key, and not of their reads', async () => {
+    const item = { namespace: ['people', 'a:b'], key: 'likes' };
+    await mine('PUT', '/store/items', { ...item, value: { text: 'tea' }, ttl: 5 });
+    await mine('PUT', '/store/items', { ...item, value: { text: 'coffee' }, ttl: 0.01 });
+    await mine('GET', '/store/items?namespace=people.a:b&key=likes&refresh_ttl=true');
+    await mine('POST', '/store/items/search', { namespace_prefix: ['people'], refresh_ttl: true });
+    await mine('DELETE', '/store/items', item);
+    await mine('DELETE', '/store/items', item);
+    const records = await log({ resource: 'store_item' });
+    expect(told(records)).toEqual(['create store_item', 'update store_item', 'delete store_item']);
+    for (const record of records) {
+      expect(record).toMatchObject({ tenant_id: tenant.tenant_id, resource_id: null, item, actor: { id: key.key_id } });
+    }
   });
 
   it('tells what the operator did, without the key itself', async () => {
