@@ -9,6 +9,12 @@ const CHALLENGE = { headers: { 'WWW-Authenticate': 'ApiKey realm="gantry", heade
 export const authErrors = {
   missingKey: () =>
     new ApiError(401, 'missing_api_key', 'Missing authentication: send an API key as X-API-Key', CHALLENGE),
+  docsNeedKey: () =>
+    new ApiError(401, 'docs_protected', 'Missing authentication: send an API key as X-API-Key, or as the password', {
+      headers: {
+        'WWW-Authenticate': 'Basic realm="gantry: any name, and an API key as the password", charset="UTF-8"',
+      },
+    }),
   unknownKey: () => new ApiError(401, 'invalid_api_key', 'Invalid API key', CHALLENGE),
   missingTenant: () =>
     new ApiError(
@@ -19,6 +25,10 @@ export const authErrors = {
     ),
   otherTenant: () =>
     new ApiError(403, 'wrong_tenant', 'X-Tenant-Id names a workspace that this request has no access to'),
+  tooManyRequests: (seconds: number) =>
+    new ApiError(429, 'rate_limited', `Too many requests: try again in ${seconds} s`, {
+      headers: { 'Retry-After': String(seconds) },
+    }),
   operatorOnly: () =>
     new ApiError(403, 'operator_only', "This route takes the operator's key (GANTRY_ADMIN_KEY), not a workspace's"),
   adminOff: () =>

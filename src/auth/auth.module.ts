@@ -6,9 +6,11 @@ import { AdminController } from './admin.controller';
 import { ApiKeysService } from './api-keys.service';
 import { AuthGuard } from './auth.guard';
 import { ApiKeyEntity } from './api-key.entity';
+import { DocsAccess } from './docs-access';
 import { CustomAuthModule } from './custom/custom-auth.module';
 import { EntitlementsModule } from './entitlements.module';
 import { KeyUsage } from './key-usage';
+import { RateLimiter } from './rate-limiter';
 import { TenantEntity } from './tenant.entity';
 import { TenantScopeInterceptor } from './tenant-scope.interceptor';
 import { TenantsModule } from './tenants.module';
@@ -26,10 +28,12 @@ import { TenantsModule } from './tenants.module';
   providers: [
     ApiKeysService,
     KeyUsage,
+    RateLimiter,
     AuthGuard,
+    DocsAccess,
     { provide: APP_GUARD, useExisting: AuthGuard },
     { provide: APP_INTERCEPTOR, useClass: TenantScopeInterceptor },
   ],
-  exports: [ApiKeysService, AuthGuard],
+  exports: [ApiKeysService, AuthGuard, DocsAccess],
 })
 export class AuthModule {}

@@ -73,6 +73,9 @@ const environmentSchema = z.object({
   GANTRY_API_KEY: z.string().min(16, 'must have 16 characters or more').optional(),
   GANTRY_INTERNAL_KEY: z.string().min(16, 'must have 16 characters or more').optional(),
   GANTRY_ADMIN_KEY: z.string().min(16, 'must have 16 characters or more').optional(),
+  GANTRY_RATE_LIMIT_PER_SECOND: seconds.optional(),
+  GANTRY_TRACE_RATE_LIMIT_PER_SECOND: seconds.optional(),
+  GANTRY_DOCS: z.enum(['auto', 'open', 'protected']).default('auto'),
   GANTRY_AUDIT_ADDRESSES: z.enum(['hashed', 'full', 'off']).default('hashed'),
   GANTRY_AUDIT_RETENTION_DAYS: positiveInt.default(365),
   GANTRY_TENANT_ID: z.guid().default('00000000-0000-0000-0000-000000000000'),
@@ -278,6 +281,18 @@ export class AppConfig {
   /** The operator's key for the admin API; undefined switches that API off. */
   get adminKey(): string | undefined {
     return this.env.GANTRY_ADMIN_KEY;
+  }
+  /** Requests per second of one key or user, in the long run; undefined: as many as it likes. */
+  get rateLimits(): { api: number | undefined; traces: number | undefined } {
+    return {
+      api: this.env.GANTRY_RATE_LIMIT_PER_SECOND,
+      traces: this.env.GANTRY_TRACE_RATE_LIMIT_PER_SECOND,
+    };
+  }
+  /** Whether /docs and /openapi.json ask for a key. */
+  get docsAreProtected(): boolean {
+    const { GANTRY_DOCS: access } = this.env;
+    return access === 'auto' ? !this.isLoopback : access === 'protected';
   }
   /** How the audit log keeps the addresses of callers. */
   get auditAddresses(): Environment['GANTRY_AUDIT_ADDRESSES'] {

@@ -99,7 +99,7 @@ export interface CorsSettings {
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Headers that a browser client reads: run ids from the two locations, totals from the two paginations. */
+/** Headers that a browser client reads: run ids from the two locations, totals from the two paginations, when to ask again. */
 const EXPOSED_HEADERS = [
   'Content-Location',
   'Location',
@@ -108,6 +108,9 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
   'Mcp-Session-Id',
   'Retry-After',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
 ];
 
 /** These prove who the caller is: neither a graph nor a log gets them, whatever the patterns say. */

@@ -54,6 +54,7 @@ export async function serveCustomApp(
         },
       });
     };
-    for (const url of [`${CUSTOM_APP_PATH}/*`, '/*']) scope.route({ method: [...METHODS], url, handler });
+    for (const url of [`${CUSTOM_APP_PATH}/*`, '/*'])
+      scope.route({ method: [...METHODS], url, handler, helmet: false });
   });
 }

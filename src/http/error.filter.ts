@@ -54,7 +54,15 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError | undefin
     return status < 500 ? new ApiError(status, 'http', error.message) : undefined;
   }
   if (isUnstorableText(error)) return new ApiError(422, 'invalid_request', UNSTORABLE_TEXT);
-  // Fastify's own refusals (body too large, unsupported media type…) carry a status and a code.
+  if (error instanceof Error && 'code' in error && error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    const limit = request.routeOptions.bodyLimit;
+    return new ApiError(
+      413,
+      'body_too_large',
+      `The request body is too large: the limit is ${limit} bytes (GANTRY_BODY_LIMIT_BYTES)`,
+    );
+  }
+  // Fastify's own refusals (unsupported media type…) carry a status and a code.
   if (
     error instanceof Error &&
     'statusCode' in error &&

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import rateLimit from '@fastify/rate-limit';
 import type { Type, DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -8,6 +9,8 @@ import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-hos
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { AuthGuard } from '../auth/auth.guard';
+import { DocsAccess } from '../auth/docs-access';
+import { RATE_LIMIT_OPTIONS } from '../auth/rate-limiter';
 import { AppConfig } from '../config/config';
 import { type CorsSettings, HttpSettings } from '../config/http-settings';
 import { CustomApp } from '../custom-app/custom-app';
@@ -23,6 +26,7 @@ import { HttpMetrics } from './http.metrics';
 import { NestLogger } from './logging';
 import { OpenStreams } from './open-streams';
 import { serveOpenApi } from './openapi';
+import { isDocsRoute, sendSecurityHeaders } from './security-headers';
 import { urlRewriter } from './url-rewriter';
 
 declare module 'fastify' {
@@ -57,6 +61,8 @@ export async function createHttpApp(
   const fastify = adapter.getInstance();
   fastify.decorate('openStreams', new OpenStreams());
   fastify.decorate('connections', new Connections(fastify.server));
+  await fastify.register(rateLimit, RATE_LIMIT_OPTIONS);
+  await sendSecurityHeaders(fastify);
   if (customApp) fastify.addHook('onClose', () => customApp.close());
   const app = await NestFactory.create<NestFastifyApplication>(rootModule, adapter, {
     bodyParser: false,
@@ -69,7 +75,10 @@ export async function createHttpApp(
   sendClientsAway(app);
   app.get(HttpMetrics).observe(app);
   telemetry()?.observe(app);
-  if (!settings.isMetaDisabled) serveOpenApi(app, config, settings);
+  if (!settings.isMetaDisabled) {
+    protectDocs(app);
+    serveOpenApi(app, config, settings);
+  }
   if (customApp) await serveCustomApp(fastify, customApp, customAppGuard(app, settings));
   return app;
 }
@@ -94,6 +103,16 @@ function answerBrowsers(app: NestFastifyApplication, cors: CorsSettings): void {
     exposedHeaders: cors.exposedHeaders,
     maxAge: cors.maxAgeSeconds,
   });
+}
+
+function protectDocs(app: NestFastifyApplication): void {
+  const access = app.get(DocsAccess, { strict: false });
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .addHook('onRequest', async (request) => {
+      if (isDocsRoute(request.routeOptions.url)) await access.check(request);
+    });
 }
 
 /** The user's own routes are open, as on other servers of this API, unless `enable_custom_route_auth` says otherwise. */

@@ -104,6 +104,13 @@ describe('http.app', () => {
     }
   });
 
+  it('sends the security headers that it chose, and none of the API’s', async () => {
+    const [own, api] = [await fetch(`${url}/hello/you`), await fetch(`${url}/threads/nothing`)];
+    for (const name of ['content-security-policy', 'x-frame-options']) {
+      expect([name, own.headers.has(name), api.headers.has(name)]).toEqual([name, false, true]);
+    }
+  });
+
   it('answers preflights of browsers for its routes', async () => {
     const response = await fetch(`${url}/hello/you`, {
       method: 'OPTIONS',

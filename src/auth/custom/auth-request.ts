@@ -1,0 +1,13 @@
+import type { FastifyRequest } from 'fastify';
+import type { AuthRequest } from './protocol';
+
+/** What the custom auth is told of a request. */
+export function authRequestOf({ protocol, host, method, url, headers }: FastifyRequest): AuthRequest {
+  return {
+    method,
+    url: `${protocol}://${host}${url}`,
+    headers: Object.entries(headers).flatMap(([name, value]) =>
+      (Array.isArray(value) ? value : [value ?? '']).map((each): [string, string] => [name, each]),
+    ),
+  };
+}

@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { AppConfig } from '../config/config';
+import { ApiKeysService } from './api-keys.service';
+import { authErrors } from './auth.errors';
+import { authRequestOf } from './custom/auth-request';
+import { CustomAuth } from './custom/custom-auth';
+import { isSame } from './is-same';
+
+/**
+ * Who may read the description of the API: off loopback, whoever may use it. A browser can't send a key of its own accord,
+ * so that it may be the password of the browser's own question.
+ */
+@Injectable()
+export class DocsAccess {
+  constructor(
+    private readonly config: AppConfig,
+    private readonly apiKeys: ApiKeysService,
+    private readonly customAuth: CustomAuth,
+  ) {}
+
+  /** @throws {ApiError} 401 that makes a browser ask; what the custom auth throws to who comes with its credentials */
+  async check(request: FastifyRequest): Promise<void> {
+    if (!this.config.docsAreProtected) return;
+    const { authorization, cookie } = request.headers;
+    const key = headerOf(request, 'x-api-key') ?? passwordOf(authorization);
+    if (key !== undefined && (await this.opens(key))) return;
+    const isUsers = authorization === undefined ? cookie !== undefined : !isBasic(authorization);
+    if (!this.customAuth.source || key !== undefined || !isUsers) throw authErrors.docsNeedKey();
+    await this.customAuth.authenticate(authRequestOf(request));
+  }
+
+  private async opens(key: string): Promise<boolean> {
+    return isSame(key, this.config.adminKey) || (await this.apiKeys.ownerOf(key)) !== undefined;
+  }
+}
+
+function headerOf(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+const isBasic = (authorization: string): boolean => /^basic /i.test(authorization);
+
+/** The name before the first colon doesn't matter. */
+function passwordOf(authorization: string | undefined): string | undefined {
+  if (authorization === undefined || !isBasic(authorization)) return undefined;
+  const pair = Buffer.from(authorization.slice('basic '.length), 'base64').toString();
+  const separator = pair.indexOf(':');
+  return separator === -1 ? undefined : pair.slice(separator + 1);
+}

@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppConfig } from '../config/config';
+import { authErrors } from './auth.errors';
+import type { Access } from './tenant';
+
+/** The JavaScript SDK of the deployment server repeats a 429 for about fifteen seconds: nobody has to wait for longer. */
+const WINDOW_MS = 10_000;
+/** LangSmith's clients repeat a 429 for about three seconds, and then the traces are lost. */
+const TRACE_WINDOW_MS = 1_000;
+/** Callers that are counted at once; of more, those that were quiet for longest start anew. */
+const MAX_CALLERS = 10_000;
+
+type Count = ReturnType<FastifyInstance['createRateLimit']>;
+
+/**
+ * How often each key, or each user of the custom auth, may ask. What it counts is this replica's: it costs no round trip, and
+ * several replicas together let through as many times as much.
+ */
+@Injectable()
+export class RateLimiter {
+  private readonly counts = new Map<'api' | 'traces', Count>();
+
+  constructor(
+    private readonly config: AppConfig,
+    private readonly host: HttpAdapterHost,
+  ) {}
+
+  /**
+   * Counts a request whose caller the guard has found out, and tells the client where it stands.
+   * @throws {ApiError} 429 with Retry-After
+   */
+  async take(request: FastifyRequest, reply: FastifyReply, access: Access | undefined): Promise<void> {
+    const kind = request.actor?.kind;
+    if (kind !== 'key' && kind !== 'user') return;
+    // Trace clients come in bursts, and lose what is refused: they are counted apart.
+    const count = this.countOf(access === 'internal' ? 'traces' : 'api');
+    if (!count) return;
+    const counted = await count(request);
+    if (counted.isAllowed) return;
+    const { max, remaining, ttlInSeconds, isExceeded } = counted;
+    void reply.headers({
+      'x-ratelimit-limit': max,
+      'x-ratelimit-remaining': remaining,
+      'x-ratelimit-reset': ttlInSeconds,
+    });
+    if (isExceeded) throw authErrors.tooManyRequests(ttlInSeconds);
+  }
+
+  private countOf(bucket: 'api' | 'traces'): Count | undefined {
+    const perSecond = this.config.rateLimits[bucket];
+    if (perSecond === undefined) return undefined;
+    const known = this.counts.get(bucket);
+    if (known) return known;
+    const windowMs = bucket === 'api' ? WINDOW_MS : TRACE_WINDOW_MS;
+    const count = this.host.httpAdapter.getInstance<FastifyInstance>().createRateLimit({
+      max: Math.max(1, Math.floor((perSecond * windowMs) / 1000)),
+      timeWindow: windowMs,
+      keyGenerator: ({ tenantId, actor }) => `${tenantId} ${actor?.kind} ${actor?.id}`,
+    });
+    this.counts.set(bucket, count);
+    return count;
+  }
+}
+
+/** What the plugin is registered with: nothing is counted before it is known who asks. */
+export const RATE_LIMIT_OPTIONS = { global: false, cache: MAX_CALLERS };

@@ -1,0 +1,46 @@
+import helmet, { type FastifyHelmetOptions } from '@fastify/helmet';
+import type { FastifyInstance } from 'fastify';
+
+type ContentSecurityPolicy = FastifyHelmetOptions['contentSecurityPolicy'];
+
+/** Answers are data: opened as a page, by mistake or on purpose, they may load, run and embed nothing. */
+const DATA_POLICY: ContentSecurityPolicy = {
+  useDefaults: false,
+  directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+};
+
+/** The pages about the API: their own scripts, the styles inside them, and requests that are tried out in them. */
+const DOCS_POLICY: ContentSecurityPolicy = {
+  useDefaults: false,
+  directives: {
+    defaultSrc: ["'none'"],
+    scriptSrc: ["'self'"],
+    styleSrc: ["'self'", "'unsafe-inline'"],
+    imgSrc: ["'self'", 'data:'],
+    // Beside this server, the token addresses that auth.openapi of langgraph.json may name.
+    connectSrc: ["'self'", 'https:'],
+    baseUri: ["'none'"],
+    formAction: ["'none'"],
+    frameAncestors: ["'none'"],
+  },
+};
+
+/** A route of the pages about the API, by its pattern. */
+export const isDocsRoute = (route: string | undefined): boolean =>
+  route !== undefined && (route === '/openapi.json' || /^\/docs(\/|$)/.test(route));
+
+/** What tells browsers to take answers for nothing but data. The user's own routes decide for themselves. */
+export async function sendSecurityHeaders(fastify: FastifyInstance): Promise<void> {
+  await fastify.register(helmet, {
+    contentSecurityPolicy: DATA_POLICY,
+    frameguard: { action: 'deny' },
+    // Who may read an answer is said by CORS; this one would forbid pictures of attachments in other pages.
+    crossOriginResourcePolicy: { policy: 'cross-origin' },
+    // Whoever ends TLS in front knows whether the whole host has it.
+    strictTransportSecurity: false,
+  });
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (isDocsRoute(request.routeOptions.url)) void reply.helmet({ contentSecurityPolicy: DOCS_POLICY });
+    done();
+  });
+}
