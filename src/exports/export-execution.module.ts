@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { EntitlementsModule } from '../auth/entitlements.module';
 import { CryptoModule } from '../crypto/crypto.module';
 import { TemporalModule } from '../temporal/temporal.module';
 import { WebhooksModule } from '../webhooks/webhooks.module';
@@ -19,7 +20,13 @@ import { TraceReader } from './trace-reader';
 
 /** Bulk export, as the worker process has it. */
 @Module({
-  imports: [TypeOrmModule.forFeature([DestinationEntity]), CryptoModule, TemporalModule, WebhooksModule],
+  imports: [
+    TypeOrmModule.forFeature([DestinationEntity]),
+    CryptoModule,
+    EntitlementsModule,
+    TemporalModule,
+    WebhooksModule,
+  ],
   providers: [
     DestinationsRepository,
     DestinationsService,

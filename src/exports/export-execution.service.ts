@@ -3,6 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { DatabaseError } from 'pg';
 import { QueryFailedError } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
+import { EntitlementsService } from '../auth/entitlements.service';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { DestinationsService, OpenDestination } from './destinations.service';
@@ -61,6 +62,7 @@ export class ExportExecutionService {
     private readonly verifier: ExportVerifier,
     private readonly metrics: ExportMetrics,
     private readonly webhooks: ExportWebhooks,
+    private readonly entitlements: EntitlementsService,
   ) {}
 
   /** How long the export may still run, when it is its turn; `wait` when others are first, `over` when it has ended. */
@@ -189,6 +191,8 @@ export class ExportExecutionService {
 
   /** The export of a schedule's window, or the later pass over one; undefined when there is none to be made (yet). */
   async spawn(tenantId: TenantId, sourceId: string, window: SpawnWindow): Promise<string | undefined> {
+    // Asked again every minute until the operator gives it back: no window of the schedule is left out.
+    await this.entitlements.require(tenantId, 'bulk_export');
     const { latePassSeconds } = this.config.exports;
     const exportId = window.latePassOf
       ? await this.exports.spawnLatePass(tenantId, sourceId, window.latePassOf, uuidv7(), latePassSeconds)

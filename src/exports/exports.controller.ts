@@ -121,6 +121,7 @@ export class ExportsController {
 
   /** Tries all partitions again that aren't complete. A cancelled export can't be restarted. */
   @Post(':export_id/retry')
+  @NeedsEntitlement('bulk_export')
   @HttpCode(200)
   @ApiOperation({ summary: 'Retry an export that failed' })
   async retry(
@@ -132,6 +133,7 @@ export class ExportsController {
 
   /** Tries one partition again, and leaves the others as they are. */
   @Post(':export_id/runs/:run_id/retry')
+  @NeedsEntitlement('bulk_export')
   @HttpCode(200)
   @ApiOperation({ summary: 'Retry one run of an export that failed' })
   async retryRun(

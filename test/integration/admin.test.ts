@@ -2,6 +2,7 @@ import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { ApiKey, CreatedApiKey, Tenant } from '../../src/auth/admin.schemas';
+import { ENTITLEMENT } from '../../src/auth/entitlements';
 import { KeyUsage } from '../../src/auth/key-usage';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
@@ -194,6 +195,39 @@ describe('the admin API', () => {
 
       await admin('PATCH', `/admin/tenants/${one.tenant_id}`, { entitlements: { bulk_export: true } });
       await waitFor('the consent', async () => (await createExport(key.key, one.tenant_id)).status === 422, 3_000);
+    });
+
+    it('are asked for by everything that makes something go on: every such route answers 403 with the reason', async () => {
+      const { tenant_id } = await newTenant();
+      const { key } = await newKey(tenant_id);
+      const entitlements = { crons: false, bulk_export: false };
+      await admin('PATCH', `/admin/tenants/${tenant_id}`, { entitlements });
+      await waitFor('the refusal', async () => (await createExport(key, tenant_id)).status === 403, 3_000);
+      const needy = routesOf(api.app)
+        .map((route) => ({ ...route, entitlement: Reflect.getMetadata(ENTITLEMENT, route.handler) as string }))
+        .filter(({ entitlement }) => entitlement !== undefined);
+      expect(needy.map(({ method, path }) => `${method} ${path}`)).toEqual([
+        'POST /api/v1/bulk-exports',
+        'POST /api/v1/bulk-exports/:export_id/retry',
+        'POST /api/v1/bulk-exports/:export_id/runs/:run_id/retry',
+        'POST /api/v1/bulk-exports/destinations',
+        'POST /runs/crons',
+        'PATCH /runs/crons/:cron_id',
+        'POST /runs/crons/:cron_id/backfill',
+        'POST /runs/crons/:cron_id/resume',
+        'POST /runs/crons/:cron_id/trigger',
+        'POST /threads/:thread_id/runs/crons',
+      ]);
+      for (const { method, path, entitlement } of needy) {
+        const response = await fetch(api.url + path.replace(/:[a-z_]+/g, () => uuidv7()), {
+          method,
+          headers: { 'x-api-key': key, 'x-tenant-id': tenant_id, 'content-type': 'application/json' },
+          body: '{}',
+        });
+        expect([path, response.status]).toEqual([path, 403]);
+        const { detail } = (await response.json()) as { detail: string };
+        expect([path, detail]).toEqual([path, expect.stringMatching(new RegExp(`\\(${entitlement}\\) belongs to`))]);
+      }
     });
 
     it('leave reading and stopping to a tenant that has lost them', async () => {
