@@ -9,7 +9,7 @@ import { acrossTenants } from '../database/request-scope';
 import { hashApiKey, hintOf } from './api-key';
 import { ApiKeyEntity } from './api-key.entity';
 import { onAuthChange } from './auth-changes';
-import { tenantOfCallToken } from './call-token';
+import { callerOfToken, type InternalCaller } from './call-token';
 import { KeyUsage } from './key-usage';
 import { TenantEntity } from './tenant.entity';
 import type { TenantId } from './tenant';
@@ -19,8 +19,7 @@ const CACHE_MS = 5_000;
 const CACHE_ENTRIES = 10_000;
 
 /** Whose key it is. */
-export interface KeyOwner {
-  tenantId: TenantId;
+export interface KeyOwner extends InternalCaller {
   /** Undefined for a call of this deployment to itself. */
   apiKeyId?: string;
 }
@@ -70,12 +69,17 @@ export class ApiKeysService implements OnModuleInit, OnModuleDestroy {
 
   /** The owner of a key that is neither expired nor revoked. */
   async ownerOf(key: string): Promise<KeyOwner | undefined> {
-    const calling = tenantOfCallToken(this.config.secretKey, key, new Date());
-    if (calling) return { tenantId: calling };
+    const calling = this.internalCallerOf(key);
+    if (calling) return calling;
     const known = await this.find(hashApiKey(this.config.secretKey, key));
     if (!known || known.expiresAt <= Date.now()) return undefined;
     this.usage.touch(known.apiKeyId);
     return known;
+  }
+
+  /** Who calls, if it is this deployment itself. */
+  internalCallerOf(key: string): InternalCaller | undefined {
+    return callerOfToken(this.config.secretKey, key, new Date());
   }
 
   private async find(hash: Buffer): Promise<KnownKey | undefined> {

@@ -1,16 +1,18 @@
-import { timingSafeEqual } from 'node:crypto';
 import { CanActivate, ExecutionContext, Injectable, OnModuleInit } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { validate as isUuid } from 'uuid';
 import { AppConfig } from '../config/config';
 import type { AuthUser } from '../database/request-scope';
 import { type Actor, AddressKeeper } from './actor';
 import { ApiKeysService } from './api-keys.service';
 import { authErrors } from './auth.errors';
+import { authRequestOf } from './custom/auth-request';
 import { CustomAuth } from './custom/custom-auth';
 import { type Entitlement, ENTITLEMENT } from './entitlements';
 import { EntitlementsService } from './entitlements.service';
+import { isSame } from './is-same';
+import { RateLimiter } from './rate-limiter';
 import { ACCESS, Access, CUSTOM_AUTH, TenantId } from './tenant';
 import { TenantsService } from './tenants.service';
 
@@ -42,6 +44,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     private readonly entitlements: EntitlementsService,
     private readonly customAuth: CustomAuth,
     private readonly tenants: TenantsService,
+    private readonly rates: RateLimiter,
   ) {
     this.addresses = new AddressKeeper(config.auditAddresses, config.secretKey);
   }
@@ -62,6 +65,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     request.tenantId = tenantId;
     if (user) request.user = user;
     request.actor = { ...actor, ...(address !== undefined && { address }) };
+    await this.rates.take(request, context.switchToHttp().getResponse<FastifyReply>(), access);
     const needed = this.reflector.getAllAndOverride<Entitlement | undefined>(ENTITLEMENT, declared);
     if (needed && tenantId) await this.entitlements.require(tenantId, needed);
     return true;
@@ -83,7 +87,8 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     if (key === undefined) throw authErrors.missingKey();
     if (access === 'tenant-header' && asked === undefined) throw authErrors.missingTenant();
     const owner = await this.apiKeys.ownerOf(key);
-    if (!owner) throw authErrors.unknownKey();
+    // What one user may do is asked of the custom auth, and that isn't asked here.
+    if (!owner || owner.user) throw authErrors.unknownKey();
     if (asked !== undefined && asked !== owner.tenantId) throw authErrors.otherTenant();
     const { tenantId, apiKeyId } = owner;
     return { tenantId, actor: apiKeyId ? { kind: 'key', id: apiKeyId } : { kind: 'internal' } };
@@ -96,6 +101,12 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     const isStudio = !disableStudioAuth && header(request, 'x-auth-scheme') === 'langsmith';
     const isKeyHolder = allowApiKeys && header(request, 'authorization') === undefined;
     const key = header(request, 'x-api-key');
+    const calling = key === undefined ? undefined : this.apiKeys.internalCallerOf(key);
+    if (calling?.user) {
+      const { tenantId, user } = calling;
+      if (asked !== undefined && asked !== tenantId) throw authErrors.otherTenant();
+      return { tenantId, actor: { kind: 'user', id: user.identity }, user };
+    }
     if (isStudio || (isKeyHolder && key !== undefined)) {
       // The scheme alone proves nothing: Studio shows a key like everybody else.
       const owner = key === undefined ? undefined : await this.apiKeys.ownerOf(key);
@@ -107,14 +118,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
         : { ...STUDIO_USER, kind: 'ApiKey', identity: apiKeyId, display_name: apiKeyId };
       return { tenantId, actor: { kind: 'key', id: apiKeyId }, user };
     }
-    const { protocol, host, method, url, headers } = request;
-    const user = await this.customAuth.authenticate({
-      method,
-      url: `${protocol}://${host}${url}`,
-      headers: Object.entries(headers).flatMap(([name, value]) =>
-        (Array.isArray(value) ? value : [value ?? '']).map((each): [string, string] => [name, each]),
-      ),
-    });
+    const user = await this.customAuth.authenticate(authRequestOf(request));
     const tenantId = await this.tenantOf(user);
     if (asked !== undefined && asked !== tenantId) throw authErrors.otherTenant();
     return { tenantId, actor: { kind: 'user', id: user.identity }, user };
@@ -136,13 +140,6 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     if (!(await this.apiKeys.ownerOf(key))) throw authErrors.unknownKey();
     throw this.config.adminKey === undefined ? authErrors.adminOff() : authErrors.operatorOnly();
   }
-}
-
-/** In constant time for keys of the same length. */
-function isSame(given: string, expected: string | undefined): boolean {
-  if (expected === undefined) return false;
-  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
-  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 function header(request: FastifyRequest, name: string): string | undefined {

@@ -1,4 +1,4 @@
-import { issueCallToken, tenantOfCallToken } from './call-token';
+import { issueCallToken, callerOfToken } from './call-token';
 
 const KEY = Buffer.alloc(32, 1);
 const TENANT = '11111111-1111-4111-8111-111111111111';
@@ -8,9 +8,9 @@ describe('call token', () => {
   const token = issueCallToken(KEY, TENANT, NOW);
 
   it('is the tenant’s for a minute', () => {
-    expect(tenantOfCallToken(KEY, token, NOW)).toBe(TENANT);
-    expect(tenantOfCallToken(KEY, token, new Date(NOW.getTime() + 59_999))).toBe(TENANT);
-    expect(tenantOfCallToken(KEY, token, new Date(NOW.getTime() + 60_000))).toBeUndefined();
+    expect(callerOfToken(KEY, token, NOW)).toEqual({ tenantId: TENANT });
+    expect(callerOfToken(KEY, token, new Date(NOW.getTime() + 59_999))).toEqual({ tenantId: TENANT });
+    expect(callerOfToken(KEY, token, new Date(NOW.getTime() + 60_000))).toBeUndefined();
   });
 
   it.each([
@@ -22,10 +22,22 @@ describe('call token', () => {
     ['of another kind', 'lsv2_pt_0123456789abcdef'],
     ['that is nothing', ''],
   ])('is refused %s', (_name, forged) => {
-    expect(tenantOfCallToken(KEY, forged, NOW)).toBeUndefined();
+    expect(callerOfToken(KEY, forged, NOW)).toBeUndefined();
+  });
+
+  it('carries the user in whose name it calls, and of a large one what counts', () => {
+    const user = { identity: 'alice', display_name: 'Alice', is_authenticated: true, permissions: ['read'] };
+    const whole = { ...user, team: 'blue' };
+    expect(callerOfToken(KEY, issueCallToken(KEY, TENANT, NOW, whole), NOW)).toEqual({ tenantId: TENANT, user: whole });
+    const large = { ...user, picture: 'x'.repeat(10_000) };
+    expect(callerOfToken(KEY, issueCallToken(KEY, TENANT, NOW, large), NOW)).toEqual({ tenantId: TENANT, user });
+    const [prefix, tenant, expires, , signature] = issueCallToken(KEY, TENANT, NOW, whole).split('.');
+    const other = Buffer.from(JSON.stringify({ ...user, identity: 'root' })).toString('base64url');
+    expect(callerOfToken(KEY, [prefix, tenant, expires, other, signature].join('.'), NOW)).toBeUndefined();
+    expect(callerOfToken(KEY, [prefix, tenant, expires, signature].join('.'), NOW)).toBeUndefined();
   });
 
   it('is refused under another key', () => {
-    expect(tenantOfCallToken(Buffer.alloc(32, 2), token, NOW)).toBeUndefined();
+    expect(callerOfToken(Buffer.alloc(32, 2), token, NOW)).toBeUndefined();
   });
 });

@@ -1,4 +1,5 @@
-import { createParamDecorator, ExecutionContext, SetMetadata } from '@nestjs/common';
+import { applyDecorators, createParamDecorator, ExecutionContext, SetMetadata } from '@nestjs/common';
+import { ApiSecurity } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { AuthUser } from '../database/request-scope';
 import type { Actor } from './actor';
@@ -42,4 +43,8 @@ export const CUSTOM_AUTH = Symbol('custom auth');
  * The custom auth of langgraph.json, if there is one, lets callers in here, and its handlers decide what they see: the
  * services behind such routes ask the Authorizer for everything they do. All other routes take API keys only.
  */
-export const CustomAuthDecides = (): MethodDecorator & ClassDecorator => SetMetadata(CUSTOM_AUTH, true);
+export const CustomAuthDecides = (): MethodDecorator & ClassDecorator =>
+  applyDecorators(SetMetadata(CUSTOM_AUTH, true), ApiSecurity(USERS_SCHEME));
+
+/** How such routes say in the description of the API that they take users, in words that langgraph.json may replace. */
+export const USERS_SCHEME = 'custom_auth';

@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { EntitlementsService } from '../auth/entitlements.service';
 import type { TenantId } from '../auth/tenant';
+import { currentScope, inScope } from '../database/request-scope';
 import { SecretBox } from '../crypto/secret-box';
 import { ApiError } from '../http/api-error';
 import { toApiTime } from '../http/api-time';
@@ -178,7 +179,14 @@ export class CronFiringService {
     }
   }
 
+  /** The run is the cron's owner's: the custom auth is asked again with each, and may have changed its mind. */
   private start(cron: CronEntity, fire: CronFireEntity): Promise<RunEntity | null> {
+    const { tenantId, authUser } = cron;
+    const begin = (): Promise<RunEntity | null> => this.createRun(cron, fire);
+    return authUser ? inScope({ ...currentScope(), tenantId, user: authUser }, begin) : begin();
+  }
+
+  private createRun(cron: CronEntity, fire: CronFireEntity): Promise<RunEntity | null> {
     const { payload, cronId } = cron;
     const tenantId = cron.tenantId as TenantId;
     const body = createRunSchema.parse({
@@ -200,7 +208,7 @@ export class CronFiringService {
 
   /** A run that is refused ends its tick; what it was refused for may end the cron. Anything else is worth a repetition. */
   private async onRefused(cron: CronEntity, fire: CronFireEntity, error: unknown): Promise<null> {
-    if (!(error instanceof ApiError)) throw error;
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
     const { cronId } = cron;
     const tenantId = cron.tenantId as TenantId;
     this.logger.warn({ cron_id: cronId, code: error.code, detail: error.detail }, "A cron's run was refused");

@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { JsonObject } from '../database/json';
+import type { AuthUser } from '../database/request-scope';
 
 /** What becomes of ticks that were missed: the latest is run, each is run, or none. */
 export const CATCHUP_RULES = ['latest', 'all', 'skip'] as const;
@@ -32,9 +33,13 @@ export class CronEntity {
   @Column({ name: 'thread_id', type: 'uuid', nullable: true })
   threadId!: string | null;
 
-  /** Who made it; empty without authentication. */
+  /** The user of the custom auth who made it; empty without one. */
   @Column({ name: 'user_id', type: 'text' })
   userId!: string;
+
+  /** The user of the custom auth for whom its runs are made; null for the tenant. */
+  @Column({ name: 'auth_user', type: 'jsonb', nullable: true })
+  authUser!: AuthUser | null;
 
   @Column({ type: 'text' })
   schedule!: string;

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { NeedsEntitlement } from '../auth/entitlements';
-import { Tenant, type TenantId } from '../auth/tenant';
+import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { paginate, project } from '../http/pagination';
 import { toCron, toCronRun } from './cron.mapper';
 import {
@@ -38,6 +38,7 @@ const shown = ({ cron, last }: CronWithLast): Cron => toCron(cron, last);
 
 /** Runs on a schedule. */
 @ApiTags('Crons')
+@CustomAuthDecides()
 @Controller()
 export class CronsController {
   constructor(private readonly crons: CronsService) {}

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AssistantsModule } from '../assistants/assistants.module';
+import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { EntitlementsModule } from '../auth/entitlements.module';
 import { CryptoModule } from '../crypto/crypto.module';
 import { GraphsModule } from '../graphs/graphs.module';
@@ -29,6 +30,7 @@ import { CronsService } from './crons.service';
     TemporalModule,
     WebhooksModule,
     CryptoModule,
+    CustomAuthModule,
     EntitlementsModule,
   ],
   controllers: [CronsController],

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { EntityManager, IsNull, Repository, SelectQueryBuilder } from 'typeorm';
+import { type AccessFilter, restrict } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
 import type { Page } from '../http/pagination';
 import { CronEntity, type CronFailure, type StopCause } from './cron.entity';
@@ -120,8 +121,13 @@ export class CronsRepository {
     return affected === 1;
   }
 
-  async search(tenantId: TenantId, search: SearchCrons, assistantId: string | undefined): Promise<Page<CronEntity>> {
-    const [items, total] = await this.filtered(tenantId, search, assistantId)
+  async search(
+    tenantId: TenantId,
+    search: SearchCrons,
+    assistantId: string | undefined,
+    access: AccessFilter | undefined,
+  ): Promise<Page<CronEntity>> {
+    const [items, total] = await this.filtered(tenantId, search, assistantId, access)
       .orderBy(SORT_COLUMNS[search.sort_by], search.sort_order === 'asc' ? 'ASC' : 'DESC', 'NULLS LAST')
       .addOrderBy('c.cronId', 'DESC')
       .offset(search.offset)
@@ -130,8 +136,13 @@ export class CronsRepository {
     return { items, total };
   }
 
-  count(tenantId: TenantId, filter: CronFilter, assistantId: string | undefined): Promise<number> {
-    return this.filtered(tenantId, filter, assistantId).getCount();
+  count(
+    tenantId: TenantId,
+    filter: CronFilter,
+    assistantId: string | undefined,
+    access: AccessFilter | undefined,
+  ): Promise<number> {
+    return this.filtered(tenantId, filter, assistantId, access).getCount();
   }
 
   /** Puts down that a tick couldn't be made a run. */
@@ -214,6 +225,7 @@ export class CronsRepository {
     tenantId: TenantId,
     filter: CronFilter,
     assistantId: string | undefined,
+    access: AccessFilter | undefined,
   ): SelectQueryBuilder<CronEntity> {
     const query = this.crons
       .createQueryBuilder('c')
@@ -222,6 +234,6 @@ export class CronsRepository {
     if (filter.thread_id) query.andWhere('c.threadId = :threadId', { threadId: filter.thread_id });
     if (filter.enabled !== undefined) query.andWhere('c.enabled = :enabled', { enabled: filter.enabled });
     if (filter.metadata) query.andWhere('c.metadata @> :metadata', { metadata: JSON.stringify(filter.metadata) });
-    return query;
+    return restrict(query, 'c.metadata', access);
   }
 }

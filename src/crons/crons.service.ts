@@ -1,9 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import { AssistantsService } from '../assistants/assistants.service';
+import { matchesAccess } from '../auth/custom/access-filter';
+import { Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
 import { SecretBox } from '../crypto/secret-box';
 import type { JsonObject } from '../database/json';
+import { currentScope } from '../database/request-scope';
 import { GraphRegistry } from '../graphs/graph-registry';
 import type { Page } from '../http/pagination';
 import { runErrors } from '../runs/run.errors';
@@ -53,6 +56,7 @@ export class CronsService {
     private readonly registry: GraphRegistry,
     private readonly webhookPolicy: WebhookPolicy,
     private readonly secrets: SecretBox,
+    private readonly authorizer: Authorizer,
   ) {}
 
   /**
@@ -70,15 +74,19 @@ export class CronsService {
     const next = schedule.next(now);
     if (!next) throw endTime ? cronErrors.overBeforeStart() : cronErrors.neverDue();
     const cronId = uuidv7();
+    const wish = { ...toPayload(body), cron_id: cronId, thread_id: threadId, metadata: body.metadata ?? {} };
+    const { value } = await this.authorizer.authorize('crons', 'create', wish);
+    const user = currentScope()?.user;
     await this.crons.insert(tenantId, {
       cronId,
       assistantId,
       threadId: threadId ?? null,
+      ...(user && { userId: user.identity, authUser: user }),
       schedule: body.schedule,
       timezone,
       endTime,
       payload: { ...toPayload(body), assistant_id: assistantId, cron_id: cronId },
-      metadata: body.metadata ?? {},
+      metadata: value.metadata,
       webhook: this.seal(tenantId, cronId, body.webhook) ?? null,
       onRunCompleted: threadId === undefined ? (body.on_run_completed ?? 'delete') : null,
       catchup: body.catchup ?? 'latest',
@@ -93,6 +101,7 @@ export class CronsService {
 
   /** As it is now: a pause that was made in Temporal is seen here at once. */
   async get(tenantId: TenantId, cronId: string): Promise<CronWithLast> {
+    await this.checkAccess(tenantId, cronId, 'read');
     const { cron } = await this.read(tenantId, cronId);
     await this.schedules.adopt(cron, new Date()).catch((error: unknown) => {
       this.logger.warn({ err: error, cron_id: cronId }, "The cron's Schedule could not be looked at");
@@ -101,14 +110,21 @@ export class CronsService {
   }
 
   async search(tenantId: TenantId, search: SearchCrons): Promise<Page<CronWithLast>> {
-    const { items, total } = await this.crons.search(tenantId, search, this.assistantOf(search));
+    const { asked, filter } = await this.authorizeSearch(search);
+    const { items, total } = await this.crons.search(
+      tenantId,
+      { ...search, ...asked },
+      this.assistantOf(search),
+      filter,
+    );
     const lastIds = items.flatMap(({ lastFireId }) => lastFireId ?? []);
     const lasts = new Map((await this.fires.findByIds(tenantId, lastIds)).map((fire) => [fire.cronId, fire]));
     return { items: items.map((cron) => ({ cron, last: lasts.get(cron.cronId) })), total };
   }
 
-  count(tenantId: TenantId, filter: CronFilter): Promise<number> {
-    return this.crons.count(tenantId, filter, this.assistantOf(filter));
+  async count(tenantId: TenantId, search: CronFilter): Promise<number> {
+    const { asked, filter } = await this.authorizeSearch(search);
+    return this.crons.count(tenantId, { ...search, ...asked }, this.assistantOf(search), filter);
   }
 
   /**
@@ -118,9 +134,11 @@ export class CronsService {
    */
   async patch(tenantId: TenantId, cronId: string, body: PatchCron, reason?: string): Promise<CronWithLast> {
     if (Object.values(body).every((value) => value === undefined)) throw cronErrors.emptyPatch();
+    const { metadata } = await this.checkAccess(tenantId, cronId, 'update', body);
     await this.checkRun(body);
     const now = await this.crons.now();
-    const changed = await this.crons.change(tenantId, cronId, (cron) => this.changeOf(cron, body, now, reason));
+    const allowed = { ...body, ...(metadata && { metadata }) };
+    const changed = await this.crons.change(tenantId, cronId, (cron) => this.changeOf(cron, allowed, now, reason));
     if (!changed) throw cronErrors.notFound();
     await this.schedules.trySync({ tenantId, cronId });
     return this.read(tenantId, cronId);
@@ -128,12 +146,14 @@ export class CronsService {
 
   /** No tick of it becomes a run from here on. Runs that were made stay. */
   async delete(tenantId: TenantId, cronId: string): Promise<void> {
+    await this.checkAccess(tenantId, cronId, 'delete');
     if (!(await this.crons.markDeleted(tenantId, cronId))) throw cronErrors.notFound();
     await this.schedules.trySync({ tenantId, cronId });
   }
 
   /** One run now, beside the schedule and also while it is paused. */
   async trigger(tenantId: TenantId, cronId: string): Promise<FireWithRun> {
+    await this.checkAccess(tenantId, cronId, 'update');
     const { fireId } = await this.firing.trigger(tenantId, cronId);
     const [fire] = await this.fires.findByIds(tenantId, [fireId]);
     return fire;
@@ -145,6 +165,7 @@ export class CronsService {
    * @throws {ApiError} 404; 409 when its thread or assistant is gone; 422 for a range in the future or with too many ticks
    */
   async backfill(tenantId: TenantId, cronId: string, { start, end }: Backfill): Promise<BackfillResult> {
+    await this.checkAccess(tenantId, cronId, 'update');
     if (end < start) throw cronErrors.backfillOrder();
     if (end > (await this.crons.now())) throw cronErrors.backfillAhead();
     const placed = await this.crons.locked(tenantId, cronId, async (cron, manager) => {
@@ -175,8 +196,35 @@ export class CronsService {
 
   /** What the cron did and didn't do, newest first. */
   async runs(tenantId: TenantId, cronId: string, page: CronRunsQuery): Promise<Page<FireWithRun>> {
+    await this.checkAccess(tenantId, cronId, 'read');
     await this.read(tenantId, cronId);
     return this.fires.list(tenantId, cronId, page);
+  }
+
+  /**
+   * Asks the custom auth about a cron. Resolves to what its handler made of the change.
+   * @throws {ApiError} 403 when it says no; 404 for a cron that its filter excludes, or that isn't there
+   */
+  private async checkAccess(
+    tenantId: TenantId,
+    cronId: string,
+    action: 'read' | 'update' | 'delete',
+    body: PatchCron = {},
+  ): Promise<{ metadata: JsonObject | undefined }> {
+    const wish = { ...toPayload(body), cron_id: cronId, metadata: body.metadata ?? {} };
+    const { value, filter } = await this.authorizer.authorize('crons', action, wish);
+    if (filter) {
+      const { cron } = await this.read(tenantId, cronId);
+      if (!matchesAccess(filter, cron.metadata)) throw cronErrors.notFound();
+    }
+    const isChanged = Object.keys(value.metadata).length > 0;
+    return { metadata: isChanged ? value.metadata : undefined };
+  }
+
+  private async authorizeSearch({ metadata = {}, assistant_id, thread_id, enabled }: CronFilter) {
+    const wish = { metadata, assistant_id, thread_id, enabled };
+    const { value, filter } = await this.authorizer.authorize('crons', 'search', wish);
+    return { asked: value, filter };
   }
 
   private async read(tenantId: TenantId, cronId: string): Promise<CronWithLast> {

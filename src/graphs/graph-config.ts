@@ -62,6 +62,20 @@ const graphConfigSchema = z.looseObject({
       path: graphPath.optional(),
       disable_studio_auth: z.boolean().default(false),
       allow_langsmith_api_keys: z.boolean().default(false),
+      openapi: z
+        .looseObject({
+          securitySchemes: z.record(z.string(), z.looseObject({ type: z.string() })).default({}),
+          security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
+          paths: z.record(z.string(), z.record(z.string(), z.looseObject({}))).default({}),
+        })
+        .nullish(),
+      cache: z
+        .looseObject({
+          cache_keys: z.array(z.string().min(1).toLowerCase()).min(1),
+          ttl_seconds: z.number().positive().default(60),
+          max_size: z.number().int().positive().default(1_000),
+        })
+        .nullish(),
     })
     .optional(),
 });
@@ -88,6 +102,24 @@ export interface AuthSource {
   disableStudioAuth: boolean;
   /** Whether a request without Authorization may come with an API key. */
   allowApiKeys: boolean;
+  /** For how long `authenticate` isn't asked again; undefined: it is asked every time. */
+  cache?: AuthCache;
+  /** How users come in, for the description of the API. */
+  openapi?: AuthOpenApi;
+}
+
+export interface AuthCache {
+  /** Requests that are equal in these headers, in lower case, are the same user's. */
+  headers: string[];
+  ttlMs: number;
+  maxSize: number;
+}
+
+export interface AuthOpenApi {
+  securitySchemes: Record<string, { type: string }>;
+  security?: Record<string, string[]>[];
+  /** Path → method → what is said of the operation in place of, or beside, what would be. */
+  paths: Record<string, Record<string, object>>;
 }
 
 export interface GraphConfig {
@@ -169,6 +201,14 @@ function authSource(auth: z.output<typeof graphConfigSchema>['auth'], folder: st
     exportName: auth.path.slice(separator + 1),
     disableStudioAuth: auth.disable_studio_auth,
     allowApiKeys: auth.allow_langsmith_api_keys,
+    ...(auth.cache && {
+      cache: {
+        headers: auth.cache.cache_keys,
+        ttlMs: auth.cache.ttl_seconds * 1000,
+        maxSize: auth.cache.max_size,
+      },
+    }),
+    ...(auth.openapi && { openapi: auth.openapi }),
   };
 }
 

@@ -1,7 +1,10 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { CustomAuth } from '../auth/custom/custom-auth';
+import { USERS_SCHEME } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { HttpSettings } from '../config/http-settings';
+import type { AuthSource } from '../graphs/graph-config';
 
 /** The answer of a streaming route: server-sent events. */
 export const EVENT_STREAM = {
@@ -37,6 +40,14 @@ const ERROR = {
   },
 };
 
+const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const;
+type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+type SecuritySchemes = NonNullable<NonNullable<OpenAPIObject['components']>['securitySchemes']>;
+
+const KEY_SCHEME = 'api_key';
+/** What is said of the custom auth when it says nothing itself. */
+const USERS = { type: 'http', scheme: 'bearer', description: 'As auth.path of langgraph.json wants it' };
+
 /** The description of what is served, written by the framework from the routes and their schemas. */
 export function openApiDocument(app: NestFastifyApplication, config: AppConfig, settings: HttpSettings): OpenAPIObject {
   const description = new DocumentBuilder()
@@ -46,26 +57,56 @@ export function openApiDocument(app: NestFastifyApplication, config: AppConfig, 
       'Self-hosted deployment server for agent graphs (LangGraph Platform API), trace ingestion, bulk export and webhooks.',
     )
     .setVersion(config.version)
-    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, 'api_key')
-    .addSecurityRequirements('api_key')
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, KEY_SCHEME)
+    .addSecurityRequirements(KEY_SCHEME)
     .addServer(settings.mountPrefix || '/')
     .build();
   const document = SwaggerModule.createDocument(app, description);
   for (const [address, path] of Object.entries(document.paths)) {
-    for (const method of ['get', 'put', 'post', 'patch', 'delete'] as const) {
+    for (const method of METHODS) {
       const operation = path[method];
       if (operation && settings.isDisabled(operation.tags ?? [])) delete path[method];
       else if (operation) operation.responses.default ??= ERROR;
     }
     if (Object.keys(path).length === 0) delete document.paths[address];
   }
+  describeUsers(document, app.get(CustomAuth, { strict: false }).source);
   return document;
+}
+
+/** Where the custom auth of langgraph.json lets callers in, it says how: `auth.openapi`. */
+function describeUsers(document: OpenAPIObject, source: AuthSource | undefined): void {
+  const { securitySchemes = {}, security, paths = {} } = source?.openapi ?? {};
+  const schemes = Object.keys(securitySchemes).length > 0 ? securitySchemes : { [USERS_SCHEME]: USERS };
+  const required = [
+    ...(security ?? Object.keys(schemes).map((name) => ({ [name]: [] }))),
+    ...(source?.allowApiKeys ? [{ [KEY_SCHEME]: [] }] : []),
+  ];
+  for (const operation of operationsOf(document)) {
+    if (!operation.security?.some((requirement) => USERS_SCHEME in requirement)) continue;
+    if (source) operation.security = required;
+    else delete operation.security;
+  }
+  if (!source) return;
+  document.components ??= {};
+  document.components.securitySchemes = { ...document.components.securitySchemes, ...(schemes as SecuritySchemes) };
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, said] of Object.entries(methods)) {
+      const operation = document.paths[path]?.[method as 'get'];
+      if (operation) Object.assign(operation, said);
+    }
+  }
+}
+
+function operationsOf(document: OpenAPIObject): Operation[] {
+  return Object.values(document.paths).flatMap((path) => METHODS.flatMap((method) => path[method] ?? []));
 }
 
 /** `/openapi.json` for machines and `/docs` for people. */
 export function serveOpenApi(app: NestFastifyApplication, config: AppConfig, settings: HttpSettings): void {
   SwaggerModule.setup('docs', app, () => openApiDocument(app, config, settings), {
     jsonDocumentUrl: 'openapi.json',
+    raw: ['json'],
     customSiteTitle: 'Gantry API',
   });
 }

@@ -32,6 +32,7 @@ export class RunWebhooks {
       tenantId: run.tenantId as TenantId,
       runId: run.runId,
       threadId: run.threadId,
+      ...(run.kwargs.auth_user && { user: run.kwargs.auth_user }),
       url: this.secrets.open(run.webhook, runWebhookContext(run.tenantId, run.runId)),
       payload: {
         ...toRun(run),

@@ -2,12 +2,13 @@ import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
-import { Tenant, type TenantId } from '../auth/tenant';
+import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { EVENT_STREAM } from '../http/openapi';
 import { threadParam, threadStreamQuery } from './runs.schemas';
 import { ThreadStreamService } from './thread-stream.service';
 
 @ApiTags('Threads')
+@CustomAuthDecides()
 @Controller('threads/:thread_id/stream')
 export class ThreadStreamController {
   constructor(private readonly streams: ThreadStreamService) {}

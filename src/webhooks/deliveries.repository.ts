@@ -17,6 +17,7 @@ export type NewDelivery = Pick<
   | 'maskedUrl'
   | 'sealedUrl'
   | 'sealedHeaders'
+  | 'authUser'
   | 'host'
   | 'payload'
   | 'payloadBytes'
@@ -60,7 +61,8 @@ export class DeliveriesRepository {
 
   /** Inserts inside the caller's transaction. */
   async insert(tenantId: TenantId, manager: EntityManager, delivery: NewDelivery): Promise<void> {
-    await manager.getRepository(DeliveryEntity).insert({ ...delivery, tenantId, status: 'pending', attemptCount: 0 });
+    const row = { ...delivery, tenantId, status: 'pending', attemptCount: 0 };
+    await manager.getRepository(DeliveryEntity).insert(row as never);
   }
 
   /** The only read without a tenant: a workflow knows its delivery's id and nothing else. */
@@ -72,11 +74,13 @@ export class DeliveriesRepository {
     return this.deliveries.findOneBy({ tenantId, deliveryId });
   }
 
-  /** What is sent: the body, and the sealed headers of the delivery's own. */
-  async messageOf(tenantId: TenantId, deliveryId: string): Promise<{ payload: string; sealedHeaders: string | null }> {
-    const select = { payload: true, sealedHeaders: true };
-    const { payload, sealedHeaders } = await this.deliveries.findOneOrFail({ select, where: { tenantId, deliveryId } });
-    return { payload, sealedHeaders };
+  /** What is sent, and for whom: the body, the sealed headers of the delivery's own, the user. */
+  async messageOf(
+    tenantId: TenantId,
+    deliveryId: string,
+  ): Promise<Pick<DeliveryEntity, 'payload' | 'sealedHeaders' | 'authUser'>> {
+    const select = { payload: true, sealedHeaders: true, authUser: true };
+    return this.deliveries.findOneOrFail({ select, where: { tenantId, deliveryId } });
   }
 
   async list(

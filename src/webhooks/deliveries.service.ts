@@ -5,6 +5,7 @@ import { DataSource, EntityManager } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
+import type { AuthUser } from '../database/request-scope';
 import { SecretBox } from '../crypto/secret-box';
 import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
 import { AttemptEntity } from './attempt.entity';
@@ -27,6 +28,8 @@ export interface OutgoingWebhook {
   runId: string | null;
   threadId: string | null;
   exportId?: string;
+  /** For whom it is sent; undefined for the tenant. */
+  user?: AuthUser;
   url: string;
   /** The complete body, but for `webhook_sent_at`. */
   payload: Record<string, unknown>;
@@ -49,6 +52,7 @@ interface Message {
   exportId: string | null;
   url: string;
   headers?: Record<string, string>;
+  user?: AuthUser;
   body: string;
   maxAttempts: number;
   /** The delivery that is sent again. */
@@ -79,13 +83,14 @@ export class DeliveriesService {
    * @returns the delivery's id, or undefined when webhooks are turned off.
    */
   async enqueue(manager: EntityManager, webhook: OutgoingWebhook): Promise<string | undefined> {
-    const { tenantId, kind = 'run', runId, threadId, exportId = null, url } = webhook;
+    const { tenantId, kind = 'run', runId, threadId, exportId = null, user, url } = webhook;
     if (this.settings.config.disabled) {
       this.logger.log({ run_id: runId, export_id: exportId }, 'Webhook skipped: http.disable_webhooks is set');
       return undefined;
     }
     const body = this.bodyOf({ ...webhook.payload, webhook_sent_at: new Date().toISOString() });
-    const message: Message = { kind, runId, threadId, exportId, url, body, maxAttempts: this.maxAttempts };
+    const { maxAttempts } = this;
+    const message: Message = { kind, runId, threadId, exportId, url, body, maxAttempts, ...(user && { user }) };
     return this.insert(tenantId, manager, message);
   }
 
@@ -118,11 +123,12 @@ export class DeliveriesService {
   async redeliver(tenantId: TenantId, deliveryId: string): Promise<DeliveryEntity> {
     const original = await this.find(tenantId, deliveryId);
     const url = this.secrets.open(original.sealedUrl, sealContext(tenantId, deliveryId));
-    const { payload: body, sealedHeaders } = await this.deliveries.messageOf(tenantId, deliveryId);
+    const { payload: body, sealedHeaders, authUser } = await this.deliveries.messageOf(tenantId, deliveryId);
+    const user = authUser ?? undefined;
     const headers = openHeaders(this.secrets, sealedHeaders, tenantId, deliveryId);
     const { kind, runId, threadId, exportId, maxAttempts } = original;
     const message = { kind, runId, threadId, exportId, url, headers, body, maxAttempts, replayOf: original };
-    return this.send(tenantId, message, 'webhook');
+    return this.send(tenantId, { ...message, ...(user && { user }) }, 'webhook');
   }
 
   /**
@@ -167,6 +173,8 @@ export class DeliveriesService {
         message.headers && Object.keys(message.headers).length > 0
           ? this.secrets.seal(JSON.stringify(message.headers), headersContext(tenantId, deliveryId))
           : null,
+      // Only an internal call is anybody's.
+      authUser: message.url.startsWith('/') ? (message.user ?? null) : null,
       host: hostLabel(message.url),
       payload: message.body,
       payloadBytes: Buffer.byteLength(message.body),

@@ -4,6 +4,7 @@ import type { AttemptDeliveryResult } from '../../workflows/contracts/webhook.co
 import { issueCallToken } from '../auth/call-token';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
+import type { AuthUser } from '../database/request-scope';
 import { SecretBox } from '../crypto/secret-box';
 import { ApiError } from '../http/api-error';
 import { AttemptOutcome } from './attempt.entity';
@@ -31,6 +32,7 @@ interface Opened {
   attempt: number;
   headers: Record<string, string>;
   body: string;
+  user: AuthUser | null;
 }
 
 /** One attempt of a delivery: the host's turn, the POST, the log, and what comes next. */
@@ -100,7 +102,7 @@ export class DeliveryAttemptsService {
   private async open(tenantId: TenantId, delivery: DeliveryEntity, attempt: number): Promise<Opened> {
     const { deliveryId } = delivery;
     const { config, signer } = this.settings;
-    const { payload: body, sealedHeaders } = await this.deliveries.messageOf(tenantId, deliveryId);
+    const { payload: body, sealedHeaders, authUser: user } = await this.deliveries.messageOf(tenantId, deliveryId);
     const special = this.headersOf(tenantId, deliveryId, sealedHeaders);
     const now = new Date();
     const own = { 'content-type': 'application/json', 'user-agent': `Gantry/${this.config.version}` };
@@ -120,7 +122,7 @@ export class DeliveryAttemptsService {
       LOST,
       new Date(now.getTime() + CHECK_AFTER_MS),
     );
-    return { attemptId, attempt, body, headers: merge(own, config.headers, special, signed) };
+    return { attemptId, attempt, body, user, headers: merge(own, config.headers, special, signed) };
   }
 
   /** Headers under a lost key are left out: the URL is under the same one, and refuses the attempt. */
@@ -155,14 +157,15 @@ export class DeliveryAttemptsService {
       // The rules may have changed since the run was created; so may the key that the URL is sealed under.
       return refused('refused_url', error instanceof ApiError ? error.detail : 'The sealed URL can not be opened');
     }
-    const rights = destination.kind === 'internal' ? this.rightsOf(tenantId) : {};
+    const rights = destination.kind === 'internal' ? this.rightsOf(tenantId, opened.user) : {};
     return this.sender.send(destination, merge(opened.headers, rights), opened.body, signal);
   }
 
-  /** An internal call is the tenant's: it is let in by the same guard, as any other call of the tenant. */
-  private rightsOf(tenantId: TenantId): Record<string, string> {
-    if (!this.config.authEnabled) return { 'x-tenant-id': tenantId };
-    return { 'x-tenant-id': tenantId, 'x-api-key': issueCallToken(this.config.secretKey, tenantId, new Date()) };
+  /** An internal call is the tenant's, or its user's: it is let in by the same guard, as any other of their calls. */
+  private rightsOf(tenantId: TenantId, user: AuthUser | null): Record<string, string> {
+    if (!this.config.authEnabled && !user) return { 'x-tenant-id': tenantId };
+    const token = issueCallToken(this.config.secretKey, tenantId, new Date(), user ?? undefined);
+    return { 'x-tenant-id': tenantId, 'x-api-key': token };
   }
 
   private async conclude(

@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { AuthUser } from '../database/request-scope';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -41,6 +42,10 @@ export class DeliveryEntity {
   /** Headers of this delivery alone, as sealed JSON: they carry the receiver's credentials. */
   @Column({ name: 'sealed_headers', type: 'text', nullable: true, select: false })
   sealedHeaders!: string | null;
+
+  /** In whose name a relative URL is called; null for the tenant's. */
+  @Column({ name: 'auth_user', type: 'jsonb', nullable: true, select: false })
+  authUser!: AuthUser | null;
 
   @Column({ type: 'text' })
   host!: string;

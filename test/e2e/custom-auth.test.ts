@@ -1,9 +1,12 @@
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Client } from '@langchain/langgraph-sdk';
 import { Gantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 
 const GRAPHS = join(__dirname, '..', 'support', 'auth', 'langgraph.json');
+const SCRIPT = join(__dirname, '..', 'python', 'custom_auth_client.py');
 const API_KEY = 'development-key-0123456789';
 
 /** What the SDK rejects with, by its status. */
@@ -203,6 +206,162 @@ describe('the custom auth of langgraph.json', () => {
       );
       expect(ids[1]).toBe(ids[0]);
       expect(ids[2]).not.toBe(ids[0]);
+    });
+  });
+
+  describe('crons', () => {
+    const yearly = { schedule: '0 0 1 1 *', input: { said: 'tick' } };
+    const lastUser = async (threadId: string): Promise<unknown> => {
+      const { values } = await waitFor('the end of the run', async () => {
+        const thread = await alice.threads.get<{ user?: { langgraph_auth_user: unknown } }>(threadId);
+        return thread.status === 'idle' && thread.values?.user && thread;
+      });
+      return values.user?.langgraph_auth_user;
+    };
+    const cronPath = (id: string, verb = ''): string => `${gantry.url}/runs/crons/${id}${verb}`;
+    const post = (name: string, path: string, body: object = {}): Promise<Response> =>
+      fetch(path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${name}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+
+    it('are their makers’: to others they are not there, on any route', async () => {
+      const cron = await alice.crons.create('whoami', { ...yearly, metadata: { topic: 'secret' } });
+      const { cron_id } = cron;
+      expect(cron).toMatchObject({ user_id: 'alice', metadata: { topic: 'secret', owner: 'alice' } });
+      expect(JSON.stringify(cron)).not.toContain('blue');
+      const get = (name: string, verb = ''): Promise<Response> =>
+        fetch(cronPath(cron_id, verb), { headers: { authorization: `Bearer ${name}` } });
+      expect((await get('alice')).status).toBe(200);
+      const tries: [string, Promise<unknown>][] = [
+        ['get', get('bob')],
+        ['runs', get('bob', '/runs')],
+        ['patch', bob.crons.update(cron_id, { schedule: '@daily' })],
+        ['delete', bob.crons.delete(cron_id)],
+        ['pause', post('bob', cronPath(cron_id, '/pause'))],
+        ['resume', post('bob', cronPath(cron_id, '/resume'))],
+        ['trigger', post('bob', cronPath(cron_id, '/trigger'))],
+        ['backfill', post('bob', cronPath(cron_id, '/backfill'), { start: '2026-01-01', end: '2026-01-02' })],
+      ];
+      for (const [name, outcome] of tries) {
+        const answer = await outcome.then(
+          (value) => (value instanceof Response ? value.status : 200),
+          (error: { status?: number }) => error.status,
+        );
+        expect([name, answer]).toEqual([name, 404]);
+      }
+      expect((await alice.crons.search()).map((each) => each.cron_id)).toContain(cron_id);
+      expect(await bob.crons.search()).toEqual([]);
+      const count = await post('bob', `${gantry.url}/runs/crons/count`);
+      expect(await count.json()).toBe(0);
+      // Nor on a thread, or with an assistant, that isn't his.
+      const { thread_id } = await alice.threads.create();
+      expect(await status(bob.crons.createForThread(thread_id, 'whoami', yearly))).toBe(404);
+    });
+
+    it('run as their owners, by themselves and by hand, and may lose the right to', async () => {
+      const { thread_id } = await alice.threads.create();
+      const { cron_id } = await alice.crons.createForThread(thread_id, 'whoami', {
+        ...yearly,
+        schedule: '* * * * * *',
+      });
+      const asAlice = { identity: 'alice', team: 'blue', permissions: ['read', 'write'] };
+      expect(await lastUser(thread_id)).toMatchObject(asAlice);
+      const [run] = await alice.runs.list(thread_id);
+      expect(run.metadata).toMatchObject({ owner: 'alice', created_by: 'system', cron_id });
+      expect(JSON.stringify(run)).not.toContain('blue');
+      await alice.crons.update(cron_id, { schedule: '0 0 1 1 *' });
+      const triggered = await post('alice', cronPath(cron_id, '/trigger'));
+      const { run_id } = (await triggered.json()) as { run_id: string };
+      await alice.runs.join(thread_id, run_id);
+      expect(await lastUser(thread_id)).toMatchObject(asAlice);
+
+      // Who made it is a reader by now: the module says no to what it asks for.
+      await gantry.sql.query(
+        `UPDATE crons SET auth_user = auth_user || '{"permissions": ["read"], "identity": "fired"}' WHERE cron_id = $1`,
+        [cron_id],
+      );
+      expect((await post('alice', cronPath(cron_id, '/trigger'))).status).toBe(404);
+      const shown = (await (await fetch(cronPath(cron_id), { headers: { authorization: 'Bearer alice' } })).json()) as {
+        consecutive_failures: number;
+        last_failure: { error: string };
+      };
+      expect(shown.consecutive_failures).toBeGreaterThan(0);
+    });
+  });
+
+  it('a relative webhook calls in the name of the run’s owner', async () => {
+    const call = async (name: string, webhook: string): Promise<{ outcome: string | null; code: number | null }> => {
+      const { thread_id } = await as(name).threads.create();
+      const { run_id } = await as(name).runs.create(thread_id, 'whoami', { input: { said: 'hi' }, webhook });
+      return waitFor('the delivery', async () => {
+        const { rows } = await gantry.sql.query<{ outcome: string | null; code: number | null }>(
+          `SELECT last_outcome AS outcome, last_response_code AS code FROM webhook_deliveries
+           WHERE run_id = $1 AND attempt_count > 0 AND last_outcome IS NOT NULL`,
+          [run_id],
+        );
+        return rows[0];
+      });
+    };
+    const { thread_id: hers } = await alice.threads.create();
+    // The body is a run's: with the fields that a search and a copy read, it is one of these as well.
+    expect(await call('alice', `/threads/${hers}/copy`)).toEqual({ outcome: 'delivered', code: 200 });
+    expect(await call('bob', `/threads/${hers}/copy`)).toEqual({ outcome: 'client_error', code: 404 });
+    // What takes an API key takes no user's call.
+    expect(await call('alice', '/api/v1/runs/query')).toEqual({ outcome: 'client_error', code: 401 });
+    const [copy] = await alice.threads.search({ sortBy: 'created_at', limit: 1 });
+    expect(copy.metadata).toMatchObject({ owner: 'alice' });
+  });
+
+  it('a thread’s stream is its owner’s', async () => {
+    const { thread_id } = await alice.threads.create();
+    const follow = (name: string): Promise<Response> =>
+      fetch(`${gantry.url}/threads/${thread_id}/stream`, { headers: { authorization: `Bearer ${name}` } });
+    const [own, other] = [await follow('alice'), await follow('bob')];
+    await own.body?.cancel();
+    expect([own.status, other.status]).toEqual([200, 404]);
+  });
+
+  it('is told to clients in the description of the API', async () => {
+    const document = (await (await fetch(`${gantry.url}/openapi.json`)).json()) as {
+      components: { securitySchemes: object };
+      paths: Record<string, Record<string, { security?: object[] }>>;
+    };
+    expect(document.components.securitySchemes).toMatchObject({
+      api_key: { type: 'apiKey' },
+      oauth: { type: 'oauth2' },
+    });
+    expect(document.paths['/threads'].post.security).toEqual([{ oauth: ['chat'] }]);
+    expect(document.paths['/store/items'].put.security).toEqual([]);
+    expect(document.paths['/api/v1/sessions'].get.security).toBeUndefined();
+    expect(JSON.stringify(document)).not.toContain('custom_auth');
+  });
+
+  it('asks the module once for requests that are equal in the headers of auth.cache', async () => {
+    const visits = async (headers: Record<string, string>): Promise<number> => {
+      const answer = await ask({ authorization: 'Bearer counted', ...headers }, '/threads', {});
+      return ((await answer.json()) as { metadata: { visits: number } }).metadata.visits;
+    };
+    const first = await visits({ 'x-other': '1' });
+    expect(await visits({ 'x-other': '2' })).toBe(first);
+    expect(await visits({ 'x-device': 'phone' })).toBe(first + 1);
+  });
+
+  it('serves the public Python client', async () => {
+    const { stdout } = await promisify(execFile)(process.env.GANTRY_TEST_PYTHON!, [SCRIPT, gantry.url]);
+    expect(JSON.parse(stdout)).toEqual({
+      nobody: 401,
+      owner: 'alice',
+      user: 'alice',
+      streamed: ['metadata', 'values', 'values'],
+      hers: [true],
+      his: [],
+      refused: { get: 404, state: 404, update: 404, run: 404, delete: 404 },
+      cron: { user: 'alice', metadata: { topic: 'python', owner: 'alice' } },
+      crons: { hers: expect.arrayContaining([true]), his: [], count: 0, update: 404, delete: 404 },
+      store: [true, false],
+      sync: true,
     });
   });
 

@@ -6,6 +6,7 @@ import type { AuthUser } from '../../database/request-scope';
 import { type AuthSource, readGraphConfig } from '../../graphs/graph-config';
 import { startUserCodeThread } from '../../graphs/host/user-code-thread';
 import { ApiError } from '../../http/api-error';
+import { UserCache } from './user-cache';
 import type { AuthAnswer, AuthFailure, AuthQuestion, AuthRequest, FromAuthThread, ToAuthThread } from './protocol';
 
 const THREAD = join(__dirname, 'auth-thread');
@@ -34,12 +35,14 @@ export class CustomAuth implements OnModuleDestroy {
   readonly source: AuthSource | undefined;
   private readonly logger = new Logger(CustomAuth.name);
   private readonly env: Record<string, string>;
+  private readonly users: UserCache | undefined;
   private thread: AuthThread | undefined;
   private nextId = 1;
 
   constructor(config: AppConfig) {
     const { auth, env } = readGraphConfig(config.graphConfigPath);
     this.source = auth;
+    this.users = auth?.cache && new UserCache(auth.cache);
     this.env = env;
   }
 
@@ -56,8 +59,12 @@ export class CustomAuth implements OnModuleDestroy {
   }
 
   /** @throws {ApiError} what the module's `authenticate` threw, if that has a status; else 500 */
-  authenticate(request: AuthRequest): Promise<AuthUser> {
-    return this.call({ type: 'authenticate', request });
+  async authenticate(request: AuthRequest): Promise<AuthUser> {
+    const cached = this.users?.get(request);
+    if (cached) return cached;
+    const user = await this.call<AuthUser>({ type: 'authenticate', request });
+    this.users?.set(request, user);
+    return user;
   }
 
   /** @throws {ApiError} 403 when the handler says no, or there is none */

@@ -4,6 +4,8 @@ interface Owned {
   metadata?: Record<string, unknown> | null;
 }
 
+let visits = 0;
+
 /**
  * The auth of the hosted platform's guide: who has a token is its user, and owns what he makes. `Bearer alice` is alice.
  * Some names misbehave, for the tests.
@@ -16,7 +18,8 @@ export const auth = new Auth()
     if (name === 'crash') throw new Error('a secret of the module');
     if (name === 'nobody') return null as never;
     if (name === 'hang') for (;;);
-    return { identity: name, permissions: name === 'reader' ? ['read'] : ['read', 'write'], team: 'blue' };
+    visits += 1;
+    return { identity: name, visits, permissions: name === 'reader' ? ['read'] : ['read', 'write'], team: 'blue' };
   })
   .on('*', ({ value, user }) => {
     if (isStudioUser(user)) return true;
@@ -27,7 +30,8 @@ export const auth = new Auth()
   })
   .on('threads:create', ({ value, user, permissions }) => {
     if (!permissions.includes('write')) return false;
-    value.metadata = { ...value.metadata, owner: user.identity, readers: [user.identity, 'auditor'] };
+    const counted = user.identity === 'counted' ? { visits: (user as unknown as { visits: number }).visits } : {};
+    value.metadata = { ...value.metadata, ...counted, owner: user.identity, readers: [user.identity, 'auditor'] };
     return { owner: user.identity };
   })
   .on('threads:read', ({ user }) => ({ readers: { $contains: user.identity } }))
