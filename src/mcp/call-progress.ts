@@ -1,4 +1,5 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
+import { CallStream } from './call-stream';
 import type { RunEvent } from '../streams/run-event';
 
 /** What a run streams for a caller who asked for progress. */
@@ -13,19 +14,22 @@ interface Step {
 
 /** Tells a caller how far the run is, in the protocol's terms: a number that only grows, and a few words. */
 export class CallProgress {
-  private last = -1;
+  private last: number;
   /** A graph that counts for itself is not counted beside. */
   private counts = false;
 
   private constructor(
     private readonly context: ServerContext,
     private readonly token: string | number,
-  ) {}
+    private readonly stream: CallStream | undefined,
+  ) {
+    this.last = stream?.progress ?? -1;
+  }
 
   /** Undefined for a caller who didn't ask. */
   static of(context: ServerContext): CallProgress | undefined {
     const token = context.mcpReq._meta?.progressToken;
-    return token === undefined ? undefined : new CallProgress(context, token);
+    return token === undefined ? undefined : new CallProgress(context, token, CallStream.of(context));
   }
 
   /** One notification for each step, and one for text that came together: a model writes faster than anybody reads. */
@@ -35,23 +39,28 @@ export class CallProgress {
       text += textOf(event);
       const steps = stepsOf(event);
       if (steps.length === 0) continue;
-      await this.say(text);
+      await this.say(text, event.seq - 1);
       text = '';
-      for (const step of steps) await this.notify(step);
+      // Of several steps in one event, the last one has told it whole.
+      for (const [index, step] of steps.entries()) {
+        await this.notify(step, index === steps.length - 1 ? event.seq : event.seq - 1);
+      }
     }
-    await this.say(text);
+    await this.say(text, events.at(-1)?.seq ?? -1);
   }
 
-  private async say(message: string): Promise<void> {
-    if (message !== '') await this.notify({ message });
+  private async say(message: string, upTo: number): Promise<void> {
+    if (message !== '') await this.notify({ message }, upTo);
   }
 
-  private async notify({ progress, total, message }: Step): Promise<void> {
+  /** @param upTo number of the run's event up to which everything is told with this */
+  private async notify({ progress, total, message }: Step, upTo: number): Promise<void> {
     if (progress === undefined && this.counts) return;
     if (progress !== undefined) this.counts = true;
     const next = progress ?? this.last + 1;
     if (next <= this.last) return;
     this.last = next;
+    if (this.stream) Object.assign(this.stream, { after: upTo, progress: next });
     const params = { progressToken: this.token, progress: next, ...(total !== undefined && { total }) };
     await this.context.mcpReq.notify({
       method: 'notifications/progress',

@@ -23,9 +23,10 @@ import type { RunEntity } from '../runs/run.entity';
 import { RunStreamsService } from '../runs/run-streams.service';
 import { type CreateRun, createRunSchema } from '../runs/runs.schemas';
 import { RunsService } from '../runs/runs.service';
-import type { RunEnd } from '../streams/run-event';
+import type { RunEnd, RunEvent } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
 import { CallProgress, PROGRESS_MODES } from './call-progress';
+import { CallStream } from './call-stream';
 import { toldError } from './mcp.errors';
 import { McpMetrics, type ToolOutcome } from './mcp.metrics';
 import { type AssistantTool, McpToolsService } from './mcp-tools.service';
@@ -111,20 +112,30 @@ export class McpCallsService {
     args: Record<string, unknown>,
     context: ServerContext,
   ): Promise<CallToolResult | InputRequiredResult> {
+    const { tenantId } = caller;
+    const stream = CallStream.of(context);
     const progress = CallProgress.of(context);
     const responses = { ...context.mcpReq.inputResponses };
-    let run = await this.begin(caller.tenantId, tool, args, context);
-    if (!run) return toToolError('What was asked is not waiting for an answer any more');
-    if ('content' in run) return run;
+    const begun = await this.begin(tenantId, tool, args, context);
+    if (!begun) return toToolError('What was asked is not waiting for an answer any more');
+    if ('content' in begun) return begun;
+    let run: RunEntity = begun;
     for (;;) {
+      stream?.moveTo(run.runId);
       const end = await this.follow(caller, run, context, progress);
       const interrupts = interruptsOf(end);
       if (interrupts.length === 0) return this.toResult(tool, end);
+      // The answer may have come before the client lost the stream that it takes up.
+      const goesOn = stream?.isResumed ? await this.answered(tenantId, run) : undefined;
+      if (goesOn) {
+        run = goesOn;
+        continue;
+      }
       const questions = toQuestions(interrupts);
       const resume = resumeOf(questions, responses, caller.capabilities);
       if (resume === 'unanswered') return this.ask(caller, tool, run, questions, context);
       if (resume === 'declined') return toToolError('The question of the agent was declined');
-      const next = await this.answer(caller.tenantId, run, resume, context);
+      const next = await this.answer(tenantId, run, resume, context);
       if (!next) return toToolError('What was asked is not waiting for an answer any more');
       run = next;
     }
@@ -139,6 +150,11 @@ export class McpCallsService {
   ): Promise<RunEntity | CallToolResult | null> {
     const state = context.mcpReq.requestState<CallState>();
     if (state !== undefined) return state.tool === tool.name ? this.runs.find(tenantId, state.runId) : null;
+    const stream = CallStream.of(context);
+    if (stream?.isResumed) {
+      const run = await this.runs.find(tenantId, stream.runId);
+      return run ?? toToolError('The connection was lost before the call was made, or its run is gone: call again');
+    }
     const checked = tool.schemas.checkInput(args);
     if (!checked.valid) return toToolError(`Invalid arguments: ${checked.errorMessage}`);
     const { assistantId } = tool.assistant;
@@ -148,6 +164,7 @@ export class McpCallsService {
       runRequest({ assistant_id: assistantId, input, metadata: { source: 'mcp', mcp_tool: tool.name } }, context),
       undefined,
       this.headersOf(context),
+      stream?.runId,
     );
   }
 
@@ -159,10 +176,12 @@ export class McpCallsService {
   private async follow(
     { tenantId, isCancelled }: Caller,
     run: RunEntity,
-    { mcpReq: { signal } }: ServerContext,
+    context: ServerContext,
     progress: CallProgress | undefined,
   ): Promise<RunEnd> {
-    const end = await this.streams.outcome(tenantId, run, signal, progress && ((events) => progress.tell(events)));
+    const { signal } = context.mcpReq;
+    const tell = progress && ((events: RunEvent[]) => progress.tell(events));
+    const end = await this.streams.outcome(tenantId, run, signal, tell, CallStream.of(context)?.after);
     if (end) return end;
     if (isCancelled(signal)) {
       this.logger.debug({ run_id: run.runId }, 'The caller of a tool has cancelled');

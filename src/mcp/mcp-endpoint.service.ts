@@ -5,19 +5,23 @@ import {
   isInitializeRequest,
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
+  isJSONRPCRequest,
   isJSONRPCResultResponse,
   isLegacyRequest,
   type JSONRPCMessage,
+  type JSONRPCRequest,
   legacyStatelessFallback,
   localhostAllowedHostnames,
   originValidationResponse,
   parseJSONRPCMessage,
+  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { deriveKey } from '../crypto/derive-key';
 import { HEARTBEAT_MS } from '../http/streaming';
+import { CallStream } from './call-stream';
 import { McpMetrics } from './mcp.metrics';
 import { McpServerFactory } from './mcp-server.factory';
 import { McpSessionBus } from './mcp-session-bus';
@@ -37,6 +41,7 @@ export class McpEndpoint implements OnModuleDestroy {
     onerror: (error) => this.report(error),
   });
   private readonly sessionKey: Buffer;
+  private readonly streamKey: Buffer;
 
   constructor(
     private readonly config: AppConfig,
@@ -45,6 +50,7 @@ export class McpEndpoint implements OnModuleDestroy {
     private readonly metrics: McpMetrics,
   ) {
     this.sessionKey = deriveKey(config.secretKey, 'gantry mcp session');
+    this.streamKey = deriveKey(config.secretKey, 'gantry mcp event');
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -63,7 +69,9 @@ export class McpEndpoint implements OnModuleDestroy {
     if (refused) return refused;
     const parsed = parseBody(request.body);
     for (const method of methodsOf(parsed)) this.metrics.received(method);
-    if (await isLegacyRequest(asked.clone() as Request, parsed)) return this.serveLegacy(tenantId, asked, parsed);
+    const takesUp = asked.method === 'GET' && asked.headers.has('last-event-id');
+    if (takesUp || (await isLegacyRequest(asked.clone() as Request, parsed)))
+      return this.serveLegacy(tenantId, asked, parsed);
     const answer = this.modern.fetch(asked, {
       authInfo: authInfoOf(tenantId),
       ...(parsed !== undefined && { parsedBody: parsed }),
@@ -84,9 +92,14 @@ export class McpEndpoint implements OnModuleDestroy {
     const token = request.headers.get('mcp-session-id');
     const session = token === null ? undefined : readSession(this.sessionKey, tenantId, token);
     if (token !== null && !session) return rpcError(404, -32_001, 'Session not found');
+    if (session && request.headers.has('last-event-id')) return this.takeUp(tenantId, session, request);
     const message = toMessage(body);
     const passed = message && (await this.passOn(session, message));
     if (passed) return passed;
+    if (session && message && isJSONRPCRequest(message) && message.method === 'tools/call') {
+      const stream = CallStream.begin(this.streamKey, session, message);
+      return this.serveCall(tenantId, session, request, message, stream);
+    }
     const serve = legacyStatelessFallback(
       () => this.servers.create(tenantId, 'legacy', session),
       (error) => this.report(error),
@@ -100,6 +113,38 @@ export class McpEndpoint implements OnModuleDestroy {
       const { protocolVersion, capabilities } = message.params;
       response.headers.set('mcp-session-id', issueSession(this.sessionKey, tenantId, protocolVersion, capabilities));
     }
+    return response;
+  }
+
+  /** Goes on with the stream of a call behind the last event that the client has seen. */
+  private async takeUp(tenantId: TenantId, session: McpSession, request: Request): Promise<Response> {
+    const stream = CallStream.resume(this.streamKey, session, request.headers.get('last-event-id') ?? '');
+    if (!stream) return rpcError(400, -32_600, 'Last-Event-ID is not of a stream of this session');
+    const headers = new Headers(request.headers);
+    headers.set('content-type', 'application/json');
+    headers.set('accept', 'application/json, text/event-stream');
+    const { url, signal } = request;
+    const asked = new Request(url, { method: 'POST', headers, signal, body: JSON.stringify(stream.request) });
+    return this.serveCall(tenantId, session, asked, stream.request, stream);
+  }
+
+  private async serveCall(
+    tenantId: TenantId,
+    session: McpSession,
+    request: Request,
+    message: JSONRPCRequest,
+    stream: CallStream,
+  ): Promise<Response> {
+    const server = this.servers.create(tenantId, 'legacy', session);
+    const transport = new WebStandardStreamableHTTPServerTransport({ eventStore: stream, keepAliveMs: HEARTBEAT_MS });
+    transport.onerror = (error) => this.report(error);
+    await server.connect(transport);
+    request.signal.addEventListener('abort', () => void server.close(), { once: true });
+    const response = await transport.handleRequest(request, {
+      authInfo: { ...authInfoOf(tenantId), extra: { stream } },
+      parsedBody: message,
+    });
+    if (!response.ok) await server.close();
     return response;
   }
 

@@ -1,5 +1,5 @@
 import { Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Tenant, type TenantId } from '../auth/tenant';
@@ -31,10 +31,14 @@ export class McpController {
     return this.answer(tenantId, request, reply);
   }
 
-  /** There is no stream beside the answers: 405, as the protocol says. */
+  /** The rest of a call's answer, for a client that lost the connection. There is no stream beside the answers: 405. */
   @Get()
-  @HttpCode(405)
-  @ApiOperation({ summary: 'No stream of its own: 405' })
+  @ApiOperation({ summary: 'Takes the stream of a call up again; without Last-Event-ID there is none: 405' })
+  @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'The last event of the call that was seen' })
+  @ApiOkResponse({
+    description: 'What came behind that event',
+    content: { 'text/event-stream': { schema: { type: 'string' } } },
+  })
   @ApiResponse({ status: 405, description: 'Use POST' })
   get(@Tenant() tenantId: TenantId, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.answer(tenantId, request, reply);

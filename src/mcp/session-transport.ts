@@ -54,7 +54,11 @@ export class SessionTransport implements Transport {
     const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
     if (isAnswer && message.id === this.handshake) return;
     if (isAnswer && message.id !== undefined) this.served.delete(message.id);
-    if (!isJSONRPCRequest(message)) return this.inner.send(message, options);
+    if (!isJSONRPCRequest(message)) {
+      await this.inner.send(message, options);
+      if (isAnswer) this.closeWhenServed();
+      return;
+    }
     const id = randomUUID();
     this.asked.set(id, message.id);
     return this.inner.send({ ...message, id }, options);
@@ -77,7 +81,11 @@ export class SessionTransport implements Transport {
     if (!this.served.delete(message.params?.requestId as RequestId)) return false;
     this.onmessage?.(message);
     // What was cancelled is not answered: without this its stream would stay open for nothing.
-    if (this.served.size === 0) setImmediate(() => void this.inner.close());
+    this.closeWhenServed();
     return true;
+  }
+
+  private closeWhenServed(): void {
+    if (this.served.size === 0) setImmediate(() => void this.inner.close());
   }
 }

@@ -58,6 +58,7 @@ export class RunStreamsService {
 
   /**
    * How the run ends, whenever that is, with its events on the way: for answers in the words of another protocol.
+   * @param after number of the event behind which to begin
    * @returns undefined when `signal` came first
    */
   async outcome(
@@ -65,9 +66,10 @@ export class RunStreamsService {
     run: RunEntity,
     signal: AbortSignal,
     onEvents?: (events: RunEvent[]) => Promise<void>,
+    after = -1,
   ): Promise<RunEnd | undefined> {
     let end: RunEnd | undefined;
-    for await (const events of this.follow(tenantId, run, signal, -1)) {
+    for await (const events of this.follow(tenantId, run, signal, after)) {
       const last = events.at(-1);
       if (last?.event === END_EVENT) end = JSON.parse(last.data) as RunEnd;
       await onEvents?.(events.filter(({ event }) => event !== END_EVENT));

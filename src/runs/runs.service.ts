@@ -78,14 +78,18 @@ export class RunsService {
     return this.insert(tenantId, await this.prepare(tenantId, body, headers, threadId), idempotency, alongside);
   }
 
-  /** A run on a thread of its own, which goes with it unless `on_completion` is `keep`. */
+  /**
+   * A run on a thread of its own, which goes with it unless `on_completion` is `keep`.
+   * @param runId given by a caller who has told it already
+   */
   async createStateless(
     tenantId: TenantId,
     body: CreateRun,
     idempotency?: IdempotencyRequest,
     headers: Record<string, string> = {},
+    runId?: string,
   ): Promise<RunEntity> {
-    return this.insert(tenantId, await this.prepareStateless(tenantId, body, headers), idempotency);
+    return this.insert(tenantId, await this.prepareStateless(tenantId, body, headers, runId), idempotency);
   }
 
   /** All of them or, when one is wrong, none. Each has the request's idempotency key with its position. */
@@ -224,9 +228,10 @@ export class RunsService {
     tenantId: TenantId,
     body: CreateRun,
     headers: Record<string, string>,
+    runId?: string,
   ): Promise<NewRun> {
     if (body.command?.resume !== undefined) throw runErrors.resumeWithoutThread();
-    return this.prepare(tenantId, body, headers);
+    return this.prepare(tenantId, body, headers, undefined, undefined, runId);
   }
 
   private async prepare(
@@ -235,11 +240,11 @@ export class RunsService {
     headers: Record<string, string>,
     threadId?: string,
     occasion?: CronOccasion,
+    runId = occasion?.runId ?? uuidv7(),
   ): Promise<NewRun> {
     const assistant = await this.assistants.getForRun(tenantId, body.assistant_id);
     if (isGiven(body.context) && isGiven(body.config?.configurable)) throw runErrors.configAndContext();
     if (body.webhook) await this.webhookPolicy.check(body.webhook);
-    const runId = occasion?.runId ?? uuidv7();
     const stateless = threadId === undefined;
     const temporary = stateless && body.on_completion === 'delete';
     const sealedHeaders = this.headers.seal(tenantId, runId, headers);

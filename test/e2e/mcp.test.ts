@@ -335,30 +335,98 @@ describe('MCP', () => {
   });
 
   describe('between two replicas of the api', () => {
-    it('brings the answer of a user, and a cancellation, to the one that waits', async () => {
-      const other = await gantry.startReplica();
-      const rpc = async (url: string, headers: Record<string, string>, message: object): Promise<Response> =>
-        fetch(`${url}/mcp`, {
-          method: 'POST',
-          headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json', ...headers },
-          body: JSON.stringify({ jsonrpc: '2.0', ...message }),
-        });
-      const initialized = await rpc(
-        gantry.url,
-        {},
-        {
-          id: 0,
-          method: 'initialize',
-          params: {
-            protocolVersion: '2025-11-25',
-            capabilities: { elicitation: {} },
-            clientInfo: { name: 'c', version: '1' },
-          },
-        },
-      );
-      await initialized.text();
-      const session = { 'mcp-session-id': initialized.headers.get('mcp-session-id')! };
+    let other: string;
 
+    beforeAll(async () => {
+      other = await gantry.startReplica();
+    });
+
+    const rpc = async (url: string, headers: Record<string, string>, message: object): Promise<Response> =>
+      fetch(`${url}/mcp`, {
+        method: 'POST',
+        headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+      });
+
+    async function openSession(capabilities: object = { elicitation: {} }): Promise<Record<string, string>> {
+      const clientInfo = { name: 'c', version: '1' };
+      const params = { protocolVersion: '2025-11-25', capabilities, clientInfo };
+      const initialized = await rpc(gantry.url, {}, { id: 0, method: 'initialize', params });
+      await initialized.text();
+      return {
+        'mcp-session-id': initialized.headers.get('mcp-session-id')!,
+        'mcp-protocol-version': '2025-11-25',
+      };
+    }
+
+    const takeUp = (url: string, session: Record<string, string>, lastEventId: string): Promise<Response> =>
+      fetch(`${url}/mcp`, { headers: { accept: 'text/event-stream', ...session, 'last-event-id': lastEventId } });
+
+    it('takes the stream of a call up where it was lost: nothing is missed, and nothing told twice', async () => {
+      const session = await openSession();
+      const params = { name: 'ten', arguments: { step_ms: 150 }, _meta: { progressToken: 'token' } };
+      const call = await rpc(gantry.url, session, { id: 'the-call', method: 'tools/call', params });
+      const seen: Message[] = [];
+      let lastEventId = '';
+      for await (const message of messagesOf(call)) {
+        seen.push(message);
+        lastEventId = message.eventId!;
+        if (seen.length === 4) break;
+      }
+      const resumed = await takeUp(other, session, lastEventId);
+      expect([resumed.status, resumed.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+      for await (const message of messagesOf(resumed)) seen.push(message);
+      const { id, result } = seen.pop()!;
+      expect([id, result]).toMatchObject(['the-call', { structuredContent: { done: { length: 10 } } }]);
+      const told = seen.map(({ params: progress }) => progress as { progress: number; message: string });
+      expect(told.map(({ message }) => message)).toEqual(Array.from({ length: 10 }, (_, index) => `node_${index + 1}`));
+      expect(told.map(({ progress }) => progress)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+      // Once more from the same place, when everything is over.
+      const again: Message[] = [];
+      for await (const message of messagesOf(await takeUp(gantry.url, session, lastEventId))) again.push(message);
+      expect(again).toHaveLength(7);
+      expect(again.at(-1)).toMatchObject({ id, result });
+    });
+
+    it('asks anew what was open when the stream was lost, and goes on behind an answer', async () => {
+      const session = await openSession();
+      const params = { name: 'ask', arguments: { question: 'Shall I?' } };
+      const call = await rpc(gantry.url, session, { id: 1, method: 'tools/call', params });
+      const { value: question } = await messagesOf(call).next();
+      await call.body?.cancel().catch(() => undefined);
+      const resumed = messagesOf(await takeUp(other, session, question!.eventId!));
+      const { value: anew } = await resumed.next();
+      expect(anew).toMatchObject({ method: 'elicitation/create', params: { message: 'Shall I?' } });
+      const result = { action: 'accept', content: { answer: 'by all means' } };
+      expect((await rpc(gantry.url, session, { id: anew!.id, result })).status).toBe(202);
+      const { value: answered } = await resumed.next();
+      expect(answered).toMatchObject({ id: 1, result: { structuredContent: { answer: 'by all means' } } });
+      // From before the question, now that it is answered.
+      const late = messagesOf(await takeUp(other, session, question!.eventId!));
+      expect((await late.next()).value).toMatchObject({
+        id: 1,
+        result: { structuredContent: { answer: 'by all means' } },
+      });
+    });
+
+    it.each([
+      ['that was made up', () => 'eyJzIjoieCJ9.forged'],
+      [
+        'of another session',
+        async () => {
+          const params = { name: 'sleep', arguments: {} };
+          const call = await rpc(gantry.url, await openSession(), { id: 1, method: 'tools/call', params });
+          const { value } = await messagesOf(call).next();
+          return value!.eventId!;
+        },
+      ],
+    ])('does not go on behind an event %s', async (_, lastEventId) => {
+      const session = await openSession();
+      expect((await takeUp(gantry.url, session, await lastEventId())).status).toBe(400);
+    });
+
+    it('brings the answer of a user, and a cancellation, to the one that waits', async () => {
+      const session = await openSession();
       const call = await rpc(other, session, { id: 1, method: 'tools/call', params: { name: 'ask', arguments: {} } });
       const reader = messagesOf(call);
       const { value: question } = await reader.next();
@@ -393,16 +461,24 @@ describe('MCP', () => {
 interface Message {
   id?: unknown;
   method?: string;
+  params?: object;
   result?: object;
+  /** Of the event that it came with. */
+  eventId?: string;
 }
 
 /** The messages of an answer as they come. */
 async function* messagesOf(response: Response): AsyncGenerator<Message> {
   let text = '';
+  let eventId: string | undefined;
   for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
     text += Buffer.from(bytes).toString();
     const lines = text.split('\n');
     text = lines.pop()!;
-    for (const line of lines) if (line.startsWith('data: ')) yield JSON.parse(line.slice(6)) as Message;
+    for (const line of lines) {
+      if (line.startsWith('id: ')) eventId = line.slice(4);
+      // The first event of a stream has an id alone.
+      if (line.startsWith('data: {')) yield { ...(JSON.parse(line.slice(6)) as Message), ...(eventId && { eventId }) };
+    }
   }
 }

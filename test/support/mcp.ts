@@ -16,7 +16,16 @@ export async function connectMcp(url: string, options: McpClientOptions): Promis
     { name: 'test', version: '1' },
     { capabilities, ...(era === '2026-07-28' && { versionNegotiation: { mode: { pin: era } } }) },
   );
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }));
+  // Patient with a server that is away for a moment.
+  const reconnectionOptions = {
+    initialReconnectionDelay: 500,
+    maxReconnectionDelay: 2_000,
+    reconnectionDelayGrowFactor: 1.5,
+    maxRetries: 30,
+  };
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers }, reconnectionOptions }),
+  );
   return client;
 }
 
