@@ -6,6 +6,7 @@ import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { GraphRegistry } from '../graphs/graph-registry';
+import { isRecord, replaceMessages } from '../graphs/message-schemas';
 import { type Agent, A2aAgentsService } from './a2a-agents.service';
 import { A2aPushService } from './a2a-push.service';
 import { a2aErrors } from './a2a.errors';
@@ -80,7 +81,7 @@ export class A2aCardService {
           name,
           description: agent.talks
             ? described
-            : `${described}. Input is data with the fields: ${agent.fields.join(', ')}`,
+            : `${described.replace(/\s*\.?\s*$/, '')}. Input is data with the fields: ${agent.fields.join(', ')}`,
           tags: ['assistant', graphId],
           examples: Array.isArray(own?.examples) ? own.examples.filter((one) => typeof one === 'string') : [],
           inputModes,
@@ -105,9 +106,14 @@ function schemaExtension({ inputSchema, outputSchema }: Agent) {
       uri: SCHEMAS_EXTENSION,
       description: 'JSON schemas of the data that the agent takes and gives',
       required: false,
-      params: { inputSchema, outputSchema },
+      params: { inputSchema: withShortMessages(inputSchema), outputSchema: withShortMessages(outputSchema) },
     },
   ];
+}
+
+/** Messages are told as text and files: their shapes would be most of the card. */
+function withShortMessages(schema: unknown): unknown {
+  return isRecord(schema) ? replaceMessages(schema, { type: 'array', items: { type: 'object' } }) : schema;
 }
 
 /** The library translates cards where it answers the 0.3 method that asks for one, and nowhere else that it lets us in. */

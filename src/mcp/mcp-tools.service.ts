@@ -10,8 +10,9 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/
 import type { AssistantEntity } from '../assistants/assistant.entity';
 import { AssistantsService } from '../assistants/assistants.service';
 import type { TenantId } from '../auth/tenant';
+import type { ObjectSchema } from '../graphs/message-schemas';
 import { behindCursor, nameTools, toCursor } from './tool-names';
-import { type ObjectSchema, toInputSchema, toOutputSchema } from './tool-schemas';
+import { toInputSchema, toOutputSchema } from './tool-schemas';
 
 const PAGE = 100;
 /** Assistants that one query reads. */

@@ -19,9 +19,7 @@ describe('an interrupt', () => {
   });
 
   it('shows all of an object, its sentence first', () => {
-    expect(only({ question: 'Approve?', draft: '$12' }).params.message).toBe(
-      'Approve?\n\n{"question":"Approve?","draft":"$12"}',
-    );
+    expect(only({ question: 'Approve?', draft: '$12' }).params.message).toBe('Approve?\n\n{"draft":"$12"}');
     expect(only({ message: 'Approve?' }).params.message).toBe('Approve?');
     expect(only({ draft: 1 }).params.message).toBe('{"draft":1}');
   });

@@ -164,13 +164,14 @@ function acceptedContent(response: unknown): Record<string, unknown> | undefined
   return action === 'accept' ? (content ?? {}) : undefined;
 }
 
-/** What a person is shown: the sentence in the value, if it has one, and the whole of it if that is more. */
+/** What a person is shown: the sentence in the value, if it has one, and whatever else is in it. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (!isRecord(value)) return JSON.stringify(value) ?? 'The agent waits for an answer';
-  const sentence = [value.message, value.question, value.description].find((text) => typeof text === 'string');
-  if (sentence === undefined) return JSON.stringify(value);
-  return Object.keys(value).length > 1 ? `${sentence}\n\n${JSON.stringify(value)}` : sentence;
+  const key = ['message', 'question', 'description'].find((name) => typeof value[name] === 'string');
+  if (key === undefined) return JSON.stringify(value);
+  const { [key]: sentence, ...rest } = value;
+  return Object.keys(rest).length > 0 ? `${String(sentence)}\n\n${JSON.stringify(rest)}` : String(sentence);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

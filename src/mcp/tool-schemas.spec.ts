@@ -22,6 +22,27 @@ const union = {
   definitions: { HumanMessage: { type: 'object' }, AIMessageChunk: { type: 'object' } },
 };
 
+/** As schemas read from TypeScript types are: generic names, in definitions that refer to each other. */
+const typed = {
+  type: 'object',
+  properties: {
+    messages: {
+      type: 'array',
+      items: { $ref: '#/definitions/BaseMessage<MessageStructure<MessageToolSet>,MessageType>' },
+    },
+    order: { $ref: '#/definitions/Order<string>' },
+  },
+  definitions: {
+    'BaseMessage<MessageStructure<MessageToolSet>,MessageType>': { oneOf: [{ $ref: '#/definitions/RemoveMessage' }] },
+    RemoveMessage: { type: 'object' },
+    'Order<string>': {
+      type: 'object',
+      properties: { lines: { type: 'array', items: { $ref: '#/definitions/Line' } } },
+    },
+    Line: { type: 'object' },
+  },
+};
+
 describe('what a tool takes', () => {
   it('is what the graph takes, as it says it', () => {
     expect(toInputSchema(plain)).toEqual(plain);
@@ -44,9 +65,13 @@ describe('what a tool takes', () => {
     });
   });
 
-  it('keeps definitions that something refers to', () => {
+  it('keeps definitions that something refers to, and no others', () => {
     const schema = { ...union, properties: { ...union.properties, one: { $ref: '#/definitions/HumanMessage' } } };
-    expect(toInputSchema(schema)).toHaveProperty('definitions');
+    expect(toInputSchema(schema).definitions).toEqual({ HumanMessage: { type: 'object' } });
+    const { properties, definitions } = toInputSchema(typed);
+    expect(properties?.messages).toMatchObject({ type: 'string' });
+    expect(Object.keys(definitions as object)).toEqual(['Order<string>', 'Line']);
+    expect(toGraphInput({ messages: 'hi' }, typed)).toEqual({ messages: [{ role: 'user', content: 'hi' }] });
   });
 
   it('leaves other lists alone', () => {

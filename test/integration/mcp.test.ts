@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { getDataSourceToken } from '@nestjs/typeorm';
-import type { ServerContext } from '@modelcontextprotocol/server';
+import type { ServerContext, Tool } from '@modelcontextprotocol/server';
 import type { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { ApiKeysService } from '../../src/auth/api-keys.service';
 import type { TenantId } from '../../src/auth/tenant';
 import { McpCallsService } from '../../src/mcp/mcp-calls.service';
 import { startTestApi, type TestApi } from '../support/api';
-import { TEST_GRAPHS } from '../support/gantry';
+import { EXAMPLE_GRAPHS, TEST_GRAPHS } from '../support/gantry';
 import { connectMcp, ERAS, postMcp } from '../support/mcp';
 
 const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
@@ -122,6 +122,45 @@ describe('MCP with authentication on', () => {
     expect(messages).toMatchObject([
       { result: { isError: true, content: [{ text: expect.stringContaining('U+0000') }] } },
     ]);
+  });
+});
+
+describe('the tools of the example graphs', () => {
+  let api: TestApi;
+  let tools: Tool[];
+
+  beforeAll(async () => {
+    api = await startTestApi({ GANTRY_CONFIG: EXAMPLE_GRAPHS });
+    const client = await connectMcp(api.url, { era: '2025-11-25' });
+    ({ tools } = await client.listTools());
+    await client.close();
+  }, 120_000);
+
+  afterAll(() => api?.close());
+
+  it('say what they take and give, in a few lines', () => {
+    expect(tools.map(({ name }) => name).sort()).toEqual(['agent', 'approval', 'pipeline']);
+    for (const { description, inputSchema, outputSchema } of tools) {
+      expect(description).toMatch(/\w+ \w+/);
+      for (const schema of [inputSchema, outputSchema]) {
+        expect(Object.keys(schema?.properties ?? {}).length).toBeGreaterThan(0);
+        expect(JSON.stringify(schema).length).toBeLessThan(2_000);
+      }
+    }
+  });
+
+  it('take a text where the schema was read from TypeScript types', () => {
+    expect(tools.find(({ name }) => name === 'agent')).toMatchObject({
+      inputSchema: { type: 'object', properties: { messages: { type: 'string' } } },
+      outputSchema: { type: 'object', properties: { messages: { type: 'array', items: { type: 'object' } } } },
+    });
+  });
+
+  it('have cards as agents that are as short', async () => {
+    for (const { name } of tools) {
+      const card = await (await fetch(`${api.url}/a2a/${name}`, { headers: { 'a2a-version': '1.0' } })).text();
+      expect(card.length).toBeLessThan(5_000);
+    }
   });
 });
 
