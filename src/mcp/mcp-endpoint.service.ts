@@ -69,8 +69,7 @@ export class McpEndpoint implements OnModuleDestroy {
     if (refused) return refused;
     const parsed = parseBody(request.body);
     for (const method of methodsOf(parsed)) this.metrics.received(method);
-    const takesUp = asked.method === 'GET' && asked.headers.has('last-event-id');
-    if (takesUp || (await isLegacyRequest(asked.clone() as Request, parsed)))
+    if (takesUp(asked) || (await isLegacyRequest(asked.clone() as Request, parsed)))
       return this.serveLegacy(tenantId, asked, parsed);
     const answer = this.modern.fetch(asked, {
       authInfo: authInfoOf(tenantId),
@@ -92,7 +91,7 @@ export class McpEndpoint implements OnModuleDestroy {
     const token = request.headers.get('mcp-session-id');
     const session = token === null ? undefined : readSession(this.sessionKey, tenantId, token);
     if (token !== null && !session) return rpcError(404, -32_001, 'Session not found');
-    if (session && request.headers.has('last-event-id')) return this.takeUp(tenantId, session, request);
+    if (session && takesUp(request)) return this.takeUp(tenantId, session, request);
     const message = toMessage(body);
     const passed = message && (await this.passOn(session, message));
     if (passed) return passed;
@@ -163,6 +162,11 @@ export class McpEndpoint implements OnModuleDestroy {
   private report(error: Error): void {
     this.logger.debug({ err: error }, 'Refused or failed');
   }
+}
+
+/** Whether a client asks for the rest of a stream that it has lost. */
+function takesUp({ method, headers }: Request): boolean {
+  return method === 'GET' && headers.has('last-event-id');
 }
 
 function parseBody(body: unknown): unknown {
