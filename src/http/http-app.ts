@@ -24,6 +24,7 @@ import { Connections } from './connections';
 import { Drain } from './drain';
 import { HttpMetrics } from './http.metrics';
 import { NestLogger } from './logging';
+import { refuseWrongMethods } from './method-not-allowed';
 import { OpenStreams } from './open-streams';
 import { serveOpenApi } from './openapi';
 import { isDocsRoute, sendSecurityHeaders } from './security-headers';
@@ -59,6 +60,7 @@ export async function createHttpApp(
     rewriteUrl: (request: IncomingMessage) => rewriteUrl(request.method ?? 'GET', request.url ?? '/'),
   });
   const fastify = adapter.getInstance();
+  refuseWrongMethods(fastify);
   fastify.decorate('openStreams', new OpenStreams());
   fastify.decorate('connections', new Connections(fastify.server));
   await fastify.register(rateLimit, RATE_LIMIT_OPTIONS);

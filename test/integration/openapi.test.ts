@@ -106,6 +106,31 @@ describe('the description of the API', () => {
     expect([...used]).toEqual(expect.arrayContaining(TAGS));
   });
 
+  it('answers 405 to a method that a path does not have, and says which it has', async () => {
+    for (const path of Object.keys(document.paths)) {
+      const address = path.replaceAll(/\{\w+\}/g, uuidv7());
+      // `/threads/search` is also a thread of that name to the methods that it doesn't have.
+      const leadsHere = (pattern: string): boolean =>
+        new RegExp(`^${pattern.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(address);
+      const reached = operations.filter((each) =>
+        [...spellings(each.path), each.path.replace(/^\/api(\/v1)?/, '')].some(leadsHere),
+      );
+      const methods = reached.filter((each) => each.path === path).map((each) => each.method);
+      const method = ['PATCH', 'PUT', 'DELETE'].find((each) => reached.every((other) => other.method !== each));
+      if (!method) continue;
+      const response = await fetch(api.url + address, { method });
+      const allowed = response.headers.get('allow')?.split(', ') ?? [];
+      expect([path, response.status, await response.json(), allowed]).toEqual([
+        path,
+        405,
+        { detail: 'Method Not Allowed' },
+        expect.arrayContaining(methods),
+      ]);
+    }
+    const missing = await fetch(`${api.url}/no/such/path`, { method: 'PUT' });
+    expect([missing.status, await missing.text()]).toEqual([404, 'Not Found']);
+  });
+
   it('declares every parameter of a path, and no other', () => {
     for (const { method, path, operation } of operations) {
       const inPath = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name);
