@@ -5,6 +5,7 @@ import { createTestDatabase } from '../support/database';
 import { TEST_GRAPHS } from '../support/gantry';
 import { temporaryConfig } from '../support/langgraph-json';
 import { freePort } from '../support/ports';
+import { waitFor } from '../support/wait-for';
 import { Exposition } from '../support/prometheus';
 
 const API_KEY = `gtry_${'k'.repeat(43)}`;
@@ -166,6 +167,21 @@ describe('the system routes', () => {
     expect((await fetch(`${api.url}/ok?check_db=1`)).status).toBe(503);
     expect((await fetch(`${api.url}/threads/search`, { method: 'POST' })).status).toBe(200);
   });
+});
+
+describe('the application', () => {
+  it('takes all of its threads with it when it is closed, one that is still starting too', async () => {
+    const ports = (): number => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+    const before = ports();
+    const api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS });
+    expect(ports()).toBe(before + 1);
+    // Of two questions at once the second brings up a second thread, which takes seconds.
+    const questions = [1, 2].map(() => fetch(`${api.url}/assistants/three/schemas`).catch(() => undefined));
+    await waitFor('the second thread', () => ports() === before + 2);
+    await api.close();
+    await Promise.all(questions);
+    expect(ports()).toBe(before);
+  }, 60_000);
 });
 
 describe('the system routes without a service', () => {

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { ConfigError } from '../../config/config';
-import { type ExecuteOptions, GraphThread } from './graph-thread-handle';
+import { ExecutionBroken, type ExecuteOptions, GraphThread } from './graph-thread-handle';
 import type { ExecuteRequest, GraphCall, GraphCalls, GraphOutcome, ThreadData } from './protocol';
 
 export interface GraphHostOptions {
@@ -33,7 +33,8 @@ export class GraphHost {
   private readonly threads = new Set<GraphThread>();
   private readonly waiting: Waiting[] = [];
   private problems: Record<string, string> = {};
-  private starting = 0;
+  /** Threads that load the graphs and take no work yet. */
+  private readonly loading = new Set<GraphThread>();
   private closed = false;
   private started: Promise<void> | undefined;
   private readonly shrink: NodeJS.Timeout;
@@ -95,7 +96,8 @@ export class GraphHost {
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.shrink);
-    await Promise.all([...this.threads].map((thread) => thread.terminate()));
+    for (const { reject } of this.waiting.splice(0)) reject(new ExecutionBroken('The process is about to stop'));
+    await Promise.all([...this.threads, ...this.loading].map((thread) => thread.terminate()));
   }
 
   private acquire(): Promise<GraphThread> {
@@ -103,7 +105,7 @@ export class GraphHost {
     if (thread) return Promise.resolve(thread);
     return new Promise((resolve, reject) => {
       this.waiting.push({ resolve, reject });
-      if (this.starting < this.waiting.length) {
+      if (this.loading.size < this.waiting.length) {
         this.spawn().catch((error: Error) => this.waiting.shift()?.reject(error));
       }
     });
@@ -113,7 +115,7 @@ export class GraphHost {
   private keepReserve(): void {
     const idle = [...this.threads].filter((thread) => thread.responsive && thread.load === 0).length;
     // The one that was just picked still counts as idle here.
-    if (idle > 1 || this.starting > 0 || this.threads.size >= this.options.threads.max) return;
+    if (idle > 1 || this.loading.size > 0 || this.threads.size >= this.options.threads.max) return;
     this.spawn().catch((error: unknown) => this.logger.error({ err: error }, 'A graph thread could not be started'));
   }
 
@@ -123,7 +125,7 @@ export class GraphHost {
     const idle = responsive.find((thread) => thread.load === 0);
     if (idle) return idle;
     // A blocked thread doesn't count against the maximum, or a few of them would stop the whole worker.
-    if (responsive.length + this.starting < this.options.threads.max) return undefined;
+    if (responsive.length + this.loading.size < this.options.threads.max) return undefined;
     return responsive.reduce<GraphThread | undefined>(
       (least, thread) => (least && least.load <= thread.load ? least : thread),
       undefined,
@@ -139,22 +141,25 @@ export class GraphHost {
   }
 
   private async spawn(): Promise<void> {
-    this.starting += 1;
     const thread = new GraphThread(this.options.data, this.options.env, () => this.dispatch());
+    this.loading.add(thread);
     try {
       this.problems = await thread.ready;
-      if (this.closed) return await thread.terminate();
+      if (this.closed) return;
       this.threads.add(thread);
       void thread.ended.then(() => this.onEnded(thread));
+    } catch (error) {
+      // A thread that was ended by `close` has nothing to say.
+      if (!this.closed) throw error;
     } finally {
-      this.starting -= 1;
+      this.loading.delete(thread);
     }
     this.dispatch();
   }
 
   private onEnded(thread: GraphThread): void {
     this.threads.delete(thread);
-    if (this.closed || this.threads.size + this.starting >= this.options.threads.min) return;
+    if (this.closed || this.threads.size + this.loading.size >= this.options.threads.min) return;
     this.logger.warn('A graph thread ended; a new one takes its place');
     this.spawn().catch((error: unknown) => this.logger.error({ err: error }, 'A graph thread could not be started'));
   }
