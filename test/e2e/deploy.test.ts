@@ -52,7 +52,11 @@ describe('a deploy over running and waiting runs', () => {
     const first = await begin('changing', { nap_ms: 1_500 });
     await waitFor('the first step', async () => (await stepsOf(first.threadId)).length === 1, 30_000);
     await gantry.startWorker(ofRevision('b'));
+    const [, listener] = /"url":"(http[^"]+)\/metrics"/.exec(old.output)!;
+    expect((await fetch(`${listener}/ready`)).status).toBe(200);
     const ended = gantry.killWorker('SIGTERM', old);
+    await waitFor('the old worker to be unready', async () => (await fetch(`${listener}/ready`)).status === 503);
+    expect((await fetch(`${listener}/ok`)).status).toBe(200);
 
     const second = await begin('changing', { nap_ms: 0 });
     await gantry.client().runs.join(second.threadId, second.runId);
