@@ -131,6 +131,16 @@ describe('the audit log', () => {
     }
   });
 
+  it('tells of feedback that is said again, whatever of it is different', async () => {
+    const said = { run_id: uuidv7(), key: 'liked', value: 'yes', feedback_source: { type: 'app' } };
+    const { id } = await mine<{ id: string }>('POST', '/api/v1/feedback', said);
+    await mine('POST', '/api/v1/feedback', { ...said, id, extra: { more: 1 } });
+    await mine('PATCH', `/api/v1/feedback/${id}`, { comment: 'secret' });
+    const records = await log({ resource_id: id });
+    expect(told(records)).toEqual(['create feedback', 'update feedback', 'update feedback']);
+    expect(records[0].changed).toContain('comment');
+  });
+
   it('tells what the operator did, without the key itself', async () => {
     const other = await admin<CreatedApiKey>('POST', '/admin/keys', {
       tenant_id: tenant.tenant_id,
