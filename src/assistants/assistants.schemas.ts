@@ -113,7 +113,7 @@ export type SearchAssistants = z.infer<typeof searchAssistantsSchema>;
 export const searchVersionsSchema = z.object({ metadata: jsonObject.optional(), ...pageSchema });
 export type SearchVersions = z.infer<typeof searchVersionsSchema>;
 
-export const setLatestSchema = z.object({ version: z.number().int() });
+export const setLatestSchema = z.object({ version: z.int32() });
 
 export const subgraphParam = z.object({ assistant_id: z.string().min(1), namespace: z.string().min(1) });
 export const deleteQuery = z.object({ delete_threads: queryFlag });

@@ -51,25 +51,24 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError | undefin
       const format = request.url.startsWith('/api/') ? 'json' : 'text';
       return new ApiError(404, 'not_found', 'Not Found', { format });
     }
+    if (status === 413) return bodyTooLarge(request);
     return status < 500 ? new ApiError(status, 'http', error.message) : undefined;
   }
   if (isUnstorableText(error)) return new ApiError(422, 'invalid_request', UNSTORABLE_TEXT);
-  if (error instanceof Error && 'code' in error && error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    const limit = request.routeOptions.bodyLimit;
-    return new ApiError(
-      413,
-      'body_too_large',
-      `The request body is too large: the limit is ${limit} bytes (GANTRY_BODY_LIMIT_BYTES)`,
-    );
-  }
-  // Fastify's own refusals (unsupported media type…) carry a status and a code.
+  // Fastify's own refusals (body too large, unsupported media type…) carry a status and a code.
   if (
     error instanceof Error &&
     'statusCode' in error &&
     typeof error.statusCode === 'number' &&
     error.statusCode < 500
   ) {
+    if (error.statusCode === 413) return bodyTooLarge(request);
     return new ApiError(error.statusCode, 'code' in error ? String(error.code) : 'http', error.message);
   }
   return undefined;
+}
+
+function bodyTooLarge({ routeOptions }: FastifyRequest): ApiError {
+  const limit = `${routeOptions.bodyLimit} bytes (GANTRY_BODY_LIMIT_BYTES)`;
+  return new ApiError(413, 'body_too_large', `The request body is too large: the limit is ${limit}`);
 }

@@ -82,13 +82,24 @@ describe('requests that are wrong', () => {
     });
   });
 
+  it.each([
+    ['POST', '/assistants/three/latest', { version: Number.MAX_SAFE_INTEGER }, 'version'],
+    ['POST', '/api/v1/feedback', { key: 'k', run_id: NOBODY, score: 1e308 }, 'score'],
+    ['GET', '/api/v1/feedback?source=%00', undefined, ''],
+  ])('is a 422 for what the database has no room for: %s %s', async (method, path, body, field) => {
+    const { status, text } = await ask(method, path, body && JSON.stringify(body));
+    expect([status, text]).toEqual([422, expect.stringContaining(field || 'U+0000')]);
+  });
+
   it('answers 413 to a body above the limit', async () => {
     const { status, body } = await post('/runs/wait', {
       assistant_id: 'three',
       input: { text: 'x'.repeat(BODY_LIMIT) },
     });
     expect(status).toBe(413);
-    expect((body as ErrorBody).detail).toMatch(/too large/i);
+    expect((body as ErrorBody).detail).toBe(
+      `The request body is too large: the limit is ${BODY_LIMIT} bytes (GANTRY_BODY_LIMIT_BYTES)`,
+    );
   });
 
   describe('fields of the wrong shape', () => {

@@ -3,8 +3,10 @@ import { instantSchema, queryBoolean, queryList } from '../trace-wire';
 
 const json = z.unknown().optional();
 
+/** Statistics square them: of larger ones they would be beyond what a number holds. */
+const MAX_SCORE = 1e100;
 const score = z
-  .union([z.number(), z.boolean()])
+  .union([z.number().min(-MAX_SCORE).max(MAX_SCORE), z.boolean()])
   .transform((value) => Number(value))
   .nullish();
 
@@ -58,7 +60,7 @@ export const linkedFeedbackQuery = z.object({
   score: z
     .string()
     .transform((text) => (text === 'true' ? 1 : text === 'false' ? 0 : Number(text)))
-    .pipe(z.number())
+    .pipe(z.number().min(-MAX_SCORE).max(MAX_SCORE))
     .optional(),
   value: z.string().optional(),
   comment: z.string().optional(),
