@@ -56,7 +56,7 @@ async function measureWall(url) {
   const [plain, walled] = [0, 1].map(() => new pg.Client({ connectionString: url }));
   await Promise.all([plain.connect(), walled.connect()]);
   for (const tenant of tenants) {
-    await plain.query(`INSERT INTO tenants (tenant_id, name) VALUES ($1, $1::text)`, [tenant]);
+    await plain.query(`INSERT INTO tenants (tenant_id, name) VALUES ($1, $2)`, [tenant, tenant]);
     await plain.query(
       `INSERT INTO threads (thread_id, tenant_id, metadata)
        SELECT gen_random_uuid(), $1, jsonb_build_object('owner', i % 1000) FROM generate_series(1, $2::int) AS i`,

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
@@ -6,6 +7,7 @@ import { ACCESS, type Access, type TenantId } from '../../src/auth/tenant';
 import { loadConfig } from '../../src/config/config';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
+import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
 import { routesOf } from '../support/routes';
 
 const DEV_KEY = 'development-key-0123456789';
@@ -256,6 +258,53 @@ describe('with authentication on', () => {
     const { run_id } = (await created.json()) as { run_id: string };
     expect((await ask('GET', `/threads/${other}/runs/${run_id}`, key('a'))).status).toBe(404);
     expect((await ask('POST', `/threads/${other}/runs/${run_id}/cancel`, key('a'), {})).status).toBe(404);
+  });
+});
+
+describe('with a custom auth that lets keys in and Studio not', () => {
+  let api: TestApi;
+  let config: TemporaryConfig;
+
+  beforeAll(async () => {
+    const module = join(__dirname, '..', 'support', 'auth', 'auth.ts');
+    config = temporaryConfig({
+      auth: { path: `${module}:auth`, disable_studio_auth: true, allow_langsmith_api_keys: true },
+    });
+    api = await startTestApi({
+      GANTRY_AUTH: 'on',
+      GANTRY_API_KEY: DEV_KEY,
+      GANTRY_CONFIG: config.path,
+      GANTRY_DOCS: 'protected',
+    });
+  });
+
+  afterAll(async () => {
+    await api?.close();
+    config?.remove();
+  });
+
+  const status = async (path: string, headers: Record<string, string>): Promise<number> =>
+    (await fetch(api.url + path, { headers })).status;
+
+  it('asks the module about whoever brings an Authorization, and takes a key from who brings none', async () => {
+    const path = `/threads/${uuidv7()}`;
+    expect(await status(path, { authorization: 'Bearer alice' })).toBe(404);
+    expect(await status(path, { authorization: 'Bearer banned', 'x-api-key': DEV_KEY })).toBe(403);
+    expect(await status(path, { 'x-api-key': DEV_KEY })).toBe(404);
+    expect(await status(path, { 'x-api-key': 'nobody-has-this-key' })).toBe(401);
+  });
+
+  it('has no way in for Studio, with a key neither', async () => {
+    const studio = { 'x-auth-scheme': 'langsmith', authorization: 'Bearer nobody' };
+    expect(await status('/assistants/ten', { ...studio, 'x-api-key': DEV_KEY })).toBe(401);
+  });
+
+  it('shows its users the docs, and nobody else', async () => {
+    expect(await status('/openapi.json', { authorization: 'Bearer alice' })).toBe(200);
+    expect(await status('/openapi.json', { authorization: 'Bearer banned' })).toBe(403);
+    expect(await status('/openapi.json', { 'x-api-key': DEV_KEY })).toBe(200);
+    const asked = await fetch(`${api.url}/docs`);
+    expect([asked.status, asked.headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(/^Basic /)]);
   });
 });
 
