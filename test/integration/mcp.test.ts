@@ -139,7 +139,7 @@ describe('the tools of the example graphs', () => {
   afterAll(() => api?.close());
 
   it('say what they take and give, in a few lines', () => {
-    expect(tools.map(({ name }) => name).sort()).toEqual(['agent', 'approval', 'pipeline']);
+    expect(tools.map(({ name }) => name).sort()).toEqual(['agent', 'approval', 'memory', 'pipeline']);
     for (const { description, inputSchema, outputSchema } of tools) {
       expect(description).toMatch(/\w+ \w+/);
       for (const schema of [inputSchema, outputSchema]) {
