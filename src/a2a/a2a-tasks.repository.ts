@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
+import { type AccessFilter, accessSql } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
 import type { RunError } from '../graphs/host/protocol';
 import type { RunEntity } from '../runs/run.entity';
@@ -190,14 +191,18 @@ export class A2aTasksRepository {
     return row ?? null;
   }
 
-  /** A page of tasks, the one whose status changed last first, and how many match in all. */
+  /**
+   * A page of tasks, the one whose status changed last first, and how many match in all.
+   * @param access what must hold of the metadata of their threads
+   */
   async list(
     tenantId: TenantId,
     assistantId: string,
     filter: TaskFilter,
     page: { size: number; after?: TaskCursor },
+    access?: AccessFilter,
   ): Promise<{ rows: TaskRow[]; total: number }> {
-    const parameters = [
+    const parameters: unknown[] = [
       tenantId,
       assistantId,
       filter.contextId ?? null,
@@ -207,10 +212,15 @@ export class A2aTasksRepository {
       page.after?.taskId ?? null,
       page.size,
     ];
+    const isTheirs = access
+      ? `EXISTS (SELECT 1 FROM threads WHERE threads.thread_id = task.thread_id
+           AND (${accessSql(access, 'threads.metadata', (value) => `$${parameters.push(value)}`)}))`
+      : 'TRUE';
     const rows: (TaskRow & { total: string })[] = await this.database.query(
       `WITH matching AS (
          SELECT * FROM (
            ${TASKS} WHERE task.tenant_id = $1 AND task.assistant_id = $2 AND ($3::text IS NULL OR task.context_id = $3)
+             AND ${isTheirs}
          ) found
          WHERE ($4::text IS NULL OR state = $4) AND ($5::timestamptz IS NULL OR "statusAt" >= $5)
        )

@@ -2,6 +2,7 @@ import { type Artifact, Message, type SendMessageRequest, type Task } from '@a2a
 import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { validate as isUuid, v5 as uuidv5, v7 as uuidv7 } from 'uuid';
+import { Authorizer } from '../auth/custom/authorizer';
 import { ApiError } from '../http/api-error';
 import type { IdempotencyRequest } from '../runs/idempotency';
 import type { RunEntity } from '../runs/run.entity';
@@ -47,6 +48,7 @@ export class A2aTasksService {
     private readonly threads: ThreadsService,
     private readonly turns: A2aTurns,
     private readonly push: A2aPushService,
+    private readonly authorizer: Authorizer,
   ) {}
 
   /**
@@ -71,19 +73,20 @@ export class A2aTasksService {
     return message.taskId ? this.resume(turn) : this.begin(turn);
   }
 
-  /** @throws TaskNotFoundError, also for a task of another tenant or another assistant */
+  /** @throws TaskNotFoundError, also for a task of another tenant or another assistant, or that the custom auth keeps back */
   async get({ tenantId, assistant }: Agent, taskId: string): Promise<TaskRow> {
     const row = isUuid(taskId) ? await this.tasks.find(tenantId, taskId, assistant.assistantId) : null;
-    if (!row) throw a2aErrors.taskNotFound(taskId);
+    if (!row || !(await this.isReadable(row))) throw a2aErrors.taskNotFound(taskId);
     return row;
   }
 
-  list(
+  async list(
     { tenantId, assistant }: Agent,
     filter: TaskFilter,
     page: { size: number; after?: TaskCursor },
   ): Promise<{ rows: TaskRow[]; total: number }> {
-    return this.tasks.list(tenantId, assistant.assistantId, filter, page);
+    const { filter: access } = await this.authorizer.authorize('threads', 'search', {});
+    return this.tasks.list(tenantId, assistant.assistantId, filter, page, access);
   }
 
   /**
@@ -168,6 +171,12 @@ export class A2aTasksService {
     const metadata = { [TASK_KEY]: taskId, [CONTEXT_KEY]: contextId };
     const body = runBody(agent, { ...(answer ? { command: answer } : { input: null }), metadata });
     return this.rowOf(agent, await this.runs.create(tenantId, threadId, body, idempotency, headers, alongside));
+  }
+
+  /** A task is its thread's owner's. */
+  private async isReadable({ tenantId, threadId }: TaskRow): Promise<boolean> {
+    const { filter } = await this.authorizer.authorize('threads', 'read', { thread_id: threadId });
+    return this.threads.isAccessible(tenantId, threadId, filter);
   }
 
   private async rowOf(agent: Agent, { runId, metadata }: RunEntity): Promise<TaskRow> {

@@ -3,7 +3,7 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags, ApiAcceptedResponse } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { Tenant, type TenantId } from '../auth/tenant';
+import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { Idempotency, type IdempotencyRequest } from '../runs/idempotency';
 import { ConfigurableHeaders } from '../runs/run-headers';
 import { A2aExchange } from './a2a-exchange';
@@ -24,6 +24,7 @@ const VERSION_HEADER = {
 
 /** Assistants as agents to other agents. A graph's name is accepted wherever an assistant's id is. */
 @ApiTags('A2A')
+@CustomAuthDecides()
 @Controller()
 export class A2aController {
   constructor(private readonly exchange: A2aExchange) {}

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AssistantsModule } from '../assistants/assistants.module';
+import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { CryptoModule } from '../crypto/crypto.module';
 import { GraphsModule } from '../graphs/graphs.module';
 import { RunsModule } from '../runs/runs.module';
@@ -23,6 +24,7 @@ import { A2aTasksService } from './a2a-tasks.service';
     A2aTasksModule,
     AssistantsModule,
     CryptoModule,
+    CustomAuthModule,
     EventReadingModule,
     GraphsModule.for('inspect'),
     RunsModule,

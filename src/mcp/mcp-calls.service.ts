@@ -29,6 +29,7 @@ import { CallProgress, PROGRESS_MODES } from './call-progress';
 import { CallStream } from './call-stream';
 import { toldError } from './mcp.errors';
 import { McpMetrics, type ToolOutcome } from './mcp.metrics';
+import type { SessionOwner } from './mcp-session';
 import { type AssistantTool, McpToolsService } from './mcp-tools.service';
 import { answerable, type Interrupt, isAble, isAnswer, type Question, type Resume, toQuestions } from './questions';
 import { toToolError, toToolResult } from './tool-result';
@@ -72,7 +73,7 @@ export class McpCallsService {
     this.states = createRequestStateCodec<CallState>({
       key: deriveKey(config.secretKey, 'gantry mcp request state'),
       ttlSeconds: WAITING_HOURS * 3600,
-      bind: ({ http }) => http?.authInfo?.clientId ?? '',
+      bind: ({ http }) => (http?.authInfo?.extra?.owner as SessionOwner | undefined) ?? '',
     });
   }
 

@@ -25,8 +25,14 @@ import { CallStream } from './call-stream';
 import { McpMetrics } from './mcp.metrics';
 import { McpServerFactory } from './mcp-server.factory';
 import { McpSessionBus } from './mcp-session-bus';
-import { issueSession, type McpSession, readSession } from './mcp-session';
+import { issueSession, type McpSession, ownerOf, readSession, type SessionOwner } from './mcp-session';
 import { streamLateResponse } from './late-response';
+
+/** Who a request is from. */
+interface HttpCaller {
+  tenantId: TenantId;
+  owner: SessionOwner;
+}
 
 /**
  * Streamable HTTP, both generations of it on one path. Revision 2026-07-28 is stateless as it is; the sessions of the older
@@ -69,10 +75,11 @@ export class McpEndpoint implements OnModuleDestroy {
     if (refused) return refused;
     const parsed = parseBody(request.body);
     for (const method of methodsOf(parsed)) this.metrics.received(method);
+    const caller = { tenantId, owner: ownerOf(tenantId, request.user) };
     if (takesUp(asked) || (await isLegacyRequest(asked.clone() as Request, parsed)))
-      return this.serveLegacy(tenantId, asked, parsed);
+      return this.serveLegacy(caller, asked, parsed);
     const answer = this.modern.fetch(asked, {
-      authInfo: authInfoOf(tenantId),
+      authInfo: authInfoOf(caller),
       ...(parsed !== undefined && { parsedBody: parsed }),
     });
     return streamLateResponse(answer, HEARTBEAT_MS, gone.signal);
@@ -87,17 +94,18 @@ export class McpEndpoint implements OnModuleDestroy {
     return byHost ?? originValidationResponse(request, hosts);
   }
 
-  private async serveLegacy(tenantId: TenantId, request: Request, body: unknown): Promise<Response> {
+  private async serveLegacy(caller: HttpCaller, request: Request, body: unknown): Promise<Response> {
+    const { tenantId, owner } = caller;
     const token = request.headers.get('mcp-session-id');
-    const session = token === null ? undefined : readSession(this.sessionKey, tenantId, token);
+    const session = token === null ? undefined : readSession(this.sessionKey, owner, token);
     if (token !== null && !session) return rpcError(404, -32_001, 'Session not found');
-    if (session && takesUp(request)) return this.takeUp(tenantId, session, request);
+    if (session && takesUp(request)) return this.takeUp(caller, session, request);
     const message = toMessage(body);
     const passed = message && (await this.passOn(session, message));
     if (passed) return passed;
     if (session && message && isJSONRPCRequest(message) && message.method === 'tools/call') {
       const stream = CallStream.begin(this.streamKey, session, message);
-      return this.serveCall(tenantId, session, request, message, stream);
+      return this.serveCall(caller, session, request, message, stream);
     }
     const serve = legacyStatelessFallback(
       () => this.servers.create(tenantId, 'legacy', session),
@@ -105,18 +113,18 @@ export class McpEndpoint implements OnModuleDestroy {
       { maxRequestBodySize: this.config.bodyLimitBytes },
     );
     const response = await serve(request, {
-      authInfo: authInfoOf(tenantId),
+      authInfo: authInfoOf(caller),
       ...(body !== undefined && { parsedBody: body }),
     });
     if (response.ok && message && isInitializeRequest(message)) {
       const { protocolVersion, capabilities } = message.params;
-      response.headers.set('mcp-session-id', issueSession(this.sessionKey, tenantId, protocolVersion, capabilities));
+      response.headers.set('mcp-session-id', issueSession(this.sessionKey, owner, protocolVersion, capabilities));
     }
     return response;
   }
 
   /** Goes on with the stream of a call behind the last event that the client has seen. */
-  private async takeUp(tenantId: TenantId, session: McpSession, request: Request): Promise<Response> {
+  private async takeUp(caller: HttpCaller, session: McpSession, request: Request): Promise<Response> {
     const stream = CallStream.resume(this.streamKey, session, request.headers.get('last-event-id') ?? '');
     if (!stream) return rpcError(400, -32_600, 'Last-Event-ID is not of a stream of this session');
     const headers = new Headers(request.headers);
@@ -124,23 +132,23 @@ export class McpEndpoint implements OnModuleDestroy {
     headers.set('accept', 'application/json, text/event-stream');
     const { url, signal } = request;
     const asked = new Request(url, { method: 'POST', headers, signal, body: JSON.stringify(stream.request) });
-    return this.serveCall(tenantId, session, asked, stream.request, stream);
+    return this.serveCall(caller, session, asked, stream.request, stream);
   }
 
   private async serveCall(
-    tenantId: TenantId,
+    caller: HttpCaller,
     session: McpSession,
     request: Request,
     message: JSONRPCRequest,
     stream: CallStream,
   ): Promise<Response> {
-    const server = this.servers.create(tenantId, 'legacy', session);
+    const server = this.servers.create(caller.tenantId, 'legacy', session);
     const transport = new WebStandardStreamableHTTPServerTransport({ eventStore: stream, keepAliveMs: HEARTBEAT_MS });
     transport.onerror = (error) => this.report(error);
     await server.connect(transport);
     request.signal.addEventListener('abort', () => void server.close(), { once: true });
     const response = await transport.handleRequest(request, {
-      authInfo: { ...authInfoOf(tenantId), extra: { stream } },
+      authInfo: authInfoOf(caller, { stream }),
       parsedBody: message,
     });
     if (!response.ok) await server.close();
@@ -212,8 +220,8 @@ function toWebRequest(request: FastifyRequest, signal: AbortSignal): Request {
 }
 
 /** The SDK carries who calls in its own terms. */
-function authInfoOf(tenantId: TenantId) {
-  return { token: '', clientId: tenantId, scopes: [] };
+function authInfoOf({ tenantId, owner }: HttpCaller, extra: Record<string, unknown> = {}) {
+  return { token: '', clientId: tenantId, scopes: [], extra: { ...extra, owner } };
 }
 
 function tenantOf(authInfo: { clientId: string } | undefined): TenantId {

@@ -11,7 +11,7 @@ describe('a session id', () => {
     expect(token).toMatch(/^[\x21-\x7e]+$/);
     expect(readSession(key, tenant, token)).toEqual({
       id: expect.any(String),
-      tenantId: tenant,
+      owner: tenant,
       protocolVersion: '2025-11-25',
       capabilities: { elicitation: { form: {} }, roots: {} },
     });

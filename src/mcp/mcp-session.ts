@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { ClientCapabilities } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { TenantId } from '../auth/tenant';
+import type { AuthUser } from '../database/request-scope';
 import { readToken, signToken } from './signed-token';
+
+/** Whose a session, or a question, is: a tenant's or, where a custom auth is set, one user's. */
+export type SessionOwner = string;
+
+export function ownerOf(tenantId: TenantId, user: AuthUser | undefined): SessionOwner {
+  return user ? `${tenantId} ${user.identity}` : tenantId;
+}
 
 /**
  * What the handshake of the revisions before 2026-07-28 settled. The session's id carries it, signed: no replica keeps
@@ -10,7 +18,7 @@ import { readToken, signToken } from './signed-token';
  */
 export interface McpSession {
   id: string;
-  tenantId: TenantId;
+  owner: SessionOwner;
   protocolVersion: string;
   /** The client's, as far as a server may ask for them. */
   capabilities: ClientCapabilities;
@@ -26,19 +34,19 @@ const tokenSchema = z.object({
 /** @returns the session's id on the wire: visible ASCII, as the protocol wants it */
 export function issueSession(
   key: Buffer,
-  tenantId: TenantId,
+  owner: SessionOwner,
   protocolVersion: string,
   { elicitation, sampling, roots }: ClientCapabilities,
 ): string {
   const capabilities = { ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots }) };
-  const claim = { i: randomUUID(), t: tenantId, v: protocolVersion, c: capabilities };
+  const claim = { i: randomUUID(), t: owner, v: protocolVersion, c: capabilities };
   return signToken(key, claim);
 }
 
-/** @returns undefined for an id that this deployment didn't issue to this tenant */
-export function readSession(key: Buffer, tenantId: TenantId, token: string): McpSession | undefined {
+/** @returns undefined for an id that this deployment didn't issue to this owner */
+export function readSession(key: Buffer, owner: SessionOwner, token: string): McpSession | undefined {
   const claim = tokenSchema.safeParse(readToken(key, token));
-  if (!claim.success || claim.data.t !== tenantId) return undefined;
+  if (!claim.success || claim.data.t !== owner) return undefined;
   const { i: id, v: protocolVersion, c: capabilities } = claim.data;
-  return { id, tenantId, protocolVersion, capabilities };
+  return { id, owner, protocolVersion, capabilities };
 }

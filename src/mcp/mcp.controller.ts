@@ -2,12 +2,13 @@ import { Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/commo
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Tenant, type TenantId } from '../auth/tenant';
+import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { jsonRpcMessage } from './mcp.schemas';
 import { McpEndpoint } from './mcp-endpoint.service';
 
 /** The Model Context Protocol: every assistant is a tool. */
 @ApiTags('MCP')
+@CustomAuthDecides()
 @Controller('mcp')
 export class McpController {
   constructor(private readonly endpoint: McpEndpoint) {}

@@ -1,8 +1,9 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Client } from '@langchain/langgraph-sdk';
+import { AgentCaller, toMessage } from '../support/a2a';
 import { Gantry } from '../support/gantry';
+import { connectMcp, ERAS, postMcp } from '../support/mcp';
+import { runPython } from '../support/python';
 import { waitFor } from '../support/wait-for';
 
 const GRAPHS = join(__dirname, '..', 'support', 'auth', 'langgraph.json');
@@ -323,6 +324,93 @@ describe('the custom auth of langgraph.json', () => {
     expect([own.status, other.status]).toEqual([200, 404]);
   });
 
+  describe('agents and tools', () => {
+    it('are whose the assistant is, and a task is whose the thread is', async () => {
+      const { assistant_id } = await alice.assistants.create({ graphId: 'whoami', name: 'Mine' });
+      const shared = await as('auditor').assistants.create({ graphId: 'whoami', name: 'Auditor' });
+      const agent = (name: string, id = assistant_id): AgentCaller =>
+        new AgentCaller(gantry.url, id, { 'a2a-version': '1.0', authorization: `Bearer ${name}` });
+      const nobody = await new AgentCaller(gantry.url, assistant_id).post('{}');
+      expect(nobody.status).toBe(401);
+      expect((await new AgentCaller(gantry.url, assistant_id, { 'x-api-key': API_KEY }).post('{}')).status).toBe(401);
+      expect((await agent('bob').post(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ListTasks' }))).status).toBe(
+        404,
+      );
+
+      const { thread_id } = await alice.threads.create();
+      const task = await agent('alice').send([{ data: { said: 'hi' } }], { contextId: thread_id });
+      expect(JSON.stringify(task.artifacts)).toContain('"identity":"alice"');
+      expect((await agent('alice').get(task.id)).status.state).toBe('TASK_STATE_COMPLETED');
+      const listed = await agent('alice').result<{ tasks: { id: string }[] }>('ListTasks', { contextId: thread_id });
+      expect(listed.tasks.map(({ id }) => id)).toEqual([task.id]);
+
+      // Another's thread is no context, whichever agent is asked.
+      const stranger = agent('auditor', shared.assistant_id);
+      const refused = await stranger.call(
+        'SendMessage',
+        toMessage([{ data: { said: 'hi' } }], { contextId: thread_id }),
+      );
+      expect(refused.error?.code).toBe(-32_602);
+    }, 120_000);
+
+    it('keep the tasks of one user from another who may use the same agent', async () => {
+      const { assistant_id } = await alice.assistants.create({ graphId: 'whoami', name: 'Lent' });
+      // What only an operator can do here: the assistant is bob's as well, the task stays alice's.
+      const { thread_id } = await alice.threads.create();
+      const caller = (name: string): AgentCaller =>
+        new AgentCaller(gantry.url, assistant_id, { 'a2a-version': '1.0', authorization: `Bearer ${name}` });
+      const { id } = await caller('alice').send([{ data: { said: 'hi' } }], { contextId: thread_id });
+      await gantry.sql.query(`UPDATE assistants SET metadata = metadata || '{"owner":"bob"}' WHERE assistant_id = $1`, [
+        assistant_id,
+      ]);
+      const bobs = caller('bob');
+      for (const [method, params] of [
+        ['GetTask', { id }],
+        ['CancelTask', { id }],
+        ['SubscribeToTask', { id }],
+        ['ListTaskPushNotificationConfigs', { taskId: id }],
+      ] as const) {
+        expect([method, await bobs.code(method, params)]).toEqual([method, -32_001]);
+      }
+      expect(await bobs.result('ListTasks', {})).toMatchObject({ tasks: [], totalSize: 0 });
+    }, 120_000);
+
+    it.each(ERAS)(
+      'are tools to their owner alone, in %s',
+      async (era) => {
+        const { name } = await alice.assistants.create({ graphId: 'whoami', name: `Tool ${era}` });
+        const connect = (user: string) => connectMcp(gantry.url, { era, headers: { authorization: `Bearer ${user}` } });
+        const [hers, his] = await Promise.all([connect('alice'), connect('bob')]);
+        try {
+          const tool = (await hers.listTools()).tools.find(({ title }) => title === name)!;
+          expect((await his.listTools()).tools.map(({ title }) => title)).not.toContain(name);
+          const called = await hers.callTool({ name: tool.name, arguments: { said: 'hi' } });
+          expect(JSON.stringify(called.structuredContent)).toContain('"identity":"alice"');
+          await expect(his.callTool({ name: tool.name, arguments: { said: 'hi' } })).rejects.toThrow(
+            /nknown|not found/,
+          );
+        } finally {
+          await Promise.all([hers.close(), his.close()]);
+        }
+        await expect(connectMcp(gantry.url, { era, headers: { 'x-api-key': API_KEY } })).rejects.toThrow();
+      },
+      120_000,
+    );
+
+    it('hold a session of MCP to the user whose it is', async () => {
+      const begin = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+      const { headers } = await postMcp(
+        gantry.url,
+        { jsonrpc: '2.0', id: 1, method: 'initialize', params: begin },
+        { authorization: 'Bearer alice' },
+      );
+      const session = { 'mcp-session-id': headers.get('mcp-session-id')!, 'mcp-protocol-version': '2025-11-25' };
+      const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+      expect((await postMcp(gantry.url, list, { ...session, authorization: 'Bearer alice' })).status).toBe(200);
+      expect((await postMcp(gantry.url, list, { ...session, authorization: 'Bearer bob' })).status).toBe(404);
+    });
+  });
+
   it('is told to clients in the description of the API', async () => {
     const document = (await (await fetch(`${gantry.url}/openapi.json`)).json()) as {
       components: { securitySchemes: object };
@@ -349,8 +437,7 @@ describe('the custom auth of langgraph.json', () => {
   });
 
   it('serves the public Python client', async () => {
-    const { stdout } = await promisify(execFile)(process.env.GANTRY_TEST_PYTHON!, [SCRIPT, gantry.url]);
-    expect(JSON.parse(stdout)).toEqual({
+    expect(JSON.parse(await runPython([SCRIPT, gantry.url]))).toEqual({
       nobody: 401,
       owner: 'alice',
       user: 'alice',
