@@ -77,7 +77,9 @@ describe('MCP with authentication on', () => {
 
   it('does not take the question of another tenant for answered, by whatever state of it', async () => {
     const state = { runId: uuidv7(), tool: 'ask' };
-    const context = { http: { authInfo: { clientId: tenants.a, token: '', scopes: [] } } } as unknown as ServerContext;
+    const context = {
+      http: { authInfo: { clientId: tenants.a, token: '', scopes: [], extra: { owner: tenants.a } } },
+    } as unknown as ServerContext;
     const requestState = await api.app.get(McpCallsService, { strict: false }).states.mint(state, context);
     const answering = async (key: string) => {
       const _meta = {

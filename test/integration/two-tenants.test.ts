@@ -111,6 +111,10 @@ const CASES: Record<string, Case | Case[]> = {
     hidden(({ marker }) => ({ body: { values: { done: [marker] } } }), empty),
   ],
   'POST /threads/count': hidden(byMarker, empty),
+  'POST /threads/prune': (['delete', 'keep_latest'] as const).map((strategy) =>
+    // Not tried by the owner: the thread is needed.
+    hidden(({ thread_id }) => ({ body: { thread_ids: [thread_id], strategy } }), { status: 200, isVisible: false }),
+  ),
   'GET /threads/{thread_id}': hidden(),
   'PATCH /threads/{thread_id}': hidden(body({ metadata: { marker: 'mine' } })),
   'DELETE /threads/{thread_id}': hidden(),
