@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { INestApplicationContext } from '@nestjs/common';
 import { getDataSourceToken } from '@nestjs/typeorm';
+import type { VersioningBehavior } from '@temporalio/common';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
 import { CronActivityProvider } from '../activities/cron.activities';
 import { ExportActivityProvider } from '../activities/export.activities';
@@ -20,6 +21,7 @@ import { ThreadRetentionSweep } from '../src/threads/thread-retention.sweep';
 import { StoreExpirySweep } from '../src/store/store-expiry.sweep';
 import { Sweeper } from '../src/sweeps/sweeper';
 import { telemetry } from '../src/telemetry/telemetry';
+import { WorkerDeployment } from '../src/temporal/worker-deployment';
 import { TracePartitionSweep } from '../src/traces/trace-partition-sweep';
 import { DeliverySweep } from '../src/webhooks/delivery-sweep';
 import { EXPORT_PARTITIONS_QUEUE } from '../workflows/contracts/export.contract';
@@ -47,10 +49,13 @@ async function workflowSource(): Promise<WorkflowSource> {
 
 /** The Temporal workers of a process, one per task queue, and the sweeps; started and drained together. */
 export class WorkerProcess {
+  private readonly stopping = new AbortController();
+
   private constructor(
     private readonly connection: NativeConnection,
     private readonly workers: Worker[],
     private readonly sweeper: Sweeper,
+    private readonly deployment: WorkerDeployment,
     private readonly handBack: () => void,
     private readonly handBackAfterMs: number,
   ) {}
@@ -64,10 +69,29 @@ export class WorkerProcess {
       shutdownGraceTime: config.handBackAfterMs + config.shutdownGraceMs,
       shutdownForceTime: config.handBackAfterMs + config.shutdownGraceMs + 5_000,
     };
-    const shared: Omit<WorkerOptions, 'taskQueue'> = { ...activityWorker, ...(await workflowSource()) };
+    const deployment = app.get(WorkerDeployment, { strict: false });
+    // A run stays with the code that it began on; everything else is told by replay tests to go on with any.
+    const versioned = (
+      defaultVersioningBehavior: VersioningBehavior,
+    ): Pick<WorkerOptions, 'workerDeploymentOptions'> =>
+      deployment.version
+        ? {
+            workerDeploymentOptions: {
+              version: deployment.version,
+              useWorkerVersioning: true,
+              defaultVersioningBehavior,
+            },
+          }
+        : {};
+    const shared: Omit<WorkerOptions, 'taskQueue'> = {
+      ...activityWorker,
+      ...(await workflowSource()),
+      ...versioned('AUTO_UPGRADE'),
+    };
     const workers = await Promise.all([
       Worker.create({
         ...shared,
+        ...versioned('PINNED'),
         taskQueue: RUNS_QUEUE,
         activities: app.get(RunActivityProvider).activities(),
         maxConcurrentActivityTaskExecutions: config.runsPerWorker,
@@ -83,6 +107,7 @@ export class WorkerProcess {
       // A cancellation is heard with the answer to a heartbeat, so partitions send theirs every second.
       Worker.create({
         ...activityWorker,
+        ...versioned('AUTO_UPGRADE'),
         taskQueue: EXPORT_PARTITIONS_QUEUE,
         activities: app.get(ExportActivityProvider).activities(),
         maxConcurrentActivityTaskExecutions: config.exports.partitionsPerWorker,
@@ -124,7 +149,7 @@ export class WorkerProcess {
       config.sweepIntervalMs,
     );
     const handBack = (): void => app.get(RunExecutor).handBackAll();
-    return new WorkerProcess(connection, workers, sweeper, handBack, config.handBackAfterMs);
+    return new WorkerProcess(connection, workers, sweeper, deployment, handBack, config.handBackAfterMs);
   }
 
   /** Whether every queue is polled: from the start on until the shutdown. */
@@ -136,7 +161,8 @@ export class WorkerProcess {
   async run(): Promise<void> {
     this.sweeper.start();
     try {
-      await Promise.all(this.workers.map((worker) => worker.run()));
+      const running = this.workers.map((worker) => worker.run());
+      await Promise.all([...running, this.deployment.begin(this.stopping.signal)]);
     } finally {
       await this.sweeper.stop();
       await this.connection.close();
@@ -148,6 +174,7 @@ export class WorkerProcess {
    * code that they began on; then they are given away at their next checkpoint.
    */
   shutdown(): void {
+    this.stopping.abort();
     if (this.handBackAfterMs > 0) setTimeout(this.handBack, this.handBackAfterMs).unref();
     else this.handBack();
     for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();

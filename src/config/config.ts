@@ -69,6 +69,10 @@ const environmentSchema = z.object({
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be up to 100 letters, digits, dots, dashes, underscores')
     .optional(),
   LANGGRAPH_THREAD_TTL: threadTtl.optional(),
+  GANTRY_WORKER_DEPLOYMENT: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/, 'must be up to 100 letters, digits, dashes, underscores')
+    .optional(),
   GANTRY_AUTH: flag.default(false),
   GANTRY_API_KEY: z.string().min(16, 'must have 16 characters or more').optional(),
   GANTRY_INTERNAL_KEY: z.string().min(16, 'must have 16 characters or more').optional(),
@@ -267,6 +271,10 @@ export class AppConfig {
   /** What the operator calls this state of the graphs' code, such as a commit; undefined: a hash of the code. */
   get revision(): string | undefined {
     return this.env.GANTRY_REVISION;
+  }
+  /** Name of the Worker Deployment of Temporal whose versions the workers are; undefined: they are not versioned. */
+  get workerDeployment(): string | undefined {
+    return this.env.GANTRY_WORKER_DEPLOYMENT;
   }
   get authEnabled(): boolean {
     return this.env.GANTRY_AUTH;

@@ -6,6 +6,7 @@ import { GraphsModule } from '../graphs/graphs.module';
 import { EventWritingModule } from '../streams/streams.module';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { TemporalModule } from '../temporal/temporal.module';
+import { WorkerDeployment } from '../temporal/worker-deployment';
 import { ThreadEntity } from '../threads/thread.entity';
 import { ThreadExpiryRepository } from '../threads/thread-expiry.repository';
 import { ThreadExpiryScheduleSweep } from '../threads/thread-expiry-schedule.sweep';
@@ -35,6 +36,7 @@ import { RunMetrics } from './run.metrics';
   ],
   providers: [
     RunLifecycleRepository,
+    WorkerDeployment,
     RunExecutor,
     RunHeaders,
     RunMetrics,

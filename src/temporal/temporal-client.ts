@@ -204,6 +204,31 @@ export class TemporalClient implements OnModuleDestroy {
     return new Set(recent.map(({ identity }) => identity)).size;
   }
 
+  /**
+   * The build id of a Worker Deployment's current version; undefined when there is none.
+   * Rejects while the server doesn't know the deployment, which it does from its workers' first polls on.
+   */
+  async currentVersion(deploymentName: string): Promise<string | undefined> {
+    const { workerDeploymentInfo } = await this.inTime(() =>
+      this.connection.workflowService.describeWorkerDeployment({
+        namespace: this.client.options.namespace,
+        deploymentName,
+      }),
+    );
+    return workerDeploymentInfo?.routingConfig?.currentDeploymentVersion?.buildId ?? undefined;
+  }
+
+  /** New work goes to workers of this version from here on. Rejects while none of them has polled. */
+  async setCurrentVersion(deploymentName: string, buildId: string): Promise<void> {
+    await this.inTime(() =>
+      this.connection.workflowService.setWorkerDeploymentCurrentVersion({
+        namespace: this.client.options.namespace,
+        deploymentName,
+        buildId,
+      }),
+    );
+  }
+
   /** Rejects when the server can't be reached within the time. */
   async check(timeoutMs: number): Promise<void> {
     await this.connection.withDeadline(Date.now() + timeoutMs, () => this.connection.ensureConnected());

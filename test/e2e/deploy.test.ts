@@ -71,6 +71,37 @@ describe('a deploy over running and waiting runs', () => {
     expect(await revision(second)).toMatchObject({ revision_id: 'b' });
   }, 120_000);
 
+  it('keeps a run on the version that it began on where workers are versioned, also over a stop of its worker', async () => {
+    const versioned = { GANTRY_WORKER_DEPLOYMENT: 'gantry' };
+    // The first version of a deployment makes itself the current one.
+    const old = await gantry.startWorker(ofRevision('a', versioned));
+    const first = await begin('changing', { nap_ms: 2_000 });
+    await waitFor('the first step', async () => (await stepsOf(first.threadId)).length === 1, 30_000);
+    const fresh = await gantry.startWorker(ofRevision('b', versioned));
+    await waitFor('the way to promote', () => fresh.output.includes('--build-id 0.1.0-b'), 30_000);
+    const { connection, options } = gantry.temporal;
+    await waitFor('the new version to be current', () =>
+      connection.workflowService
+        .setWorkerDeploymentCurrentVersion({
+          namespace: options.namespace,
+          deploymentName: 'gantry',
+          buildId: '0.1.0-b',
+        })
+        .then(
+          () => true,
+          () => false,
+        ),
+    );
+    // Handed back, it waits for a worker of its own version.
+    await gantry.killWorker('SIGTERM', old);
+    const second = await begin('changing', { nap_ms: 0 });
+    await gantry.client().runs.join(second.threadId, second.runId);
+    expect(await stepsOf(second.threadId)).toEqual(['b:one', 'b:two', 'b:three']);
+    await gantry.startWorker(ofRevision('a', versioned));
+    await gantry.client().runs.join(first.threadId, first.runId);
+    expect(await stepsOf(first.threadId)).toEqual(['a:one', 'a:two', 'a:three']);
+  }, 180_000);
+
   it('hands a run over at a checkpoint otherwise: the new code goes on behind what the old code did', async () => {
     const old = await gantry.startWorker(ofRevision('a'));
     const run = await begin('changing', { nap_ms: 3_000 });
