@@ -151,13 +151,13 @@ describe('the wire', () => {
   });
 
   it('tells the true total of a search, and the next page only when there is one', async () => {
-    const first = await post('/assistants/search', { limit: 2 });
-    expect(await first.json()).toHaveLength(2);
-    expect(first.headers.get('x-pagination-total')).toBe('3');
-    expect(first.headers.get('x-pagination-next')).toBe('2');
-    const last = await post('/assistants/search', { limit: 2, offset: 2 });
+    const first = await post('/assistants/search', { limit: 3 });
+    expect(await first.json()).toHaveLength(3);
+    expect(first.headers.get('x-pagination-total')).toBe('4');
+    expect(first.headers.get('x-pagination-next')).toBe('3');
+    const last = await post('/assistants/search', { limit: 3, offset: 3 });
     expect(await last.json()).toHaveLength(1);
-    expect(last.headers.get('x-pagination-total')).toBe('3');
+    expect(last.headers.get('x-pagination-total')).toBe('4');
     expect(last.headers.get('x-pagination-next')).toBeNull();
   });
 
