@@ -155,11 +155,11 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     signal: AbortSignal,
     onNode: (node: string) => void,
   ): Promise<GraphOutcome> {
-    const told = before ? await this.log.toldOf(run.runId) : {};
+    const told = before ? await this.log.toldOf(run.runId) : { updates: {}, facts: [] };
     let seq = nextSeq;
     const append = (batch: RunEventMessage[]): Promise<void> => {
       const { tenantId, runId, attempt } = run;
-      const events = batch.map(({ event, data }) => ({ tenantId, runId, attempt, seq: seq++, event, data }));
+      const events = batch.map((message) => ({ tenantId, runId, attempt, seq: seq++, ...message }));
       return this.events.append(runId, events);
     };
     let lastWrite = append([{ event: 'metadata', data: JSON.stringify({ run_id: run.runId, attempt: run.attempt }) }]);

@@ -8,6 +8,16 @@ export interface NewRunEvent extends RunEvent {
   runId: string;
   /** The fencing token of the attempt that made the event. */
   attempt: number;
+  /** Id of the task or checkpoint that the event tells of; a repeated attempt tells what is missing. */
+  fact?: string;
+}
+
+/** What a run's log holds, as far as another attempt might tell it again. */
+export interface ToldEvents {
+  /** JSON texts of the newest `updates`, by the event's name. */
+  updates: Record<string, string[]>;
+  /** `<event> <fact>`, of the newest. */
+  facts: string[];
 }
 
 export interface EventQuery {
@@ -20,7 +30,9 @@ export interface EventQuery {
 const PAGE = 200;
 
 /** Results of nodes beside a lost one: more than this ran at once in hardly any graph. */
-const TOLD = 100;
+const TOLD_UPDATES = 100;
+/** The ends of as many tasks may be in one step. */
+const TOLD_FACTS = 10_000;
 
 /** The log of run events in Postgres: `(run_id, seq)`, partitioned by the run's day. */
 @Injectable()
@@ -36,36 +48,47 @@ export class EventLogRepository {
     const column = <K extends keyof NewRunEvent>(key: K): NewRunEvent[K][] => events.map((event) => event[key]);
     const [{ held }]: [{ held: string[] }] = await this.database.query(
       `WITH input AS (
-         SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[], $4::uuid[], $5::text[], $6::text[])
-           AS input (run_id, attempt, seq, tenant_id, event, data)
+         SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[], $4::uuid[], $5::text[], $6::text[], $7::text[])
+           AS input (run_id, attempt, seq, tenant_id, event, data, fact)
        ), held AS MATERIALIZED (
          SELECT run_id, attempt FROM runs
          WHERE (run_id, attempt) IN (SELECT run_id, attempt FROM input) AND status = 'running'
          FOR SHARE
        ), written AS (
-         INSERT INTO run_events (run_id, seq, tenant_id, event, data)
-         SELECT run_id, seq, tenant_id, event, data FROM input JOIN held USING (run_id, attempt)
+         INSERT INTO run_events (run_id, seq, tenant_id, event, data, fact)
+         SELECT run_id, seq, tenant_id, event, data, fact FROM input JOIN held USING (run_id, attempt)
        )
        SELECT coalesce(array_agg(run_id), '{}') AS held,
               pg_notify('${RUN_EVENTS_CHANNEL}', coalesce(string_agg(run_id::text, ','), ''))
        FROM held`,
-      [column('runId'), column('attempt'), column('seq'), column('tenantId'), column('event'), column('data')],
+      [
+        ...[column('runId'), column('attempt'), column('seq'), column('tenantId')],
+        ...[column('event'), column('data'), column('fact')],
+      ],
     );
     return new Set(held);
   }
 
-  /** What a repeated attempt might tell again: the newest `updates` of a run, and the last `values` of each graph. */
-  async toldOf(runId: string): Promise<Record<string, string[]>> {
-    const rows: { event: string; data: string[] }[] = await this.database.query(
-      `SELECT event, array_agg(data) AS data FROM (
-         (SELECT event, data FROM run_events WHERE run_id = $1 AND event LIKE 'updates%' ORDER BY seq DESC LIMIT ${TOLD})
-         UNION ALL
-         (SELECT DISTINCT ON (event) event, data FROM run_events WHERE run_id = $1 AND event LIKE 'values%'
-          ORDER BY event, seq DESC)
-       ) AS told GROUP BY event`,
-      [runId],
-    );
-    return Object.fromEntries(rows.map(({ event, data }) => [event, data]));
+  /** What a repeated attempt needs to tell each thing once: the newest `updates` of a run, and the facts told of it. */
+  async toldOf(runId: string): Promise<ToldEvents> {
+    const [updates, facts] = await Promise.all([
+      this.database.query<{ event: string; data: string[] }[]>(
+        `SELECT event, array_agg(data) AS data FROM (
+           SELECT event, data FROM run_events WHERE run_id = $1 AND event LIKE 'updates%'
+           ORDER BY seq DESC LIMIT ${TOLD_UPDATES}
+         ) AS newest GROUP BY event`,
+        [runId],
+      ),
+      this.database.query<{ told: string }[]>(
+        `SELECT event || ' ' || fact AS told FROM run_events WHERE run_id = $1 AND fact IS NOT NULL
+         ORDER BY seq DESC LIMIT ${TOLD_FACTS}`,
+        [runId],
+      ),
+    ]);
+    return {
+      updates: Object.fromEntries(updates.map(({ event, data }) => [event, data])),
+      facts: facts.map(({ told }) => told),
+    };
   }
 
   /** The next page of each asked run, in one query. */

@@ -129,6 +129,43 @@ describe('SIGKILL in the middle of a ten-node graph', () => {
     expect((await gantry.ledger.of(run)).map(({ node }) => node).sort()).toEqual(['quick', 'slow', 'slow']);
   }, 90_000);
 
+  it('of the worker before it told of finished nodes: the next one tells of them, once and in order', async () => {
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, 'ten', {
+      input: { step_ms: STEP_MS },
+      streamMode: ['updates', 'values', 'tasks'],
+    });
+    const open = SseReader.get(`${gantry.url}/threads/${thread}/runs/${run}/stream`).then((reader) => reader.rest());
+    await untilNode(run, 2);
+    // Checkpoints are written on, events wait for the lock, and die with the worker that asked for it.
+    const lock = await gantry.sql.connect();
+    try {
+      await lock.query('BEGIN; LOCK TABLE run_events IN SHARE MODE');
+      await untilNode(run, 6);
+      await gantry.killWorker('SIGKILL');
+      const { rows } = await lock.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'run_events'::regclass AND NOT granted`,
+      );
+      expect(rows.length).toBeGreaterThan(0);
+    } finally {
+      await lock.query('ROLLBACK');
+      lock.release();
+    }
+    await gantry.startWorker();
+    const events = await open;
+    expectNoGaps(events);
+    expect(updatedNodes(events)).toEqual(NODES);
+    const values = events
+      .filter(({ event }) => event === 'values')
+      .map(({ data }) => (data as { done: string[] }).done);
+    expect(values).toEqual([[], ...NODES.map((_, index) => NODES.slice(0, index + 1))]);
+    const ends = events.flatMap(({ event, data }) =>
+      event === 'tasks' && 'result' in (data as object) ? [(data as { name: string }).name] : [],
+    );
+    expect(ends).toEqual(NODES);
+    await expectEachNodeOnce(run);
+  }, 90_000);
+
   it('of the worker while runs wait behind: each of them is run, in order', async () => {
     const { thread, run } = await startRun();
     const waiting = [];

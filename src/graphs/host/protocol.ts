@@ -80,7 +80,7 @@ export interface ExecuteRequest {
   metadata: Record<string, unknown>;
   /** The attempt before this one stopped behind a checkpoint of its own will: no node of it is in doubt. */
   handedBack: boolean;
-  /** What earlier attempts told of the run, to be told once: JSON texts of `updates`, and the last `values`. */
+  /** What earlier attempts told of the run, to be told once. */
   told: ToldEvents;
   /** Of the request that made the run; they win over the body's `configurable`. */
   headers: Record<string, string>;
@@ -88,13 +88,20 @@ export interface ExecuteRequest {
   onUnknown: OnUnknown;
 }
 
-/** The newest events of a run's log, by their names (`updates`, `values|node:task`). */
-export type ToldEvents = Record<string, string[]>;
+/** What a run's log holds already. */
+export interface ToldEvents {
+  /** JSON texts of the newest `updates`, by the event's name (`updates`, `updates|node:task`). */
+  updates: Record<string, string[]>;
+  /** The newest facts that were told, each behind the name of its event: `values <checkpoint id>`. */
+  facts: string[];
+}
 
 export interface RunEventMessage {
   event: string;
   /** JSON text. */
   data: string;
+  /** What the event tells for good, once it is committed: the id of the task that ended, or of the checkpoint. */
+  fact?: string;
 }
 
 export interface RunError {

@@ -14,6 +14,7 @@ import { RunStore } from './run-store';
 import type { RunTracer } from './run-tracer';
 import { toFinalState } from './thread-state';
 import { withoutTold } from './told-events';
+import { untoldSteps } from './untold-steps';
 import { toWireJson } from './wire-json';
 
 /** Graphs of this length of path are loops that nobody meant; the library's own default is 25. */
@@ -62,6 +63,7 @@ export async function* runGraph(
     if (unknown.length > 0 && request.onUnknown === 'interrupt')
       return await stopBeforeUnknown(graph, request, config, unknown);
     config.configurable!.unknown_outcome_tasks = unknown.map(({ id }) => id);
+    if (resuming) yield* await untoldSteps(graph, config, request);
     const input = resuming ? null : await runInput(graph, config, request);
     if (input === null || kwargs.command) await refuseMissingNodes(graph, saver, request);
     const events = streamRun(graph, input, config, kwargs, { onNode, progress, written: () => saver.written() });

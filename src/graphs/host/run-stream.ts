@@ -1,12 +1,10 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { BaseMessage, AIMessageChunk } from '@langchain/core/messages';
+import { ChunkFacts, type Chunk, type ChunkWithFact, type LibraryMode } from './chunk-facts';
 import { publicChunk } from './checkpoint-event';
 import type { AnyGraph } from './graph-loader';
 import type { RunEventMessage, RunKwargs, StreamMode } from './protocol';
 import { toWireJson } from './wire-json';
-
-/** LangGraph's own modes; `messages` of the API is derived from its tuples and values, `events` is another method. */
-type LibraryMode = 'values' | 'updates' | 'messages' | 'custom' | 'debug' | 'tasks' | 'checkpoints';
 
 /** What the library must be asked for, so that the client's modes can be told. */
 function libraryModes(asked: StreamMode[]): LibraryMode[] {
@@ -17,10 +15,10 @@ function libraryModes(asked: StreamMode[]): LibraryMode[] {
     else if (mode === 'messages') modes.add('messages').add('values');
     else if (mode !== 'events') modes.add(mode);
   }
+  // They tell which checkpoint the values are of.
+  if (modes.has('values')) modes.add('checkpoints');
   return [...modes];
 }
-
-type Chunk = [namespace: string[], mode: LibraryMode, data: unknown];
 
 export type StreamConfig = RunnableConfig & Record<string, unknown>;
 
@@ -72,25 +70,39 @@ export async function* streamRun(
   const asked = new Set(kwargs.stream_mode);
   const options = { ...config, streamMode: libraryModes(kwargs.stream_mode), subgraphs: true };
   const messages = new MessageAssembler();
+  const facts = new ChunkFacts();
+  function* name(chunks: Iterable<ChunkWithFact>): Generator<RunEventMessage> {
+    for (const { chunk, fact } of chunks) {
+      for (const message of translateChunk(chunk, asked, kwargs, messages, onNode)) {
+        yield fact === undefined ? message : { ...message, fact };
+      }
+    }
+  }
   async function* translate(chunk: Chunk): AsyncGenerator<RunEventMessage> {
     // Tokens and a node's own words come before its end; everything else tells of an end, which has to be a fact first.
     if (chunk[1] !== 'messages' && chunk[1] !== 'custom') await written();
-    yield* translateChunk(chunk, asked, kwargs, messages, onNode);
+    yield* name(facts.next(chunk));
   }
 
-  if (!asked.has('events')) {
-    for await (const chunk of progress.read(await graph.stream(input, options))) {
-      yield* translate(chunk as unknown as Chunk);
+  try {
+    if (!asked.has('events')) {
+      for await (const chunk of progress.read(await graph.stream(input, options))) {
+        yield* translate(chunk as unknown as Chunk);
+      }
+    } else {
+      const events = graph.streamEvents(input, { ...options, version: 'v2' });
+      for await (const event of progress.read(events)) {
+        const isRoot = event.event === 'on_chain_stream' && event.run_id === config.runId;
+        if (isRoot) yield* translate(event.data.chunk as Chunk);
+        if (event.event.endsWith('_end')) await written();
+        if (!event.tags?.includes('langsmith:hidden')) yield { event: 'events', data: toWireJson(event, true) };
+      }
     }
-    return;
+  } catch (error) {
+    yield* name(facts.rest());
+    throw error;
   }
-  const events = graph.streamEvents(input, { ...options, version: 'v2' });
-  for await (const event of progress.read(events)) {
-    const isRoot = event.event === 'on_chain_stream' && event.run_id === config.runId;
-    if (isRoot) yield* translate(event.data.chunk as Chunk);
-    if (event.event.endsWith('_end')) await written();
-    if (!event.tags?.includes('langsmith:hidden')) yield { event: 'events', data: toWireJson(event, true) };
-  }
+  yield* name(facts.rest());
 }
 
 function* translateChunk(

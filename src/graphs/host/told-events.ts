@@ -2,26 +2,24 @@ import type { RunEventMessage, ToldEvents } from './protocol';
 
 /**
  * The events of a repeated attempt without those that an earlier one has told already: LangGraph begins again by
- * repeating the state of the checkpoint (`values`) and the results of finished nodes beside the lost one (`updates`,
- * marked as cached).
+ * repeating the state of the checkpoint (`values`, and its messages) and the results of finished nodes beside the lost one
+ * (`updates`, marked as cached).
  */
 export async function* withoutTold<T>(
   events: AsyncGenerator<RunEventMessage, T>,
   told: ToldEvents,
 ): AsyncGenerator<RunEventMessage, T> {
-  const isBegun = new Set<string>();
+  const facts = new Set(told.facts);
   for (;;) {
     const step = await events.next();
     if (step.done) return step.value;
     const message = step.value;
     const kind = message.event.split('|', 1)[0];
-    if (kind === 'values') {
-      const isFirst = !isBegun.has(message.event);
-      isBegun.add(message.event);
-      if (isFirst && told[message.event]?.includes(message.data)) continue;
+    if (kind === 'values' || kind === 'messages/complete') {
+      if (facts.has(`${message.event} ${message.fact}`)) continue;
     } else if (kind === 'updates') {
       const data = withoutCacheMark(message.data);
-      if (data !== undefined && told[message.event]?.includes(data)) continue;
+      if (data !== undefined && told.updates[message.event]?.includes(data)) continue;
       if (data !== undefined) message.data = data;
     }
     yield message;

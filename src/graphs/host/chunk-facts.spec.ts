@@ -1,0 +1,56 @@
+import { ChunkFacts, type Chunk } from './chunk-facts';
+
+const checkpoint = (id: string) => ({ config: { configurable: { checkpoint_id: id } } });
+const ended = (id: string) => ({ id, name: 'node', result: {}, interrupts: [] });
+
+function told(chunks: Chunk[]): [mode: string, fact: string | undefined][] {
+  const facts = new ChunkFacts();
+  const found = [...chunks.flatMap((chunk) => [...facts.next(chunk)]), ...facts.rest()];
+  return found.map(({ chunk, fact }) => [chunk[1], fact]);
+}
+
+describe('ChunkFacts', () => {
+  it('names values by the checkpoint behind them, and updates by the end of their task', () => {
+    const chunks: Chunk[] = [
+      [[], 'values', {}],
+      [[], 'checkpoints', checkpoint('c1')],
+      [[], 'tasks', { id: 't1', input: {} }],
+      [[], 'updates', { node: {} }],
+      [[], 'tasks', ended('t1')],
+    ];
+    expect(told(chunks)).toEqual([
+      ['values', 'c1'],
+      ['checkpoints', undefined],
+      ['tasks', undefined],
+      ['updates', 't1'],
+      ['tasks', 't1'],
+    ]);
+  });
+
+  it('keeps nested graphs apart that speak in between', () => {
+    const nested = ['child:1'];
+    const chunks: Chunk[] = [
+      [[], 'values', {}],
+      [nested, 'values', {}],
+      [[], 'checkpoints', checkpoint('root')],
+      [nested, 'checkpoints', checkpoint('nested')],
+    ];
+    expect(told(chunks).filter(([mode]) => mode === 'values')).toEqual([
+      ['values', 'root'],
+      ['values', 'nested'],
+    ]);
+  });
+
+  it('holds back neither questions nor what an earlier attempt computed, and nothing for good', () => {
+    const chunks: Chunk[] = [
+      [[], 'updates', { node: {}, __metadata__: { cached: true } }],
+      [[], 'updates', { __interrupt__: [] }],
+      [[], 'values', { __interrupt__: [] }],
+    ];
+    expect(told(chunks)).toEqual([
+      ['updates', undefined],
+      ['updates', undefined],
+      ['values', undefined],
+    ]);
+  });
+});

@@ -1,0 +1,59 @@
+/** LangGraph's own modes; `messages` of the API is derived from its tuples and values, `events` is another method. */
+export type LibraryMode = 'values' | 'updates' | 'messages' | 'custom' | 'debug' | 'tasks' | 'checkpoints';
+
+/** What the library streams. */
+export type Chunk = [namespace: string[], mode: LibraryMode, data: unknown];
+
+/** A chunk of the library's stream, with the id of what it tells for good where there is such a thing. */
+export interface ChunkWithFact {
+  chunk: Chunk;
+  fact?: string;
+}
+
+/**
+ * Finds what `values` and `updates` are of, which they don't say themselves: the library sends the checkpoint right behind
+ * its `values`, and the task's end right behind its `updates`.
+ */
+export class ChunkFacts {
+  /** By namespace: nested graphs that run beside each other speak in between. */
+  private readonly held = new Map<string, Chunk>();
+
+  /** What can be told with this chunk: nothing yet, itself, or also the one that was held back for it. */
+  *next(chunk: Chunk): Generator<ChunkWithFact> {
+    const [path, mode, data] = chunk;
+    const namespace = path.join('|');
+    const held = this.held.get(namespace);
+    this.held.delete(namespace);
+    if (held) yield withFact(held, factBehind(held, chunk));
+    if (mode === 'values' || (mode === 'updates' && isComputed(data))) this.held.set(namespace, chunk);
+    else yield withFact(chunk, mode === 'tasks' && isTaskEnd(data) ? data.id : undefined);
+  }
+
+  /** What is still held back when the stream has ended, or has broken off. */
+  *rest(): Generator<ChunkWithFact> {
+    for (const chunk of this.held.values()) yield { chunk };
+    this.held.clear();
+  }
+}
+
+function withFact(chunk: Chunk, fact: string | undefined): ChunkWithFact {
+  return fact === undefined ? { chunk } : { chunk, fact };
+}
+
+function factBehind([, told]: Chunk, [, mode, data]: Chunk): string | undefined {
+  if (told === 'values') return mode === 'checkpoints' ? checkpointId(data) : undefined;
+  return mode === 'tasks' && isTaskEnd(data) ? data.id : undefined;
+}
+
+function checkpointId(checkpoint: unknown): string | undefined {
+  return (checkpoint as { config?: { configurable?: { checkpoint_id?: string } } }).config?.configurable?.checkpoint_id;
+}
+
+function isTaskEnd(data: unknown): data is { id: string } {
+  return typeof data === 'object' && data !== null && 'result' in data && 'id' in data;
+}
+
+/** Not one that asks a human, and not one that was computed by an earlier attempt: no end of a task follows these. */
+function isComputed(data: unknown): boolean {
+  return typeof data === 'object' && data !== null && !('__interrupt__' in data) && !('__metadata__' in data);
+}

@@ -1,0 +1,92 @@
+import type { StateSnapshot } from '@langchain/langgraph';
+import type { AnyGraph } from './graph-loader';
+import type { ExecuteRequest, RunEventMessage } from './protocol';
+import type { StreamConfig } from './run-stream';
+import { toWireJson } from './wire-json';
+
+type Task = StateSnapshot['tasks'][number];
+type Channels = string | string[];
+
+const TOLD_BY_STEP = ['values', 'updates', 'tasks'];
+
+/**
+ * What earlier attempts of the run committed and were killed before they told it: the `values` and `updates`, and the ends
+ * among the `tasks`, of steps that are finished, oldest first. The step that the run stands at is left out: LangGraph
+ * itself begins with it. So are nested graphs, and what no checkpoint keeps: tokens, `custom`, `events`.
+ */
+export async function untoldSteps(
+  graph: AnyGraph,
+  config: StreamConfig,
+  { runId, threadId, kwargs, told }: ExecuteRequest,
+): Promise<RunEventMessage[]> {
+  const facts = new Set(told.facts);
+  const asked = new Set<string>(kwargs.stream_mode);
+  if (!TOLD_BY_STEP.some((mode) => asked.has(mode))) return [];
+  const saver: unknown = config.configurable?.__pregel_checkpointer;
+  const untold: RunEventMessage[] = [];
+  let step: StateSnapshot = await graph.getState({
+    configurable: { thread_id: threadId, __pregel_checkpointer: saver },
+  });
+  while (step.parentConfig && isStepOf(step, runId)) {
+    const before: StateSnapshot = await graph.getState({
+      configurable: { ...step.parentConfig.configurable, __pregel_checkpointer: saver },
+    });
+    if (!isOf(before, runId)) break;
+    const tasks = before.tasks.filter(({ name, error }) => error === undefined && !isHidden(graph, name));
+    const events = [
+      ...(isStepOf(before, runId) ? valuesEvent(graph, before) : []),
+      ...tasks.flatMap((task) => endEvents(graph, task)),
+    ];
+    const missing = events.filter(({ event, fact }) => !facts.has(`${event} ${fact}`));
+    untold.unshift(...missing.filter(({ event }) => asked.has(event)));
+    // Events are told in order: before a step that was told of, nothing is missing.
+    if (missing.length < events.length) break;
+    step = before;
+  }
+  return untold;
+}
+
+const isOf = ({ metadata }: StateSnapshot, runId: string): boolean =>
+  (metadata as { run_id?: string } | undefined)?.run_id === runId;
+
+/** Whether nodes of the run made the checkpoint; others hold its input, or an edit. */
+const isStepOf = (snapshot: StateSnapshot, runId: string): boolean =>
+  isOf(snapshot, runId) && snapshot.metadata?.source === 'loop';
+
+function isHidden(graph: AnyGraph, node: string): boolean {
+  const { tags } = (graph.nodes as Record<string, { tags?: string[] } | undefined>)[node] ?? {};
+  return tags?.includes('langsmith:hidden') ?? false;
+}
+
+function valuesEvent(graph: AnyGraph, { values, config }: StateSnapshot): RunEventMessage[] {
+  const channels = graph.outputChannels as Channels;
+  const shown = Array.isArray(channels) ? pick(values as Record<string, unknown>, channels) : (values as unknown);
+  return [{ event: 'values', data: toWireJson(shown), fact: config.configurable?.checkpoint_id as string }];
+}
+
+/** A task of a finished step is finished, also when it wrote nothing that is shown. */
+function endEvents(graph: AnyGraph, { id, name, result }: Task): RunEventMessage[] {
+  const end = { id, name, result: result ?? {}, interrupts: [] };
+  return [
+    { event: 'updates', data: toWireJson({ [name]: updateOf(graph.outputChannels as Channels, result) }), fact: id },
+    { event: 'tasks', data: toWireJson(end), fact: id },
+  ];
+}
+
+/** The shape that the library gives a node's update: a list where the node wrote a channel several times. */
+function updateOf(channels: Channels, result: unknown): unknown {
+  if (!Array.isArray(channels)) return result;
+  const writes = pick((result ?? {}) as Record<string, unknown>, channels);
+  if (!Object.values(writes).some(isSeveral)) return writes;
+  return Object.entries(writes).flatMap(([channel, value]) =>
+    (isSeveral(value) ? value.$writes : [value]).map((write) => ({ [channel]: write })),
+  );
+}
+
+function isSeveral(value: unknown): value is { $writes: unknown[] } {
+  return typeof value === 'object' && value !== null && '$writes' in value && Array.isArray(value.$writes);
+}
+
+function pick(values: Record<string, unknown>, keys: string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([key]) => keys.includes(key)));
+}
