@@ -11,7 +11,8 @@ import { authRequestOf } from './custom/auth-request';
 import { CustomAuth } from './custom/custom-auth';
 import { type Entitlement, ENTITLEMENT } from './entitlements';
 import { EntitlementsService } from './entitlements.service';
-import { isSame } from './is-same';
+import { isSame } from '../crypto/is-same';
+import { headerOf } from '../http/header';
 import { RateLimiter } from './rate-limiter';
 import { ACCESS, Access, CUSTOM_AUTH, TenantId } from './tenant';
 import { TenantsService } from './tenants.service';
@@ -72,8 +73,8 @@ export class AuthGuard implements CanActivate, OnModuleInit {
   }
 
   private async resolve(request: FastifyRequest, access: Access | undefined): Promise<Caller> {
-    const asked = header(request, 'x-tenant-id')?.toLowerCase();
-    const key = header(request, 'x-api-key');
+    const asked = headerOf(request, 'x-tenant-id')?.toLowerCase();
+    const key = headerOf(request, 'x-api-key');
     if (access === 'operator') return this.operator(key);
     if (access === 'internal' && key !== undefined && asked !== undefined && isSame(key, this.config.internalKey)) {
       if (!isUuid(asked)) throw authErrors.otherTenant();
@@ -97,10 +98,10 @@ export class AuthGuard implements CanActivate, OnModuleInit {
   /** On these routes the module of langgraph.json says who it is; keys count only where langgraph.json lets them. */
   private async ofUser(request: FastifyRequest): Promise<Caller> {
     const { disableStudioAuth, allowApiKeys } = this.customAuth.source!;
-    const asked = header(request, 'x-tenant-id')?.toLowerCase();
-    const isStudio = !disableStudioAuth && header(request, 'x-auth-scheme') === 'langsmith';
-    const isKeyHolder = allowApiKeys && header(request, 'authorization') === undefined;
-    const key = header(request, 'x-api-key');
+    const asked = headerOf(request, 'x-tenant-id')?.toLowerCase();
+    const isStudio = !disableStudioAuth && headerOf(request, 'x-auth-scheme') === 'langsmith';
+    const isKeyHolder = allowApiKeys && headerOf(request, 'authorization') === undefined;
+    const key = headerOf(request, 'x-api-key');
     const calling = key === undefined ? undefined : this.apiKeys.internalCallerOf(key);
     if (calling?.user) {
       const { tenantId, user } = calling;
@@ -140,9 +141,4 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     if (!(await this.apiKeys.ownerOf(key))) throw authErrors.unknownKey();
     throw this.config.adminKey === undefined ? authErrors.adminOff() : authErrors.operatorOnly();
   }
-}
-
-function header(request: FastifyRequest, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value[0] : value;
 }

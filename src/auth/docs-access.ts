@@ -5,7 +5,8 @@ import { ApiKeysService } from './api-keys.service';
 import { authErrors } from './auth.errors';
 import { authRequestOf } from './custom/auth-request';
 import { CustomAuth } from './custom/custom-auth';
-import { isSame } from './is-same';
+import { isSame } from '../crypto/is-same';
+import { headerOf } from '../http/header';
 
 /**
  * Who may read the description of the API: off loopback, whoever may use it. A browser can't send a key of its own accord,
@@ -33,11 +34,6 @@ export class DocsAccess {
   private async opens(key: string): Promise<boolean> {
     return isSame(key, this.config.adminKey) || (await this.apiKeys.ownerOf(key)) !== undefined;
   }
-}
-
-function headerOf(request: FastifyRequest, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value[0] : value;
 }
 
 const isBasic = (authorization: string): boolean => /^basic /i.test(authorization);

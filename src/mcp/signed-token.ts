@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSame } from '../crypto/is-same';
 
 /** A claim that a client carries for us and can't change: visible ASCII, as the protocol wants its ids. */
 export function signToken(key: Buffer, claim: object): string {
@@ -15,9 +16,4 @@ export function readToken(key: Buffer, token: string): unknown {
 
 function signatureOf(key: Buffer, body: string): string {
   return createHmac('sha256', key).update(body).digest('base64url');
-}
-
-function isSame(given: string, expected: string): boolean {
-  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
