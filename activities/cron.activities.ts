@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { heartbeat } from '@temporalio/activity';
 import { CronFiringService } from '../src/crons/cron-firing.service';
-import type { CronActivities, FireCronInput, FireCronResult } from '../workflows/contracts/cron.contract';
+import type { CronActivities } from '../workflows/contracts/cron.contract';
+import { whileBeating } from './heartbeat';
 
 /** A third of the workflow's heartbeat timeout. */
 const HEARTBEAT_MS = 3_000;
@@ -12,15 +12,6 @@ export class CronActivityProvider {
   constructor(private readonly firing: CronFiringService) {}
 
   activities(): CronActivities {
-    return { fireCron: (input) => this.fireCron(input) };
-  }
-
-  private async fireCron(input: FireCronInput): Promise<FireCronResult> {
-    const beat = setInterval(() => heartbeat(), HEARTBEAT_MS);
-    try {
-      return await this.firing.fire(input);
-    } finally {
-      clearInterval(beat);
-    }
+    return { fireCron: (input) => whileBeating(HEARTBEAT_MS, () => this.firing.fire(input)) };
   }
 }

@@ -4,6 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { ExecutionBroken } from '../src/graphs/host/graph-thread-handle';
 import { RunExecutor } from '../src/runs/run-executor';
 import type { EndRunInput, ExecuteRunResult, RunActivities } from '../workflows/contracts/run.contract';
+import { whileBeating } from './heartbeat';
 
 /** The beat is this many times faster than the timeout, so that one late beat loses nothing. */
 const BEATS_PER_TIMEOUT = 4;
@@ -25,20 +26,23 @@ export class RunActivityProvider {
     // Independent of the graph, which runs in another thread: only a dead or frozen process stops beating.
     const timeoutMs = context.info.heartbeatTimeoutMs ?? 10_000;
     let node: string | undefined;
-    const beat = setInterval(() => context.heartbeat({ node }), timeoutMs / BEATS_PER_TIMEOUT);
     try {
-      return await this.executor.execute(runId, {
+      const execution = {
         signal: context.cancellationSignal,
         isCancelRequested: () => context.cancellationDetails?.cancelRequested ?? false,
         // Temporal UI shows it at the pending activity, with the next beat.
-        onNode: (name) => {
+        onNode: (name: string) => {
           node = name;
         },
-      });
+      };
+      const beatMs = timeoutMs / BEATS_PER_TIMEOUT;
+      return await whileBeating(
+        beatMs,
+        () => this.executor.execute(runId, execution),
+        () => ({ node }),
+      );
     } catch (error) {
       throw error instanceof ExecutionBroken ? brokenFailure(error) : error;
-    } finally {
-      clearInterval(beat);
     }
   }
 

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { ApplicationFailure, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { ApplicationFailure, cancellationSignal } from '@temporalio/activity';
 import { DeliveryAttemptsService } from '../src/webhooks/delivery-attempts.service';
 import {
   AttemptDeliveryInput,
   AttemptDeliveryResult,
   WebhookActivities,
 } from '../workflows/contracts/webhook.contract';
+import { whileBeating } from './heartbeat';
 
 /** A third of the workflow's heartbeat timeout. */
 const HEARTBEAT_MS = 3_000;
@@ -23,17 +24,14 @@ export class WebhookActivityProvider {
 
   private async attemptDelivery({ deliveryId, attempt }: AttemptDeliveryInput): Promise<AttemptDeliveryResult> {
     const signal = cancellationSignal();
-    const beat = setInterval(() => heartbeat(), HEARTBEAT_MS);
     try {
-      return await this.attempts.attempt(deliveryId, attempt, signal);
+      return await whileBeating(HEARTBEAT_MS, () => this.attempts.attempt(deliveryId, attempt, signal));
     } catch (error) {
       // A worker that stops hands the attempt to another one; only the workflow's own wish is a cancellation.
       if (signal.aborted && signal.reason instanceof Error && signal.reason.message === 'WORKER_SHUTDOWN') {
         throw ApplicationFailure.retryable('The worker was stopped during the attempt', 'WorkerShutdown');
       }
       throw error;
-    } finally {
-      clearInterval(beat);
     }
   }
 }
