@@ -6,11 +6,12 @@ import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { GraphRegistry } from '../graphs/graph-registry';
-import { isRecord, replaceMessages } from '../graphs/message-schemas';
+import { MESSAGES, replaceMessages } from '../graphs/message-schemas';
 import { type Agent, A2aAgentsService } from './a2a-agents.service';
 import { A2aPushService } from './a2a-push.service';
 import { a2aErrors } from './a2a.errors';
 import { VERSIONS } from './a2a-version';
+import { isJsonObject } from '../database/json';
 
 /** What the graph takes and gives, as JSON schemas: the protocol's skills have no place for them. */
 export const SCHEMAS_EXTENSION = 'urn:gantry:a2a:graph-schemas:1';
@@ -113,7 +114,7 @@ function schemaExtension({ inputSchema, outputSchema }: Agent) {
 
 /** Messages are told as text and files: their shapes would be most of the card. */
 function withShortMessages(schema: unknown): unknown {
-  return isRecord(schema) ? replaceMessages(schema, { type: 'array', items: { type: 'object' } }) : schema;
+  return isJsonObject(schema) ? replaceMessages(schema, MESSAGES) : schema;
 }
 
 /** The library translates cards where it answers the 0.3 method that asks for one, and nowhere else that it lets us in. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isJsonObject } from '../database/json';
 
 /** What the server itself tells graph code. A client that could write these would speak for the server, or for another user. */
 const RESERVED_CONFIGURABLE = new Set([
@@ -24,9 +25,6 @@ const RESERVED_METADATA = new Set(['thread_id', 'assistant_id', 'run_id', 'cron_
 
 type Json = Record<string, unknown>;
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const without = (object: Json, isLeftOut: (key: string, value: unknown) => boolean): Json =>
   Object.fromEntries(Object.entries(object).filter(([key, value]) => !isLeftOut(key, value)));
 
@@ -40,5 +38,5 @@ export const withoutReservedMetadata = (object: Json, kept: string[] = []): Json
 
 /** A null in an object of optional fields is the same as absence: clients of either language write it. */
 export function nullAsAbsent<T extends z.ZodType>(schema: T) {
-  return z.preprocess((value) => (isObject(value) ? without(value, (_, field) => field === null) : value), schema);
+  return z.preprocess((value) => (isJsonObject(value) ? without(value, (_, field) => field === null) : value), schema);
 }

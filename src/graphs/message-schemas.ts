@@ -1,3 +1,8 @@
+import { isJsonObject } from '../database/json';
+
+/** A list of messages, without what a message is: that would be most of a schema. */
+export const MESSAGES = { type: 'array', items: { type: 'object' } };
+
 /** A JSON Schema of an object. */
 export interface ObjectSchema {
   type: 'object';
@@ -26,24 +31,24 @@ export function replaceMessages(schema: Record<string, unknown>, replacement: ob
 }
 
 export function propertiesOf(schema: Record<string, unknown>): Record<string, unknown> {
-  return isRecord(schema.properties) ? schema.properties : {};
+  return isJsonObject(schema.properties) ? schema.properties : {};
 }
 
 function isShapeless(schema: unknown): boolean {
   return (
-    isRecord(schema) && !['type', 'anyOf', 'oneOf', 'allOf', '$ref', 'enum', 'const'].some((word) => word in schema)
+    isJsonObject(schema) && !['type', 'anyOf', 'oneOf', 'allOf', '$ref', 'enum', 'const'].some((word) => word in schema)
   );
 }
 
 function isMessageList(schema: unknown): boolean {
-  if (!isRecord(schema) || schema.type !== 'array' || !isRecord(schema.items)) return false;
+  if (!isJsonObject(schema) || schema.type !== 'array' || !isJsonObject(schema.items)) return false;
   if (schema.langgraph_type === 'messages') return true;
   const union: unknown = schema.items.anyOf ?? schema.items.oneOf ?? [schema.items];
   return Array.isArray(union) && union.length > 0 && union.every((item) => isMessage(item));
 }
 
 function isMessage(schema: unknown): boolean {
-  if (!isRecord(schema)) return false;
+  if (!isJsonObject(schema)) return false;
   // A type's name has its parameters behind it: BaseMessage<MessageStructure<…>,MessageType>.
   if (typeof schema.$ref === 'string')
     return /^#\/(\$defs|definitions)\/\w*Message(Chunk)?(<.*)?$/.test(refOf(schema.$ref));
@@ -59,7 +64,7 @@ function withUsedDefinitions(schema: ObjectSchema): ObjectSchema {
   const used = new Set<string>();
   const visit = (part: unknown): void => {
     if (Array.isArray(part)) return part.forEach(visit);
-    if (!isRecord(part)) return;
+    if (!isJsonObject(part)) return;
     for (const [keyword, value] of Object.entries(part)) {
       if (keyword !== '$ref' || typeof value !== 'string') visit(value);
       else if (!used.has(refOf(value))) {
@@ -67,7 +72,7 @@ function withUsedDefinitions(schema: ObjectSchema): ObjectSchema {
         for (const place of DEFINITIONS) {
           const prefix = `#/${place}/`;
           const owner = all[place];
-          if (refOf(value).startsWith(prefix) && isRecord(owner)) visit(owner[refOf(value).slice(prefix.length)]);
+          if (refOf(value).startsWith(prefix) && isJsonObject(owner)) visit(owner[refOf(value).slice(prefix.length)]);
         }
       }
     }
@@ -75,7 +80,7 @@ function withUsedDefinitions(schema: ObjectSchema): ObjectSchema {
   visit(rest);
   for (const place of DEFINITIONS) {
     const owner = all[place];
-    const kept = isRecord(owner) ? Object.entries(owner).filter(([name]) => used.has(`#/${place}/${name}`)) : [];
+    const kept = isJsonObject(owner) ? Object.entries(owner).filter(([name]) => used.has(`#/${place}/${name}`)) : [];
     if (kept.length > 0) Object.assign(rest, { [place]: Object.fromEntries(kept) });
   }
   return rest as ObjectSchema;
@@ -89,8 +94,4 @@ function refOf(ref: string): string {
     // A per cent sign that is no escape.
     return ref;
   }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

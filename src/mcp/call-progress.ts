@@ -1,6 +1,7 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { CallStream } from './call-stream';
 import type { RunEvent } from '../streams/run-event';
+import { isJsonObject } from '../database/json';
 
 /** What a run streams for a caller who asked for progress. */
 export const PROGRESS_MODES = ['updates', 'custom', 'messages-tuple'] as const;
@@ -73,7 +74,7 @@ export class CallProgress {
 function stepsOf({ event, data }: RunEvent): Step[] {
   if (event === 'updates') {
     const update: unknown = JSON.parse(data);
-    return isRecord(update)
+    return isJsonObject(update)
       ? Object.keys(update)
           .filter((node) => !node.startsWith('__'))
           .map((message) => ({ message }))
@@ -82,7 +83,7 @@ function stepsOf({ event, data }: RunEvent): Step[] {
   if (event !== 'custom') return [];
   const written: unknown = JSON.parse(data);
   if (typeof written === 'string') return [{ message: written }];
-  if (!isRecord(written) || typeof written.progress !== 'number') return [{ message: data }];
+  if (!isJsonObject(written) || typeof written.progress !== 'number') return [{ message: data }];
   return [
     {
       progress: written.progress,
@@ -100,10 +101,6 @@ function textOf({ event, data }: RunEvent): string {
   if (typeof piece.content === 'string') return piece.content;
   if (!Array.isArray(piece.content)) return '';
   return piece.content
-    .map((block: unknown) => (isRecord(block) && typeof block.text === 'string' ? block.text : ''))
+    .map((block: unknown) => (isJsonObject(block) && typeof block.text === 'string' ? block.text : ''))
     .join('');
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -34,6 +34,7 @@ import { type AssistantTool, McpToolsService } from './mcp-tools.service';
 import { answerable, type Interrupt, isAble, isAnswer, type Question, type Resume, toQuestions } from './questions';
 import { toToolError, toToolResult } from './tool-result';
 import { pickOutput, toGraphInput } from './tool-schemas';
+import { isJsonObject } from '../database/json';
 
 /** How long a run waits for the answer of a client's user. */
 const WAITING_HOURS = 24;
@@ -250,11 +251,13 @@ export class McpCallsService {
   }
 
   private toResult(tool: AssistantTool, { status, result }: RunEnd): CallToolResult {
-    const error = isRecord(result) ? (result.__error__ as { error: string; message: string } | undefined) : undefined;
+    const error = isJsonObject(result)
+      ? (result.__error__ as { error: string; message: string } | undefined)
+      : undefined;
     if (error) return toToolError(`${error.error}: ${error.message}`);
     if (status !== 'success') return toToolError(`The run was ended before it was done (${status})`);
     const { output: schema, checkOutput } = tool.schemas;
-    const output = pickOutput(isRecord(result) ? result : { result }, schema);
+    const output = pickOutput(isJsonObject(result) ? result : { result }, schema);
     const checked = checkOutput?.(output);
     if (checked?.valid === false) {
       return toToolError(
@@ -279,7 +282,7 @@ function runRequest(body: Partial<CreateRun>, { mcpReq }: ServerContext): Create
 }
 
 function interruptsOf({ result }: RunEnd): Interrupt[] {
-  return isRecord(result) && Array.isArray(result.__interrupt__) ? (result.__interrupt__ as Interrupt[]) : [];
+  return isJsonObject(result) && Array.isArray(result.__interrupt__) ? (result.__interrupt__ as Interrupt[]) : [];
 }
 
 /** What the run goes on with; every response serves one question only. */
@@ -313,8 +316,4 @@ function cannotAsk(method: string, run: RunEntity, questions: Question[]): Missi
     { requiredCapabilities: { [capability]: {} } },
     `The agent asks, and this client doesn't declare ${capability}: ${asked.join(' ').trim()} ${where}`,
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

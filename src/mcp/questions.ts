@@ -1,4 +1,5 @@
 import type { ClientCapabilities, InputRequest } from '@modelcontextprotocol/server';
+import { isJsonObject } from '../database/json';
 
 /** An interrupt as a run's result tells it. */
 export interface Interrupt {
@@ -27,8 +28,8 @@ const ANSWER = 'answer';
 export function toQuestions(interrupts: Interrupt[]): Question[] {
   return interrupts.map(({ id, value }, index) => {
     const key = id ?? `interrupt_${index + 1}`;
-    const record = isRecord(value) ? value : undefined;
-    if (record && isRecord(record.inputRequests)) {
+    const record = isJsonObject(value) ? value : undefined;
+    if (record && isJsonObject(record.inputRequests)) {
       return ownRequests(key, record.inputRequests as Record<string, InputRequest>);
     }
     if (record && isReview(record)) return review(key, record);
@@ -54,7 +55,7 @@ export function isAble({ method }: InputRequest, capabilities: ClientCapabilitie
 
 /** Whether a response has the shape of an answer to the request: what hasn't is asked for again. */
 export function isAnswer(request: InputRequest, response: unknown): boolean {
-  if (!isRecord(response)) return false;
+  if (!isJsonObject(response)) return false;
   if (request.method === 'roots/list') return Array.isArray(response.roots);
   if (request.method === 'sampling/createMessage') return response.content !== undefined;
   return response.action === 'decline' || response.action === 'cancel' || isAccepted(response, request.params);
@@ -63,9 +64,9 @@ export function isAnswer(request: InputRequest, response: unknown): boolean {
 function isAccepted({ action, content }: Record<string, unknown>, params: Record<string, unknown>): boolean {
   if (action !== 'accept') return false;
   const schema = params.requestedSchema;
-  if (!isRecord(schema)) return true;
+  if (!isJsonObject(schema)) return true;
   const required = Array.isArray(schema.required) ? (schema.required as string[]) : [];
-  return isRecord(content) && required.every((key) => key in content);
+  return isJsonObject(content) && required.every((key) => key in content);
 }
 
 /** The graph speaks the protocol itself: its requests go out as they are, and it gets the responses by their keys. */
@@ -167,13 +168,9 @@ function acceptedContent(response: unknown): Record<string, unknown> | undefined
 /** What a person is shown: the sentence in the value, if it has one, and whatever else is in it. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
-  if (!isRecord(value)) return JSON.stringify(value) ?? 'The agent waits for an answer';
+  if (!isJsonObject(value)) return JSON.stringify(value) ?? 'The agent waits for an answer';
   const key = ['message', 'question', 'description'].find((name) => typeof value[name] === 'string');
   if (key === undefined) return JSON.stringify(value);
   const { [key]: sentence, ...rest } = value;
   return Object.keys(rest).length > 0 ? `${String(sentence)}\n\n${JSON.stringify(rest)}` : String(sentence);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

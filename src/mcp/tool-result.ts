@@ -1,4 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { isJsonObject } from '../database/json';
 
 export type ContentBlock = CallToolResult['content'][number];
 
@@ -24,7 +25,7 @@ function mediaOf({ messages }: Record<string, unknown>): ContentBlock[] {
 }
 
 function toMedia(block: unknown): ContentBlock | undefined {
-  if (!isRecord(block)) return undefined;
+  if (!isJsonObject(block)) return undefined;
   const { type } = block;
   if (type === 'image' || type === 'audio') {
     const mimeType = block.mimeType ?? block.mime_type;
@@ -32,7 +33,7 @@ function toMedia(block: unknown): ContentBlock | undefined {
     return { type, data: block.data, mimeType };
   }
   if (type === 'image_url') return imageOfUrl(block.image_url);
-  if (type === 'resource' && isRecord(block.resource) && isResource(block.resource)) {
+  if (type === 'resource' && isJsonObject(block.resource) && isResource(block.resource)) {
     return { type, resource: block.resource };
   }
   if (type === 'resource_link' && typeof block.uri === 'string' && typeof block.name === 'string') {
@@ -53,11 +54,7 @@ function isResource(resource: Record<string, unknown>): resource is Resource {
 
 /** The form of chat models: an address that carries the image itself. */
 function imageOfUrl(image: unknown): ContentBlock | undefined {
-  const url: unknown = isRecord(image) ? image.url : image;
+  const url: unknown = isJsonObject(image) ? image.url : image;
   const parts = typeof url === 'string' ? /^data:([^;,]+);base64,(.*)$/s.exec(url) : null;
   return parts ? { type: 'image', mimeType: parts[1], data: parts[2] } : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,16 +1,16 @@
-import { isRecord, messageKeys, type ObjectSchema, propertiesOf, replaceMessages } from '../graphs/message-schemas';
+import { MESSAGES, messageKeys, type ObjectSchema, propertiesOf, replaceMessages } from '../graphs/message-schemas';
+import { isJsonObject } from '../database/json';
 
-const MESSAGES = { type: 'array', items: { type: 'object' } };
 const USER_MESSAGE = { type: 'string', description: 'The message to the agent' };
 
 /** What a tool takes: the graph's input, with its list of messages as the one text that a model writes. */
 export function toInputSchema(graphInput: unknown): ObjectSchema {
-  return isRecord(graphInput) ? replaceMessages(graphInput, USER_MESSAGE) : { type: 'object' };
+  return isJsonObject(graphInput) ? replaceMessages(graphInput, USER_MESSAGE) : { type: 'object' };
 }
 
 /** The arguments of a call as the graph's input: the text for a list of messages becomes the user's message. */
 export function toGraphInput(args: Record<string, unknown>, graphInput: unknown): Record<string, unknown> {
-  const messages = isRecord(graphInput) ? messageKeys(graphInput) : [];
+  const messages = isJsonObject(graphInput) ? messageKeys(graphInput) : [];
   return Object.fromEntries(
     Object.entries(args).map(([key, value]) =>
       messages.includes(key) && typeof value === 'string' ? [key, [{ role: 'user', content: value }]] : [key, value],
@@ -23,7 +23,7 @@ export function toGraphInput(args: Record<string, unknown>, graphInput: unknown)
  * one, and messages are objects; undefined when there is nothing to promise.
  */
 export function toOutputSchema(graphOutput: unknown): ObjectSchema | undefined {
-  if (!isRecord(graphOutput) || Object.keys(propertiesOf(graphOutput)).length === 0) return undefined;
+  if (!isJsonObject(graphOutput) || Object.keys(propertiesOf(graphOutput)).length === 0) return undefined;
   const schema = { ...graphOutput };
   delete schema.required;
   return replaceMessages(schema, MESSAGES);

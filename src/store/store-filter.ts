@@ -1,4 +1,5 @@
 import { StoreRefusal } from './store-refusal';
+import { isJsonObject } from '../database/json';
 
 /** Takes a value for the statement and gives back its placeholder. */
 export type Bind = (value: unknown) => string;
@@ -33,7 +34,7 @@ export function filterCondition(column: string, filter: Filter, bind: Bind): str
         throw refuse(here, `${key} is not an operator on whole items: name a field of the value first`);
       }
       const target = `(${column} #> ${bind(here)}::text[])`;
-      if (!isObject(value)) {
+      if (!isJsonObject(value)) {
         add(equals(target, value, bind));
       } else if (Object.keys(value).some((name) => name.startsWith('$'))) {
         for (const [operator, operand] of Object.entries(value)) add(operation(target, operator, operand, here, bind));
@@ -102,10 +103,6 @@ function compares(target: string, operator: string, operand: unknown, path: stri
     return `(jsonb_typeof(${target}) = 'string' AND ${text} COLLATE "C" ${sign} ${bind(operand)}::text)`;
   }
   throw refuse(path, `${operator} takes a number or a text`);
-}
-
-function isObject(value: unknown): value is Filter {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refuse(path: string[], reason: string): StoreRefusal {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isJsonObject } from '../database/json';
 
 /** What `extract` may look into. */
 export interface ExtractRoots {
@@ -45,12 +46,8 @@ function valueAt(root: unknown, segments: (string | number)[]): unknown {
   let value = root;
   for (const segment of segments) {
     if (typeof segment === 'number') value = Array.isArray(value) ? (value.at(segment) as unknown) : undefined;
-    else if (segment.startsWith('_') || !isObject(value) || !Object.hasOwn(value, segment)) return null;
+    else if (segment.startsWith('_') || !isJsonObject(value) || !Object.hasOwn(value, segment)) return null;
     else value = value[segment];
   }
   return value ?? null;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

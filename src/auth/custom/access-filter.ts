@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import { isJsonObject } from '../../database/json';
 
 /** What must hold of a resource's metadata for a user to have it: all of the clauses. */
 export type AccessFilter = AccessClause[];
@@ -18,7 +19,7 @@ const MAX_DEPTH = 2;
  * @throws {Error} for anything else: half a filter protects nothing
  */
 export function parseAccessFilter(filter: unknown, depth = 0): AccessFilter {
-  if (!isObject(filter)) throw new Error('an auth filter must be an object');
+  if (!isJsonObject(filter)) throw new Error('an auth filter must be an object');
   return Object.entries(filter).flatMap(([key, condition]): AccessFilter => {
     if (key === '$or' || key === '$and') {
       if (!Array.isArray(condition) || condition.length < 2)
@@ -33,7 +34,7 @@ export function parseAccessFilter(filter: unknown, depth = 0): AccessFilter {
 }
 
 function parseCondition(key: string, condition: unknown): AccessFilter {
-  if (!isObject(condition) || !Object.keys(condition).some((name) => name.startsWith('$'))) {
+  if (!isJsonObject(condition) || !Object.keys(condition).some((name) => name.startsWith('$'))) {
     return [{ kind: 'eq', key, value: condition }];
   }
   return Object.entries(condition).map(([operator, value]) => {
@@ -99,8 +100,4 @@ export function restrict<T extends ObjectLiteral>(
     return `:${name}`;
   });
   return query.andWhere(`(${sql})`);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
