@@ -22,14 +22,13 @@ export function toThread(row: ThreadEntity): Thread {
 
 /** The thread with what becomes of it when nothing happens on it. */
 export function toThreadWithTtl(row: ThreadEntity): Thread {
-  const { ttlStrategy: strategy, ttlMinutes: minutes, updatedAt } = row;
-  const ttl = strategy !== null &&
-    minutes !== null && {
-      strategy,
-      ttl_minutes: minutes,
-      expires_at: toApiTime(new Date(updatedAt.getTime() + minutes * 60_000)),
-    };
-  return { ...toThread(row), ttl: ttl || null };
+  return { ...toThread(row), ttl: ttlOf(row) };
+}
+
+function ttlOf({ ttlStrategy: strategy, ttlMinutes: minutes, updatedAt }: ThreadEntity): Thread['ttl'] {
+  if (strategy === null || minutes === null) return null;
+  const expiresAt = new Date(updatedAt.getTime() + minutes * 60_000);
+  return { strategy, ttl_minutes: minutes, expires_at: toApiTime(expiresAt) };
 }
 
 /** A thread of a search: with the fields and the extracts that were asked for. */
