@@ -6,22 +6,14 @@ import { TemporalClient } from './temporal-client';
 import { ThreadExpiryOrchestrator } from './thread-expiry-orchestrator';
 import { WebhookOrchestrator } from './webhook-orchestrator';
 
-@Module({
-  providers: [
-    TemporalClient,
-    CronOrchestrator,
-    ExportOrchestrator,
-    RunOrchestrator,
-    ThreadExpiryOrchestrator,
-    WebhookOrchestrator,
-  ],
-  exports: [
-    TemporalClient,
-    CronOrchestrator,
-    ExportOrchestrator,
-    RunOrchestrator,
-    ThreadExpiryOrchestrator,
-    WebhookOrchestrator,
-  ],
-})
+const PROVIDERS = [
+  TemporalClient,
+  CronOrchestrator,
+  ExportOrchestrator,
+  RunOrchestrator,
+  ThreadExpiryOrchestrator,
+  WebhookOrchestrator,
+];
+
+@Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class TemporalModule {}
