@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Gantry, startGantry } from '../support/gantry';
 import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
+import { testPython } from '../support/python';
 import { possessionFor, type Possessions, TenantCaller } from '../support/two-tenants';
 
 const ADMIN_KEY = 'the-admin-key-0123456789';
@@ -91,8 +92,7 @@ describe('requests out of the description of the API', () => {
       ...['--suppress-health-check', 'all', '--request-timeout', '60', '--report-json-path', report],
       ...options,
     ];
-    const python = process.env.GANTRY_TEST_PYTHON;
-    if (!python) throw new Error('GANTRY_TEST_PYTHON is missing: run the tests with `npm test`');
+    const python = testPython();
     const env = {
       PATH: process.env.PATH,
       HOME: folder,

@@ -4,10 +4,8 @@
  *
  *   GANTRY_TEST_DATABASE_URL=… GANTRY_TEST_TEMPORAL_ADDRESS=… npx tsx test/replay/record-crons.ts
  */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { type Gantry, startGantry } from '../support/gantry';
+import { recordHistory } from '../support/replay';
 import { waitFor } from '../support/wait-for';
 
 /** The history of the first workflow whose id begins like this. */
@@ -21,8 +19,7 @@ async function record(gantry: Gantry, idPrefix: string, name: string): Promise<v
     },
     60_000,
   );
-  const history = await gantry.temporal.workflow.getHandle(execution.workflowId, execution.runId).fetchHistory();
-  writeFileSync(join(__dirname, 'histories', `cron-${name}.json`), `${historyToJSON(history)}\n`);
+  await recordHistory(gantry.temporal.workflow.getHandle(execution.workflowId, execution.runId), `cron-${name}`);
 }
 
 async function main(): Promise<void> {

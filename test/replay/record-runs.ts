@@ -4,19 +4,16 @@
  *
  *   GANTRY_TEST_DATABASE_URL=… GANTRY_TEST_TEMPORAL_ADDRESS=… npx tsx test/replay/record-runs.ts
  */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { runWorkflowId } from '../../workflows/contracts/run.contract';
 import { type Gantry, startGantry } from '../support/gantry';
+import { recordHistory } from '../support/replay';
 import { waitFor } from '../support/wait-for';
 import { WebhookReceiver } from '../support/webhook-receiver';
 
 async function record(gantry: Gantry, runId: string, name: string): Promise<void> {
   const handle = gantry.temporal.workflow.getHandle(runWorkflowId(runId));
   await waitFor(`the end of ${name}`, async () => (await handle.describe()).status.name !== 'RUNNING', 60_000);
-  const json = historyToJSON(await handle.fetchHistory());
-  writeFileSync(join(__dirname, 'histories', `run-${name}.json`), `${json}\n`);
+  await recordHistory(handle, `run-${name}`);
 }
 
 async function main(): Promise<void> {

@@ -4,10 +4,8 @@
  *
  *   GANTRY_TEST_DATABASE_URL=… GANTRY_TEST_TEMPORAL_ADDRESS=… npx tsx test/replay/record-thread-expiry.ts
  */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { startGantry } from '../support/gantry';
+import { recordHistory } from '../support/replay';
 import { waitFor } from '../support/wait-for';
 
 async function main(): Promise<void> {
@@ -23,8 +21,7 @@ async function main(): Promise<void> {
       },
       60_000,
     );
-    const history = await gantry.temporal.workflow.getHandle(workflowId, runId).fetchHistory();
-    writeFileSync(join(__dirname, 'histories', 'thread-expiry.json'), `${historyToJSON(history)}\n`);
+    await recordHistory(gantry.temporal.workflow.getHandle(workflowId, runId), 'thread-expiry');
   } finally {
     await gantry.stop();
   }

@@ -8,12 +8,17 @@ import { promisify } from 'node:util';
  * @throws if it fails, with what it wrote to stderr, or takes more than two minutes
  */
 export async function runPython(args: string[], env: Record<string, string> = {}): Promise<string> {
-  const python = process.env.GANTRY_TEST_PYTHON;
-  if (!python) throw new Error('GANTRY_TEST_PYTHON is missing: run the tests with `npm test`');
-  const { stdout } = await promisify(execFile)(python, args, {
+  const { stdout } = await promisify(execFile)(testPython(), args, {
     timeout: 120_000,
     maxBuffer: 256 * 1024 * 1024,
     env: { PATH: process.env.PATH, ...env },
   });
   return stdout;
+}
+
+/** The Python that has them. @throws if the tests were not started by `npm test` */
+export function testPython(): string {
+  const python = process.env.GANTRY_TEST_PYTHON;
+  if (!python) throw new Error('GANTRY_TEST_PYTHON is missing: run the tests with `npm test`');
+  return python;
 }

@@ -1,5 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import {
   type BundlerPlugin,
   bundleWorkflowCode,
@@ -29,6 +31,12 @@ export function recordedHistories(prefix = ''): string[] {
   return readdirSync(HISTORIES)
     .filter((name) => name.startsWith(prefix))
     .sort();
+}
+
+/** Keeps a workflow's history for the replay tests. @param name of the file, without `.json` */
+export async function recordHistory(workflow: WorkflowHandle, name: string): Promise<void> {
+  const json = historyToJSON(await workflow.fetchHistory());
+  writeFileSync(join(HISTORIES, `${name}.json`), `${json}\n`);
 }
 
 export function readHistory(name: string): History {
