@@ -96,7 +96,7 @@ export class SystemService {
         scale_up_nthreads_limit: 16,
         scale_down_nempty_trigger: 4,
       },
-      instance_flags: { gzip_body_enabled: true, zstd_compression_enabled: false },
+      instance_flags: { gzip_body_enabled: true, zstd_compression_enabled: true },
     };
   }
 

@@ -9,9 +9,13 @@ export const traceErrors = {
       `The decoded body is larger than ${limitBytes} bytes (GANTRY_TRACE_LIMIT_BYTES)`,
     ),
   unsupportedEncoding: (encoding: string) =>
-    new ApiError(415, 'unsupported_encoding', `Content-Encoding ${encoding} is not supported: send gzip or none`),
-  undecodable: (encoding: string) =>
-    new ApiError(400, 'undecodable_body', `The body could not be decoded as ${encoding}`),
+    new ApiError(415, 'unsupported_encoding', `Content-Encoding ${encoding} is not supported: send zstd, gzip or none`),
+  undecodable: (encoding: string, reason?: string) =>
+    new ApiError(
+      400,
+      'undecodable_body',
+      `The body could not be decoded as ${encoding}${reason === undefined ? '' : `: ${reason}`}`,
+    ),
   notMultipart: (reason: string) => new ApiError(422, 'invalid_multipart', `Invalid multipart body: ${reason}`),
   notOtlp: (reason: string) => new ApiError(400, 'invalid_otlp', `Invalid OTLP body: ${reason}`),
   projectNotFound: () => new ApiError(404, 'project_not_found', 'Project not found'),
@@ -21,5 +25,9 @@ export const traceErrors = {
   feedbackLinkInvalid: () =>
     new ApiError(404, 'feedback_link_invalid', 'This feedback link is not valid, or not any more'),
   feedbackNotFound: () => new ApiError(404, 'feedback_not_found', 'Feedback not found'),
+  attachmentStoreUnavailable: () =>
+    new ApiError(503, 'attachment_store_unavailable', 'The object store of attachments does not answer: try again', {
+      headers: { 'Retry-After': '1' },
+    }),
   attachmentNotFound: () => new ApiError(404, 'attachment_not_found', 'Attachment not found'),
 };

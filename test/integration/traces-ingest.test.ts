@@ -313,6 +313,13 @@ describe('trace ingestion', () => {
     expect(await statusOf(JSON.stringify(run), { 'content-type': 'application/json' })).toBe(422);
     expect(await statusOf('no gzip', { 'content-encoding': 'gzip' })).toBe(400);
     expect(await statusOf('x', { 'content-encoding': 'br' })).toBe(415);
+    expect(await statusOf('no zstd', { 'content-encoding': 'zstd' })).toBe(400);
+    // A window of 16 MB; then 128 KB out of four bytes, again and again.
+    const zstd = (...bytes: number[]): Buffer => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, ...bytes]);
+    const wide = await upload(zstd(14 << 3, 1, 0, 0), { 'content-encoding': 'zstd' });
+    expect([wide.status, wide.body.detail]).toEqual([400, expect.stringContaining('window')]);
+    const bomb = zstd(7 << 3, ...Array.from({ length: 500 }, () => [0x02, 0x00, 0x10, 0x20]).flat());
+    expect(await statusOf(bomb, { 'content-encoding': 'zstd' })).toBe(413);
     const big = multipartBody(good, part(`post.${run.id}.inputs`, JSON.stringify({ text: 'x'.repeat(300_000) })));
     expect(await statusOf(big)).toBe(413);
     expect(await statusOf(gzipSync(big), { 'content-encoding': 'gzip' })).toBe(413);

@@ -12,8 +12,9 @@ describe('langsmith for Python', () => {
   afterAll(() => api.close());
 
   it.each([
+    ['zstd', '/api/v1'],
+    ['zstd', '/api'],
     ['multipart', '/api/v1'],
-    ['multipart', '/api'],
     ['batch', '/api/v1'],
   ])('traces and reads by %s at %s', async (transport, base) => {
     const project = `py ${transport} ${base}`;
@@ -34,6 +35,7 @@ describe('langsmith for Python', () => {
       listed: true,
       missing: false,
       description: 'described',
+      compressed: transport === 'zstd',
       feedback: [['quality', 0.5, 'fine']],
     });
   });

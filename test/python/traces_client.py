@@ -1,9 +1,10 @@
 """Traces with the real LangSmith client and reads back, through every transport; prints one JSON object for the test.
 
-usage: traces_client.py <api url> <project> <multipart|batch>
+usage: traces_client.py <api url> <project> <zstd|multipart|batch>
 """
 
 import json
+import os
 import sys
 import time
 import uuid
@@ -12,6 +13,7 @@ from langsmith import Client, traceable
 from langsmith.run_helpers import tracing_context
 
 url, project, transport = sys.argv[1:4]
+os.environ["LANGSMITH_DISABLE_RUN_COMPRESSION"] = "false" if transport == "zstd" else "true"
 client = Client(api_url=url, api_key="x", info=None)
 if transport == "batch":
     client.info.batch_ingest_config["use_multipart_endpoint"] = False
@@ -83,6 +85,7 @@ print(
             "listed": project in projects,
             "missing": client.has_project("no such project"),
             "description": updated.description,
+            "compressed": client.compressed_traces is not None,
             "feedback": [[entry.key, entry.score, entry.comment] for entry in entries],
         }
     )

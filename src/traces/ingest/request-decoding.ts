@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } fr
 import { AppConfig } from '../../config/config';
 import { ApiError } from '../../http/api-error';
 import { traceErrors } from '../trace.errors';
+import { createZstdDecoder, ZstdError } from './zstd-decoder';
 
 /** The routes whose clients compress what they send. */
 const TRACE_PATH = /^\/(?:api\/(?:v1\/)?)?(?:runs|otel|feedback)(?:\/|\?|$)/;
@@ -37,14 +38,23 @@ export class RequestDecoding implements OnModuleInit {
   ): void {
     const encoding = request.headers['content-encoding']?.trim().toLowerCase();
     if (!encoding || encoding === 'identity' || !TRACE_PATH.test(request.url)) return done(null, payload);
-    const decoder = decoderOf(encoding);
+    const limitBytes = this.config.traceLimitBytes;
+    const decoder = decoderOf(encoding, limitBytes);
     if (!decoder) return done(traceErrors.unsupportedEncoding(encoding));
-    done(null, decoded(payload, decoder, encoding, this.config.traceLimitBytes));
+    done(null, decoded(payload, decoder, encoding, limitBytes));
   }
 }
 
-function decoderOf(encoding: string): Transform | undefined {
-  return encoding === 'gzip' || encoding === 'x-gzip' ? createGunzip() : undefined;
+function decoderOf(encoding: string, limitBytes: number): Transform | undefined {
+  switch (encoding) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip();
+    case 'zstd':
+      return createZstdDecoder(limitBytes);
+    default:
+      return undefined;
+  }
 }
 
 /** The decoded payload; it keeps count of the encoded bytes, which Fastify compares with Content-Length. */
@@ -64,7 +74,11 @@ function decoded(payload: Readable, decoder: Transform, encoding: string, limitB
   const fail = (error: Error): void => {
     payload.unpipe(decoder);
     payload.resume();
-    bounded.destroy(error instanceof ApiError ? error : traceErrors.undecodable(encoding));
+    bounded.destroy(
+      error instanceof ApiError
+        ? error
+        : traceErrors.undecodable(encoding, error instanceof ZstdError ? error.message : undefined),
+    );
   };
   payload.on('error', fail);
   decoder.on('error', fail);

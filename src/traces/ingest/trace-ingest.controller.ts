@@ -42,7 +42,7 @@ export class RunUploadController {
 export class TraceIngestController {
   constructor(private readonly uploads: TraceUploadService) {}
 
-  /** Parts `post.<run id>`, `patch.<run id>`, their large fields, attachments and feedback; as a whole it may be gzip. */
+  /** Parts `post.<run id>`, `patch.<run id>`, their large fields, attachments and feedback; as a whole it may be zstd or gzip. */
   @Post('multipart')
   @HttpCode(202)
   @ApiConsumes('multipart/form-data')
