@@ -22,6 +22,7 @@ import { StoreExpirySweep } from '../src/store/store-expiry.sweep';
 import { Sweeper } from '../src/sweeps/sweeper';
 import { telemetry } from '../src/telemetry/telemetry';
 import { WorkerDeployment } from '../src/temporal/worker-deployment';
+import { AttachmentSweep } from '../src/traces/attachments/attachment-sweep';
 import { TracePartitionSweep } from '../src/traces/trace-partition-sweep';
 import { DeliverySweep } from '../src/webhooks/delivery-sweep';
 import { EXPORT_PARTITIONS_QUEUE } from '../workflows/contracts/export.contract';
@@ -142,6 +143,7 @@ export class WorkerProcess {
         app.get(ThreadExpiryScheduleSweep),
         app.get(StoreExpirySweep),
         app.get(TracePartitionSweep),
+        app.get(AttachmentSweep),
         app.get(ExportSweep),
         app.get(DeliverySweep),
         app.get(AuditRetentionSweep, { strict: false }),

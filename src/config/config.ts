@@ -99,6 +99,11 @@ const environmentSchema = z.object({
   GANTRY_BODY_LIMIT_BYTES: positiveInt.default(300 * 1024 * 1024),
   GANTRY_TRACE_LIMIT_BYTES: positiveInt.default(100 * 1024 * 1024),
   GANTRY_TRACE_RETENTION_DAYS: positiveInt.optional(),
+  GANTRY_S3_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
+  GANTRY_S3_BUCKET: z.string().min(1).optional(),
+  GANTRY_S3_REGION: z.string().min(1).default('us-east-1'),
+  GANTRY_S3_ACCESS_KEY_ID: z.string().min(1).optional(),
+  GANTRY_S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
   GANTRY_DATABASE_POOL: positiveInt.default(10),
   GANTRY_RUN_TIMEOUT_SECONDS: positiveInt.default(86_400),
   GANTRY_RUN_LOST_ATTEMPTS: positiveInt.default(10),
@@ -188,6 +193,16 @@ export interface ExportSettings {
   /** After the end of a window's export, for its later pass. */
   latePassSeconds: number;
   allowPrivateEndpoints: boolean;
+}
+
+/** The deployment's own bucket. */
+export interface ObjectStoreSettings {
+  /** Undefined: AWS. */
+  endpoint: string | undefined;
+  bucket: string;
+  region: string;
+  /** Undefined: those that the environment has (profile, instance role). */
+  credentials: { accessKeyId: string; secretAccessKey: string } | undefined;
 }
 
 /** The validated settings of a process. Durations are in milliseconds. */
@@ -335,6 +350,18 @@ export class AppConfig {
   /** Days of traces that are kept; undefined keeps them all. */
   get traceRetentionDays(): number | undefined {
     return this.env.GANTRY_TRACE_RETENTION_DAYS;
+  }
+  /** Where attachments of traces go; undefined: to Postgres. */
+  get objectStore(): ObjectStoreSettings | undefined {
+    const { env } = this;
+    const { GANTRY_S3_ACCESS_KEY_ID: accessKeyId, GANTRY_S3_SECRET_ACCESS_KEY: secretAccessKey } = env;
+    if (env.GANTRY_S3_BUCKET === undefined) return undefined;
+    return {
+      endpoint: env.GANTRY_S3_ENDPOINT,
+      bucket: env.GANTRY_S3_BUCKET,
+      region: env.GANTRY_S3_REGION,
+      credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined,
+    };
   }
   get runTimeoutMs(): number {
     return this.env.GANTRY_RUN_TIMEOUT_SECONDS * 1000;

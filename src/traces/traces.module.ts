@@ -1,12 +1,14 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AttachmentStore } from './attachments/attachment-store';
+import { AttachmentsRepository } from './attachments/attachments.repository';
+import { AttachmentsService } from './attachments/attachments.service';
 import { FeedbackAliasesController, FeedbackController } from './feedback/feedback.controller';
 import { FeedbackLinksModule } from './feedback/feedback-links.module';
 import { FeedbackRepository } from './feedback/feedback.repository';
 import { FeedbackService } from './feedback/feedback.service';
 import { FeedbackTokenAliasesController, FeedbackTokensController } from './feedback/feedback-tokens.controller';
 import { LinkedFeedbackService } from './feedback/linked-feedback.service';
-import { AttachmentsRepository } from './ingest/attachments.repository';
 import { RequestDecoding } from './ingest/request-decoding';
 import {
   RunUploadAliasController,
@@ -23,7 +25,6 @@ import { ProjectEntity } from './projects/project.entity';
 import { ProjectAliasesController, ProjectsController } from './projects/projects.controller';
 import { ProjectsRepository } from './projects/projects.repository';
 import { ProjectsService } from './projects/projects.service';
-import { AttachmentsService } from './query/attachments.service';
 import {
   AttachmentsController,
   TraceQueryAliasesController,
@@ -62,6 +63,7 @@ import { TracePartitions } from './trace-partitions';
     OtlpAliasesController,
   ],
   providers: [
+    AttachmentStore,
     AttachmentsRepository,
     AttachmentsService,
     FeedbackRepository,

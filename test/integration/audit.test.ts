@@ -116,6 +116,33 @@ describe('the audit log', () => {
     expect(rows.map(({ row }) => row).join()).not.toMatch(/in the cron|secret too|holidays/);
   });
 
+  it('tells of traces that are deleted by themselves once, and of those that go with their project by the project', async () => {
+    const trace = (id: string) => ({
+      post: [0, 1, 2].map((index) => ({
+        id: index === 0 ? id : uuidv7(),
+        trace_id: id,
+        ...(index > 0 && { parent_run_id: id }),
+        name: 'in the trace',
+        run_type: 'chain',
+        start_time: '2026-11-20T10:00:00Z',
+        session_name: 'audited',
+      })),
+    });
+    const [alone, withProject] = [uuidv7(), uuidv7()];
+    await mine('POST', '/api/v1/runs/batch', trace(alone));
+    await mine('POST', '/api/v1/runs/batch', trace(withProject));
+    const [{ id }] = await mine<[{ id: string }]>('GET', '/sessions?name=audited');
+    await mine('POST', '/runs/delete', { session_id: id, trace_ids: [alone, uuidv7()] });
+    await mine('DELETE', `/sessions/${id}`);
+    const records = await log({ resource: 'trace' });
+    expect(records).toMatchObject([
+      { action: 'delete', resource_id: alone, tenant_id: tenant.tenant_id, actor: { kind: 'key', id: key.key_id } },
+    ]);
+    expect(told(await log({ resource_id: id }))).toEqual(['create project', 'delete project']);
+    const { rows } = await sql.query('SELECT FROM trace_runs WHERE trace_id = ANY ($1)', [[alone, withProject]]);
+    expect(rows).toHaveLength(0);
+  });
+
   it('tells of items of the store by namespace and key, and not of their reads', async () => {
     const item = { namespace: ['people', 'a:b'], key: 'likes' };
     await mine('PUT', '/store/items', { ...item, value: { text: 'tea' }, ttl: 5 });

@@ -1,16 +1,10 @@
+import type { Attachment } from '../attachments/attachments.service';
 import { Instant } from '../instant';
 import { storableText } from '../stored-text';
 import { traceErrors } from '../trace.errors';
-import type { MultipartPart } from './multipart';
+import { MultipartPart, textOf } from './multipart';
 import { OperationKind } from './run-merge';
 import { OUT_OF_BAND, OutOfBandField, readOperation, RunOperation } from './run-operation';
-
-export interface Attachment {
-  runId: string;
-  name: string;
-  mimeType: string;
-  data: Buffer;
-}
 
 export interface MultipartContent {
   operations: RunOperation[];
@@ -51,7 +45,7 @@ export function readParts(parts: MultipartPart[], receivedAt: Instant): Multipar
         break;
       case 'attachment':
         if (!field) throw traceErrors.invalid(part.name, 'an attachment needs a name: attachment.<run id>.<name>');
-        content.attachments.push({ runId: id, name: storableText(field), mimeType: part.contentType, data: part.data });
+        content.attachments.push({ runId: id, name: storableText(field), mimeType: part.contentType, content: part });
         break;
       default:
         collect(assemblies, open, event.toLowerCase() as OperationKind, id, field, part);
@@ -82,7 +76,7 @@ function collect(
   if (field === undefined) {
     assembly.body = jsonObject(part);
   } else if ((OUT_OF_BAND as readonly string[]).includes(field)) {
-    assembly.outOfBand[field as OutOfBandField] = part.data.toString('utf8');
+    assembly.outOfBand[field as OutOfBandField] = textOf(part);
   } else {
     throw traceErrors.invalid(part.name, `a run has no field of its own part named ${field}`);
   }
@@ -91,7 +85,7 @@ function collect(
 function jsonObject(part: MultipartPart): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(part.data.toString('utf8'));
+    value = JSON.parse(textOf(part));
   } catch {
     throw traceErrors.invalid(part.name, 'the part is not JSON');
   }

@@ -5,7 +5,14 @@ import { traceErrors } from '../trace.errors';
 export interface MultipartPart {
   name: string;
   contentType: string;
-  data: Buffer;
+  /** The bytes in the pieces that they came in: put together only where somebody needs them so. */
+  pieces: Buffer[];
+  size: number;
+}
+
+export function textOf({ pieces }: MultipartPart): string {
+  const [first] = pieces;
+  return pieces.length === 1 && first ? first.toString('utf8') : Buffer.concat(pieces).toString('utf8');
 }
 
 /**
@@ -34,17 +41,15 @@ export function readMultipart(body: Readable, contentType: string, limitBytes: n
       return;
     }
     parser.on('file', (name, stream, _filename, _encoding, partType) => {
-      const chunks: Buffer[] = [];
+      const part: MultipartPart = { name, contentType: partType, pieces: [], size: 0 };
       stream.on('data', (chunk: Buffer) => {
         total += chunk.length;
+        part.size += chunk.length;
         if (total > limitBytes) fail(traceErrors.tooLarge(limitBytes));
-        else chunks.push(chunk);
+        else part.pieces.push(chunk);
       });
       stream.on('error', malformed);
-      stream.on('end', () => {
-        const [first] = chunks;
-        parts.push({ name, contentType: partType, data: chunks.length === 1 && first ? first : Buffer.concat(chunks) });
-      });
+      stream.on('end', () => parts.push(part));
     });
     parser.on('error', malformed);
     parser.on('finish', () => resolve(parts));

@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../../auth/tenant';
 import { AppConfig } from '../../config/config';
+import { AttachmentsService } from '../attachments/attachments.service';
 import { readFeedbackPart, FeedbackService } from '../feedback/feedback.service';
 import { instantOf } from '../instant';
 import { traceErrors } from '../trace.errors';
-import { AttachmentsRepository } from './attachments.repository';
 import { readMultipart } from './multipart';
 import { MultipartContent, readParts } from './multipart-operations';
 import { OperationKind } from './run-merge';
@@ -20,7 +20,7 @@ export class TraceUploadService {
     private readonly config: AppConfig,
     private readonly ingestion: TraceIngestService,
     private readonly feedback: FeedbackService,
-    private readonly attachments: AttachmentsRepository,
+    private readonly attachments: AttachmentsService,
   ) {}
 
   async post(tenantId: TenantId, body: RunBody): Promise<void> {
@@ -57,8 +57,9 @@ export class TraceUploadService {
     { operations, feedback = [], attachments = [] }: Partial<MultipartContent> & Pick<MultipartContent, 'operations'>,
   ): Promise<void> {
     const entries = feedback.map(({ id, body }) => readFeedbackPart(id, body));
+    const stored = await this.attachments.write(tenantId, attachments);
     await this.ingestion.ingest(tenantId, operations, async (manager, newRunIds) => {
-      await this.attachments.insert(manager, tenantId, attachments);
+      await this.attachments.insert(manager, tenantId, stored);
       await this.feedback.write(manager, tenantId, entries);
       await this.feedback.refresh(manager, tenantId, newRunIds);
     });

@@ -147,6 +147,13 @@ export class ProjectsRepository {
   async delete(tenantId: TenantId, projectIds: string[]): Promise<number> {
     return this.projects.manager.transaction(async (manager) => {
       const parameters = [tenantId, projectIds];
+      // First: the audit log tells of traces that are deleted by themselves, and not of those that go with their project.
+      const result = await manager
+        .createQueryBuilder()
+        .delete()
+        .from(ProjectEntity)
+        .where('tenant_id = :tenantId AND project_id = ANY (:projectIds)', { tenantId, projectIds })
+        .execute();
       await manager.query(
         `DELETE FROM trace_attachments a USING trace_run_keys k
          WHERE a.tenant_id = $1 AND k.tenant_id = $1 AND k.run_id = a.run_id AND k.project_id = ANY ($2::uuid[])`,
@@ -155,12 +162,6 @@ export class ProjectsRepository {
       for (const table of ['trace_feedback', 'trace_runs', 'trace_run_keys']) {
         await manager.query(`DELETE FROM ${table} WHERE tenant_id = $1 AND project_id = ANY ($2::uuid[])`, parameters);
       }
-      const result = await manager
-        .createQueryBuilder()
-        .delete()
-        .from(ProjectEntity)
-        .where('tenant_id = :tenantId AND project_id = ANY (:projectIds)', { tenantId, projectIds })
-        .execute();
       return result.affected ?? 0;
     });
   }

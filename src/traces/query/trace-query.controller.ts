@@ -1,11 +1,12 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Readable } from 'node:stream';
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res, StreamableFile } from '@nestjs/common';
 import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { Public, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { runParamsSchema } from '../ingest/trace-ingest.schemas';
-import { AttachmentsService } from './attachments.service';
+import { AttachmentsService } from '../attachments/attachments.service';
 import {
   attachmentParamsSchema,
   attachmentQuerySchema,
@@ -164,11 +165,12 @@ export class AttachmentsController {
     @Param({ schema: attachmentParamsSchema }) params: z.output<typeof attachmentParamsSchema>,
     @Query({ schema: attachmentQuerySchema }) query: z.output<typeof attachmentQuerySchema>,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Buffer> {
-    const { mimeType, data } = await this.attachments.read(params.tenant_id, params.run_id, params.name, query);
+  ): Promise<StreamableFile> {
+    const { mimeType, size, body } = await this.attachments.read(params.tenant_id, params.run_id, params.name, query);
     // Attachments are whatever users traced: a browser must not run one in this server's name.
-    void reply.type(mimeType).header('Content-Disposition', 'attachment').header('X-Content-Type-Options', 'nosniff');
-    return data;
+    void reply.header('X-Content-Type-Options', 'nosniff');
+    const options = { type: mimeType, disposition: 'attachment', ...(size !== undefined && { length: size }) };
+    return body instanceof Readable ? new StreamableFile(body, options) : new StreamableFile(body, options);
   }
 }
 

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../../auth/tenant';
+import { AttachmentsService } from '../attachments/attachments.service';
 import type { FilterExpression } from '../filter/filter-ast';
 import { FilterError } from '../filter/filter-error';
 import { parseFilter } from '../filter/filter-parser';
 import { instantOf, isInstant } from '../instant';
 import { ProjectsService } from '../projects/projects.service';
 import { traceErrors } from '../trace.errors';
-import { AttachmentsService } from './attachments.service';
 import { RunSelection } from './run-selection';
 import { AttachmentLinks, isV2Field, payloadsFor } from './trace-run.mapper';
 import type {

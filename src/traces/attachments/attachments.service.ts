@@ -1,0 +1,126 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { TenantId } from '../../auth/tenant';
+import { AppConfig } from '../../config/config';
+import { inScope } from '../../database/request-scope';
+import type { AttachmentLinks } from '../query/trace-run.mapper';
+import { traceErrors } from '../trace.errors';
+import { AttachmentStore, Content } from './attachment-store';
+import { AttachmentsRepository, StoredAttachment } from './attachments.repository';
+
+/** Clients follow a link at once, while they list. */
+const LINK_LIFETIME_SECONDS = 3600;
+
+/** Objects of one upload that are written at once. */
+const CONCURRENCY = 8;
+
+/** As an upload carries it. */
+export interface Attachment {
+  runId: string;
+  name: string;
+  mimeType: string;
+  content: Content;
+}
+
+/**
+ * Attachments are written before the upload that carries them is acknowledged, and read by links that carry their own
+ * permission, as those of an object store.
+ */
+@Injectable()
+export class AttachmentsService {
+  constructor(
+    private readonly config: AppConfig,
+    private readonly store: AttachmentStore,
+    private readonly attachments: AttachmentsRepository,
+  ) {}
+
+  /**
+   * Brings the bytes into the object store. Rows name them once `insert` has committed; without that they go again, a day
+   * later. A replay writes the same objects.
+   * @throws {ApiError} 503 when the store doesn't take one in time.
+   */
+  async write(tenantId: TenantId, attachments: Attachment[]): Promise<StoredAttachment[]> {
+    if (attachments.length === 0) return [];
+    if (!this.store.isConfigured) {
+      return attachments.map(({ content, ...attachment }) => ({
+        ...attachment,
+        size: content.size,
+        objectKey: null,
+        data: Buffer.concat(content.pieces),
+      }));
+    }
+    const keyed = attachments.map((attachment) => ({
+      attachment,
+      objectKey: this.store.keyOf(tenantId, attachment.runId, attachment.content),
+    }));
+    await this.attachments.announce(
+      tenantId,
+      keyed.map(({ objectKey }) => objectKey),
+    );
+    const waiting = [...keyed];
+    const putWaiting = async (): Promise<void> => {
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        await this.store.put(next.objectKey, next.attachment.content);
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: CONCURRENCY }, putWaiting));
+    } finally {
+      // Where one has failed, the others need not begin any more.
+      waiting.length = 0;
+    }
+    return keyed.map(({ attachment: { content, ...attachment }, objectKey }) => ({
+      ...attachment,
+      size: content.size,
+      objectKey,
+      data: null,
+    }));
+  }
+
+  /** In the transaction of the upload. */
+  async insert(manager: EntityManager, tenantId: TenantId, attachments: StoredAttachment[]): Promise<void> {
+    await this.attachments.insert(manager, tenantId, attachments);
+  }
+
+  async links(tenantId: TenantId, runIds: string[], origin: string): Promise<Map<string, AttachmentLinks>> {
+    const links = new Map<string, AttachmentLinks>();
+    if (runIds.length === 0) return links;
+    const expires = Math.floor(Date.now() / 1000) + LINK_LIFETIME_SECONDS;
+    for (const { run_id: runId, name, mime_type: mimeType } of await this.attachments.list(tenantId, runIds)) {
+      const signature = this.sign(tenantId, runId, name, expires);
+      const path = `/api/v1/attachments/${tenantId}/${runId}/${encodeURIComponent(name)}`;
+      const url = `${origin}${path}?expires=${expires}&signature=${signature}`;
+      links.set(runId, [...(links.get(runId) ?? []), { name, mimeType, url }]);
+    }
+    return links;
+  }
+
+  /**
+   * @throws {ApiError} 404 also for a link that is wrong or too old: it tells nothing about what is there. 503 while the
+   * object store doesn't answer.
+   */
+  async read(
+    tenantId: string,
+    runId: string,
+    name: string,
+    permission: { expires: number; signature: string },
+  ): Promise<{ mimeType: string; size: number | undefined; body: Buffer | Readable }> {
+    const expected = Buffer.from(this.sign(tenantId, runId, name, permission.expires));
+    const given = Buffer.from(permission.signature);
+    const valid = given.length === expected.length && timingSafeEqual(given, expected);
+    if (!valid || permission.expires < Date.now() / 1000) throw traceErrors.attachmentNotFound();
+    // The route is public, and the link has just shown whose rows it is good for.
+    const found = await inScope({ tenantId }, () => this.attachments.read(tenantId as TenantId, runId, name));
+    const body = found?.object_key ? await this.store.read(found.object_key) : found?.data;
+    if (!found || !body) throw traceErrors.attachmentNotFound();
+    return { mimeType: found.mime_type, size: found.size === null ? undefined : Number(found.size), body };
+  }
+
+  private sign(tenantId: string, runId: string, name: string, expires: number): string {
+    return createHmac('sha256', this.config.secretKey)
+      .update(`attachment:${tenantId}:${runId}:${expires}:${name}`)
+      .digest('base64url');
+  }
+}
