@@ -1,11 +1,16 @@
-import { connect } from 'node:net';
+import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Client } from '@langchain/langgraph-sdk';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { SupervisedGantry, type Endpoints } from '../support/supervised-gantry';
 import { createNamespace, temporalAddress, type TestNamespace } from '../support/temporal';
 import { waitFor } from '../support/wait-for';
+
+/** The demo takes about a minute where nothing else runs. */
+const SCRIPT_MS = 240_000;
 
 function isAlive(pid: number): boolean {
   try {
@@ -25,6 +30,18 @@ function answers(url: string): Promise<boolean> {
     socket.once('error', () => resolve(false));
     socket.once('close', () => socket.destroy());
   });
+}
+
+/** A script as its npm command runs it. @throws with all that it printed if it ends with anything but 0 */
+async function runScript(name: string, home: string): Promise<string> {
+  const path = join(__dirname, '..', '..', 'scripts', `${name}.mjs`);
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, GANTRY_HOME: home };
+  try {
+    return (await promisify(execFile)(process.execPath, [path], { env, timeout: SCRIPT_MS })).stdout;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`npm run ${name} failed:\n${stdout}\n${stderr}`, { cause: error });
+  }
 }
 
 /** `npm start` as a user has it, with the services of the test run in place of the embedded ones. */
@@ -110,6 +127,27 @@ describe('the supervisor', () => {
     const client = new Client({ apiUrl: endpoints.api, apiKey: endpoints.api_key });
     expect(await client.runs.wait(null, 'pipeline', { input: { step_ms: 0 } })).toHaveProperty('done');
   });
+
+  it(
+    'has a demo of all that it promises, and each part of it passes',
+    async () => {
+      const printed = await runScript('demo', gantry.home);
+      const results = [...printed.matchAll(/^(PASS|FAIL) +(\w+) /gm)].map(([, result, part]) => `${part} ${result}`);
+      expect(results).toEqual(['stream PASS', 'crash PASS', 'webhook PASS', 'export PASS']);
+    },
+    SCRIPT_MS,
+  );
+
+  it(
+    'has a doctor that finds nothing wrong, and names what it looked at',
+    async () => {
+      const printed = await runScript('doctor', gantry.home);
+      const passed = [...printed.matchAll(/^PASS +(.+?) {2}/gm)].map(([, part]) => part);
+      expect(passed).toEqual(expect.arrayContaining(['config', 'ports', 'database', 'temporal', 's3', 'api', 'cors']));
+      expect(printed).toContain('Nothing is wrong.');
+    },
+    SCRIPT_MS,
+  );
 
   it('stops on SIGTERM and leaves nothing behind but its data', async () => {
     const { pids } = gantry.endpoints;
