@@ -10,7 +10,7 @@ import { RunActivityProvider } from '../activities/run.activities';
 import { ThreadExpiryActivityProvider } from '../activities/thread-expiry.activities';
 import { WebhookActivityProvider } from '../activities/webhook.activities';
 import { AuditRetentionSweep } from '../src/audit/audit-retention.sweep';
-import { AppConfig } from '../src/config/config';
+import { AppConfig, WORKER_QUEUES, type WorkerQueue } from '../src/config/config';
 import { CronSweep } from '../src/crons/cron-sweep';
 import { ExportSweep } from '../src/exports/export-sweep';
 import { RunExecutor } from '../src/runs/run-executor';
@@ -89,50 +89,63 @@ export class WorkerProcess {
       ...(await workflowSource()),
       ...versioned('AUTO_UPGRADE'),
     };
-    const workers = await Promise.all([
-      Worker.create({
-        ...shared,
-        ...versioned('PINNED'),
-        taskQueue: RUNS_QUEUE,
-        activities: app.get(RunActivityProvider).activities(),
-        maxConcurrentActivityTaskExecutions: config.runsPerWorker,
-        // Temporal goes on handing tasks to the open polls of a worker that is frozen or cut off: each costs its run a
-        // heartbeat timeout, so there are as few as the throughput allows.
-        maxConcurrentActivityTaskPolls: 2,
-      }),
-      Worker.create({
-        ...shared,
-        taskQueue: EXPORTS_QUEUE,
-        activities: app.get(ExportActivityProvider).activities(),
-      }),
-      // A cancellation is heard with the answer to a heartbeat, so partitions send theirs every second.
-      Worker.create({
-        ...activityWorker,
-        ...versioned('AUTO_UPGRADE'),
-        taskQueue: EXPORT_PARTITIONS_QUEUE,
-        activities: app.get(ExportActivityProvider).activities(),
-        maxConcurrentActivityTaskExecutions: config.exports.partitionsPerWorker,
-        maxHeartbeatThrottleInterval: '1 second',
-      }),
-      Worker.create({
-        ...shared,
-        taskQueue: WEBHOOKS_QUEUE,
-        activities: app.get(WebhookActivityProvider).activities(),
-        maxConcurrentActivityTaskExecutions: config.webhookDelivery.concurrency,
-      }),
-      // What Schedules wake. Ticks are short: each poll is worth more to the runs that they start.
-      Worker.create({
-        ...shared,
-        taskQueue: CRONS_QUEUE,
-        activities: {
-          ...app.get(CronActivityProvider).activities(),
-          ...app.get(ThreadExpiryActivityProvider).activities(),
+    const options: Record<WorkerQueue, WorkerOptions[]> = {
+      runs: [
+        {
+          ...shared,
+          ...versioned('PINNED'),
+          taskQueue: RUNS_QUEUE,
+          activities: app.get(RunActivityProvider).activities(),
+          maxConcurrentActivityTaskExecutions: config.runsPerWorker,
+          // Temporal goes on handing tasks to the open polls of a worker that is frozen or cut off: each costs its run a
+          // heartbeat timeout, so there are as few as the throughput allows.
+          maxConcurrentActivityTaskPolls: 2,
         },
-        maxConcurrentActivityTaskExecutions: 20,
-        maxConcurrentActivityTaskPolls: 1,
-        maxConcurrentWorkflowTaskPolls: 2,
-      }),
-    ]);
+      ],
+      exports: [
+        {
+          ...shared,
+          taskQueue: EXPORTS_QUEUE,
+          activities: app.get(ExportActivityProvider).activities(),
+        },
+        // A cancellation is heard with the answer to a heartbeat, so partitions send theirs every second.
+        {
+          ...activityWorker,
+          ...versioned('AUTO_UPGRADE'),
+          taskQueue: EXPORT_PARTITIONS_QUEUE,
+          activities: app.get(ExportActivityProvider).activities(),
+          maxConcurrentActivityTaskExecutions: config.exports.partitionsPerWorker,
+          maxHeartbeatThrottleInterval: '1 second',
+        },
+      ],
+      webhooks: [
+        {
+          ...shared,
+          taskQueue: WEBHOOKS_QUEUE,
+          activities: app.get(WebhookActivityProvider).activities(),
+          maxConcurrentActivityTaskExecutions: config.webhookDelivery.concurrency,
+        },
+      ],
+      // What Schedules wake. Ticks are short: each poll is worth more to the runs that they start.
+      crons: [
+        {
+          ...shared,
+          taskQueue: CRONS_QUEUE,
+          activities: {
+            ...app.get(CronActivityProvider).activities(),
+            ...app.get(ThreadExpiryActivityProvider).activities(),
+          },
+          maxConcurrentActivityTaskExecutions: 20,
+          maxConcurrentActivityTaskPolls: 1,
+          maxConcurrentWorkflowTaskPolls: 2,
+        },
+      ],
+    };
+    const workers = await Promise.all(
+      WORKER_QUEUES.filter((queue) => config.hasQueue(queue)).flatMap((queue) =>
+        options[queue].map((each) => Worker.create(each)),
+      ),
+    );
     const sweeper = new Sweeper(
       app.get(getDataSourceToken()),
       [

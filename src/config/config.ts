@@ -10,6 +10,10 @@ const port = z.coerce.number().int().min(0).max(65_535);
 const positiveInt = z.coerce.number().int().positive();
 const seconds = z.coerce.number().positive();
 /** Values separated by commas. */
+/** The kinds of work that a worker may be told to do; each has task queues of its own. */
+export const WORKER_QUEUES = ['runs', 'exports', 'webhooks', 'crons'] as const;
+export type WorkerQueue = (typeof WORKER_QUEUES)[number];
+
 const list = z
   .string()
   .default('')
@@ -114,6 +118,9 @@ const environmentSchema = z.object({
   GANTRY_DRAIN_TIMEOUT_SECONDS: z.coerce.number().min(0).default(5),
   GANTRY_GRAPH_THREADS_MIN: positiveInt.default(1),
   GANTRY_GRAPH_THREADS_MAX: positiveInt.default(4),
+  GANTRY_WORKER_QUEUES: list
+    .pipe(z.array(z.enum(WORKER_QUEUES)))
+    .transform((queues) => (queues.length > 0 ? queues : [...WORKER_QUEUES])),
   GANTRY_RUNS_PER_WORKER: positiveInt.default(200),
   GANTRY_EVENT_RETENTION_HOURS: positiveInt.default(72),
   GANTRY_SWEEP_INTERVAL_SECONDS: positiveInt.default(5),
@@ -388,8 +395,14 @@ export class AppConfig {
   get drainTimeoutMs(): number {
     return this.env.GANTRY_DRAIN_TIMEOUT_SECONDS * 1000;
   }
+  /** A worker that executes no runs keeps no thread ready for them. */
   get graphThreads(): { min: number; max: number } {
-    return { min: this.env.GANTRY_GRAPH_THREADS_MIN, max: this.env.GANTRY_GRAPH_THREADS_MAX };
+    const min = this.hasQueue('runs') ? this.env.GANTRY_GRAPH_THREADS_MIN : 0;
+    return { min, max: this.env.GANTRY_GRAPH_THREADS_MAX };
+  }
+  /** Whether a worker does this kind of work. */
+  hasQueue(queue: WorkerQueue): boolean {
+    return this.env.GANTRY_WORKER_QUEUES.includes(queue);
   }
   get runsPerWorker(): number {
     return this.env.GANTRY_RUNS_PER_WORKER;

@@ -7,27 +7,14 @@ export type CostType = 'double' | 'decimal';
 export interface ExportColumn {
   name: string;
   type: ColumnType;
-  /** Over alias `r` of trace_runs. Instants are microseconds since the epoch, documents are JSON text. */
+  /** Over alias `r` of trace_runs. Documents are JSON text. What a column's type can be read from isn't converted here. */
   sql: string;
-  /** Over alias `r`: the bytes of the value, for columns that can be large. For stored text its length is read, not the value. */
-  size?: string;
 }
 
-/** Text of any length. */
-const text = (name: string, sql = `r.${name}`): ExportColumn => ({
-  name,
-  type: 'text',
-  sql,
-  size: `coalesce(octet_length(${sql}), 0)`,
-});
-const id = (name: string, column = name): ExportColumn => ({ name, type: 'text', sql: `r.${column}::text` });
-const timestamp = (name: string): ExportColumn => ({
-  name,
-  type: 'timestamp',
-  sql: `(extract(epoch FROM r.${name}) * 1000000)::bigint`,
-});
+const text = (name: string, sql = `r.${name}`): ExportColumn => ({ name, type: 'text', sql });
+const timestamp = (name: string): ExportColumn => ({ name, type: 'timestamp', sql: `r.${name}` });
 const integer = (name: string): ExportColumn => ({ name, type: 'integer', sql: `coalesce(r.${name}, 0)` });
-const cost = (name: string): ExportColumn => ({ name, type: 'double', sql: `r.${name}::double precision` });
+const cost = (name: string): ExportColumn => ({ name, type: 'double', sql: `r.${name}` });
 
 /** The columns of an export that names none, in the order in which they are written. */
 export const DEFAULT_COLUMNS: readonly ExportColumn[] = [
@@ -38,27 +25,27 @@ export const DEFAULT_COLUMNS: readonly ExportColumn[] = [
   text('error'),
   text('events'),
   text('extra'),
-  text('feedback_stats', 'r.feedback_stats::text'),
+  text('feedback_stats'),
   timestamp('first_token_time'),
-  id('id', 'run_id'),
+  text('id', 'r.run_id'),
   text('inputs'),
   { name: 'is_root', type: 'boolean', sql: 'r.parent_run_id IS NULL' },
   text('name'),
   text('outputs'),
-  id('parent_run_id'),
-  text('parent_run_ids', 'to_json(r.parent_run_ids)::text'),
+  text('parent_run_id'),
+  text('parent_run_ids', 'to_json(r.parent_run_ids)'),
   cost('prompt_cost'),
   integer('prompt_tokens'),
-  id('reference_example_id'),
+  text('reference_example_id'),
   text('run_type'),
-  id('session_id', 'project_id'),
+  text('session_id', 'r.project_id'),
   timestamp('start_time'),
   text('status'),
-  text('tags', 'to_json(r.tags)::text'),
-  id('tenant_id'),
+  text('tags', 'to_json(r.tags)'),
+  text('tenant_id'),
   cost('total_cost'),
   integer('total_tokens'),
-  id('trace_id'),
+  text('trace_id'),
   text('trace_tier'),
 ];
 
@@ -75,7 +62,7 @@ const ON_REQUEST: readonly ExportColumn[] = [
     'feedbacks',
     `(SELECT coalesce(json_agg(json_build_object('id', f.feedback_id, 'key', f.key, 'score', f.score, 'value', f.value,
         'comment', f.comment, 'correction', f.correction, 'created_at', f.created_at) ORDER BY f.created_at, f.feedback_id),
-        '[]')::text
+        '[]')
       FROM trace_feedback f WHERE f.tenant_id = r.tenant_id AND f.run_id = r.run_id)`,
   ),
 ];
@@ -84,9 +71,18 @@ const BY_NAME = new Map([...DEFAULT_COLUMNS, ...ON_REQUEST].map((column) => [col
 
 export const EXPORT_FIELDS: readonly string[] = [...BY_NAME.keys()];
 
+/** What orders rows, in this order. */
+const KEY_COLUMNS = [BY_NAME.get('start_time')!, BY_NAME.get('id')!];
+
 /** The columns of an export: those it names, in their fixed order, or the default ones. */
 export function exportColumns(fields: readonly string[] | null, costs: CostType): ExportColumn[] {
   const wanted = new Set(fields);
   const columns = fields ? [...BY_NAME.values()].filter(({ name }) => wanted.has(name)) : DEFAULT_COLUMNS;
   return columns.map((column) => (column.type === 'double' && costs === 'decimal' ? asDecimal(column) : column));
+}
+
+/** The columns as they are read, which begin with the key whether it is exported or not. */
+export function readColumns(columns: readonly ExportColumn[]): ExportColumn[] {
+  const keys = KEY_COLUMNS.map(({ name }) => name);
+  return [...KEY_COLUMNS, ...columns.filter(({ name }) => !keys.includes(name))];
 }

@@ -19,7 +19,8 @@ import { ExportRow, ExportsRepository, OnEnd, SpawnWindow } from './exports.repo
 import { ObjectStores } from './object-stores';
 import { sentenceOf } from './s3-errors';
 import { EncodingError, ParquetEncoder, SpooledPart } from './parquet-encoder';
-import { PartPlan, RowKey, RowSelection, TraceReader } from './trace-reader';
+import { PartReader, PartRows } from './part-reader';
+import { RowSelection, TraceReader } from './trace-reader';
 
 /** A window of a schedule is exported this long after its end (contract), so that late runs of it are in. */
 const SPAWN_DELAY_SECONDS = 600;
@@ -376,82 +377,86 @@ class PartitionWork {
   }
 
   /**
-   * While a part is encoded and uploaded the next one is read, and the one behind it weighed. Files are recorded in
-   * their order.
+   * While a part is uploaded the next one is encoded, and the one behind it read: each is held once. Files are recorded
+   * in their order.
    */
   async write(signal: AbortSignal, onProgress: (progress: PartitionProgress) => void): Promise<ExportFile[]> {
     const files = await this.runs.files(this.tenantId, this.run.exportRunId);
-    let part = files.length;
-    let after = files.at(-1)?.lastKey ?? null;
-    let planning = this.plan(after, files.at(-1)?.rows);
-    planning.catch(() => undefined);
+    const after = files.at(-1)?.lastKey ?? null;
+    const reader = this.reader.parts(this.tenantId, this.selection, this.columns, after);
+    let encoding: Promise<unknown> = Promise.resolve();
     let storing: Promise<void> = Promise.resolve();
+    let storingBefore = storing;
     try {
-      for (;;) {
+      for (let part = files.length; ; part += 1) {
         signal.throwIfAborted();
         onProgress(progressOf(files));
-        const plan = await planning;
-        if (!plan) break;
-        planning = this.plan(plan.lastKey, plan.rows);
-        // Awaited in the next round, or not at all when something fails before.
-        planning.catch(() => undefined);
-        const spooled = await this.read(plan, after, signal);
+        const spooled = await this.read(reader, signal);
+        if (!spooled) break;
         try {
-          await storing;
+          await Promise.all([encoding, storingBefore]);
         } catch (error) {
           await this.encoder.discard(spooled.path);
           throw error;
         }
-        storing = this.store(part, plan, spooled, signal).then((file) => void files.push(file));
-        // Awaited with the next part, or below: meanwhile its failure has a handler.
+        const encoded = this.encoder.encode(this.columns, spooled, this.row.compression, signal);
+        storingBefore = storing;
+        encoding = encoded;
+        storing = this.storeBehind(storing, part, spooled, encoded, signal).then((file) => void files.push(file));
+        // Awaited in a later round, or below: meanwhile their failures have handlers.
+        encoding.catch(() => undefined);
         storing.catch(() => undefined);
-        part += 1;
-        after = plan.lastKey;
       }
       await storing;
       onProgress(progressOf(files));
       return files;
     } finally {
+      reader.close();
       // An attempt that is over writes no more.
-      await storing.catch(() => undefined);
+      await Promise.allSettled([encoding, storing]);
     }
   }
 
-  private plan(after: RowKey | null, guess: number | undefined): Promise<PartPlan | undefined> {
+  private async read(reader: PartReader, signal: AbortSignal): Promise<(SpooledPart & PartRows) | undefined> {
     const limit = { rows: this.config.exports.partRows, bytes: this.config.exports.partBytes };
-    return this.reader.nextPart(this.tenantId, this.selection, this.columns, after, limit, guess);
-  }
-
-  private async read(plan: PartPlan, after: RowKey | null, signal: AbortSignal): Promise<SpooledPart> {
-    let rows = 0;
-    const path = await this.encoder.spool(async (into) => {
-      rows = await this.reader.copy(this.tenantId, this.selection, this.columns, after, plan.lastKey, into, signal);
-    });
-    if (rows > 0) return { path, rows, rowBytes: plan.rowBytes };
+    const { path, written } = await this.encoder.spool((append) => reader.next(limit, append, signal));
+    if (written) return { path, ...written };
     await this.encoder.discard(path);
-    throw exportFailures.rowsDisappeared();
+    return undefined;
   }
 
-  private async store(part: number, plan: PartPlan, spooled: SpooledPart, signal: AbortSignal): Promise<ExportFile> {
+  private async storeBehind(
+    before: Promise<void>,
+    part: number,
+    spooled: PartRows,
+    encoded: Promise<Buffer>,
+    signal: AbortSignal,
+  ): Promise<ExportFile> {
+    await before;
+    return this.store(part, spooled, await encoded, signal);
+  }
+
+  private async store(part: number, spooled: PartRows, file: Buffer, signal: AbortSignal): Promise<ExportFile> {
     const { tenantId, row, run } = this;
-    const file = await this.encoder.encode(this.columns, spooled, row.compression, signal);
     const { config, store } = this.destination;
     const objectKey = `${dayFolder(config, { exportId: row.exportId, tenantId, sessionId: row.sessionId }, run.day)}/${partName(run.day, part)}`;
+    const md5 = createHash('md5').update(file).digest();
     // Asked last before the upload: an attempt that was replaced meanwhile must not write over the other's file.
     if (!(await this.runs.holds(tenantId, run.exportRunId, run.attempt))) throw new LostPartition();
-    await store.put(objectKey, file, { contentType: PARQUET, signal });
+    await store.put(objectKey, file, { contentType: PARQUET, md5, signal });
+    const { rows, firstKey, lastKey } = spooled;
     const written: ExportFile = {
       exportRunId: run.exportRunId,
       part,
       objectKey,
-      rows: spooled.rows,
+      rows,
       bytes: file.length,
-      md5: createHash('md5').update(file).digest('hex'),
-      firstKey: plan.firstKey,
-      lastKey: plan.lastKey,
+      md5: md5.toString('hex'),
+      firstKey,
+      lastKey,
     };
     if (!(await this.runs.addFile(tenantId, run.attempt, written))) throw new LostPartition();
-    this.metrics.fileWritten(spooled.rows, file.length);
+    this.metrics.fileWritten(rows, file.length);
     return written;
   }
 }

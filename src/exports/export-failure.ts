@@ -68,6 +68,4 @@ export const exportFailures = {
       { code: 'DatabaseFailed', hint: `${AGAIN} If it stays, look at the database.` },
       { cause },
     ),
-  rowsDisappeared: () =>
-    new ExportFailure('Rows disappeared while they were read', false, { code: 'RowsMoved', hint: AGAIN }),
 };

@@ -22,6 +22,8 @@ const PIECE_BYTES = 64 * 1024 * 1024;
 
 export interface PutOptions {
   contentType?: string;
+  /** Of the whole object, where it is known already. */
+  md5?: Buffer;
   signal?: AbortSignal;
 }
 
@@ -40,7 +42,7 @@ export class ObjectStore {
         ...this.objectOptions(key, options),
         Body: body,
         ContentLength: body.length,
-        ...this.checksumOf(body),
+        ...this.checksumOf(body, options.md5),
       }),
       { abortSignal: options.signal },
     );
@@ -168,9 +170,9 @@ export class ObjectStore {
   }
 
   /** Checked by every store alike, and what a bucket with Object Lock asks for; another one where it is configured. */
-  private checksumOf(body: Buffer): { ContentMD5: string } | { ChecksumAlgorithm: ChecksumAlgorithm } {
+  private checksumOf(body: Buffer, known?: Buffer): { ContentMD5: string } | { ChecksumAlgorithm: ChecksumAlgorithm } {
     const algorithm = this.config.s3_additional_kwargs?.ChecksumAlgorithm;
-    return algorithm ? { ChecksumAlgorithm: algorithm } : { ContentMD5: md5(body) };
+    return algorithm ? { ChecksumAlgorithm: algorithm } : { ContentMD5: (known ?? md5(body)).toString('base64') };
   }
 
   private objectOptions(key: string, options: PutOptions) {
@@ -185,8 +187,8 @@ export class ObjectStore {
   }
 }
 
-function md5(body: Buffer): string {
-  return createHash('md5').update(body).digest('base64');
+function md5(body: Buffer): Buffer {
+  return createHash('md5').update(body).digest();
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -1,10 +1,8 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { exportColumns } from './export-columns';
+import { exportColumns, readColumns } from './export-columns';
 import { ParquetEncoder } from './parquet-encoder';
 
 const columns = exportColumns(
@@ -15,24 +13,45 @@ const never = new AbortController().signal;
 
 type Values = (string | null)[];
 
-/** Columns come in their fixed order: id, inputs, is_root, start_time, tags, total_cost, total_tokens. */
+/** As rows are read: start_time, id, inputs, is_root, tags, total_cost, total_tokens. */
 function row(n: number, inputs: string | null = `{"n": ${n}}`): Values {
+  const micros = String(n + 1)
+    .padStart(6, '0')
+    .replace(/0+$/, '');
   return [
+    `2026-11-21 00:00:00.${micros}+00`,
     `id ${n}`,
     inputs,
     n % 2 === 0 ? 't' : 'f',
-    String(1_795_219_200_000_001n + BigInt(n)),
     null,
     String(n / 3),
     '9007199254740993',
   ];
 }
 
+const LETTERS: Record<string, string> = {
+  '\b': 'b',
+  '\t': 't',
+  '\n': 'n',
+  '\v': 'v',
+  '\f': 'f',
+  '\r': 'r',
+  '\\': '\\',
+};
+
 /** As PostgreSQL writes it. */
-function csv(rows: Values[]): string {
-  const field = (value: string | null): string =>
-    value === null ? '' : value === '' || /[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
-  return rows.map((values) => `${values.map(field).join(',')}\n`).join('');
+function text(rows: Values[]): string {
+  // eslint-disable-next-line no-control-regex
+  const field = (value: string | null) => value?.replace(/[\x08-\x0d\\]/g, (one) => `\\${LETTERS[one]}`) ?? '\\N';
+  return rows.map((values) => `${values.map(field).join('\t')}\n`).join('');
+}
+
+/** @returns the path */
+async function spool(encoder: ParquetEncoder, ...pieces: string[]): Promise<string> {
+  const { path } = await encoder.spool(async (append) => {
+    for (const piece of pieces) await append(Buffer.from(piece));
+  });
+  return path;
 }
 
 describe('the Parquet encoder', () => {
@@ -49,8 +68,9 @@ describe('the Parquet encoder', () => {
   });
 
   async function encode(rows: Values[], using = encoder, given = columns): Promise<Buffer> {
-    const path = await using.spool((into) => pipeline(Readable.from(rows.map((one) => csv([one]))), into));
-    const rowBytes = Math.max(...rows.map((one) => csv([one]).length * 2));
+    const pieces = rows.map((one) => text([one]));
+    const path = await spool(using, ...pieces);
+    const rowBytes = Math.max(...pieces.map((piece) => Buffer.byteLength(piece)));
     return using.encode(given, { path, rows: rows.length, rowBytes }, 'zstandard', never);
   }
 
@@ -79,8 +99,8 @@ describe('the Parquet encoder', () => {
 
   it('keeps large text, emoji, line breaks, whole numbers beyond 2^53 and microseconds', async () => {
     const large = `"${'🚀'.repeat(2_621_440)}"`;
-    const broken = 'a\r\nb\n"c",\\N,\\.';
-    const file = await encode([row(0, large), row(1, null), row(2, ''), row(3, broken), row(4, '\\.')]);
+    const broken = 'a\r\nb\n"c",\t\v\f\b\u0001\\N,\\.\\\\n\\';
+    const file = await encode([row(0, large), row(1, null), row(2, ''), row(3, broken), row(4, '\\.'), row(5, '\\N')]);
     const rows = await read(file, 'SELECT inputs, total_tokens, epoch_us(start_time), total_cost FROM FILE');
     const tokens = 9_007_199_254_740_993n;
     expect(rows).toEqual([
@@ -89,6 +109,7 @@ describe('the Parquet encoder', () => {
       ['', tokens, 1_795_219_200_000_003n, 2 / 3],
       [broken, tokens, 1_795_219_200_000_004n, 1],
       ['\\.', tokens, 1_795_219_200_000_005n, 4 / 3],
+      ['\\N', tokens, 1_795_219_200_000_006n, 5 / 3],
     ]);
   });
 
@@ -98,7 +119,7 @@ describe('the Parquet encoder', () => {
   });
 
   it('has a schema of its own when every value is null', async () => {
-    const file = await encode([columns.map(() => null)]);
+    const file = await encode([readColumns(columns).map(() => null)]);
     const described = await read(
       file,
       `SELECT name, coalesce(logical_type, converted_type, type) FROM parquet_schema(FILE) WHERE num_children IS NULL`,
@@ -115,8 +136,8 @@ describe('the Parquet encoder', () => {
     const decimals = exportColumns(['id', 'total_cost'], 'decimal');
     const file = await encode(
       [
-        ['a', '0.100000000001'],
-        ['b', '99999999999999.000000000001'],
+        [null, 'a', '0.100000000001'],
+        [null, 'b', '99999999999999.000000000001'],
       ],
       encoder,
       decimals,
@@ -128,7 +149,7 @@ describe('the Parquet encoder', () => {
   });
 
   it('tells of a row that it can not read without a word of it', async () => {
-    const path = await encoder.spool((into) => pipeline(Readable.from(['secret,secret,secret,secret,,,\n']), into));
+    const path = await spool(encoder, `${Array.from({ length: 7 }, () => 'secret').join('\t')}\n`);
     const failure = await encoder
       .encode(columns, { path, rows: 1, rowBytes: 100 }, 'zstandard', never)
       .then(String, String);
@@ -137,7 +158,7 @@ describe('the Parquet encoder', () => {
   });
 
   it('fails when rows are missing', async () => {
-    const path = await encoder.spool((into) => pipeline(Readable.from([csv([row(1)])]), into));
+    const path = await spool(encoder, text([row(1)]));
     await expect(encoder.encode(columns, { path, rows: 2, rowBytes: 100 }, 'zstandard', never)).rejects.toThrow(
       '1 of 2 rows',
     );
@@ -147,13 +168,12 @@ describe('the Parquet encoder', () => {
     const own = new ParquetEncoder();
     const stop = new AbortController();
     const rows = Array.from({ length: 200_000 }, (_, n) => row(n));
-    const path = await own.spool((into) => pipeline(Readable.from([csv(rows)]), into));
+    const path = await spool(own, text(rows));
     const encoding = own.encode(columns, { path, rows: 200_000, rowBytes: 200 }, 'gzip', stop.signal);
     setTimeout(() => stop.abort(new Error('stopped')), 20);
     await expect(encoding).rejects.toThrow('stopped');
-    const failed = own.spool(async (into) => {
-      into.write('half a row');
-      into.destroy();
+    const failed = own.spool(async (append) => {
+      await append(Buffer.from('half a row'));
       throw new Error('connection lost');
     });
     await expect(failed).rejects.toThrow('connection lost');

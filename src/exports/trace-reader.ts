@@ -1,19 +1,17 @@
-import type { Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { PoolClient } from 'pg';
-import { to as copyTo } from 'pg-copy-streams';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import type { TenantId } from '../auth/tenant';
 import { parseFilter } from '../traces/filter/filter-parser';
 import { filterToSql } from '../traces/filter/filter-sql';
 import { SqlParams } from '../traces/filter/sql-params';
-import { ExportColumn } from './export-columns';
+import { ExportColumn, readColumns } from './export-columns';
 import type { DayCount } from './export-runs.repository';
 import { isoText } from './exports.repository';
+import { PartReader, RowStream } from './part-reader';
 import { SqlLiterals } from './sql-literals';
 
 /** The place of a row in the order of an export. The instant is ISO text with its microseconds. */
@@ -33,27 +31,15 @@ export interface RowSelection {
   filter: string | null;
 }
 
-/** A stretch of rows after a key up to its last one, small enough for one file. */
-export interface PartPlan {
-  rows: number;
-  firstKey: RowKey;
-  lastKey: RowKey;
-  /** At least the length of the longest of them as CSV. */
-  rowBytes: number;
-}
-
-/** What every row weighs beside its texts: numbers, instants and ids. */
-const ROW_OVERHEAD_BYTES = 600;
-/** Rows that are weighed at first; twice as many each time that they all fit. */
-const GUESS_ROWS = 4_096;
+/** Rows of one statement at most: it holds a snapshot, which keeps vacuum from its work. */
+const ROWS_AT_ONCE = 50_000;
+/** Instants as the cutter and the encoder read them, whatever the server's settings are. */
+const BEGIN = `BEGIN READ ONLY; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'`;
 /** A batch of traces is written within seconds; what takes longer is something else, and isn't waited for. */
 const WRITERS_MS = 10_000;
 const WRITERS_POLL_MS = 50;
 
-/**
- * Reads traces for exports, in the order of (start_time, run_id). A part is first measured (stored lengths, no values)
- * and then read up to a fixed key: how much is held depends on the part's bounds alone, not on the export's size.
- */
+/** Reads traces for exports, in the order of (start_time, run_id). */
 @Injectable()
 export class TraceReader {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
@@ -97,90 +83,22 @@ export class TraceReader {
     return row.rows;
   }
 
-  /**
-   * The next part after `after`: at most so many rows, and so many bytes unless one row alone has more. It depends on the
-   * first key and the limits only. `guess` (the rows of the part before) spares weighing rows that won't fit.
-   */
-  async nextPart(
-    tenantId: TenantId,
-    selection: RowSelection,
-    columns: ExportColumn[],
-    after: RowKey | null,
-    limit: { rows: number; bytes: number },
-    guess = GUESS_ROWS,
-  ): Promise<PartPlan | undefined> {
-    for (let rows = Math.min(limit.rows, Math.ceil(guess * 1.25)); ; rows = Math.min(limit.rows, rows * 2)) {
-      const part = await this.weigh(tenantId, selection, columns, after, { rows, bytes: limit.bytes });
-      if (!part || part.rows < rows || rows === limit.rows) return part;
-    }
-  }
-
-  /**
-   * Writes the rows after `after` up to and including `last` as CSV, the columns in their order.
-   * @returns how many there were
-   */
-  async copy(
-    tenantId: TenantId,
-    selection: RowSelection,
-    columns: ExportColumn[],
-    after: RowKey | null,
-    last: RowKey,
-    into: Writable,
-    signal: AbortSignal,
-  ): Promise<number> {
-    // COPY takes no parameters.
-    const { where, params } = this.where(tenantId, selection, after, new SqlLiterals());
-    const rows = copyTo(
-      `COPY (
-         SELECT ${columns.map(({ sql }) => sql).join(', ')} FROM trace_runs r
-         WHERE ${where} AND (r.start_time, r.run_id) <= ${keyOf(last, params)}
-         ORDER BY r.start_time, r.run_id
-       ) TO STDOUT (FORMAT csv)`,
-    );
-    const [client, release] = (await (this.database.driver as PostgresDriver).obtainMasterConnection()) as [
-      PoolClient,
-      (error?: unknown) => void,
-    ];
-    try {
-      await pipeline(client.query(rows), into, { signal });
-      // The count comes behind the last row: it is there when the connection answers again.
-      await client.query('');
-      release();
-      return rows.rowCount;
-    } catch (error) {
-      // Broken off in the middle, the connection is of no use to anybody else.
-      release(error);
-      throw error;
-    }
-  }
-
-  private async weigh(
-    tenantId: TenantId,
-    selection: RowSelection,
-    columns: ExportColumn[],
-    after: RowKey | null,
-    limit: { rows: number; bytes: number },
-  ): Promise<PartPlan | undefined> {
-    const { where, params } = this.where(tenantId, selection, after);
-    const sizes = columns.flatMap(({ size }) => (size ? [size] : []));
-    const weight = [ROW_OVERHEAD_BYTES, ...sizes].join(' + ');
-    const [row] = await this.database.query<PartPlan[]>(
-      `WITH ahead AS (
-         SELECT r.start_time, r.run_id, ${weight} AS weight FROM trace_runs r
-         WHERE ${where} ORDER BY r.start_time, r.run_id LIMIT ${params.add(limit.rows, 'bigint')}
-       ), measured AS (
-         SELECT start_time, run_id, weight, row_number() OVER place AS rows, sum(weight) OVER place AS bytes
-         FROM ahead WINDOW place AS (ORDER BY start_time, run_id ROWS UNBOUNDED PRECEDING)
-       ), fitting AS (
-         SELECT * FROM measured WHERE rows = 1 OR bytes <= ${params.add(limit.bytes, 'bigint')}
-       )
-       SELECT l.rows::float8 AS rows, (SELECT max(weight) * 2 FROM fitting)::float8 AS "rowBytes",
-         json_build_object('startTime', ${isoText('f.start_time')}, 'runId', f.run_id) AS "firstKey",
-         json_build_object('startTime', ${isoText('l.start_time')}, 'runId', l.run_id) AS "lastKey"
-       FROM (SELECT * FROM fitting ORDER BY rows LIMIT 1) f, (SELECT * FROM fitting ORDER BY rows DESC LIMIT 1) l`,
-      params.values,
-    );
-    return row;
+  /** The rows after `after`, part by part. Whoever takes a reader closes it. */
+  parts(tenantId: TenantId, selection: RowSelection, columns: ExportColumn[], after: RowKey | null): PartReader {
+    const names = readColumns(columns).map(({ sql }) => sql);
+    return new PartReader(after, ROWS_AT_ONCE, async (from, signal) => {
+      // COPY takes no parameters.
+      const { where, params } = this.where(tenantId, selection, from, new SqlLiterals());
+      const sql = `COPY (
+         SELECT ${names.join(', ')} FROM trace_runs r WHERE ${where}
+         ORDER BY r.start_time, r.run_id LIMIT ${params.add(ROWS_AT_ONCE, 'bigint')}
+       ) TO STDOUT`;
+      const [client, release] = (await (this.database.driver as PostgresDriver).obtainMasterConnection()) as [
+        PoolClient,
+        (error?: unknown) => void,
+      ];
+      return RowStream.begin(client, release, BEGIN, sql, signal);
+    });
   }
 
   private where(

@@ -24,12 +24,12 @@ import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { peakMemoryMb } from './measure.mjs';
+import { peakMemoryMb, processorSeconds } from './measure.mjs';
 
 const ROOT = join(import.meta.dirname, '../..');
 const require = createRequire(import.meta.url);
 const { migrate } = require(join(ROOT, 'dist/src/database/migrate.js'));
-const { DEFAULT_COLUMNS } = require(join(ROOT, 'dist/src/exports/export-columns.js'));
+const { DEFAULT_COLUMNS, readColumns } = require(join(ROOT, 'dist/src/exports/export-columns.js'));
 
 const ROWS = Number(process.argv[2] ?? 200_000);
 const ROUNDS = Number(process.argv[3] ?? 3);
@@ -121,7 +121,7 @@ async function gantry(api, prefix) {
       const row = await call(api, 'GET', `/${id}`);
       if (row.status === 'Completed' && row.progress.rows_written === ROWS) return;
       if (!['Created', 'Running'].includes(row.status)) throw new Error(JSON.stringify(row));
-      await sleep(50);
+      await sleep(200);
     }
   });
 }
@@ -133,10 +133,13 @@ async function timed(work) {
   return (performance.now() - begun) / 1000;
 }
 
-const copySql = `COPY (
-  SELECT ${DEFAULT_COLUMNS.map((/** @type {{ sql: string }} */ { sql }) => sql).join(', ')} FROM trace_runs r
+/** The statement of an export, for all rows at once. @param {'text' | 'csv'} format */
+const copySql = (format) => `COPY (
+  SELECT ${readColumns(DEFAULT_COLUMNS)
+    .map((/** @type {{ sql: string }} */ { sql }) => sql)
+    .join(', ')} FROM trace_runs r
   WHERE r.tenant_id = '${TENANT}' AND r.project_id = '${PROJECT}' ORDER BY r.start_time, r.run_id
-) TO STDOUT (FORMAT csv)`;
+) TO STDOUT (FORMAT ${format})`;
 
 const name = `bench_${randomBytes(6).toString('hex')}`;
 const directory = mkdtempSync(join(tmpdir(), 'gantry-bench-exports-'));
@@ -164,6 +167,8 @@ try {
     GANTRY_PORT: String(port),
     GANTRY_TRACING: 'off',
     GANTRY_LOG_LEVEL: 'error',
+    // Its memory is then that of exports, without graphs.
+    GANTRY_WORKER_QUEUES: 'exports',
   };
   const { Connection } = require('@temporalio/client');
   const connection = await Connection.connect({ address: temporal });
@@ -173,13 +178,15 @@ try {
   });
   await connection.close();
   await sleep(12_000); // until every part of the Temporal server knows the namespace
-  processes.push(await startProcess('src/main.js', env));
+  const apiProcess = await startProcess('src/main.js', env);
+  processes.push(apiProcess);
   const worker = await startProcess('worker/main.js', env);
   processes.push(worker);
   const api = `http://127.0.0.1:${port}`;
+  console.log(`worker at rest: ${peakMemoryMb(worker.pid ?? 0)} MB`);
 
   const csv = join(directory, 'rows.csv');
-  await pipeline(client.query(copyTo(copySql)), createWriteStream(csv));
+  await pipeline(client.query(copyTo(copySql('csv'))), createWriteStream(csv));
   const duckdb = await DuckDBInstance.create(':memory:');
   const writer = await duckdb.connect();
   await writer.run(`CREATE TABLE rows AS FROM read_csv('${csv}', header = false, quote = '"', escape = '"')`);
@@ -190,7 +197,17 @@ try {
   const seconds = { gantry: [], script: [], copy: [], duckdb: [] };
   for (let round = 1; round <= ROUNDS; round++) {
     const prefix = `bench/${name}/${round}`;
+    const names = { [process.pid]: 'bench', [apiProcess.pid ?? 0]: 'api', [worker.pid ?? 0]: 'worker' };
+    const before = processorSeconds(names);
     seconds.gantry.push(await gantry(api, `${prefix}/gantry`));
+    const after = processorSeconds(names);
+    const spent = Object.entries(after)
+      .map(([name, all]) => ({ name, used: all - (before[name] ?? 0) }))
+      .filter(({ used }) => used >= 0.05)
+      .sort((a, b) => b.used - a.used);
+    console.log(
+      `round ${round}: processor ${spent.map(({ name, used }) => `${name} ${used.toFixed(2)} s`).join(', ')}`,
+    );
     if (python) {
       const settings = { DATABASE_URL: database.href, S3: s3, PROJECT, DAY, PREFIX: `${prefix}/script` };
       seconds.script.push(
@@ -202,7 +219,7 @@ try {
       );
     }
     const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
-    seconds.copy.push(await timed(() => pipeline(client.query(copyTo(copySql)), nowhere())));
+    seconds.copy.push(await timed(() => pipeline(client.query(copyTo(copySql('text'))), nowhere())));
     seconds.duckdb.push(
       await timed(() =>
         writer.run(`COPY rows TO '${join(directory, 'rows.parquet')}' (FORMAT parquet, COMPRESSION zstd)`),
@@ -212,7 +229,7 @@ try {
     console.log(`round ${round}: ${shown.join(', ')}; worker peak ${peakMemoryMb(worker.pid ?? 0)} MB`);
   }
   const best = Object.fromEntries(Object.entries(seconds).map(([what, each]) => [what, Math.min(...each)]));
-  console.log(`\n${ROWS} rows, ${(bytes / 1e6).toFixed(0)} MB of CSV, best of ${ROUNDS}\n`);
+  console.log(`\n${ROWS} rows, ${(bytes / 1e6).toFixed(0)} MB of text, best of ${ROUNDS}\n`);
   console.log('| what | rows/s | MB/s |\n| --- | --- | --- |');
   for (const [what, each] of Object.entries(best)) {
     if (!Number.isFinite(each)) continue;

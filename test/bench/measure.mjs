@@ -1,5 +1,5 @@
 // Figures of a series of measurements, and the loops that make them.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /**
  * @param {number[]} values
@@ -43,6 +43,33 @@ export async function load(count, concurrency, work) {
 export function peakMemoryMb(pid) {
   const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Math.round(Number(kilobytes) / 1024);
+}
+
+/** Ticks a second of the times in /proc, on every Linux that Node runs on. */
+const TICKS = 100;
+
+/**
+ * Processor time of every process of this machine so far, in seconds, by the name of its program; those whose ids have a
+ * name in `names` by that. A wall clock tells how busy a machine was, this what the work costs.
+ * @param {Record<number, string>} [names]
+ */
+export function processorSeconds(names = {}) {
+  /** @type {Record<string, number>} */
+  const seconds = {};
+  for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const name = names[pid] ?? stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
+      const [user, system] = stat
+        .slice(stat.lastIndexOf(')') + 2)
+        .split(' ')
+        .slice(11);
+      seconds[name] = (seconds[name] ?? 0) + (Number(user) + Number(system)) / TICKS;
+    } catch {
+      // Gone meanwhile.
+    }
+  }
+  return seconds;
 }
 
 /** @param {number} value */

@@ -55,6 +55,7 @@ async function startWorker(): Promise<ChildProcess> {
       GANTRY_CONFIG: join(ROOT, 'examples/langgraph.json'),
       GANTRY_TRACING: 'off',
       GANTRY_LOG_LEVEL: 'fatal',
+      GANTRY_WORKER_QUEUES: 'exports',
       ...settings,
     },
   });

@@ -143,7 +143,8 @@ async function exportAll(destination: Json): Promise<Json> {
     if (!['Created', 'Running'].includes(body.status)) return body;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error('The export did not end');
+  const { body: runs } = await call('GET', `/${created.body.id}/runs`);
+  throw new Error(`The export did not end: ${JSON.stringify(runs)}`);
 }
 
 async function countRows(prefix: string): Promise<{ rows: number; ids: number }> {

@@ -1,4 +1,3 @@
-import { parseExactly } from '../../http/exact-json';
 import type { Attachment } from '../attachments/attachments.service';
 import { Instant } from '../instant';
 import { storableText } from '../stored-text';
@@ -86,7 +85,7 @@ function collect(
 function jsonObject(part: MultipartPart): Record<string, unknown> {
   let value: unknown;
   try {
-    value = parseExactly(textOf(part));
+    value = JSON.parse(textOf(part));
   } catch {
     throw traceErrors.invalid(part.name, 'the part is not JSON');
   }

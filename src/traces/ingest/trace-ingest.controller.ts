@@ -1,5 +1,4 @@
 import { Body, Controller, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
-import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiConsumes, ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -22,7 +21,6 @@ export class RunUploadController {
   /** Begins a run. Answered once it is stored, as every upload; a replay changes nothing. */
   @Post()
   @HttpCode(202)
-  @RouteConfig({ exactNumbers: true })
   @ApiOperation({ summary: 'Trace the start of a run' })
   async post(@Tenant() tenantId: TenantId, @Body({ schema: runBodySchema }) body: RunBody) {
     await this.uploads.post(tenantId, body);
@@ -31,7 +29,6 @@ export class RunUploadController {
 
   @Post('batch')
   @HttpCode(202)
-  @RouteConfig({ exactNumbers: true })
   @ApiOperation({ summary: 'Trace starts and ends of many runs' })
   async batch(@Tenant() tenantId: TenantId, @Body({ schema: runBatchSchema }) body: RunBatch) {
     await this.uploads.batch(tenantId, body);
@@ -58,7 +55,6 @@ export class TraceIngestController {
   /** Adds to a run: null and absent fields stay as they are. It may come before the run's start. */
   @Patch(':run_id')
   @HttpCode(202)
-  @RouteConfig({ exactNumbers: true })
   @ApiOperation({ summary: 'Trace the end of a run' })
   async patch(
     @Tenant() tenantId: TenantId,

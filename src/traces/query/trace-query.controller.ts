@@ -1,17 +1,5 @@
 import { Readable } from 'node:stream';
-import {
-  Body,
-  Controller,
-  Get,
-  HttpCode,
-  Param,
-  Post,
-  Query,
-  Req,
-  Res,
-  StreamableFile,
-  UseInterceptors,
-} from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res, StreamableFile } from '@nestjs/common';
 import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -19,7 +7,6 @@ import { Public, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { runParamsSchema } from '../ingest/trace-ingest.schemas';
 import { AttachmentsService } from '../attachments/attachments.service';
-import { ExactNumbers } from './exact-numbers.interceptor';
 import {
   attachmentParamsSchema,
   attachmentQuerySchema,
@@ -50,7 +37,6 @@ type RunParams = z.output<typeof runParamsSchema>;
 const origin = (request: FastifyRequest): string => `${request.protocol}://${request.host}`;
 
 @ApiTags('Trace queries')
-@UseInterceptors(ExactNumbers)
 @Controller('api/v1/runs')
 export class TraceQueryController {
   constructor(private readonly queries: TraceQueryService) {}
@@ -102,7 +88,6 @@ export class TraceQueryController {
 
 /** The bare `GET /runs/{run_id}` is the deployment API's. */
 @ApiTags('Trace queries')
-@UseInterceptors(ExactNumbers)
 @Controller('api/v1/runs')
 export class TraceRunController {
   constructor(private readonly queries: TraceQueryService) {}
@@ -121,7 +106,6 @@ export class TraceRunController {
 }
 
 @ApiTags('Trace queries (v2)')
-@UseInterceptors(ExactNumbers)
 @Controller('api/v2')
 export class TraceQueryV2Controller {
   constructor(private readonly queries: TraceQueryService) {}

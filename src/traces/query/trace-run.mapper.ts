@@ -1,4 +1,3 @@
-import { parseExactly } from '../../http/exact-json';
 import { Instant } from '../instant';
 import { naive } from '../trace-wire';
 import type { Payload, RunStats, TraceRunRow } from './trace-runs.repository';
@@ -9,7 +8,7 @@ const PREVIEW_CHARACTERS = 250;
 export type AttachmentLinks = { name: string; mimeType: string; url: string }[];
 
 const json = (text: string | null | undefined): unknown =>
-  text === null || text === undefined ? null : parseExactly(text);
+  text === null || text === undefined ? null : (JSON.parse(text) as unknown);
 const preview = (text: string | null | undefined): string | null => text?.slice(0, PREVIEW_CHARACTERS) ?? null;
 const count = (value: string | null): number => (value === null ? 0 : Number(value));
 const number = (value: string | null): number | null => (value === null ? null : Number(value));
@@ -43,7 +42,7 @@ export function toRunV1(row: TraceRunRow, attachments: AttachmentLinks = []) {
     ...(read('extra') && { extra: json(row.extra) }),
     ...(read('events') && { events: json(row.events) }),
     ...(read('serialized') && { serialized: json(row.serialized) }),
-    ...(read('metadata') && { metadata: json(row.metadata) }),
+    ...(read('metadata') && { metadata: row.metadata }),
     tags: row.tags,
     thread_id: row.thread_id,
     reference_example_id: row.reference_example_id,
@@ -96,7 +95,7 @@ const V2: Record<string, (row: TraceRunRow, attachments: AttachmentLinks) => unk
   error: (row) => row.error,
   error_preview: (row) => preview(row.error),
   extra: (row) => json(row.extra),
-  metadata: (row) => json(row.metadata),
+  metadata: (row) => row.metadata ?? null,
   events: (row) => json(row.events),
   inputs: (row) => json(row.inputs),
   inputs_preview: (row) => preview(row.inputs),

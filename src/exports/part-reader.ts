@@ -1,0 +1,193 @@
+import { addAbortSignal } from 'node:stream';
+import type { PoolClient } from 'pg';
+import { to as copyTo, type CopyToStreamQuery } from 'pg-copy-streams';
+import type { Append } from './parquet-encoder';
+import { PartCutter, PartLimit } from './part-cutter';
+import type { RowKey } from './trace-reader';
+
+/** A statement that nobody reads from for so long is given up: the next one begins behind the last row that was read. */
+const IDLE_MS = 5_000;
+/** Read ahead while rows are being written to a file. */
+const READ_AHEAD_BYTES = 512 * 1024;
+
+/** What a part holds. */
+export interface PartRows {
+  rows: number;
+  /** The bytes of the longest row. */
+  rowBytes: number;
+  firstKey: RowKey;
+  lastKey: RowKey;
+}
+
+/** The rows of one statement, as PostgreSQL's text, in pieces of any length. */
+export interface Rows {
+  /** The next piece; undefined behind the last one. */
+  next(): Promise<Buffer | undefined>;
+  /** Behind the last piece: gives the connection back. @returns how many rows the server has sent */
+  end(): Promise<number>;
+  /** Instead of `end`: the rest is not read. */
+  giveUp(): void;
+}
+
+/** A COPY at work. */
+export class RowStream implements Rows {
+  private readonly pieces: Buffer[] = [];
+  private waitingBytes = 0;
+  private hasEnded = false;
+  private failure: Error | undefined;
+  private wake: (() => void) | undefined;
+  private isOver = false;
+
+  /** Pieces are taken as they are: read in the usual way they would be joined first, at twice the memory. */
+  private constructor(
+    private readonly client: PoolClient,
+    private readonly release: (error?: unknown) => void,
+    private readonly stream: CopyToStreamQuery,
+  ) {
+    stream.on('data', (piece: Buffer) => {
+      this.pieces.push(piece);
+      this.waitingBytes += piece.length;
+      if (this.waitingBytes >= READ_AHEAD_BYTES) stream.pause();
+      this.wake?.();
+    });
+    stream.on('end', () => {
+      this.hasEnded = true;
+      this.wake?.();
+    });
+    stream.on('error', (error) => {
+      this.failure = error;
+      this.wake?.();
+    });
+  }
+
+  async next(): Promise<Buffer | undefined> {
+    for (;;) {
+      if (this.failure) throw this.failure;
+      const piece = this.pieces.shift();
+      if (piece) {
+        this.waitingBytes -= piece.length;
+        if (this.pieces.length === 0) this.stream.resume();
+        return piece;
+      }
+      if (this.hasEnded) return undefined;
+      await new Promise<void>((resolve) => (this.wake = resolve));
+    }
+  }
+
+  /** @param begin opens the transaction in which `copy` runs */
+  static async begin(
+    client: PoolClient,
+    release: (error?: unknown) => void,
+    begin: string,
+    copy: string,
+    signal: AbortSignal,
+  ): Promise<RowStream> {
+    try {
+      await client.query(begin);
+      return new RowStream(client, release, addAbortSignal(signal, client.query(copyTo(copy))));
+    } catch (error) {
+      release(error);
+      throw error;
+    }
+  }
+
+  async end(): Promise<number> {
+    this.isOver = true;
+    try {
+      // The count comes behind the last row: it is there when the connection answers again.
+      await this.client.query('COMMIT');
+    } catch (error) {
+      this.release(error);
+      throw error;
+    }
+    this.release();
+    return this.stream.rowCount;
+  }
+
+  /**
+   * Broken off in the middle, the connection is of no use to anybody else. It is cut: a server that still has rows to send
+   * would not hear a farewell, and go on waiting with its snapshot for somebody to read them.
+   */
+  giveUp(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.stream.destroy();
+    this.release(new Error('The rest of the rows is not read'));
+    this.client.connection.stream.destroy();
+  }
+}
+
+/**
+ * Reads part after part. A statement may bring rows of several parts, and a part may come from several statements: which
+ * rows are in a part depends on its first row and the limits alone.
+ */
+export class PartReader {
+  private stream: Rows | undefined;
+  private rowsOfStream = 0;
+  /** What has come and belongs to the next part. */
+  private rest: Buffer | undefined;
+  private hasMore = true;
+  private idle: NodeJS.Timeout | undefined;
+
+  /** @param open the rows after a key, at most `rowsAtOnce` of them */
+  constructor(
+    private after: RowKey | null,
+    private readonly rowsAtOnce: number,
+    private readonly open: (after: RowKey | null, signal: AbortSignal) => Promise<Rows>,
+  ) {}
+
+  /**
+   * Reads the next part and hands it to `append`, in PostgreSQL's text format.
+   * @returns undefined when there are no more rows
+   */
+  async next(limit: PartLimit, append: Append, signal: AbortSignal): Promise<PartRows | undefined> {
+    clearTimeout(this.idle);
+    const part = new PartCutter(limit);
+    try {
+      while (!part.isFull && this.hasMore) {
+        signal.throwIfAborted();
+        this.stream ??= await this.open(part.rows > 0 ? part.lastKey : this.after, signal);
+        await this.fill(part, this.stream, append);
+      }
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    if (part.rows === 0) return undefined;
+    this.after = part.lastKey;
+    if (this.stream) this.idle = setTimeout(() => this.close(), IDLE_MS).unref();
+    return { rows: part.rows, rowBytes: part.longest, firstKey: part.firstKey, lastKey: part.lastKey };
+  }
+
+  /** Gives the connection back. `next` takes another one. */
+  close(): void {
+    clearTimeout(this.idle);
+    this.stream?.giveUp();
+    this.forget();
+  }
+
+  /** Reads until the part is full or the statement has no more rows. */
+  private async fill(part: PartCutter, stream: Rows, append: Append): Promise<void> {
+    while (!part.isFull) {
+      const piece = this.rest ?? (await stream.next());
+      if (!piece) {
+        const sent = await stream.end();
+        if (sent !== this.rowsOfStream) throw new Error(`${this.rowsOfStream} of ${sent} rows arrived`);
+        this.hasMore = sent === this.rowsAtOnce;
+        this.forget();
+        return;
+      }
+      const rows = part.rows;
+      const length = part.take(piece);
+      this.rowsOfStream += part.rows - rows;
+      this.rest = length < piece.length ? piece.subarray(length) : undefined;
+      await append(piece.subarray(0, length));
+    }
+  }
+
+  private forget(): void {
+    this.stream = undefined;
+    this.rest = undefined;
+    this.rowsOfStream = 0;
+  }
+}
