@@ -66,6 +66,7 @@ export async function run({ gantry, report, keep }) {
       ...(manifest.rows === read.rows ? [] : [`the manifest says ${manifest.rows} rows`]),
       ...(files.some(({ key }) => key.endsWith('/_SUCCESS')) ? [] : ['_SUCCESS is not there']),
       ...checksumFaults(manifest, parquet, directory),
+      ...(before.length > 0 ? [] : ['no file was finished before the kill']),
       ...(rewritten.length === 0
         ? []
         : [`${rewritten.length} files that were finished before the kill were written again`]),
@@ -160,12 +161,16 @@ async function killInTheMiddle(gantry, report, exportId, bucket, prefix) {
     if (progress.partitions_done >= 3) {
       const killed = gantry.killWorker();
       if (status !== 'Running') throw new Error(`the export was ${status} before its worker could be killed`);
+      // A file that was uploaded and not yet committed may be written again, by its own name: what counts is what was done.
+      const days = await gantry.request('GET', `/api/v1/bulk-exports/${exportId}/runs`);
+      const done = days.filter((day) => day.status === 'Completed');
+      const names = new Set(done.flatMap((day) => day.metadata.result.exported_files));
       const files = await bucket.list(`${prefix}/export_id=${exportId}/`);
       report.note(
-        `worker ${killed} is killed: ${progress.partitions_done} of ${progress.partitions_total} days were done, ` +
-          `${progress.rows_written} rows in ${files.length} files`,
+        `worker ${killed} is killed: ${done.length} of ${progress.partitions_total} days were done, ` +
+          `${files.length} files are in the bucket`,
       );
-      return { before: files, killed };
+      return { before: files.filter(({ key }) => names.has(`${bucket.name}/${key}`)), killed };
     }
     if (status === 'Failed' || Date.now() > deadline) throw new Error(`the export is ${status}: ${error}`);
     await sleep(10);

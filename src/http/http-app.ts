@@ -22,6 +22,7 @@ import { ApiError } from './api-error';
 import { statusOf, whenAnswered } from './answered';
 import { Connections } from './connections';
 import { Drain } from './drain';
+import { hasLongIntegers, parseExactly } from './exact-json';
 import { HttpMetrics } from './http.metrics';
 import { NestLogger } from './logging';
 import { refuseWrongMethods } from './method-not-allowed';
@@ -34,6 +35,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The handler gets JSON as text: it tells what is wrong with it in its protocol's own words. */
     bodyAsText?: boolean;
+    /** Integers beyond 2^53 in the body keep their digits (exact-json.ts). */
+    exactNumbers?: boolean;
   }
 }
 
@@ -142,6 +145,9 @@ function readBodies(app: NestFastifyApplication): void {
       if (body.length === 0) return done(null, undefined);
       if (request.routeOptions.config.bodyAsText) return done(null, body);
       void parseJson(request, body as string, (error, value) => {
+        if (!error && request.routeOptions.config.exactNumbers && hasLongIntegers(body as string)) {
+          return done(null, parseExactly(body as string));
+        }
         if (!error) return done(null, value);
         const invalid = { path: '', message: error.message };
         done(

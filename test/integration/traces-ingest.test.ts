@@ -112,6 +112,47 @@ describe('trace ingestion', () => {
     expect(rows).toEqual([{ inputs: '{"n":12345678901234567890}' }]);
   });
 
+  it('keeps integers beyond 2^53 through every form of upload, and in what queries answer', async () => {
+    const metadata = '{"order":12345678901234567890}';
+    const payloads = `"inputs":{"id":9007199254740993},"extra":{"metadata":${metadata}},"tags":["a"]`;
+    const withPayloads = (run: Json): string => `${JSON.stringify(run).slice(0, -1)},${payloads}}`;
+    const [single, batched, inline, patched, raw] = Array.from({ length: 5 }, () => newRun());
+    await send('POST', '/api/v1/runs', withPayloads(single));
+    await send('POST', '/api/v1/runs/batch', `{"post":[${withPayloads(batched)}]}`);
+    await upload(multipartBody(part(`post.${inline.id}`, withPayloads(inline))));
+    await send('POST', '/api/v1/runs', patched);
+    expect((await send('PATCH', `/runs/${patched.id}`, `{${payloads}}`)).status).toBe(202);
+    await upload(
+      multipartBody(
+        part(`post.${raw.id}`, JSON.stringify(raw)),
+        part(`post.${raw.id}.inputs`, '{"id":9007199254740993}'),
+        part(`post.${raw.id}.extra`, `{"metadata":${metadata}}`),
+      ),
+    );
+    const textOf = async (path: string, body?: Json): Promise<string> => {
+      const headers = { 'content-type': 'application/json' };
+      const query = { method: 'POST', headers, body: JSON.stringify(body) };
+      return (await fetch(api.url + path, body && query)).text();
+    };
+    for (const { id } of [single, batched, inline, patched, raw]) {
+      for (const path of [`/api/v1/runs/${id}`, `/api/runs/${id}`]) {
+        expect(await textOf(path)).toContain('"inputs":{"id":9007199254740993}');
+      }
+      expect(await textOf('/runs/query', { id: [id] })).toContain(`"extra":{"metadata":${metadata}}`);
+    }
+    const { session_id: project } = await read(single.id);
+    const filter = 'and(eq(metadata_key, "order"), eq(metadata_value, "12345678901234567890"))';
+    const selects = ['ID', 'INPUTS', 'METADATA'];
+    const found = await textOf('/v2/runs/query', {
+      ...{ project_ids: [project], min_start_time: '2026-11-20T00:00:00Z', max_start_time: '2026-11-21T00:00:00Z' },
+      ...{ filter, selects },
+    });
+    // jsonb has its own spacing, and no other digits.
+    expect(found.match(/"inputs":\{"id":9007199254740993\},"metadata":\{"order":12345678901234567890\}/g)).toHaveLength(
+      5,
+    );
+  });
+
   it('merges post and patch of one upload, and reads gzip, feedback and attachments', async () => {
     const run = newRun();
     const feedback = randomUUID();

@@ -1,3 +1,4 @@
+import { parseExactly } from '../../http/exact-json';
 import type { Attachment } from '../attachments/attachments.service';
 import { Instant } from '../instant';
 import { storableText } from '../stored-text';
@@ -85,7 +86,7 @@ function collect(
 function jsonObject(part: MultipartPart): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(textOf(part));
+    value = parseExactly(textOf(part));
   } catch {
     throw traceErrors.invalid(part.name, 'the part is not JSON');
   }

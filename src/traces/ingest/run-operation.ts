@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import { stringifyExactly } from '../../http/exact-json';
 import { parseDottedOrder, uuidTime } from '../dotted-order';
 import { Instant, toInstant } from '../instant';
 import { traceErrors } from '../trace.errors';
@@ -96,7 +97,10 @@ export function readOperation(source: OperationSource): RunOperation {
   if (tags !== undefined && tags !== null) {
     if (!Array.isArray(tags)) fail('tags', 'tags must be a list of strings');
     else
-      set('tags', JSON.stringify(tags.map((tag) => storableText(typeof tag === 'string' ? tag : JSON.stringify(tag)))));
+      set(
+        'tags',
+        JSON.stringify(tags.map((tag) => storableText(typeof tag === 'string' ? tag : stringifyExactly(tag)))),
+      );
   }
 
   const parsed = readOutOfBand(source, at);
@@ -136,7 +140,7 @@ function readOutOfBand(
       }
       if (value !== null) parsed[field] = { text: raw, value };
     } else if (inline !== undefined && inline !== null) {
-      parsed[field] = { text: JSON.stringify(inline), value: inline };
+      parsed[field] = { text: stringifyExactly(inline), value: inline };
     }
   }
   return parsed;

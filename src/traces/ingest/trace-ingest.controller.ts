@@ -1,4 +1,5 @@
 import { Body, Controller, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiConsumes, ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -21,6 +22,7 @@ export class RunUploadController {
   /** Begins a run. Answered once it is stored, as every upload; a replay changes nothing. */
   @Post()
   @HttpCode(202)
+  @RouteConfig({ exactNumbers: true })
   @ApiOperation({ summary: 'Trace the start of a run' })
   async post(@Tenant() tenantId: TenantId, @Body({ schema: runBodySchema }) body: RunBody) {
     await this.uploads.post(tenantId, body);
@@ -29,6 +31,7 @@ export class RunUploadController {
 
   @Post('batch')
   @HttpCode(202)
+  @RouteConfig({ exactNumbers: true })
   @ApiOperation({ summary: 'Trace starts and ends of many runs' })
   async batch(@Tenant() tenantId: TenantId, @Body({ schema: runBatchSchema }) body: RunBatch) {
     await this.uploads.batch(tenantId, body);
@@ -55,6 +58,7 @@ export class TraceIngestController {
   /** Adds to a run: null and absent fields stay as they are. It may come before the run's start. */
   @Patch(':run_id')
   @HttpCode(202)
+  @RouteConfig({ exactNumbers: true })
   @ApiOperation({ summary: 'Trace the end of a run' })
   async patch(
     @Tenant() tenantId: TenantId,

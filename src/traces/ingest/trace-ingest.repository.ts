@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { EntityManager } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
+import { parseExactly } from '../../http/exact-json';
 import { Instant } from '../instant';
 import { parseDottedOrder, SEGMENT_LENGTH } from '../dotted-order';
 import { SPAN_ID_KEY } from '../otel/span-mapper';
@@ -339,7 +340,7 @@ function parameters(tenantId: TenantId, runs: NewRun[]): unknown[] {
   const rows = runs.map(({ change }): Row => ({
     change,
     ...(change.usage && { usage: JSON.parse(change.usage.value) as Usage }),
-    ...(change.extra && { metadata: metadataOf(JSON.parse(change.extra.value)) }),
+    ...(change.extra && { metadata: metadataOf(parseExactly(change.extra.value)) }),
   }));
   return [
     tenantId,

@@ -1,5 +1,17 @@
 import { Readable } from 'node:stream';
-import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res, StreamableFile } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+  StreamableFile,
+  UseInterceptors,
+} from '@nestjs/common';
 import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -7,6 +19,7 @@ import { Public, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { runParamsSchema } from '../ingest/trace-ingest.schemas';
 import { AttachmentsService } from '../attachments/attachments.service';
+import { ExactNumbers } from './exact-numbers.interceptor';
 import {
   attachmentParamsSchema,
   attachmentQuerySchema,
@@ -37,6 +50,7 @@ type RunParams = z.output<typeof runParamsSchema>;
 const origin = (request: FastifyRequest): string => `${request.protocol}://${request.host}`;
 
 @ApiTags('Trace queries')
+@UseInterceptors(ExactNumbers)
 @Controller('api/v1/runs')
 export class TraceQueryController {
   constructor(private readonly queries: TraceQueryService) {}
@@ -88,6 +102,7 @@ export class TraceQueryController {
 
 /** The bare `GET /runs/{run_id}` is the deployment API's. */
 @ApiTags('Trace queries')
+@UseInterceptors(ExactNumbers)
 @Controller('api/v1/runs')
 export class TraceRunController {
   constructor(private readonly queries: TraceQueryService) {}
@@ -106,6 +121,7 @@ export class TraceRunController {
 }
 
 @ApiTags('Trace queries (v2)')
+@UseInterceptors(ExactNumbers)
 @Controller('api/v2')
 export class TraceQueryV2Controller {
   constructor(private readonly queries: TraceQueryService) {}

@@ -1,3 +1,4 @@
+import { parseExactly } from '../../http/exact-json';
 import { Instant } from '../instant';
 import { naive } from '../trace-wire';
 import type { Payload, RunStats, TraceRunRow } from './trace-runs.repository';
@@ -8,7 +9,7 @@ const PREVIEW_CHARACTERS = 250;
 export type AttachmentLinks = { name: string; mimeType: string; url: string }[];
 
 const json = (text: string | null | undefined): unknown =>
-  text === null || text === undefined ? null : (JSON.parse(text) as unknown);
+  text === null || text === undefined ? null : parseExactly(text);
 const preview = (text: string | null | undefined): string | null => text?.slice(0, PREVIEW_CHARACTERS) ?? null;
 const count = (value: string | null): number => (value === null ? 0 : Number(value));
 const number = (value: string | null): number | null => (value === null ? null : Number(value));
@@ -42,7 +43,7 @@ export function toRunV1(row: TraceRunRow, attachments: AttachmentLinks = []) {
     ...(read('extra') && { extra: json(row.extra) }),
     ...(read('events') && { events: json(row.events) }),
     ...(read('serialized') && { serialized: json(row.serialized) }),
-    ...(read('metadata') && { metadata: row.metadata }),
+    ...(read('metadata') && { metadata: json(row.metadata) }),
     tags: row.tags,
     thread_id: row.thread_id,
     reference_example_id: row.reference_example_id,
@@ -95,7 +96,7 @@ const V2: Record<string, (row: TraceRunRow, attachments: AttachmentLinks) => unk
   error: (row) => row.error,
   error_preview: (row) => preview(row.error),
   extra: (row) => json(row.extra),
-  metadata: (row) => row.metadata ?? null,
+  metadata: (row) => json(row.metadata),
   events: (row) => json(row.events),
   inputs: (row) => json(row.inputs),
   inputs_preview: (row) => preview(row.inputs),

@@ -11,7 +11,7 @@ import { RunSelection, selectionToSql } from './run-selection';
 export const PAYLOADS = ['inputs', 'outputs', 'extra', 'events', 'serialized', 'metadata'] as const;
 export type Payload = (typeof PAYLOADS)[number];
 
-export interface TraceRunRow extends Partial<Record<Exclude<Payload, 'metadata'>, string | null>> {
+export interface TraceRunRow extends Partial<Record<Payload, string | null>> {
   tenant_id: string;
   project_id: string;
   run_id: string;
@@ -39,7 +39,6 @@ export interface TraceRunRow extends Partial<Record<Exclude<Payload, 'metadata'>
   usage_details: Record<string, unknown> | null;
   feedback_stats: Record<string, unknown> | null;
   trace_tier: string | null;
-  metadata?: Record<string, unknown> | null;
 }
 
 const COLUMNS = [
@@ -51,8 +50,11 @@ const COLUMNS = [
 const INSTANTS = ['start_time', 'end_time', 'first_token_time', 'received_at'].map(
   (column) => `${selectInstant(`r.${column}`)} AS ${column}`,
 );
+/** As text: the driver would round the integers of a jsonb. */
+const payloadColumn = (payload: Payload): string =>
+  payload === 'metadata' ? 'r.metadata::text AS metadata' : `r.${payload}`;
 const selected = (payloads: readonly Payload[]): string =>
-  [...COLUMNS, ...INSTANTS, ...payloads.map((payload) => `r.${payload}`)].join(', ');
+  [...COLUMNS, ...INSTANTS, ...payloads.map(payloadColumn)].join(', ');
 
 /** A row's place in the order of queries. */
 export interface RunCursor {

@@ -1,0 +1,42 @@
+import { isSafeNumber, LosslessNumber, parse, stringify } from 'lossless-json';
+
+/** An integer of 16 digits or more, standing as a value: nothing shorter is beyond 2^53. May be inside a string as well. */
+const LONG_INTEGER = /(?:^|[[:,\s])-?\d{16,}(?![\d.eE])/;
+
+/** Thrown and caught here alone. */
+const NOT_EXACT = new Error('JSON.stringify would round a number');
+
+/** A number that no number of JavaScript equals, as its digits. */
+class ExactNumber extends LosslessNumber {
+  toJSON(): never {
+    throw NOT_EXACT;
+  }
+}
+
+/** Whether a text of JSON may hold integers that JSON.parse would round. */
+export function hasLongIntegers(text: string): boolean {
+  return LONG_INTEGER.test(text);
+}
+
+/**
+ * JSON.parse, but for integers beyond 2^53: these become objects that only `stringifyExactly` can write. Texts without
+ * them, which is nearly all, cost no more than JSON.parse.
+ */
+export function parseExactly(text: string): unknown {
+  if (!hasLongIntegers(text)) return JSON.parse(text);
+  return parse(text, undefined, {
+    parseNumber: (digits) => (isSafeNumber(digits, { approx: true }) ? Number(digits) : new ExactNumber(digits)),
+    // As JSON.parse does.
+    onDuplicateKey: ({ newValue }) => newValue,
+  });
+}
+
+/** JSON.stringify for what `parseExactly` read. */
+export function stringifyExactly(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error !== NOT_EXACT) throw error;
+    return stringify(value) ?? 'null';
+  }
+}
