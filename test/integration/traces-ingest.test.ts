@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import * as fc from 'fast-check';
 import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { startTestApi, TestApi } from '../support/api';
@@ -270,33 +271,39 @@ describe('trace ingestion', () => {
         ['patch', { id, tags: ['late'], error: null }],
       ];
     };
-    const permutations = <T>(items: T[]): T[][] =>
-      items.length < 2
-        ? [items]
-        : items.flatMap((item, index) =>
-            permutations(items.filter((_, other) => other !== index)).map((rest) => [item, ...rest]),
-          );
     const rows = new Set<string>();
-    for (const [round, order] of permutations([0, 1, 2, 3]).entries()) {
-      const id = uuidv7();
-      const all = operations(id);
-      // Every third ordering is sent in one request, the others one by one; each second one is replayed.
-      const sequence = round % 2 === 0 ? [...order, ...order] : order;
-      const requests = round % 3 === 0 ? [sequence] : sequence.map((index) => [index]);
-      for (const request of requests) {
-        const body: Record<string, Json[]> = { post: [], patch: [] };
-        for (const index of request) {
-          const [kind, operation] = all[index];
-          body[kind]?.push(operation);
+    // Each operation once, then some again, cut into requests anywhere.
+    const indices = [0, 1, 2, 3];
+    const interleaving = fc.record({
+      order: fc.shuffledSubarray(indices, { minLength: indices.length }),
+      again: fc.array(fc.constantFrom(...indices), { maxLength: 4 }),
+      cuts: fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(interleaving, async ({ order, again, cuts }) => {
+        const id = uuidv7();
+        const all = operations(id);
+        const requests: number[][] = [];
+        for (const [position, index] of [...order, ...again].entries()) {
+          if (position === 0 || cuts[position]) requests.push([index]);
+          else requests.at(-1)?.push(index);
         }
-        expect((await send('POST', '/api/v1/runs/batch', body)).status).toBe(202);
-      }
-      const { rows: found } = await db.query<Json>('SELECT * FROM trace_runs WHERE run_id = $1', [id]);
-      expect(found).toHaveLength(1);
-      const { received_at: _received, updated_at: _updated, ...row } = found[0];
-      rows.add(JSON.stringify(row).replaceAll(id, 'ID'));
-    }
-    expect([...rows]).toHaveLength(1);
+        for (const request of requests) {
+          const body: Record<string, Json[]> = { post: [], patch: [] };
+          for (const index of request) {
+            const [kind, operation] = all[index];
+            body[kind]?.push(operation);
+          }
+          expect((await send('POST', '/api/v1/runs/batch', body)).status).toBe(202);
+        }
+        const { rows: found } = await db.query<Json>('SELECT * FROM trace_runs WHERE run_id = $1', [id]);
+        expect(found).toHaveLength(1);
+        const { received_at: _received, updated_at: _updated, ...row } = found[0];
+        rows.add(JSON.stringify(row).replaceAll(id, 'ID'));
+        expect([...rows]).toHaveLength(1);
+      }),
+      { numRuns: 60 },
+    );
     expect(JSON.parse([...rows][0])).toMatchObject({
       name: 'run',
       status: 'success',

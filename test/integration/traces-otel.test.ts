@@ -1,4 +1,9 @@
 import { join } from 'node:path';
+import { ROOT_CONTEXT, trace } from '@opentelemetry/api';
+import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { CompressionAlgorithm } from '@opentelemetry/otlp-exporter-base';
+import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { startTestApi, TestApi } from '../support/api';
 import { runPython } from '../support/python';
 
@@ -60,6 +65,45 @@ describe('OpenTelemetry', () => {
     expect(root).toMatchObject({ run_type: 'chain', outputs: { text: 'answer to why?' }, parent_run_id: null });
     expect(leaf).toMatchObject({ run_type: 'llm', parent_run_id: root?.id, inputs: { question: 'why?' } });
   });
+
+  it.each(['protobuf', 'json'] as const)(
+    "stores what OpenTelemetry's exporter for JavaScript sends: %s, gzip",
+    async (form) => {
+      const project = `otel js ${form}`;
+      const collector = {
+        url: `${api.url}/api/v1/otel/v1/traces`,
+        headers: { 'langsmith-project': project },
+        compression: CompressionAlgorithm.GZIP,
+      };
+      const exporter = form === 'json' ? new JsonExporter(collector) : new ProtobufExporter(collector);
+      const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+      const tracer = provider.getTracer('gantry-test');
+      const agent = tracer.startSpan('agent', { attributes: { 'langsmith.metadata.user': 'ann' } });
+      const model = tracer.startSpan(
+        'model',
+        { attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.usage.input_tokens': 3 } },
+        trace.setSpan(ROOT_CONTEXT, agent),
+      );
+      model.recordException(new Error('no luck'));
+      model.end();
+      agent.end();
+      await provider.forceFlush();
+      await provider.shutdown();
+      const runs = await runsOf(project);
+      expect(runs.agent).toMatchObject({
+        parent_run_id: null,
+        status: 'success',
+        extra: { metadata: { user: 'ann' } },
+      });
+      expect(runs.model).toMatchObject({
+        run_type: 'llm',
+        parent_run_id: runs.agent?.id,
+        status: 'error',
+        error: expect.stringContaining('no luck') as string,
+        prompt_tokens: 3,
+      });
+    },
+  );
 
   it('takes the JSON form, a root that comes after its child, and a replay', async () => {
     const span = (spanId: string, parentSpanId: string, fields: Json = {}) => ({

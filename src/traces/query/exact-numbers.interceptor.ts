@@ -1,13 +1,14 @@
 import { CallHandler, ExecutionContext, Injectable, NestInterceptor } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { Observable } from 'rxjs';
+import { Observable, tap } from 'rxjs';
 import { stringifyExactly } from '../../http/exact-json';
 
 /** Answers of these routes hold what users traced: integers of any size. */
 @Injectable()
 export class ExactNumbers implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    context.switchToHttp().getResponse<FastifyReply>().serializer(stringifyExactly);
-    return next.handle();
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    // Not for errors: their texts are written already.
+    return next.handle().pipe(tap(() => void reply.serializer(stringifyExactly)));
   }
 }
