@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import type { Instant } from '../instant';
 import {
   decodeRanks,
@@ -65,6 +66,49 @@ describe('merging operations on a run', () => {
       expect(values(fold(order))).toEqual(expected);
       expect(values(fold([...order, ...order.slice(0, 3)]))).toEqual(expected);
     }
+  });
+
+  it('ends in the same run whatever the operations are, their order, their repetition and their grouping', () => {
+    const time = fc.constantFrom(EARLY, LATE, '2026-11-20T10:00:05.000000Z');
+    const value = fc.constantFrom('{}', '[]', '{"a":1}', '{"b":2}', '{"longer":"than the others"}', 'text');
+    const patch = fc
+      .record(
+        {
+          outputs: value,
+          extra: value,
+          tags: value,
+          error: value,
+          end_time: time,
+          start_time: time,
+          project: value,
+          dotted_order: fc.constantFrom('a'.repeat(60), 'b'.repeat(60)),
+        },
+        { requiredKeys: [] },
+      )
+      .map((fields) => change('patch', fields));
+    // One post: of two that differ the first to arrive stays, by design.
+    const post = fc
+      .record({ name: value, inputs: value, outputs: value, events: value, end_time: time }, { requiredKeys: ['name'] })
+      .map((fields) => change('post', { ...fields, start_time: EARLY, project: 'p' }));
+    const operations = fc.tuple(post, fc.array(patch, { maxLength: 6 })).map(([first, rest]) => [first, ...rest]);
+    const orders = operations.chain((given) =>
+      fc.tuple(
+        fc.constant(given),
+        fc.shuffledSubarray(given, { minLength: given.length }),
+        fc.shuffledSubarray(given),
+        fc.nat(given.length),
+      ),
+    );
+    fc.assert(
+      fc.property(orders, ([given, order, repeated, split]) => {
+        const expected = values(fold(given));
+        const all = [...order, ...repeated];
+        expect(values(fold(all))).toEqual(expected);
+        // As requests do: each folds its own, and the row takes the results.
+        expect(values(fold([fold(all.slice(0, split)), fold(all.slice(split))]))).toEqual(expected);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it('keeps the first of two posts that differ, unless the second has ended', () => {

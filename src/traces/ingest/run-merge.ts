@@ -55,17 +55,21 @@ const IDENTITY: ReadonlySet<RunField> = new Set(['start_time', 'trace_id', 'pare
  * - a patch is above a post, and among equals the operation with the newer end_time wins;
  * - two patches with equal end_time: the longer value, then the greater hash. That is arbitrary, and the same everywhere;
  * - two posts that differ: the first one stays (a client that repeats a post by mistake destroys nothing);
- * - for end_time itself the newest wins, for identity the post.
+ * - for end_time itself the newest wins, for identity the post; between patches that differ about it, any, but the same one.
  */
 export function rankOf(field: RunField, value: string, kind: OperationKind, endTime: Instant | undefined): string {
   if (field === 'end_time') return value;
-  if (IDENTITY.has(field)) return kind === 'post' ? POST_RANK : EMPTY_RANK;
-  if (value === '{}' || value === '[]') return EMPTY_RANK;
+  if (IDENTITY.has(field)) return kind === 'post' ? POST_RANK : EMPTY_RANK + short(value);
+  if (value === '{}') return EMPTY_RANK;
+  if (value === '[]') return EMPTY_RANK + EMPTY_RANK;
   if (kind === 'post') return POST_RANK + (endTime ?? '');
-  const hash = createHash('sha1').update(value).digest('base64url').slice(0, 8);
   // '!' sorts before any digit: a patch without end_time is below each one that has it.
-  return `2${endTime ?? ''}!${String(value.length).padStart(10, '0')}${hash}`;
+  return `2${endTime ?? ''}!${String(value.length).padStart(10, '0')}${hashOf(value)}`;
 }
+
+const hashOf = (value: string): string => createHash('sha1').update(value).digest('base64url').slice(0, 8);
+/** Times and ids are short enough to be ranks themselves, and cost no hash. */
+const short = (value: string): string => (value.length <= 40 ? value : hashOf(value));
 
 /** Adds what a later operation says. The later of two equal ranks changes nothing. */
 export function mergeChange(into: RunChange, from: RunChange): void {
