@@ -8,6 +8,7 @@ import { AppConfig } from './config/config';
 import { ConfigModule } from './config/config.module';
 import { CronsModule } from './crons/crons.module';
 import { DatabaseModule } from './database/database.module';
+import { EventProtocolModule } from './event-protocol/event-protocol.module';
 import { ExportsModule } from './exports/exports.module';
 import { HttpModule } from './http/http.module';
 import { McpModule } from './mcp/mcp.module';
@@ -36,6 +37,7 @@ export class AppModule {
         ThreadsModule,
         StoreModule,
         RunsModule,
+        EventProtocolModule,
         AssistantRemovalModule,
         CronsModule,
         ExportsModule,

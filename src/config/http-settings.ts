@@ -8,11 +8,12 @@ const GROUP_TAGS = {
   assistants: ['Assistants'],
   threads: ['Threads'],
   // Without runs there is nothing that a cron could start.
-  runs: ['Thread Runs', 'Stateless Runs', 'Crons'],
+  runs: ['Thread Runs', 'Stateless Runs', 'Crons', 'Event Streaming'],
   crons: ['Crons'],
   store: ['Store'],
   a2a: ['A2A'],
   mcp: ['MCP'],
+  event_streaming: ['Event Streaming'],
 } as const;
 
 type Group = keyof typeof GROUP_TAGS;

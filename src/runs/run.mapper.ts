@@ -11,6 +11,8 @@ export function toRun(row: RunEntity): Run {
     // Headers and the user are the graph's alone: neither the API nor a webhook shows them.
     sealed_headers: _headers,
     auth_user: _user,
+    // How its log is written, which is nobody's wish.
+    event_protocol: _protocol,
     ...kwargs
   } = row.kwargs;
   return {

@@ -19,6 +19,7 @@ import { RunWebhooks } from './run-webhooks';
 import { RunsController } from './runs.controller';
 import { RunsRepository } from './runs.repository';
 import { RunsService } from './runs.service';
+import { ThreadLog } from './thread-log';
 import { ThreadStreamController } from './thread-stream.controller';
 import { ThreadStreamService } from './thread-stream.service';
 import { StatelessRunsController } from './stateless-runs.controller';
@@ -41,7 +42,7 @@ import { StatelessRunsController } from './stateless-runs.controller';
     A2aTasksModule,
   ],
   controllers: [RunsController, StatelessRunsController, ThreadStreamController],
-  providers: [RunHeaders, RunsRepository, RunsService, RunStreamsService, RunWebhooks, ThreadStreamService],
-  exports: [RunsService, RunStreamsService],
+  providers: [RunHeaders, RunsRepository, RunsService, RunStreamsService, RunWebhooks, ThreadLog, ThreadStreamService],
+  exports: [RunsService, RunStreamsService, RunHeaders, ThreadLog],
 })
 export class RunsModule {}

@@ -67,6 +67,7 @@ interface InFlight {
 
 export interface StartedRun {
   runId: string;
+  graphId: string;
   position: number;
 }
 
@@ -172,13 +173,13 @@ export class RunsRepository {
 
   /** The run of a thread that began at or after a point of its stream; null when none has yet. */
   async findStarted(tenantId: TenantId, threadId: string, position: number): Promise<StartedRun | null> {
-    const [run]: { run_id: string; position: string }[] = await this.runs.query(
-      `SELECT run_id, ${POSITION} AS position FROM runs
+    const [run]: { run_id: string; graph_id: string; position: string }[] = await this.runs.query(
+      `SELECT run_id, graph_id, ${POSITION} AS position FROM runs
        WHERE tenant_id = $1 AND thread_id = $2 AND started_at IS NOT NULL AND ${POSITION} >= $3
        ORDER BY started_at LIMIT 1`,
       [tenantId, threadId, position],
     );
-    return run ? { runId: run.run_id, position: Number(run.position) } : null;
+    return run ? { runId: run.run_id, graphId: run.graph_id, position: Number(run.position) } : null;
   }
 
   /** Where the stream of a thread is now: at the start of the run that runs, else behind the last one. */
@@ -187,6 +188,38 @@ export class RunsRepository {
       `SELECT coalesce(max(${POSITION}) FILTER (WHERE status = 'running'), max(${POSITION}) + 1, 0) AS position
        FROM runs WHERE tenant_id = $1 AND thread_id = $2 AND started_at IS NOT NULL`,
       [tenantId, threadId],
+    );
+    return Number(position);
+  }
+
+  /** The start of the run in which a number of the event protocol falls; 0 when it is before all that are known. */
+  async positionOf(tenantId: TenantId, threadId: string, number: number): Promise<number> {
+    const [{ position }]: [{ position: string }] = await this.runs.query(
+      `SELECT coalesce(max(${POSITION}) FILTER (WHERE ${POSITION} <= $3), 0) AS position
+       FROM runs WHERE tenant_id = $1 AND thread_id = $2 AND started_at IS NOT NULL`,
+      [tenantId, threadId, number],
+    );
+    return Number(position);
+  }
+
+  /** Where somebody begins who was away for a moment: at the first run that was at work then, or the last one of all. */
+  async recentPosition(tenantId: TenantId, threadId: string, seconds: number): Promise<number> {
+    const [{ position }]: [{ position: string }] = await this.runs.query(
+      `SELECT coalesce(min(${POSITION}) FILTER (WHERE ended_at IS NULL OR ended_at > now() - make_interval(secs => $3)),
+                       max(${POSITION}), 0) AS position
+       FROM runs WHERE tenant_id = $1 AND thread_id = $2 AND started_at IS NOT NULL`,
+      [tenantId, threadId, seconds],
+    );
+    return Number(position);
+  }
+
+  /** A number behind every event of the runs before this one that are over, and before all of its own and of one that runs. */
+  async positionBefore(tenantId: TenantId, { runId, threadId }: RunEntity): Promise<number> {
+    const [{ position }]: [{ position: string }] = await this.runs.query(
+      `SELECT least((extract(epoch FROM max(created_at) FILTER (WHERE run_id = $3)) * 1000000)::bigint,
+                    min(${POSITION}) FILTER (WHERE status = 'running')) AS position
+       FROM runs WHERE tenant_id = $1 AND thread_id = $2`,
+      [tenantId, threadId, runId],
     );
     return Number(position);
   }

@@ -43,6 +43,9 @@ export interface CronOccasion {
   claim: (threadId: string) => RunClaim;
 }
 
+/** What the event protocol says of a run, and no request body can. */
+export type ProtocolRun = Pick<RunKwargs, 'event_protocol'>;
+
 /** Creating, reading and ending runs. The row is the intent: what is committed here is carried out, whoever dies. */
 @Injectable()
 export class RunsService {
@@ -70,7 +73,7 @@ export class RunsService {
   async create(
     tenantId: TenantId,
     threadId: string,
-    body: CreateRun,
+    body: CreateRun & ProtocolRun,
     idempotency?: IdempotencyRequest,
     headers: Record<string, string> = {},
     alongside?: Alongside,
@@ -137,6 +140,18 @@ export class RunsService {
 
   currentPosition(tenantId: TenantId, threadId: string): Promise<number> {
     return this.repository.currentPosition(tenantId, threadId);
+  }
+
+  positionOf(tenantId: TenantId, threadId: string, number: number): Promise<number> {
+    return this.repository.positionOf(tenantId, threadId, number);
+  }
+
+  recentPosition(tenantId: TenantId, threadId: string, seconds: number): Promise<number> {
+    return this.repository.recentPosition(tenantId, threadId, seconds);
+  }
+
+  positionBefore(tenantId: TenantId, run: RunEntity): Promise<number> {
+    return this.repository.positionBefore(tenantId, run);
   }
 
   async list(tenantId: TenantId, threadId: string, query: ListRuns): Promise<RunEntity[]> {
@@ -236,7 +251,7 @@ export class RunsService {
 
   private async prepare(
     tenantId: TenantId,
-    body: CreateRun,
+    body: CreateRun & ProtocolRun,
     headers: Record<string, string>,
     threadId?: string,
     occasion?: CronOccasion,
@@ -343,7 +358,7 @@ export class RunsService {
 const isGiven = (object: JsonObject | undefined): boolean => Object.keys(object ?? {}).length > 0;
 
 function toKwargs(
-  body: CreateRun,
+  body: CreateRun & ProtocolRun,
   assistant: AssistantEntity,
   temporary: boolean,
   occasion: CronOccasion | undefined,
@@ -369,6 +384,7 @@ function toKwargs(
     stream_mode: body.stream_mode,
     stream_subgraphs: body.stream_subgraphs,
     stream_resumable: body.stream_resumable,
+    ...(body.event_protocol && { event_protocol: true }),
     ...(body.interrupt_before && { interrupt_before: body.interrupt_before }),
     ...(body.interrupt_after && { interrupt_after: body.interrupt_after }),
     ...(Object.keys(checkpoint).length > 0 && { checkpoint }),

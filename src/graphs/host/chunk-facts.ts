@@ -1,5 +1,5 @@
 /** LangGraph's own modes; `messages` of the API is derived from its tuples and values, `events` is another method. */
-export type LibraryMode = 'values' | 'updates' | 'messages' | 'custom' | 'debug' | 'tasks' | 'checkpoints';
+export type LibraryMode = 'values' | 'updates' | 'messages' | 'custom' | 'debug' | 'tasks' | 'checkpoints' | 'tools';
 
 /** What the library streams. */
 export type Chunk = [namespace: string[], mode: LibraryMode, data: unknown];

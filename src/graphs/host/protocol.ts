@@ -28,6 +28,8 @@ export interface RunKwargs {
   stream_mode: StreamMode[];
   stream_subgraphs: boolean;
   stream_resumable: boolean;
+  /** Started by the event protocol: tokens are told as its content blocks, and checkpoints in short. */
+  event_protocol?: true;
   interrupt_before?: '*' | string[];
   interrupt_after?: '*' | string[];
   checkpoint?: CheckpointReference;
@@ -52,8 +54,11 @@ export const STREAM_MODES = [
   'events',
   'debug',
   'custom',
+  'tools',
 ] as const;
 export type StreamMode = (typeof STREAM_MODES)[number];
+/** How the log names a piece of a message of the event protocol: not `messages`, which are another shape. */
+export const CONTENT_BLOCKS = 'content-blocks';
 export type Durability = 'sync' | 'async' | 'exit';
 
 export interface CommandInput {

@@ -3,7 +3,7 @@ import type { BaseMessage, AIMessageChunk } from '@langchain/core/messages';
 import { ChunkFacts, type Chunk, type ChunkWithFact, type LibraryMode } from './chunk-facts';
 import { publicChunk } from './checkpoint-event';
 import type { AnyGraph } from './graph-loader';
-import type { RunEventMessage, RunKwargs, StreamMode } from './protocol';
+import { CONTENT_BLOCKS, type RunEventMessage, type RunKwargs, type StreamMode } from './protocol';
 import { toWireJson } from './wire-json';
 
 /** What the library must be asked for, so that the client's modes can be told. */
@@ -19,6 +19,9 @@ function libraryModes(asked: StreamMode[]): LibraryMode[] {
   if (modes.has('values')) modes.add('checkpoints');
   return [...modes];
 }
+
+/** A node's own words, before its end. */
+const WORK_IN_PROGRESS: ReadonlySet<LibraryMode> = new Set(['messages', 'custom', 'tools']);
 
 export type StreamConfig = RunnableConfig & Record<string, unknown>;
 
@@ -68,7 +71,13 @@ export async function* streamRun(
   { onNode, progress, written }: StreamControl,
 ): AsyncGenerator<RunEventMessage> {
   const asked = new Set(kwargs.stream_mode);
-  const options = { ...config, streamMode: libraryModes(kwargs.stream_mode), subgraphs: true };
+  const options = {
+    ...config,
+    streamMode: libraryModes(kwargs.stream_mode),
+    subgraphs: true,
+    // Of the library's own event stream: tokens come as content blocks, and each state behind a word on its checkpoint.
+    ...(kwargs.event_protocol && { version: 'v3' }),
+  };
   const messages = new MessageAssembler();
   const facts = new ChunkFacts();
   function* name(chunks: Iterable<ChunkWithFact>): Generator<RunEventMessage> {
@@ -80,7 +89,7 @@ export async function* streamRun(
   }
   async function* translate(chunk: Chunk): AsyncGenerator<RunEventMessage> {
     // Tokens and a node's own words come before its end; everything else tells of an end, which has to be a fact first.
-    if (chunk[1] !== 'messages' && chunk[1] !== 'custom') await written();
+    if (!WORK_IN_PROGRESS.has(chunk[1])) await written();
     yield* name(facts.next(chunk));
   }
 
@@ -113,8 +122,22 @@ function* translateChunk(
   onNode: (node: string) => void,
 ): Generator<RunEventMessage> {
   const isRoot = namespace.length === 0;
-  // Tokens of a nested graph belong to the answer; its states and updates are its own business.
-  if (!isRoot && !kwargs.stream_subgraphs && mode !== 'messages') return;
+  const nameOf = (name: string): string => (isRoot ? name : `${name}|${namespace.join('|')}`);
+  if (kwargs.event_protocol && mode === 'messages') {
+    yield { event: nameOf(CONTENT_BLOCKS), data: toWireJson(contentBlockEvent(data), true) };
+    return;
+  }
+  if (kwargs.event_protocol && mode === 'checkpoints') {
+    // The whole checkpoint comes as well, behind its state.
+    if (!isWhole(data)) yield { event: nameOf(mode), data: toWireJson(data) };
+    return;
+  }
+  // Tokens and tools of a nested graph belong to the answer; its states and updates are its own business.
+  if (!isRoot && !kwargs.stream_subgraphs && mode !== 'messages' && mode !== 'tools') return;
+  if (mode === 'tools') {
+    yield { event: kwargs.stream_subgraphs ? nameOf(mode) : mode, data: toWireJson(data) };
+    return;
+  }
   if (mode === 'messages') {
     const [message, metadata] = data as [BaseMessage, Record<string, unknown>];
     if (asked.has('messages-tuple')) {
@@ -127,8 +150,18 @@ function* translateChunk(
   if (mode === 'tasks' && isRoot && isTaskStart(data)) onNode(data.name);
   if (mode === 'values' && isRoot && asked.has('messages')) yield* messages.state(data);
   if (asked.has(mode)) {
-    yield { event: isRoot ? mode : `${mode}|${namespace.join('|')}`, data: toWireJson(publicChunk(mode, data)) };
+    yield { event: nameOf(mode), data: toWireJson(publicChunk(mode, data)) };
   }
+}
+
+/** What the event protocol tells of a message: of the model's metadata, which come with every token, the node and the run. */
+function contentBlockEvent(chunk: unknown): { node?: unknown; data: object } {
+  const [event, { langgraph_node: node, run_id }] = chunk as [object, Record<string, unknown>];
+  return { ...(node !== undefined && { node }), data: { ...event, ...(run_id !== undefined && { run_id }) } };
+}
+
+function isWhole(checkpoint: unknown): boolean {
+  return typeof checkpoint === 'object' && checkpoint !== null && 'config' in checkpoint;
 }
 
 function isTaskStart(data: unknown): data is { name: string } {

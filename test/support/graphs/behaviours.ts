@@ -1,5 +1,6 @@
 import { AIMessage } from '@langchain/core/messages';
 import type { RunnableConfig } from '@langchain/core/runnables';
+import { tool } from '@langchain/core/tools';
 import { FakeListChatModel } from '@langchain/core/utils/testing';
 import {
   Annotation,
@@ -171,3 +172,24 @@ export const prose = new StateGraph(Prose)
   .addEdge(START, 'tell')
   .addEdge('tell', END)
   .compile({ name: 'prose' });
+
+const lookUp = tool(
+  ({ city }) => {
+    if (city === 'Atlantis') throw new RangeError('There is no such city');
+    return `Rain in ${city}`;
+  },
+  { name: 'look_up', description: 'The weather of a city', schema: z.object({ city: z.string() }) },
+);
+
+const Toolbox = z.object({ city: z.string().default('Oslo'), weather: z.string().default('') });
+
+/** Calls a tool, as an agent's node would. */
+export const toolbox = new StateGraph(Toolbox)
+  .addNode('work', async ({ city }, config: RunnableConfig) => {
+    const call = { type: 'tool_call' as const, id: `call-${city}`, name: 'look_up', args: { city } };
+    const { text } = await lookUp.invoke(call, config);
+    return { weather: text };
+  })
+  .addEdge(START, 'work')
+  .addEdge('work', END)
+  .compile({ name: 'toolbox' });

@@ -1,0 +1,180 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantId } from '../auth/tenant';
+import { ApiError } from '../http/api-error';
+import type { IdempotencyRequest } from '../runs/idempotency';
+import type { RunEntity } from '../runs/run.entity';
+import { type CreateRun, createRunSchema } from '../runs/runs.schemas';
+import { RunsService } from '../runs/runs.service';
+import { EventLogRepository } from '../streams/event-log.repository';
+import { ThreadsService } from '../threads/threads.service';
+import type { ThreadEntity } from '../threads/thread.entity';
+import { parseEnvelope } from './envelope.pipe';
+import {
+  type CommandReply,
+  type ErrorCode,
+  inputRespondSchema,
+  type ProtocolCommand,
+  runStartSchema,
+  stateGetSchema,
+  treeSchema,
+} from './event-protocol.schemas';
+import { type AgentTree, RunTranslator } from './run-translator';
+
+/** What the channels are made of. */
+const STREAM_MODES = ['values', 'updates', 'messages-tuple', 'tools', 'custom', 'tasks'];
+
+const NEWEST = { limit: 1, offset: 0, status: undefined, select: undefined };
+
+/** Who sends a command, and what the request brought beside it. */
+export interface CommandContext {
+  tenantId: TenantId;
+  threadId: string;
+  idempotency?: IdempotencyRequest | undefined;
+  headers: Record<string, string>;
+}
+
+type Result = Pick<Extract<CommandReply, { type: 'success' }>, 'result' | 'meta'>;
+type Handler = (context: CommandContext, params: Record<string, unknown>) => Promise<Result>;
+
+/** A refusal in the protocol's own words. */
+class CommandRefused extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'CommandRefused';
+  }
+}
+
+/** The commands of the event protocol. A command that fails is answered, with 200, by what is wrong. */
+@Injectable()
+export class CommandsService {
+  private readonly handlers: Record<string, Handler | undefined> = {
+    'run.start': (context, params) => this.start(context, params),
+    'input.respond': (context, params) => this.respond(context, params),
+    'state.get': (context, params) => this.state(context, params),
+    'agent.getTree': (context, params) => this.tree(context, params),
+  };
+
+  constructor(
+    private readonly runs: RunsService,
+    private readonly threads: ThreadsService,
+    private readonly log: EventLogRepository,
+  ) {}
+
+  async handle(context: CommandContext, { id, method, params = {} }: ProtocolCommand): Promise<CommandReply> {
+    const handler = this.handlers[method];
+    if (!handler) return { type: 'error', id, error: 'unknown_command', message: `Unknown command: ${method}` };
+    try {
+      return { type: 'success', id, ...(await handler(context, params)) };
+    } catch (error) {
+      if (error instanceof CommandRefused) return { type: 'error', id, error: error.code, message: error.message };
+      if (error instanceof ApiError && error.status < 500) {
+        return { type: 'error', id, error: codeOf(error), message: error.detail };
+      }
+      throw error;
+    }
+  }
+
+  /** A run with the input; where the thread waits for an answer, the input is that. */
+  private async start(context: CommandContext, params: Record<string, unknown>): Promise<Result> {
+    const { multitaskStrategy, multitask_strategy, input, ...wish } = parseEnvelope(runStartSchema, params);
+    const thread = await this.threads.find(context.tenantId, context.threadId);
+    const isAnswer = input !== undefined && input !== null && thread !== null && questionsOf(thread).length > 0;
+    const run = await this.run(context, {
+      ...wish,
+      multitask_strategy: multitaskStrategy ?? multitask_strategy,
+      ...(isAnswer ? { command: { resume: input } } : { input }),
+    });
+    return this.started(context, run, { run_id: run.runId });
+  }
+
+  private async respond(context: CommandContext, params: Record<string, unknown>): Promise<Result> {
+    const { update, goto, config, metadata, ...said } = parseEnvelope(inputRespondSchema, params);
+    const answers = 'responses' in said ? said.responses : [said];
+    // Asks the custom auth as well: an answer is for who may see the question.
+    const thread = await this.threads.get(context.tenantId, context.threadId);
+    const open = questionsOf(thread);
+    for (const { interrupt_id: id } of answers) {
+      if (open.includes(id)) continue;
+      throw new CommandRefused('no_such_interrupt', `The thread doesn't wait for an answer to ${id}`);
+    }
+    const run = await this.run(context, {
+      assistant_id: String(thread.metadata.assistant_id),
+      command: {
+        resume: Object.fromEntries(answers.map(({ interrupt_id: id, response }) => [id, response ?? null])),
+        update,
+        goto,
+      },
+      config,
+      metadata,
+      // Of two who answer at once one is told that he came too late.
+      multitask_strategy: 'reject',
+    });
+    return this.started(context, run, {});
+  }
+
+  private run({ tenantId, threadId, idempotency, headers }: CommandContext, wish: object): Promise<RunEntity> {
+    const body: CreateRun = parseEnvelope(createRunSchema, {
+      stream_mode: STREAM_MODES,
+      stream_subgraphs: true,
+      stream_resumable: true,
+      if_not_exists: 'create',
+      ...wish,
+    });
+    return this.runs.create(tenantId, threadId, { ...body, event_protocol: true }, idempotency, headers);
+  }
+
+  private async started({ tenantId, threadId }: CommandContext, run: RunEntity, result: object): Promise<Result> {
+    const seq = await this.runs.positionBefore(tenantId, run);
+    return { result: { ...result }, meta: { thread_id: threadId, applied_through_seq: seq } };
+  }
+
+  private async state({ tenantId, threadId }: CommandContext, params: Record<string, unknown>): Promise<Result> {
+    const { namespace = [], keys } = parseEnvelope(stateGetSchema, params);
+    const at = namespace.length > 0 ? { checkpoint_ns: namespace.join('|') } : undefined;
+    const state = JSON.parse(await this.threads.state(tenantId, threadId, at)) as {
+      values: Record<string, unknown>;
+      checkpoint: { checkpoint_id: string; checkpoint_ns: string } | null;
+    };
+    const { values, checkpoint } = state;
+    const shown = keys ? Object.fromEntries(Object.entries(values).filter(([key]) => keys.includes(key))) : values;
+    const reference = checkpoint && { id: checkpoint.checkpoint_id, ns: checkpoint.checkpoint_ns };
+    return { result: { values: shown, ...(reference && { checkpoint: reference }) }, meta: { thread_id: threadId } };
+  }
+
+  /** The nested graphs of a run, the newest one unless another is named, as far as they have begun. */
+  private async tree({ tenantId, threadId }: CommandContext, params: Record<string, unknown>): Promise<Result> {
+    const { run_id: runId } = parseEnvelope(treeSchema, params);
+    const [newest] = await this.runs.list(tenantId, threadId, NEWEST);
+    const run = runId ? await this.runs.get(tenantId, runId, threadId) : newest;
+    if (!run) throw new CommandRefused('no_such_run', 'No run was started on this thread');
+    const tree: AgentTree = await this.treeOf(run);
+    return { result: { tree }, meta: { thread_id: threadId } };
+  }
+
+  private async treeOf({ runId, graphId }: RunEntity): Promise<AgentTree> {
+    const translator = new RunTranslator(graphId);
+    for (let after = -1; ;) {
+      const [events] = await this.log.readMany([{ runId, after }]);
+      for (const event of events) for (const _told of translator.translate(event));
+      if (events.length === 0) return translator.tree();
+      after = events.at(-1)!.seq;
+    }
+  }
+}
+
+/** Ids of what the thread waits for; none while a run is on it. */
+function questionsOf({ status, interrupts }: ThreadEntity): string[] {
+  if (status === 'busy') return [];
+  return Object.values(interrupts)
+    .flat()
+    .map((interrupt) => (interrupt as { id?: string }).id)
+    .filter((id) => typeof id === 'string');
+}
+
+function codeOf({ status, code }: ApiError): ErrorCode {
+  if (status === 401 || status === 403) return 'permission_denied';
+  return code === 'run_not_found' ? 'no_such_run' : 'invalid_argument';
+}

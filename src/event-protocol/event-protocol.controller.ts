@@ -1,0 +1,70 @@
+import { Body, Controller, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
+import { EVENT_STREAM } from '../http/openapi';
+import { Idempotency, type IdempotencyRequest } from '../runs/idempotency';
+import { ConfigurableHeaders } from '../runs/run-headers';
+import { CommandsService } from './commands.service';
+import { bodyOf, EnvelopePipe } from './envelope.pipe';
+import {
+  type CommandReply,
+  commandReplySchema,
+  type EventStreamRequest,
+  eventStreamSchema,
+  type ProtocolCommand,
+  protocolCommandSchema,
+  threadParam,
+} from './event-protocol.schemas';
+import { ThreadEventsService } from './thread-events.service';
+
+type ThreadParam = z.infer<typeof threadParam>;
+
+/** The event protocol of the newest clients: commands beside streams of a whole thread. */
+@ApiTags('Event Streaming')
+@CustomAuthDecides()
+@Controller('threads/:thread_id')
+export class EventProtocolController {
+  constructor(
+    private readonly commands: CommandsService,
+    private readonly events: ThreadEventsService,
+  ) {}
+
+  /** `run.start`, `input.respond`, `state.get`, `agent.getTree`. What can't be done is said in the answer, with status 200. */
+  @Post('commands')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Send a command of the event protocol' })
+  @ApiBody({ schema: bodyOf(protocolCommandSchema) })
+  @ApiOkResponse({ standardSchema: commandReplySchema })
+  @ApiResponse({ status: 400, description: 'No command' })
+  command(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadParam }) { thread_id: threadId }: ThreadParam,
+    @Body(new EnvelopePipe(protocolCommandSchema)) command: ProtocolCommand,
+    @Idempotency() idempotency: IdempotencyRequest | undefined,
+    @ConfigurableHeaders() headers: Record<string, string>,
+  ): Promise<CommandReply> {
+    return this.commands.handle({ tenantId, threadId, idempotency, headers }, command);
+  }
+
+  /**
+   * The events of the thread's runs on the channels that are asked for, behind `since` or `Last-Event-ID`; without either
+   * from the last run on. Goes on until the client goes.
+   */
+  @Post('stream/events')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Stream the events of a thread' })
+  @ApiBody({ schema: bodyOf(eventStreamSchema) })
+  @ApiOkResponse(EVENT_STREAM)
+  @ApiResponse({ status: 400, description: 'No such channel, or another field of the wrong shape' })
+  stream(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadParam }) { thread_id: threadId }: ThreadParam,
+    @Body(new EnvelopePipe(eventStreamSchema)) request: EventStreamRequest,
+    @Headers('last-event-id') lastEventId: string | undefined,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.events.stream(tenantId, threadId, request, reply, lastEventId);
+  }
+}

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { CustomAuthModule } from '../auth/custom/custom-auth.module';
+import { HttpModule } from '../http/http.module';
+import { RunsModule } from '../runs/runs.module';
+import { EventReadingModule } from '../streams/streams.module';
+import { ThreadsModule } from '../threads/threads.module';
+import { CommandsService } from './commands.service';
+import { EventProtocolController } from './event-protocol.controller';
+import { ThreadEventsService } from './thread-events.service';
+
+@Module({
+  imports: [CustomAuthModule, HttpModule, RunsModule, ThreadsModule, EventReadingModule],
+  controllers: [EventProtocolController],
+  providers: [CommandsService, ThreadEventsService],
+})
+export class EventProtocolModule {}

@@ -1,0 +1,227 @@
+import { CONTENT_BLOCKS } from '../graphs/host/protocol';
+import { END_EVENT, type RunEnd, type RunEvent } from '../streams/run-event';
+import type { ProtocolEvent } from './protocol-event';
+
+export type AgentStatus = 'started' | 'running' | 'completed' | 'failed' | 'interrupted';
+
+/** A graph and the graphs nested in it, as `agent.getTree` shows them. */
+export interface AgentTree {
+  namespace: string[];
+  status: AgentStatus;
+  graph_name: string;
+  children?: AgentTree[];
+}
+
+type Json = Record<string, unknown>;
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const keyOf = (namespace: string[]): string => namespace.join('|');
+const nodeOf = (segment: string): string => segment.split(':', 1)[0] ?? segment;
+
+/**
+ * Tells the log of one run in the words of the event protocol. What it tells is a function of the log alone, so that every
+ * replica gives the same events the same numbers; it has to read a run from its beginning.
+ * @see https://github.com/langchain-ai/agent-protocol for the events' shapes
+ */
+export class RunTranslator {
+  /** Of nested graphs and nodes: namespace → what is known of it, in the order of their starts. */
+  private readonly agents = new Map<string, AgentTree>();
+  private rootStatus: AgentStatus | undefined;
+  private failure: string | undefined;
+  /** Ends that are told behind the event that follows: a node's results come before its end. */
+  private ending: string[][] = [];
+  private readonly asked = new Set<string>();
+  /** Named agents that a tool call started: namespace → name, task → tool call. */
+  private readonly agentNames = new Map<string, string>();
+  private readonly toolCalls = new Map<string, string>();
+
+  constructor(private readonly graphName: string) {}
+
+  *translate({ event, data }: RunEvent): Generator<ProtocolEvent> {
+    if (event === END_EVENT) {
+      yield* this.end(JSON.parse(data) as RunEnd);
+      return;
+    }
+    const [kind, ...namespace] = event.split('|');
+    const tell = TELLERS[kind];
+    if (kind === 'metadata') yield* this.root('running');
+    else if (kind === 'error') this.failure = (JSON.parse(data) as { message?: string }).message;
+    if (!tell) return;
+    if (kind === 'tasks') this.noteTask(namespace, data);
+    yield* this.flushEnds();
+    for (let depth = 1; depth <= namespace.length; depth += 1) yield* this.start(namespace.slice(0, depth));
+    for (const told of tell(data)) {
+      if (told.method !== 'input.requested') yield { ...told, namespace };
+      else if (this.isNewQuestion(told)) yield { ...told, namespace };
+    }
+    if (kind === 'tasks') this.noteTaskEnd(namespace, data);
+  }
+
+  /** As far as the log was read. */
+  tree(): AgentTree {
+    const root: AgentTree = { namespace: [], status: this.rootStatus ?? 'started', graph_name: this.graphName };
+    const copies = new Map<string, AgentTree>([['', root]]);
+    for (const [key, agent] of this.agents) {
+      const copy = { ...agent };
+      copies.set(key, copy);
+      const parent = copies.get(keyOf(agent.namespace.slice(0, -1)))!;
+      (parent.children ??= []).push(copy);
+    }
+    return root;
+  }
+
+  private *root(status: AgentStatus, error?: string): Generator<ProtocolEvent> {
+    // A repeated attempt is the same run.
+    if (this.rootStatus === status) return;
+    this.rootStatus = status;
+    yield lifecycle([], { event: status, graph_name: this.graphName, ...(error !== undefined && { error }) });
+  }
+
+  private *start(namespace: string[]): Generator<ProtocolEvent> {
+    const key = keyOf(namespace);
+    if (this.agents.has(key)) return;
+    const segment = namespace.at(-1)!;
+    const name = this.agentNames.get(key);
+    const agent: AgentTree = { namespace, status: 'started', graph_name: name ?? nodeOf(segment) };
+    this.agents.set(key, agent);
+    const toolCall = name === undefined ? undefined : this.toolCalls.get(segment.slice(segment.indexOf(':') + 1));
+    yield lifecycle(namespace, {
+      event: 'started',
+      graph_name: agent.graph_name,
+      ...(toolCall !== undefined && { cause: { type: 'toolCall', tool_call_id: toolCall } }),
+    });
+  }
+
+  private *stop(namespace: string[], status: AgentStatus): Generator<ProtocolEvent> {
+    const agent = this.agents.get(keyOf(namespace));
+    if (agent?.status !== 'started') return;
+    agent.status = status;
+    yield lifecycle(namespace, { event: status, graph_name: agent.graph_name });
+  }
+
+  private *flushEnds(): Generator<ProtocolEvent> {
+    for (const namespace of this.ending.splice(0)) yield* this.stop(namespace, 'completed');
+  }
+
+  private *end({ status, result }: RunEnd): Generator<ProtocolEvent> {
+    yield* this.flushEnds();
+    const isWaiting = isObject(result) && '__interrupt__' in result;
+    // A question that no mode of the run has told.
+    for (const told of isWaiting ? questions(result.__interrupt__) : []) {
+      if (this.isNewQuestion(told)) yield told;
+    }
+    const ended = STATUS_OF[status] ?? 'interrupted';
+    const shown = ended === 'completed' && isWaiting ? 'interrupted' : ended;
+    for (const { namespace } of this.agents.values()) yield* this.stop(namespace, shown);
+    const error = isObject(result) ? (result.__error__ as { message?: string } | undefined)?.message : undefined;
+    yield* this.root(shown, shown === 'failed' ? (error ?? this.failure ?? 'The run failed') : undefined);
+  }
+
+  private isNewQuestion({ data }: ProtocolEvent): boolean {
+    const { interrupt_id: id } = JSON.parse(data) as { interrupt_id: string };
+    if (this.asked.has(id)) return false;
+    this.asked.add(id);
+    return true;
+  }
+
+  /** Who a nested graph is, and which tool call of a model a task is for, is said by tasks before its first event. */
+  private noteTask(namespace: string[], json: string): void {
+    const task = JSON.parse(json) as { id?: unknown; input?: unknown; metadata?: { lc_agent_name?: unknown } };
+    const name = task.metadata?.lc_agent_name;
+    const key = keyOf(namespace);
+    if (typeof name === 'string' && name !== '' && !this.agentNames.has(key)) this.agentNames.set(key, name);
+    const call = toolCallOf(task.input);
+    if (typeof task.id === 'string' && call !== undefined) this.toolCalls.set(task.id, call);
+  }
+
+  private noteTaskEnd(namespace: string[], json: string): void {
+    const task = JSON.parse(json) as { id?: string; name?: string; result?: unknown; error?: unknown };
+    if (!('result' in task) || task.error || !task.name || task.name.startsWith('__')) return;
+    this.ending.push([...namespace, `${task.name}:${task.id}`]);
+  }
+}
+
+const STATUS_OF: Partial<Record<RunEnd['status'], AgentStatus>> = {
+  success: 'completed',
+  error: 'failed',
+  timeout: 'failed',
+};
+
+/** `{ tool_call: { id } }`, or a list of calls. */
+function toolCallOf(input: unknown): string | undefined {
+  const calls = (isObject(input) ? [input.tool_call] : Array.isArray(input) ? input : []) as unknown[];
+  const call = calls.find((each) => isObject(each) && typeof each.id === 'string');
+  return (call as { id: string } | undefined)?.id;
+}
+
+function lifecycle(namespace: string[], data: Json): ProtocolEvent {
+  return { method: 'lifecycle', namespace, data: JSON.stringify(data) };
+}
+
+function questions(interrupts: unknown): ProtocolEvent[] {
+  if (!Array.isArray(interrupts)) return [];
+  return interrupts
+    .filter((interrupt): interrupt is Json & { id: string } => isObject(interrupt) && typeof interrupt.id === 'string')
+    .map(({ id, value }) => ({
+      method: 'input.requested',
+      namespace: [],
+      data: JSON.stringify({ interrupt_id: id, payload: value ?? null }),
+    }));
+}
+
+/** How each kind of the log's events is told; what isn't here has no channel. The namespace is the teller's. */
+const TELLERS: Record<string, ((data: string) => ProtocolEvent[]) | undefined> = {
+  values: (data) => {
+    if (!data.includes('"__interrupt__"')) return [{ method: 'values', namespace: [], data }];
+    const { __interrupt__: interrupts, ...values } = JSON.parse(data) as Json;
+    const state = { method: 'values', namespace: [], data: JSON.stringify(values) };
+    return [...questions(interrupts), ...(Object.keys(values).length > 0 ? [state] : [])];
+  },
+  updates: (data) =>
+    Object.entries(JSON.parse(data) as Json).flatMap(([node, values]): ProtocolEvent[] => {
+      if (node === '__interrupt__') return questions(values);
+      if (node.startsWith('__')) return [];
+      const update = typeof values === 'object' && values !== null ? values : { value: values };
+      return [{ method: 'updates', namespace: [], node, data: JSON.stringify({ node, values: update }) }];
+    }),
+  [CONTENT_BLOCKS]: (json) => {
+    const { node, data } = JSON.parse(json) as { node?: string; data: unknown };
+    return [{ method: 'messages', namespace: [], ...(node !== undefined && { node }), data: JSON.stringify(data) }];
+  },
+  tools: (data) => [{ method: 'tools', namespace: [], data: JSON.stringify(toolEvent(JSON.parse(data) as Json)) }],
+  custom: (json) => {
+    const payload: unknown = JSON.parse(json);
+    const isNamed = isObject(payload) && 'name' in payload;
+    const name = isNamed && typeof payload.name === 'string' ? { name: payload.name } : {};
+    return [{ method: 'custom', namespace: [], ...name, data: isNamed ? json : JSON.stringify({ payload }) }];
+  },
+  tasks: (data) => [{ method: 'tasks', namespace: [], data }],
+  checkpoints: (data) => {
+    const checkpoint = JSON.parse(data) as Json;
+    // The whole states that the stream mode of this name tells are another matter.
+    return typeof checkpoint.id === 'string' && !('values' in checkpoint)
+      ? [{ method: 'checkpoints', namespace: [], data }]
+      : [];
+  },
+};
+
+function toolEvent({ event, toolCallId, name, input, output, data, error }: Json): Json {
+  const call = { tool_call_id: typeof toolCallId === 'string' ? toolCallId : '' };
+  switch (event) {
+    case 'on_tool_start':
+      return { event: 'tool-started', ...call, tool_name: name ?? 'unknown', input };
+    case 'on_tool_event':
+      return {
+        event: 'tool-output-delta',
+        ...call,
+        delta: typeof data === 'string' ? data : JSON.stringify(data ?? ''),
+      };
+    case 'on_tool_end':
+      return { event: 'tool-finished', ...call, output: output ?? null };
+    default: {
+      const message = isObject(error) ? error.message : error;
+      return { event: 'tool-error', ...call, message: typeof message === 'string' ? message : 'unknown error' };
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import type { TenantId } from '../auth/tenant';
+import { sseFrame, SseResponse } from '../http/streaming';
+import { RunsService } from '../runs/runs.service';
+import { ThreadLog } from '../runs/thread-log';
+import { ThreadsService } from '../threads/threads.service';
+import type { EventStreamRequest } from './event-protocol.schemas';
+import { type EventFilter, isWanted, type ProtocolEvent, toEnvelope } from './protocol-event';
+import { RunTranslator } from './run-translator';
+
+/**
+ * How far back a stream without a number begins: clients reconnect without one, drop by their ids the events that they had,
+ * and give up after some minutes.
+ */
+const AWAY_SECONDS = 600;
+
+export interface NumberedEvent extends ProtocolEvent {
+  seq: number;
+}
+
+/**
+ * A thread's events in the words of the event protocol. Their numbers are those of their run's start in microseconds,
+ * counted on: runs of a thread are one behind the other, and no event is told in less than that.
+ */
+@Injectable()
+export class ThreadEventsService {
+  constructor(
+    private readonly log: ThreadLog,
+    private readonly runs: RunsService,
+    private readonly threads: ThreadsService,
+  ) {}
+
+  /** Streams until the client goes, run after run. @throws 404 for an unknown thread */
+  async stream(
+    tenantId: TenantId,
+    threadId: string,
+    { since, ...filter }: EventStreamRequest,
+    reply: FastifyReply,
+    lastEventId: string | undefined,
+  ): Promise<void> {
+    await this.threads.get(tenantId, threadId);
+    const seen = since ?? (lastEventId && /^\d{1,16}$/.test(lastEventId) ? Number(lastEventId) : undefined);
+    const response = new SseResponse(reply, {});
+    for await (const events of this.follow(tenantId, threadId, filter, response.signal, seen)) {
+      await response.write(
+        events.map((event) => sseFrame(event.method, toEnvelope(event, event.seq), event.seq)).join(''),
+      );
+    }
+    if (!response.signal.aborted) response.end();
+  }
+
+  /** @param since number of the event behind which to begin; without it, what a client may have missed for a moment */
+  async *follow(
+    tenantId: TenantId,
+    threadId: string,
+    filter: EventFilter,
+    signal: AbortSignal,
+    since?: number,
+  ): AsyncGenerator<NumberedEvent[]> {
+    const position =
+      since === undefined
+        ? await this.runs.recentPosition(tenantId, threadId, AWAY_SECONDS)
+        : await this.runs.positionOf(tenantId, threadId, since);
+    const after = since ?? -1;
+    let runId: string | undefined;
+    let translator!: RunTranslator;
+    let seq = 0;
+    for await (const news of this.log.follow(tenantId, threadId, { position, seq: -1 }, signal)) {
+      if (!('run' in news)) continue;
+      if (news.run.runId !== runId) {
+        runId = news.run.runId;
+        translator = new RunTranslator(news.run.graphId);
+        seq = news.run.position;
+      }
+      const wanted: NumberedEvent[] = [];
+      for (const event of news.events) {
+        for (const told of translator.translate(event)) {
+          seq += 1;
+          if (seq > after && isWanted(filter, told)) wanted.push({ ...told, seq });
+        }
+      }
+      if (wanted.length > 0) yield wanted;
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import { Injectable, OnModuleInit } from '@nestjs/common';
+import type { TenantId } from '../auth/tenant';
+import { Notifications } from '../database/notifications';
+import { EventReader } from '../streams/event-reader';
+import { type RunEvent, THREAD_STATE_CHANNEL } from '../streams/run-event';
+import { ThreadsService } from '../threads/threads.service';
+import type { StartedRun } from './runs.repository';
+import { RunsService } from './runs.service';
+
+/** A place in a thread's log: behind event `seq` of the run at `position`. */
+export interface Place {
+  position: number;
+  seq: number;
+}
+
+/** Events of one run of the thread, or that somebody edited its state in front of the run at `editedBefore`. */
+export type ThreadNews = { run: StartedRun; events: RunEvent[] } | { editedBefore: number };
+
+/** How long a reader waits for a hint before it looks by itself for the next run. */
+const POLL_MS = 1_000;
+
+/** The log of a thread is that of its runs, one behind the other: a thread has one running run at a time. */
+@Injectable()
+export class ThreadLog implements OnModuleInit {
+  /** Thread → readers that want to know of edits of its state. */
+  private readonly edits = new Map<string, Set<() => void>>();
+
+  constructor(
+    private readonly reader: EventReader,
+    private readonly runs: RunsService,
+    private readonly threads: ThreadsService,
+    private readonly notifications: Notifications,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.notifications.subscribe(THREAD_STATE_CHANNEL, (threadId) => {
+      for (const tell of this.edits.get(threadId) ?? []) tell();
+    });
+  }
+
+  /** What is behind `place` and what comes, until the reader goes or the thread does. */
+  async *follow(tenantId: TenantId, threadId: string, place: Place, signal: AbortSignal): AsyncGenerator<ThreadNews> {
+    let { position, seq } = place;
+    const watch = new Watch(signal);
+    const unwatch = this.reader.watch(() => watch.hint());
+    const unlisten = this.listen(threadId, () => watch.noteEdit());
+    try {
+      while (!signal.aborted) {
+        const hinted = watch.next();
+        // A state is edited only while no run is on the thread: behind the last run and before the next.
+        if (watch.takeEdit()) yield { editedBefore: position };
+        const run = await this.runs.findStarted(tenantId, threadId, position);
+        if (run) {
+          yield* this.followRun(tenantId, run, run.position === position ? seq : -1, signal);
+          position = run.position + 1;
+          seq = -1;
+        } else if (!(await hinted) && !(await this.threads.find(tenantId, threadId))) {
+          return;
+        }
+      }
+    } finally {
+      unwatch();
+      unlisten();
+    }
+  }
+
+  private async *followRun(
+    tenantId: TenantId,
+    run: StartedRun,
+    after: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<ThreadNews> {
+    const isOver = async (): Promise<boolean> => {
+      const now = await this.runs.find(tenantId, run.runId);
+      return !now || (now.status !== 'pending' && now.status !== 'running');
+    };
+    for await (const events of this.reader.follow(run.runId, after, signal, isOver)) yield { run, events };
+  }
+
+  private listen(threadId: string, tell: () => void): () => void {
+    const listeners = this.edits.get(threadId) ?? new Set();
+    this.edits.set(threadId, listeners.add(tell));
+    return () => {
+      listeners.delete(tell);
+      if (listeners.size === 0) this.edits.delete(threadId);
+    };
+  }
+}
+
+/** What a stream that waits is told: that there may be something to read. */
+class Watch {
+  private edited = false;
+  private wake: (hinted: boolean) => void = () => undefined;
+
+  constructor(private readonly signal: AbortSignal) {
+    signal.addEventListener('abort', () => this.wake(false));
+  }
+
+  /** Begun before the look, so that what comes during it is not missed. Resolves to whether there was a hint. */
+  next(): Promise<boolean> {
+    this.wake(false);
+    return new Promise((resolve) => {
+      if (this.signal.aborted) return resolve(false);
+      const timer = setTimeout(() => resolve(false), POLL_MS);
+      this.wake = (hinted) => {
+        clearTimeout(timer);
+        resolve(hinted);
+      };
+    });
+  }
+
+  hint(): void {
+    this.wake(true);
+  }
+
+  noteEdit(): void {
+    this.edited = true;
+    this.wake(true);
+  }
+
+  takeEdit(): boolean {
+    const { edited } = this;
+    this.edited = false;
+    return edited;
+  }
+}

@@ -1,0 +1,460 @@
+import type { Client } from '@langchain/langgraph-sdk';
+import { StreamController } from '@langchain/langgraph-sdk/stream';
+import { Gantry, startGantry } from '../support/gantry';
+import { type SseEvent, SseReader } from '../support/sse';
+import { waitFor } from '../support/wait-for';
+
+const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
+const ALL = ['values', 'updates', 'messages', 'tools', 'lifecycle', 'input', 'checkpoints', 'tasks', 'custom'];
+const SENTENCE = 'one two three four five six seven eight nine ten';
+const human = (content: string) => ({ messages: [{ type: 'human', content }] });
+
+interface ProtocolEvent {
+  type: 'event';
+  event_id: string;
+  seq: number;
+  method: string;
+  params: { namespace: string[]; timestamp: number; node?: string; data: Record<string, unknown> };
+}
+
+interface Reply {
+  type: string;
+  id: number;
+  result: Record<string, unknown>;
+  error?: string;
+  message?: string;
+  meta?: { applied_through_seq?: number };
+}
+
+const eventOf = ({ data }: SseEvent): ProtocolEvent => data as ProtocolEvent;
+const isEnd = (event: SseEvent): boolean => {
+  const { method, params } = eventOf(event);
+  return method === 'lifecycle' && params.namespace.length === 0 && params.data.event !== 'running';
+};
+
+/** The event protocol, as the newest clients speak it. */
+describe('the event protocol', () => {
+  let gantry: Gantry;
+  let client: Client;
+  let commandId = 0;
+
+  beforeAll(async () => {
+    gantry = await startGantry({ env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' } });
+    client = gantry.client();
+  });
+
+  afterAll(() => gantry?.stop());
+
+  const createThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(gantry.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+
+  async function command(thread: string, method: string, params: unknown = {}): Promise<Reply> {
+    const id = (commandId += 1);
+    const response = await post(`/threads/${thread}/commands`, { id, method, params });
+    expect(response.status).toBe(200);
+    const reply = (await response.json()) as Reply;
+    expect(reply.id).toBe(id);
+    return reply;
+  }
+
+  const start = async (thread: string, assistant: string, input: unknown): Promise<string> => {
+    const reply = await command(thread, 'run.start', { assistant_id: assistant, input });
+    return String(reply.result.run_id);
+  };
+
+  const open = (thread: string, body: object = {}, url = gantry.url): Promise<SseReader> =>
+    SseReader.post(`${url}/threads/${thread}/stream/events`, { channels: ALL, ...body });
+
+  async function untilEnd(thread: string, body: object = {}, url = gantry.url): Promise<SseEvent[]> {
+    const stream = await open(thread, body, url);
+    const events = await stream.until(isEnd);
+    await stream.close();
+    return events;
+  }
+
+  /** The same without what is the moment of the telling. */
+  const timeless = (events: SseEvent[]): unknown[] =>
+    events.map((event) => {
+      const { params, ...rest } = eventOf(event);
+      return { ...rest, params: { ...params, timestamp: 0 } };
+    });
+
+  const methodsOf = (events: SseEvent[]): string[] => events.map(({ event }) => event);
+
+  describe('on the wire', () => {
+    it('tells a run in order: that it runs, its checkpoints and states, its end', async () => {
+      const thread = await createThread();
+      await start(thread, 'three', {});
+      const events = await untilEnd(thread);
+      expect(eventOf(events[0])).toMatchObject({
+        type: 'event',
+        method: 'lifecycle',
+        params: { namespace: [], data: { event: 'running', graph_name: 'three' } },
+      });
+      expect(eventOf(events.at(-1)!).params.data).toEqual({ event: 'completed', graph_name: 'three' });
+      for (const { event, data, id } of events) {
+        const { method, seq, event_id } = data as ProtocolEvent;
+        expect([method, String(seq), event_id]).toEqual([event, id, id]);
+      }
+      const numbers = events.map((event) => eventOf(event).seq);
+      expect(numbers).toEqual(numbers.map((_, index) => numbers[0] + index));
+      // Each state comes behind the checkpoint that it is of.
+      const root = events.filter((event) => eventOf(event).params.namespace.length === 0);
+      methodsOf(root).forEach((method, index) => {
+        if (method === 'values') expect(root[index - 1].event).toBe('checkpoints');
+      });
+      const updates = events.filter(({ event }) => event === 'updates').map((event) => eventOf(event).params);
+      expect(updates.map(({ node, data }) => [node, data])).toEqual(
+        NODES.slice(0, 3).map((node) => [node, { node, values: { done: [node] } }]),
+      );
+    });
+
+    it('tells tokens as content blocks, in the namespace of their node, and an old client nothing that it misreads', async () => {
+      const thread = await createThread();
+      const run = await start(thread, 'talk', human('hi'));
+      const events = await untilEnd(thread, { channels: ['messages', 'lifecycle'] });
+      const messages = events.filter(({ event }) => event === 'messages').map(eventOf);
+      const kinds = messages.map(({ params }) => params.data.event);
+      expect(kinds[0]).toBe('message-start');
+      expect(kinds.at(-1)).toBe('message-finish');
+      const deltas = messages.filter(({ params }) => params.data.event === 'content-block-delta');
+      expect(deltas.map(({ params }) => (params.data.delta as { text: string }).text).join('')).toBe(SENTENCE);
+      expect(deltas.length).toBeGreaterThan(10);
+      for (const { params } of messages) {
+        expect(params.namespace).toEqual([expect.stringMatching(/^say:/)]);
+        expect(params.node).toBe('say');
+      }
+      const old = await (await SseReader.get(`${gantry.url}/threads/${thread}/runs/${run}/stream`)).rest();
+      expect(methodsOf(old)).toEqual(expect.arrayContaining(['metadata', 'values', 'updates']));
+      expect(methodsOf(old).filter((name) => name.startsWith('messages'))).toEqual([]);
+    });
+
+    it('tells nested graphs their beginning and end, and keeps to the namespaces that are asked for', async () => {
+      const thread = await createThread();
+      await start(thread, 'nested', { text: 'hello' });
+      const events = (await untilEnd(thread)).map(eventOf);
+      const ofInner = events.filter(({ params }) => params.namespace.length === 1);
+      const lifecycle = ofInner.filter(({ method }) => method === 'lifecycle');
+      expect(lifecycle.map(({ params }) => params.data)).toEqual([
+        { event: 'started', graph_name: 'inner' },
+        { event: 'completed', graph_name: 'inner' },
+      ]);
+      expect(ofInner.find(({ method }) => method === 'updates')?.params).toMatchObject({
+        data: { node: 'shout', values: { text: 'HELLO' } },
+      });
+
+      const below = await open(thread, { channels: ['values', 'updates'], namespaces: [['inner']] });
+      const [first] = await below.until(({ event }) => event === 'updates');
+      expect(eventOf(first).params.namespace).toEqual([expect.stringMatching(/^inner:/)]);
+      await below.close();
+      const top = await untilEnd(thread, { channels: ['values', 'lifecycle'], namespaces: [[]], depth: 0 });
+      for (const event of top) expect(eventOf(event).params.namespace).toEqual([]);
+
+      const { result } = await command(thread, 'agent.getTree');
+      expect(result.tree).toEqual({
+        namespace: [],
+        status: 'completed',
+        graph_name: 'nested',
+        children: [{ namespace: [expect.stringMatching(/^inner:/)], status: 'completed', graph_name: 'inner' }],
+      });
+    });
+
+    it('tells tools and custom events, on both protocols', async () => {
+      const thread = await createThread();
+      await start(thread, 'toolbox', { city: 'Oslo' });
+      const tools = (await untilEnd(thread, { channels: ['tools', 'lifecycle'] })).filter(
+        ({ event }) => event === 'tools',
+      );
+      expect(tools.map((event) => eventOf(event).params.data)).toMatchObject([
+        { event: 'tool-started', tool_call_id: 'call-Oslo', tool_name: 'look_up' },
+        { event: 'tool-finished', tool_call_id: 'call-Oslo', output: { type: 'tool', content: 'Rain in Oslo' } },
+      ]);
+
+      const stream = await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, {
+        assistant_id: 'toolbox',
+        input: { city: 'Atlantis' },
+        stream_mode: 'tools',
+      });
+      const old = await stream.rest();
+      expect(old.slice(1)).toMatchObject([
+        { event: 'tools', data: { event: 'on_tool_start', toolCallId: 'call-Atlantis', name: 'look_up' } },
+        {
+          event: 'tools',
+          data: { event: 'on_tool_error', toolCallId: 'call-Atlantis', error: { error: 'RangeError' } },
+        },
+        { event: 'error', data: { error: 'RangeError', message: 'There is no such city' } },
+      ]);
+      // The run of the one protocol is seen by the other.
+      const seen = await open(thread, { channels: ['tools', 'lifecycle'] });
+      const failed = await seen.until((event) => eventOf(event).params.data.event === 'failed');
+      await seen.close();
+      expect(eventOf(failed.at(-1)!).params.data).toEqual({
+        event: 'failed',
+        graph_name: 'toolbox',
+        error: 'There is no such city',
+      });
+      expect(failed.map((event) => eventOf(event).params.data)).toContainEqual({
+        event: 'tool-error',
+        tool_call_id: 'call-Atlantis',
+        message: 'There is no such city',
+      });
+
+      await start(thread, 'custom', { count: 2 });
+      const custom = await open(thread, { channels: ['custom'] });
+      const told = await custom.until((event) => (eventOf(event).params.data.payload as { index: number }).index === 1);
+      await custom.close();
+      expect(told.map((event) => eventOf(event).params.data)).toEqual(
+        [0, 1].map((index) => ({ payload: { index, text: 'a\nb\u2028c ✓' } })),
+      );
+    });
+
+    it('goes on behind a number on every replica: nothing is missing, nothing comes twice, over several runs', async () => {
+      const replica = await gantry.startReplica();
+      const thread = await createThread();
+      await start(thread, 'three', {});
+      const first = await untilEnd(thread);
+      await start(thread, 'nested', { text: 'x' });
+      const second = await untilEnd(thread, { since: eventOf(first.at(-1)!).seq }, replica);
+      expect(eventOf(second[0]).seq).toBeGreaterThan(eventOf(first.at(-1)!).seq);
+      const whole = [...first, ...second];
+      for (const index of [0, 1, first.length - 2, first.length - 1, first.length, whole.length - 2]) {
+        const seen = await open(thread, { since: eventOf(whole[index]).seq }, index % 2 ? replica : gantry.url);
+        const rest = whole.slice(index + 1);
+        const again: SseEvent[] = [];
+        for await (const event of seen) if (again.push(event) === rest.length) break;
+        expect(timeless(again)).toEqual(timeless(rest));
+        await seen.close();
+      }
+      const resumed = await SseReader.post(
+        `${gantry.url}/threads/${thread}/stream/events`,
+        { channels: ALL },
+        { 'last-event-id': whole.at(-2)!.id! },
+      );
+      expect(timeless(await resumed.until(isEnd))).toEqual(timeless(whole.slice(-1)));
+      await resumed.close();
+    });
+
+    it('goes on while the worker is killed: each node is told once, and so is the end', async () => {
+      const thread = await createThread();
+      const stream = untilEnd; // Opened before there is a run.
+      const listening = stream(thread);
+      const run = await start(thread, 'ten', { step_ms: 250 });
+      await waitFor('four nodes', async () => (await gantry.ledger.of(run)).length >= 4);
+      await gantry.killWorker('SIGKILL');
+      await gantry.startWorker();
+      const events = await listening;
+      const nodes = events.filter(({ event }) => event === 'updates').map((event) => eventOf(event).params.node);
+      expect(nodes).toEqual(NODES);
+      expect(events.filter(isEnd)).toHaveLength(1);
+      const numbers = events.map((event) => eventOf(event).seq);
+      expect(numbers).toEqual(numbers.map((_, index) => numbers[0] + index));
+      expect(timeless(await untilEnd(thread))).toEqual(timeless(events));
+    }, 60_000);
+
+    it('answers a question once: of two who answer one is told that he came too late', async () => {
+      const thread = await createThread();
+      await start(thread, 'desk', human('a refund, please'));
+      const asked = await untilEnd(thread, { channels: ['input', 'lifecycle'] });
+      const questions = asked.filter(({ event }) => event === 'input.requested').map((event) => eventOf(event).params);
+      expect(questions).toHaveLength(1);
+      expect(questions[0].data).toEqual({
+        interrupt_id: expect.any(String),
+        payload: { question: 'Approve?', request: 'a refund, please' },
+      });
+      expect(eventOf(asked.at(-1)!).params.data).toEqual({ event: 'interrupted', graph_name: 'desk' });
+
+      const id = questions[0].data.interrupt_id;
+      expect(await command(thread, 'input.respond', { interrupt_id: 'nobody', response: 'yes' })).toMatchObject({
+        type: 'error',
+        error: 'no_such_interrupt',
+      });
+      const respond = (response: string): Promise<Reply> =>
+        command(thread, 'input.respond', { namespace: [], interrupt_id: id, response });
+      const replies = await Promise.all([respond('yes'), respond('no')]);
+      expect(replies.map(({ type }) => type).sort()).toEqual(['error', 'success']);
+      expect(replies.find(({ type }) => type === 'error')?.error).toMatch(/no_such_interrupt|invalid_argument/);
+      const approved = replies[0].type === 'success';
+      await waitFor('the answer', async () => {
+        const { status, values } = await client.threads.get(thread);
+        return status === 'idle' && (values as { approved?: boolean }).approved === approved;
+      });
+    });
+
+    it('takes an input as the answer where the thread waits for one', async () => {
+      const thread = await createThread();
+      await start(thread, 'ask', {});
+      const [end] = (await untilEnd(thread, { channels: ['lifecycle'], namespaces: [[]], depth: 0 })).slice(-1);
+      await start(thread, 'ask', 'forty-two');
+      await untilEnd(thread, { channels: ['lifecycle'], namespaces: [[]], depth: 0, since: eventOf(end).seq });
+      const { result } = await command(thread, 'state.get', { namespace: [], keys: ['answer'] });
+      expect(result).toMatchObject({ values: { answer: 'forty-two' }, checkpoint: { id: expect.any(String) } });
+    });
+
+    it('makes one run of a command that is sent twice with one Idempotency-Key', async () => {
+      const thread = await createThread();
+      const body = { id: 1, method: 'run.start', params: { assistant_id: 'three', input: {} } };
+      const send = () => post(`/threads/${thread}/commands`, body, { 'idempotency-key': 'once' });
+      const [first, second] = [await send(), await send()];
+      expect(second.headers.get('idempotency-replayed')).toBe('true');
+      const runIds = (await Promise.all([first.json(), second.json()])).map((reply) => (reply as Reply).result.run_id);
+      expect(runIds[1]).toBe(runIds[0]);
+      expect(await client.runs.list(thread)).toHaveLength(1);
+    });
+
+    it.each([
+      ['commands', {}, 400],
+      ['commands', { id: -1, method: 'run.start' }, 400],
+      ['commands', { id: 1, method: 5 }, 400],
+      ['commands', [], 400],
+      ['stream/events', {}, 400],
+      ['stream/events', { channels: [] }, 400],
+      ['stream/events', { channels: ['nothing'] }, 400],
+      ['stream/events', { channels: ['values'], since: -1 }, 400],
+      ['stream/events', { channels: ['values'], namespaces: ['a'] }, 400],
+    ])('refuses a malformed %s: %j', async (path, body, status) => {
+      const thread = await createThread();
+      const response = await post(`/threads/${thread}/${path}`, body);
+      expect(response.status).toBe(status);
+      expect(await response.json()).toHaveProperty('detail');
+    });
+
+    it('says what can’t be done in the answer', async () => {
+      const thread = await createThread();
+      expect(await command(thread, 'dance')).toMatchObject({ type: 'error', error: 'unknown_command' });
+      expect(await command(thread, 'run.start', {})).toMatchObject({ type: 'error', error: 'invalid_argument' });
+      expect(await command(thread, 'run.start', { assistant_id: 'nobody', input: {} })).toMatchObject({
+        type: 'error',
+        error: 'invalid_argument',
+        message: expect.stringContaining('nobody'),
+      });
+      expect(await command(thread, 'agent.getTree')).toMatchObject({ type: 'error', error: 'no_such_run' });
+      expect((await open('7e4d2c3b-0000-4000-8000-000000000000')).response.status).toBe(404);
+    });
+  });
+
+  describe('the JavaScript client', () => {
+    const streamOf = (thread: string | undefined, assistantId: string) =>
+      thread === undefined ? client.threads.stream({ assistantId }) : client.threads.stream(thread, { assistantId });
+
+    it('starts a run on a thread that is not there yet, and reads messages, states and output', async () => {
+      const thread = streamOf(undefined, 'talk');
+      const { run_id } = (await thread.run.start({ input: human('hi') })) as { run_id: string };
+      const texts: string[] = [];
+      for await (const message of thread.messages) texts.push(await message.text);
+      expect(texts).toEqual([SENTENCE]);
+      const output = (await thread.output) as { messages: { text: string }[] };
+      expect(output.messages.map(({ text }) => text)).toEqual(['hi', SENTENCE]);
+      expect(await client.runs.get(thread.threadId, run_id)).toMatchObject({ status: 'success' });
+      await thread.close();
+    });
+
+    it('is asked, answers, and reads on', async () => {
+      const thread = streamOf(undefined, 'desk');
+      await thread.run.start({ input: human('a refund') });
+      await thread.output;
+      expect(thread.interrupted).toBe(true);
+      expect(thread.interrupts).toMatchObject([{ payload: { question: 'Approve?' }, namespace: [] }]);
+      const [{ interruptId }] = thread.interrupts;
+      await thread.input.respond({ namespace: [], interrupt_id: interruptId, response: 'yes' });
+      await waitFor('the answer', async () => {
+        const { values } = await client.threads.get(thread.threadId);
+        return (values as { approved?: boolean }).approved === true;
+      });
+      await thread.close();
+    });
+
+    it('sees tools and nested graphs', async () => {
+      const tools = streamOf(undefined, 'toolbox');
+      await tools.run.start({ input: { city: 'Bergen' } });
+      const outputs = new Map<string, unknown>();
+      // The client yields a call when it begins and when it ends.
+      for await (const call of tools.toolCalls) outputs.set(`${call.name} ${call.callId}`, await call.output);
+      expect([...outputs]).toEqual([['look_up call-Bergen', 'Rain in Bergen']]);
+      await tools.close();
+    });
+  });
+
+  /** What the newest `useStream` is made of, without a page around it. */
+  describe('the controller behind useStream', () => {
+    interface Chat {
+      messages: { type: string; content: string }[];
+    }
+
+    async function controllerOf(assistantId: string, threadId: string | null = null) {
+      const controller = new StreamController<Chat>({ assistantId, client: gantry.client() as never, threadId });
+      const release = controller.activate();
+      await controller.hydrate(threadId);
+      return { controller, release };
+    }
+
+    const textsOf = (controller: StreamController<Chat>): string[] =>
+      controller.rootStore.getSnapshot().messages.map(({ text }) => text);
+
+    /** A submission is over when the run is; the last of its words may still be on another connection. */
+    async function expectTexts(controller: StreamController<Chat>, texts: string[]): Promise<void> {
+      await waitFor('the texts', () => textsOf(controller).join() === texts.join(), 5_000).catch(() => undefined);
+      expect(textsOf(controller)).toEqual(texts);
+    }
+
+    it('shows a conversation as it grows, and again in another tab', async () => {
+      const { controller, release } = await controllerOf('talk');
+      const partial = new Set<string>();
+      controller.rootStore.subscribe(() => partial.add(textsOf(controller).at(-1) ?? ''));
+      await controller.submit(human('first'));
+      await expectTexts(controller, ['first', SENTENCE]);
+      const shorter = [...partial].filter((text) => text !== '' && text !== SENTENCE && SENTENCE.startsWith(text));
+      expect(shorter.length).toBeGreaterThan(0);
+      await controller.submit(human('second'));
+      await expectTexts(controller, ['first', SENTENCE, 'second', SENTENCE]);
+      const { threadId, isLoading, error } = controller.rootStore.getSnapshot();
+      expect([isLoading, error]).toEqual([false, undefined]);
+
+      const other = await controllerOf('talk', threadId);
+      await expectTexts(other.controller, ['first', SENTENCE, 'second', SENTENCE]);
+      await other.controller.submit(human('third'));
+      await expectTexts(other.controller, ['first', SENTENCE, 'second', SENTENCE, 'third', SENTENCE]);
+      for (const each of [{ controller, release }, other]) {
+        each.release();
+        await each.controller.dispose();
+      }
+    });
+
+    it('shows a question, answers it, and shows what comes of it', async () => {
+      const { controller, release } = await controllerOf('desk');
+      await controller.submit(human('a refund'));
+      expect(controller.rootStore.getSnapshot().interrupt?.value).toMatchObject({ question: 'Approve?' });
+      await controller.respond('yes');
+      await waitFor('the answer', () => textsOf(controller).includes('Your refund is on its way.'));
+      expect(controller.rootStore.getSnapshot().interrupts).toEqual([]);
+      release();
+      await controller.dispose();
+    });
+
+    it('stops a run, sends again at once, and swallows nothing', async () => {
+      const { controller, release } = await controllerOf('prose');
+      const first = controller.submit({ ...human('stop me'), words: 400, letter_ms: 20 });
+      await waitFor('a few words', () => textsOf(controller).some((text) => text.includes('w3')));
+      await controller.stop();
+      await controller.submit({ ...human('again'), words: 3, letter_ms: 0 });
+      await first;
+      // The client leaves what it had of the first answer on the page.
+      await waitFor('the second answer', () => textsOf(controller).includes('w0 w1 w2'));
+      const { threadId } = controller.rootStore.getSnapshot();
+      await waitFor('the thread to be idle', async () => (await client.threads.get(threadId!)).status === 'idle');
+      const other = await controllerOf('prose', threadId);
+      await expectTexts(other.controller, ['stop me', 'again', 'w0 w1 w2']);
+      other.release();
+      await other.controller.dispose();
+      const runs = await client.runs.list(threadId!);
+      expect(runs.map(({ status }) => status)).toEqual(['success', 'interrupted']);
+      release();
+      await controller.dispose();
+    });
+  });
+});
