@@ -31,7 +31,8 @@ export const ACCESS = Symbol('access');
  */
 export type Access = 'public' | 'tenant-header' | 'internal' | 'operator';
 
-export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(ACCESS, 'public' satisfies Access);
+export const Public = (): MethodDecorator & ClassDecorator =>
+  applyDecorators(SetMetadata(ACCESS, 'public' satisfies Access), ApiSecurity(NOBODYS_SCHEME));
 export const TenantHeaderRequired = (): MethodDecorator & ClassDecorator =>
   SetMetadata(ACCESS, 'tenant-header' satisfies Access);
 export const InternalKeyAccepted = (): MethodDecorator & ClassDecorator =>
@@ -48,3 +49,6 @@ export const CustomAuthDecides = (): MethodDecorator & ClassDecorator =>
 
 /** How such routes say in the description of the API that they take users, in words that langgraph.json may replace. */
 export const USERS_SCHEME = 'custom_auth';
+
+/** How routes that take no key say so in the description of the API. */
+export const NOBODYS_SCHEME = 'nobody';

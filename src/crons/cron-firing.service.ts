@@ -222,7 +222,10 @@ export class CronFiringService {
       error: error.detail,
     });
     if (error.code === 'thread_not_found') {
-      await this.crons.stop(tenantId, cronId, 'thread', `Thread ${cron.threadId} was deleted`);
+      // To its owner a thread that the custom auth took from him is not there either.
+      const isThere = cron.threadId !== null && (await this.crons.isThreadThere(tenantId, cron.threadId));
+      const reason = isThere ? "is no longer the cron's owner's" : 'was deleted';
+      await this.crons.stop(tenantId, cronId, 'thread', `Thread ${cron.threadId} ${reason}`);
     } else if (error.code === 'assistant_not_found') {
       await this.crons.stop(tenantId, cronId, 'assistant', `Assistant ${cron.assistantId} was deleted`);
     }

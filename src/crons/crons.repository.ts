@@ -163,6 +163,14 @@ export class CronsRepository {
     );
   }
 
+  async isThreadThere(tenantId: TenantId, threadId: string): Promise<boolean> {
+    const found: unknown[] = await this.crons.query('SELECT 1 FROM threads WHERE tenant_id = $1 AND thread_id = $2', [
+      tenantId,
+      threadId,
+    ]);
+    return found.length > 0;
+  }
+
   /** Takes over what somebody did to the Schedule in Temporal, unless the cron was changed meanwhile. */
   async adopt(
     tenantId: TenantId,

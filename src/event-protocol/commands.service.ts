@@ -70,7 +70,8 @@ export class CommandsService {
       return { type: 'success', id, ...(await handler(context, params)) };
     } catch (error) {
       if (error instanceof CommandRefused) return { type: 'error', id, error: error.code, message: error.message };
-      if (error instanceof ApiError && error.status < 500) {
+      // Whose thread it isn't is told as everywhere: it is not there.
+      if (error instanceof ApiError && error.status < 500 && error.code !== 'thread_not_found') {
         return { type: 'error', id, error: codeOf(error), message: error.detail };
       }
       throw error;

@@ -34,7 +34,7 @@ export const runStartSchema = z.object({
   metadata: metadataSchema.optional(),
   multitaskStrategy: z.enum(STRATEGIES).optional(),
   multitask_strategy: z.enum(STRATEGIES).optional(),
-  langsmith_tracer: z.unknown().optional(),
+  langsmith_tracer: z.record(z.string(), z.unknown()).optional(),
 });
 
 const answer = z.object({ interrupt_id: z.string().min(1), response: z.unknown().optional() });

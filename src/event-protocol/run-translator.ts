@@ -43,7 +43,9 @@ export class RunTranslator {
       yield* this.end(JSON.parse(data) as RunEnd);
       return;
     }
-    const [kind, ...namespace] = event.split('|');
+    const [kind, ...path] = event.split('|');
+    // The library says of a token and of a tool the node where it came about; a namespace here is that of a graph.
+    const namespace = kind === CONTENT_BLOCKS || kind === 'tools' ? path.slice(0, -1) : path;
     const tell = TELLERS[kind];
     if (kind === 'metadata') yield* this.root('running');
     else if (kind === 'error') this.failure = (JSON.parse(data) as { message?: string }).message;

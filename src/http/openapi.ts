@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { CustomAuth } from '../auth/custom/custom-auth';
-import { USERS_SCHEME } from '../auth/tenant';
+import { NOBODYS_SCHEME, USERS_SCHEME } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { HttpSettings } from '../config/http-settings';
 import type { AuthSource } from '../graphs/graph-config';
@@ -74,7 +74,7 @@ export function openApiDocument(app: NestFastifyApplication, config: AppConfig, 
   return document;
 }
 
-/** Where the custom auth of langgraph.json lets callers in, it says how: `auth.openapi`. */
+/** Public routes ask nobody; where the custom auth of langgraph.json lets callers in, it says how: `auth.openapi`. */
 function describeUsers(document: OpenAPIObject, source: AuthSource | undefined): void {
   const { securitySchemes = {}, security, paths = {} } = source?.openapi ?? {};
   const schemes = Object.keys(securitySchemes).length > 0 ? securitySchemes : { [USERS_SCHEME]: USERS };
@@ -83,6 +83,7 @@ function describeUsers(document: OpenAPIObject, source: AuthSource | undefined):
     ...(source?.allowApiKeys ? [{ [KEY_SCHEME]: [] }] : []),
   ];
   for (const operation of operationsOf(document)) {
+    if (operation.security?.some((requirement) => NOBODYS_SCHEME in requirement)) operation.security = [];
     if (!operation.security?.some((requirement) => USERS_SCHEME in requirement)) continue;
     if (source) operation.security = required;
     else delete operation.security;

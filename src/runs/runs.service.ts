@@ -390,6 +390,7 @@ function toKwargs(
     ...(Object.keys(checkpoint).length > 0 && { checkpoint }),
     durability: body.durability ?? durabilityOf(body.checkpoint_during),
     ...(body.feedback_keys && { feedback_keys: body.feedback_keys }),
+    ...(body.langsmith_tracer && { langsmith_tracer: body.langsmith_tracer }),
     ...(body.webhook && { webhook: maskUrl(body.webhook) }),
     on_completion: body.on_completion,
     temporary,

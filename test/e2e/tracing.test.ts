@@ -50,4 +50,34 @@ describe("traces of the server's own runs, with auth on", () => {
     expect(runs.every(({ trace_id: trace }) => trace === root.id)).toBe(true);
     expect(runs.map(({ run_type: type }) => type)).toEqual(expect.arrayContaining(['chain', 'llm', 'tool']));
   });
+
+  it('come in another project too where the run asks for that, as of its example', async () => {
+    const exampleId = '3f1f2c52-0000-4000-8000-000000000000';
+    const response = await fetch(`${gantry.url}/runs/wait`, {
+      method: 'POST',
+      headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        assistant_id: 'agent',
+        input: { messages: [{ role: 'user', content: 'What is 4 + 4?' }] },
+        langsmith_tracer: { project_name: 'evaluation', example_id: exampleId },
+      }),
+    });
+    expect(response.status).toBe(200);
+    const roots = async (projectName: string) => {
+      const found = [];
+      for await (const run of langsmith.listRuns({ projectName, isRoot: true })) found.push(run);
+      return found.filter((run) => JSON.stringify(run.inputs).includes('4 + 4') && run.end_time);
+    };
+    const [evaluated] = await waitFor('the trace in the other project', async () => {
+      const found = await roots('evaluation').catch(() => []);
+      return found.length > 0 && found;
+    });
+    expect(evaluated.reference_example_id).toBe(exampleId);
+    const [own] = await waitFor("the trace in the graph's project", async () => {
+      const found = await roots('agent');
+      return found.length > 0 && found;
+    });
+    expect(own.id).not.toBe(evaluated.id);
+    expect(own.reference_example_id ?? null).toBeNull();
+  });
 });

@@ -23,6 +23,7 @@ interface Operation {
   operationId?: string;
   summary?: string;
   tags?: string[];
+  security?: object[];
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { schema?: object }> };
   responses?: Record<string, { description?: string }>;
@@ -104,6 +105,14 @@ describe('the description of the API', () => {
     }
     const used = new Set(operations.flatMap(({ operation }) => operation.tags ?? []));
     expect([...used]).toEqual(expect.arrayContaining(TAGS));
+  });
+
+  it('asks for a key where one is asked for, and nowhere else', () => {
+    const open = operations.filter(({ operation }) => operation.security?.length === 0);
+    const paths = open.map(({ method, path }) => `${method} ${path}`);
+    expect(paths).toEqual(expect.arrayContaining(['GET /ok', 'GET /ready', 'GET /info', 'GET /metrics']));
+    for (const path of paths) expect(path).not.toMatch(/threads|runs\/|assistants|store|admin|exports/);
+    expect((document as { security?: object[] }).security).toEqual([{ api_key: [] }]);
   });
 
   it('answers 405 to a method that a path does not have, and says which it has', async () => {

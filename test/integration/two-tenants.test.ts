@@ -130,6 +130,13 @@ const CASES: Record<string, Case | Case[]> = {
   'GET /threads/{thread_id}/history': hidden(),
   'POST /threads/{thread_id}/history': hidden(body({})),
   'GET /threads/{thread_id}/stream': hidden(),
+  'POST /threads/{thread_id}/stream/events': hidden(body({ channels: ['values', 'lifecycle'] })),
+  'POST /threads/{thread_id}/commands': [
+    hidden(body({ id: 1, method: 'state.get' })),
+    hidden(body({ id: 1, method: 'agent.getTree' })),
+    hidden(body({ id: 1, method: 'input.respond', params: { interrupt_id: 'any', response: 1 } })),
+    refused(body({ id: 1, method: 'run.start', params: later })),
+  ],
 
   'POST /threads/{thread_id}/runs': [hidden(body(later)), refused(body({ ...later, if_not_exists: 'create' }))],
   'POST /threads/{thread_id}/runs/stream': [hidden(body(later))],

@@ -19,6 +19,12 @@ export interface TracingSettings {
   apiKey: string;
 }
 
+/** Where a run's trace goes beside its graph's project, and of which example of a dataset it is. */
+export interface TraceWish {
+  project_name?: string;
+  example_id?: string;
+}
+
 /** The arguments of a run, as stored. */
 export interface RunKwargs {
   input?: unknown;
@@ -35,6 +41,7 @@ export interface RunKwargs {
   checkpoint?: CheckpointReference;
   durability: Durability;
   feedback_keys?: string[];
+  langsmith_tracer?: TraceWish;
   webhook?: string;
   on_completion?: 'delete' | 'keep';
   temporary: boolean;

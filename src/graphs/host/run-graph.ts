@@ -111,7 +111,9 @@ function runConfig(
     durability: kwargs.durability === 'exit' ? 'exit' : 'sync',
     runId: request.runId,
     signal,
-    ...(context.tracer && { callbacks: [context.tracer.callback(request.tenantId, request.graphId)] }),
+    ...(context.tracer && {
+      callbacks: [context.tracer.callback(request.tenantId, request.graphId, kwargs.langsmith_tracer)],
+    }),
   };
 }
 

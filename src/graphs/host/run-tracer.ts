@@ -1,6 +1,6 @@
 import { LangChainTracer } from '@langchain/core/tracers/tracer_langchain';
 import { Client } from 'langsmith';
-import type { TracingSettings } from './protocol';
+import type { TraceWish, TracingSettings } from './protocol';
 
 /** Sends the server's own runs to its own trace API, by the public client: one project per graph. */
 export class RunTracer {
@@ -8,9 +8,15 @@ export class RunTracer {
 
   constructor(private readonly settings: TracingSettings) {}
 
-  /** A callback that traces one run into the project named after its graph. */
-  callback(tenantId: string, projectName: string): LangChainTracer {
-    return new LangChainTracer({ projectName, client: this.client(tenantId) });
+  /** A callback that traces one run into the project named after its graph, and into the one that the run asks for. */
+  callback(tenantId: string, projectName: string, wish: TraceWish = {}): LangChainTracer {
+    const { project_name: extra, example_id: exampleId } = wish;
+    const client = this.client(tenantId);
+    if (!extra || extra === projectName)
+      return new LangChainTracer({ projectName, client, ...(exampleId && { exampleId }) });
+    const updates = exampleId ? { reference_example_id: exampleId } : undefined;
+    const replicas = [{ projectName }, { projectName: extra, ...(updates && { updates }) }];
+    return new LangChainTracer({ projectName, client, replicas });
   }
 
   /** Sends what is still queued, for a thread that ends. */
