@@ -32,6 +32,7 @@ export class RunTranslator {
   /** Ends that are told behind the event that follows: a node's results come before its end. */
   private ending: string[][] = [];
   private readonly asked = new Set<string>();
+  private readonly checkpoints = new Set<string>();
   /** Named agents that a tool call started: namespace → name, task → tool call. */
   private readonly agentNames = new Map<string, string>();
   private readonly toolCalls = new Map<string, string>();
@@ -54,8 +55,10 @@ export class RunTranslator {
     yield* this.flushEnds();
     for (let depth = 1; depth <= namespace.length; depth += 1) yield* this.start(namespace.slice(0, depth));
     for (const told of tell(data)) {
-      if (told.method !== 'input.requested') yield { ...told, namespace };
-      else if (this.isNewQuestion(told)) yield { ...told, namespace };
+      if (told.method === 'input.requested' && !this.isNewQuestion(told)) continue;
+      // A repeated attempt begins with the checkpoint that it goes on from.
+      if (told.method === 'checkpoints' && !this.isNewCheckpoint(told)) continue;
+      yield { ...told, namespace };
     }
     if (kind === 'tasks') this.noteTaskEnd(namespace, data);
   }
@@ -124,6 +127,13 @@ export class RunTranslator {
     const { interrupt_id: id } = JSON.parse(data) as { interrupt_id: string };
     if (this.asked.has(id)) return false;
     this.asked.add(id);
+    return true;
+  }
+
+  private isNewCheckpoint({ data }: ProtocolEvent): boolean {
+    const { id } = JSON.parse(data) as { id: string };
+    if (this.checkpoints.has(id)) return false;
+    this.checkpoints.add(id);
     return true;
   }
 
