@@ -90,7 +90,8 @@ export async function* streamRun(
   async function* translate(chunk: Chunk): AsyncGenerator<RunEventMessage> {
     // Tokens and a node's own words come before its end; everything else tells of an end, which has to be a fact first.
     if (!WORK_IN_PROGRESS.has(chunk[1])) await written();
-    yield* name(facts.next(chunk));
+    const told = [...facts.next(chunk)];
+    yield* name(kwargs.event_protocol ? checkpointFirst(told) : told);
   }
 
   try {
@@ -128,8 +129,7 @@ function* translateChunk(
     return;
   }
   if (kwargs.event_protocol && mode === 'checkpoints') {
-    // The whole checkpoint comes as well, behind its state.
-    if (!isWhole(data)) yield { event: nameOf(mode), data: toWireJson(data) };
+    yield { event: nameOf(mode), data: JSON.stringify(inShort(data as WholeCheckpoint)) };
     return;
   }
   // Tokens and tools of a nested graph belong to the answer; its states and updates are its own business.
@@ -160,8 +160,27 @@ function contentBlockEvent(chunk: unknown): { node?: unknown; data: object } {
   return { ...(node !== undefined && { node }), data: { ...event, ...(run_id !== undefined && { run_id }) } };
 }
 
-function isWhole(checkpoint: unknown): boolean {
-  return typeof checkpoint === 'object' && checkpoint !== null && 'config' in checkpoint;
+/** The event protocol tells of a checkpoint before the state that is in it; the library says it behind. */
+function checkpointFirst(chunks: ChunkWithFact[]): ChunkWithFact[] {
+  const [first, second] = chunks;
+  return second && first.chunk[1] === 'values' && second.chunk[1] === 'checkpoints' ? [second, first] : chunks;
+}
+
+interface WholeCheckpoint {
+  config?: RunnableConfig;
+  parentConfig?: RunnableConfig;
+  metadata?: { step?: number; source?: string };
+}
+
+/** What is needed to go back to a checkpoint, without the state in it. */
+function inShort({ config, parentConfig, metadata }: WholeCheckpoint): object {
+  const parent: unknown = parentConfig?.configurable?.checkpoint_id;
+  return {
+    id: config?.configurable?.checkpoint_id as unknown,
+    ...(parent !== undefined && { parent_id: parent }),
+    step: metadata?.step,
+    source: metadata?.source,
+  };
 }
 
 function isTaskStart(data: unknown): data is { name: string } {
