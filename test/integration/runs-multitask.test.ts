@@ -7,6 +7,13 @@ const ENQUEUED = 20;
 /** Far longer than any test: what ends such a run is what is tested. */
 const FOREVER = { sleep_ms: 600_000 };
 
+/** Every text in a history, those inside payloads too. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (value instanceof Uint8Array) return [Buffer.from(value).toString()];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
 interface RunRow {
   run_id: string;
   status: string;
@@ -147,6 +154,61 @@ describe('double texting and cancelling', () => {
     expect(await exists(thread, waiting.run_id)).toBe(false);
     expect(await gantry.ledger.of(waiting.run_id)).toEqual([]);
     await untilIdle(thread);
+  });
+
+  describe('two tabs on one thread', () => {
+    const tell = (text: string) => ({ messages: [{ type: 'human', content: text }], words: 8, letter_ms: 5 });
+    const saidIn = async (thread: string): Promise<string[]> => {
+      const { values } = await client.threads.get(thread);
+      const { messages } = values as { messages: { type: string; content: string }[] };
+      return messages.filter(({ type }) => type === 'human').map(({ content }) => content);
+    };
+
+    it('both send at once: both are answered, and each tab streams its own answer', async () => {
+      const thread = await createThread();
+      const tabs = [gantry.client(), gantry.client()];
+      const streams = await Promise.all(
+        tabs.map(async (tab, index) => {
+          const events: { event: string; data: unknown }[] = [];
+          const stream = tab.runs.stream(thread, 'prose', { input: tell(`tab ${index}`), streamMode: 'values' });
+          for await (const part of stream) events.push(part as never);
+          return events;
+        }),
+      );
+      streams.forEach((events, index) => {
+        const last = events.at(-1)!.data as { messages: { type: string; content: string }[] };
+        expect(last.messages.at(-1)).toMatchObject({ type: 'ai', content: 'w0 w1 w2 w3 w4 w5 w6 w7' });
+        expect(last.messages.map(({ content }) => content)).toContain(`tab ${index}`);
+      });
+      expect((await saidIn(thread)).sort()).toEqual(['tab 0', 'tab 1']);
+      expect((await rowsOf(thread)).map(({ status }) => status)).toEqual(['success', 'success']);
+    });
+
+    it('one stops while the other sends: the new message is answered, the stopped one stays in the thread', async () => {
+      const thread = await createThread();
+      const slow = await client.runs.create(thread, 'prose', { input: { ...tell('stop me'), words: 2_000 } });
+      await waitFor('the first words', async () => (await gantry.ledger.of(slow.run_id)).length > 0);
+      const other = gantry.client();
+      const [, answer] = await Promise.all([
+        client.runs.cancel(thread, slow.run_id),
+        other.runs.wait(thread, 'prose', { input: tell('and this?') }),
+      ]);
+      expect(JSON.stringify(answer)).toContain('w7');
+      expect(await saidIn(thread)).toEqual(['stop me', 'and this?']);
+      await untilIdle(thread);
+    });
+
+    it('one sends while the other is asked: the question is not answered by it, nothing is lost, both runs end', async () => {
+      const thread = await createThread();
+      await client.runs.wait(thread, 'desk', { input: { messages: [{ type: 'human', content: 'a refund' }] } });
+      const [resumed, sent] = await Promise.all([
+        client.runs.wait(thread, 'desk', { command: { resume: 'yes' } }),
+        gantry.client().runs.wait(thread, 'desk', { input: { messages: [{ type: 'human', content: 'hello?' }] } }),
+      ]);
+      expect([resumed, sent]).toHaveLength(2);
+      expect(await saidIn(thread)).toEqual(['a refund', 'hello?']);
+      expect((await rowsOf(thread)).map(({ status }) => status)).toEqual(['success', 'success', 'success']);
+    });
   });
 
   describe('cancel', () => {
@@ -315,6 +377,33 @@ describe('double texting and cancelling', () => {
       await untilIdle(thread);
       expect(await gantry.ledger.of(run.run_id)).toEqual([]);
     });
+  });
+
+  it('in Temporal a run says which graph, thread and node it is at, and nothing that it was told', async () => {
+    const thread = await createThread();
+    const canary = 'canary-4711';
+    const { run_id } = await client.runs.create(thread, 'sleep', {
+      input: { ...FOREVER, note: canary },
+      config: { configurable: { token: canary } },
+      metadata: { canary },
+    });
+    const handle = gantry.temporal.workflow.getHandle(`run-${run_id}`);
+    const shown = await waitFor('a heartbeat with the node', async () => {
+      const description = await handle.describe();
+      const [activity] = description.raw.pendingActivities ?? [];
+      const beat = activity?.heartbeatDetails?.payloads?.[0]?.data;
+      return (
+        beat && {
+          summary: await description.staticSummary(),
+          beat: JSON.parse(Buffer.from(beat).toString()) as unknown,
+        }
+      );
+    });
+    expect(shown).toEqual({ summary: `sleep on thread ${thread}`, beat: { node: 'nap' } });
+    await client.runs.cancel(thread, run_id, true);
+    const texts = [JSON.stringify((await handle.describe()).memo ?? {}), ...textsIn(await handle.fetchHistory())];
+    expect(texts.join()).toContain(run_id);
+    expect(texts.join()).not.toContain(canary);
   });
 
   it('a run that failed: its error in the stream, in the result, in run and thread; and the next run works', async () => {
