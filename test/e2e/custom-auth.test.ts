@@ -287,8 +287,10 @@ describe('the custom auth of langgraph.json', () => {
       const shown = (await (await fetch(cronPath(cron_id), { headers: { authorization: 'Bearer alice' } })).json()) as {
         consecutive_failures: number;
         last_failure: { error: string };
+        status_reason: string;
       };
       expect(shown.consecutive_failures).toBeGreaterThan(0);
+      expect(shown.status_reason).toBe(`Thread ${thread_id} is no longer the cron's owner's`);
     });
   });
 

@@ -36,6 +36,15 @@ interface Report {
   joined: Part[];
   background: string;
   cancelled: string;
+  newer: {
+    ttl: object;
+    pruned: object;
+    history: [number, number];
+    runs: [string, string];
+    reused: { status: number };
+    not_allowed: { status: number };
+  };
+  protocol: { texts: string[]; last: unknown; interrupted: boolean; questions: number };
   crons: {
     created: Record<string, unknown>;
     on_thread: boolean;
@@ -77,6 +86,23 @@ describe('Python SDK', () => {
   it('creates and finds threads', () => {
     expect(report.thread).toMatchObject({ status: 'idle', metadata: { by: 'python' }, values: null });
     expect(report.found).toEqual([report.thread.thread_id]);
+  });
+
+  it('lets threads expire and prunes them, makes a run once, and is told of a wrong method', () => {
+    const { ttl, pruned, history, runs, reused, not_allowed } = report.newer;
+    expect(ttl).toMatchObject({ strategy: 'keep_latest', ttl_minutes: 60 });
+    expect(pruned).toEqual({ pruned_count: 1 });
+    expect(history[0]).toBeGreaterThan(20);
+    expect(history[1]).toBe(1);
+    expect(runs[0]).toBe(runs[1]);
+    expect(reused.status).toBe(409);
+    expect(not_allowed.status).toBe(405);
+  });
+
+  it('speaks the event protocol', () => {
+    const { texts, interrupted, questions } = report.protocol;
+    expect(texts.at(-1)).toMatch(/^Here/);
+    expect([interrupted, questions]).toEqual([true, 1]);
   });
 
   it('streams each mode', () => {

@@ -28,6 +28,56 @@ async def refusal(awaitable):
     return None
 
 
+async def newer(client):
+    """What servers learned last: times to live, pruning, idempotency, 405."""
+    kept = await client.threads.create(ttl={"ttl": 60, "strategy": "keep_latest"})
+    ttl = (await client.threads.get(kept["thread_id"], include=["ttl"]))["ttl"]
+    for _ in range(2):
+        await client.runs.wait(kept["thread_id"], "pipeline", input={"step_ms": 0})
+    before = len(await client.threads.get_history(kept["thread_id"], limit=100))
+    pruned = await client.threads.prune([kept["thread_id"]], strategy="keep_latest")
+    after = len(await client.threads.get_history(kept["thread_id"], limit=100))
+    once = {"Idempotency-Key": "python-once"}
+    runs = [
+        (await client.runs.create(kept["thread_id"], "pipeline", input={"step_ms": 0}, headers=once))["run_id"]
+        for _ in range(2)
+    ]
+    reused = await refusal(
+        client.runs.create(kept["thread_id"], "pipeline", input={"step_ms": 1}, headers=once)
+    )
+    not_allowed = await refusal(client.http.put("/threads", json={}))
+    return {
+        "ttl": ttl,
+        "pruned": pruned,
+        "history": [before, after],
+        "runs": runs,
+        "reused": reused,
+        "not_allowed": not_allowed,
+    }
+
+
+async def protocol(client):
+    """The event protocol: a run with its tokens, and a question that is answered."""
+    async with client.threads.stream(assistant_id="agent") as thread:
+        await thread.run.start(input=WEATHER)
+        # Pulled along by the iteration: none is whole before it goes on.
+        messages = [message async for message in thread.messages]
+        texts = [str(await message.text) for message in messages]
+        output = await thread.output
+    async with client.threads.stream(assistant_id="approval") as thread:
+        await thread.run.start(input={"amount": 12})
+        while not thread.interrupted:
+            await asyncio.sleep(0.05)
+        interrupted = thread.interrupted
+        questions = len(thread.interrupts)
+    return {
+        "texts": texts,
+        "last": output["messages"][-1]["content"] if isinstance(output["messages"][-1], dict) else None,
+        "interrupted": interrupted,
+        "questions": questions,
+    }
+
+
 async def use(url):
     client = get_client(url=url)
     out = {}
@@ -73,6 +123,9 @@ async def use(url):
         await asyncio.sleep(0.05)
     await client.runs.cancel(background["thread_id"], slow["run_id"], wait=True)
     out["cancelled"] = (await client.runs.get(background["thread_id"], slow["run_id"]))["status"]
+
+    out["newer"] = await newer(client)
+    out["protocol"] = await protocol(client)
 
     zone = ZoneInfo("America/New_York")
     end = datetime(2099, 1, 1, tzinfo=timezone.utc)
