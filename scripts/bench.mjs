@@ -1,6 +1,7 @@
 // npm run bench: one table of figures, made by one run against a Gantry of its own on free ports.
 //   npm run bench            the full table
 //   npm run bench -- --quick a tenth of it
+//   npm run bench -- --only runs   (or store, export) a part of it
 import { mkdtempSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { ROOT } from './services/paths.mjs';
 
 const START_MS = 180_000;
+const GRAPHS = join(ROOT, 'test', 'bench', 'graphs', 'langgraph.json');
 const FREE_PORTS = {
   GANTRY_PORT: '0',
   GANTRY_POSTGRES_PORT: '0',
@@ -24,7 +26,7 @@ function startGantry(home) {
   return fork(join(ROOT, 'scripts', 'start.mjs'), [], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: { ...process.env, ...FREE_PORTS, GANTRY_HOME: home, GANTRY_LOG_LEVEL: 'warn' },
+    env: { ...process.env, ...FREE_PORTS, GANTRY_HOME: home, GANTRY_CONFIG: GRAPHS, GANTRY_LOG_LEVEL: 'warn' },
   });
 }
 
@@ -43,7 +45,8 @@ async function endpointsOf(home, gantry) {
 /** @param {string} what @param {string} figure */
 const row = (what, figure) => console.log(`| ${what.padEnd(46)} | ${figure.padEnd(44)} |`);
 
-const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
+const isWanted = (/** @type {string} */ part) => values.only === undefined || values.only === part;
 const home = mkdtempSync(join(tmpdir(), 'gantry-bench-'));
 const gantry = startGantry(home);
 try {
@@ -56,9 +59,16 @@ try {
   console.log(`\n${cpus().length} cores, Node ${process.version}, everything on this machine, Postgres with fsync\n`);
   row('what', 'figure');
   row('-'.repeat(46), '-'.repeat(44));
-  for await (const [what, figure] of benchRuns(endpoints.api, values.quick ? 0.1 : 1)) row(what, figure);
-  for await (const [what, figure] of benchStore(endpoints.api, values.quick ? 0.1 : 1)) row(what, figure);
-  for await (const [what, figure] of benchExport(endpoints, values.quick ? 5_000 : 100_000)) row(what, figure);
+  const scale = values.quick ? 0.1 : 1;
+  if (isWanted('runs')) {
+    for await (const [what, figure] of benchRuns(endpoints.api, endpoints.postgres, scale)) row(what, figure);
+  }
+  if (isWanted('store')) {
+    for await (const [what, figure] of benchStore(endpoints.api, scale)) row(what, figure);
+  }
+  if (isWanted('export')) {
+    for await (const [what, figure] of benchExport(endpoints, values.quick ? 5_000 : 100_000)) row(what, figure);
+  }
   const { api, worker } = endpoints.pids;
   row('peak memory', `api ${peakMemoryMb(api)} MB, worker ${peakMemoryMb(worker)} MB`);
 } finally {
