@@ -32,15 +32,23 @@ function answers(url: string): Promise<boolean> {
   });
 }
 
-/** A script as its npm command runs it. @throws with all that it printed if it ends with anything but 0 */
-async function runScript(name: string, home: string): Promise<string> {
+interface ScriptEnd {
+  code: number;
+  printed: string;
+}
+
+/** A script as its npm command runs it, with nothing of this process's settings but those given. */
+async function runScript(name: string, env: Record<string, string>, ...args: string[]): Promise<ScriptEnd> {
   const path = join(__dirname, '..', '..', 'scripts', `${name}.mjs`);
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, GANTRY_HOME: home };
+  const settings = { PATH: process.env.PATH, HOME: process.env.HOME, ...env };
   try {
-    return (await promisify(execFile)(process.execPath, [path], { env, timeout: SCRIPT_MS })).stdout;
+    const options = { env: settings, timeout: SCRIPT_MS };
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [path, ...args], options);
+    return { code: 0, printed: stdout + stderr };
   } catch (error) {
-    const { stdout, stderr } = error as { stdout: string; stderr: string };
-    throw new Error(`npm run ${name} failed:\n${stdout}\n${stderr}`, { cause: error });
+    const { code, stdout, stderr } = error as { code: unknown; stdout: string; stderr: string };
+    if (typeof code !== 'number') throw error;
+    return { code, printed: stdout + stderr };
   }
 }
 
@@ -128,26 +136,48 @@ describe('the supervisor', () => {
     expect(await client.runs.wait(null, 'pipeline', { input: { step_ms: 0 } })).toHaveProperty('done');
   });
 
+  it('refuses what another Gantry has, and says what to change', async () => {
+    const { port } = new URL(endpoints.api);
+    const [samePort, sameHome] = await Promise.all([
+      runScript('start', { GANTRY_HOME: join(gantry.home, 'other'), GANTRY_PORT: port }),
+      runScript('start', { GANTRY_HOME: gantry.home, GANTRY_PORT: '0' }),
+    ]);
+    expect(samePort.code).toBe(1);
+    expect(samePort.printed).toMatch(new RegExp(`Port ${port} on 127.0.0.1 is taken.* set GANTRY_PORT`));
+    expect(sameHome.code).toBe(1);
+    expect(sameHome.printed).toContain(`Another Gantry (process ${gantry.pid}) uses ${gantry.home}`);
+    expect(await answers(endpoints.api)).toBe(true);
+  }, 90_000);
+
+  it('lists every mistake in its settings, and tells what there is', async () => {
+    const wrong = await runScript('start', { GANTRY_HOME: gantry.home, GANTRY_PORT: 'many', GANTRY_AUTH: 'perhaps' });
+    expect(wrong.code).toBe(2);
+    for (const name of ['GANTRY_PORT', 'GANTRY_AUTH']) expect(wrong.printed).toContain(name);
+    const help = await runScript('start', {}, '--help');
+    expect(help.code).toBe(0);
+    for (const name of ['GANTRY_HOME', 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'GANTRY_S3_ENDPOINT']) {
+      expect(help.printed).toContain(name);
+    }
+  });
+
   it(
     'has a demo of all that it promises, and each part of it passes',
     async () => {
-      const printed = await runScript('demo', gantry.home);
-      const results = [...printed.matchAll(/^(PASS|FAIL) +(\w+) /gm)].map(([, result, part]) => `${part} ${result}`);
-      expect(results).toEqual(['stream PASS', 'crash PASS', 'webhook PASS', 'export PASS']);
+      const { printed } = await runScript('demo', { GANTRY_HOME: gantry.home });
+      const results = [...printed.matchAll(/^(PASS|FAIL) +(\w+) .*$/gm)];
+      expect(results.filter(([, result]) => result !== 'PASS').map(([line]) => line)).toEqual([]);
+      expect(results.map(([, , part]) => part)).toEqual(['stream', 'crash', 'webhook', 'export']);
     },
     SCRIPT_MS,
   );
 
-  it(
-    'has a doctor that finds nothing wrong, and names what it looked at',
-    async () => {
-      const printed = await runScript('doctor', gantry.home);
-      const passed = [...printed.matchAll(/^PASS +(.+?) {2}/gm)].map(([, part]) => part);
-      expect(passed).toEqual(expect.arrayContaining(['config', 'ports', 'database', 'temporal', 's3', 'api', 'cors']));
-      expect(printed).toContain('Nothing is wrong.');
-    },
-    SCRIPT_MS,
-  );
+  it('has a doctor that finds nothing wrong, and names what it looked at', async () => {
+    const { code, printed } = await runScript('doctor', { GANTRY_HOME: gantry.home });
+    const passed = [...printed.matchAll(/^PASS +(.+?) {2}/gm)].map(([, part]) => part);
+    expect(passed).toEqual(expect.arrayContaining(['config', 'ports', 'database', 'temporal', 's3', 'api', 'cors']));
+    expect(printed).toContain('Nothing is wrong.');
+    expect(code).toBe(0);
+  });
 
   it('stops on SIGTERM and leaves nothing behind but its data', async () => {
     const { pids } = gantry.endpoints;
