@@ -9,11 +9,11 @@ const flag = z
 const port = z.coerce.number().int().min(0).max(65_535);
 const positiveInt = z.coerce.number().int().positive();
 const seconds = z.coerce.number().positive();
-/** Values separated by commas. */
 /** The kinds of work that a worker may be told to do; each has task queues of its own. */
 export const WORKER_QUEUES = ['runs', 'exports', 'webhooks', 'crons'] as const;
 export type WorkerQueue = (typeof WORKER_QUEUES)[number];
 
+/** Values separated by commas. */
 const list = z
   .string()
   .default('')
