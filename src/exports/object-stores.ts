@@ -8,11 +8,18 @@ import { checkEndpoint, guardedLookup } from './endpoint-policy';
 import { ObjectStore } from './object-store';
 import { explainStoreError, StoreProblem } from './s3-errors';
 
+interface PatienceSettings {
+  maxAttempts: number;
+  connectionTimeout: number;
+  /** Until an answer begins, and between two pieces of it. */
+  answerTimeout: number;
+}
+
 /** How long a store is waited for: somebody who asks wants an answer now, an export's work can wait. */
-export const Patience = {
-  question: { maxAttempts: 2, connectionTimeout: 5_000, requestTimeout: 15_000 },
-  work: { maxAttempts: 4, connectionTimeout: 10_000, requestTimeout: 120_000 },
-} as const;
+export const Patience: Record<'question' | 'work', PatienceSettings> = {
+  question: { maxAttempts: 2, connectionTimeout: 5_000, answerTimeout: 15_000 },
+  work: { maxAttempts: 4, connectionTimeout: 10_000, answerTimeout: 120_000 },
+};
 
 /** Opens stores under the endpoint policy. */
 @Injectable()
@@ -23,7 +30,7 @@ export class ObjectStores {
   open(
     destination: DestinationConfig,
     credentials: DestinationCredentials | undefined,
-    patience: (typeof Patience)[keyof typeof Patience],
+    patience: PatienceSettings,
   ): ObjectStore {
     const { allowPrivateEndpoints } = this.config.exports;
     const endpoint = destination.endpoint_url ? new URL(destination.endpoint_url) : undefined;
@@ -54,8 +61,9 @@ export class ObjectStores {
       maxAttempts: patience.maxAttempts,
       requestHandler: {
         connectionTimeout: patience.connectionTimeout,
-        requestTimeout: patience.requestTimeout,
+        requestTimeout: patience.answerTimeout,
         throwOnRequestTimeout: true,
+        socketTimeout: patience.answerTimeout,
         httpAgent: new HttpAgent(agentOptions),
         httpsAgent: new HttpsAgent(agentOptions),
       },

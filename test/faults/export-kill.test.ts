@@ -195,7 +195,7 @@ it(`loses and repeats no row when its worker is killed ${KILLS} times`, async ()
   } finally {
     await end(worker, 'SIGKILL');
   }
-}, 600_000);
+}, 600_000 + KILLS * 30_000);
 
 it('hands its work to the next worker when it is told to stop', async () => {
   const { project, prefix, body } = await prepare();

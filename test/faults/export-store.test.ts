@@ -3,6 +3,7 @@ import { AddressInfo } from 'node:net';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { Patience } from '../../src/exports/object-stores';
 import { startTestApi, TestApi } from '../support/api';
 import { ExportBucket } from '../support/export-bucket';
 import { startExportWorker, TestExportWorker, testStore } from '../support/exports';
@@ -18,7 +19,7 @@ type Json = Record<string, any>;
 /** What happens to a request instead of reaching the store; undefined lets it through. */
 type Fault = (
   request: IncomingMessage,
-) => 'deny' | 'unknown key' | 'error' | 'slow down' | 'reset' | 'reset halfway' | undefined;
+) => 'deny' | 'unknown key' | 'error' | 'slow down' | 'reset' | 'reset halfway' | 'hang' | 'hang halfway' | undefined;
 
 let api: TestApi;
 let worker: TestExportWorker;
@@ -51,7 +52,8 @@ function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
   if (happening === 'reset halfway') {
     return void incoming.once('data', () => incoming.socket.destroy()).once('end', () => incoming.socket.destroy());
   }
-  if (happening) {
+  if (happening === 'hang') return void incoming.resume();
+  if (happening && happening !== 'hang halfway') {
     const [status, code] = {
       deny: [403, 'AccessDenied'],
       'unknown key': [403, 'InvalidAccessKeyId'],
@@ -77,10 +79,17 @@ function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
     },
     (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      if (happening === 'hang halfway') {
+        return void answer
+          .once('data', (piece: Buffer) => outgoing.write(piece.subarray(0, piece.length / 2)))
+          .resume();
+      }
       answer.pipe(outgoing);
     },
   );
   passed.on('error', () => incoming.socket.destroy());
+  // A client that gives up is gone for the gateway too.
+  outgoing.once('close', () => passed.destroy());
   incoming.pipe(passed);
 }
 
@@ -208,6 +217,28 @@ it('tries again when the store was away, and shows what failed', async () => {
   expect(run.errors.retry_0).toContain('InternalError');
   expect(run.retry_number).toBeGreaterThanOrEqual(1);
   expect(await countRows(`${destination.config.prefix}/export_id=${row.id}`)).toEqual({ rows: ROWS, ids: ROWS });
+}, 180_000);
+
+it('goes on after connections that hang: before an answer, and in the middle of one', async () => {
+  fault = () => undefined;
+  const { body: destination } = await createDestination();
+  const hung: string[] = [];
+  fault = ({ method = '' }) => {
+    if (hung.filter((one) => one === method).length === 2) return undefined;
+    hung.push(method);
+    return method === 'GET' ? 'hang halfway' : 'hang';
+  };
+  const patience = jest.replaceProperty(Patience, 'work', { ...Patience.work, answerTimeout: 2_000 });
+  try {
+    const row = await exportAll(destination);
+    expect(row).toMatchObject({ status: 'Completed', progress: { rows_written: ROWS } });
+    expect(hung.filter((one) => one === 'PUT')).toHaveLength(2);
+    expect(hung.filter((one) => one === 'GET')).toHaveLength(2);
+    fault = () => undefined;
+    expect(await countRows(`${destination.config.prefix}/export_id=${row.id}`)).toEqual({ rows: ROWS, ids: ROWS });
+  } finally {
+    patience.restore();
+  }
 }, 180_000);
 
 it('fails at once when the credentials stop being valid in the middle', async () => {

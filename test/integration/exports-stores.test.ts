@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { ExportHarness, Json } from '../support/export-harness';
 import { testStore } from '../support/exports';
 
@@ -54,7 +55,7 @@ describe('what reaches the store', () => {
   it('carries encryption, storage class, ACL, tags, lock and checksum as configured', async () => {
     const project = await harness.createProject();
     await harness.createRuns(project, '2026-11-20', 3);
-    // The gateway of the tests has no keys and no locks: what it would be sent is what counts.
+    // The gateway of the tests has no keys: what it would be sent is what counts.
     harness.proxy.fault = ({ method, headers }) =>
       method === 'PUT' && headers['x-amz-server-side-encryption'] ? 'lose' : undefined;
     const before = harness.proxy.seen.length;
@@ -92,6 +93,40 @@ describe('what reaches the store', () => {
       harness.destinationBody({ config: { s3_additional_kwargs: { StorageClass: 'COLD' } } }),
     );
     expect(wrong.status).toBe(422);
+  });
+});
+
+describe('a bucket with Object Lock', () => {
+  it('takes an export, and holds every object of it, the one of the write test included', async () => {
+    const name = `locked-${randomUUID()}`;
+    await harness.bucket.createBucket(name, true);
+    try {
+      const project = await harness.createProject();
+      await harness.createRuns(project, '2026-11-20', 60);
+      const destination = await harness.createDestination({
+        config: {
+          bucket_name: name,
+          s3_additional_kwargs: {
+            ObjectLockMode: 'GOVERNANCE',
+            ObjectLockRetainUntilDate: new Date(Date.now() + 3_600_000).toISOString(),
+          },
+        },
+      });
+      const { id } = await harness.createExport({
+        bulk_export_destination_id: destination.id,
+        session_id: project,
+        ...WINDOW,
+      });
+      expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 60 } });
+      const locks = await harness.bucket.locks(name);
+      expect(locks.map(({ key }) => key.split('/').at(-1))).toEqual(
+        expect.arrayContaining(['_manifest.json', '_SUCCESS', '2026-11-20-part-00000.parquet']),
+      );
+      expect(locks.some(({ key }) => key.includes('/tmp/'))).toBe(true);
+      for (const lock of locks) expect(lock).toMatchObject({ mode: 'GOVERNANCE', deletion: 'AccessDenied' });
+    } finally {
+      await harness.bucket.deleteBucket(name);
+    }
   });
 });
 

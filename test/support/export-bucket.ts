@@ -6,6 +6,7 @@ import {
   DeleteBucketCommand,
   DeleteObjectCommand,
   GetObjectCommand,
+  GetObjectRetentionCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
   PutObjectCommand,
@@ -37,14 +38,31 @@ export class ExportBucket {
     return keys.sort();
   }
 
-  async createBucket(name: string): Promise<void> {
-    await this.client.send(new CreateBucketCommand({ Bucket: name }));
+  async createBucket(name: string, hasObjectLock = false): Promise<void> {
+    await this.client.send(new CreateBucketCommand({ Bucket: name, ObjectLockEnabledForBucket: hasObjectLock }));
   }
 
   async deleteBucket(name: string): Promise<void> {
     const { Contents } = await this.client.send(new ListObjectsV2Command({ Bucket: name }));
-    for (const { Key } of Contents ?? []) await this.client.send(new DeleteObjectCommand({ Bucket: name, Key }));
+    for (const { Key } of Contents ?? []) {
+      await this.client.send(new DeleteObjectCommand({ Bucket: name, Key, BypassGovernanceRetention: true }));
+    }
     await this.client.send(new DeleteBucketCommand({ Bucket: name }));
+  }
+
+  /** How each object of a bucket is locked, and what a deletion of it is answered with. */
+  async locks(name: string): Promise<{ key: string; mode?: string; deletion: string }[]> {
+    const { Contents = [] } = await this.client.send(new ListObjectsV2Command({ Bucket: name }));
+    return Promise.all(
+      Contents.flatMap(({ Key }) => (Key && !Key.endsWith('/') ? [Key] : [])).map(async (Key) => {
+        const { Retention } = await this.client.send(new GetObjectRetentionCommand({ Bucket: name, Key }));
+        const deletion = await this.client.send(new DeleteObjectCommand({ Bucket: name, Key })).then(
+          () => 'deleted',
+          (error: Error) => error.name,
+        );
+        return { key: Key, mode: Retention?.Mode, deletion };
+      }),
+    );
   }
 
   async danglingUploads(prefix: string): Promise<number> {
