@@ -174,28 +174,32 @@ async function expectWhole(id: string, project: string, prefix: string): Promise
   }
 }
 
-it(`loses and repeats no row when its worker is killed ${KILLS} times`, async () => {
-  const { project, prefix, body } = await prepare();
-  const { id } = await call('POST', '', body);
-  let worker = await startWorker();
-  let kills = 0;
-  for (let n = 1; n <= KILLS; n += 1) {
-    const row = await untilRows(id, (ROWS * n) / (KILLS + 1));
-    if (row.status === 'Completed') break;
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * 200));
-    await end(worker, 'SIGKILL');
-    kills += 1;
-    worker = await startWorker();
-  }
-  try {
-    expect(kills).toBeGreaterThan(0);
-    const row = await untilEnded(id);
-    expect(row).toMatchObject({ status: 'Completed', progress: { rows_written: ROWS } });
-    await expectWhole(id, project, prefix);
-  } finally {
-    await end(worker, 'SIGKILL');
-  }
-}, 600_000 + KILLS * 30_000);
+it(
+  `loses and repeats no row when its worker is killed ${KILLS} times`,
+  async () => {
+    const { project, prefix, body } = await prepare();
+    const { id } = await call('POST', '', body);
+    let worker = await startWorker();
+    let kills = 0;
+    for (let n = 1; n <= KILLS; n += 1) {
+      const row = await untilRows(id, (ROWS * n) / (KILLS + 1));
+      if (row.status === 'Completed') break;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 200));
+      await end(worker, 'SIGKILL');
+      kills += 1;
+      worker = await startWorker();
+    }
+    try {
+      expect(kills).toBeGreaterThan(0);
+      const row = await untilEnded(id);
+      expect(row).toMatchObject({ status: 'Completed', progress: { rows_written: ROWS } });
+      await expectWhole(id, project, prefix);
+    } finally {
+      await end(worker, 'SIGKILL');
+    }
+  },
+  600_000 + KILLS * 30_000,
+);
 
 it('hands its work to the next worker when it is told to stop', async () => {
   const { project, prefix, body } = await prepare();
