@@ -744,7 +744,7 @@ describe('failures', () => {
 });
 
 describe('the turn of an export', () => {
-  it('comes in the order of creation, so many of a tenant at once', async () => {
+  it('comes in the order of creation, so many of a tenant at once, and never for one that was cancelled meanwhile', async () => {
     const project = await createProject();
     await createRuns(project, '2026-10-02', 6_000);
     const body = {
@@ -755,9 +755,15 @@ describe('the turn of an export', () => {
     };
     const ids: string[] = [];
     for (let n = 0; n < 5; n += 1) ids.push((await call('POST', '', body)).body.id as string);
+    const { id: cancelled } = (await call('POST', '', body)).body;
+    expect(await call('PATCH', `/${cancelled}`, { status: 'Cancelled' })).toMatchObject({
+      status: 200,
+      body: { status: 'Cancelled' },
+    });
     const seen = new Set<string>();
     for (let attempt = 0; attempt < 600; attempt += 1) {
-      const listed = ((await call('GET', '?limit=5')).body as unknown as Json[]).reverse();
+      const listed = ((await call('GET', '?limit=6')).body as unknown as Json[]).reverse();
+      expect(listed.pop()).toMatchObject({ id: cancelled, status: 'Cancelled' });
       expect(listed.map(({ id }) => id)).toEqual(ids);
       const statuses = listed.map(({ status }) => status as string);
       seen.add(statuses.join());
@@ -771,6 +777,7 @@ describe('the turn of an export', () => {
     }
     expect([...seen].at(-1)).toBe('Completed,Completed,Completed,Completed,Completed');
     expect([...seen].some((statuses) => statuses.includes('Running,Created'))).toBe(true);
+    expect((await call('GET', `/${cancelled}/runs`)).body).toEqual([]);
   }, 120_000);
 });
 
