@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '../database/json';
 import { CONTENT_BLOCKS } from '../graphs/host/protocol';
 import { END_EVENT, type RunEnd, type RunEvent } from '../streams/run-event';
 import type { ProtocolEvent } from './protocol-event';
@@ -11,10 +12,6 @@ export interface AgentTree {
   graph_name: string;
   children?: AgentTree[];
 }
-
-type Json = Record<string, unknown>;
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const keyOf = (namespace: string[]): string => namespace.join('|');
 const nodeOf = (segment: string): string => segment.split(':', 1)[0] ?? segment;
@@ -111,7 +108,7 @@ export class RunTranslator {
 
   private *end({ status, result }: RunEnd): Generator<ProtocolEvent> {
     yield* this.flushEnds();
-    const isWaiting = isObject(result) && '__interrupt__' in result;
+    const isWaiting = isJsonObject(result) && '__interrupt__' in result;
     // A question that no mode of the run has told.
     for (const told of isWaiting ? questions(result.__interrupt__) : []) {
       if (this.isNewQuestion(told)) yield told;
@@ -119,7 +116,7 @@ export class RunTranslator {
     const ended = STATUS_OF[status] ?? 'interrupted';
     const shown = ended === 'completed' && isWaiting ? 'interrupted' : ended;
     for (const { namespace } of this.agents.values()) yield* this.stop(namespace, shown);
-    const error = isObject(result) ? (result.__error__ as { message?: string } | undefined)?.message : undefined;
+    const error = isJsonObject(result) ? (result.__error__ as { message?: string } | undefined)?.message : undefined;
     yield* this.root(shown, shown === 'failed' ? (error ?? this.failure ?? 'The run failed') : undefined);
   }
 
@@ -162,19 +159,22 @@ const STATUS_OF: Partial<Record<RunEnd['status'], AgentStatus>> = {
 
 /** `{ tool_call: { id } }`, or a list of calls. */
 function toolCallOf(input: unknown): string | undefined {
-  const calls = (isObject(input) ? [input.tool_call] : Array.isArray(input) ? input : []) as unknown[];
-  const call = calls.find((each) => isObject(each) && typeof each.id === 'string');
+  const calls = (isJsonObject(input) ? [input.tool_call] : Array.isArray(input) ? input : []) as unknown[];
+  const call = calls.find((each) => isJsonObject(each) && typeof each.id === 'string');
   return (call as { id: string } | undefined)?.id;
 }
 
-function lifecycle(namespace: string[], data: Json): ProtocolEvent {
+function lifecycle(namespace: string[], data: JsonObject): ProtocolEvent {
   return { method: 'lifecycle', namespace, data: JSON.stringify(data) };
 }
 
 function questions(interrupts: unknown): ProtocolEvent[] {
   if (!Array.isArray(interrupts)) return [];
   return interrupts
-    .filter((interrupt): interrupt is Json & { id: string } => isObject(interrupt) && typeof interrupt.id === 'string')
+    .filter(
+      (interrupt): interrupt is JsonObject & { id: string } =>
+        isJsonObject(interrupt) && typeof interrupt.id === 'string',
+    )
     .map(({ id, value }) => ({
       method: 'input.requested',
       namespace: [],
@@ -186,12 +186,12 @@ function questions(interrupts: unknown): ProtocolEvent[] {
 const TELLERS: Record<string, ((data: string) => ProtocolEvent[]) | undefined> = {
   values: (data) => {
     if (!data.includes('"__interrupt__"')) return [{ method: 'values', namespace: [], data }];
-    const { __interrupt__: interrupts, ...values } = JSON.parse(data) as Json;
+    const { __interrupt__: interrupts, ...values } = JSON.parse(data) as JsonObject;
     const state = { method: 'values', namespace: [], data: JSON.stringify(values) };
     return [...questions(interrupts), ...(Object.keys(values).length > 0 ? [state] : [])];
   },
   updates: (data) =>
-    Object.entries(JSON.parse(data) as Json).flatMap(([node, values]): ProtocolEvent[] => {
+    Object.entries(JSON.parse(data) as JsonObject).flatMap(([node, values]): ProtocolEvent[] => {
       if (node === '__interrupt__') return questions(values);
       if (node.startsWith('__')) return [];
       const update = typeof values === 'object' && values !== null ? values : { value: values };
@@ -201,16 +201,18 @@ const TELLERS: Record<string, ((data: string) => ProtocolEvent[]) | undefined> =
     const { node, data } = JSON.parse(json) as { node?: string; data: unknown };
     return [{ method: 'messages', namespace: [], ...(node !== undefined && { node }), data: JSON.stringify(data) }];
   },
-  tools: (data) => [{ method: 'tools', namespace: [], data: JSON.stringify(toolEvent(JSON.parse(data) as Json)) }],
+  tools: (data) => [
+    { method: 'tools', namespace: [], data: JSON.stringify(toolEvent(JSON.parse(data) as JsonObject)) },
+  ],
   custom: (json) => {
     const payload: unknown = JSON.parse(json);
-    const isNamed = isObject(payload) && 'name' in payload;
+    const isNamed = isJsonObject(payload) && 'name' in payload;
     const name = isNamed && typeof payload.name === 'string' ? { name: payload.name } : {};
     return [{ method: 'custom', namespace: [], ...name, data: isNamed ? json : JSON.stringify({ payload }) }];
   },
   tasks: (data) => [{ method: 'tasks', namespace: [], data }],
   checkpoints: (data) => {
-    const checkpoint = JSON.parse(data) as Json;
+    const checkpoint = JSON.parse(data) as JsonObject;
     // The whole states that the stream mode of this name tells are another matter.
     return typeof checkpoint.id === 'string' && !('values' in checkpoint)
       ? [{ method: 'checkpoints', namespace: [], data }]
@@ -218,7 +220,7 @@ const TELLERS: Record<string, ((data: string) => ProtocolEvent[]) | undefined> =
   },
 };
 
-function toolEvent({ event, toolCallId, name, input, output, data, error }: Json): Json {
+function toolEvent({ event, toolCallId, name, input, output, data, error }: JsonObject): JsonObject {
   const call = { tool_call_id: typeof toolCallId === 'string' ? toolCallId : '' };
   switch (event) {
     case 'on_tool_start':
@@ -232,7 +234,7 @@ function toolEvent({ event, toolCallId, name, input, output, data, error }: Json
     case 'on_tool_end':
       return { event: 'tool-finished', ...call, output: output ?? null };
     default: {
-      const message = isObject(error) ? error.message : error;
+      const message = isJsonObject(error) ? error.message : error;
       return { event: 'tool-error', ...call, message: typeof message === 'string' ? message : 'unknown error' };
     }
   }
