@@ -5,6 +5,8 @@ const esmOnly = [
   '@nestjs',
   'jose',
   'cookie',
+  'p-limit',
+  'yocto-queue',
   'uuid',
   '@fastify/cors',
   'content-disposition',

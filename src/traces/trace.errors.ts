@@ -25,6 +25,10 @@ export const traceErrors = {
   feedbackLinkInvalid: () =>
     new ApiError(404, 'feedback_link_invalid', 'This feedback link is not valid, or not any more'),
   feedbackNotFound: () => new ApiError(404, 'feedback_not_found', 'Feedback not found'),
+  storeBusy: () =>
+    new ApiError(503, 'trace_store_busy', 'The database takes no more traces for now: try again', {
+      headers: { 'Retry-After': '1' },
+    }),
   attachmentStoreUnavailable: () =>
     new ApiError(503, 'attachment_store_unavailable', 'The object store of attachments does not answer: try again', {
       headers: { 'Retry-After': '1' },

@@ -9,6 +9,7 @@ import { FeedbackRepository } from './feedback/feedback.repository';
 import { FeedbackService } from './feedback/feedback.service';
 import { FeedbackTokenAliasesController, FeedbackTokensController } from './feedback/feedback-tokens.controller';
 import { LinkedFeedbackService } from './feedback/linked-feedback.service';
+import { IngestGate } from './ingest/ingest-gate';
 import { RequestDecoding } from './ingest/request-decoding';
 import {
   RunUploadAliasController,
@@ -74,6 +75,7 @@ import { TracePartitions } from './trace-partitions';
     ProjectsService,
     RequestDecoding,
     TraceIngestRepository,
+    IngestGate,
     TraceIngestService,
     TracePartitions,
     TraceQueryService,

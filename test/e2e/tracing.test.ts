@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Client as LangSmithClient } from 'langsmith';
 import { EXAMPLE_GRAPHS, type Gantry, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
@@ -23,6 +24,23 @@ describe("traces of the server's own runs, with auth on", () => {
   });
 
   afterAll(() => gantry?.stop());
+
+  /** Posts one run, as clients do without batches. */
+  const send = (run: { id: string; session_name: string }): Promise<Response> =>
+    fetch(`${gantry.url}/api/v1/runs`, {
+      method: 'POST',
+      headers: { 'x-api-key': API_KEY, 'x-tenant-id': TENANT_ID, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'sent', run_type: 'chain', start_time: new Date().toISOString(), ...run }),
+    });
+
+  /** Ids of the runs of a project, sorted. */
+  async function storedIn(project: string): Promise<string[]> {
+    const { rows } = await gantry.sql.query<{ run_id: string }>(
+      `SELECT run_id FROM trace_runs JOIN trace_projects p USING (tenant_id, project_id) WHERE p.name = $1 ORDER BY 1`,
+      [project],
+    );
+    return rows.map(({ run_id }) => run_id);
+  }
 
   it('come in the project of the graph, as a tree with inputs and outputs', async () => {
     const client = gantry.client({ apiKey: API_KEY });
@@ -50,6 +68,41 @@ describe("traces of the server's own runs, with auth on", () => {
     expect(runs.every(({ trace_id: trace }) => trace === root.id)).toBe(true);
     expect(runs.map(({ run_type: type }) => type)).toEqual(expect.arrayContaining(['chain', 'llm', 'tool']));
   });
+
+  it('hold no run up while their store hangs, and are all there when it goes on', async () => {
+    const client = gantry.client({ apiKey: API_KEY });
+    const lock = await gantry.sql.connect();
+    const project = 'uploaded while it hung';
+    const runIds = Array.from({ length: 40 }, () => randomUUID());
+    const upload = (id: string): Promise<Response> => send({ id, session_name: project });
+    let uploads: Promise<Response>[];
+    try {
+      await lock.query('BEGIN; LOCK TABLE trace_runs IN ACCESS EXCLUSIVE MODE');
+      uploads = runIds.map(upload);
+      await waitFor('uploads to hang', async () => {
+        const { rows } = await lock.query(
+          `SELECT FROM pg_locks WHERE relation = 'trace_runs'::regclass AND NOT granted`,
+        );
+        return rows.length > 0;
+      });
+      const question = { messages: [{ role: 'user', content: 'What is 5 + 6?' }] };
+      expect(JSON.stringify(await client.runs.wait(null, 'agent', { input: question }))).toContain('5 + 6 = 11');
+    } finally {
+      await lock.query('ROLLBACK');
+      lock.release();
+    }
+    const statuses = (await Promise.all(uploads)).map(({ status }) => status);
+    expect(statuses.filter((status) => status !== 202 && status !== 503)).toEqual([]);
+    const accepted = runIds.filter((_, index) => statuses[index] === 202);
+    expect(await storedIn(project)).toEqual(accepted.sort());
+    expect(accepted.length).toBeGreaterThan(0);
+    await waitFor('the trace of the run', async () => {
+      for await (const run of langsmith.listRuns({ projectName: 'agent', isRoot: true })) {
+        if (JSON.stringify(run.outputs ?? {}).includes('5 + 6 = 11')) return true;
+      }
+      return false;
+    });
+  }, 120_000);
 
   it('come in another project too where the run asks for that, as of its example', async () => {
     const exampleId = '3f1f2c52-0000-4000-8000-000000000000';
@@ -80,4 +133,28 @@ describe("traces of the server's own runs, with auth on", () => {
     expect(own.id).not.toBe(evaluated.id);
     expect(own.reference_example_id ?? null).toBeNull();
   });
+
+  it('are stored for good once they are accepted: a killed api loses none of those', async () => {
+    const project = 'uploaded until it died';
+    const accepted: string[] = [];
+    let isDead = false;
+    const lane = async (): Promise<void> => {
+      while (!isDead) {
+        const id = randomUUID();
+        const response = await send({ id, session_name: project }).catch(() => undefined);
+        if (response?.status === 202) accepted.push(id);
+      }
+    };
+    const lanes = Array.from({ length: 8 }, lane);
+    await waitFor('some to be accepted', () => accepted.length >= 50);
+    await gantry.killApi('SIGKILL');
+    isDead = true;
+    await Promise.all(lanes);
+    const stored = new Set(await storedIn(project));
+    expect(accepted.filter((id) => !stored.has(id))).toEqual([]);
+    await gantry.startApi();
+    const again = accepted[0];
+    expect((await send({ id: again, session_name: project })).status).toBe(202);
+    expect((await storedIn(project)).length).toBe(stored.size);
+  }, 90_000);
 });

@@ -7,6 +7,7 @@ import { Instant, instantOf, utcDay } from '../instant';
 import { ProjectsService } from '../projects/projects.service';
 import { traceErrors } from '../trace.errors';
 import { TracePartitions } from '../trace-partitions';
+import { IngestGate } from './ingest-gate';
 import {
   COMPUTED_RANK,
   DERIVED_RANK,
@@ -32,9 +33,14 @@ export class TraceIngestService {
     private readonly runs: TraceIngestRepository,
     private readonly projects: ProjectsService,
     private readonly partitions: TracePartitions,
+    private readonly gate: IngestGate,
   ) {}
 
-  /** Stores the operations of a request; when it returns they are committed. `also` runs in the same transaction, with the new runs. */
+  /**
+   * Stores the operations of a request; when it returns they are committed. `also` runs in the same transaction, with the
+   * new runs.
+   * @throws {ApiError} 503 when the database has too much to do, and nothing is stored
+   */
   async ingest(
     tenantId: TenantId,
     operations: RunOperation[],
@@ -47,21 +53,29 @@ export class TraceIngestService {
       else changes.set(runId, change);
     }
     this.checkTimes(changes);
+    await this.gate.write(() => this.write(tenantId, changes, also));
+  }
+
+  private async write(
+    tenantId: TenantId,
+    changes: Map<string, RunChange>,
+    also: (manager: EntityManager, newRunIds: string[]) => Promise<void>,
+  ): Promise<void> {
     await this.resolveProjects(tenantId, changes);
     const days = daysOf(changes);
     await this.partitions.ensure(days);
-    const write = (): Promise<void> =>
+    const commit = (): Promise<void> =>
       this.database.transaction(async (manager) => {
         await also(manager, await this.store(manager, tenantId, changes));
       });
     try {
-      await write();
+      await commit();
     } catch (error) {
       if (!isMissingPartition(error)) throw error;
       // Another process dropped the day after this one had seen it.
       this.partitions.forget();
       await this.partitions.ensure(days);
-      await write();
+      await commit();
     }
   }
 

@@ -1,0 +1,65 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { AppConfig } from '../../config/config';
+import { IngestGate } from './ingest-gate';
+
+const gateOf = (databasePool: number): IngestGate => new IngestGate({ databasePool } as AppConfig);
+const never = (): Promise<never> => new Promise(() => undefined);
+
+describe('IngestGate', () => {
+  it('lets half of the connections be used at once, each in the scope of its own request', async () => {
+    const gate = gateOf(4);
+    const scope = new AsyncLocalStorage<number>();
+    let atWork = 0;
+    let most = 0;
+    const seen = await Promise.all(
+      Array.from({ length: 10 }, (_, request) =>
+        scope.run(request, () =>
+          gate.write(async () => {
+            most = Math.max(most, ++atWork);
+            await new Promise((resolve) => setTimeout(resolve, 2));
+            atWork -= 1;
+            return scope.getStore();
+          }),
+        ),
+      ),
+    );
+    expect(most).toBe(2);
+    expect(seen).toEqual(Array.from({ length: 10 }, (_, request) => request));
+  });
+
+  it('passes a failure on, and gives the turn to the next', async () => {
+    const gate = gateOf(1);
+    const failing = gate.write(() => Promise.reject(new Error('no')));
+    const next = gate.write(() => Promise.resolve('yes'));
+    await expect(failing).rejects.toThrow('no');
+    expect(await next).toBe('yes');
+  });
+
+  describe('while the database hangs', () => {
+    beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] }));
+    afterEach(() => jest.useRealTimers());
+
+    it('answers 503 before clients give up, and begins nothing then', async () => {
+      const gate = gateOf(1);
+      let finish!: () => void;
+      const hanging = gate.write(() => new Promise<void>((resolve) => (finish = resolve)));
+      const begun = jest.fn(never);
+      const waiting = gate.write(begun).catch((error: unknown) => error);
+      await jest.advanceTimersByTimeAsync(9_000);
+      expect(await waiting).toMatchObject({ status: 503, code: 'trace_store_busy' });
+      finish();
+      await hanging;
+      await jest.advanceTimersByTimeAsync(0);
+      expect(begun).not.toHaveBeenCalled();
+    });
+
+    it('answers 503 at once when too many wait', async () => {
+      const gate = gateOf(1);
+      void gate.write(never);
+      const waiting = Array.from({ length: 200 }, () => gate.write(never).catch((error: unknown) => error));
+      await expect(gate.write(never)).rejects.toMatchObject({ status: 503 });
+      await jest.advanceTimersByTimeAsync(9_000);
+      expect(await Promise.all(waiting)).toHaveLength(200);
+    });
+  });
+});
