@@ -26,8 +26,10 @@ export interface EventQuery {
   after: number;
 }
 
-/** Events of one run that one read returns at the most: a slow reader takes them page by page. */
-const PAGE = 200;
+/** What one read of a run returns at the most: a slow reader takes it page by page, and holds one. */
+const PAGE_EVENTS = 200;
+/** A page ends with the event that reaches it: states may have megabytes each. */
+const PAGE_BYTES = 2 * 1024 * 1024;
 
 /** Results of nodes beside a lost one: more than this ran at once in hardly any graph. */
 const TOLD_UPDATES = 100;
@@ -97,10 +99,14 @@ export class EventLogRepository {
       `SELECT asked.index, event.seq, event.event, event.data
        FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS asked (run_id, after, index)
        CROSS JOIN LATERAL (
-         SELECT seq, event, data FROM run_events
-         WHERE run_events.run_id = asked.run_id AND run_events.seq > asked.after
-         ORDER BY seq LIMIT ${PAGE}
+         SELECT seq, event, data, sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS bytes_before
+         FROM (
+           SELECT seq, event, data FROM run_events
+           WHERE run_events.run_id = asked.run_id AND run_events.seq > asked.after
+           ORDER BY seq LIMIT ${PAGE_EVENTS}
+         ) AS newest
        ) AS event
+       WHERE event.bytes_before < ${PAGE_BYTES}
        ORDER BY asked.index, event.seq`,
       [queries.map(({ runId }) => runId), queries.map(({ after }) => after)],
     );

@@ -116,6 +116,41 @@ describe('the wire', () => {
     });
   });
 
+  it('keeps to the pace of slow readers: they hold up nobody, and not the log in memory', async () => {
+    const [states, stateBytes, readers] = [100, 1_000_000, 8];
+    const thread = await createThread();
+    const body = { assistant_id: 'agent', input: greeting };
+    const { run_id } = (await (await post(`/threads/${thread}/runs`, body)).json()) as { run_id: string };
+    const path = `${gantry.url}/threads/${thread}/runs/${run_id}`;
+    await (await fetch(`${path}/join`)).text();
+    // As if the graph had told many large states.
+    const end = await gantry.sql.query<{ seq: number; tenant_id: string }>(
+      `UPDATE run_events SET seq = seq + $2 WHERE run_id = $1 AND event = '__end__' RETURNING seq, tenant_id`,
+      [run_id, states],
+    );
+    const [{ seq, tenant_id }] = end.rows;
+    await gantry.sql.query(
+      `INSERT INTO run_events (run_id, tenant_id, event, data, seq)
+       SELECT $1, $2, 'values', to_json(repeat('x', $3))::text, generate_series($4::int - $5::int, $4::int - 1)`,
+      [run_id, tenant_id, stateBytes, seq, states],
+    );
+    const memory = async (): Promise<number> => {
+      const exposition = await (await fetch(`${gantry.url}/metrics`)).text();
+      return Number(/^process_resident_memory_bytes (\S+)/m.exec(exposition)![1]);
+    };
+
+    const before = await memory();
+    const open = (): Promise<SseReader> => SseReader.get(`${path}/stream`, { 'last-event-id': '-1' });
+    const slow = await Promise.all(Array.from({ length: readers }, open));
+    const all = Array.from({ length: seq }, (_, index) => String(index));
+    expect((await (await open()).rest()).map(({ id }) => id)).toEqual(all);
+    // Half of what the slow ones would hold if their logs were read for them.
+    expect((await memory()) - before).toBeLessThan((readers * states * stateBytes) / 2);
+    const [first, ...others] = slow;
+    expect((await first.rest()).map(({ id }) => id)).toEqual(all);
+    await Promise.all(others.map((reader) => reader.close()));
+  }, 90_000);
+
   it('reads JSON that a browser sends as text/plain', async () => {
     const response = await post('/runs/wait', JSON.stringify({ assistant_id: 'agent', input: greeting }), {
       'content-type': 'text/plain;charset=UTF-8',

@@ -50,6 +50,9 @@ describe('a node that blocks its event loop', () => {
       stream_mode: 'messages-tuple',
     });
     expect((await stream.rest()).filter(({ event }) => event === 'messages').length).toBeGreaterThan(20);
+    // Reads of states need the graph's code, and not the worker.
+    expect(await client.threads.getState(thread)).toMatchObject({ next: ['spin'] });
+    expect(await client.assistants.getSchemas('block')).toMatchObject({ graph_id: 'block' });
     // All of that happened while the node held its thread.
     expect(await isBlocking(run)).toBe(true);
 
