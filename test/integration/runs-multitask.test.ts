@@ -387,6 +387,8 @@ describe('double texting and cancelling', () => {
       config: { configurable: { token: canary } },
       metadata: { canary },
     });
+    // The answer comes when the run is stored; its workflow begins right behind.
+    await waitFor('the node', async () => (await gantry.ledger.of(run_id)).length > 0);
     const handle = gantry.temporal.workflow.getHandle(`run-${run_id}`);
     const shown = await waitFor('a heartbeat with the node', async () => {
       const description = await handle.describe();
