@@ -52,7 +52,7 @@ export class AssistantsService {
       if (filter) assistant = await this.find(tenantId, idOrGraph, filter);
     }
     if (!assistant) throw assistantErrors.unknownForRun(idOrGraph);
-    this.checkLoads(assistant.graphId);
+    await this.checkLoads(assistant.graphId);
     return assistant;
   }
 
@@ -138,21 +138,21 @@ export class AssistantsService {
   /** The graph's drawing, as JSON text. */
   async drawGraph(tenantId: TenantId, idOrGraph: string, xray: boolean | number): Promise<string> {
     const { graphId } = await this.get(tenantId, idOrGraph);
-    this.checkLoads(graphId);
+    await this.checkLoads(graphId);
     return this.graphs.call('drawGraph', { graphId, xray });
   }
 
   /** JSON schemas of the graph's input, output, state and config, as JSON text. */
   async schemas(tenantId: TenantId, idOrGraph: string): Promise<string> {
     const { graphId } = await this.get(tenantId, idOrGraph);
-    this.checkLoads(graphId);
+    await this.checkLoads(graphId);
     return this.graphs.call('getSchemas', { graphId });
   }
 
   /** The graphs inside the graph and their schemas, as JSON text. */
   async subgraphs(tenantId: TenantId, idOrGraph: string, recurse: boolean, namespace?: string): Promise<string> {
     const { graphId } = await this.get(tenantId, idOrGraph);
-    this.checkLoads(graphId);
+    await this.checkLoads(graphId);
     return this.graphs.call('getSubgraphs', { graphId, recurse, ...(namespace !== undefined && { namespace }) });
   }
 
@@ -188,8 +188,8 @@ export class AssistantsService {
     );
   }
 
-  private checkLoads(graphId: string): void {
-    const problem = this.graphs.problemOf(graphId);
+  private async checkLoads(graphId: string): Promise<void> {
+    const problem = await this.graphs.problemOf(graphId);
     if (problem) throw assistantErrors.brokenGraph(graphId, problem);
   }
 

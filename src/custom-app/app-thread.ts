@@ -2,9 +2,9 @@
  * The entry point of the thread of `http.app`: the user's own routes run here and nowhere else, so that code which blocks
  * its event loop, or throws outside of a request, stops no route of Gantry.
  */
-import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createAdaptorServer } from '@hono/node-server';
+import { importExport } from '../graphs/host/user-module';
 import type { AppRoute, AppThreadData, FromAppThread } from './custom-app.protocol';
 
 type Fetch = (request: Request, ...rest: unknown[]) => Response | Promise<Response>;
@@ -42,9 +42,7 @@ async function main(): Promise<void> {
   const stray = (error: unknown): void => send({ type: 'stray', message: textOf(error) });
   process.on('uncaughtException', stray);
   process.on('unhandledRejection', stray);
-  const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
-  const namespace = module[exportName] === undefined ? (module.default as typeof module | undefined) : module;
-  const app = namespace?.[exportName];
+  const app = await importExport({ file, exportName });
   if (app === undefined) throw new Error(`${file} has no export "${exportName}"`);
   const server = createAdaptorServer({ fetch: fetchOf(app), overrideGlobalObjects: false });
   await new Promise<void>((resolve, reject) => {

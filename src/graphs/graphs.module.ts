@@ -1,4 +1,13 @@
-import { DynamicModule, Injectable, Module, OnModuleInit, OnModuleDestroy } from '@nestjs/common';
+import {
+  DynamicModule,
+  Inject,
+  Injectable,
+  Logger,
+  Module,
+  OnApplicationBootstrap,
+  OnModuleDestroy,
+  OnModuleInit,
+} from '@nestjs/common';
 import { AppConfig } from '../config/config';
 import { HttpSettings } from '../config/http-settings';
 import { Metrics } from '../metrics/metrics';
@@ -8,11 +17,24 @@ import { GraphHost } from './host/graph-host';
 /** Postgres connections of one graph thread: checkpoints of the runs that share it. */
 const CONNECTIONS_PER_THREAD = 4;
 
-/** Ties the pool of graph threads to the life of the process: a graph that fails to load fails the start. */
+/**
+ * How long after its start a process that only inspects graphs loads them, unless it is asked about one before. Loading takes
+ * more than a second of processor time, which a worker that starts on the same machine has better use for.
+ */
+const INSPECT_AFTER_MS = 3_000;
+
+/** Whether the start waits for the graphs: a worker's does, and one whose store needs the user's embedding function. */
+const LOADS_AT_START = Symbol('loads at start');
+
+/** Ties the pool of graph threads to the life of the process. What can't be served at all fails a start that waits for it. */
 @Injectable()
-class GraphHostLifecycle implements OnModuleInit, OnModuleDestroy {
+class GraphHostLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(GraphHostLifecycle.name);
+  private warmUp: NodeJS.Timeout | undefined;
+
   constructor(
     private readonly host: GraphHost,
+    @Inject(LOADS_AT_START) private readonly loadsAtStart: boolean,
     metrics: Metrics,
   ) {
     const threads = metrics.gauge({
@@ -25,11 +47,20 @@ class GraphHostLifecycle implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  onModuleInit(): Promise<void> {
-    return this.host.start();
+  async onModuleInit(): Promise<void> {
+    if (this.loadsAtStart) await this.host.start();
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.loadsAtStart) return;
+    const load = (): void => {
+      this.host.start().catch((error: unknown) => this.logger.error({ err: error }, 'The graphs could not be loaded'));
+    };
+    this.warmUp = setTimeout(load, INSPECT_AFTER_MS).unref();
   }
 
   onModuleDestroy(): Promise<void> {
+    clearTimeout(this.warmUp);
     return this.host.close();
   }
 }
@@ -56,9 +87,19 @@ function describe(purpose: Purpose): DynamicModule {
       GraphRegistry,
       GraphHostLifecycle,
       {
+        provide: LOADS_AT_START,
+        inject: [GraphRegistry],
+        useFactory: ({ config }: GraphRegistry) => purpose === 'run' || config.store.index !== undefined,
+      },
+      {
         provide: GraphHost,
-        inject: [AppConfig, GraphRegistry, HttpSettings],
-        useFactory: (config: AppConfig, registry: GraphRegistry, { mountPrefix }: HttpSettings) => {
+        inject: [AppConfig, GraphRegistry, HttpSettings, LOADS_AT_START],
+        useFactory: (
+          config: AppConfig,
+          registry: GraphRegistry,
+          { mountPrefix }: HttpSettings,
+          loadsAtStart: boolean,
+        ) => {
           const host = new GraphHost({
             threads: purpose === 'run' ? config.graphThreads : { min: 1, max: 2 },
             env: registry.config.env,
@@ -73,8 +114,8 @@ function describe(purpose: Purpose): DynamicModule {
                 }),
             },
           });
-          // Loading takes seconds: it begins beside the rest of the start, and the lifecycle hears of what is wrong.
-          host.start().catch(() => undefined);
+          // It begins beside the rest of the start, and the lifecycle hears of what is wrong.
+          if (loadsAtStart) host.start().catch(() => undefined);
           return host;
         },
       },

@@ -2,13 +2,12 @@
  * The entry point of the auth thread: the user's auth module runs here, beside the event loop that serves requests, so
  * that a slow hash or an endless loop in it delays nobody but those who wait for its answer.
  */
-import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
+import { importExport } from '../../graphs/host/user-module';
 import { AuthModuleHandlers, toFailure } from './auth-module';
 import type { AuthThreadData, FromAuthThread, ToAuthThread } from './protocol';
 
 const port = parentPort!;
-const { file, exportName } = workerData as AuthThreadData;
 
 function send(message: FromAuthThread): void {
   port.postMessage(message);
@@ -26,11 +25,7 @@ async function answer(handlers: AuthModuleHandlers, message: ToAuthThread): Prom
 }
 
 async function main(): Promise<void> {
-  const module = (await import(pathToFileURL(file).href)) as Record<string, unknown> & {
-    default?: Record<string, unknown>;
-  };
-  // A CommonJS module's exports are under `default`.
-  const handlers = new AuthModuleHandlers(module[exportName] ?? module.default?.[exportName]);
+  const handlers = new AuthModuleHandlers(await importExport(workerData as AuthThreadData));
   port.on('message', (message: ToAuthThread) => {
     const { id } = message;
     answer(handlers, message).then(

@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { esmBuildOf, resolveFrom } from './project-libraries';
 import { RunStore } from './run-store';
 
 const LIBRARY = '@langchain/langgraph-checkpoint';
@@ -55,20 +53,12 @@ function connect(batched: BatchedStore): void {
 function librariesOf(files: string[]): Set<string> {
   const builds = new Set<string>();
   for (const file of files) {
-    const library = resolveFrom(file, LIBRARY) ?? resolveFrom(resolveFrom(file, '@langchain/langgraph'), LIBRARY);
+    const graphs = resolveFrom(file, '@langchain/langgraph');
+    const library = resolveFrom(file, LIBRARY) ?? (graphs && resolveFrom(graphs, LIBRARY));
     if (!library) continue;
-    const both = [library, join(dirname(library), 'index.js')];
-    for (const build of both) if (existsSync(build)) builds.add(pathToFileURL(build).href);
+    const esm = esmBuildOf(library);
+    builds.add(pathToFileURL(library).href);
+    if (esm) builds.add(esm);
   }
   return builds;
-}
-
-function resolveFrom(file: string | undefined, name: string): string | undefined {
-  if (!file) return undefined;
-  try {
-    return createRequire(file).resolve(name);
-  } catch {
-    // Not a project with dependencies of its own: the graph gets the library from where Gantry does.
-    return undefined;
-  }
 }

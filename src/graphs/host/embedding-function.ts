@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { TextKind } from '../../store/item-store';
 import type { EmbeddingSource, StoreSettings } from '../../store/store-settings';
+import { importExport } from './user-module';
 
 /** What LangChain calls Embeddings: the two methods differ for models that embed questions in another way. */
 interface Embeddings {
@@ -75,8 +76,7 @@ export class EmbeddingFunction {
 }
 
 async function fromModule({ file, exportName }: EmbeddingSource & { kind: 'function' }): Promise<Embedder> {
-  const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
-  const exported = module[exportName] ?? (module.default as Record<string, unknown> | undefined)?.[exportName];
+  const exported = await importExport({ file, exportName });
   if (exported === undefined) throw new Error(`${file} has no export "${exportName}"`);
   if (typeof exported !== 'function' && !isEmbeddings(exported)) {
     throw new Error(`${file}: "${exportName}" is neither a function nor an Embeddings object`);

@@ -61,7 +61,8 @@ export class GraphHost {
   }
 
   /** Why a graph can't be served; undefined when it can. */
-  problemOf(graphId: string): string | undefined {
+  async problemOf(graphId: string): Promise<string | undefined> {
+    await this.begun();
     return this.problems[graphId];
   }
 
@@ -80,6 +81,7 @@ export class GraphHost {
 
   /** Asks the graph's code something. Resolves to JSON text; rejects with GraphCallRefused with the code's own error. */
   async call<N extends GraphCall>(name: N, args: GraphCalls[N]): Promise<string> {
+    await this.begun();
     const thread = await this.acquire();
     return thread.call(name, args).finally(() => this.dispatch());
   }
@@ -98,6 +100,11 @@ export class GraphHost {
     clearInterval(this.shrink);
     for (const { reject } of this.waiting.splice(0)) reject(new ExecutionBroken('The process is about to stop'));
     await Promise.all([...this.threads, ...this.loading].map((thread) => thread.terminate()));
+  }
+
+  /** Loads the graphs if nothing else has. What is wrong with them is told by who starts the pool. */
+  private async begun(): Promise<void> {
+    await this.start().catch(() => undefined);
   }
 
   private acquire(): Promise<GraphThread> {

@@ -1,6 +1,7 @@
-import { pathToFileURL } from 'node:url';
 import type { CompiledGraph } from '@langchain/langgraph';
 import type { GraphSource } from '../graph-config';
+import { preloadGraphLibraries } from './project-libraries';
+import { importExport } from './user-module';
 
 /** A compiled graph of whatever state: node names and state types are the user's. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -14,7 +15,7 @@ type GraphFactory = (config?: FactoryConfig) => unknown;
 /** What a module exported under a graph's name: a graph, its builder, or a function that makes either. */
 type GraphExport = AnyGraph | { compile(): AnyGraph } | GraphFactory;
 
-/** The graphs of a langgraph.json, loaded into this thread. TypeScript is compiled on the way by tsx. */
+/** The graphs of a langgraph.json, loaded into this thread. */
 export class GraphLoader {
   private readonly exports = new Map<string, GraphExport>();
   private readonly compiled = new Map<string, Promise<AnyGraph>>();
@@ -24,11 +25,10 @@ export class GraphLoader {
 
   /** Imports every module; resolves to one sentence by graph for each that can't be served. The others are. */
   async load(): Promise<Record<string, string>> {
+    await preloadGraphLibraries(this.sources.map(({ file }) => file));
     for (const { graphId, file, exportName } of this.sources) {
       try {
-        const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
-        const namespace = module[exportName] === undefined ? (module.default as typeof module | undefined) : module;
-        const exported = namespace?.[exportName] as GraphExport | undefined;
+        const exported = (await importExport({ file, exportName })) as GraphExport | undefined;
         if (exported === undefined) {
           this.problems.set(graphId, `${file} has no export "${exportName}"`);
         } else if (!isGraph(exported) && !isBuilder(exported) && typeof exported !== 'function') {

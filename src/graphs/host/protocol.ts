@@ -3,6 +3,7 @@
 import type { AuthUser } from '../../database/request-scope';
 import type { TextKind } from '../../store/item-store';
 import type { StoreSettings } from '../../store/store-settings';
+import type { ToldEvents } from '../../streams/run-event';
 import type { GraphSource, OnUnknown } from '../graph-config';
 
 export interface ThreadData {
@@ -98,14 +99,6 @@ export interface ExecuteRequest {
   headers: Record<string, string>;
   /** What to do with a node whose earlier attempt began and whose outcome nobody knows. */
   onUnknown: OnUnknown;
-}
-
-/** What a run's log holds already. */
-export interface ToldEvents {
-  /** JSON texts of the newest `updates`, by the event's name (`updates`, `updates|node:task`). */
-  updates: Record<string, string[]>;
-  /** The newest facts that were told, each behind the name of its event: `values <checkpoint id>`. */
-  facts: string[];
 }
 
 export interface RunEventMessage {

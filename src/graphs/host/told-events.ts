@@ -1,4 +1,5 @@
-import type { RunEventMessage, ToldEvents } from './protocol';
+import type { ToldEvents } from '../../streams/run-event';
+import type { RunEventMessage } from './protocol';
 
 /**
  * The events of a repeated attempt without those that an earlier one has told already: LangGraph begins again by
