@@ -107,6 +107,22 @@ function milliseconds(seconds, usual) {
 }
 
 /**
+ * Resolves when the process says that it is ready, or has ended.
+ * @param {import('./process.mjs').RunningPart} child
+ * @param {number} timeoutMs
+ */
+async function told(child, timeoutMs) {
+  const tooLate = new AbortController();
+  const timer = sleep(timeoutMs, undefined, { signal: tooLate.signal }).then(() => {
+    throw new Error(`has not reported to be ready for ${timeoutMs / 1000} s`);
+  });
+  await Promise.race([child.message('ready'), child.exited, timer]).finally(() => {
+    timer.catch(() => {}); // the abort below rejects it, which tells nothing
+    tooLate.abort();
+  });
+}
+
+/**
  * @param {string} apiUrl
  * @param {string} script
  * @param {NodeJS.ProcessEnv} env
@@ -126,6 +142,7 @@ function apiPart(apiUrl, script, env) {
       5_000 + milliseconds(env.GANTRY_DRAIN_DELAY_SECONDS, 0) + milliseconds(env.GANTRY_DRAIN_TIMEOUT_SECONDS, 5),
     ready: async (child) => {
       const deadline = Date.now() + API_READY_MS;
+      await told(child, API_READY_MS);
       while (!child.exit) {
         const problem = await fetch(`${apiUrl}/ok`, { signal: AbortSignal.timeout(5_000) }).then(
           ({ status }) => (status === 200 ? undefined : `it answers ${status}`),
@@ -159,16 +176,7 @@ function workerPart(script, env) {
       10_000 +
       milliseconds(env.GANTRY_HAND_BACK_AFTER_SECONDS, 0) +
       milliseconds(env.GANTRY_SHUTDOWN_GRACE_SECONDS, 15),
-    ready: async (child) => {
-      const tooLate = new AbortController();
-      const timer = sleep(WORKER_READY_MS, undefined, { signal: tooLate.signal }).then(() => {
-        throw new Error('has not reported to be ready for 60 s');
-      });
-      await Promise.race([child.message('ready'), child.exited, timer]).finally(() => {
-        timer.catch(() => {}); // the abort below rejects it, which tells nothing
-        tooLate.abort();
-      });
-    },
+    ready: (child) => told(child, WORKER_READY_MS),
   };
 }
 

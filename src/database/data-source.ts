@@ -12,8 +12,6 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
     type: 'postgres',
     url,
     driver: { Pool: TenantPool, defaults },
-    migrations: [join(__dirname, 'migrations', '*.{js,ts}')],
-    migrationsTransactionMode: 'each',
     synchronize: false,
     poolSize,
     applicationName: 'gantry',
@@ -22,6 +20,11 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
   };
 }
 
-export function createDataSource(url: string, poolSize = 5): DataSource {
-  return new DataSource(dataSourceOptions(url, poolSize));
+/** With the migrations, which processes that find the schema in place need not load. */
+export function createDataSource(url: string): DataSource {
+  return new DataSource({
+    ...dataSourceOptions(url, 5),
+    migrations: [join(__dirname, 'migrations', '*.{js,ts}')],
+    migrationsTransactionMode: 'each',
+  });
 }

@@ -11,7 +11,7 @@ import pg from 'pg';
 import { load, percentile } from './measure.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-const { migrate } = createRequire(import.meta.url)(join(ROOT, 'dist', 'src', 'database', 'migrate.js'));
+const { migrate } = createRequire(import.meta.url)(join(ROOT, 'dist', 'src', 'database', 'upgrade.js'));
 const KEY = 'bench-key-0123456789';
 const ROUNDS = 7;
 const THREADS = 20_000;

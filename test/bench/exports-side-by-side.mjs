@@ -28,7 +28,7 @@ import { peakMemoryMb, processorSeconds } from './measure.mjs';
 
 const ROOT = join(import.meta.dirname, '../..');
 const require = createRequire(import.meta.url);
-const { migrate } = require(join(ROOT, 'dist/src/database/migrate.js'));
+const { migrate } = require(join(ROOT, 'dist/src/database/upgrade.js'));
 const { DEFAULT_COLUMNS, readColumns } = require(join(ROOT, 'dist/src/exports/export-columns.js'));
 
 const ROWS = Number(process.argv[2] ?? 200_000);

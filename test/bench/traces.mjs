@@ -12,7 +12,7 @@ import pg from 'pg';
 import { load, ms, peakMemoryMb, percentile } from './measure.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-const { migrate } = createRequire(import.meta.url)(join(ROOT, 'dist', 'src', 'database', 'migrate.js'));
+const { migrate } = createRequire(import.meta.url)(join(ROOT, 'dist', 'src', 'database', 'upgrade.js'));
 const RUNS = Number(process.argv[2] ?? 10_000);
 const ROWS = Number(process.argv[3] ?? 1_000_000);
 const TENANT = '00000000-0000-0000-0000-000000000000';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { migrate } from '../../src/database/migrate';
+import { migrate } from '../../src/database/upgrade';
 
 export interface TestDatabase {
   url: string;
