@@ -13,6 +13,7 @@ import {
   PartitionReference,
   SpawnExportInput,
 } from '../workflows/contracts/export.contract';
+import { whileBeating } from './heartbeat';
 
 /** Heartbeats go out at least this often, however long a step takes. */
 const HEARTBEAT_MS = 1_000;
@@ -116,21 +117,24 @@ async function attempt<T>(
   step: (signal: AbortSignal, heartbeat: (details: unknown) => void) => Promise<T>,
 ): Promise<T> {
   const context = Context.current();
+  const { cancellationSignal } = context;
   let details: unknown;
-  setMaxListeners(MAX_LISTENERS, context.cancellationSignal);
-  const timer = setInterval(() => context.heartbeat(details), HEARTBEAT_MS);
+  setMaxListeners(MAX_LISTENERS, cancellationSignal);
+  const tell = (latest: unknown): void => {
+    details = latest;
+    context.heartbeat(latest);
+  };
   try {
-    return await step(context.cancellationSignal, (latest) => {
-      details = latest;
-      context.heartbeat(latest);
-    });
+    return await whileBeating(
+      HEARTBEAT_MS,
+      () => step(cancellationSignal, tell),
+      () => details,
+    );
   } catch (error) {
-    if (context.cancellationSignal.aborted) throw stopped(context.cancellationSignal.reason);
+    if (cancellationSignal.aborted) throw stopped(cancellationSignal.reason);
     if (error instanceof ExportFailure && error.isFinal) {
       throw ApplicationFailure.create({ message: error.message, type: error.name, nonRetryable: true });
     }
     throw error;
-  } finally {
-    clearInterval(timer);
   }
 }

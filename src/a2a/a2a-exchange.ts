@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
-import { LateJsonResponse, SseResponse } from '../http/streaming';
+import { LateJsonResponse, sendEvents } from '../http/streaming';
 import { A2aCardService } from './a2a-card.service';
 import { A2aRpcService, type RpcAnswer } from './a2a-rpc.service';
 import type { RunOptions } from './a2a-tasks.service';
@@ -60,19 +60,10 @@ export class A2aExchange {
       onWaiting: () => (late ??= new LateJsonResponse(reply, {})),
       ...forRuns,
     });
-    if (outcome.kind === 'stream') return this.stream(reply, outcome.answers);
+    if (outcome.kind === 'stream') return sendEvents(reply, () => framesOf(outcome.answers));
     if (late) return late.end(outcome.kind === 'answer' ? JSON.stringify(outcome.body) : '');
     if (outcome.kind === 'nothing') return void reply.status(202).send();
     void reply.status(outcome.status).type('application/json; charset=utf-8').send(JSON.stringify(outcome.body));
-  }
-
-  private async stream(reply: FastifyReply, answers: AsyncGenerator<RpcAnswer, void, undefined>): Promise<void> {
-    const response = new SseResponse(reply, {});
-    for await (const one of answers) {
-      if (response.signal.aborted) break;
-      await response.write(`data: ${JSON.stringify(one)}\n\n`);
-    }
-    response.end();
   }
 
   /** Where the client reached this server: what the operator says, else what the request and the proxy in front of it say. */
@@ -88,6 +79,10 @@ export class A2aExchange {
 function headerOf(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(',') : value;
+}
+
+async function* framesOf(answers: AsyncIterable<RpcAnswer>): AsyncGenerator<string> {
+  for await (const one of answers) yield `data: ${JSON.stringify(one)}\n\n`;
 }
 
 /** By header, or by a parameter of the same name. */

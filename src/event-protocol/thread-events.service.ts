@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { TenantId } from '../auth/tenant';
-import { sseFrame, SseResponse } from '../http/streaming';
+import { sendEvents, sseFrame } from '../http/streaming';
 import { RunsService } from '../runs/runs.service';
 import { ThreadLog } from '../runs/thread-log';
 import { ThreadsService } from '../threads/threads.service';
@@ -41,13 +41,13 @@ export class ThreadEventsService {
   ): Promise<void> {
     await this.threads.get(tenantId, threadId);
     const seen = since ?? (lastEventId && /^\d{1,16}$/.test(lastEventId) ? Number(lastEventId) : undefined);
-    const response = new SseResponse(reply, {});
-    for await (const events of this.follow(tenantId, threadId, filter, response.signal, seen)) {
-      await response.write(
-        events.map((event) => sseFrame(event.method, toEnvelope(event, event.seq), event.seq)).join(''),
-      );
+    await sendEvents(reply, (signal) => this.frames(tenantId, threadId, filter, signal, seen));
+  }
+
+  private async *frames(...of: Parameters<ThreadEventsService['follow']>): AsyncGenerator<string> {
+    for await (const events of this.follow(...of)) {
+      yield events.map((event) => sseFrame(event.method, toEnvelope(event, event.seq), event.seq)).join('');
     }
-    if (!response.signal.aborted) response.end();
   }
 
   /** @param since number of the event behind which to begin; without it, what a client may have missed for a moment */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, OnModuleDestroy } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { TenantId } from '../auth/tenant';
-import { sseFrame, SseResponse } from '../http/streaming';
+import { sseFrame, sendEvents } from '../http/streaming';
 import { toProgressEvent } from './export.mapper';
 import type { ExportRow } from './exports.repository';
 import { ExportsService } from './exports.service';
@@ -23,22 +23,23 @@ export class ExportProgressService implements OnModuleDestroy {
 
   /** `progress` whenever something changed, and `end` with the last state when the export has ended. */
   async stream(tenantId: TenantId, first: ExportRow, reply: FastifyReply): Promise<void> {
-    const response = new SseResponse(reply, {});
-    const signal = AbortSignal.any([response.signal, this.closing.signal]);
+    await sendEvents(reply, (gone) => this.frames(tenantId, first, AbortSignal.any([gone, this.closing.signal])));
+  }
+
+  private async *frames(tenantId: TenantId, first: ExportRow, signal: AbortSignal): AsyncGenerator<string> {
     let row = first;
     let shown = '';
     for (let id = 1; !signal.aborted;) {
       const data = JSON.stringify(toProgressEvent(row));
       if (isOver(row)) {
-        await response.write(sseFrame('end', data, id));
-        break;
+        yield sseFrame('end', data, id);
+        return;
       }
-      if (data !== shown) await response.write(sseFrame('progress', data, id++));
+      if (data !== shown) yield sseFrame('progress', data, id++);
       shown = data;
       await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
       row = await this.exports.get(tenantId, row.exportId);
     }
-    response.end();
   }
 }
 

@@ -78,6 +78,22 @@ export class SseResponse extends StreamingResponse {
   }
 }
 
+/**
+ * Answers with what `frames` makes, until it ends or the client goes.
+ * @param frames told by the signal that the client has gone
+ */
+export async function sendEvents(
+  reply: FastifyReply,
+  frames: (signal: AbortSignal) => AsyncIterable<string>,
+): Promise<void> {
+  const response = new SseResponse(reply, {});
+  for await (const text of frames(response.signal)) {
+    if (response.signal.aborted) break;
+    await response.write(text);
+  }
+  response.end();
+}
+
 /** `data` is one line of JSON text: JSON has no bare line breaks. */
 export function sseFrame(event: string, data: string, id: number | string): string {
   return `event: ${event}\ndata: ${data}\nid: ${id}\n\n`;

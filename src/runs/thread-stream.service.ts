@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { TenantId } from '../auth/tenant';
-import { sseFrame, SseResponse } from '../http/streaming';
+import { sendEvents, sseFrame } from '../http/streaming';
 import { END_EVENT, type RunEvent } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
 import type { StartedRun } from './runs.repository';
@@ -38,13 +38,20 @@ export class ThreadStreamService {
     const place = lastEventId
       ? parsePlace(lastEventId)
       : { position: await this.runs.currentPosition(tenantId, threadId), seq: -1 };
-    const response = new SseResponse(reply, {});
-    for await (const news of this.log.follow(tenantId, threadId, place, response.signal)) {
-      if ('run' in news) await response.write(framesOf(news.run, news.events, modes));
-      else if (modes.has('state_update'))
-        await response.write(await this.stateFrame(tenantId, threadId, news.editedBefore));
+    await sendEvents(reply, (signal) => this.frames(tenantId, threadId, place, modes, signal));
+  }
+
+  private async *frames(
+    tenantId: TenantId,
+    threadId: string,
+    place: Place,
+    modes: Set<ThreadStreamMode>,
+    signal: AbortSignal,
+  ): AsyncGenerator<string> {
+    for await (const news of this.log.follow(tenantId, threadId, place, signal)) {
+      if ('run' in news) yield framesOf(news.run, news.events, modes);
+      else if (modes.has('state_update')) yield await this.stateFrame(tenantId, threadId, news.editedBefore);
     }
-    if (!response.signal.aborted) response.end();
   }
 
   private async stateFrame(tenantId: TenantId, threadId: string, position: number): Promise<string> {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { RUN_EVENTS_CHANNEL, type RunEvent } from './run-event';
+import { RUN_EVENTS_CHANNEL, type RunEvent, type ToldEvents } from './run-event';
 
 export interface NewRunEvent extends RunEvent {
   tenantId: string;
@@ -10,14 +10,6 @@ export interface NewRunEvent extends RunEvent {
   attempt: number;
   /** Id of the task or checkpoint that the event tells of; a repeated attempt tells what is missing. */
   fact?: string;
-}
-
-/** What a run's log holds, as far as another attempt might tell it again. */
-export interface ToldEvents {
-  /** JSON texts of the newest `updates`, by the event's name. */
-  updates: Record<string, string[]>;
-  /** `<event> <fact>`, of the newest. */
-  facts: string[];
 }
 
 export interface EventQuery {

@@ -6,6 +6,14 @@ export interface RunEvent {
   data: string;
 }
 
+/** What a run's log holds, as far as another attempt might tell it again. */
+export interface ToldEvents {
+  /** JSON texts of the newest `updates`, by the event's name (`updates`, `updates|node:task`). */
+  updates: Record<string, string[]>;
+  /** The newest facts that were told, each behind the name of its event: `values <checkpoint id>`. */
+  facts: string[];
+}
+
 /**
  * The last entry of every log, written in the transaction that ends the run. Clients don't see it as an event: it closes
  * their streams and answers those who wait.

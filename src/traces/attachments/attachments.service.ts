@@ -1,9 +1,11 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
+import pLimit from 'p-limit';
 import type { EntityManager } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
 import { AppConfig } from '../../config/config';
+import { isSame } from '../../crypto/is-same';
 import { inScope } from '../../database/request-scope';
 import type { AttachmentLinks } from '../query/trace-run.mapper';
 import { traceErrors } from '../trace.errors';
@@ -59,17 +61,12 @@ export class AttachmentsService {
       tenantId,
       keyed.map(({ objectKey }) => objectKey),
     );
-    const waiting = [...keyed];
-    const putWaiting = async (): Promise<void> => {
-      for (let next = waiting.shift(); next; next = waiting.shift()) {
-        await this.store.put(next.objectKey, next.attachment.content);
-      }
-    };
+    const limit = pLimit(CONCURRENCY);
     try {
-      await Promise.all(Array.from({ length: CONCURRENCY }, putWaiting));
+      await limit.map(keyed, ({ attachment, objectKey }) => this.store.put(objectKey, attachment.content));
     } finally {
       // Where one has failed, the others need not begin any more.
-      waiting.length = 0;
+      limit.clearQueue();
     }
     return keyed.map(({ attachment: { content, ...attachment }, objectKey }) => ({
       ...attachment,
@@ -107,10 +104,9 @@ export class AttachmentsService {
     name: string,
     permission: { expires: number; signature: string },
   ): Promise<{ mimeType: string; size: number | undefined; body: Buffer | Readable }> {
-    const expected = Buffer.from(this.sign(tenantId, runId, name, permission.expires));
-    const given = Buffer.from(permission.signature);
-    const valid = given.length === expected.length && timingSafeEqual(given, expected);
-    if (!valid || permission.expires < Date.now() / 1000) throw traceErrors.attachmentNotFound();
+    const expected = this.sign(tenantId, runId, name, permission.expires);
+    if (!isSame(permission.signature, expected) || permission.expires < Date.now() / 1000)
+      throw traceErrors.attachmentNotFound();
     // The route is public, and the link has just shown whose rows it is good for.
     const found = await inScope({ tenantId }, () => this.attachments.read(tenantId as TenantId, runId, name));
     const body = found?.object_key ? await this.store.read(found.object_key) : found?.data;
