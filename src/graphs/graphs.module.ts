@@ -104,6 +104,7 @@ function describe(purpose: Purpose): DynamicModule {
             threads: purpose === 'run' ? config.graphThreads : { min: 1, max: 2 },
             env: registry.config.env,
             data: {
+              configPath: registry.config.path,
               graphs: registry.graphs,
               store: registry.config.store,
               databaseUrl: config.databaseUrl,

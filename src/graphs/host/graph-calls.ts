@@ -9,6 +9,7 @@ import type { CheckpointReference, GraphCall, GraphCalls } from './protocol';
 import { type GraphSchemas, schemasOf } from './graph-schemas';
 import { interruptsByTask, toFinalState, toThreadState } from './thread-state';
 import { schemasFromTypes, type SchemasByPath } from './type-schemas';
+import type { TypeSchemasCache } from './type-schemas-cache';
 import { toWireJson } from './wire-json';
 
 /** What the api process asks of a graph without running it: states, their history and edits, and its drawing. */
@@ -20,6 +21,7 @@ export class GraphCallHandler {
     private readonly graphs: GraphLoader,
     private readonly connections: Pool,
     private readonly embeddings: EmbeddingFunction | undefined,
+    private readonly cache: TypeSchemasCache,
   ) {}
 
   /** Resolves to JSON text. */
@@ -152,7 +154,8 @@ export class GraphCallHandler {
     const own = await schemasOf(graph);
     const source = this.graphs.source(graphId);
     if (own.state !== null || !source) return own;
-    const known = this.typeSchemas.get(graphId) ?? schemasFromTypes(source).catch((): SchemasByPath => new Map());
+    const known =
+      this.typeSchemas.get(graphId) ?? schemasFromTypes(source, this.cache).catch((): SchemasByPath => new Map());
     this.typeSchemas.set(graphId, known);
     const read = (await known).get(path);
     return read ? { ...read, config: own.config ?? read.config } : own;

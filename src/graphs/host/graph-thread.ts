@@ -20,6 +20,7 @@ import {
 } from './protocol';
 import { runGraph, type RunContext } from './run-graph';
 import { RunTracer } from './run-tracer';
+import { TypeSchemasCache } from './type-schemas-cache';
 
 const PULSE_MS = 100;
 /** Events that may be on their way to the log before the run waits: a slow database slows the run, not the memory. */
@@ -124,14 +125,15 @@ async function main(): Promise<void> {
   const store = new ItemStore(new StoreRepository(connections), data.store, (kind, texts) =>
     embeddings!.embed(kind, texts),
   );
-  await connectStoreDirectly(data.graphs.map(({ file }) => file));
+  const files = data.graphs.map(({ file }) => file);
+  await connectStoreDirectly(files);
   const context: RunContext = {
     graphs,
     connections,
     store,
     ...(data.tracing && { tracer: new RunTracer(data.tracing) }),
   };
-  const calls = new GraphCallHandler(graphs, connections, embeddings);
+  const calls = new GraphCallHandler(graphs, connections, embeddings, new TypeSchemasCache(data.configPath, files));
   port.on('message', (message: ToThread) => {
     switch (message.type) {
       case 'execute':

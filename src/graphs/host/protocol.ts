@@ -7,6 +7,8 @@ import type { ToldEvents } from '../../streams/run-event';
 import type { GraphSource, OnUnknown } from '../graph-config';
 
 export interface ThreadData {
+  /** Of the langgraph.json. */
+  configPath: string;
   graphs: GraphSource[];
   store: StoreSettings;
   databaseUrl: string;

@@ -2,6 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { GraphSource } from '../graph-config';
 import type { GraphSchemas } from './graph-schemas';
+import type { TypeSchemasCache } from './type-schemas-cache';
 
 /** A large project takes the compiler this long on a busy machine; then its schemas are unknown. */
 const TIMEOUT_MS = 120_000;
@@ -22,20 +23,25 @@ export type SchemasByPath = Map<string, GraphSchemas>;
  * Reads a graph's schemas from the TypeScript types of its module, in a thread of its own: it computes for seconds.
  * @throws when the compiler can't make sense of the module
  */
-export async function schemasFromTypes({ file, exportName }: GraphSource): Promise<SchemasByPath> {
+export async function schemasFromTypes(source: GraphSource, cache: TypeSchemasCache): Promise<SchemasByPath> {
+  const text = await cache.get(source, () => askCompiler(source));
+  const found = JSON.parse(text) as Record<string, Partial<GraphSchemas>>;
+  return new Map(
+    Object.entries(found).map(([path, { state, input, output, config }]) => [
+      path.split('|').slice(1).join('|'),
+      { state: state ?? null, input: input ?? null, output: output ?? null, config: config ?? null },
+    ]),
+  );
+}
+
+async function askCompiler({ file, exportName }: GraphSource): Promise<string> {
   const worker = new Worker(SCRIPT, {
     eval: true,
     workerData: { sourceFile: file, exportSymbol: exportName },
     execArgv: [],
   });
   try {
-    const found = JSON.parse(await answerOf(worker)) as Record<string, Partial<GraphSchemas>>;
-    return new Map(
-      Object.entries(found).map(([path, { state, input, output, config }]) => [
-        path.split('|').slice(1).join('|'),
-        { state: state ?? null, input: input ?? null, output: output ?? null, config: config ?? null },
-      ]),
-    );
+    return await answerOf(worker);
   } finally {
     await worker.terminate();
   }
