@@ -59,7 +59,9 @@ export function processorSeconds(names = {}) {
   for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      const name = names[pid] ?? stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
+      // Threads of the kernel take the name of what they are at.
+      const program = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')')).replace(/^kworker.*/, 'kworker');
+      const name = names[pid] ?? program;
       const [user, system] = stat
         .slice(stat.lastIndexOf(')') + 2)
         .split(' ')
