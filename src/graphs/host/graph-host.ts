@@ -14,6 +14,8 @@ const BEGIN_TIMEOUT_MS = 250;
 /** A thread above the minimum that had nothing to do for this long is ended. */
 const IDLE_MS = 5 * 60_000;
 
+const stopping = (): ExecutionBroken => new ExecutionBroken('The process is about to stop');
+
 interface Waiting {
   resolve: (thread: GraphThread) => void;
   reject: (error: Error) => void;
@@ -98,7 +100,7 @@ export class GraphHost {
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.shrink);
-    for (const { reject } of this.waiting.splice(0)) reject(new ExecutionBroken('The process is about to stop'));
+    for (const { reject } of this.waiting.splice(0)) reject(stopping());
     await Promise.all([...this.threads, ...this.loading].map((thread) => thread.terminate()));
   }
 
@@ -108,6 +110,7 @@ export class GraphHost {
   }
 
   private acquire(): Promise<GraphThread> {
+    if (this.closed) return Promise.reject(stopping());
     const thread = this.pick();
     if (thread) return Promise.resolve(thread);
     return new Promise((resolve, reject) => {
