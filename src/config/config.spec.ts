@@ -100,6 +100,16 @@ describe('loadConfig', () => {
     ]);
   });
 
+  it('takes the kinds of work that a worker does, all where none is named', () => {
+    expect(loadConfig({ ...needed, GANTRY_WORKER_QUEUES: 'exports, webhooks' }).hasQueue('runs')).toBe(false);
+    expect(loadConfig({ ...needed, GANTRY_WORKER_QUEUES: 'exports, webhooks' }).hasQueue('webhooks')).toBe(true);
+    expect(loadConfig(needed).hasQueue('crons')).toBe(true);
+    const [problem, ...others] = problemsOf({ ...needed, GANTRY_WORKER_QUEUES: 'runs,exprots' });
+    expect(others).toEqual([]);
+    expect(problem).toContain('GANTRY_WORKER_QUEUES');
+    expect(problem).toContain('exports');
+  });
+
   it.each(['on', 'true', '1'])('turns authentication on by %s', (value) => {
     expect(loadConfig({ ...needed, GANTRY_AUTH: value }).authEnabled).toBe(true);
   });

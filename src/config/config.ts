@@ -464,7 +464,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
   const problems = parsed.success
     ? []
     : parsed.error.issues.map((issue) => {
-        const name = issue.path.join('.');
+        // Behind the name, a list's problem has a place in it.
+        const name = String(issue.path[0]);
         return present[name] === undefined ? `${name} is missing` : `${name}: ${issue.message}`;
       });
   const host = present.GANTRY_HOST ?? '127.0.0.1';
