@@ -123,21 +123,25 @@ async function told(child, timeoutMs) {
 }
 
 /**
+ * A process of Gantry's own.
+ * @param {string} name
+ * @param {string} script
+ * @param {NodeJS.ProcessEnv} env
+ * @param {Pick<import('./process.mjs').Part, 'stopGraceMs' | 'ready'>} rest
+ * @returns {import('./process.mjs').Part}
+ */
+function ownPart(name, script, env, rest) {
+  const { execPath: command } = process;
+  return { name, command, args: [script], marker: script, env, cwd: ROOT, ipc: true, stopSignal: 'SIGTERM', ...rest };
+}
+
+/**
  * @param {string} apiUrl
  * @param {string} script
  * @param {NodeJS.ProcessEnv} env
- * @returns {import('./process.mjs').Part}
  */
 function apiPart(apiUrl, script, env) {
-  return {
-    name: 'api',
-    command: process.execPath,
-    args: [script],
-    marker: script,
-    env,
-    cwd: ROOT,
-    ipc: true,
-    stopSignal: 'SIGTERM',
+  return ownPart('api', script, env, {
     stopGraceMs:
       5_000 + milliseconds(env.GANTRY_DRAIN_DELAY_SECONDS, 0) + milliseconds(env.GANTRY_DRAIN_TIMEOUT_SECONDS, 5),
     ready: async (child) => {
@@ -153,31 +157,22 @@ function apiPart(apiUrl, script, env) {
         await sleep(50);
       }
     },
-  };
+  });
 }
 
 /**
  * @param {string} script
  * @param {NodeJS.ProcessEnv} env
- * @returns {import('./process.mjs').Part}
  */
 function workerPart(script, env) {
-  return {
-    name: 'worker',
-    command: process.execPath,
-    args: [script],
-    marker: script,
-    env,
-    cwd: ROOT,
-    ipc: true,
-    stopSignal: 'SIGTERM',
+  return ownPart('worker', script, env, {
     // Its own drain takes up to 5 s more than the two.
     stopGraceMs:
       10_000 +
       milliseconds(env.GANTRY_HAND_BACK_AFTER_SECONDS, 0) +
       milliseconds(env.GANTRY_SHUTDOWN_GRACE_SECONDS, 15),
     ready: (child) => told(child, WORKER_READY_MS),
-  };
+  });
 }
 
 /** @param {string} host @param {number} port */
