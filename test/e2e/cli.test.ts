@@ -1,38 +1,15 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiKey, CreatedApiKey, Tenant } from '../../src/auth/admin.schemas';
 import { startTestApi, type TestApi } from '../support/api';
+import { gantryCli } from '../support/cli';
 import { TEST_GRAPHS } from '../support/gantry';
 import { SupervisedGantry } from '../support/supervised-gantry';
 import { createNamespace, temporalAddress, type TestNamespace } from '../support/temporal';
 import { waitFor } from '../support/wait-for';
 
-const ROOT = join(__dirname, '..', '..');
-
-interface Said {
-  code: number;
-  out: string;
-  err: string;
-}
-
-/** `npm run gantry -- …args` */
-async function gantry(args: string[], env: Record<string, string>): Promise<Said> {
-  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'gantry.mjs'), ...args], {
-    cwd: ROOT,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let [out, err] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
-  const [code] = (await once(child, 'close')) as [number];
-  return { code, out, err };
-}
-
 async function json<T>(args: string[], env: Record<string, string>): Promise<T> {
-  const { code, out, err } = await gantry([...args, '--json'], env);
+  const { code, out, err } = await gantryCli([...args, '--json'], env);
   expect({ code, err }).toEqual({ code: 0, err });
   return JSON.parse(out) as T;
 }
@@ -71,10 +48,10 @@ describe('npm run gantry, with DATABASE_URL', () => {
   }, 120_000);
 
   it('speaks to people too', async () => {
-    const created = await gantry(['keys', 'create', '-n', 'laptop'], env);
+    const created = await gantryCli(['keys', 'create', '-n', 'laptop'], env);
     expect(created.code).toBe(0);
     expect(created.out).toMatch(/^gtry_[A-Za-z0-9_-]{49}\n\nSend it as X-API-Key .* It is not shown again\.\n/);
-    const { out } = await gantry(['keys', 'list'], env);
+    const { out } = await gantryCli(['keys', 'list'], env);
     expect(out).toMatch(/KEY ID +NAME +KEY/);
     expect(out).toMatch(/laptop +gtry_....….... /);
   }, 120_000);
@@ -95,7 +72,7 @@ describe('npm run gantry, with DATABASE_URL', () => {
   ])(
     'says in one sentence what is wrong with %s',
     async (_what, args, message) => {
-      const { code, out, err } = await gantry(args, env);
+      const { code, out, err } = await gantryCli(args, env);
       expect([code, out]).toEqual([1, '']);
       expect(err).toMatch(message);
     },
@@ -137,7 +114,7 @@ describe('npm run gantry, with a home', () => {
   }, 240_000);
 
   it('says so where there is none', async () => {
-    const { code, err } = await gantry(['keys', 'list'], { GANTRY_HOME: join(started.home, 'nothing') });
+    const { code, err } = await gantryCli(['keys', 'list'], { GANTRY_HOME: join(started.home, 'nothing') });
     expect(code).toBe(1);
     expect(err).toMatch(/There is no Gantry in .*nothing yet: "npm start" makes one/);
   }, 60_000);

@@ -96,6 +96,66 @@ describe('what reaches the store', () => {
   });
 });
 
+describe('who asks the store', () => {
+  const WHO = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'] as const;
+  const usual = WHO.map((name) => [name, process.env[name]] as const);
+
+  afterEach(() => {
+    for (const [name, value] of usual) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  });
+
+  /** What the requests of a destination's test and of an export into it carried. */
+  async function headersOf(destination: Json): Promise<Json[]> {
+    const before = harness.proxy.seen.length;
+    const created = await harness.call('POST', '/destinations', destination);
+    expect(created.status).toBe(200);
+    const project = await harness.createProject();
+    await harness.createRuns(project, '2026-11-20', 3);
+    const { id } = await harness.createExport({
+      bulk_export_destination_id: created.body.id,
+      session_id: project,
+      ...WINDOW,
+    });
+    expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 3 } });
+    return harness.proxy.seen.slice(before).map(({ headers }) => headers);
+  }
+
+  it('is told with the session token of temporary credentials, which is never shown', async () => {
+    // The gateway of the tests gives no temporary credentials: what it would be sent is what counts.
+    harness.proxy.fault = () => 'lose';
+    const before = harness.proxy.seen.length;
+    const credentials = { session_token: 'token-of-a-session' };
+    const destination = await harness.createDestination({ credentials });
+    const seen = harness.proxy.seen.slice(before);
+    expect(seen.length).toBeGreaterThan(0);
+    for (const { headers } of seen) expect(headers['x-amz-security-token']).toBe('token-of-a-session');
+    expect(destination.credentials_keys).toContain('session_token');
+    expect(JSON.stringify(destination)).not.toContain('token-of-a-session');
+  });
+
+  it('is this process, by the default chain, when a destination has no credentials', async () => {
+    const { access_key_id, secret_access_key } = testStore();
+    process.env.AWS_ACCESS_KEY_ID = access_key_id;
+    process.env.AWS_SECRET_ACCESS_KEY = secret_access_key;
+    const headers = await headersOf({ ...harness.destinationBody(), credentials: undefined });
+    for (const each of headers) expect(each.authorization).toContain(`Credential=${access_key_id}/`);
+  });
+
+  it.each([
+    ['the region of the destination', { region: 'eu-central-1' }, 'eu-central-1'],
+    ['us-east-1 where a store of one’s own has none', { region: undefined }, 'us-east-1'],
+  ])('signs for %s', async (_, config, region) => {
+    harness.proxy.fault = () => 'lose';
+    const before = harness.proxy.seen.length;
+    await harness.call('POST', '/destinations', harness.destinationBody({ config }));
+    const [{ headers }] = harness.proxy.seen.slice(before);
+    expect(headers.authorization).toMatch(new RegExp(`Credential=[^/]+/\\d{8}/${region}/s3/aws4_request`));
+  });
+});
+
 describe('a bucket with Object Lock', () => {
   it('takes an export, and holds every object of it, the one of the write test included', async () => {
     const name = `locked-${randomUUID()}`;

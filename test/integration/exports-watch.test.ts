@@ -1,4 +1,5 @@
 import { WebhookReceiver } from '../support/webhook-receiver';
+import { gantryCli, type Said } from '../support/cli';
 import { ExportHarness, Json } from '../support/export-harness';
 import { testStore } from '../support/exports';
 import { waitFor } from '../support/wait-for';
@@ -159,6 +160,14 @@ describe('failures', () => {
   });
 });
 
+/** `npm run gantry -- exports verify` */
+function verifyInTerminal(id: string, ...options: string[]): Promise<Said> {
+  return gantryCli(['exports', 'verify', id, ...options], {
+    DATABASE_URL: harness.api.database.url,
+    GANTRY_SECRET_KEY: harness.api.config.secretKey.toString('base64'),
+  });
+}
+
 describe('verification', () => {
   it('finds what is missing, changed or unreadable in the bucket', async () => {
     const { prefix, body } = await prepare();
@@ -177,6 +186,10 @@ describe('verification', () => {
       problems: [],
     });
     expect(await verify({ checksums: true })).toMatchObject({ verified: true, checksums: true });
+    expect(await verifyInTerminal(id)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^Verified: 6 files, 90 rows, \d+ bytes\.\n$/),
+    });
     expect((await harness.get(id)).verified_at).toEqual(expect.any(String));
 
     const folder = `${prefix}/export_id=${id}`;
@@ -197,6 +210,12 @@ describe('verification', () => {
       ]),
     );
     expect(problems).toHaveLength(4);
+    const inTerminal = await verifyInTerminal(id, '--checksums');
+    expect(inTerminal.code).toBe(1);
+    expect(inTerminal.out.trim().split('\n')).toEqual([
+      ...problems.map((each: Json) => `${each.path} ${each.problem}`),
+      expect.stringMatching(/^NOT as it was written \(4 problems\)/),
+    ]);
     await harness.bucket.write(`${folder}/_manifest.json`, Buffer.from('{"partitions": []}'));
     expect((await verify()).problems[0]).toMatchObject({ problem: expect.stringMatching(/^does not list/) });
     harness.proxy.fault = ({ method }) => (method === 'GET' ? 'deny' : undefined);
