@@ -9,7 +9,7 @@ import { RUNS_OF_A_DAY, TRACES_OF_A_DAY, dayOfTraces } from './traces.mjs';
 
 export const title = 'A bulk export, killed in the middle: rows in = rows out';
 
-const DAYS = 12;
+const DAYS = 8;
 /** Requests on their way at once. */
 const LANES = 4;
 const LONGEST_MS = 90_000;
