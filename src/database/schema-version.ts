@@ -20,11 +20,11 @@ export async function lockMigrations(client: ClientBase): Promise<void> {
 
 /** Whether every migration of this release and of its library is applied, as far as was recorded. */
 export async function isUpToDate(client: ClientBase): Promise<boolean> {
-  const { rows } = await client.query<{ library: string | null; isBegun: boolean }>(
-    `SELECT obj_description(to_regnamespace($1), 'pg_namespace') AS library, to_regclass('migrations') IS NOT NULL AS "isBegun"`,
+  const { rows } = await client.query<{ madeBy: string | null; isBegun: boolean }>(
+    `SELECT obj_description(to_regnamespace($1), 'pg_namespace') AS "madeBy", to_regclass('migrations') IS NOT NULL AS "isBegun"`,
     [CHECKPOINT_SCHEMA],
   );
-  if (rows[0].library !== LIBRARY || !rows[0].isBegun) return false;
+  if (rows[0].madeBy !== LIBRARY || !rows[0].isBegun) return false;
   const recorded = await client.query<{ timestamp: string }>('SELECT timestamp::text FROM migrations');
   const applied = new Set(recorded.rows.map(({ timestamp }) => timestamp));
   return readdirSync(MIGRATIONS)
