@@ -1,6 +1,6 @@
-import { dirname, extname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { TSX_APIS } from './user-module';
 
 /**
  * A thread for users' code; its own code imports theirs by `importExport`.
@@ -10,8 +10,7 @@ export function startUserCodeThread(file: string, workerData: unknown, env: Reco
   const options = { workerData, env: { ...process.env, ...env } };
   if (extname(__filename) === '.js') return new Worker(`${file}.js`, options);
   // A source checkout: the thread's own code is TypeScript too.
-  const href = (path: string): string => JSON.stringify(pathToFileURL(path).href);
-  const tsx = join(dirname(require.resolve('tsx/package.json')), 'dist/cjs/api/index.mjs');
-  const bootstrap = `import(${href(tsx)}).then(({ register }) => { register(); require(${JSON.stringify(`${file}.ts`)}); });`;
+  const [tsx, source] = [TSX_APIS.commonJs, `${file}.ts`].map((path) => JSON.stringify(path));
+  const bootstrap = `import(${tsx}).then(({ register }) => { register(); require(${source}); });`;
   return new Worker(bootstrap, { ...options, eval: true });
 }

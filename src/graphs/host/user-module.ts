@@ -3,15 +3,17 @@ import { pathToFileURL } from 'node:url';
 
 const TSX = dirname(require.resolve('tsx/package.json'));
 
-/** tsx's own entry points: each teaches one of Node's two module systems to load TypeScript in this thread. */
-const TSX_APIS = ['dist/esm/api/index.mjs', 'dist/cjs/api/index.mjs'];
+const urlOf = (path: string): string => pathToFileURL(join(TSX, path)).href;
+
+/** tsx's own entry points: each teaches one of Node's two module systems to load TypeScript in the thread that asks it to. */
+export const TSX_APIS = { esm: urlOf('dist/esm/api/index.mjs'), commonJs: urlOf('dist/cjs/api/index.mjs') };
 
 let learned: Promise<void> | undefined;
 
 function learnTypeScript(): Promise<void> {
   learned ??= (async () => {
-    for (const path of TSX_APIS) {
-      const { register } = (await import(pathToFileURL(join(TSX, path)).href)) as { register: () => void };
+    for (const url of Object.values(TSX_APIS)) {
+      const { register } = (await import(url)) as { register: () => void };
       register();
     }
   })();
