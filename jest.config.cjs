@@ -13,6 +13,7 @@ const esmOnly = [
   'hyparquet',
   'hyparquet-compressors',
   'hysnappy',
+  '@remix-run',
 ];
 
 /** @type {import('jest').Config} */

@@ -1,5 +1,11 @@
-import { Busboy, BusboyConfig, BusboyInstance } from '@fastify/busboy';
 import type { Readable } from 'node:stream';
+import {
+  getMultipartBoundary,
+  MaxFileSizeExceededError,
+  MaxTotalSizeExceededError,
+  MultipartParseError,
+  MultipartParser,
+} from '@remix-run/multipart-parser';
 import { traceErrors } from '../trace.errors';
 
 export interface MultipartPart {
@@ -17,44 +23,55 @@ export function textOf({ pieces }: MultipartPart): string {
 
 /**
  * Reads the parts of a multipart body as it arrives. Parts of trace clients have no filename and may say
- * `Content-Type: application/json; length=123`: all are taken as files, whose bytes stay as they are.
+ * `Content-Type: application/json; length=123`: all are taken as bytes, which stay as they are.
  * @throws {ApiError} 413 above `limitBytes`, 422 for a body that is not multipart.
  */
-export function readMultipart(body: Readable, contentType: string, limitBytes: number): Promise<MultipartPart[]> {
-  return new Promise((resolve, reject) => {
-    const parts: MultipartPart[] = [];
-    let total = 0;
-    const fail = (error: unknown): void => {
-      body.unpipe();
-      // What is left is read and dropped: a client that is still sending could not read the answer otherwise.
-      body.resume();
-      reject(error instanceof Error ? error : new Error(String(error)));
-    };
-    const malformed = (error: unknown): void =>
-      fail(traceErrors.notMultipart(error instanceof Error ? error.message : String(error)));
-    let parser: BusboyInstance;
-    try {
-      const config: BusboyConfig = { headers: { 'content-type': contentType }, isPartAFile: () => true };
-      parser = new Busboy(config);
-    } catch (error) {
-      fail(traceErrors.notMultipart(error instanceof Error ? error.message : 'no boundary'));
-      return;
-    }
-    parser.on('file', (name, stream, _filename, _encoding, partType) => {
-      const part: MultipartPart = { name, contentType: partType, pieces: [], size: 0 };
-      stream.on('data', (chunk: Buffer) => {
-        total += chunk.length;
-        part.size += chunk.length;
-        if (total > limitBytes) fail(traceErrors.tooLarge(limitBytes));
-        else part.pieces.push(chunk);
-      });
-      stream.on('error', malformed);
-      stream.on('end', () => parts.push(part));
+export async function readMultipart(body: Readable, contentType: string, limitBytes: number): Promise<MultipartPart[]> {
+  const parts: MultipartPart[] = [];
+  try {
+    const boundary = /^multipart\/form-data\b/i.test(contentType) && getMultipartBoundary(contentType);
+    if (!boundary) throw traceErrors.notMultipart('Content-Type must be multipart/form-data with a boundary');
+    const parser = new MultipartParser(boundary.trim(), {
+      maxFileSize: limitBytes,
+      maxTotalSize: limitBytes,
+      maxParts: Infinity,
     });
-    parser.on('error', malformed);
-    parser.on('finish', () => resolve(parts));
-    body.on('error', fail);
-    body.on('aborted', () => fail(traceErrors.notMultipart('the connection was closed before its end')));
-    body.pipe(parser);
-  });
+    let isWhole = false;
+    for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      // RFC 2046, 5.1.1: what follows the closing boundary is to be ignored; mostly it is the rest of its line.
+      if (isWhole) continue;
+      for (const { name = '', mediaType = '', content, size } of parser.write(chunk)) {
+        parts.push({ name, contentType: mediaType, pieces: content.map(asBuffer), size });
+      }
+      isWhole = hasEnded(parser);
+    }
+    parser.finish();
+    return parts;
+  } catch (error) {
+    // What is left is read and dropped: a client that is still sending could not read the answer otherwise.
+    body.resume();
+    if (error instanceof MaxFileSizeExceededError || error instanceof MaxTotalSizeExceededError) {
+      throw traceErrors.tooLarge(limitBytes);
+    }
+    throw isMalformed(error) ? traceErrors.notMultipart(error.message) : error;
+  }
 }
+
+/** No multipart, headers that are no UTF-8, or a connection that was closed before the body's end. */
+function isMalformed(error: unknown): error is Error {
+  if (error instanceof MultipartParseError) return true;
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ERR_ENCODING_INVALID_ENCODED_DATA' || code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE';
+}
+
+function hasEnded(parser: MultipartParser): boolean {
+  try {
+    parser.finish();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);
