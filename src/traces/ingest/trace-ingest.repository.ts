@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { EntityManager } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
+import { textArray } from '../../database/text-array';
 import { parseExactly } from '../../http/exact-json';
 import { Instant } from '../instant';
 import { parseDottedOrder, SEGMENT_LENGTH } from '../dotted-order';
@@ -347,8 +348,8 @@ function parameters(tenantId: TenantId, runs: NewRun[]): unknown[] {
     runs.map(({ runId }) => runId),
     runs.map(({ place }) => place.projectId),
     runs.map(({ place }) => place.startTime),
-    runs.map(({ ranks }) => ranks),
-    ...COLUMNS.map(({ read }) => rows.map((row) => read(row) ?? null)),
+    textArray(runs.map(({ ranks }) => ranks)),
+    ...COLUMNS.map(({ read }) => textArray(rows.map((row) => read(row) ?? null))),
   ];
 }
 
