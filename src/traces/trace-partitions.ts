@@ -7,6 +7,8 @@ const TABLE = 'trace_runs';
 /** Any number will do as long as every process uses the same: it serialises the making of partitions. */
 const PARTITION_LOCK = 4_201_978;
 const DAY_MS = 86_400_000;
+/** Half a page: to compress a row of 2 KB, as Postgres would, costs it more than all else that it does with the row. */
+const UNCOMPRESSED_BYTES = 4080;
 /** Attaching needs a moment without long transactions on the table; readers must not queue behind it for longer. */
 const LOCK_TIMEOUT = '5s';
 
@@ -51,7 +53,9 @@ export class TracePartitions {
       ]);
       if (exists) return;
       await manager.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-      await manager.query(`CREATE TABLE ${name} (LIKE ${TABLE} INCLUDING ALL)`);
+      await manager.query(
+        `CREATE TABLE ${name} (LIKE ${TABLE} INCLUDING ALL) WITH (toast_tuple_target = ${UNCOMPRESSED_BYTES})`,
+      );
       await manager.query(
         `ALTER TABLE ${TABLE} ATTACH PARTITION ${name}
            FOR VALUES FROM ('${day} 00:00:00+00') TO ('${nextDay(day)} 00:00:00+00')`,
