@@ -29,9 +29,12 @@ export interface ProjectStats {
 
 export type NewProject = Partial<Omit<ProjectEntity, 'tenantId' | 'createdAt' | 'updatedAt'>> & { name: string };
 
-/** Columns of the project that a listing sorts by; the rest sort by what the runs add up to. */
+/**
+ * Columns of the project that a listing sorts by; the rest sort by what the runs add up to. A name that TypeORM knows would
+ * be selected under the sort key's alias alone, and be absent from the project: hence the parentheses.
+ */
 const SORT: Record<ListProjects['sort_by'], string> = {
-  name: 'p.name',
+  name: '(p.name)',
   start_time: 'p.start_time',
   last_run_start_time:
     '(SELECT max(r.start_time) FROM trace_runs r WHERE r.tenant_id = p.tenant_id AND r.project_id = p.project_id)',
