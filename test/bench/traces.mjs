@@ -1,6 +1,6 @@
 // Runs ingested per second from payloads of the real Python client, and what a run costs each process; then queries over a
 // million runs. Ratios and CPU seconds: the machine need not be quiet.
-//   npm run build && GANTRY_TEST_DATABASE_URL=postgres://… GANTRY_TEST_PYTHON=python node test/bench/traces.mjs [runs] [rows]
+//   npm run build && GANTRY_TEST_DATABASE_URL=postgres://… GANTRY_TEST_PYTHON=python node test/bench/traces.mjs [runs] [rows] [apis]
 import { execFileSync, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -15,6 +15,8 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const { migrate } = createRequire(import.meta.url)(join(ROOT, 'dist', 'src', 'database', 'upgrade.js'));
 const RUNS = Number(process.argv[2] ?? 10_000);
 const ROWS = Number(process.argv[3] ?? 1_000_000);
+/** Processes of the api, which take turns. */
+const APIS = Number(process.argv[4] ?? 1);
 const TENANT = '00000000-0000-0000-0000-000000000000';
 /** Clients send at most so many in one request (GET /info). */
 const PER_REQUEST = 100;
@@ -82,51 +84,69 @@ const url = Object.assign(new URL(server), { pathname: `/${name}` }).href;
 await migrate(url);
 const db = new pg.Client({ connectionString: url });
 await db.connect();
-const port = await freePort();
-const api = fork(join(ROOT, 'dist', 'src', 'main.js'), {
-  stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  env: {
-    ...process.env,
-    DATABASE_URL: url,
-    TEMPORAL_ADDRESS: process.env.GANTRY_TEST_TEMPORAL_ADDRESS ?? '127.0.0.1:7233',
-    GANTRY_CONFIG: join(ROOT, 'examples', 'langgraph.json'),
-    GANTRY_PORT: String(port),
-    GANTRY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-    GANTRY_TRACING: 'off',
-    GANTRY_LOG_LEVEL: 'error',
-  },
-});
-const pid = /** @type {number} */ (api.pid);
-const base = `http://127.0.0.1:${port}`;
+const apis = await Promise.all(
+  Array.from({ length: APIS }, async () => {
+    const port = await freePort();
+    const process = startApi(port);
+    return { process, pid: /** @type {number} */ (process.pid), base: `http://127.0.0.1:${port}` };
+  }),
+);
+const [{ base }] = apis;
 try {
-  for (let tries = 0; tries < 600; tries += 1) {
-    if ((await fetch(`${base}/ok`).catch(() => undefined))?.ok) break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+  for (const api of apis) {
+    for (let tries = 0; tries < 600; tries += 1) {
+      if ((await fetch(`${api.base}/ok`).catch(() => undefined))?.ok) break;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
   }
   console.log('| payload | connections | runs/s | api, ms of CPU a run | Postgres, ms a run | api, peak MB |');
   for (const bytes of [2_000, 50_000]) {
     const requests = Math.ceil(RUNS / PER_REQUEST / (bytes > 10_000 ? 10 : 1));
     for (const connections of [1, 4, 16]) {
       const bodies = payloads(requests, bytes);
-      const before = [cpuSeconds(pid), await backendSeconds(db)];
+      const before = [apiSeconds(), await backendSeconds(db)];
       const { perSecond } = await load(bodies.length, connections, async (index) => {
-        const response = await fetch(`${base}/api/v1/runs/multipart`, { method: 'POST', ...bodies[index] });
+        const response = await fetch(`${apis[index % APIS].base}/api/v1/runs/multipart`, {
+          method: 'POST',
+          ...bodies[index],
+        });
         if (response.status !== 202) throw new Error(`${response.status}: ${await response.text()}`);
         await response.arrayBuffer();
       });
       const runs = bodies.length * PER_REQUEST;
-      const [ofApi, ofPostgres] = [cpuSeconds(pid) - before[0], (await backendSeconds(db)) - before[1]];
+      const [ofApi, ofPostgres] = [apiSeconds() - before[0], (await backendSeconds(db)) - before[1]];
       const each = (/** @type {number} */ seconds) => ((seconds * 1000) / runs).toFixed(3);
       console.log(
-        `| ${bytes / 1000} KB | ${connections} | ${Math.round(perSecond * PER_REQUEST)} | ${each(ofApi)} | ${each(ofPostgres)} | ${peakMemoryMb(pid)} |`,
+        `| ${bytes / 1000} KB | ${connections} | ${Math.round(perSecond * PER_REQUEST)} | ${each(ofApi)} | ${each(ofPostgres)} | ${Math.max(...apis.map(({ pid }) => peakMemoryMb(pid)))} |`,
       );
     }
   }
   if (ROWS > 0) await benchQueries();
 } finally {
-  api.kill('SIGKILL');
+  for (const api of apis) api.process.kill('SIGKILL');
   await db.end();
   await asAdmin(`DROP DATABASE ${name} WITH (FORCE)`);
+}
+
+/** @param {number} port */
+function startApi(port) {
+  return fork(join(ROOT, 'dist', 'src', 'main.js'), {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: {
+      ...process.env,
+      DATABASE_URL: url,
+      TEMPORAL_ADDRESS: process.env.GANTRY_TEST_TEMPORAL_ADDRESS ?? '127.0.0.1:7233',
+      GANTRY_CONFIG: join(ROOT, 'examples', 'langgraph.json'),
+      GANTRY_PORT: String(port),
+      GANTRY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+      GANTRY_TRACING: 'off',
+      GANTRY_LOG_LEVEL: 'error',
+    },
+  });
+}
+
+function apiSeconds() {
+  return apis.reduce((total, { pid }) => total + cpuSeconds(pid), 0);
 }
 
 async function benchQueries() {

@@ -351,4 +351,9 @@ describe('JavaScript SDK', () => {
       await expect(client.assistants.get(created.assistant_id)).rejects.toThrow(/404/);
     });
   });
+
+  it('leave no traces behind with GANTRY_TRACING=off', async () => {
+    const { rows } = await gantry.sql.query('SELECT count(*)::int AS runs FROM trace_runs');
+    expect(rows).toEqual([{ runs: 0 }]);
+  });
 });

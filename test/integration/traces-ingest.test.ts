@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { Client } from 'pg';
+import { request } from 'undici';
 import { v7 as uuidv7 } from 'uuid';
 import { startTestApi, TestApi } from '../support/api';
 
@@ -188,6 +192,77 @@ describe('trace ingestion', () => {
     expect(await attachment.text()).toBe('hello');
     expect(attachment.headers.get('content-type')).toContain('text/plain');
     expect((await fetch(`${link}x`)).status).toBe(404);
+  });
+
+  it.each([1, 7, 64, 1000])('reads an upload that comes chunked, in pieces of %i bytes', async (bytes) => {
+    const run = newRun();
+    const body = Buffer.from(
+      multipartBody(
+        part(`post.${run.id}`, JSON.stringify(run)),
+        // Python's way of saying how long a part is.
+        part(`post.${run.id}.inputs`, '{"a":"\\r\\n--b"}', 'application/json\r\nContent-Length: 15'),
+        part(`post.${run.id}.outputs`, '{"b":"é😀 --"}'),
+        part(`attachment.${run.id}.empty`, '', 'application/octet-stream; length=0'),
+      ),
+    );
+    const pieces = Array.from({ length: Math.ceil(body.length / bytes) }, (_, index) =>
+      body.subarray(index * bytes, (index + 1) * bytes),
+    );
+    const answer = await request(`${api.url}/runs/multipart`, {
+      method: 'POST',
+      headers: { 'content-type': 'multipart/form-data; boundary="b"' },
+      body: Readable.from(pieces),
+    });
+    expect([answer.statusCode, await answer.body.json()]).toEqual([202, { message: 'Runs stored' }]);
+    expect(await read(run.id)).toMatchObject({ inputs: { a: '\r\n--b' }, outputs: { b: 'é😀 --' } });
+  });
+
+  it('stores nothing of an upload whose connection breaks off', async () => {
+    const run = newRun();
+    const body = multipartBody(part(`post.${run.id}`, JSON.stringify(run)), part(`post.${run.id}.inputs`, '{"a":1}'));
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    const head = `POST /runs/multipart HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n`;
+    socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, -20)}`);
+    socket.end();
+    socket.resume();
+    await once(socket, 'close');
+    expect((await send('GET', `/api/v1/runs/${run.id}`)).status).toBe(404);
+    expect((await upload(body)).status).toBe(202);
+  });
+
+  it('remembers when a run was received first, and when it changed last', async () => {
+    const run = newRun();
+    const times = async () => {
+      const { rows } = await db.query<{ received_at: Date; updated_at: Date }>(
+        'SELECT received_at, updated_at FROM trace_runs WHERE run_id = $1',
+        [run.id],
+      );
+      return rows[0]!;
+    };
+    await send('POST', '/api/v1/runs', run);
+    const posted = await times();
+    expect(posted.received_at).toEqual(posted.updated_at);
+    await send('POST', '/api/v1/runs', run);
+    expect(await times()).toEqual(posted);
+    await send('PATCH', `/runs/${run.id}`, { ...run, outputs: { a: 1 }, end_time: '2026-11-20T10:00:01Z' });
+    const patched = await times();
+    expect(patched.received_at).toEqual(posted.received_at);
+    expect(patched.updated_at.getTime()).toBeGreaterThan(posted.updated_at.getTime());
+  });
+
+  it('compresses what is large, and leaves what is small as it is', async () => {
+    const storedBytes = async (inputs: string): Promise<number> => {
+      const run = newRun({ inputs: { inputs } });
+      expect((await send('POST', '/api/v1/runs', run)).status).toBe(202);
+      const { rows } = await db.query<{ bytes: number }>(
+        'SELECT pg_column_size(inputs) AS bytes FROM trace_runs WHERE run_id = $1',
+        [run.id],
+      );
+      return rows[0]!.bytes;
+    };
+    expect(await storedBytes('what was said '.repeat(5_000))).toBeLessThan(7_000);
+    expect(await storedBytes('what was said '.repeat(200))).toBeGreaterThan(2_800);
   });
 
   it('holds a patch that says neither when nor where, until the post comes', async () => {
