@@ -32,6 +32,8 @@ const MAX_FAILURES = 20;
 const BEAT_MS = 10_000;
 /** Sizes that are asked for together at the end of an export. */
 const HEADS_AT_ONCE = 16;
+/** Parts that have been read and wait, in files, for being encoded. */
+const WAITING_PARTS = 3;
 const PARQUET = 'application/vnd.apache.parquet';
 
 export interface PartitionProgress {
@@ -377,15 +379,16 @@ class PartitionWork {
   }
 
   /**
-   * While a part is uploaded the next one is encoded, and the one behind it read: each is held once. Files are recorded
-   * in their order.
+   * While a part is uploaded the next one is encoded, and those behind it are read: these wait in files, so that the
+   * database need not wait for the encoder. Files are recorded in their order.
    */
   async write(signal: AbortSignal, onProgress: (progress: PartitionProgress) => void): Promise<ExportFile[]> {
     const files = await this.runs.files(this.tenantId, this.run.exportRunId);
     const after = files.at(-1)?.lastKey ?? null;
     const reader = this.reader.parts(this.tenantId, this.selection, this.columns, after);
-    let encoding: Promise<unknown> = Promise.resolve();
-    let storing: Promise<void> = Promise.resolve();
+    const waiting: Promise<void>[] = [];
+    let encoding = Promise.resolve();
+    let storing = Promise.resolve();
     let storingBefore = storing;
     try {
       for (let part = files.length; ; part += 1) {
@@ -393,19 +396,14 @@ class PartitionWork {
         onProgress(progressOf(files));
         const spooled = await this.read(reader, signal);
         if (!spooled) break;
-        try {
-          await Promise.all([encoding, storingBefore]);
-        } catch (error) {
-          await this.encoder.discard(spooled.path);
-          throw error;
-        }
-        const encoded = this.encoder.encode(this.columns, spooled, this.row.compression, signal);
+        const encoded = this.encodeBehind(Promise.all([encoding, storingBefore]), spooled, signal);
         storingBefore = storing;
-        encoding = encoded;
+        encoding = encoded.then(() => undefined);
         storing = this.storeBehind(storing, part, spooled, encoded, signal).then((file) => void files.push(file));
         // Awaited in a later round, or below: meanwhile their failures have handlers.
         encoding.catch(() => undefined);
         storing.catch(() => undefined);
+        if (waiting.push(encoding) === WAITING_PARTS) await waiting.shift();
       }
       await storing;
       onProgress(progressOf(files));
@@ -423,6 +421,16 @@ class PartitionWork {
     if (written) return { path, ...written };
     await this.encoder.discard(path);
     return undefined;
+  }
+
+  private async encodeBehind(before: Promise<unknown>, spooled: SpooledPart, signal: AbortSignal): Promise<Buffer> {
+    try {
+      await before;
+    } catch (error) {
+      await this.encoder.discard(spooled.path);
+      throw error;
+    }
+    return this.encoder.encode(this.columns, spooled, this.row.compression, signal);
   }
 
   private async storeBehind(

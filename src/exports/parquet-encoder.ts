@@ -1,3 +1,4 @@
+import './duckdb-allocator';
 import { type FileHandle, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,8 +12,8 @@ const MIB = 1024 * 1024;
 const ROW_GROUP_ROWS = 10_240;
 /** Several parts at once share this. */
 const MEMORY_LIMIT_MB = 160;
-/** What a part has used is given back to the system soon, and not kept for the next one. */
-const FLUSH_THRESHOLD = '8MB';
+/** Memory that was freed is given back to the system from here on; page by page that costs more than the encoding. */
+const FLUSH_THRESHOLD = '32MB';
 /** The reader's buffers, unless a row is larger: a row that doesn't fit into one is read wrongly. */
 const BUFFER_BYTES = 4 * MIB;
 /** Rows that need larger buffers need memory for several of them. */

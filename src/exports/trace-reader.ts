@@ -64,12 +64,14 @@ export class TraceReader {
     return now;
   }
 
-  /** Rows by UTC day; days without rows are absent. */
+  /** Rows by UTC day; days without rows are absent. Grouped by what is quick to work out: a text is made for a day, not a row. */
   countDays(tenantId: TenantId, selection: RowSelection): Promise<DayCount[]> {
     const { where, params } = this.where(tenantId, selection);
     return this.database.query<DayCount[]>(
-      `SELECT (r.start_time AT TIME ZONE 'UTC')::date::text AS day, count(*)::float8 AS rows
-       FROM trace_runs r WHERE ${where} GROUP BY 1 ORDER BY 1`,
+      `SELECT (day AT TIME ZONE 'UTC')::date::text AS day, rows FROM (
+         SELECT date_bin('1 day', r.start_time, '2000-01-01Z') AS day, count(*)::float8 AS rows
+         FROM trace_runs r WHERE ${where} GROUP BY 1
+       ) AS days ORDER BY days.day`,
       params.values,
     );
   }
