@@ -63,10 +63,14 @@ function cpuSeconds(pid) {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** Of the backends of a database, which are processes of their own. @param {pg.Client} db */
+/**
+ * Of the backends of a database, which are processes of their own and come and go.
+ * @param {pg.Client} db
+ * @returns {Promise<Map<number, number>>}
+ */
 async function backendSeconds(db) {
   const { rows } = await db.query(`SELECT pid FROM pg_stat_activity WHERE datname = current_database()`);
-  return rows.reduce((total, { pid }) => total + cpuSeconds(pid), 0);
+  return new Map(rows.map(({ pid }) => [pid, cpuSeconds(pid)]));
 }
 
 /** @returns {Promise<number>} */
@@ -104,7 +108,8 @@ try {
     const requests = Math.ceil(RUNS / PER_REQUEST / (bytes > 10_000 ? 10 : 1));
     for (const connections of [1, 4, 16]) {
       const bodies = payloads(requests, bytes);
-      const before = [apiSeconds(), await backendSeconds(db)];
+      const apiBefore = apiSeconds();
+      const backendsBefore = await backendSeconds(db);
       const { perSecond } = await load(bodies.length, connections, async (index) => {
         const response = await fetch(`${apis[index % APIS].base}/api/v1/runs/multipart`, {
           method: 'POST',
@@ -114,7 +119,9 @@ try {
         await response.arrayBuffer();
       });
       const runs = bodies.length * PER_REQUEST;
-      const [ofApi, ofPostgres] = [apiSeconds() - before[0], (await backendSeconds(db)) - before[1]];
+      const ofApi = apiSeconds() - apiBefore;
+      let ofPostgres = 0;
+      for (const [pid, seconds] of await backendSeconds(db)) ofPostgres += seconds - (backendsBefore.get(pid) ?? 0);
       const each = (/** @type {number} */ seconds) => ((seconds * 1000) / runs).toFixed(3);
       console.log(
         `| ${bytes / 1000} KB | ${connections} | ${Math.round(perSecond * PER_REQUEST)} | ${each(ofApi)} | ${each(ofPostgres)} | ${Math.max(...apis.map(({ pid }) => peakMemoryMb(pid)))} |`,
