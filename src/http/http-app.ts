@@ -60,7 +60,8 @@ export async function createHttpApp(
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && given.length <= 200 ? given : randomUUID();
     },
-    rewriteUrl: (request: IncomingMessage) => rewriteUrl(request.method ?? 'GET', request.url ?? '/'),
+    rewriteUrl: ({ method = 'GET', url = '/', headers }: IncomingMessage) =>
+      rewriteUrl(method, url, headers['user-agent']),
   });
   const fastify = adapter.getInstance();
   refuseWrongMethods(fastify);

@@ -8,19 +8,26 @@ const AT_ROOT = new Set(['/', '/ok', '/ready', '/metrics']);
 /** Gone with `disable_meta`, beside the pages about the API, which aren't made then. */
 const META = new Set(['/', '/info', '/api/info', '/api/v1/info', '/metrics']);
 
+/** How LangSmith's clients call themselves, in each of their languages. */
+const TRACE_CLIENT = /^langsmith-/i;
+/** What means traced runs to those, and the deployment API's runs to everybody else. */
+const RUNS = /^\/runs(?:[/?]|$)/;
+
 /**
  * What the router is asked for, given what the client asked for: without `mount_prefix`, with the contract's second spelling
- * of threads put right, and with the user's own routes sent to their app.
+ * of threads put right, with the user's own routes sent to their app, and with trace clients that know no more than this
+ * server's address sent to where traces are.
  */
 export function urlRewriter(
   { mountPrefix, isMetaDisabled }: Pick<HttpSettings, 'mountPrefix' | 'isMetaDisabled'>,
   customApp: Pick<CustomApp, 'routes'> | undefined,
-): (method: string, url: string) => string {
-  return (method, asked) => {
+): (method: string, url: string, userAgent?: string) => string {
+  return (method, asked, userAgent = '') => {
     const url = mountPrefix === '' ? asked : withoutPrefix(mountPrefix, asked);
     if (url === undefined || url.startsWith('/.gantry/')) return NOWHERE;
     if (isMetaDisabled && META.has(url.split('?', 1)[0])) return NOWHERE;
     if (customApp?.routes.has(method, url)) return CUSTOM_APP_PATH + url;
+    if (RUNS.test(url) && TRACE_CLIENT.test(userAgent)) return `/api/v1${url}`;
     // An agent's address may end in a slash.
     const [, agent, query = ''] = /^(\/a2a\/[^/?]+)\/(\?.*)?$/.exec(url) ?? [];
     if (agent) return agent + query;

@@ -17,6 +17,7 @@ describe('langsmith for JavaScript', () => {
     ['multipart under /api', '/api', true],
     ['batch under /api/v1', '/api/v1', false],
     ['batch under /api', '/api', false],
+    ['batch at the root', '', false],
   ];
 
   it.each(bases)('traces a tree of runs by %s', async (title, base, multipart) => {
@@ -61,13 +62,17 @@ describe('langsmith for JavaScript', () => {
     expect(sessions[0]?.error_rate).toBeCloseTo(1 / 3);
   });
 
-  it('merges what a RunTree posts and patches in separate requests, and reads it back', async () => {
-    const client = new LangSmithClient({ apiUrl: api.url + '/api/v1', apiKey: 'x' });
+  it.each([
+    ['under /api/v1', '/api/v1'],
+    ['at the root', ''],
+  ])('merges what a RunTree posts and patches in separate requests, and reads it back %s', async (title, base) => {
+    const client = new LangSmithClient({ apiUrl: api.url + base, apiKey: 'x' });
+    const projectName = `js tree ${title}`;
     const tree = new RunTree({
       name: 'slow',
       run_type: 'llm',
       client,
-      project_name: 'js tree',
+      project_name: projectName,
       inputs: { a: 1 },
       extra: { metadata: { user: 'ann' } },
       attachments: { notes: ['text/plain', new TextEncoder().encode('hello')] },
@@ -100,7 +105,7 @@ describe('langsmith for JavaScript', () => {
 
     const names = async (options: object): Promise<string[]> => {
       const found: string[] = [];
-      for await (const run of client.listRuns({ projectName: 'js tree', ...options })) found.push(run.name);
+      for await (const run of client.listRuns({ projectName, ...options })) found.push(run.name);
       return found.sort();
     };
     expect(await names({})).toEqual(['inner', 'slow']);
@@ -109,11 +114,11 @@ describe('langsmith for JavaScript', () => {
     expect(await names({ filter: 'eq(run_type, "tool")', treeFilter: 'eq(feedback_key, "quality")' })).toEqual([
       'inner',
     ]);
-    const project = await client.readProject({ projectName: 'js tree', includeStats: true });
-    expect(project).toMatchObject({ name: 'js tree', run_count: 2 });
+    const project = await client.readProject({ projectName, includeStats: true });
+    expect(project).toMatchObject({ name: projectName, run_count: 2 });
     expect(await client.hasProject({ projectName: 'no such project' })).toBe(false);
-    await client.deleteProject({ projectName: 'js tree' });
-    expect(await client.hasProject({ projectName: 'js tree' })).toBe(false);
+    await client.deleteProject({ projectName });
+    expect(await client.hasProject({ projectName })).toBe(false);
   });
 
   it('pages through the second version of the query API', async () => {

@@ -217,6 +217,19 @@ describe('trace ingestion', () => {
     expect(await read(run.id)).toMatchObject({ inputs: { a: '\r\n--b' }, outputs: { b: 'é😀 --' } });
   });
 
+  it('takes the bare paths that the deployment API has too from trace clients alone', async () => {
+    const run = newRun();
+    const client = { 'user-agent': 'langsmith-py/0.14.17-httpx' };
+    expect((await send('POST', '/runs', run)).status).toBe(422);
+    expect((await send('POST', '/runs/batch', { post: [run] })).status).toBe(422);
+    expect((await send('POST', '/runs', run, client)).status).toBe(202);
+    const patch = { ...run, outputs: { a: 1 }, end_time: '2026-11-20T10:00:01Z' };
+    expect((await send('POST', '/runs/batch', { patch: [patch] }, client)).status).toBe(202);
+    expect((await fetch(`${api.url}/runs/${run.id}`)).status).toBe(404);
+    const { status, body } = await send('GET', `/runs/${run.id}?exclude_serialized=true`, undefined, client);
+    expect([status, body]).toEqual([200, expect.objectContaining({ id: run.id, outputs: { a: 1 } })]);
+  });
+
   it('stores nothing of an upload whose connection breaks off', async () => {
     const run = newRun();
     const body = multipartBody(part(`post.${run.id}`, JSON.stringify(run)), part(`post.${run.id}.inputs`, '{"a":1}'));

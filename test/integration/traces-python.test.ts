@@ -16,6 +16,8 @@ describe('langsmith for Python', () => {
     ['zstd', '/api'],
     ['multipart', '/api/v1'],
     ['batch', '/api/v1'],
+    ['batch', ''],
+    ['zstd', ''],
   ])('traces and reads by %s at %s', async (transport, base) => {
     const project = `py ${transport} ${base}`;
     const script = join(__dirname, '..', 'python', 'traces_client.py');

@@ -9,10 +9,7 @@ import { runBatchSchema, runBodySchema, runParamsSchema } from './trace-ingest.s
 import type { RunBatch, RunBody } from './trace-ingest.schemas';
 import { TraceUploadService } from './trace-upload.service';
 
-/**
- * Uploads whose bare paths (`POST /runs`, `POST /runs/batch`) belong to the deployment API: clients that use these are
- * pointed at `/api/v1` or `/api`.
- */
+/** Uploads whose bare paths (`POST /runs`, `POST /runs/batch`) mean these only to a trace client: see url-rewriter.ts. */
 @ApiTags('Trace ingestion')
 @InternalKeyAccepted()
 @Controller('api/v1/runs')
