@@ -32,7 +32,7 @@ const MAX_FAILURES = 20;
 const BEAT_MS = 10_000;
 /** Sizes that are asked for together at the end of an export. */
 const HEADS_AT_ONCE = 16;
-/** Parts that have been read and wait, in files, for being encoded. */
+/** Parts that have been read and are not encoded yet, the one at work among them: they wait in files. */
 const WAITING_PARTS = 3;
 const PARQUET = 'application/vnd.apache.parquet';
 

@@ -148,6 +148,22 @@ describe('the Parquet encoder', () => {
     ]);
   });
 
+  it('writes arrays of ids as JSON, as Postgres would', async () => {
+    const lists = exportColumns(['id', 'parent_run_ids'], 'double');
+    const given = ['{}', '{a1}', '{a1,b2,c3}', null];
+    const file = await encode(
+      given.map((ids, index): Values => [null, `id ${index}`, ids]),
+      encoder,
+      lists,
+    );
+    expect(await read(file, 'SELECT parent_run_ids FROM FILE ORDER BY id')).toEqual([
+      ['[]'],
+      ['["a1"]'],
+      ['["a1","b2","c3"]'],
+      [null],
+    ]);
+  });
+
   it('tells of a row that it can not read without a word of it', async () => {
     const path = await spool(encoder, `${Array.from({ length: 7 }, () => 'secret').join('\t')}\n`);
     const failure = await encoder

@@ -12,8 +12,8 @@ const MIB = 1024 * 1024;
 const ROW_GROUP_ROWS = 10_240;
 /** Several parts at once share this. */
 const MEMORY_LIMIT_MB = 160;
-/** Memory that was freed is given back to the system from here on; page by page that costs more than the encoding. */
-const FLUSH_THRESHOLD = '32MB';
+/** So much freed memory is kept: given back in smaller pieces it costs a sixth of the time in page faults. */
+const FLUSH_THRESHOLD = '64MB';
 /** The reader's buffers, unless a row is larger: a row that doesn't fit into one is read wrongly. */
 const BUFFER_BYTES = 4 * MIB;
 /** Rows that need larger buffers need memory for several of them. */
@@ -51,6 +51,10 @@ const AS_SENT = `CREATE MACRO as_sent(x) AS CASE WHEN contains(x, '\\') THEN rep
   (value, [letter, code]) => `replace(${value}, '\\${letter}', chr(${code}))`,
   `replace(x, '\\\\', chr(0))`,
 )}, chr(0), '\\') ELSE x END`;
+
+/** PostgreSQL's text of an array of ids, `{a,b}`, as JSON. */
+const JSON_IDS = `CREATE MACRO json_ids(x) AS
+  CASE WHEN x = '{}' THEN '[]' ELSE replace(replace(replace(x, '{', '["'), '}', '"]'), ',', '","') END`;
 
 /** Rows that wait to be encoded, in a file. */
 export interface SpooledPart {
@@ -179,6 +183,7 @@ export class ParquetEncoder implements OnModuleDestroy {
       });
       const connection = await instance.connect();
       await connection.run(AS_SENT);
+      await connection.run(JSON_IDS);
       connection.closeSync();
       return { instance, directory };
     })();
@@ -235,7 +240,7 @@ async function copyRows(
   bufferBytes: number,
 ): Promise<number> {
   const types = readColumns(columns).map(({ name, type }) => `'${name}': '${TYPES[type]}'`);
-  const values = columns.map(({ name, type }) => (type === 'text' ? `as_sent("${name}") AS "${name}"` : `"${name}"`));
+  const values = columns.map((column) => `${valueOf(column)} AS "${column.name}"`);
   const result = await connection.runAndReadAll(
     `COPY (
        SELECT ${values.join(', ')} FROM read_csv('${from}', columns = {${types.join(', ')}}, auto_detect = false,
@@ -244,6 +249,11 @@ async function copyRows(
      ) TO '${to}' (FORMAT parquet, COMPRESSION ${CODECS[compression]}, ROW_GROUP_SIZE ${ROW_GROUP_ROWS})`,
   );
   return Number(result.getRows()[0]?.[0] ?? 0);
+}
+
+function valueOf({ name, type, form }: ExportColumn): string {
+  if (form === 'id list') return `json_ids("${name}")`;
+  return type === 'text' && form !== 'id' ? `as_sent("${name}")` : `"${name}"`;
 }
 
 /** DuckDB quotes the row that it could not read: users' data, which belongs in no error and no log. */
