@@ -11,6 +11,8 @@ export interface ExportColumn {
   sql: string;
   /** What the column's text is, where it is more than a value: ids hold nothing that would have to be unescaped. */
   form?: 'id' | 'id list';
+  /** What all rows of an export have: the encoder writes it, nobody reads it. */
+  constant?: string;
 }
 
 const text = (name: string, sql = `r.${name}`): ExportColumn => ({ name, type: 'text', sql });
@@ -78,15 +80,27 @@ export const EXPORT_FIELDS: readonly string[] = [...BY_NAME.keys()];
 /** What orders rows, in this order. */
 const KEY_COLUMNS = [BY_NAME.get('start_time')!, BY_NAME.get('id')!];
 
+/** What of an export decides about its columns; `exportFields` is null for the default ones. */
+export interface ColumnChoice {
+  tenantId: string;
+  sessionId: string;
+  exportFields: readonly string[] | null;
+  costType: CostType;
+}
+
 /** The columns of an export: those it names, in their fixed order, or the default ones. */
-export function exportColumns(fields: readonly string[] | null, costs: CostType): ExportColumn[] {
-  const wanted = new Set(fields);
-  const columns = fields ? [...BY_NAME.values()].filter(({ name }) => wanted.has(name)) : DEFAULT_COLUMNS;
-  return columns.map((column) => (column.type === 'double' && costs === 'decimal' ? asDecimal(column) : column));
+export function exportColumns({ tenantId, sessionId, exportFields, costType }: ColumnChoice): ExportColumn[] {
+  const wanted = new Set(exportFields);
+  const columns = exportFields ? [...BY_NAME.values()].filter(({ name }) => wanted.has(name)) : DEFAULT_COLUMNS;
+  const constants: Record<string, string> = { tenant_id: tenantId, session_id: sessionId };
+  return columns.map((column) => {
+    if (column.name in constants) return { ...column, constant: constants[column.name] };
+    return column.type === 'double' && costType === 'decimal' ? asDecimal(column) : column;
+  });
 }
 
 /** The columns as they are read, which begin with the key whether it is exported or not. */
 export function readColumns(columns: readonly ExportColumn[]): ExportColumn[] {
   const keys = KEY_COLUMNS.map(({ name }) => name);
-  return [...KEY_COLUMNS, ...columns.filter(({ name }) => !keys.includes(name))];
+  return [...KEY_COLUMNS, ...columns.filter(({ name, constant }) => !keys.includes(name) && constant === undefined)];
 }

@@ -29,7 +29,7 @@ export function exportManifest(
     cost_type: row.costType,
     /** Set on a later pass: it holds what arrived or changed since; by id, its rows replace those of the first pass. */
     late_pass: row.latePassOf && { of: row.latePassOf, changed_after: row.changedAfter },
-    schema: exportColumns(row.exportFields, row.costType).map(({ name, type }) => ({ name, type })),
+    schema: exportColumns(row).map(({ name, type }) => ({ name, type })),
     sizes_verified: isVerified,
     row_counts_verified: isVerified,
     not_verified: isVerified

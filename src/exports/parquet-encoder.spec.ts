@@ -2,13 +2,13 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { exportColumns, readColumns } from './export-columns';
+import { type CostType, exportColumns, readColumns } from './export-columns';
 import { ParquetEncoder } from './parquet-encoder';
 
-const columns = exportColumns(
-  ['id', 'start_time', 'total_cost', 'total_tokens', 'is_root', 'inputs', 'tags'],
-  'double',
-);
+const choose = (exportFields: string[], costType: CostType = 'double') =>
+  exportColumns({ tenantId: 'tenant', sessionId: "it's mine", exportFields, costType });
+
+const columns = choose(['id', 'start_time', 'total_cost', 'total_tokens', 'is_root', 'inputs', 'tags']);
 const never = new AbortController().signal;
 
 type Values = (string | null)[];
@@ -133,7 +133,7 @@ describe('the Parquet encoder', () => {
   });
 
   it('writes costs as decimals where they are asked for', async () => {
-    const decimals = exportColumns(['id', 'total_cost'], 'decimal');
+    const decimals = choose(['id', 'total_cost'], 'decimal');
     const file = await encode(
       [
         [null, 'a', '0.100000000001'],
@@ -149,7 +149,7 @@ describe('the Parquet encoder', () => {
   });
 
   it('writes arrays of ids as JSON, as Postgres would', async () => {
-    const lists = exportColumns(['id', 'parent_run_ids'], 'double');
+    const lists = choose(['id', 'parent_run_ids']);
     const given = ['{}', '{a1}', '{a1,b2,c3}', null];
     const file = await encode(
       given.map((ids, index): Values => [null, `id ${index}`, ids]),
@@ -161,6 +161,22 @@ describe('the Parquet encoder', () => {
       ['["a1"]'],
       ['["a1","b2","c3"]'],
       [null],
+    ]);
+  });
+
+  it('writes what all rows have without reading it', async () => {
+    const given = choose(['id', 'session_id']);
+    const file = await encode(
+      [
+        [null, 'a'],
+        [null, 'b'],
+      ],
+      encoder,
+      given,
+    );
+    expect(await read(file, 'SELECT id, session_id FROM FILE')).toEqual([
+      ['a', "it's mine"],
+      ['b', "it's mine"],
     ]);
   });
 

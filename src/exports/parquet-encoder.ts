@@ -251,7 +251,8 @@ async function copyRows(
   return Number(result.getRows()[0]?.[0] ?? 0);
 }
 
-function valueOf({ name, type, form }: ExportColumn): string {
+function valueOf({ name, type, form, constant }: ExportColumn): string {
+  if (constant !== undefined) return `'${constant.replaceAll("'", "''")}'`;
   if (form === 'id list') return `json_ids("${name}")`;
   return type === 'text' && form !== 'id' ? `as_sent("${name}")` : `"${name}"`;
 }

@@ -167,8 +167,10 @@ try {
     GANTRY_PORT: String(port),
     GANTRY_TRACING: 'off',
     GANTRY_LOG_LEVEL: 'error',
-    // Its memory is then that of exports, without graphs.
+    // A worker of exports alone, as docs/bulk-export.md has it: its memory is then that of exports, without graphs.
     GANTRY_WORKER_QUEUES: 'exports',
+    MALLOC_ARENA_MAX: '2',
+    NODE_OPTIONS: '--max-semi-space-size=4',
   };
   const { Connection } = require('@temporalio/client');
   const connection = await Connection.connect({ address: temporal });
