@@ -54,11 +54,11 @@ export class AssistantsRepository {
     });
   }
 
-  /** Changes an assistant under its row lock and keeps the result as a new version. */
+  /** Changes an assistant under its row lock and keeps the result as a new version; without one nothing changes. */
   async change(
     tenantId: TenantId,
     assistantId: string,
-    change: (current: AssistantEntity) => AssistantContent,
+    change: (current: AssistantEntity) => AssistantContent | undefined,
   ): Promise<AssistantEntity | null> {
     return this.assistants.manager.transaction(async (manager) => {
       const current = await manager.findOne(AssistantEntity, {
@@ -67,6 +67,7 @@ export class AssistantsRepository {
       });
       if (!current) return null;
       const content = change(current);
+      if (!content) return current;
       const highest = (await manager.maximum(AssistantVersionEntity, 'version', { tenantId, assistantId })) ?? 0;
       const version = highest + 1;
       await manager.insert(AssistantVersionEntity, { tenantId, assistantId, version, ...content } as never);

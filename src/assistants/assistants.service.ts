@@ -3,6 +3,7 @@ import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import type { AccessFilter } from '../auth/custom/access-filter';
 import { Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
+import { AppConfig } from '../config/config';
 import type { JsonObject } from '../database/json';
 import { acrossTenants } from '../database/request-scope';
 import { GraphRegistry } from '../graphs/graph-registry';
@@ -29,6 +30,7 @@ export class AssistantsService {
     private readonly registry: GraphRegistry,
     private readonly graphs: GraphHost,
     private readonly authorizer: Authorizer,
+    private readonly config: AppConfig,
   ) {}
 
   /** @throws 404 when neither an assistant of the tenant nor a served graph has this name. */
@@ -203,17 +205,27 @@ export class AssistantsService {
 
   private async insertDefaults(tenantId: TenantId): Promise<void> {
     await Promise.all(
-      this.registry.graphs.map(({ graphId, description }) => {
+      this.registry.graphs.map(async ({ graphId, description }) => {
+        const assistantId = this.registry.systemAssistantId(graphId);
+        const { config = {}, context = {} } = this.config.defaultConfigs[graphId] ?? {};
         const content: AssistantContent = {
           graphId,
           name: graphId,
           description: description ?? null,
-          config: {},
-          context: {},
+          config,
+          context,
           metadata: { created_by: 'system' },
         };
-        return this.repository.insert(tenantId, this.registry.systemAssistantId(graphId), content);
+        const inserted = await this.repository.insert(tenantId, assistantId, content);
+        if (!inserted && description !== undefined) await this.describe(tenantId, assistantId, description);
       }),
+    );
+  }
+
+  /** langgraph.json says what a default assistant is described as: a new text there is a new version. */
+  private async describe(tenantId: TenantId, assistantId: string, description: string): Promise<void> {
+    await this.repository.change(tenantId, assistantId, ({ graphId, name, config, context, metadata, ...current }) =>
+      current.description === description ? undefined : { graphId, name, description, config, context, metadata },
     );
   }
 }

@@ -45,6 +45,19 @@ describe('loadConfig', () => {
     ]);
   });
 
+  it('takes what default assistants begin with as JSON by graph', () => {
+    const given = '{"agent": {"recursion_limit": 5, "context": {"model": "small"}}}';
+    expect(loadConfig({ ...needed, LANGGRAPH_CONFIG: given }).defaultConfigs).toEqual({
+      agent: { config: { recursion_limit: 5 }, context: { model: 'small' } },
+    });
+    expect(problemsOf({ ...needed, LANGGRAPH_CONFIG: 'agent' })).toEqual([
+      expect.stringContaining('LANGGRAPH_CONFIG: must be JSON by the name of a graph'),
+    ]);
+    expect(problemsOf({ ...needed, LANGGRAPH_CONFIG: '{"agent": {"recursion_limit": 0}}' })).toEqual([
+      expect.stringContaining('LANGGRAPH_CONFIG.agent.config.recursion_limit: '),
+    ]);
+  });
+
   it('has the defaults that are documented', () => {
     const config = loadConfig(needed);
     expect(config).toMatchObject({

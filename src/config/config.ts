@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { type DefaultConfigs, defaultConfigsSchema } from '../assistants/default-configs';
 import { checkpointerTtlSchema, type ThreadTtlSettings } from '../threads/thread-ttl';
 
 const flag = z
@@ -29,19 +30,28 @@ const masterKey = z.string().refine((value) => Buffer.from(value, 'base64').leng
   message: 'must be 32 random bytes in base64 (for example: openssl rand -base64 32)',
 });
 
-/** As in langgraph.json (`checkpointer.ttl`), or the minutes alone. */
-const threadTtl = z
-  .string()
-  .transform((value, context): unknown => {
+/** @param message says what would be right */
+const jsonText = (message: string) =>
+  z.string().transform((value, context): unknown => {
     try {
-      const given: unknown = JSON.parse(value);
-      return typeof given === 'number' ? { default_ttl: given } : given;
+      return JSON.parse(value);
     } catch {
-      context.addIssue({ code: 'custom', message: 'must be minutes, or JSON such as {"default_ttl": 43200}' });
+      context.addIssue({ code: 'custom', message });
       return z.NEVER;
     }
-  })
+  });
+
+/** As in langgraph.json (`checkpointer.ttl`), or the minutes alone. */
+const threadTtl = jsonText('must be minutes, or JSON such as {"default_ttl": 43200}')
+  .transform((given) => (typeof given === 'number' ? { default_ttl: given } : given))
   .pipe(checkpointerTtlSchema);
+
+const defaultConfigs = jsonText(
+  'must be JSON by the name of a graph, such as {"agent": {"configurable": {"model": "small"}}}',
+).pipe(defaultConfigsSchema);
+
+/** Of a place in JSON; that in a list says nothing to those who wrote it with commas. */
+const isKey = (place: string): boolean => !/^\d+$/.test(place);
 
 /** Every setting that either process reads, under its environment name. Nothing else reads `process.env`. */
 const environmentSchema = z.object({
@@ -73,6 +83,7 @@ const environmentSchema = z.object({
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be up to 100 letters, digits, dots, dashes, underscores')
     .optional(),
   LANGGRAPH_THREAD_TTL: threadTtl.optional(),
+  LANGGRAPH_CONFIG: defaultConfigs.default({}),
   GANTRY_WORKER_DEPLOYMENT: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/, 'must be up to 100 letters, digits, dashes, underscores')
@@ -290,6 +301,10 @@ export class AppConfig {
   get threadTtl(): ThreadTtlSettings | undefined {
     return this.env.LANGGRAPH_THREAD_TTL;
   }
+  /** What the default assistants of graphs begin with. */
+  get defaultConfigs(): DefaultConfigs {
+    return this.env.LANGGRAPH_CONFIG;
+  }
   /** What the operator calls this state of the graphs' code, such as a commit; undefined: a hash of the code. */
   get revision(): string | undefined {
     return this.env.GANTRY_REVISION;
@@ -464,9 +479,9 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
   const problems = parsed.success
     ? []
     : parsed.error.issues.map((issue) => {
-        // Behind the name, a list's problem has a place in it.
-        const name = String(issue.path[0]);
-        return present[name] === undefined ? `${name} is missing` : `${name}: ${issue.message}`;
+        const [name, ...place] = issue.path.map(String);
+        if (present[name] === undefined) return `${name} is missing`;
+        return `${[name, ...place.filter(isKey)].join('.')}: ${issue.message}`;
       });
   const host = present.GANTRY_HOST ?? '127.0.0.1';
   if (parsed.success) {

@@ -1,0 +1,84 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { startTestApi, type TestApi } from '../support/api';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
+
+interface Assistant {
+  assistant_id: string;
+  name: string;
+  description: string | null;
+  config: object;
+  context: object;
+  version: number;
+}
+
+const GRAPH = 'ten';
+
+describe('the default assistant of a graph', () => {
+  let database: TestDatabase;
+  let config: TemporaryConfig;
+  let api: TestApi | undefined;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    config = temporaryConfig({});
+  });
+
+  afterEach(async () => {
+    await api?.close();
+    api = undefined;
+    config.remove();
+    await database.drop();
+  });
+
+  /** A start of the deployment with what langgraph.json says of the graph and LANGGRAPH_CONFIG of all of them. */
+  async function start(description: string | undefined, defaults: object = {}): Promise<void> {
+    await api?.close();
+    const file = JSON.parse(readFileSync(config.path, 'utf8')) as { graphs: Record<string, unknown> };
+    const entry = file.graphs[GRAPH] as string | { path: string };
+    file.graphs[GRAPH] = { path: typeof entry === 'string' ? entry : entry.path, description };
+    writeFileSync(config.path, JSON.stringify(file));
+    api = await startTestApi({ GANTRY_CONFIG: config.path, LANGGRAPH_CONFIG: JSON.stringify(defaults) }, database);
+  }
+
+  async function call<T>(method: string, path: string, body?: object): Promise<T> {
+    const response = await fetch(`${api!.url}/assistants/${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    expect(response.status).toBe(200);
+    return (await response.json()) as T;
+  }
+
+  const current = (): Promise<Assistant> => call('GET', GRAPH);
+
+  it('is described as langgraph.json says now: a new text is a new version, no text leaves it', async () => {
+    await start('counts');
+    expect(await current()).toMatchObject({ name: GRAPH, description: 'counts', version: 1 });
+    const changed = await call<Assistant>('PATCH', GRAPH, { name: 'Counter', config: { recursion_limit: 7 } });
+    expect(changed).toMatchObject({ description: 'counts', version: 2 });
+
+    await start('counts to ten');
+    const kept = { name: 'Counter', config: { recursion_limit: 7 }, description: 'counts to ten', version: 3 };
+    expect(await current()).toMatchObject(kept);
+    await start('counts to ten');
+    expect(await current()).toMatchObject(kept);
+    await start(undefined);
+    expect(await current()).toMatchObject(kept);
+    const versions = await call<Assistant[]>('POST', `${GRAPH}/versions`, {});
+    expect(versions.map(({ version, description }) => [version, description])).toEqual([
+      [3, 'counts to ten'],
+      [2, 'counts'],
+      [1, 'counts'],
+    ]);
+  });
+
+  it('begins with what LANGGRAPH_CONFIG has for it, and keeps what it was changed to', async () => {
+    await start(undefined, { [GRAPH]: { recursion_limit: 9, configurable: {}, context: { model: 'small' } } });
+    expect(await current()).toMatchObject({ config: { recursion_limit: 9 }, context: { model: 'small' }, version: 1 });
+    await call('PATCH', GRAPH, { config: { recursion_limit: 3 } });
+    await start(undefined, { [GRAPH]: { recursion_limit: 11 } });
+    expect(await current()).toMatchObject({ config: { recursion_limit: 3 }, context: { model: 'small' }, version: 2 });
+  });
+});
