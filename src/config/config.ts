@@ -145,6 +145,7 @@ const environmentSchema = z.object({
   GANTRY_EXPORT_LATE_PASS_HOURS: z.coerce.number().positive().max(8_760).default(24),
   GANTRY_EXPORT_ALLOW_PRIVATE_ENDPOINTS: flag.default(true),
   GANTRY_MCP_ALLOWED_HOSTS: list,
+  FF_V2_EVENT_STREAMING: flag.default(true),
   GANTRY_WEBHOOK_ALLOW_CIDRS: list,
   GANTRY_WEBHOOK_SECRETS: list.refine((secrets) => secrets.every((secret) => secret.startsWith('whsec_')), {
     message: 'each secret must start with whsec_ (Standard Webhooks), several are separated by commas',
@@ -447,6 +448,10 @@ export class AppConfig {
   /** Host names from which browsers may use MCP, beside this machine's and the API's own; `*` for all. */
   get mcpAllowedHosts(): string[] {
     return this.env.GANTRY_MCP_ALLOWED_HOSTS;
+  }
+  /** Whether the event protocol is served; langgraph.json can switch it off as well. The name is the hosted platform's. */
+  get servesEventProtocol(): boolean {
+    return this.env.FF_V2_EVENT_STREAMING;
   }
   get webhookAllowCidrs(): string[] {
     return this.env.GANTRY_WEBHOOK_ALLOW_CIDRS;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { ConfigError } from './config';
+import { type AppConfig, ConfigError } from './config';
 
 /** Groups of routes that langgraph.json can switch off, by the tags that their controllers have. */
 const GROUP_TAGS = {
@@ -171,7 +171,7 @@ export class HttpSettings {
   private readonly disabled: ReadonlySet<Group>;
   private readonly disabledTags: ReadonlySet<string>;
 
-  private constructor(section: z.output<typeof httpSchema>, folder: string) {
+  private constructor(section: z.output<typeof httpSchema>, folder: string, switchedOff: Group[]) {
     this.app = section.app ? appOf(section.app, folder) : undefined;
     this.protectsApp = section.enable_custom_route_auth;
     this.cors = corsOf(section.cors ?? undefined);
@@ -180,7 +180,8 @@ export class HttpSettings {
     this.loggedHeaders = new HeaderSelection(section.logging_headers ?? nothing, NEVER_LOGGED);
     this.mountPrefix = section.mount_prefix ?? '';
     this.isMetaDisabled = section.disable_meta;
-    this.disabled = new Set((Object.keys(GROUP_TAGS) as Group[]).filter((group) => section[`disable_${group}`]));
+    const disabled = (Object.keys(GROUP_TAGS) as Group[]).filter((group) => section[`disable_${group}`]);
+    this.disabled = new Set([...disabled, ...switchedOff]);
     this.disabledTags = new Set([...this.disabled].flatMap((group) => GROUP_TAGS[group]));
   }
 
@@ -195,20 +196,21 @@ export class HttpSettings {
   }
 
   /**
-   * Reads the section out of langgraph.json.
+   * Reads the section out of langgraph.json, and what the environment switches off beside it.
    * @throws {ConfigError} with every problem, or when the file of `http.app` is missing
    */
-  static read(path: string): HttpSettings {
+  static read({ graphConfigPath: path, servesEventProtocol }: AppConfig): HttpSettings {
     // That langgraph.json is missing or broken is the graphs' complaint.
-    return HttpSettings.parse(existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : {}, path);
+    const file = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : {};
+    return HttpSettings.parse(file, path, servesEventProtocol ? [] : ['event_streaming']);
   }
 
-  static parse(file: unknown, path: string): HttpSettings {
+  static parse(file: unknown, path: string, switchedOff: Group[] = []): HttpSettings {
     const parsed = fileSchema.safeParse(file);
     if (!parsed.success) {
       throw new ConfigError(parsed.error.issues.map((issue) => `${path}: ${issue.path.join('.')}: ${issue.message}`));
     }
-    const settings = new HttpSettings(parsed.data.http, dirname(path));
+    const settings = new HttpSettings(parsed.data.http, dirname(path), switchedOff);
     if (settings.app && !existsSync(settings.app.file)) {
       throw new ConfigError([`${path}: http.app: there is no file ${settings.app.file}`]);
     }

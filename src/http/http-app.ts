@@ -46,7 +46,7 @@ export async function createHttpApp(
   config: AppConfig,
   logger: Logger,
 ): Promise<NestFastifyApplication> {
-  const settings = HttpSettings.read(config.graphConfigPath);
+  const settings = HttpSettings.read(config);
   const customApp = settings.app && (await CustomApp.start(settings.app, readGraphConfig(config.graphConfigPath).env));
   const rewriteUrl = urlRewriter(settings, customApp);
   const adapter = new FastifyAdapter({
