@@ -1,7 +1,7 @@
 import { CallHandler, ExecutionContext, Injectable, NestInterceptor } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
-import { inScope } from '../database/request-scope';
+import { inScope, type RequestScope } from '../database/request-scope';
 
 /**
  * Everything that a handler does is done in the scope of its request: Postgres shows it the rows of the request's tenant,
@@ -10,9 +10,11 @@ import { inScope } from '../database/request-scope';
 @Injectable()
 export class TenantScopeInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const { tenantId, actor, user } = context.switchToHttp().getRequest<FastifyRequest>();
-    const isAcrossTenants = actor?.kind === 'operator';
-    const scope = { tenantId, isAcrossTenants, actor: actor && JSON.stringify(actor), user };
-    return inScope(scope, () => next.handle());
+    return inScope(scopeOf(context.switchToHttp().getRequest<FastifyRequest>()), () => next.handle());
   }
+}
+
+/** What the guard found out about who asks. */
+export function scopeOf({ tenantId, actor, user }: FastifyRequest): RequestScope {
+  return { tenantId, isAcrossTenants: actor?.kind === 'operator', actor: actor && JSON.stringify(actor), user };
 }

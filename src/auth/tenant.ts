@@ -24,6 +24,9 @@ export const Tenant = createParamDecorator((_: unknown, context: ExecutionContex
   return tenantId;
 });
 
+/** What the guard was asked about, for those who will ask it again. */
+export const AskedContext = createParamDecorator((_: unknown, context: ExecutionContext) => context);
+
 export const ACCESS = Symbol('access');
 /**
  * `public`: no key. `tenant-header`: X-Tenant-Id is required beside the key. `internal`: workers' own key is accepted.

@@ -10,5 +10,6 @@ export function whenAnswered(reply: FastifyReply, then: () => void): void {
 
 /** The status that the client got. */
 export function statusOf({ raw }: FastifyReply): number {
-  return raw.headersSent ? raw.statusCode : CLIENT_GONE;
+  // The answer to a WebSocket's handshake is written by its library.
+  return raw.headersSent || raw.statusCode === 101 ? raw.statusCode : CLIENT_GONE;
 }

@@ -30,6 +30,7 @@ import { OpenStreams } from './open-streams';
 import { serveOpenApi } from './openapi';
 import { isDocsRoute, sendSecurityHeaders } from './security-headers';
 import { urlRewriter } from './url-rewriter';
+import { acceptWebSockets } from './web-sockets';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -68,6 +69,7 @@ export async function createHttpApp(
   fastify.decorate('openStreams', new OpenStreams());
   fastify.decorate('connections', new Connections(fastify.server));
   await fastify.register(rateLimit, RATE_LIMIT_OPTIONS);
+  await acceptWebSockets(fastify, settings.cors, config.bodyLimitBytes);
   await sendSecurityHeaders(fastify);
   if (customApp) fastify.addHook('onClose', () => customApp.close());
   const app = await NestFactory.create<NestFastifyApplication>(rootModule, adapter, {

@@ -1,0 +1,132 @@
+import { EventEmitter } from 'node:events';
+import type { WebSocket } from 'ws';
+import { OpenStreams } from './open-streams';
+import { SocketStream } from './socket-stream';
+
+/** A minute, in beats of five seconds. */
+const BEAT_MS = 5_000;
+const PATIENCE = 12;
+
+class FakeSocket extends EventEmitter {
+  bufferedAmount = 0;
+  pings = 0;
+  isPaused = false;
+  isTerminated = false;
+  readonly unsent: (() => void)[] = [];
+
+  ping(): void {
+    this.pings += 1;
+  }
+  pause(): void {
+    this.isPaused = true;
+  }
+  resume(): void {
+    this.isPaused = false;
+  }
+  send(_message: string, sent: () => void): void {
+    this.unsent.push(sent);
+  }
+  terminate(): void {
+    this.isTerminated = true;
+    this.emit('close');
+  }
+}
+
+describe('a stream on a WebSocket', () => {
+  let socket: FakeSocket;
+  let streams: OpenStreams;
+  let taken: string[];
+  let serve: (() => void) | undefined;
+  let stream: SocketStream;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    socket = new FakeSocket();
+    streams = new OpenStreams();
+    taken = [];
+    stream = new SocketStream(socket as unknown as WebSocket, streams, (message) => {
+      taken.push(message);
+      return new Promise((resolve) => (serve = resolve));
+    });
+  });
+
+  afterEach(() => {
+    socket.emit('close');
+    jest.useRealTimers();
+  });
+
+  const say = (message: string): boolean => socket.emit('message', Buffer.from(message));
+  const beat = (times: number): void => void jest.advanceTimersByTime(times * BEAT_MS);
+  const settle = (): Promise<void> => jest.advanceTimersByTimeAsync(0);
+
+  it('is ended when the client has been silent for a minute, and its streams are free', () => {
+    beat(PATIENCE);
+    expect([socket.pings, socket.isTerminated, stream.signal.aborted, streams.count('events')]).toEqual([
+      PATIENCE,
+      false,
+      false,
+      1,
+    ]);
+    beat(1);
+    expect([socket.isTerminated, stream.signal.aborted, streams.count('events')]).toEqual([true, true, 0]);
+    beat(5);
+    expect(socket.pings).toBe(PATIENCE);
+  });
+
+  it('lives on with every pong, and every message', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      beat(PATIENCE);
+      socket.emit('pong');
+      beat(PATIENCE);
+      say('x');
+      await settle();
+      serve?.();
+      await settle();
+    }
+    expect(socket.isTerminated).toBe(false);
+  });
+
+  it('does not take the time that a message takes for silence, but a client that reads nothing for a dead one', async () => {
+    say('a long one');
+    beat(PATIENCE * 3);
+    expect(socket.isTerminated).toBe(false);
+    serve?.();
+    await settle();
+    say('another');
+    socket.bufferedAmount = 1;
+    beat(PATIENCE + 1);
+    expect(socket.isTerminated).toBe(true);
+  });
+
+  it('takes one message at a time, in their order, and reads no more meanwhile', async () => {
+    for (const message of ['a', 'b', 'c']) say(message);
+    for (const expected of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
+      await settle();
+      expect([taken, socket.isPaused]).toEqual([expected, true]);
+      serve?.();
+    }
+    await settle();
+    expect(socket.isPaused).toBe(false);
+  });
+
+  it('takes nothing of a client that is gone', async () => {
+    say('a');
+    say('b');
+    await settle();
+    socket.emit('close');
+    serve?.();
+    await settle();
+    expect(taken).toEqual(['a']);
+  });
+
+  it('has sent when the last message is written', async () => {
+    let isSent = false;
+    void stream.send(['a', 'b']).then(() => (isSent = true));
+    socket.unsent[0]();
+    await settle();
+    expect(isSent).toBe(false);
+    socket.unsent[1]();
+    await settle();
+    expect(isSent).toBe(true);
+  });
+});

@@ -1,0 +1,72 @@
+import type { WebSocket } from 'ws';
+import type { OpenStream, OpenStreams } from './open-streams';
+import { HEARTBEAT_MS } from './streaming';
+import { GOING_AWAY } from './web-sockets';
+
+/** A minute of silence, with a ping every five seconds: whoever is there has answered one. */
+const SILENT_BEATS = 12;
+
+/**
+ * A WebSocket that takes one message at a time, and no further ones from its connection meanwhile: a client that sends
+ * faster than it is served, or reads no answers, is made to wait.
+ */
+export class SocketStream implements OpenStream {
+  readonly kind = 'events';
+  /** Aborted when the socket is closed, by whomever. */
+  readonly signal: AbortSignal;
+  private readonly gone = new AbortController();
+  private unserved = 0;
+  private served = Promise.resolve();
+  private silentBeats = 0;
+
+  /** @param take is not to reject */
+  constructor(
+    private readonly socket: WebSocket,
+    openStreams: OpenStreams,
+    private readonly take: (message: string) => Promise<void>,
+  ) {
+    this.signal = this.gone.signal;
+    openStreams.add(this);
+    const heartbeat = setInterval(() => this.beat(), HEARTBEAT_MS);
+    socket.on('pong', () => (this.silentBeats = 0));
+    socket.on('message', (message: Buffer) => this.receive(message.toString()));
+    socket.once('close', () => {
+      clearInterval(heartbeat);
+      openStreams.delete(this);
+      this.gone.abort();
+    });
+  }
+
+  /** Resolves when all of them are written to the client's connection, or there is none any more. */
+  async send(messages: string[]): Promise<void> {
+    await Promise.all(messages.map((message) => new Promise<void>((sent) => this.socket.send(message, () => sent()))));
+  }
+
+  close(code: number): void {
+    this.socket.close(code);
+  }
+
+  breakOff(): void {
+    this.close(GOING_AWAY);
+  }
+
+  private receive(message: string): void {
+    this.silentBeats = 0;
+    this.unserved += 1;
+    this.socket.pause();
+    this.served = this.served
+      .then(() => (this.signal.aborted ? undefined : this.take(message)))
+      .then(() => {
+        this.unserved -= 1;
+        if (this.unserved === 0) this.socket.resume();
+      });
+  }
+
+  private beat(): void {
+    // While a message is served nothing is read, not even a pong. What waits to be written waits for the client, though.
+    const isServing = this.unserved > 0 && this.socket.bufferedAmount === 0;
+    this.silentBeats = isServing ? 0 : this.silentBeats + 1;
+    if (this.silentBeats > SILENT_BEATS) this.socket.terminate();
+    else this.socket.ping();
+  }
+}
