@@ -12,13 +12,16 @@ import { parseEnvelope } from './envelope.pipe';
 import {
   type CommandReply,
   type ErrorCode,
+  eventStreamSchema,
   inputRespondSchema,
   type ProtocolCommand,
   runStartSchema,
   stateGetSchema,
   treeSchema,
+  unsubscribeSchema,
 } from './event-protocol.schemas';
 import { type AgentTree, RunTranslator } from './run-translator';
+import type { ThreadSubscriptions } from './thread-subscriptions';
 
 /** What the channels are made of. */
 const STREAM_MODES = ['values', 'updates', 'messages-tuple', 'tools', 'custom', 'tasks'];
@@ -31,6 +34,8 @@ export interface CommandContext {
   threadId: string;
   idempotency?: IdempotencyRequest | undefined;
   headers: Record<string, string>;
+  /** Of a WebSocket: by HTTP each stream is a subscription. */
+  subscriptions?: ThreadSubscriptions;
 }
 
 type Result = Pick<Extract<CommandReply, { type: 'success' }>, 'result' | 'meta'>;
@@ -55,6 +60,8 @@ export class CommandsService {
     'input.respond': (context, params) => this.respond(context, params),
     'state.get': (context, params) => this.state(context, params),
     'agent.getTree': (context, params) => this.tree(context, params),
+    'subscription.subscribe': (context, params) => this.subscribe(context, params),
+    'subscription.unsubscribe': (context, params) => this.unsubscribe(context, params),
   };
 
   constructor(
@@ -72,7 +79,7 @@ export class CommandsService {
       if (error instanceof CommandRefused) return { type: 'error', id, error: error.code, message: error.message };
       // Whose thread it isn't is told as everywhere: it is not there.
       if (error instanceof ApiError && error.status < 500 && error.code !== 'thread_not_found') {
-        return { type: 'error', id, error: codeOf(error), message: error.detail };
+        return refusalOf(id, error);
       }
       throw error;
     }
@@ -155,6 +162,23 @@ export class CommandsService {
     return { result: { tree }, meta: { thread_id: threadId } };
   }
 
+  private async subscribe(context: CommandContext, params: Record<string, unknown>): Promise<Result> {
+    const { since, ...filter } = parseEnvelope(eventStreamSchema, params);
+    const { tenantId, threadId } = context;
+    const subscriptions = subscriptionsOf(context);
+    await this.threads.get(tenantId, threadId);
+    if (subscriptions.isFull) throw new CommandRefused('not_supported', 'There are too many subscriptions');
+    return { result: { subscription_id: subscriptions.add(filter, since) }, meta: { thread_id: threadId } };
+  }
+
+  private async unsubscribe(context: CommandContext, params: Record<string, unknown>): Promise<Result> {
+    const { subscription_id: id } = parseEnvelope(unsubscribeSchema, params);
+    if (!subscriptionsOf(context).delete(id)) {
+      throw new CommandRefused('no_such_subscription', `There is no subscription ${id}`);
+    }
+    return Promise.resolve({ result: {}, meta: { thread_id: context.threadId } });
+  }
+
   private async treeOf({ runId, graphId }: RunEntity): Promise<AgentTree> {
     const translator = new RunTranslator(graphId);
     for (let after = -1; ;) {
@@ -164,6 +188,16 @@ export class CommandsService {
       after = events.at(-1)!.seq;
     }
   }
+}
+
+function subscriptionsOf({ subscriptions }: CommandContext): ThreadSubscriptions {
+  if (subscriptions) return subscriptions;
+  throw new CommandRefused('not_supported', 'Subscriptions are for WebSockets: POST …/stream/events is one by itself');
+}
+
+/** What is told of an error of the API. */
+export function refusalOf(id: number | null, error: ApiError): CommandReply {
+  return { type: 'error', id, error: codeOf(error), message: error.detail };
 }
 
 /** Ids of what the thread waits for; none while a run is on it. */
@@ -176,6 +210,6 @@ function questionsOf({ status, interrupts }: ThreadEntity): string[] {
 }
 
 function codeOf({ status, code }: ApiError): ErrorCode {
-  if (status === 401 || status === 403) return 'permission_denied';
+  if (status === 401 || status === 403 || status === 429) return 'permission_denied';
   return code === 'run_not_found' ? 'no_such_run' : 'invalid_argument';
 }

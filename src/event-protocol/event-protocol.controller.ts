@@ -1,9 +1,10 @@
-import { Body, Controller, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
+import { Body, Controller, ExecutionContext, Get, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
+import { AskedContext, CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { EVENT_STREAM } from '../http/openapi';
+import { WebSocketRoute } from '../http/web-sockets';
 import { Idempotency, type IdempotencyRequest } from '../runs/idempotency';
 import { ConfigurableHeaders } from '../runs/run-headers';
 import { CommandsService } from './commands.service';
@@ -18,6 +19,7 @@ import {
   threadParam,
 } from './event-protocol.schemas';
 import { ThreadEventsService } from './thread-events.service';
+import { ThreadSocketsService } from './thread-sockets.service';
 
 type ThreadParam = z.infer<typeof threadParam>;
 
@@ -29,6 +31,7 @@ export class EventProtocolController {
   constructor(
     private readonly commands: CommandsService,
     private readonly events: ThreadEventsService,
+    private readonly sockets: ThreadSocketsService,
   ) {}
 
   /** `run.start`, `input.respond`, `state.get`, `agent.getTree`. What can't be done is said in the answer, with status 200. */
@@ -66,5 +69,25 @@ export class EventProtocolController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     return this.events.stream(tenantId, threadId, request, reply, lastEventId);
+  }
+
+  /**
+   * A WebSocket for both: commands as above, with `subscription.subscribe`, whose `params` are the body of the stream, and
+   * `subscription.unsubscribe`. Replies and events are messages of JSON.
+   */
+  @Get('stream/events')
+  @WebSocketRoute()
+  @ApiOperation({ summary: 'Open a WebSocket for the commands and events of a thread' })
+  @ApiResponse({ status: 101, description: 'The protocol is switched to that of WebSockets (RFC 6455)' })
+  @ApiResponse({ status: 403, description: 'The page that asks is of an origin that http.cors does not name' })
+  @ApiResponse({ status: 426, description: 'The request is no handshake of a WebSocket' })
+  open(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadParam }) { thread_id: threadId }: ThreadParam,
+    @ConfigurableHeaders() headers: Record<string, string>,
+    @AskedContext() context: ExecutionContext,
+    @Res() reply: FastifyReply,
+  ): void {
+    this.sockets.accept(context, reply, { tenantId, threadId, headers });
   }
 }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module';
 import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { HttpModule } from '../http/http.module';
 import { RunsModule } from '../runs/runs.module';
@@ -7,10 +8,11 @@ import { ThreadsModule } from '../threads/threads.module';
 import { CommandsService } from './commands.service';
 import { EventProtocolController } from './event-protocol.controller';
 import { ThreadEventsService } from './thread-events.service';
+import { ThreadSocketsService } from './thread-sockets.service';
 
 @Module({
-  imports: [CustomAuthModule, HttpModule, RunsModule, ThreadsModule, EventReadingModule],
+  imports: [AuthModule, CustomAuthModule, HttpModule, RunsModule, ThreadsModule, EventReadingModule],
   controllers: [EventProtocolController],
-  providers: [CommandsService, ThreadEventsService],
+  providers: [CommandsService, ThreadEventsService, ThreadSocketsService],
 })
 export class EventProtocolModule {}

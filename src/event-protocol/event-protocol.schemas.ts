@@ -64,10 +64,13 @@ export const stateGetSchema = z.object({
 
 export const treeSchema = z.object({ run_id: z.guid('must be a UUID').optional() });
 
+export const unsubscribeSchema = z.object({ subscription_id: z.string() });
+
 export type ErrorCode =
   | 'invalid_argument'
   | 'unknown_command'
   | 'no_such_run'
+  | 'no_such_subscription'
   | 'no_such_interrupt'
   | 'permission_denied'
   | 'not_supported'

@@ -6,7 +6,7 @@ import { RunsService } from '../runs/runs.service';
 import { ThreadLog } from '../runs/thread-log';
 import { ThreadsService } from '../threads/threads.service';
 import type { EventStreamRequest } from './event-protocol.schemas';
-import { type EventFilter, isWanted, type ProtocolEvent, toEnvelope } from './protocol-event';
+import { isWanted, type ProtocolEvent, toEnvelope } from './protocol-event';
 import { RunTranslator } from './run-translator';
 
 /**
@@ -41,28 +41,42 @@ export class ThreadEventsService {
   ): Promise<void> {
     await this.threads.get(tenantId, threadId);
     const seen = since ?? (lastEventId && /^\d{1,16}$/.test(lastEventId) ? Number(lastEventId) : undefined);
-    await sendEvents(reply, (signal) => this.frames(tenantId, threadId, filter, signal, seen));
+    const position = await this.positionBehind(tenantId, threadId, seen);
+    const isNews = (event: NumberedEvent): boolean => event.seq > (seen ?? -1) && isWanted(filter, event);
+    await sendEvents(reply, (signal) => this.frames(tenantId, threadId, position, isNews, signal));
   }
 
-  private async *frames(...of: Parameters<ThreadEventsService['follow']>): AsyncGenerator<string> {
-    for await (const events of this.follow(...of)) {
-      yield events.map((event) => sseFrame(event.method, toEnvelope(event, event.seq), event.seq)).join('');
+  private async *frames(
+    tenantId: TenantId,
+    threadId: string,
+    position: number,
+    isNews: (event: NumberedEvent) => boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<string> {
+    for await (const events of this.follow(tenantId, threadId, position, signal)) {
+      const news = events.filter(isNews);
+      if (news.length === 0) continue;
+      yield news.map((event) => sseFrame(event.method, toEnvelope(event, event.seq), event.seq)).join('');
     }
   }
 
-  /** @param since number of the event behind which to begin; without it, what a client may have missed for a moment */
+  /**
+   * Where to begin the reading of what is behind a number: at the run that the number is of.
+   * @param seen undefined: at what a client may have missed for a moment
+   */
+  positionBehind(tenantId: TenantId, threadId: string, seen: number | undefined): Promise<number> {
+    return seen === undefined
+      ? this.runs.recentPosition(tenantId, threadId, AWAY_SECONDS)
+      : this.runs.positionOf(tenantId, threadId, seen);
+  }
+
+  /** All events from the start of the run at `position`, and those that come. Ends when the thread is gone. */
   async *follow(
     tenantId: TenantId,
     threadId: string,
-    filter: EventFilter,
+    position: number,
     signal: AbortSignal,
-    since?: number,
   ): AsyncGenerator<NumberedEvent[]> {
-    const position =
-      since === undefined
-        ? await this.runs.recentPosition(tenantId, threadId, AWAY_SECONDS)
-        : await this.runs.positionOf(tenantId, threadId, since);
-    const after = since ?? -1;
     let runId: string | undefined;
     let translator!: RunTranslator;
     let seq = 0;
@@ -73,14 +87,11 @@ export class ThreadEventsService {
         translator = new RunTranslator(news.run.graphId);
         seq = news.run.position;
       }
-      const wanted: NumberedEvent[] = [];
+      const events: NumberedEvent[] = [];
       for (const event of news.events) {
-        for (const told of translator.translate(event)) {
-          seq += 1;
-          if (seq > after && isWanted(filter, told)) wanted.push({ ...told, seq });
-        }
+        for (const told of translator.translate(event)) events.push({ ...told, seq: (seq += 1) });
       }
-      if (wanted.length > 0) yield wanted;
+      if (events.length > 0) yield events;
     }
   }
 }

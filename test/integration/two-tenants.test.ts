@@ -130,6 +130,8 @@ const CASES: Record<string, Case | Case[]> = {
   'GET /threads/{thread_id}/history': hidden(),
   'POST /threads/{thread_id}/history': hidden(body({})),
   'GET /threads/{thread_id}/stream': hidden(),
+  // A WebSocket: thread-sockets.test.ts.
+  'GET /threads/{thread_id}/stream/events': open(),
   'POST /threads/{thread_id}/stream/events': hidden(body({ channels: ['values', 'lifecycle'] })),
   'POST /threads/{thread_id}/commands': [
     hidden(body({ id: 1, method: 'state.get' })),

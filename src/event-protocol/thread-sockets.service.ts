@@ -1,0 +1,109 @@
+import { ExecutionContext, Injectable, Logger } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { WebSocket } from 'ws';
+import { AuthGuard } from '../auth/auth.guard';
+import type { TenantId } from '../auth/tenant';
+import { scopeOf } from '../auth/tenant-scope.interceptor';
+import { inScope } from '../database/request-scope';
+import { ApiError } from '../http/api-error';
+import { SocketStream } from '../http/socket-stream';
+import { acceptWebSocket } from '../http/web-sockets';
+import { CommandsService, refusalOf } from './commands.service';
+import { parseEnvelope } from './envelope.pipe';
+import { type CommandReply, protocolCommandSchema } from './event-protocol.schemas';
+import { toEnvelope } from './protocol-event';
+import { ThreadEventsService } from './thread-events.service';
+import { ThreadSubscriptions } from './thread-subscriptions';
+
+/** Of RFC 6455: the server can't do what it is there for. Clients come back. */
+const INTERNAL_ERROR = 1011;
+
+/** What a handshake brought. */
+export interface ThreadSocket {
+  tenantId: TenantId;
+  threadId: string;
+  headers: Record<string, string>;
+}
+
+/**
+ * The event protocol on a WebSocket: commands as by HTTP, and between their replies the events of what was subscribed to. The
+ * thread need not be there when the socket is opened: `run.start` makes it.
+ */
+@Injectable()
+export class ThreadSocketsService {
+  private readonly logger = new Logger('Http');
+
+  constructor(
+    private readonly guard: AuthGuard,
+    private readonly commands: CommandsService,
+    private readonly events: ThreadEventsService,
+  ) {}
+
+  /** @throws {ApiError} 426 when the request is no handshake */
+  accept(context: ExecutionContext, reply: FastifyReply, wanted: ThreadSocket): void {
+    acceptWebSocket(reply, (socket) => this.serve(context, reply, wanted, socket));
+  }
+
+  private serve(context: ExecutionContext, reply: FastifyReply, wanted: ThreadSocket, socket: WebSocket): void {
+    const { request } = reply;
+    const stream = new SocketStream(socket, reply.server.openStreams, async (message) => {
+      const answer = await this.answer(context, request, message, { ...wanted, subscriptions });
+      const sent = stream.send([JSON.stringify(answer)]);
+      // Behind the reply, and until there are no subscriptions: only a failure is of interest here.
+      inScope(scopeOf(request), () => subscriptions.begin()).catch((error: unknown) => {
+        this.log(request, error);
+        stream.close(INTERNAL_ERROR);
+      });
+      await sent;
+    });
+    const subscriptions = new ThreadSubscriptions(
+      this.events,
+      wanted.tenantId,
+      wanted.threadId,
+      (events) => stream.send(events.map((event) => toEnvelope(event, event.seq))),
+      stream.signal,
+    );
+  }
+
+  /** As a request of its own would be answered: who asks is found out again, and counted. */
+  private async answer(
+    context: ExecutionContext,
+    request: FastifyRequest,
+    message: string,
+    wanted: ThreadSocket & { subscriptions: ThreadSubscriptions },
+  ): Promise<CommandReply> {
+    let id: number | null = null;
+    try {
+      const value = parseJson(request, message);
+      id = idOf(value);
+      await this.guard.canActivate(context);
+      const command = parseEnvelope(protocolCommandSchema, value);
+      return await inScope(scopeOf(request), () => this.commands.handle(wanted, command));
+    } catch (error) {
+      if (error instanceof ApiError && error.status < 500) return refusalOf(id, error);
+      this.log(request, error);
+      return { type: 'error', id, error: 'unknown_error', message: 'Internal Server Error' };
+    }
+  }
+
+  private log(request: FastifyRequest, error: unknown): void {
+    this.logger.error({ err: error, request_id: request.id, route: request.routeOptions.url }, 'Unexpected error');
+  }
+}
+
+/** @throws {ApiError} 400 */
+function parseJson({ server }: FastifyRequest, text: string): unknown {
+  let parsed: unknown;
+  // As bodies are read, names that would reach a prototype included; it calls back at once.
+  void server.getDefaultJsonParser('error', 'error')({} as FastifyRequest, text, (error, value) => {
+    if (error) throw new ApiError(400, 'invalid_json', `Invalid JSON: ${error.message}`);
+    parsed = value;
+  });
+  return parsed;
+}
+
+/** So that a client can tell which of its commands is malformed. */
+function idOf(value: unknown): number | null {
+  const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : undefined;
+  return Number.isInteger(id) ? (id as number) : null;
+}

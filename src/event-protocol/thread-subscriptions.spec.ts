@@ -1,0 +1,172 @@
+import type { TenantId } from '../auth/tenant';
+import type { NumberedEvent, ThreadEventsService } from './thread-events.service';
+import { ThreadSubscriptions } from './thread-subscriptions';
+
+const event = (seq: number): NumberedEvent => ({
+  seq,
+  method: seq % 2 ? 'values' : 'updates',
+  namespace: [],
+  data: '{}',
+});
+
+/** A thread of which everything is there, in batches of one. */
+class Log {
+  pulled = 0;
+  reads: number[] = [];
+  isGone = false;
+  count = 6;
+  private wake: () => void = () => undefined;
+
+  positionBehind(_tenant: TenantId, _thread: string, seen = 0): Promise<number> {
+    return Promise.resolve(seen);
+  }
+
+  async *follow(_tenant: TenantId, _thread: string, position: number, signal: AbortSignal) {
+    this.reads.push(position);
+    signal.addEventListener('abort', () => this.wake());
+    for (let seq = position + 1; !signal.aborted; seq += 1) {
+      while (seq > this.count && !signal.aborted) {
+        if (this.isGone) return;
+        await new Promise<void>((resolve) => (this.wake = resolve));
+      }
+      if (signal.aborted) return;
+      this.pulled += 1;
+      yield [event(seq)];
+    }
+  }
+
+  /** For readers that wait. */
+  grow(to: number): void {
+    this.count = to;
+    this.wake();
+  }
+
+  end(): void {
+    this.isGone = true;
+    this.wake();
+  }
+}
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('the subscriptions of a WebSocket', () => {
+  let log: Log;
+  let gone: AbortController;
+  let told: number[];
+  let subscriptions: ThreadSubscriptions;
+  /** Set: the client doesn't read. */
+  let stalled: Promise<void> | undefined;
+
+  beforeEach(() => {
+    log = new Log();
+    gone = new AbortController();
+    told = [];
+    stalled = undefined;
+    subscriptions = new ThreadSubscriptions(
+      log as unknown as ThreadEventsService,
+      'tenant' as TenantId,
+      'thread',
+      async (events) => {
+        told.push(...events.map(({ seq }) => seq));
+        await stalled;
+      },
+      gone.signal,
+    );
+  });
+
+  afterEach(() => gone.abort());
+
+  const subscribe = (channels: string[], since?: number): string => {
+    const id = subscriptions.add({ channels }, since);
+    void subscriptions.begin();
+    return id;
+  };
+
+  it('tell nothing before they begin', async () => {
+    subscriptions.add({ channels: ['values'] }, undefined);
+    await settle();
+    expect([told, log.reads]).toEqual([[], []]);
+    void subscriptions.begin();
+    await settle();
+    expect(told).toEqual([1, 3, 5]);
+  });
+
+  it('are read together, and a newcomer gets what it missed while the others get nothing twice', async () => {
+    subscribe(['values']);
+    await settle();
+    subscribe(['values', 'updates'], 3);
+    await settle();
+    expect(told).toEqual([1, 3, 5, 4, 5, 6]);
+    log.grow(8);
+    await settle();
+    expect(told.slice(6)).toEqual([7, 8]);
+    expect(log.reads).toEqual([0, 3]);
+  });
+
+  it('read no further than the client does', async () => {
+    let resume!: () => void;
+    stalled = new Promise((resolve) => (resume = resolve));
+    subscribe(['values', 'updates']);
+    await settle();
+    expect([told, log.pulled]).toEqual([[1], 1]);
+    stalled = undefined;
+    resume();
+    await settle();
+    expect(told).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('lose nothing when another one comes while the client does not read', async () => {
+    let resume!: () => void;
+    stalled = new Promise((resolve) => (resume = resolve));
+    subscribe(['values', 'updates']);
+    await settle();
+    subscribe(['updates'], 5);
+    stalled = undefined;
+    resume();
+    await settle();
+    expect(told).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('end one by one, and the reading with the last one', async () => {
+    const first = subscribe(['values']);
+    await settle();
+    const second = subscriptions.add({ channels: ['updates'] }, 6);
+    const reading = subscriptions.begin();
+    await reading;
+    await settle();
+    expect([subscriptions.delete(first), subscriptions.delete(first)]).toEqual([true, false]);
+    log.grow(8);
+    await settle();
+    expect(told).toEqual([1, 3, 5, 8]);
+    subscriptions.delete(second);
+    await settle();
+    log.grow(10);
+    await settle();
+    expect([told, log.pulled]).toEqual([[1, 3, 5, 8], 6 + 2]);
+  });
+
+  it('end with the socket, and with the thread', async () => {
+    subscriptions.add({ channels: ['values'] }, undefined);
+    const reading = subscriptions.begin();
+    await settle();
+    gone.abort();
+    await reading;
+    log.grow(8);
+    await settle();
+    expect(told).toEqual([1, 3, 5]);
+
+    const other = new ThreadSubscriptions(
+      log as unknown as ThreadEventsService,
+      'tenant' as TenantId,
+      'thread',
+      () => Promise.resolve(),
+      new AbortController().signal,
+    );
+    const id = other.add({ channels: ['values'] }, undefined);
+    const ended = other.begin();
+    await settle();
+    log.end();
+    await ended;
+    expect(other.delete(id)).toBe(false);
+  });
+});

@@ -1,0 +1,99 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { TenantId } from '../auth/tenant';
+import { type EventFilter, isWanted } from './protocol-event';
+import type { NumberedEvent, ThreadEventsService } from './thread-events.service';
+
+/** Clients have one for each thing that they show. */
+const MAX_SUBSCRIPTIONS = 100;
+
+interface Subscription {
+  filter: EventFilter;
+  /** Its events up to this number were told; undefined: none yet. */
+  toldThrough: number | undefined;
+}
+
+/**
+ * The subscriptions of one WebSocket. A client takes each event for all of its subscriptions and counts on their order, so
+ * the thread is read once for all of them, and each event goes out once. Another subscription makes the reading begin anew,
+ * as far back as the newcomer wants: it gets what it has missed before anything goes on, and the others get nothing twice.
+ */
+export class ThreadSubscriptions {
+  private readonly subscriptions = new Map<string, Subscription>();
+  private newcomers: [id: string, subscription: Subscription][] = [];
+  private round = new AbortController();
+  private isReading = false;
+
+  /** @param tell resolves when the client can take more */
+  constructor(
+    private readonly events: ThreadEventsService,
+    private readonly tenantId: TenantId,
+    private readonly threadId: string,
+    private readonly tell: (events: NumberedEvent[]) => Promise<void>,
+    /** Aborted when the socket is closed. */
+    private readonly signal: AbortSignal,
+  ) {
+    signal.addEventListener('abort', () => this.round.abort());
+  }
+
+  get isFull(): boolean {
+    return this.subscriptions.size + this.newcomers.length >= MAX_SUBSCRIPTIONS;
+  }
+
+  /**
+   * Nothing is told before `begin`: the client is to know the id first.
+   * @returns its id
+   */
+  add(filter: EventFilter, since: number | undefined): string {
+    const id = uuidv7();
+    this.newcomers.push([id, { filter, toldThrough: since }]);
+    return id;
+  }
+
+  delete(id: string): boolean {
+    const isKnown = this.subscriptions.delete(id);
+    if (this.subscriptions.size === 0) this.round.abort();
+    return isKnown;
+  }
+
+  /** Lets newcomers in. Resolves at once, or when the reading that this began has ended: with the last subscription. */
+  async begin(): Promise<void> {
+    if (this.newcomers.length === 0) return;
+    for (const [id, subscription] of this.newcomers) this.subscriptions.set(id, subscription);
+    this.newcomers = [];
+    this.round.abort();
+    if (this.isReading) return;
+    this.isReading = true;
+    try {
+      while (this.subscriptions.size > 0 && !this.signal.aborted) await this.read();
+    } finally {
+      this.isReading = false;
+    }
+  }
+
+  private async read(): Promise<void> {
+    const { signal } = (this.round = new AbortController());
+    const members = [...this.subscriptions];
+    const seen = new Set(members.map(([, { toldThrough }]) => toldThrough));
+    const positions = await Promise.all(
+      [...seen].map((each) => this.events.positionBehind(this.tenantId, this.threadId, each)),
+    );
+    for await (const events of this.events.follow(this.tenantId, this.threadId, Math.min(...positions), signal)) {
+      const news = events.filter((event) => this.isNews(members, event));
+      if (news.length > 0) await this.tell(news);
+      if (signal.aborted) return;
+    }
+    // The thread is gone.
+    if (!signal.aborted) this.subscriptions.clear();
+  }
+
+  /** Whether somebody has yet to be told. All of them are asked: each is told up to here now. */
+  private isNews(members: [id: string, subscription: Subscription][], event: NumberedEvent): boolean {
+    let isNews = false;
+    for (const [id, subscription] of members) {
+      if (event.seq <= (subscription.toldThrough ?? -1)) continue;
+      subscription.toldThrough = event.seq;
+      if (this.subscriptions.has(id) && isWanted(subscription.filter, event)) isNews = true;
+    }
+    return isNews;
+  }
+}

@@ -1,0 +1,426 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Client } from '@langchain/langgraph-sdk';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import WebSocket from 'ws';
+import { ApiKeysService } from '../../src/auth/api-keys.service';
+import type { TenantId } from '../../src/auth/tenant';
+import { OpenStreams } from '../../src/http/open-streams';
+import { SecretBox } from '../../src/crypto/secret-box';
+import { RunHeaders } from '../../src/runs/run-headers';
+import { EventReader } from '../../src/streams/event-reader';
+import { startTestApi, type TestApi } from '../support/api';
+import { TEST_GRAPHS } from '../support/gantry';
+import { temporaryConfig } from '../support/langgraph-json';
+import { refusalOf, socketUrl, ThreadSocket } from '../support/thread-socket';
+import { waitFor } from '../support/wait-for';
+
+const KEYS = { a: 'key-of-tenant-a-0123456789', b: 'key-of-tenant-b-0123456789' };
+const LATER = { assistant_id: 'three', input: {}, config: {}, metadata: { marker: 'by socket' } };
+
+/** An api of a test's own. */
+async function withApi(
+  { env = {}, http }: { env?: Record<string, string>; http?: object },
+  work: (api: TestApi) => Promise<void>,
+): Promise<void> {
+  const config = temporaryConfig(http ? { http } : {});
+  const api = await startTestApi({ GANTRY_CONFIG: config.path, ...env });
+  try {
+    await work(api);
+  } finally {
+    await api.close();
+    config.remove();
+  }
+}
+
+const clientOf = ({ url }: TestApi, apiKey: string | null = null): Client =>
+  new Client({ apiUrl: url, apiKey, callerOptions: { maxRetries: 0 } });
+
+const createThread = async (api: TestApi, key?: string): Promise<string> =>
+  (await clientOf(api, key).threads.create()).thread_id;
+
+const socketsOf = ({ app }: TestApi): number => {
+  const { openStreams } = app.getHttpAdapter().getInstance() as unknown as { openStreams: OpenStreams };
+  return openStreams.count('events');
+};
+
+/** Who reads the log of a thread. */
+const readersOf = ({ app }: TestApi): number =>
+  (app.get(EventReader, { strict: false }) as unknown as { watchers: Set<unknown> }).watchers.size;
+
+/** What the graph of a run would get of the request's headers. */
+async function cookieOf({ app, config }: TestApi, runId: string): Promise<string | undefined> {
+  const [{ kwargs }]: [{ kwargs: { sealed_headers?: string } }] = await app
+    .get<DataSource>(getDataSourceToken())
+    .query('SELECT kwargs FROM runs WHERE run_id = $1', [runId]);
+  const headers = new RunHeaders(app.get(SecretBox, { strict: false }));
+  return headers.open(config.defaultTenantId, runId, kwargs.sealed_headers).cookie;
+}
+
+describe('the WebSocket of a thread', () => {
+  let api: TestApi;
+  let thread: string;
+  let url: string;
+
+  beforeAll(async () => {
+    api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS, GANTRY_BODY_LIMIT_BYTES: '100000' });
+    thread = await createThread(api);
+    url = socketUrl(api.url, thread);
+  });
+
+  afterAll(() => api?.close());
+
+  it('answers what is no command as HTTP does, and goes on', async () => {
+    const socket = await ThreadSocket.open(url);
+    const malformed: [message: string | Buffer, id: number | null][] = [
+      ['{', null],
+      ['', null],
+      ['[]', null],
+      ['null', null],
+      ['{"id":1,"method":"run.start","params":{"__proto__":{"x":1}}}', null],
+      ['{"method":"state.get"}', null],
+      ['{"id":-1,"method":"state.get"}', -1],
+      ['{"id":7,"method":5}', 7],
+      ['{"id":8,"method":"state.get","params":[]}', 8],
+      [Buffer.from([0, 1, 2]), null],
+    ];
+    for (const [message, id] of malformed) {
+      const reply = await socket.say(message, id);
+      expect([message, reply]).toEqual([
+        message,
+        { type: 'error', id, error: 'invalid_argument', message: expect.any(String) },
+      ]);
+    }
+    expect(await socket.command('dance')).toMatchObject({ type: 'error', error: 'unknown_command' });
+    expect(await socket.command('state.get', { namespace: 5 })).toMatchObject({ error: 'invalid_argument' });
+    expect(await socket.command('agent.getTree')).toMatchObject({ error: 'no_such_run' });
+    expect(await socket.command('subscription.subscribe', {})).toMatchObject({ error: 'invalid_argument' });
+    expect(await socket.command('subscription.subscribe', { channels: ['nothing'] })).toMatchObject({
+      error: 'invalid_argument',
+      message: expect.stringContaining('channels'),
+    });
+    expect(await socket.command('subscription.unsubscribe', { subscription_id: 'none' })).toMatchObject({
+      error: 'no_such_subscription',
+    });
+    expect(await socket.say(Buffer.from('{"id":900,"method":"state.get"}'), 900)).toMatchObject({
+      type: 'success',
+      result: { values: expect.any(Object) },
+    });
+    await socket.close();
+  });
+
+  it('answers commands in their order, and runs of them are those of HTTP', async () => {
+    const socket = await ThreadSocket.open(url);
+    const replies = await Promise.all([
+      socket.command('run.start', LATER),
+      socket.command('state.get'),
+      socket.command('agent.getTree'),
+    ]);
+    expect(socket.received).toEqual(replies);
+    const [{ result }] = replies;
+    const run = await clientOf(api).runs.get(thread, String(result?.run_id));
+    expect(run).toMatchObject({ status: 'pending', metadata: { marker: 'by socket' } });
+    await socket.close();
+  });
+
+  it('is opened for a thread that is not there yet, and tells nothing of it before', async () => {
+    const fresh = uuidv7();
+    const socket = await ThreadSocket.open(socketUrl(api.url, fresh));
+    expect(await socket.command('subscription.subscribe', { channels: ['values'] })).toMatchObject({ type: 'error' });
+    expect(await socket.command('state.get')).toMatchObject({ type: 'error', message: expect.stringContaining('not') });
+    expect(await socket.command('run.start', LATER)).toMatchObject({ type: 'success' });
+    expect(await socket.subscribe({ channels: ['values'] })).not.toBe('');
+    await socket.close();
+  });
+
+  it('refuses by HTTP what only a socket can do', async () => {
+    const response = await fetch(`${api.url}/threads/${thread}/commands`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ id: 1, method: 'subscription.subscribe', params: { channels: ['values'] } }),
+    });
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { type: 'error', id: 1, error: 'not_supported', message: expect.any(String) },
+    ]);
+  });
+
+  it('ends with a message that is larger than a body may be', async () => {
+    const { socket } = await ThreadSocket.open(url);
+    socket.send(' '.repeat(100_001));
+    const [code] = (await once(socket, 'close')) as [number];
+    expect(code).toBe(1009);
+    const other = await ThreadSocket.open(url);
+    expect((await other.say(`{"id":1,"method":"state.get"}${' '.repeat(99_971)}`, 1)).type).toBe('success');
+    await other.close();
+  });
+
+  it('has a bound of subscriptions', async () => {
+    const socket = await ThreadSocket.open(url);
+    for (let count = 0; count < 100; count += 1) await socket.subscribe({ channels: ['values'] });
+    expect(await socket.command('subscription.subscribe', { channels: ['values'] })).toMatchObject({
+      error: 'not_supported',
+    });
+    await socket.close();
+  });
+
+  it('reads the thread once for all subscriptions, and no more when the last one or the client is gone', async () => {
+    await waitFor('the others to be gone', () => socketsOf(api) === 0 && readersOf(api) === 0);
+    const socket = await ThreadSocket.open(url);
+    const ids = [await socket.subscribe({ channels: ['values'] }), await socket.subscribe({ channels: ['updates'] })];
+    await waitFor('one reader', () => readersOf(api) === 1);
+    for (const id of ids) {
+      expect(await socket.command('subscription.unsubscribe', { subscription_id: id })).toMatchObject({ result: {} });
+    }
+    await waitFor('no reader', () => readersOf(api) === 0);
+    expect([socketsOf(api), socket.isOpen]).toEqual([1, true]);
+
+    await socket.subscribe({ channels: ['values'] });
+    await waitFor('a reader', () => readersOf(api) === 1);
+    // No goodbye: the process of the client was killed.
+    socket.socket.terminate();
+    await waitFor('nobody', () => socketsOf(api) === 0 && readersOf(api) === 0);
+  });
+
+  it('is counted by the metrics, as what it is', async () => {
+    const socket = await ThreadSocket.open(url);
+    const metrics = async (): Promise<string> => (await fetch(`${api.url}/metrics`)).text();
+    expect(await metrics()).toMatch(/gantry_stream_subscribers\{kind="events"\} 1\n/);
+    await socket.close();
+    await waitFor('the count', async () =>
+      (await metrics()).includes(
+        'gantry_http_requests_total{method="GET",route="/threads/:thread_id/stream/events",status="101"}',
+      ),
+    );
+  });
+
+  it('is no other address, and this one nothing else', async () => {
+    const plain = await fetch(url.replace('ws', 'http'));
+    expect([plain.status, plain.headers.get('upgrade')]).toEqual([426, 'websocket']);
+    const root = api.url.replace('http', 'ws');
+    expect((await refusalOf(`${root}/threads/${thread}`)).status).toBe(400);
+    expect((await refusalOf(`${root}/no/such/path`)).status).toBe(404);
+    expect((await refusalOf(`${root}/threads/search`)).status).toBe(400);
+    expect((await refusalOf(`${root}/threads/${thread}/commands`)).status).toBe(405);
+    expect((await refusalOf(socketUrl(api.url, 'no-uuid'))).status).toBe(422);
+  });
+
+  it('leaves alone clients that offer another protocol beside their request', async () => {
+    const { port, hostname } = new URL(api.url);
+    const socket = connect(Number(port), hostname);
+    const body = JSON.stringify({ id: 1, method: 'state.get' });
+    const request = (path: string): string =>
+      [
+        `POST ${path} HTTP/1.1`,
+        `Host: ${hostname}`,
+        'Connection: Upgrade, HTTP2-Settings',
+        'Upgrade: h2c',
+        'HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA',
+        'Content-Type: application/json',
+        `Content-Length: ${body.length}`,
+        '',
+        '',
+      ].join('\r\n');
+    let text = '';
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    // The second one with its body in another packet, on the connection of the first.
+    socket.write(request(`/threads/${thread}/commands`) + body);
+    await waitFor('the first answer', () => text.endsWith('}'));
+    socket.write(request(`/threads/${thread}/commands`));
+    socket.write(body);
+    await waitFor('the second answer', () => text.split('HTTP/1.1 200 OK').length === 3 && text.endsWith('}'));
+    expect(text.split('"type":"success"')).toHaveLength(3);
+    socket.destroy();
+  });
+
+  it('says when the server goes, and does not wait for those who do not answer', async () => {
+    const own = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS });
+    const [polite, silent] = await Promise.all(
+      [0, 1].map(() => ThreadSocket.open(socketUrl(own.url, '0198aaaa-0000-7000-8000-000000000000'))),
+    );
+    const closed = once(polite.socket, 'close');
+    silent.socket.pause();
+    await own.close();
+    expect((await closed)[0]).toBe(1001);
+    silent.socket.terminate();
+  });
+});
+
+describe('who may open it', () => {
+  let api: TestApi;
+  let thread: string;
+  let url: string;
+
+  beforeAll(async () => {
+    api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS, GANTRY_AUTH: 'on' });
+    const database = api.app.get<DataSource>(getDataSourceToken());
+    const keys = api.app.get(ApiKeysService, { strict: false });
+    for (const name of ['a', 'b'] as const) {
+      const tenantId = uuidv7() as TenantId;
+      await database.query('INSERT INTO tenants (tenant_id, name) VALUES ($1, $2)', [tenantId, name]);
+      await keys.register(tenantId, name, KEYS[name]);
+    }
+    thread = await createThread(api, KEYS.a);
+    url = socketUrl(api.url, thread);
+  });
+
+  afterAll(() => api?.close());
+
+  const as = (key: string, more: Record<string, string> = {}) => ({ headers: { 'x-api-key': key, ...more } });
+
+  it('is decided before the upgrade, in the words of HTTP', async () => {
+    const missing = await refusalOf(url);
+    expect([missing.status, JSON.parse(missing.text)]).toEqual([401, { detail: expect.stringContaining('X-API-Key') }]);
+    expect(missing.headers['www-authenticate']).toContain('X-API-Key');
+    expect((await refusalOf(url, as('a-key-of-nobody'))).status).toBe(401);
+    expect((await refusalOf(url, as(KEYS.a, { 'x-tenant-id': uuidv7() }))).status).toBe(403);
+    // Who may not ask is not told what would be there.
+    expect((await refusalOf(socketUrl(api.url, 'no-uuid'))).status).toBe(401);
+    expect(socketsOf(api)).toBe(0);
+  });
+
+  it('tells another tenant of a thread what it tells of one that nobody has', async () => {
+    const told: unknown[] = [];
+    for (const asked of [thread, uuidv7()]) {
+      const socket = await ThreadSocket.open(socketUrl(api.url, asked), as(KEYS.b));
+      const replies = [
+        await socket.command('subscription.subscribe', { channels: ['values'] }),
+        await socket.command('state.get'),
+        await socket.command('agent.getTree'),
+        await socket.command('input.respond', { interrupt_id: 'any', response: 1 }),
+      ];
+      expect(replies.map(({ type }) => type)).toEqual(['error', 'error', 'error', 'error']);
+      told.push(JSON.parse(JSON.stringify(replies).replaceAll(asked, 'the thread')));
+      await socket.close();
+    }
+    expect(told[0]).toEqual(told[1]);
+    const socket = await ThreadSocket.open(url, as(KEYS.b));
+    expect(await socket.command('run.start', LATER)).toMatchObject({ type: 'error' });
+    await socket.close();
+    expect(await clientOf(api, KEYS.a).runs.list(thread)).toEqual([]);
+    const own = await ThreadSocket.open(url, as(KEYS.a));
+    expect(await own.command('state.get')).toMatchObject({ type: 'success' });
+    await own.close();
+  });
+
+  it('is asked of each command again: a key that is revoked starts nothing', async () => {
+    const socket = await ThreadSocket.open(url, as(KEYS.a));
+    expect(await socket.command('state.get')).toMatchObject({ type: 'success' });
+    const database = api.app.get<DataSource>(getDataSourceToken());
+    await database.query(`UPDATE api_keys SET revoked_at = now() WHERE name = 'a'`);
+    await database.query(`SELECT pg_notify('gantry_auth', '')`);
+    const refused = await waitFor('the refusal', async () => {
+      const reply = await socket.command('state.get');
+      return reply.type === 'error' && reply;
+    });
+    expect(refused).toMatchObject({ error: 'permission_denied', message: 'Invalid API key' });
+    expect(await socket.command('run.start', LATER)).toMatchObject({ error: 'permission_denied' });
+    await socket.close();
+  });
+});
+
+it('counts each command of a socket as a request', async () => {
+  const env = { GANTRY_AUTH: 'on', GANTRY_API_KEY: KEYS.a, GANTRY_RATE_LIMIT_PER_SECOND: '0.5' };
+  await withApi({ env }, async (api) => {
+    const options = { headers: { 'x-api-key': KEYS.a } };
+    const socket = await ThreadSocket.open(socketUrl(api.url, uuidv7()), options);
+    const refused = await waitFor('the refusal', async () => {
+      const reply = await socket.command('agent.getTree');
+      return reply.error === 'permission_denied' && reply;
+    });
+    expect(refused.message).toContain('Too many requests');
+    expect(socket.isOpen).toBe(true);
+    expect((await refusalOf(socketUrl(api.url, uuidv7()), options)).status).toBe(429);
+    socket.socket.terminate();
+  });
+});
+
+describe('pages of browsers', () => {
+  const PAGE = 'https://chat.example';
+  const cors = { allow_origins: [PAGE], allow_origin_regex: 'https://[a-z]+\\.preview\\.example' };
+
+  const openAs = async (api: TestApi, origin: string): Promise<void> => {
+    const socket = await ThreadSocket.open(socketUrl(api.url, uuidv7()), { headers: { origin } });
+    await socket.close();
+  };
+
+  it('are let in from any origin where http.cors names none', () =>
+    withApi({}, async (api) => {
+      for (const origin of [PAGE, api.url, 'null']) await openAs(api, origin);
+    }));
+
+  it('are kept out where http.cors names others, and the server’s own are not', () =>
+    withApi({ http: { cors } }, async (api) => {
+      for (const origin of [PAGE, 'https://one.preview.example', api.url]) await openAs(api, origin);
+      for (const origin of ['https://evil.example', 'https://one.preview.example.evil.test', 'null', 'x']) {
+        const { status, text } = await refusalOf(socketUrl(api.url, uuidv7()), { headers: { origin } });
+        expect([origin, status, JSON.parse(text)]).toEqual([origin, 403, { detail: expect.any(String) }]);
+      }
+    }));
+
+  it.each([
+    [true, 'remembered'],
+    [false, undefined],
+  ])('bring what their browser keeps for the server where http.cors has allow_credentials: %s', (allowed, cookie) =>
+    withApi(
+      { http: { cors: { ...cors, allow_credentials: allowed }, configurable_headers: { includes: ['cookie'] } } },
+      async (api) => {
+        const seen: (string | undefined)[] = [];
+        for (const origin of [PAGE, api.url]) {
+          const options = { headers: { origin, cookie: 'remembered' } };
+          const socket = await ThreadSocket.open(socketUrl(api.url, uuidv7()), options);
+          const { result } = await socket.command('run.start', LATER);
+          await socket.close();
+          seen.push(await cookieOf(api, String(result?.run_id)));
+        }
+        expect(seen).toEqual([cookie, 'remembered']);
+      },
+    ),
+  );
+});
+
+describe('where it is served', () => {
+  it('is below http.mount_prefix, and in both spellings', () =>
+    withApi({ http: { mount_prefix: '/agents/v1' } }, async (api) => {
+      const fresh = uuidv7();
+      expect((await refusalOf(socketUrl(api.url, fresh))).status).toBe(404);
+      const below = socketUrl(`${api.url}/agents/v1`, fresh);
+      for (const url of [below, below.replace('/threads/', '/thread/')]) await (await ThreadSocket.open(url)).close();
+    }));
+
+  it.each([
+    ['FF_V2_EVENT_STREAMING=false', { env: { FF_V2_EVENT_STREAMING: 'false' } }],
+    ['FF_V2_EVENT_STREAMING=0', { env: { FF_V2_EVENT_STREAMING: '0' } }],
+    ['FF_V2_EVENT_STREAMING=off', { env: { FF_V2_EVENT_STREAMING: 'off' } }],
+    ['http.disable_event_streaming', { http: { disable_event_streaming: true } }],
+  ])('is nowhere with %s, and neither are its other routes', (_name, options) =>
+    withApi(options, async (api) => {
+      const thread = await createThread(api);
+      const { status, text } = await refusalOf(socketUrl(api.url, thread));
+      expect([status, text]).toEqual([404, 'Not Found']);
+      for (const [path, body] of [
+        ['commands', { id: 1, method: 'state.get' }],
+        ['stream/events', { channels: ['values'] }],
+      ] as const) {
+        const response = await fetch(`${api.url}/threads/${thread}/${path}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+        expect([path, response.status, await response.text()]).toEqual([path, 404, 'Not Found']);
+      }
+      const { paths } = (await (await fetch(`${api.url}/openapi.json`)).json()) as { paths: Record<string, object> };
+      expect(Object.keys(paths).filter((path) => /commands|stream\/events/.test(path))).toEqual([]);
+      expect(await clientOf(api).threads.get(thread)).toMatchObject({ thread_id: thread });
+    }),
+  );
+
+  it('is on with FF_V2_EVENT_STREAMING=true', () =>
+    withApi({ env: { FF_V2_EVENT_STREAMING: 'true' } }, async (api) => {
+      const socket = await ThreadSocket.open(socketUrl(api.url, uuidv7()));
+      expect(socket.socket.readyState).toBe(WebSocket.OPEN);
+      await socket.close();
+    }));
+});
