@@ -1,7 +1,6 @@
 /**
  * DuckDB's allocator (jemalloc) keeps freed memory for each thread that asked for it, and parts are encoded on whichever
- * of Node's threads is free. One arena for all of them holds it once, and keeps it: giving pages back after seconds, while
- * parts come one behind the other, is paid in page faults. Read by the library when it is loaded, so this comes before its
- * import; where DuckDB is built without jemalloc nobody reads it.
+ * of Node's threads is free. One arena for all of them holds it once. Read by the library when it is loaded, so this comes
+ * before its import; where DuckDB is built without jemalloc nobody reads it.
  */
-process.env.DUCKDB_JE_MALLOC_CONF ??= 'narenas:1,dirty_decay_ms:-1,muzzy_decay_ms:-1';
+process.env.DUCKDB_JE_MALLOC_CONF ??= 'narenas:1';
