@@ -16,6 +16,7 @@ import { RunsModule } from './runs/runs.module';
 import { StoreModule } from './store/store.module';
 import { SystemModule } from './system/system.module';
 import { ThreadsModule } from './threads/threads.module';
+import { TruncationModule } from './truncation/truncation.module';
 import { TracesModule } from './traces/traces.module';
 import { WebhooksApiModule } from './webhooks/webhooks-api.module';
 
@@ -45,6 +46,7 @@ export class AppModule {
         WebhooksApiModule,
         A2aModule,
         McpModule,
+        ...(config.isForTests ? [TruncationModule] : []),
       ],
     };
   }

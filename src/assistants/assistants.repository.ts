@@ -37,6 +37,10 @@ export class AssistantsRepository {
     return restrict(query, 'a.metadata', access).getOne();
   }
 
+  findAll(tenantId: TenantId): Promise<Pick<AssistantEntity, 'assistantId' | 'graphId'>[]> {
+    return this.assistants.find({ select: { assistantId: true, graphId: true }, where: { tenantId } });
+  }
+
   /** Stores a new assistant as version 1; resolves to false when the id is taken. */
   async insert(tenantId: TenantId, assistantId: string, content: AssistantContent): Promise<boolean> {
     return this.assistants.manager.transaction(async (manager) => {

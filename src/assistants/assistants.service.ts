@@ -105,8 +105,15 @@ export class AssistantsService {
     return assistant;
   }
 
-  async delete(tenantId: TenantId, assistantId: string): Promise<void> {
-    if (!(await this.repository.delete(tenantId, assistantId))) throw assistantErrors.notFound();
+  /** Those that somebody made, and not the default ones of the graphs. */
+  async removableIds(tenantId: TenantId): Promise<string[]> {
+    const assistants = await this.repository.findAll(tenantId);
+    return assistants.filter((each) => !this.isSystem(each)).map(({ assistantId }) => assistantId);
+  }
+
+  /** Resolves to false when there is no such assistant. */
+  delete(tenantId: TenantId, assistantId: string): Promise<boolean> {
+    return this.repository.delete(tenantId, assistantId);
   }
 
   async search(tenantId: TenantId, search: SearchAssistants): Promise<Page<AssistantEntity>> {
@@ -178,7 +185,7 @@ export class AssistantsService {
     return this.registry.has(idOrGraph) ? this.registry.systemAssistantId(idOrGraph) : idOrGraph;
   }
 
-  private isSystem({ assistantId, graphId }: AssistantEntity): boolean {
+  private isSystem({ assistantId, graphId }: Pick<AssistantEntity, 'assistantId' | 'graphId'>): boolean {
     return assistantId === this.registry.systemAssistantId(graphId);
   }
 

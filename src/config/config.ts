@@ -163,6 +163,7 @@ const environmentSchema = z.object({
   GANTRY_WEBHOOK_CONCURRENCY_PER_HOST: positiveInt.default(8),
   GANTRY_WEBHOOK_RESPONSE_BYTES: z.coerce.number().int().min(0).max(65_536).default(1_024),
   GANTRY_WEBHOOK_RETENTION_HOURS: positiveInt.default(720),
+  GANTRY_TEST: flag.default(false),
 });
 
 export type Environment = z.output<typeof environmentSchema>;
@@ -459,6 +460,10 @@ export class AppConfig {
   /** The first one signs alone until a second is added: during a rotation both sign. */
   get webhookSecrets(): string[] {
     return this.env.GANTRY_WEBHOOK_SECRETS;
+  }
+  /** Whether this is a server of a test suite, which may wipe it. */
+  get isForTests(): boolean {
+    return this.env.GANTRY_TEST;
   }
   get webhookDelivery(): WebhookDeliverySettings {
     return {

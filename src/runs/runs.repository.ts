@@ -151,6 +151,23 @@ export class RunsRepository {
     });
   }
 
+  /** Interrupts whatever the tenant has in flight without waiting for workers, which are told. Resolves to its ids. */
+  async interruptAll(tenantId: TenantId, onEnd: OnEnd): Promise<string[]> {
+    const inFlight = await this.findInFlight(tenantId, ['pending', 'running']);
+    for (const threadId of new Set(inFlight.map((run) => run.threadId))) {
+      await this.runs.manager.transaction(async (manager) => {
+        await lockThread(manager, tenantId, threadId);
+        const runs = await manager.findBy(RunEntity, { threadId, status: In(['pending', 'running']) });
+        for (const run of runs) {
+          await this.endNow(manager, run, 'interrupt', onEnd);
+          await manager.query(`SELECT pg_notify('${RUN_CANCEL_CHANNEL}', $1)`, [run.runId]);
+        }
+        await releaseThread(manager, threadId);
+      });
+    }
+    return inFlight.map(({ runId }) => runId);
+  }
+
   findInFlight(
     tenantId: TenantId,
     statuses: RunStatus[],
@@ -262,13 +279,13 @@ export class RunsRepository {
     }
     for (const runId of idsOf('pending')) {
       const run = await manager.findOneByOrFail(RunEntity, { runId });
-      await this.endPending(manager, run, action, onEnd);
+      await this.endNow(manager, run, action, onEnd);
     }
     return running;
   }
 
-  /** A run that hasn't begun has no worker that could end it. */
-  private async endPending(manager: EntityManager, run: RunEntity, action: CancelAction, onEnd: OnEnd): Promise<void> {
+  /** Not left to a worker: a run that hasn't begun has none. One that is on the run can write nothing more of it. */
+  private async endNow(manager: EntityManager, run: RunEntity, action: CancelAction, onEnd: OnEnd): Promise<void> {
     const endedAt = new Date();
     const change = { status: 'interrupted' as const, endedAt, updatedAt: endedAt };
     if (action === 'rollback') await manager.delete(RunEntity, { runId: run.runId });
@@ -322,7 +339,7 @@ export async function deleteCheckpoints(manager: EntityManager, run: RunEntity):
 }
 
 /** A thread whose last run in flight went away without running is no longer busy. */
-async function releaseThread(manager: EntityManager, threadId: string): Promise<void> {
+export async function releaseThread(manager: EntityManager, threadId: string): Promise<void> {
   await manager.query(
     `UPDATE threads SET updated_at = now(), status = settled_status,
        delete_after = CASE WHEN temporary THEN now() ELSE delete_after END

@@ -197,6 +197,11 @@ export class RunsService {
     await this.cancelAll(tenantId, runs, 'interrupt');
   }
 
+  /** Whatever is in flight has ended when this resolves, and writes nothing any more. */
+  async interruptAll(tenantId: TenantId): Promise<void> {
+    await this.tellWorkers(await this.repository.interruptAll(tenantId, this.onPendingEnd));
+  }
+
   /** Deletes the run and what it wrote; a run in flight is stopped by it. */
   async delete(tenantId: TenantId, runId: string, threadId: string): Promise<void> {
     const run = await this.authorized('delete', {}, tenantId, runId, threadId);
@@ -344,7 +349,7 @@ export class RunsService {
   }
 
   /** The notification has reached the worker already; the workflow's cancellation is for a worker that was away. */
-  private async tellWorkers(runIds: string[]): Promise<void> {
+  async tellWorkers(runIds: string[]): Promise<void> {
     await Promise.all(
       runIds.map((runId) =>
         this.orchestrator.cancel(runId).catch((error: unknown) => {

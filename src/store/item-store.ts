@@ -15,6 +15,7 @@ export type Embed = (kind: TextKind, texts: string[]) => Promise<number[][]>;
 
 /** Far above what an item should be, and below what Postgres takes for one value. */
 const MAX_VALUE_BYTES = 64 * 1024 * 1024;
+const DELETE_BATCH = 1_000;
 const MAX_TTL_MINUTES = 100 * 365 * 24 * 60;
 /** U+0000 and halves of surrogate pairs as JSON.stringify escapes them: jsonb takes neither. */
 const UNSTORABLE_ESCAPE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
@@ -83,6 +84,11 @@ export class ItemStore {
     checkNamespace(namespace);
     checkKey(key);
     return this.repository.delete(tenantId, namespace, key, fence);
+  }
+
+  /** Deletes everything of the tenant, a batch at a time: nobody waits long for the rows. */
+  async deleteAll(tenantId: TenantId): Promise<void> {
+    while ((await this.repository.deleteSome(tenantId, DELETE_BATCH)) === DELETE_BATCH);
   }
 
   /** By similarity to the query when the deployment embeds what it stores; else the query is not looked at. */

@@ -12,6 +12,7 @@ import { StoreService } from './store.service';
 @Module({
   imports: [CustomAuthModule, StoreConnectionsModule, GraphsModule.for('inspect')],
   controllers: [StoreController],
+  exports: [StoreService],
   providers: [
     StoreService,
     {

@@ -207,6 +207,18 @@ export class StoreRepository {
     return rowCount ?? 0;
   }
 
+  /** Deletes items of a tenant; resolves to how many there were. */
+  async deleteSome(tenantId: TenantId, limit: number): Promise<number> {
+    const { rowCount } = await this.query(
+      `DELETE FROM ${ITEMS} WHERE (namespace_path, key) IN (
+         SELECT namespace_path, key FROM ${ITEMS} WHERE tenant_id = $1
+         ORDER BY namespace_path, key LIMIT $2 FOR UPDATE
+       )`,
+      [tenantId, limit],
+    );
+    return rowCount ?? 0;
+  }
+
   /** Whether similarity is computed by pgvector; else it is by SQL over the numbers. */
   async hasVectorExtension(): Promise<boolean> {
     return (await this.findVectorSchema()) !== undefined;

@@ -295,8 +295,12 @@ export async function deleteThreads(manager: EntityManager, where: string, param
   await manager.query(`DELETE FROM run_events WHERE run_id = ANY($1::uuid[])`, [
     gone.flatMap(({ run_ids }) => run_ids),
   ]);
+  await deleteCheckpointsOf(manager, threadIds);
+  return gone.length;
+}
+
+export async function deleteCheckpointsOf(manager: EntityManager, threadIds: string[]): Promise<void> {
   for (const table of ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes']) {
     await manager.query(`DELETE FROM ${CHECKPOINT_SCHEMA}.${table} WHERE thread_id = ANY($1::text[])`, [threadIds]);
   }
-  return gone.length;
 }

@@ -10,5 +10,6 @@ import { AssistantRemovalService } from './assistant-removal.service';
   imports: [AssistantsModule, RunsModule, ThreadsModule],
   controllers: [AssistantRemovalController],
   providers: [AssistantRemovalService],
+  exports: [AssistantRemovalService],
 })
 export class AssistantRemovalModule {}

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../../auth/tenant';
 import { RunsService } from '../../runs/runs.service';
 import { ThreadsService } from '../../threads/threads.service';
+import { assistantErrors } from '../assistant.errors';
 import { AssistantsService } from '../assistants.service';
 
 /** An assistant goes with what hangs on it. */
@@ -18,6 +19,14 @@ export class AssistantRemovalService {
     const { assistantId } = await this.assistants.getRemovable(tenantId, idOrGraph);
     await this.runs.cancelOfAssistant(tenantId, assistantId);
     if (withThreads) await this.threads.deleteOfAssistant(tenantId, assistantId);
-    await this.assistants.delete(tenantId, assistantId);
+    if (!(await this.assistants.delete(tenantId, assistantId))) throw assistantErrors.notFound();
+  }
+
+  /** Removes every assistant that somebody made; somebody else may do so as well. */
+  async removeAll(tenantId: TenantId): Promise<void> {
+    for (const assistantId of await this.assistants.removableIds(tenantId)) {
+      await this.runs.cancelOfAssistant(tenantId, assistantId);
+      await this.assistants.delete(tenantId, assistantId);
+    }
   }
 }

@@ -1,0 +1,22 @@
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
+import { type Truncate, truncateSchema, type Truncated, truncatedSchema } from './truncation.schemas';
+import { TruncationService } from './truncation.service';
+
+@ApiTags('System')
+@CustomAuthDecides()
+@Controller('internal')
+export class TruncationController {
+  constructor(private readonly truncation: TruncationService) {}
+
+  /** For test suites that begin afresh: there only when the server was started with `GANTRY_TEST=1`. */
+  @Post('truncate')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Wipe data of the workspace' })
+  @ApiOkResponse({ standardSchema: truncatedSchema })
+  async truncate(@Tenant() tenantId: TenantId, @Body({ schema: truncateSchema }) body: Truncate): Promise<Truncated> {
+    await this.truncation.truncate(tenantId, body);
+    return { ok: true };
+  }
+}
