@@ -6,7 +6,7 @@ import { END_EVENT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event
 import { ThreadEntity } from '../threads/thread.entity';
 import type { RunEnding } from './run-ending';
 import { RunEntity } from './run.entity';
-import { deleteCheckpoints, nextRun, type OnEnd } from './runs.repository';
+import { deleteCheckpoints, nextRun, type OnEnd, placeUnstarted } from './runs.repository';
 
 /** How long the events and checkpoints of a stateless run are kept behind its end, so that it can still be rejoined. */
 const TEMPORARY_KEPT = '1 hour';
@@ -179,7 +179,7 @@ async function lockRun(manager: EntityManager, runId: string): Promise<RunEntity
     .getOne();
 }
 
-/** One statement: the run, the end of its log with its notification, and the thread. */
+/** One statement: the run, the end of its log with its notification, and the thread; another where a run never began. */
 async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<RunEntity> {
   const { status, state, error, result } = ending;
   const failed = status === 'error' || status === 'timeout';
@@ -191,7 +191,7 @@ async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEndin
     ...(error ? [['error', error] as [string, unknown]] : []),
     [END_EVENT, { status, result } satisfies RunEnd],
   ];
-  await manager.query(
+  const [{ unstarted }]: [{ unstarted: boolean }] = await manager.query(
     `WITH closed AS (
        ${
          status === 'deleted'
@@ -218,7 +218,8 @@ async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEndin
        WHERE thread_id = $8
      )
      -- The last two only give their parameters a type when the run is deleted.
-     SELECT pg_notify('${RUN_EVENTS_CHANNEL}', $1::text), $2::text, $5::timestamptz`,
+     SELECT pg_notify('${RUN_EVENTS_CHANNEL}', $1::text), $2::text, $5::timestamptz,
+       EXISTS (SELECT 1 FROM runs WHERE thread_id = $8 AND started_at IS NULL AND ended_at IS NOT NULL) AS unstarted`,
     [
       run.runId,
       status,
@@ -234,6 +235,7 @@ async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEndin
       entries.map(([, data]) => JSON.stringify(data)),
     ],
   );
+  if (unstarted || run.startedAt === null) await placeUnstarted(manager, run.threadId);
   if (status === 'deleted') return { ...run, endedAt };
   return { ...run, status, error: error ?? null, endedAt, updatedAt: endedAt, cancelAction: null };
 }

@@ -71,7 +71,10 @@ export interface StartedRun {
   position: number;
 }
 
-/** Where a run is in the stream of its thread: runs of a thread never overlap, so their starts, in microseconds, are an order. */
+/**
+ * Where a run is in the stream of its thread: runs of a thread never overlap, so their starts, in microseconds, are an order.
+ * One that ended before its turn is given a start for its end to be told (placeUnstarted).
+ */
 const POSITION = `(extract(epoch FROM started_at) * 1000000)::bigint`;
 
 const IN_FLIGHT = `status IN ('pending', 'running')`;
@@ -249,6 +252,7 @@ export class RunsRepository {
       if (!affected) return;
       await appendEnd(manager, run, { status: 'deleted', result: {} });
       await deleteCheckpoints(manager, run);
+      await placeUnstarted(manager, run.threadId);
       await releaseThread(manager, run.threadId);
     });
   }
@@ -290,6 +294,7 @@ export class RunsRepository {
     const change = { status: 'interrupted' as const, endedAt, updatedAt: endedAt };
     if (action === 'rollback') await manager.delete(RunEntity, { runId: run.runId });
     else await manager.update(RunEntity, { runId: run.runId }, change);
+    await placeUnstarted(manager, run.threadId);
     await appendEnd(manager, run, { status: action === 'rollback' ? 'deleted' : 'interrupted', result: {} });
     await onEnd(manager, { ...run, ...change });
   }
@@ -302,6 +307,23 @@ export async function lockThread(
   threadId: string,
 ): Promise<ThreadEntity | null> {
   return manager.findOne(ThreadEntity, { where: { tenantId, threadId }, lock: { mode: 'pessimistic_write' } });
+}
+
+/**
+ * Gives the runs of a thread that ended before their turn their places in its stream: behind what was told so far, and one
+ * behind the other. While a run is on the thread they wait for its end, which has to be told before.
+ */
+export async function placeUnstarted(manager: EntityManager, threadId: string): Promise<void> {
+  await manager.query(
+    `UPDATE runs SET started_at = clock_timestamp() + place * interval '1 microsecond'
+     FROM (
+       SELECT run_id, row_number() OVER (ORDER BY ended_at, run_id) AS place FROM runs
+       WHERE thread_id = $1 AND started_at IS NULL AND ended_at IS NOT NULL
+     ) AS unstarted
+     WHERE runs.run_id = unstarted.run_id
+       AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = $1 AND o.status = 'running')`,
+    [threadId],
+  );
 }
 
 /** Writes the end of a run's log, which closes its streams, and tells the readers. */
@@ -402,8 +424,8 @@ async function insertRun(
   };
   const [times]: Pick<RunEntity, 'scheduledAt' | 'createdAt' | 'updatedAt'>[] = await manager.query(
     `INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, metadata, kwargs, multitask_strategy, webhook,
-       scheduled_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + $10 * interval '1 millisecond')
+       scheduled_at, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + $10 * interval '1 millisecond', clock_timestamp())
      RETURNING scheduled_at AS "scheduledAt", created_at AS "createdAt", updated_at AS "updatedAt"`,
     [
       runId,

@@ -113,6 +113,25 @@ describe('useStream', () => {
       expect(await statusesOf(second)).toEqual(['success']);
     });
 
+    it('is quiet again when the run that it waits for is cancelled before it began', async () => {
+      const page = open(useChat, 'talk', null);
+      await page.chat.send(human('first'));
+      await page.untilQuiet(['first', SENTENCE]);
+      await gantry.killWorker();
+      try {
+        void page.chat.send(human('nobody is there'));
+        await waitFor('the run', async () => (await statusesOf(page)).length === 2);
+        expect(page.isBusy).toBe(true);
+        const [{ run_id }] = await client.runs.list(threadOf(page));
+        await client.runs.cancel(threadOf(page), run_id);
+        await waitFor('the page to be quiet', () => !page.isBusy);
+        expect(page.error).toBeUndefined();
+        expect(await statusesOf(page)).toEqual(['interrupted', 'success']);
+      } finally {
+        await gantry.startWorker();
+      }
+    });
+
     it('shows what went wrong in the graph', async () => {
       const page = open(useChat, 'fail', null);
       await page.chat.send({ message: 'The tool is broken' });

@@ -1,0 +1,123 @@
+import type { Client } from '@langchain/langgraph-sdk';
+import { Gantry, startGantry } from '../support/gantry';
+import { type SseEvent, SseReader } from '../support/sse';
+import { waitFor } from '../support/wait-for';
+
+const LONG = { sleep_ms: 600_000 };
+
+/** A run's end is told to those who listen to its thread, also if it never began. */
+describe('the stream of a thread', () => {
+  let gantry: Gantry;
+  let client: Client;
+
+  beforeAll(async () => {
+    gantry = await startGantry();
+    client = gantry.client();
+  });
+
+  afterAll(() => gantry?.stop());
+
+  const createThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+
+  const listen = (thread: string, lastEventId?: string): Promise<SseReader> =>
+    SseReader.get(
+      `${gantry.url}/threads/${thread}/stream?stream_modes=lifecycle`,
+      lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
+    );
+
+  const listenByProtocol = (thread: string, since?: number): Promise<SseReader> =>
+    SseReader.post(`${gantry.url}/threads/${thread}/stream/events`, {
+      channels: ['lifecycle'],
+      ...(since !== undefined && { since }),
+    });
+
+  /** Reads until so many runs are done; resolves to their ids. */
+  async function untilDone(stream: SseReader, count: number): Promise<SseEvent[]> {
+    const done: SseEvent[] = [];
+    for await (const event of stream) {
+      if ((event.data as { status?: string }).status === 'run_done') done.push(event);
+      if (done.length === count) return done;
+    }
+    throw new Error('The stream ended');
+  }
+
+  const idsOf = (done: SseEvent[]): unknown[] => done.map(({ data }) => (data as { run_id: string }).run_id);
+  const phaseOf = ({ data }: SseEvent): unknown => (data as { params: { data: { event: string } } }).params.data.event;
+
+  const createLater = async (thread: string): Promise<string> =>
+    (await client.runs.create(thread, 'three', { input: {}, afterSeconds: 3_600 })).run_id;
+
+  async function startSleeper(thread: string): Promise<string> {
+    const { run_id } = await client.runs.create(thread, 'sleep', { input: LONG });
+    await waitFor('the node to sleep', async () => (await gantry.ledger.of(run_id)).length > 0);
+    return run_id;
+  }
+
+  const queue = async (thread: string): Promise<string> =>
+    (await client.runs.create(thread, 'three', { input: {}, multitaskStrategy: 'enqueue' })).run_id;
+
+  it('tells the ends of runs that were cancelled before their time, each once, and again to who comes back', async () => {
+    const thread = await createThread();
+    const [stream, events] = await Promise.all([listen(thread), listenByProtocol(thread)]);
+    const runs = [await createLater(thread), await createLater(thread), await createLater(thread)];
+    await client.runs.cancel(thread, runs[0]);
+    await client.runs.cancelMany({ threadId: thread, runIds: runs.slice(1) });
+    const done = await untilDone(stream, 3);
+    expect(idsOf(done)[0]).toBe(runs[0]);
+    expect(idsOf(done).sort()).toEqual([...runs].sort());
+    await stream.close();
+
+    let told = 0;
+    const phases = await events.until(() => (told += 1) === 3);
+    await events.close();
+    expect(phases.map(phaseOf)).toEqual(['interrupted', 'interrupted', 'interrupted']);
+    const numbers = phases.map(({ id }) => Number(id));
+    expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
+    expect(new Set(numbers).size).toBe(3);
+
+    const resumed = await listen(thread, done[0].id);
+    expect(await untilDone(resumed, 2)).toEqual(done.slice(1));
+    await resumed.close();
+    const since = await listenByProtocol(thread, numbers[1]);
+    expect((await since.until(() => true)).map(({ id }) => Number(id))).toEqual([numbers[2]]);
+    await since.close();
+  });
+
+  it('tells the end of one that was cancelled behind another when the other has ended, and before the next', async () => {
+    const thread = await createThread();
+    const stream = await listen(thread);
+    const running = await startSleeper(thread);
+    const [cancelled, next] = [await queue(thread), await queue(thread)];
+    const events = await listenByProtocol(thread);
+    await client.runs.cancel(thread, cancelled);
+    await client.runs.cancel(thread, running);
+    expect(idsOf(await untilDone(stream, 3))).toEqual([running, cancelled, next]);
+    await stream.close();
+    const phases = await events.until((event) => phaseOf(event) === 'completed');
+    await events.close();
+    expect(phases.map(phaseOf)).toEqual(['running', 'interrupted', 'interrupted', 'running', 'completed']);
+    const numbers = phases.map(({ id }) => Number(id));
+    expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
+  });
+
+  it('tells it when the run in front is deleted', async () => {
+    const thread = await createThread();
+    const stream = await listen(thread);
+    const running = await startSleeper(thread);
+    const cancelled = await queue(thread);
+    await client.runs.cancel(thread, cancelled);
+    await client.runs.delete(thread, running);
+    const done = await untilDone(stream, 2);
+    expect(idsOf(done)).toEqual([running, cancelled]);
+    await stream.close();
+  });
+
+  it('tells who interrupts a waiting run its end first', async () => {
+    const thread = await createThread();
+    const stream = await listen(thread);
+    const waiting = await createLater(thread);
+    const { run_id } = await client.runs.create(thread, 'three', { input: {}, multitaskStrategy: 'interrupt' });
+    expect(idsOf(await untilDone(stream, 2))).toEqual([waiting, run_id]);
+    await stream.close();
+  });
+});
