@@ -1,0 +1,59 @@
+// A Gantry of a bench's own. Nothing here needs the dependencies: `npm start` installs them where they are missing.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ROOT } from '../../scripts/services/paths.mjs';
+
+const START_MS = 180_000;
+const GRAPHS = join(ROOT, 'test', 'bench', 'graphs', 'langgraph.json');
+const FREE_PORTS = {
+  GANTRY_PORT: '0',
+  GANTRY_POSTGRES_PORT: '0',
+  GANTRY_TEMPORAL_PORT: '0',
+  GANTRY_TEMPORAL_UI_PORT: '0',
+  GANTRY_S3_PORT: '0',
+};
+
+/** @param {string} home */
+function startGantry(home) {
+  return fork(join(ROOT, 'scripts', 'start.mjs'), [], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: { ...process.env, ...FREE_PORTS, GANTRY_HOME: home, GANTRY_CONFIG: GRAPHS, GANTRY_LOG_LEVEL: 'warn' },
+  });
+}
+
+/** @param {string} home @param {import('node:child_process').ChildProcess} gantry */
+async function endpointsOf(home, gantry) {
+  const file = join(home, 'endpoints.json');
+  const deadline = Date.now() + START_MS;
+  while (!existsSync(file)) {
+    if (gantry.exitCode !== null) throw new Error(`Gantry ended with code ${gantry.exitCode}`);
+    if (Date.now() > deadline) throw new Error('Gantry did not come up');
+    await sleep(100);
+  }
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+/**
+ * Whole, on free ports, in a home that is removed afterwards.
+ * @template T
+ * @param {(endpoints: any) => Promise<T>} work gets what is in endpoints.json
+ * @returns {Promise<T>}
+ */
+export async function withGantry(work) {
+  const home = mkdtempSync(join(tmpdir(), 'gantry-bench-'));
+  const gantry = startGantry(home);
+  try {
+    return await work(await endpointsOf(home, gantry));
+  } finally {
+    if (gantry.exitCode === null) {
+      gantry.kill('SIGTERM');
+      await once(gantry, 'exit');
+    }
+    rmSync(home, { recursive: true, force: true });
+  }
+}
