@@ -1,7 +1,7 @@
 // npm run bench: one table of figures, made by one run against a Gantry of its own on free ports.
 //   npm run bench            the full table
 //   npm run bench -- --quick a tenth of it
-//   npm run bench -- --only runs   (or store, export) a part of it
+//   npm run bench -- --only runs   (or sleepers, store, export) a part of it
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { withGantry } from '../test/bench/gantry.mjs';
@@ -13,7 +13,7 @@ const { values } = parseArgs({ options: { quick: { type: 'boolean', default: fal
 const isWanted = (/** @type {string} */ part) => values.only === undefined || values.only === part;
 await withGantry(async (endpoints) => {
   // What can only be loaded once the dependencies are there, which the start above has seen to.
-  const { benchRuns } = await import('../test/bench/runs.mjs');
+  const { benchRuns, benchSleepers } = await import('../test/bench/runs.mjs');
   const { benchStore } = await import('../test/bench/store.mjs');
   const { benchExport } = await import('../test/bench/exports.mjs');
   const { peakMemoryMb } = await import('../test/bench/measure.mjs');
@@ -22,7 +22,10 @@ await withGantry(async (endpoints) => {
   row('-'.repeat(46), '-'.repeat(44));
   const scale = values.quick ? 0.1 : 1;
   if (isWanted('runs')) {
-    for await (const [what, figure] of benchRuns(endpoints.api, endpoints.postgres, scale)) row(what, figure);
+    for await (const [what, figure] of benchRuns(endpoints.api, scale)) row(what, figure);
+  }
+  if (isWanted('sleepers')) {
+    for await (const [what, figure] of benchSleepers(endpoints.api, endpoints.postgres, scale)) row(what, figure);
   }
   if (isWanted('store')) {
     for await (const [what, figure] of benchStore(endpoints.api, scale)) row(what, figure);

@@ -6,9 +6,11 @@ import { load, ms, percentile } from './measure.mjs';
 const { Pool } = pg;
 
 const CHECKPOINTS = 1_000;
+const TOKENS = 200;
 const SLEEPERS = 1_000;
 const SLEEP_MS = 5_000;
-const WAIT = { assistant_id: 'pipeline', input: { step_ms: 0 } };
+const TEN_NODES = { assistant_id: 'pipeline', input: { step_ms: 0 } };
+const ONE_NODE = { assistant_id: 'loop', input: { turns: 1, turn: 0 } };
 
 /** @param {string} url @param {unknown} body */
 async function post(url, body) {
@@ -21,7 +23,10 @@ async function post(url, body) {
   return response;
 }
 
-/** @param {string} api @param {Record<string, unknown>} body milliseconds until the first event behind `metadata` */
+/** Waits for a run on the thread, or on none. @param {string} base @param {unknown} body */
+const wait = async (base, body) => (await post(`${base}/runs/wait`, body)).json();
+
+/** @param {string} api @param {unknown} body milliseconds until the first event with the values of the graph */
 async function timeToFirstEvent(api, body) {
   const start = performance.now();
   const response = await post(`${api}/runs/stream`, body);
@@ -30,16 +35,164 @@ async function timeToFirstEvent(api, body) {
   let first;
   for await (const chunk of response.body) {
     text += decoder.decode(chunk, { stream: true });
-    first ??= (text.match(/^event: /gm)?.length ?? 0) > 1 ? performance.now() - start : undefined;
+    if (/^event: ?values/m.test(text)) first ??= performance.now() - start;
   }
-  return first ?? NaN;
+  if (first === undefined) throw new Error(`A stream without values: ${text.slice(0, 500)}`);
+  return first;
 }
 
-/** @param {string} api @returns {Promise<number>} how many events one stream of 200 tokens had */
-async function countEvents(api) {
+/** @param {string} api @returns {Promise<number>} how many messages a stream of 200 tokens had */
+async function countMessages(api) {
   const input = { messages: [{ role: 'user', content: 'talk' }] };
   const response = await post(`${api}/runs/stream`, { assistant_id: 'tokens', input, stream_mode: 'messages-tuple' });
-  return (await response.text()).match(/^event: /gm)?.length ?? 0;
+  const text = await response.text();
+  const count = text.match(/^event: ?messages/gm)?.length ?? 0;
+  if (count < TOKENS) throw new Error(`A stream of ${count} messages: ${text.slice(-500)}`);
+  return count;
+}
+
+/**
+ * Figures that any server of the public API can give, so that several can be asked the same.
+ * @param {string} api
+ * @param {number} scale 1 for the full table, less for a quick look
+ * @returns {Generator<{ what: string, measure: () => Promise<string> }>} to be measured in their order
+ */
+export function* measurements(api, scale) {
+  const times = (/** @type {number} */ count, least = 5) => Math.max(least, Math.round(count * scale));
+  /**
+   * No fewer than run at once, or it would be a measurement of less.
+   * @param {number} count @param {number} concurrency @param {(index: number) => Promise<unknown>} work
+   */
+  const loadAt = (count, concurrency, work) => load(times(count, concurrency), concurrency, work);
+  const client = new Client({ apiUrl: api });
+
+  yield {
+    what: 'stateless wait, one node, alone',
+    measure: async () => {
+      const { p50, p99 } = await loadAt(100, 1, () => wait(api, ONE_NODE));
+      return `p50 ${ms(p50)}, p99 ${ms(p99)}`;
+    },
+  };
+  yield {
+    what: 'stateless wait, ten nodes, alone',
+    measure: async () => {
+      const { p50, p99 } = await loadAt(50, 1, () => wait(api, TEN_NODES));
+      return `p50 ${ms(p50)}, p99 ${ms(p99)}`;
+    },
+  };
+  for (const concurrency of [1, 16, 64]) {
+    yield {
+      what: `stateless waits at ${concurrency}`,
+      measure: async () => {
+        const { perSecond, p50, p99 } = await loadAt(concurrency * 6 + 40, concurrency, () => wait(api, ONE_NODE));
+        return `${perSecond.toFixed(1)}/s (p50 ${ms(p50)}, p99 ${ms(p99)})`;
+      },
+    };
+  }
+  for (const concurrency of [1, 16, 64]) {
+    yield {
+      what: `thread waits at ${concurrency}`,
+      measure: async () => {
+        const count = times(concurrency * 6 + 40, concurrency);
+        /** @type {string[]} */
+        const threads = [];
+        while (threads.length < count) threads.push((await client.threads.create()).thread_id);
+        const { perSecond, p50, p99 } = await load(count, concurrency, (index) =>
+          wait(`${api}/threads/${threads[index]}`, ONE_NODE),
+        );
+        return `${perSecond.toFixed(1)}/s (p50 ${ms(p50)}, p99 ${ms(p99)})`;
+      },
+    };
+  }
+  for (const concurrency of [1, 64]) {
+    yield {
+      what: `first streamed event at ${concurrency}`,
+      measure: async () => {
+        /** @type {number[]} */
+        const firsts = [];
+        await loadAt(concurrency === 1 ? 30 : 128, concurrency, async () => {
+          firsts.push(await timeToFirstEvent(api, { ...ONE_NODE, stream_mode: 'values' }));
+        });
+        return `p50 ${ms(percentile(firsts, 0.5))}, p99 ${ms(percentile(firsts, 0.99))}`;
+      },
+    };
+  }
+  for (const concurrency of [1, 16, 64]) {
+    yield {
+      what: `events of ${TOKENS}-token streams at ${concurrency}`,
+      measure: async () => {
+        /** @type {number[]} */
+        const counts = [];
+        const { perSecond } = await loadAt(concurrency === 1 ? 20 : concurrency * 3, concurrency, async () => {
+          counts.push(await countMessages(api));
+        });
+        const each = counts.reduce((sum, count) => sum + count, 0) / counts.length;
+        return `${(each * perSecond).toFixed(0)}/s`;
+      },
+    };
+  }
+  yield {
+    what: 'threads created at 16',
+    measure: async () => {
+      const { perSecond } = await loadAt(500, 16, () => client.threads.create());
+      return `${perSecond.toFixed(0)}/s`;
+    },
+  };
+  yield {
+    what: 'states read at 16',
+    measure: async () => {
+      const { thread_id } = await client.threads.create();
+      await wait(`${api}/threads/${thread_id}`, TEN_NODES);
+      const { perSecond, p50 } = await loadAt(500, 16, () => client.threads.getState(thread_id));
+      return `${perSecond.toFixed(0)}/s (p50 ${ms(p50)})`;
+    },
+  };
+
+  const checkpoints = times(CHECKPOINTS);
+  /** @type {string | undefined} */
+  let long;
+  yield {
+    what: `a run of ${checkpoints} steps`,
+    measure: async () => {
+      const { thread_id } = await client.threads.create();
+      const body = {
+        assistant_id: 'loop',
+        input: { turns: checkpoints, turn: 0 },
+        config: { recursion_limit: checkpoints + 1 },
+      };
+      const begun = performance.now();
+      const { turn } = await wait(`${api}/threads/${thread_id}`, body);
+      if (turn !== checkpoints) throw new Error(`The run took ${turn} steps`);
+      long = thread_id;
+      return `${((performance.now() - begun) / 1000).toFixed(1)} s`;
+    },
+  };
+  yield {
+    what: `history of ${checkpoints} checkpoints read`,
+    measure: async () => {
+      if (long === undefined) throw new Error('There is no thread with so long a history');
+      const thread = long;
+      const { p50, p99 } = await loadAt(20, 1, async () => {
+        const { length } = await client.threads.getHistory(thread, { limit: checkpoints });
+        if (length !== checkpoints) throw new Error(`The history has ${length} checkpoints`);
+      });
+      return `p50 ${ms(p50)}, p99 ${ms(p99)}`;
+    },
+  };
+}
+
+/**
+ * Loads what the first calls load, and sees that the server does the work that is to be measured.
+ * @param {string} api @param {number} scale
+ */
+export async function warmUp(api, scale) {
+  const one = await wait(api, ONE_NODE);
+  const ten = await wait(api, TEN_NODES);
+  if (one.turn !== 1 || ten.done?.length !== 10) {
+    throw new Error(`The graph ended elsewhere: ${JSON.stringify({ one, ten })}`);
+  }
+  await load(Math.max(8, Math.round(40 * scale)), 8, () => wait(api, ONE_NODE));
+  await countMessages(api);
 }
 
 /**
@@ -59,11 +212,14 @@ async function sleepers(postgres, api, count) {
   let most = 0;
   for (;;) {
     const { rows } = await database.query(
-      `SELECT count(*) FILTER (WHERE status = 'running')::int AS running, count(*) FILTER (WHERE status = 'success')::int AS done
+      `SELECT count(*) FILTER (WHERE status = 'running')::int AS running, count(*) FILTER (WHERE status = 'success')::int AS done,
+         count(*) FILTER (WHERE status NOT IN ('pending', 'running', 'success'))::int AS failed
        FROM runs WHERE metadata->>'bench' = 'sleep'`,
     );
-    most = Math.max(most, rows[0].running);
-    if (rows[0].done === count) break;
+    const [{ running, done, failed }] = rows;
+    if (failed > 0) throw new Error(`${failed} of ${count} sleepers failed`);
+    most = Math.max(most, running);
+    if (done === count) break;
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
   await database.end();
@@ -72,78 +228,26 @@ async function sleepers(postgres, api, count) {
 
 /**
  * @param {string} api
+ * @param {number} scale 1 for the full table, less for a quick look
+ * @returns {AsyncGenerator<[string, string]>}
+ */
+export async function* benchRuns(api, scale) {
+  await warmUp(api, scale);
+  for (const { what, measure } of measurements(api, scale)) yield [what, await measure()];
+}
+
+/**
+ * @param {string} api
  * @param {string} postgres
  * @param {number} scale 1 for the full table, less for a quick look
  * @returns {AsyncGenerator<[string, string]>}
  */
-export async function* benchRuns(api, postgres, scale) {
-  const times = (/** @type {number} */ count) => Math.max(5, Math.round(count * scale));
-  const waitOne = { ...WAIT, interrupt_after: ['step_1'] };
-  await load(times(40), 8, () => post(`${api}/runs/wait`, waitOne).then((r) => r.text()));
-
-  const lone = await load(times(100), 1, () => post(`${api}/runs/wait`, waitOne).then((r) => r.text()));
-  yield ['stateless wait, one node, alone', `p50 ${ms(lone.p50)}, p99 ${ms(lone.p99)}`];
-  const ten = await load(times(50), 1, () => post(`${api}/runs/wait`, WAIT).then((r) => r.text()));
-  yield ['stateless wait, ten nodes, alone', `p50 ${ms(ten.p50)}, p99 ${ms(ten.p99)}`];
-
-  for (const concurrency of [1, 16, 64]) {
-    const { perSecond, p50, p99 } = await load(times(concurrency * 6 + 40), concurrency, () =>
-      post(`${api}/runs/wait`, waitOne).then((r) => r.text()),
-    );
-    yield [`runs per second at ${concurrency}`, `${perSecond.toFixed(1)}/s (p50 ${ms(p50)}, p99 ${ms(p99)})`];
-  }
-
-  const client = new Client({ apiUrl: api });
-  for (const concurrency of [1, 16, 64]) {
-    const count = times(concurrency * 6 + 40);
-    const threads = [];
-    while (threads.length < count) threads.push((await client.threads.create()).thread_id);
-    const { perSecond, p50, p99 } = await load(count, concurrency, (index) =>
-      post(`${api}/threads/${threads[index]}/runs/wait`, waitOne).then((r) => r.text()),
-    );
-    yield [`thread waits at ${concurrency}`, `${perSecond.toFixed(1)}/s (p50 ${ms(p50)}, p99 ${ms(p99)})`];
-  }
-
-  for (const concurrency of [1, 64]) {
-    /** @type {number[]} */
-    const firsts = [];
-    await load(times(concurrency === 1 ? 30 : 128), concurrency, async () => {
-      firsts.push(await timeToFirstEvent(api, { ...waitOne, stream_mode: 'values' }));
-    });
-    yield [
-      `first streamed event at ${concurrency}`,
-      `p50 ${ms(percentile(firsts, 0.5))}, p99 ${ms(percentile(firsts, 0.99))}`,
-    ];
-  }
-
-  for (const concurrency of [1, 16, 64]) {
-    let events = 0;
-    const count = times(concurrency === 1 ? 20 : concurrency * 3);
-    const { perSecond } = await load(count, concurrency, async () => {
-      events += await countEvents(api);
-    });
-    yield [`events of 200-token streams at ${concurrency}`, `${((events / count) * perSecond).toFixed(0)}/s`];
-  }
-
-  const thread = await client.threads.create();
-  await client.runs.wait(thread.thread_id, 'pipeline', { input: { step_ms: 0 } });
-  const created = await load(times(500), 16, () => client.threads.create());
-  yield ['threads created at 16', `${created.perSecond.toFixed(0)}/s`];
-  const states = await load(times(500), 16, () => client.threads.getState(thread.thread_id));
-  yield ['states read at 16', `${states.perSecond.toFixed(0)}/s (p50 ${ms(states.p50)})`];
-
-  const supersteps = Array.from({ length: CHECKPOINTS }, () => ({
-    updates: [{ values: { step_ms: 0 }, asNode: 'step_1' }],
-  }));
-  const long = await client.threads.create({ graphId: 'pipeline', supersteps });
-  const history = () => client.threads.getHistory(long.thread_id, { limit: CHECKPOINTS });
-  const read = await load(times(20), 1, history);
-  yield [`history of ${CHECKPOINTS} checkpoints read`, `p50 ${ms(read.p50)}, p99 ${ms(read.p99)}`];
-
-  const asleep = await sleepers(postgres, api, times(SLEEPERS));
+export async function* benchSleepers(api, postgres, scale) {
+  const count = Math.round(SLEEPERS * scale);
+  const { most, seconds } = await sleepers(postgres, api, count);
   const limit = process.env.GANTRY_RUNS_PER_WORKER ?? 'the default';
   yield [
-    `${times(SLEEPERS)} sleepers of ${SLEEP_MS / 1000} s on one worker`,
-    `${asleep.most} at once (limit: ${limit}), all in ${asleep.seconds.toFixed(0)} s`,
+    `${count} sleepers of ${SLEEP_MS / 1000} s on one worker`,
+    `${most} at once (limit: ${limit}), all in ${seconds.toFixed(0)} s`,
   ];
 }
