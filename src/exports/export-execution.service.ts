@@ -236,10 +236,10 @@ export class ExportExecutionService {
         row,
         run,
       );
-      const { files, counted } = await work.write(signal, onProgress);
+      const files = await work.write(signal, onProgress);
       const verified = await this.verifyFiles(tenantId, run, destination, files, signal);
       const rows = files.reduce((sum, file) => sum + file.rows, 0);
-      await this.checkRows(tenantId, row, run, rows, counted);
+      await this.checkRows(tenantId, row, run, rows);
       if (!(await this.runs.complete(tenantId, exportRunId, run.attempt, verified))) throw new LostPartition();
       return { rows, bytes: files.reduce((sum, file) => sum + file.bytes, 0), files: files.length };
     } finally {
@@ -271,16 +271,12 @@ export class ExportExecutionService {
   /**
    * Compares what was written with the source. Rows that came to light behind the reader (their transaction was slow) or
    * moved past it are a partition to be written again; fewer rows than any attempt has seen are a loss and not a success.
-   * Under a filter rows may come and go as they change, so there only a loss counts.
+   * Under a filter rows may come and go as they change, so there only a loss counts. Counted last, when all is stored: what
+   * comes to light until then is seen.
    */
-  private async checkRows(
-    tenantId: TenantId,
-    row: ExportRow,
-    run: ExportRunRow,
-    rows: number,
-    counted: number | undefined,
-  ): Promise<void> {
-    if (counted === undefined) return;
+  private async checkRows(tenantId: TenantId, row: ExportRow, run: ExportRunRow, rows: number): Promise<void> {
+    if (row.filter !== null && rows >= run.rowsSeen) return;
+    const counted = await this.reader.count(tenantId, selectionOf(row, run, row.plannedAt!));
     if (row.filter !== null) {
       if (rows >= counted) return;
     } else {
@@ -386,15 +382,10 @@ class PartitionWork {
   /**
    * While a part is uploaded the next one is encoded, and those behind it are read: these wait in files, so that the
    * database need not wait for the encoder. Files are recorded in their order.
-   * @returns all files of the partition, and how many rows the source has where that has to be compared
    */
-  async write(
-    signal: AbortSignal,
-    onProgress: (progress: PartitionProgress) => void,
-  ): Promise<{ files: ExportFile[]; counted: number | undefined }> {
+  async write(signal: AbortSignal, onProgress: (progress: PartitionProgress) => void): Promise<ExportFile[]> {
     const files = await this.runs.files(this.tenantId, this.run.exportRunId);
     const after = files.at(-1)?.lastKey ?? null;
-    let rows = progressOf(files).rows;
     const reader = this.reader.parts(this.tenantId, this.selection, this.columns, after);
     const waiting: Promise<void>[] = [];
     let encoding = Promise.resolve();
@@ -406,7 +397,6 @@ class PartitionWork {
         onProgress(progressOf(files));
         const spooled = await this.read(reader, signal);
         if (!spooled) break;
-        rows += spooled.rows;
         const encoded = this.encodeBehind(Promise.all([encoding, storingBefore]), spooled, signal);
         storingBefore = storing;
         encoding = encoded.then(() => undefined);
@@ -416,21 +406,14 @@ class PartitionWork {
         storing.catch(() => undefined);
         if (waiting.push(encoding) === WAITING_PARTS) await waiting.shift();
       }
-      // Counted while the last parts are encoded and stored: the database has nothing else to do.
-      const [counted] = await Promise.all([this.count(rows), storing]);
+      await storing;
       onProgress(progressOf(files));
-      return { files, counted };
+      return files;
     } finally {
       reader.close();
       // An attempt that is over writes no more.
       await Promise.allSettled([encoding, storing]);
     }
-  }
-
-  /** Under a filter only a loss counts: there is none when no attempt has seen more rows than were read. */
-  private async count(rows: number): Promise<number | undefined> {
-    if (this.row.filter !== null && rows >= this.run.rowsSeen) return undefined;
-    return this.reader.count(this.tenantId, this.selection);
   }
 
   private async read(reader: PartReader, signal: AbortSignal): Promise<(SpooledPart & PartRows) | undefined> {
