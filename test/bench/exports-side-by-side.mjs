@@ -170,7 +170,7 @@ try {
     // A worker of exports alone, as docs/bulk-export.md has it: its memory is then that of exports, without graphs.
     GANTRY_WORKER_QUEUES: 'exports',
     MALLOC_ARENA_MAX: '2',
-    NODE_OPTIONS: '--max-semi-space-size=4',
+    NODE_OPTIONS: '--max-semi-space-size=1',
   };
   const { Connection } = require('@temporalio/client');
   const connection = await Connection.connect({ address: temporal });
