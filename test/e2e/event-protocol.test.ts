@@ -1,5 +1,6 @@
 import type { Client } from '@langchain/langgraph-sdk';
 import { StreamController } from '@langchain/langgraph-sdk/stream';
+import WebSocket from 'ws';
 import { Gantry, startGantry } from '../support/gantry';
 import { type SseEvent, SseReader } from '../support/sse';
 import { waitFor } from '../support/wait-for';
@@ -338,9 +339,15 @@ describe('the event protocol', () => {
     });
   });
 
-  describe('the JavaScript client', () => {
+  describe.each([
+    ['server-sent events', {}],
+    // Node 20 has no WebSocket of its own.
+    ['a WebSocket', { transport: 'websocket', webSocketFactory: (url: string) => new WebSocket(url) as never }],
+  ] as const)('the JavaScript client by %s', (_transport, options) => {
     const streamOf = (thread: string | undefined, assistantId: string) =>
-      thread === undefined ? client.threads.stream({ assistantId }) : client.threads.stream(thread, { assistantId });
+      thread === undefined
+        ? client.threads.stream({ assistantId, ...options })
+        : client.threads.stream(thread, { assistantId, ...options });
 
     it('starts a run on a thread that is not there yet, and reads messages, states and output', async () => {
       const thread = streamOf(undefined, 'talk');

@@ -152,32 +152,6 @@ describe('the WebSocket of a thread', () => {
     };
     const options = { transport: 'websocket', webSocketFactory } as const;
 
-    it('starts a run on a thread that is not there yet, and reads messages, states and output', async () => {
-      const thread = client.threads.stream({ assistantId: 'talk', ...options });
-      const { run_id } = (await thread.run.start({ input: human('hi') })) as { run_id: string };
-      const texts: string[] = [];
-      for await (const message of thread.messages) texts.push(await message.text);
-      expect(texts).toEqual([SENTENCE]);
-      const output = (await thread.output) as { messages: { text: string }[] };
-      expect(output.messages.map(({ text }) => text)).toEqual(['hi', SENTENCE]);
-      expect(await client.runs.get(thread.threadId, run_id)).toMatchObject({ status: 'success' });
-      await thread.close();
-    });
-
-    it('is asked, answers, and reads on', async () => {
-      const thread = client.threads.stream({ assistantId: 'desk', ...options });
-      await thread.run.start({ input: human('a refund') });
-      await thread.output;
-      expect(thread.interrupts).toMatchObject([{ payload: { question: 'Approve?' }, namespace: [] }]);
-      const [{ interruptId }] = thread.interrupts;
-      await thread.input.respond({ namespace: [], interrupt_id: interruptId, response: 'yes' });
-      await waitFor('the answer', async () => {
-        const { values } = await client.threads.get(thread.threadId);
-        return (values as { approved?: boolean }).approved === true;
-      });
-      await thread.close();
-    });
-
     it('subscribes to one thing and another, and unsubscribes', async () => {
       const id = await createThread();
       const thread = client.threads.stream(id, { assistantId: 'custom', ...options });
