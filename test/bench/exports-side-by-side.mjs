@@ -4,8 +4,9 @@
 //   copy     COPY … TO STDOUT of the same columns, thrown away
 //   duckdb   DuckDB writing the same rows from memory to a Parquet file
 //
-//   npm run build && node test/bench/exports-side-by-side.mjs [rows] [rounds]
+//   npm run build && node test/bench/exports-side-by-side.mjs [rows] [rounds] [--alone]
 //
+// With --alone only the first: for more rows than fit into DuckDB's memory.
 // Needs a Postgres server, Temporal and S3 as GANTRY_TEST_DATABASE_URL, GANTRY_TEST_TEMPORAL_ADDRESS, GANTRY_TEST_S3, and
 // GANTRY_BENCH_PYTHON with psycopg, pyarrow and boto3; without that the script is left out. Figures on a busy machine are
 // worth nothing but their ratios, so the best of the rounds counts.
@@ -20,7 +21,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
@@ -31,8 +32,12 @@ const require = createRequire(import.meta.url);
 const { migrate } = require(join(ROOT, 'dist/src/database/upgrade.js'));
 const { DEFAULT_COLUMNS, readColumns } = require(join(ROOT, 'dist/src/exports/export-columns.js'));
 
-const ROWS = Number(process.argv[2] ?? 200_000);
-const ROUNDS = Number(process.argv[3] ?? 3);
+const {
+  values: { alone: ALONE },
+  positionals: [rows = '200000', rounds = '3'],
+} = parseArgs({ options: { alone: { type: 'boolean', default: false } }, allowPositionals: true });
+const ROWS = Number(rows);
+const ROUNDS = Number(rounds);
 const DAY = '2026-10-01';
 const TENANT = '00000000-0000-0000-0000-000000000000';
 const PROJECT = randomUUID();
@@ -141,6 +146,38 @@ const copySql = (format) => `COPY (
   WHERE r.tenant_id = '${TENANT}' AND r.project_id = '${PROJECT}' ORDER BY r.start_time, r.run_id
 ) TO STDOUT (FORMAT ${format})`;
 
+/**
+ * What the export is compared with, each a function of the S3 prefix it may use.
+ * @param {pg.Client} client @param {string} database
+ */
+async function openAlternatives(client, database) {
+  const csv = join(directory, 'rows.csv');
+  await pipeline(client.query(copyTo(copySql('csv'))), createWriteStream(csv));
+  const duckdb = await DuckDBInstance.create(':memory:');
+  const writer = await duckdb.connect();
+  await writer.run(`CREATE TABLE rows AS FROM read_csv('${csv}', header = false, quote = '"', escape = '"')`);
+  const bytes = statSync(csv).size;
+  rmSync(csv);
+  const script = async (/** @type {string} */ prefix) => {
+    const settings = { DATABASE_URL: database, S3: s3, PROJECT, DAY, PREFIX: `${prefix}/script` };
+    const program = join(import.meta.dirname, 'export_script.py');
+    await promisify(execFile)(python, [program], { env: { ...process.env, ...settings } });
+  };
+  const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+  return {
+    bytes,
+    runs: {
+      ...(python && { script }),
+      copy: () => pipeline(client.query(copyTo(copySql('text'))), nowhere()),
+      duckdb: () => writer.run(`COPY rows TO '${join(directory, 'rows.parquet')}' (FORMAT parquet, COMPRESSION zstd)`),
+    },
+    close: () => {
+      writer.closeSync();
+      duckdb.closeSync();
+    },
+  };
+}
+
 const name = `bench_${randomBytes(6).toString('hex')}`;
 const directory = mkdtempSync(join(tmpdir(), 'gantry-bench-exports-'));
 const admin = new pg.Client({ connectionString: server });
@@ -187,16 +224,9 @@ try {
   const api = `http://127.0.0.1:${port}`;
   console.log(`worker at rest: ${peakMemoryMb(worker.pid ?? 0)} MB`);
 
-  const csv = join(directory, 'rows.csv');
-  await pipeline(client.query(copyTo(copySql('csv'))), createWriteStream(csv));
-  const duckdb = await DuckDBInstance.create(':memory:');
-  const writer = await duckdb.connect();
-  await writer.run(`CREATE TABLE rows AS FROM read_csv('${csv}', header = false, quote = '"', escape = '"')`);
-  const bytes = statSync(csv).size;
-  rmSync(csv);
-
+  const alternatives = ALONE ? undefined : await openAlternatives(client, database.href);
   /** @type {Record<string, number[]>} */
-  const seconds = { gantry: [], script: [], copy: [], duckdb: [] };
+  const seconds = { gantry: [] };
   for (let round = 1; round <= ROUNDS; round++) {
     const prefix = `bench/${name}/${round}`;
     const names = { [process.pid]: 'bench', [apiProcess.pid ?? 0]: 'api', [worker.pid ?? 0]: 'worker' };
@@ -210,40 +240,27 @@ try {
     console.log(
       `round ${round}: processor ${spent.map(({ name, used }) => `${name} ${used.toFixed(2)} s`).join(', ')}`,
     );
-    if (python) {
-      const settings = { DATABASE_URL: database.href, S3: s3, PROJECT, DAY, PREFIX: `${prefix}/script` };
-      seconds.script.push(
-        await timed(() =>
-          promisify(execFile)(python, [join(import.meta.dirname, 'export_script.py')], {
-            env: { ...process.env, ...settings },
-          }),
-        ),
-      );
+    for (const [what, run] of Object.entries(alternatives?.runs ?? {})) {
+      (seconds[what] ??= []).push(await timed(() => run(prefix)));
     }
-    const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
-    seconds.copy.push(await timed(() => pipeline(client.query(copyTo(copySql('text'))), nowhere())));
-    seconds.duckdb.push(
-      await timed(() =>
-        writer.run(`COPY rows TO '${join(directory, 'rows.parquet')}' (FORMAT parquet, COMPRESSION zstd)`),
-      ),
-    );
-    const shown = Object.entries(seconds).map(([what, each]) => `${what} ${each.at(-1)?.toFixed(1) ?? '-'} s`);
+    const shown = Object.entries(seconds).map(([what, each]) => `${what} ${each.at(-1)?.toFixed(1)} s`);
     console.log(`round ${round}: ${shown.join(', ')}; worker peak ${peakMemoryMb(worker.pid ?? 0)} MB`);
   }
   const best = Object.fromEntries(Object.entries(seconds).map(([what, each]) => [what, Math.min(...each)]));
-  console.log(`\n${ROWS} rows, ${(bytes / 1e6).toFixed(0)} MB of text, best of ${ROUNDS}\n`);
-  console.log('| what | rows/s | MB/s |\n| --- | --- | --- |');
-  for (const [what, each] of Object.entries(best)) {
-    if (!Number.isFinite(each)) continue;
-    console.log(`| ${what} | ${Math.round(ROWS / each)} | ${(bytes / 1e6 / each).toFixed(1)} |`);
+  console.log(`\n${ROWS} rows, best of ${ROUNDS}\n`);
+  if (alternatives) {
+    const megabytes = alternatives.bytes / 1e6;
+    console.log('| what | rows/s | MB/s |\n| --- | --- | --- |');
+    for (const [what, each] of Object.entries(best)) {
+      console.log(`| ${what} | ${Math.round(ROWS / each)} | ${(megabytes / each).toFixed(1)} |`);
+    }
+    const slower = Math.max(best.copy, best.duckdb);
+    if (python) console.log(`\ngantry ÷ script: ${(best.script / best.gantry).toFixed(2)}`);
+    console.log(`gantry ÷ slower part of the ceiling: ${(slower / best.gantry).toFixed(2)}`);
   }
-  const slower = Math.max(best.copy, best.duckdb);
-  console.log(`\ngantry ÷ script: ${(best.script / best.gantry).toFixed(2)}`);
-  console.log(`gantry ÷ slower part of the ceiling: ${(slower / best.gantry).toFixed(2)}`);
   const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${worker.pid}/status`, 'utf8'))?.[1];
   console.log(`worker: peak ${peakMemoryMb(worker.pid ?? 0)} MB, now ${Math.round(Number(resident) / 1024)} MB`);
-  writer.closeSync();
-  duckdb.closeSync();
+  alternatives?.close();
   await client.end();
 } finally {
   for (const child of processes) {
