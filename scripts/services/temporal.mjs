@@ -8,6 +8,8 @@ const STARTUP_MS = 60_000;
 /**
  * The development server's defaults serve a demo: it looks for work 20 times a second, so that a workflow with one
  * activity takes 150 ms. With these it takes about 20 ms, and one task-queue partition is enough for one machine.
+ * A worker that has a slot free gets the activity with the answer to the workflow task that scheduled it. What a workflow
+ * writes into the list of workflows waits for a second: of a run that is over by then only the last record is written.
  */
 const DYNAMIC_CONFIG = {
   'history.transferProcessorMaxPollRPS': 1000,
@@ -15,6 +17,8 @@ const DYNAMIC_CONFIG = {
   'history.timerProcessorMaxPollRPS': 1000,
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
+  'system.enableActivityEagerExecution': true,
+  'history.visibilityProcessorMaxPollRPS': 1,
 };
 
 /**

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { PreparingClient } from './prepared-statements';
 import { currentScope, type RequestScope } from './request-scope';
 import { ACTOR_SETTING, TENANT_ROLE, TENANT_SETTING } from './tenant-isolation';
 
@@ -24,8 +25,8 @@ export class TenantPool extends EventEmitter {
 
   constructor(options: PoolConfig) {
     super();
-    this.system = new Pool(options);
-    this.tenants = new Pool(options);
+    this.system = new Pool({ ...options, Client: PreparingClient });
+    this.tenants = new Pool({ ...options, Client: PreparingClient });
     for (const pool of [this.system, this.tenants]) {
       pool.on('error', (error, client) => this.emit('error', error, client));
     }

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
+import { columnsOf } from '../database/entity-columns';
+import { prepared } from '../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import { END_EVENT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
-import { ThreadEntity } from '../threads/thread.entity';
 import type { RunEnding } from './run-ending';
 import { RunEntity } from './run.entity';
 import { deleteCheckpoints, nextRun, type OnEnd, placeUnstarted } from './runs.repository';
@@ -34,6 +35,21 @@ export interface Ended {
   deliveryId: string | undefined;
 }
 
+const LOCK_RUN = prepared(
+  'lock-run',
+  `SELECT ${columnsOf(RunEntity, 'r')} FROM runs r JOIN threads t USING (thread_id) WHERE r.run_id = $1 FOR UPDATE`,
+);
+
+/** Begins an attempt, unless another run is on the thread. */
+const TAKE_RUN = prepared(
+  'take-run',
+  `UPDATE runs SET status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()), updated_at = now(),
+     metadata = metadata || jsonb_build_object('revision_id', $3::text)
+   WHERE run_id = $1
+     AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = $2 AND o.status = 'running' AND o.run_id <> $1)
+   RETURNING attempt, started_at, (SELECT coalesce(max(seq), -1) + 1 FROM run_events WHERE run_id = $1) AS next_seq`,
+);
+
 /** The transitions of a run that its execution makes: each is one transaction under the thread's lock. */
 @Injectable()
 export class RunLifecycleRepository {
@@ -49,11 +65,7 @@ export class RunLifecycleRepository {
       if (!run) return { state: 'ended', ending: 'deleted' };
       if (run.status !== 'pending' && run.status !== 'running') return { state: 'ended', ending: run.status };
       const [taken]: [{ attempt: number; started_at: Date; next_seq: number }[], number] = await manager.query(
-        `UPDATE runs SET status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()), updated_at = now(),
-           metadata = metadata || jsonb_build_object('revision_id', $3::text)
-         WHERE run_id = $1
-           AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = $2 AND o.status = 'running' AND o.run_id <> $1)
-         RETURNING attempt, started_at, (SELECT coalesce(max(seq), -1) + 1 FROM run_events WHERE run_id = $1) AS next_seq`,
+        TAKE_RUN,
         [runId, run.threadId, revision],
       );
       const [row] = taken;
@@ -82,9 +94,9 @@ export class RunLifecycleRepository {
     return this.database.transaction(async (manager) => {
       const run = await lockRun(manager, runId);
       if (!run || !isHeld(run, attempt)) return null;
-      const ended = await closeRun(manager, run, ending);
+      const { ended, hasNext } = await closeRun(manager, run, ending);
       const deliveryId = await onEnd(manager, ended);
-      return { run: ended, next: await nextRun(manager, run.threadId), deliveryId };
+      return { run: ended, next: hasNext ? await nextRun(manager, run.threadId) : null, deliveryId };
     });
   }
 
@@ -171,16 +183,57 @@ function isHeld(run: RunEntity, attempt: number | undefined): boolean {
 
 /** The run, as it is once its thread's lock and its own are held. */
 async function lockRun(manager: EntityManager, runId: string): Promise<RunEntity | null> {
-  return manager
-    .createQueryBuilder(RunEntity, 'r')
-    .innerJoin(ThreadEntity, 't', 't.threadId = r.threadId')
-    .where('r.runId = :runId', { runId })
-    .setLock('pessimistic_write')
-    .getOne();
+  const [run]: RunEntity[] = await manager.query(LOCK_RUN, [runId]);
+  return run ?? null;
 }
 
-/** One statement: the run, the end of its log with its notification, and the thread; another where a run never began. */
-async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<RunEntity> {
+/**
+ * One statement: the run, the end of its log with its notification, and the thread.
+ * @param change of the run's row
+ */
+const closing = (change: string): string => `
+  WITH closed AS (
+    ${change}
+  ), logged AS (
+    INSERT INTO run_events (run_id, seq, tenant_id, event, data)
+    SELECT $1, last.seq + entry.index, $6, entry.event, entry.data
+    FROM (SELECT coalesce(max(seq), -1) AS seq FROM run_events WHERE run_id = $1) AS last,
+         unnest($7::text[], $12::text[]) WITH ORDINALITY AS entry (event, data, index)
+  ), settled AS (
+    UPDATE threads SET
+      status = CASE WHEN EXISTS (
+                 SELECT 1 FROM runs WHERE thread_id = $8 AND run_id <> $1 AND status IN ('pending', 'running')
+               ) THEN 'busy' ELSE coalesce($3, settled_status) END,
+      settled_status = coalesce($3, settled_status),
+      error = CASE WHEN $3 IS NULL THEN error ELSE $4 END,
+      "values" = CASE WHEN $9 THEN $10::jsonb ELSE "values" END,
+      interrupts = CASE WHEN $9 THEN $11::jsonb ELSE interrupts END,
+      state_updated_at = CASE WHEN $9 THEN now() ELSE state_updated_at END,
+      delete_after = CASE WHEN temporary THEN now() + interval '${TEMPORARY_KEPT}' ELSE delete_after END,
+      updated_at = now()
+    WHERE thread_id = $8
+  )
+  -- The last two only give their parameters a type when the run is deleted.
+  SELECT pg_notify('${RUN_EVENTS_CHANNEL}', $1::text), $2::text, $5::timestamptz,
+    EXISTS (SELECT 1 FROM runs WHERE thread_id = $8 AND started_at IS NULL AND ended_at IS NOT NULL) AS unstarted,
+    EXISTS (SELECT 1 FROM runs WHERE thread_id = $8 AND run_id <> $1 AND status = 'pending') AS "hasNext"`;
+
+const CLOSE_RUN = prepared(
+  'close-run',
+  closing(
+    `UPDATE runs SET status = $2, error = $4, ended_at = $5, updated_at = $5, cancel_action = NULL WHERE run_id = $1`,
+  ),
+);
+const DELETE_RUN = prepared('delete-run', closing(`DELETE FROM runs WHERE run_id = $1`));
+
+interface Closed {
+  ended: RunEntity;
+  /** Whether a run of the thread is pending, its time come or not. */
+  hasNext: boolean;
+}
+
+/** In one statement, and another where a run never began. */
+async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<Closed> {
   const { status, state, error, result } = ending;
   const failed = status === 'error' || status === 'timeout';
   // Null when nobody knows the state: the thread is then as it was before.
@@ -191,35 +244,8 @@ async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEndin
     ...(error ? [['error', error] as [string, unknown]] : []),
     [END_EVENT, { status, result } satisfies RunEnd],
   ];
-  const [{ unstarted }]: [{ unstarted: boolean }] = await manager.query(
-    `WITH closed AS (
-       ${
-         status === 'deleted'
-           ? `DELETE FROM runs WHERE run_id = $1`
-           : `UPDATE runs SET status = $2, error = $4, ended_at = $5, updated_at = $5, cancel_action = NULL WHERE run_id = $1`
-       }
-     ), logged AS (
-       INSERT INTO run_events (run_id, seq, tenant_id, event, data)
-       SELECT $1, last.seq + entry.index, $6, entry.event, entry.data
-       FROM (SELECT coalesce(max(seq), -1) AS seq FROM run_events WHERE run_id = $1) AS last,
-            unnest($7::text[], $12::text[]) WITH ORDINALITY AS entry (event, data, index)
-     ), settled AS (
-       UPDATE threads SET
-         status = CASE WHEN EXISTS (
-                    SELECT 1 FROM runs WHERE thread_id = $8 AND run_id <> $1 AND status IN ('pending', 'running')
-                  ) THEN 'busy' ELSE coalesce($3, settled_status) END,
-         settled_status = coalesce($3, settled_status),
-         error = CASE WHEN $3 IS NULL THEN error ELSE $4 END,
-         "values" = CASE WHEN $9 THEN $10::jsonb ELSE "values" END,
-         interrupts = CASE WHEN $9 THEN $11::jsonb ELSE interrupts END,
-         state_updated_at = CASE WHEN $9 THEN now() ELSE state_updated_at END,
-         delete_after = CASE WHEN temporary THEN now() + interval '${TEMPORARY_KEPT}' ELSE delete_after END,
-         updated_at = now()
-       WHERE thread_id = $8
-     )
-     -- The last two only give their parameters a type when the run is deleted.
-     SELECT pg_notify('${RUN_EVENTS_CHANNEL}', $1::text), $2::text, $5::timestamptz,
-       EXISTS (SELECT 1 FROM runs WHERE thread_id = $8 AND started_at IS NULL AND ended_at IS NOT NULL) AS unstarted`,
+  const [{ unstarted, hasNext }]: [{ unstarted: boolean; hasNext: boolean }] = await manager.query(
+    status === 'deleted' ? DELETE_RUN : CLOSE_RUN,
     [
       run.runId,
       status,
@@ -236,6 +262,7 @@ async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEndin
     ],
   );
   if (unstarted || run.startedAt === null) await placeUnstarted(manager, run.threadId);
-  if (status === 'deleted') return { ...run, endedAt };
-  return { ...run, status, error: error ?? null, endedAt, updatedAt: endedAt, cancelAction: null };
+  if (status === 'deleted') return { ended: { ...run, endedAt }, hasNext };
+  const changed = { status, error: error ?? null, endedAt, updatedAt: endedAt, cancelAction: null };
+  return { ended: { ...run, ...changed }, hasNext };
 }

@@ -3,7 +3,9 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { EntityManager, In, Repository } from 'typeorm';
 import { type AccessFilter, accessSql, restrict } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
+import { columnsOf } from '../database/entity-columns';
 import type { JsonObject } from '../database/json';
+import { prepared } from '../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import type { RunKwargs } from '../graphs/host/protocol';
 import { END_EVENT, RUN_CANCEL_CHANNEL, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
@@ -106,8 +108,9 @@ export class RunsRepository {
     return this.runs.manager.transaction(async (manager): Promise<Created> => {
       const earlier = await claim?.(manager);
       if (earlier) return { outcome: 'replayed', runId: earlier };
-      const isNew = run.thread.create && (await insertThread(manager, tenantId, run));
-      const thread = await lockThread(manager, tenantId, run.threadId);
+      const newThread = run.thread.create ? await insertThread(manager, tenantId, run) : null;
+      const isNew = newThread !== null;
+      const thread = newThread ?? (await lockThread(manager, tenantId, run.threadId));
       if (!thread || (thread.temporary && !isNew)) throw threadErrors.notFound(run.threadId);
       if (!isNew) await checkAccess(manager, run);
       const inFlight: InFlight[] = isNew
@@ -300,13 +303,19 @@ export class RunsRepository {
   }
 }
 
+const LOCK_THREAD = prepared(
+  'lock-thread',
+  `SELECT ${columnsOf(ThreadEntity, 'threads')} FROM threads WHERE tenant_id = $1 AND thread_id = $2 FOR UPDATE`,
+);
+
 /** Takes the thread's row lock: everything that concerns the order of a thread's runs happens under it. */
 export async function lockThread(
   manager: EntityManager,
   tenantId: string,
   threadId: string,
 ): Promise<ThreadEntity | null> {
-  return manager.findOne(ThreadEntity, { where: { tenantId, threadId }, lock: { mode: 'pessimistic_write' } });
+  const [thread]: ThreadEntity[] = await manager.query(LOCK_THREAD, [tenantId, threadId]);
+  return thread ?? null;
 }
 
 /**
@@ -379,10 +388,11 @@ async function checkAccess(manager: EntityManager, { threadId, thread }: NewRun)
   if (found.length === 0) throw threadErrors.notFound(threadId);
 }
 
-async function insertThread(manager: EntityManager, tenantId: TenantId, run: NewRun): Promise<boolean> {
-  const inserted: unknown[] = await manager.query(
+/** Resolves to null when the id is taken. */
+async function insertThread(manager: EntityManager, tenantId: TenantId, run: NewRun): Promise<ThreadEntity | null> {
+  const [inserted]: ThreadEntity[] = await manager.query(
     `INSERT INTO threads (thread_id, tenant_id, status, metadata, config, temporary, ttl_strategy, ttl_minutes)
-     VALUES ($1, $2, 'busy', $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING 1`,
+     VALUES ($1, $2, 'busy', $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING ${columnsOf(ThreadEntity, 'threads')}`,
     [
       run.threadId,
       tenantId,
@@ -393,7 +403,7 @@ async function insertThread(manager: EntityManager, tenantId: TenantId, run: New
       run.thread.ttl?.minutes,
     ],
   );
-  return inserted.length > 0;
+  return inserted ?? null;
 }
 
 async function occupyThread(manager: EntityManager, run: NewRun, thread: ThreadEntity): Promise<void> {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { prepared } from '../database/prepared-statements';
 import { RUN_EVENTS_CHANNEL, type RunEvent, type ToldEvents } from './run-event';
 
 export interface NewRunEvent extends RunEvent {
@@ -28,6 +29,47 @@ const TOLD_UPDATES = 100;
 /** The ends of as many tasks may be in one step. */
 const TOLD_FACTS = 10_000;
 
+/** Writes what attempts that hold their runs have to tell, and says of which runs that was. */
+const APPEND = prepared(
+  'append-events',
+  `WITH input AS (
+    SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[], $4::uuid[], $5::text[], $6::text[], $7::text[])
+      AS input (run_id, attempt, seq, tenant_id, event, data, fact)
+  ), held AS MATERIALIZED (
+    SELECT run_id, attempt FROM runs
+    WHERE (run_id, attempt) IN (SELECT run_id, attempt FROM input) AND status = 'running'
+    FOR SHARE
+  ), written AS (
+    INSERT INTO run_events (run_id, seq, tenant_id, event, data, fact)
+    SELECT run_id, seq, tenant_id, event, data, fact FROM input JOIN held USING (run_id, attempt)
+  )
+  SELECT coalesce(array_agg(run_id), '{}') AS held,
+         pg_notify('${RUN_EVENTS_CHANNEL}', coalesce(string_agg(run_id::text, ','), ''))
+  FROM held`,
+);
+
+/**
+ * The next page of each asked run. The limit takes nothing away: of lists, a plan for all parameters would expect ten
+ * entries and look too dear to be kept, behind a limit it expects one.
+ */
+const READ_PAGES = prepared(
+  'read-events',
+  `SELECT asked.index, event.seq, event.event, event.data
+  FROM (
+    SELECT * FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS asked (run_id, after, index) LIMIT cardinality($1)
+  ) AS asked
+  CROSS JOIN LATERAL (
+    SELECT seq, event, data, sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS bytes_before
+    FROM (
+      SELECT seq, event, data FROM run_events
+      WHERE run_events.run_id = asked.run_id AND run_events.seq > asked.after
+      ORDER BY seq LIMIT ${PAGE_EVENTS}
+    ) AS newest
+  ) AS event
+  WHERE event.bytes_before < ${PAGE_BYTES}
+  ORDER BY asked.index, event.seq`,
+);
+
 /** The log of run events in Postgres: `(run_id, seq)`, partitioned by the run's day. */
 @Injectable()
 export class EventLogRepository {
@@ -40,26 +82,10 @@ export class EventLogRepository {
    */
   async append(events: NewRunEvent[]): Promise<Set<string>> {
     const column = <K extends keyof NewRunEvent>(key: K): NewRunEvent[K][] => events.map((event) => event[key]);
-    const [{ held }]: [{ held: string[] }] = await this.database.query(
-      `WITH input AS (
-         SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[], $4::uuid[], $5::text[], $6::text[], $7::text[])
-           AS input (run_id, attempt, seq, tenant_id, event, data, fact)
-       ), held AS MATERIALIZED (
-         SELECT run_id, attempt FROM runs
-         WHERE (run_id, attempt) IN (SELECT run_id, attempt FROM input) AND status = 'running'
-         FOR SHARE
-       ), written AS (
-         INSERT INTO run_events (run_id, seq, tenant_id, event, data, fact)
-         SELECT run_id, seq, tenant_id, event, data, fact FROM input JOIN held USING (run_id, attempt)
-       )
-       SELECT coalesce(array_agg(run_id), '{}') AS held,
-              pg_notify('${RUN_EVENTS_CHANNEL}', coalesce(string_agg(run_id::text, ','), ''))
-       FROM held`,
-      [
-        ...[column('runId'), column('attempt'), column('seq'), column('tenantId')],
-        ...[column('event'), column('data'), column('fact')],
-      ],
-    );
+    const [{ held }]: [{ held: string[] }] = await this.database.query(APPEND, [
+      ...[column('runId'), column('attempt'), column('seq'), column('tenantId')],
+      ...[column('event'), column('data'), column('fact')],
+    ]);
     return new Set(held);
   }
 
@@ -87,21 +113,10 @@ export class EventLogRepository {
 
   /** The next page of each asked run, in one query. */
   async readMany(queries: EventQuery[]): Promise<RunEvent[][]> {
-    const rows: (RunEvent & { index: string })[] = await this.database.query(
-      `SELECT asked.index, event.seq, event.event, event.data
-       FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS asked (run_id, after, index)
-       CROSS JOIN LATERAL (
-         SELECT seq, event, data, sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS bytes_before
-         FROM (
-           SELECT seq, event, data FROM run_events
-           WHERE run_events.run_id = asked.run_id AND run_events.seq > asked.after
-           ORDER BY seq LIMIT ${PAGE_EVENTS}
-         ) AS newest
-       ) AS event
-       WHERE event.bytes_before < ${PAGE_BYTES}
-       ORDER BY asked.index, event.seq`,
-      [queries.map(({ runId }) => runId), queries.map(({ after }) => after)],
-    );
+    const rows: (RunEvent & { index: string })[] = await this.database.query(READ_PAGES, [
+      queries.map(({ runId }) => runId),
+      queries.map(({ after }) => after),
+    ]);
     const pages: RunEvent[][] = queries.map(() => []);
     for (const { index, seq, event, data } of rows) pages[Number(index) - 1].push({ seq, event, data });
     return pages;

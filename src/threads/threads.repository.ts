@@ -4,7 +4,9 @@ import { EntityManager, Repository, SelectQueryBuilder } from 'typeorm';
 import { type AccessFilter, restrict } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
 import { stopCronsOfThreads } from '../crons/cron-outcomes';
+import { columnsOf } from '../database/entity-columns';
 import type { JsonObject } from '../database/json';
+import { prepared } from '../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import type { Page } from '../http/pagination';
 import { RUN_CANCEL_CHANNEL, THREAD_STATE_CHANNEL } from '../streams/run-event';
@@ -28,6 +30,12 @@ export interface ThreadState {
   interrupts: Record<string, unknown[]>;
 }
 
+const INSERT_THREAD = prepared(
+  'insert-thread',
+  `INSERT INTO threads (tenant_id, thread_id, metadata, ttl_strategy, ttl_minutes) VALUES ($1, $2, $3, $4, $5)
+   ON CONFLICT DO NOTHING RETURNING ${columnsOf(ThreadEntity, 'threads')}`,
+);
+
 @Injectable()
 export class ThreadsRepository {
   constructor(@InjectRepository(ThreadEntity) private readonly threads: Repository<ThreadEntity>) {}
@@ -48,21 +56,16 @@ export class ThreadsRepository {
     return restrict(query, 't.metadata', access).getExists();
   }
 
-  /** Resolves to false when the id is taken, by whichever tenant. */
+  /** Resolves to null when the id is taken, by whichever tenant. */
   async insert(
     tenantId: TenantId,
     threadId: string,
     metadata: JsonObject,
     ttl: ThreadTtl | undefined,
-  ): Promise<boolean> {
-    const inserted = await this.threads
-      .createQueryBuilder()
-      .insert()
-      .values({ tenantId, threadId, metadata, ttlStrategy: ttl?.strategy, ttlMinutes: ttl?.minutes } as never)
-      .orIgnore()
-      .returning('thread_id')
-      .execute();
-    return (inserted.raw as unknown[]).length > 0;
+  ): Promise<ThreadEntity | null> {
+    const values = [tenantId, threadId, JSON.stringify(metadata), ttl?.strategy, ttl?.minutes];
+    const [thread]: ThreadEntity[] = await this.threads.query(INSERT_THREAD, values);
+    return thread ?? null;
   }
 
   /** Merges into the metadata and, when one is given, sets the time to live; resolves to null when there is no such thread. */

@@ -81,7 +81,8 @@ export class ThreadsService {
     const { value, filter } = await this.authorizer.authorize('threads', 'create', wish);
     const inserted = await this.repository.insert(tenantId, threadId, value.metadata, ttl);
     if (inserted) {
-      if (supersteps.length > 0) await this.replay(tenantId, threadId, value.metadata, supersteps);
+      if (supersteps.length === 0) return inserted;
+      await this.replay(tenantId, threadId, value.metadata, supersteps);
       return this.accessible(tenantId, threadId);
     }
     const existing = body.if_exists === 'do_nothing' ? await this.repository.find(tenantId, threadId, filter) : null;

@@ -1,5 +1,6 @@
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import type { Pool } from 'pg';
+import { prepared } from '../../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 
 /**
@@ -14,6 +15,10 @@ export class ForkSafeSaver extends PostgresSaver {
 
   constructor(connections: Pool) {
     super(connections, undefined, { schema: CHECKPOINT_SCHEMA });
+    // The library's own read of every run: were it worded otherwise one day, it would only not be prepared.
+    const { SELECT_SQL } = (this as unknown as { SQL_STATEMENTS: { SELECT_SQL: string } }).SQL_STATEMENTS;
+    const newest = 'WHERE thread_id = $1 AND checkpoint_ns = $2 ORDER BY checkpoint_id DESC LIMIT 1';
+    prepared('newest-checkpoint', SELECT_SQL + newest);
   }
 
   /** The count goes on in the whole part, the rest is drawn. Without `this`, as the library calls it for edits, all are drawn. */

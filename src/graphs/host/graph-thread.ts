@@ -4,6 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Pool } from 'pg';
+import { PreparingClient } from '../../database/prepared-statements';
 import { ItemStore } from '../../store/item-store';
 import { StoreRepository } from '../../store/store.repository';
 import { connectStoreDirectly } from './direct-store';
@@ -116,6 +117,7 @@ async function main(): Promise<void> {
     max: data.databasePool,
     application_name: 'gantry-graphs',
     keepAlive: true,
+    Client: PreparingClient,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the thread.
   connections.on('error', () => undefined);
