@@ -13,10 +13,10 @@ export class RunTracer {
     const { project_name: extra, example_id: exampleId } = wish;
     const client = this.client(tenantId);
     if (!extra || extra === projectName)
-      return new LangChainTracer({ projectName, client, ...(exampleId && { exampleId }) });
+      return runByRun(new LangChainTracer({ projectName, client, ...(exampleId && { exampleId }) }));
     const updates = exampleId ? { reference_example_id: exampleId } : undefined;
     const replicas = [{ projectName }, { projectName: extra, ...(updates && { updates }) }];
-    return new LangChainTracer({ projectName, client, replicas });
+    return runByRun(new LangChainTracer({ projectName, client, replicas }));
   }
 
   /** Sends what is still queued, for a thread that ends. */
@@ -37,4 +37,16 @@ export class RunTracer {
     this.clients.set(tenantId, client);
     return client;
   }
+}
+
+/**
+ * The library keeps with each run all runs below it, and copies them with every further one. Since it sends each run by
+ * itself, nobody reads them: a run of a thousand steps would spend nine tenths of its time on these copies.
+ */
+function runByRun(tracer: LangChainTracer): LangChainTracer {
+  const copy = tracer.copyWithTracingConfig.bind(tracer);
+  return Object.assign(tracer, {
+    _addChildRun: () => undefined,
+    copyWithTracingConfig: (...config: Parameters<typeof copy>) => runByRun(copy(...config)),
+  });
 }
