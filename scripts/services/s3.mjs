@@ -30,7 +30,12 @@ export function s3Part({ home, binary, port, bucket, region, accessKeyId, secret
     part: {
       name: 's3',
       command: binary,
-      args: [`--port=127.0.0.1:${port}`, `--region=${region}`, '--keep-alive', '--quiet', 'posix', directory],
+      args: [
+        `--port=127.0.0.1:${port}`,
+        `--region=${region}`,
+        '--virtual-domain=localhost', // a bucket is also at <bucket>.localhost
+        ...['--keep-alive', '--quiet', 'posix', directory],
+      ],
       marker: directory,
       // In the environment, not among the arguments, which every user of the machine can read.
       env: { ...process.env, ROOT_ACCESS_KEY: accessKeyId, ROOT_SECRET_KEY: secretAccessKey },

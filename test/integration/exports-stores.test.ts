@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import dns, { type LookupOptions } from 'node:dns';
 import { ExportHarness, Json } from '../support/export-harness';
 import { testStore } from '../support/exports';
 
@@ -191,6 +192,44 @@ describe('a bucket with Object Lock', () => {
 });
 
 describe('addresses', () => {
+  it('have the bucket in the name of the host where a store wants it there', async () => {
+    const { bucket } = testStore();
+    const { port } = new URL(harness.proxy.url);
+    // Names below localhost are this machine (RFC 6761), which not every resolver knows.
+    const lookup = dns.lookup as (name: string, options: LookupOptions, callback: () => void) => void;
+    const resolver = jest
+      .spyOn(dns, 'lookup')
+      .mockImplementation(((name, options, callback) =>
+        lookup(
+          name.endsWith('.localhost') ? 'localhost' : name,
+          options,
+          callback,
+        )) as typeof lookup as typeof dns.lookup);
+    try {
+      const project = await harness.createProject();
+      await harness.createRuns(project, '2026-11-20', 3);
+      const before = harness.proxy.seen.length;
+      const destination = await harness.createDestination({
+        config: {
+          endpoint_url: `http://localhost:${port}`,
+          config_kwargs_s3: { addressing_style: 'virtual' },
+        },
+      });
+      const { id } = await harness.createExport({
+        bulk_export_destination_id: destination.id,
+        session_id: project,
+        ...WINDOW,
+      });
+      expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 3 } });
+      const asked = harness.proxy.seen.slice(before);
+      expect(new Set(asked.map(({ headers }) => headers.host))).toEqual(new Set([`${bucket}.localhost:${port}`]));
+      expect(asked.filter(({ url }) => url.startsWith(`/${bucket}/`))).toEqual([]);
+      expect(await harness.manifest(destination.config.prefix as string, id)).toMatchObject({ rows: 3 });
+    } finally {
+      resolver.mockRestore();
+    }
+  });
+
   it('inside and outside are two: one is connected to, the other is shown', async () => {
     const project = await harness.createProject();
     const destination = await harness.createDestination({
