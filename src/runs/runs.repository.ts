@@ -388,21 +388,23 @@ async function checkAccess(manager: EntityManager, { threadId, thread }: NewRun)
   if (found.length === 0) throw threadErrors.notFound(threadId);
 }
 
+const INSERT_BUSY_THREAD = prepared(
+  'insert-busy-thread',
+  `INSERT INTO threads (thread_id, tenant_id, status, metadata, config, temporary, ttl_strategy, ttl_minutes)
+   VALUES ($1, $2, 'busy', $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING ${columnsOf(ThreadEntity, 'threads')}`,
+);
+
 /** Resolves to null when the id is taken. */
 async function insertThread(manager: EntityManager, tenantId: TenantId, run: NewRun): Promise<ThreadEntity | null> {
-  const [inserted]: ThreadEntity[] = await manager.query(
-    `INSERT INTO threads (thread_id, tenant_id, status, metadata, config, temporary, ttl_strategy, ttl_minutes)
-     VALUES ($1, $2, 'busy', $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING ${columnsOf(ThreadEntity, 'threads')}`,
-    [
-      run.threadId,
-      tenantId,
-      JSON.stringify({ ...run.metadata, graph_id: run.graphId, assistant_id: run.assistantId }),
-      JSON.stringify(run.kwargs.config ?? {}),
-      run.thread.temporary,
-      run.thread.ttl?.strategy,
-      run.thread.ttl?.minutes,
-    ],
-  );
+  const [inserted]: ThreadEntity[] = await manager.query(INSERT_BUSY_THREAD, [
+    run.threadId,
+    tenantId,
+    JSON.stringify({ ...run.metadata, graph_id: run.graphId, assistant_id: run.assistantId }),
+    JSON.stringify(run.kwargs.config ?? {}),
+    run.thread.temporary,
+    run.thread.ttl?.strategy,
+    run.thread.ttl?.minutes,
+  ]);
   return inserted ?? null;
 }
 

@@ -30,6 +30,22 @@ async function createLargeRuns(project: string, count: number, bytes: number): P
   );
 }
 
+/** An export of three rows into a new destination, and what its requests and those of the destination's test carried. */
+async function exportInto(body: Json): Promise<{ id: string; requests: ExportHarness['proxy']['seen'] }> {
+  const before = harness.proxy.seen.length;
+  const created = await harness.call('POST', '/destinations', body);
+  expect(created.status).toBe(200);
+  const project = await harness.createProject();
+  await harness.createRuns(project, '2026-11-20', 3);
+  const { id } = await harness.createExport({
+    bulk_export_destination_id: created.body.id,
+    session_id: project,
+    ...WINDOW,
+  });
+  expect(await harness.ended(id as string)).toMatchObject({ status: 'Completed', progress: { rows_written: 3 } });
+  return { id: id as string, requests: harness.proxy.seen.slice(before) };
+}
+
 describe('what reaches the store', () => {
   it('has no trailing checksums and no chunked signatures: Google and older stores refuse those', async () => {
     const project = await harness.createProject();
@@ -108,22 +124,6 @@ describe('who asks the store', () => {
     }
   });
 
-  /** What the requests of a destination's test and of an export into it carried. */
-  async function headersOf(destination: Json): Promise<Json[]> {
-    const before = harness.proxy.seen.length;
-    const created = await harness.call('POST', '/destinations', destination);
-    expect(created.status).toBe(200);
-    const project = await harness.createProject();
-    await harness.createRuns(project, '2026-11-20', 3);
-    const { id } = await harness.createExport({
-      bulk_export_destination_id: created.body.id,
-      session_id: project,
-      ...WINDOW,
-    });
-    expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 3 } });
-    return harness.proxy.seen.slice(before).map(({ headers }) => headers);
-  }
-
   it('is told with the session token of temporary credentials, which is never shown', async () => {
     // The gateway of the tests gives no temporary credentials: what it would be sent is what counts.
     harness.proxy.fault = () => 'lose';
@@ -141,8 +141,8 @@ describe('who asks the store', () => {
     const { access_key_id, secret_access_key } = testStore();
     process.env.AWS_ACCESS_KEY_ID = access_key_id;
     process.env.AWS_SECRET_ACCESS_KEY = secret_access_key;
-    const headers = await headersOf({ ...harness.destinationBody(), credentials: undefined });
-    for (const each of headers) expect(each.authorization).toContain(`Credential=${access_key_id}/`);
+    const { requests } = await exportInto({ ...harness.destinationBody(), credentials: undefined });
+    for (const { headers } of requests) expect(headers.authorization).toContain(`Credential=${access_key_id}/`);
   });
 
   it.each([
@@ -206,24 +206,14 @@ describe('addresses', () => {
           callback,
         )) as typeof lookup as typeof dns.lookup);
     try {
-      const project = await harness.createProject();
-      await harness.createRuns(project, '2026-11-20', 3);
-      const before = harness.proxy.seen.length;
-      const destination = await harness.createDestination({
-        config: {
-          endpoint_url: `http://localhost:${port}`,
-          config_kwargs_s3: { addressing_style: 'virtual' },
-        },
-      });
-      const { id } = await harness.createExport({
-        bulk_export_destination_id: destination.id,
-        session_id: project,
-        ...WINDOW,
-      });
-      expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 3 } });
-      const asked = harness.proxy.seen.slice(before);
-      expect(new Set(asked.map(({ headers }) => headers.host))).toEqual(new Set([`${bucket}.localhost:${port}`]));
-      expect(asked.filter(({ url }) => url.startsWith(`/${bucket}/`))).toEqual([]);
+      const config = {
+        endpoint_url: `http://localhost:${port}`,
+        config_kwargs_s3: { addressing_style: 'virtual' },
+      };
+      const destination = harness.destinationBody({ config });
+      const { id, requests } = await exportInto(destination);
+      expect(new Set(requests.map(({ headers }) => headers.host))).toEqual(new Set([`${bucket}.localhost:${port}`]));
+      expect(requests.filter(({ url }) => url.startsWith(`/${bucket}/`))).toEqual([]);
       expect(await harness.manifest(destination.config.prefix as string, id)).toMatchObject({ rows: 3 });
     } finally {
       resolver.mockRestore();

@@ -2,6 +2,7 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import type { ChannelVersions, Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/langgraph-checkpoint';
 import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
 import type { Pool } from 'pg';
+import { prepared } from '../../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { type Fence, FencedError, HOLDS_RUN } from './fence';
 import { ForkSafeSaver } from './fork-safe-saver';
@@ -24,7 +25,9 @@ export interface HandBack {
 
 const schema = `"${CHECKPOINT_SCHEMA}"`;
 
-const PUT_CHECKPOINT = `
+const PUT_CHECKPOINT = prepared(
+  'put-checkpoint',
+  `
   WITH fence AS MATERIALIZED (${HOLDS_RUN}),
   blobs AS (
     INSERT INTO ${schema}.checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
@@ -36,7 +39,8 @@ const PUT_CHECKPOINT = `
     (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
   SELECT $3, $4, $9, $10, $11::jsonb, $12::jsonb WHERE EXISTS (SELECT 1 FROM fence)
   ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id)
-  DO UPDATE SET checkpoint = EXCLUDED.checkpoint, metadata = EXCLUDED.metadata`;
+  DO UPDATE SET checkpoint = EXCLUDED.checkpoint, metadata = EXCLUDED.metadata`,
+);
 
 const putWrites = (onConflict: string): string => `
   WITH fence AS MATERIALIZED (${HOLDS_RUN}),
@@ -49,8 +53,11 @@ const putWrites = (onConflict: string): string => `
   )
   SELECT 1 FROM fence`;
 
-const INSERT_WRITES = putWrites('DO NOTHING');
-const UPSERT_WRITES = putWrites('DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob');
+const INSERT_WRITES = prepared('insert-writes', putWrites('DO NOTHING'));
+const UPSERT_WRITES = prepared(
+  'upsert-writes',
+  putWrites('DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob'),
+);
 
 /**
  * LangGraph's Postgres saver with the two writes of a run replaced: each is one statement instead of a transaction of
@@ -115,7 +122,7 @@ export class RunCheckpointSaver extends ForkSafeSaver {
       this._dumpMetadata({ ...this.runMetadata, ...metadata }) as Promise<unknown>,
     ]);
     const column = <T>(index: number): T[] => blobs.map((blob) => blob[index] as T);
-    await this.write('put-checkpoint', PUT_CHECKPOINT, [
+    await this.write(PUT_CHECKPOINT, [
       thread_id,
       checkpoint_ns,
       column<string>(2),
@@ -133,7 +140,7 @@ export class RunCheckpointSaver extends ForkSafeSaver {
     const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
     const rows = await this._dumpWrites(thread_id, checkpoint_ns, checkpoint_id, taskId, writes);
     const special = writes.every(([channel]) => channel in WRITES_IDX_MAP);
-    await this.write(special ? 'upsert-writes' : 'insert-writes', special ? UPSERT_WRITES : INSERT_WRITES, [
+    await this.write(special ? UPSERT_WRITES : INSERT_WRITES, [
       thread_id,
       checkpoint_ns,
       checkpoint_id,
@@ -145,9 +152,9 @@ export class RunCheckpointSaver extends ForkSafeSaver {
     ]);
   }
 
-  private async write(name: string, text: string, values: unknown[]): Promise<void> {
+  private async write(statement: string, values: unknown[]): Promise<void> {
     const { runId, attempt } = this.fence;
-    const { rowCount } = await this.connections.query({ name, text, values: [runId, attempt, ...values] });
+    const { rowCount } = await this.connections.query(statement, [runId, attempt, ...values]);
     if (rowCount === 0) throw new FencedError(this.fence);
   }
 }

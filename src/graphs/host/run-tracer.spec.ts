@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { LangChainTracer } from '@langchain/core/tracers/tracer_langchain';
 import { RunTracer } from './run-tracer';
 
 const ROOT = '00000000-0000-7000-8000-000000000001';
@@ -26,24 +27,21 @@ describe('RunTracer', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it.each([
-    ['the callback', (callback: ReturnType<RunTracer['callback']>) => callback],
+  it.each<[string, (tracer: LangChainTracer) => LangChainTracer]>([
+    ['the callback', (callback) => callback],
     ['the copy that the library makes of it', (callback) => callback.copyWithTracingConfig({ metadata: { a: 1 } })],
     [
       'a copy of that copy',
       (callback) =>
         callback.copyWithTracingConfig({ metadata: { a: 1 } }).copyWithTracingConfig({ metadata: { b: 1 } }),
     ],
-  ] as [string, (callback: ReturnType<RunTracer['callback']>) => ReturnType<RunTracer['callback']>][])(
-    'knows of a step its run, and keeps no list of steps with the run: %s',
-    async (_which, used) => {
-      const callback = used(tracer.callback('tenant', 'graph'));
-      await callback.handleChainStart(chain, {}, ROOT);
-      const step = await callback.handleChainStart(chain, {}, STEP, ROOT);
-      expect(step).toMatchObject({ parent_run_id: ROOT, trace_id: ROOT });
-      expect(callback.getRun(ROOT)?.child_runs).toEqual([]);
-      await callback.handleChainEnd({}, STEP);
-      await callback.handleChainEnd({}, ROOT);
-    },
-  );
+  ])('knows of a step its run, and keeps no list of steps with the run: %s', async (_which, used) => {
+    const callback = used(tracer.callback('tenant', 'graph'));
+    await callback.handleChainStart(chain, {}, ROOT);
+    const step = await callback.handleChainStart(chain, {}, STEP, ROOT);
+    expect(step).toMatchObject({ parent_run_id: ROOT, trace_id: ROOT });
+    expect(callback.getRun(ROOT)?.child_runs).toEqual([]);
+    await callback.handleChainEnd({}, STEP);
+    await callback.handleChainEnd({}, ROOT);
+  });
 });
