@@ -1,53 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { ExecutionBroken } from '../src/graphs/host/graph-thread-handle';
-import { RunExecutor } from '../src/runs/run-executor';
-import type { EndRunInput, ExecuteRunResult, RunActivities } from '../workflows/contracts/run.contract';
+import type { RunExecution } from '../src/runs/run-execution';
+import { RunExecutor, type Taken } from '../src/runs/run-executor';
+import type {
+  BeginRunInput,
+  BeginRunResult,
+  EndRunInput,
+  ExecuteRunResult,
+  RunActivities,
+} from '../workflows/contracts/run.contract';
 import { whileBeating } from './heartbeat';
 
 /** The beat is this many times faster than the timeout, so that one late beat loses nothing. */
 const BEATS_PER_TIMEOUT = 4;
+/** At a run that another process has; each look is twice as far from the one before. */
+const FIRST_LOOK_MS = 50;
 
 /** The activities of runs, as Temporal's worker takes them. */
 @Injectable()
 export class RunActivityProvider {
   constructor(private readonly executor: RunExecutor) {}
 
-  activities(): RunActivities {
+  /** Those that any worker of runs can do. */
+  activities(): Omit<RunActivities, 'watchRun'> {
     return {
+      beginRun: (input) => this.beginRun(input),
       executeRun: (input) => this.executeRun(input),
       endRun: (input) => this.endRun(input),
     };
   }
 
-  private async executeRun({ runId }: { runId: string }): Promise<ExecuteRunResult> {
-    const context = Context.current();
-    // Independent of the graph, which runs in another thread: only a dead or frozen process stops beating.
-    const timeoutMs = context.info.heartbeatTimeoutMs ?? 10_000;
-    let node: string | undefined;
-    try {
-      const execution = {
-        signal: context.cancellationSignal,
-        isCancelRequested: () => context.cancellationDetails?.cancelRequested ?? false,
-        // Temporal UI shows it at the pending activity, with the next beat.
-        onNode: (name: string) => {
-          node = name;
-        },
-      };
-      const beatMs = timeoutMs / BEATS_PER_TIMEOUT;
-      return await whileBeating(
-        beatMs,
-        () => this.executor.execute(runId, execution),
-        () => ({ node }),
-      );
-    } catch (error) {
-      throw error instanceof ExecutionBroken ? brokenFailure(error) : error;
+  /** Those that only the process can do that holds the run. */
+  heldActivities(): Pick<RunActivities, 'watchRun'> {
+    return { watchRun: (input) => this.watchRun(input) };
+  }
+
+  private async beginRun({ runId, waitMs }: BeginRunInput): Promise<BeginRunResult> {
+    const deadline = Date.now() + waitMs;
+    let begun = await this.executor.begin(runId);
+    // Most runs that another process has are over before an activity there could watch them.
+    for (let pauseMs = FIRST_LOOK_MS; begun.state === 'elsewhere' && Date.now() + pauseMs < deadline; pauseMs *= 2) {
+      await sleep(pauseMs);
+      begun = await this.executor.begin(runId);
     }
+    switch (begun.state) {
+      case 'held': {
+        const result = await begun.execution.endedWithin(waitMs);
+        return result ? { state: 'ended', result } : { state: 'held', taskQueue: this.executor.taskQueue };
+      }
+      case 'elsewhere':
+        return begun.taskQueue ? { state: 'held', taskQueue: begun.taskQueue } : { state: 'refused' };
+      default:
+        return begun;
+    }
+  }
+
+  private watchRun({ runId }: { runId: string }): Promise<ExecuteRunResult> {
+    return watch(async () => {
+      const execution = this.executor.find(runId);
+      if (!execution) throw ApplicationFailure.nonRetryable('The run is not at work here any more', 'NotHeld');
+      return { state: 'held', execution };
+    });
+  }
+
+  private executeRun({ runId }: { runId: string }): Promise<ExecuteRunResult> {
+    return watch(async () => {
+      const known = this.executor.find(runId);
+      return known ? { state: 'held', execution: known } : this.executor.takeOver(runId);
+    });
   }
 
   private endRun(input: EndRunInput): Promise<ExecuteRunResult> {
     return this.executor.end(input);
+  }
+}
+
+/** Waits for the end of an attempt, while Temporal is told that the process lives and the attempt what Temporal wishes. */
+async function watch(take: () => Promise<Taken>): Promise<ExecuteRunResult> {
+  const context = Context.current();
+  const { cancellationSignal: signal } = context;
+  let execution: RunExecution | undefined;
+  const onAbort = (): void => {
+    if (context.cancellationDetails?.cancelRequested) execution?.cancel();
+    else execution?.stop();
+  };
+  const work = async (): Promise<ExecuteRunResult> => {
+    const taken = await take();
+    if (taken.state === 'ended') return taken.result;
+    ({ execution } = taken);
+    if (signal.aborted) onAbort();
+    return execution.watch();
+  };
+  signal.addEventListener('abort', onAbort);
+  try {
+    // Independent of the graph, which runs in another thread: only a dead or frozen process stops beating.
+    const beatMs = (context.info.heartbeatTimeoutMs ?? 10_000) / BEATS_PER_TIMEOUT;
+    // Temporal UI shows the node at the pending activity, with the next beat.
+    return await whileBeating(beatMs, work, () => ({ node: execution?.node }));
+  } catch (error) {
+    throw error instanceof ExecutionBroken ? brokenFailure(error) : error;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
 }
 

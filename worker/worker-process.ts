@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { INestApplicationContext } from '@nestjs/common';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { VersioningBehavior } from '@temporalio/common';
@@ -28,10 +29,18 @@ import { DeliverySweep } from '../src/webhooks/delivery-sweep';
 import { EXPORT_PARTITIONS_QUEUE } from '../workflows/contracts/export.contract';
 import { CRONS_QUEUE, EXPORTS_QUEUE, RUNS_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts/queues';
 
+import { RunSlotSupplier } from './run-slot-supplier';
+
 /** Built once by `npm run build`; a source checkout (tests) bundles on the spot. */
 const BUNDLE = join(__dirname, '..', 'workflow-bundle.js');
 /** With the tracer's interceptors; part of the image. */
 const TRACED_BUNDLE = join(__dirname, '..', 'workflow-bundle-traced.js');
+
+/**
+ * Runs that this process begins at the same time: each has a workflow task until it is over or, after two seconds, watched.
+ * More than are over by then would only slow each other down; the others wait in Temporal, for any worker.
+ */
+const RUNS_BEGINNING = 64;
 
 type WorkflowSource = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'plugins'>;
 
@@ -55,10 +64,12 @@ export class WorkerProcess {
   private constructor(
     private readonly connection: NativeConnection,
     private readonly workers: Worker[],
+    /** Polls about the runs that this process holds; there when it executes runs. */
+    private readonly holder: Worker | undefined,
     private readonly sweeper: Sweeper,
     private readonly deployment: WorkerDeployment,
-    private readonly handBack: () => void,
-    private readonly handBackAfterMs: number,
+    private readonly runs: RunExecutor,
+    private readonly config: AppConfig,
   ) {}
 
   static async create(app: INestApplicationContext, config: AppConfig): Promise<WorkerProcess> {
@@ -89,6 +100,7 @@ export class WorkerProcess {
       ...(await workflowSource()),
       ...versioned('AUTO_UPGRADE'),
     };
+    const runs = app.get(RunExecutor);
     const options: Record<WorkerQueue, WorkerOptions[]> = {
       runs: [
         {
@@ -96,10 +108,15 @@ export class WorkerProcess {
           ...versioned('PINNED'),
           taskQueue: RUNS_QUEUE,
           activities: app.get(RunActivityProvider).activities(),
-          maxConcurrentActivityTaskExecutions: config.runsPerWorker,
+          tuner: {
+            workflowTaskSlotSupplier: { type: 'fixed-size', numSlots: RUNS_BEGINNING },
+            localActivityTaskSlotSupplier: { type: 'fixed-size', numSlots: RUNS_BEGINNING },
+            activityTaskSlotSupplier: new RunSlotSupplier(runs.slots),
+            nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
+          },
           // Temporal goes on handing tasks to the open polls of a worker that is frozen or cut off: each costs its run a
           // heartbeat timeout, so there are as few as the throughput allows.
-          maxConcurrentActivityTaskPolls: 2,
+          maxConcurrentActivityTaskPolls: Math.min(2, config.runsPerWorker),
         },
       ],
       exports: [
@@ -146,6 +163,16 @@ export class WorkerProcess {
         options[queue].map((each) => Worker.create(each)),
       ),
     );
+    // Of no version: a version's task queues are few, and each process has another one of these.
+    const holder = config.hasQueue('runs')
+      ? await Worker.create({
+          ...activityWorker,
+          taskQueue: runs.taskQueue,
+          activities: app.get(RunActivityProvider).heldActivities(),
+          maxConcurrentActivityTaskExecutions: config.runsPerWorker,
+          maxConcurrentActivityTaskPolls: 2,
+        })
+      : undefined;
     const sweeper = new Sweeper(
       app.get(getDataSourceToken()),
       [
@@ -163,20 +190,25 @@ export class WorkerProcess {
       ],
       config.sweepIntervalMs,
     );
-    const handBack = (): void => app.get(RunExecutor).handBackAll();
-    return new WorkerProcess(connection, workers, sweeper, deployment, handBack, config.handBackAfterMs);
+    return new WorkerProcess(connection, workers, holder, sweeper, deployment, runs, config);
   }
 
   /** Whether every queue is polled: from the start on until the shutdown. */
   get isReady(): boolean {
-    return this.workers.every((worker) => worker.getState() === 'RUNNING');
+    return this.all.every((worker) => worker.getState() === 'RUNNING');
+  }
+
+  private get all(): Worker[] {
+    return this.holder ? [...this.workers, this.holder] : this.workers;
   }
 
   /** Polls until `shutdown`; resolves when every activity has ended or handed its work back. */
   async run(): Promise<void> {
     this.sweeper.start();
     try {
-      const running = this.workers.map((worker) => worker.run());
+      const running = this.all.map((worker) => worker.run());
+      // Which version a run gets is for Temporal to say.
+      if (this.holder && !this.deployment.version) await this.runs.beginAtOnce();
       await Promise.all([...running, this.deployment.begin(this.stopping.signal)]);
     } finally {
       await this.sweeper.stop();
@@ -190,8 +222,15 @@ export class WorkerProcess {
    */
   shutdown(): void {
     this.stopping.abort();
-    if (this.handBackAfterMs > 0) setTimeout(this.handBack, this.handBackAfterMs).unref();
-    else this.handBack();
+    const { handBackAfterMs, shutdownGraceMs } = this.config;
+    this.runs.stopBeginning();
+    if (handBackAfterMs > 0) setTimeout(() => this.runs.handBackAll(), handBackAfterMs).unref();
+    else this.runs.handBackAll();
     for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    // Activities that watch the runs that were just begun are still to come.
+    const grace = sleep(handBackAfterMs + shutdownGraceMs, undefined, { ref: false });
+    void Promise.race([this.runs.allWatched(), grace]).then(() => {
+      if (this.holder?.getState() === 'RUNNING') this.holder.shutdown();
+    });
   }
 }

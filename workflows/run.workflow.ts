@@ -1,16 +1,25 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   ActivityCancellationType,
   ActivityFailure,
   CancellationScope,
   isCancellation,
   ParentClosePolicy,
+  patched,
   proxyActivities,
+  proxyLocalActivities,
   startChild,
   TimeoutFailure,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
 import { WEBHOOKS_QUEUE } from './contracts/queues';
-import { EndRunInput, RunActivities, RunWorkflowInput, RunWorkflowResult } from './contracts/run.contract';
+import {
+  EndRunInput,
+  ExecuteRunResult,
+  RunActivities,
+  RunWorkflowInput,
+  RunWorkflowResult,
+} from './contracts/run.contract';
 import { webhookWorkflowId } from './contracts/webhook.contract';
 import { webhookDeliveryWorkflow } from './webhook-delivery.workflow';
 
@@ -21,34 +30,82 @@ const { endRun } = proxyActivities<RunActivities>({
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });
 
+/** Most runs are over by then, and cost Temporal nothing but their start and their end. */
+const BEGIN_WAIT_MS = 2_000;
+const BEGIN_TIMEOUT_MS = 30_000;
+
 /**
  * A run, from the worker's first hold of it to its end.
  *
- * 1. `executeRun` runs the graph. A node may take hours: only the run's own timeout and a lost heartbeat end an attempt.
- *    A repeated attempt goes on at the last checkpoint, under a new fencing token.
- * 2. What the graph itself does (an exception, an interrupt) is a result. The activity fails only where the worker, the
- *    database or Temporal failed, and is then repeated until the run's timeout.
- * 3. However it ends, the end is written once: by the activity, or here when no worker could.
- * 4. A webhook is a child that outlives the run.
+ * 1. `beginRun` is a local activity: the worker that has the workflow begins the run, and waits a moment for its end.
+ * 2. What takes longer is watched by `watchRun`, an activity on the task queue of the process that has the run: it beats for it.
+ * 3. `executeRun` takes a run that no process has any more, or never had: it goes on at the last checkpoint, under a new
+ *    fencing token. A node may take hours: only the run's own timeout and a lost heartbeat end an attempt.
+ * 4. What the graph itself does (an exception, an interrupt) is a result. The activities fail only where the worker, the
+ *    database or Temporal failed, and are then repeated until the run's timeout.
+ * 5. However it ends, the end is written once: by an activity, or here when no worker could.
+ * 6. A webhook is a child that outlives the run.
  */
 export async function runWorkflow(input: RunWorkflowInput): Promise<RunWorkflowResult> {
   const { runId } = input;
-  const { executeRun } = proxyActivities<RunActivities>({
-    scheduleToCloseTimeout: input.timeoutMs,
-    heartbeatTimeout: input.heartbeatTimeoutMs,
-    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    // The first repeat comes at once: after a worker's death the heartbeat timeout was the wait already.
-    retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
-  });
   let result;
   try {
-    result = await executeRun({ runId });
+    result = patched('begins-locally') ? await begin(input) : await execute(input, input.timeoutMs);
   } catch (error) {
     const end = endingOf(runId, error);
     result = await CancellationScope.nonCancellable(() => endRun(end));
   }
   if (result.deliveryId) await CancellationScope.nonCancellable(() => startDelivery(result.deliveryId!));
   return { ending: result.ending };
+}
+
+async function begin(input: RunWorkflowInput): Promise<ExecuteRunResult> {
+  const { runId, timeoutMs, heartbeatTimeoutMs } = input;
+  const deadline = Date.now() + timeoutMs;
+  const remainingMs = (): number => Math.max(1, deadline - Date.now());
+  const { beginRun } = proxyLocalActivities<RunActivities>({
+    // As long as the database may take to answer, and no time of the graph's.
+    startToCloseTimeout: Math.min(BEGIN_TIMEOUT_MS, timeoutMs),
+    retry: { maximumAttempts: 1 },
+  });
+  try {
+    const waitMs = Math.min(BEGIN_WAIT_MS, heartbeatTimeoutMs / 4);
+    const begun = await beginRun({ runId, waitMs });
+    if (begun.state === 'ended') return begun.result;
+    if (begun.state === 'held') return await watch(input, begun.taskQueue, remainingMs());
+  } catch (error) {
+    if (isCancellation(error) || Date.now() >= deadline) throw error;
+    // Whatever became of the attempt: the next one takes the run from it.
+  }
+  return execute(input, remainingMs());
+}
+
+function watch(
+  { runId, heartbeatTimeoutMs }: RunWorkflowInput,
+  taskQueue: string,
+  timeoutMs: number,
+): Promise<ExecuteRunResult> {
+  const { watchRun } = proxyActivities<RunActivities>({
+    taskQueue,
+    scheduleToCloseTimeout: timeoutMs,
+    // A process that is there takes it at once: one that doesn't is as dead as one that doesn't beat.
+    scheduleToStartTimeout: heartbeatTimeoutMs,
+    heartbeatTimeout: heartbeatTimeoutMs,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { maximumAttempts: 1 },
+  });
+  return watchRun({ runId });
+}
+
+function execute({ runId, heartbeatTimeoutMs }: RunWorkflowInput, timeoutMs: number): Promise<ExecuteRunResult> {
+  const { executeRun } = proxyActivities<RunActivities>({
+    scheduleToCloseTimeout: timeoutMs,
+    heartbeatTimeout: heartbeatTimeoutMs,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    // The first repeat comes at once: after a worker's death the heartbeat timeout was the wait already.
+    retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
+  });
+  return executeRun({ runId });
 }
 
 function endingOf(runId: string, error: unknown): EndRunInput {
@@ -66,11 +123,16 @@ function isTimeout(error: unknown): boolean {
 }
 
 async function startDelivery(deliveryId: string): Promise<void> {
-  await startChild(webhookDeliveryWorkflow, {
-    workflowId: webhookWorkflowId(deliveryId),
-    taskQueue: WEBHOOKS_QUEUE,
-    args: [{ deliveryId }],
-    parentClosePolicy: ParentClosePolicy.ABANDON,
-    workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-  });
+  try {
+    await startChild(webhookDeliveryWorkflow, {
+      workflowId: webhookWorkflowId(deliveryId),
+      taskQueue: WEBHOOKS_QUEUE,
+      args: [{ deliveryId }],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+    });
+  } catch (error) {
+    // By the sweep, for a run that was over before its workflow began.
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
 }

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { A2aTurns } from '../a2a/a2a-turns';
 import { AppConfig } from '../config/config';
@@ -10,38 +12,45 @@ import { ExecutionBroken } from '../graphs/host/graph-thread-handle';
 import type { FinalState, GraphOutcome, RunEventMessage } from '../graphs/host/protocol';
 import { EventAppender, EventsRefused } from '../streams/event-appender';
 import { EventLogRepository } from '../streams/event-log.repository';
-import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
+import { RUN_CANCEL_CHANNEL, RUN_DUE_CHANNEL } from '../streams/run-event';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import type { DeliveryReference } from '../temporal/webhook-orchestrator';
+import { runsHeldQueue } from '../../workflows/contracts/queues';
 import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
 import { completedEnding, deletedEnding, failedEnding, type RunEnding } from './run-ending';
+import { RunExecution } from './run-execution';
 import { RunHeaders } from './run-headers';
-import { type HeldRun, RunLifecycleRepository } from './run-lifecycle.repository';
+import { type Held, type HeldRun, RunLifecycleRepository } from './run-lifecycle.repository';
+import { RunSlots } from './run-slots';
 import { RunWebhooks } from './run-webhooks';
 import { RunEntity } from './run.entity';
 import { RunMetrics } from './run.metrics';
 
-export interface ExecuteOptions {
-  /** Aborted when Temporal ends the attempt. */
-  signal: AbortSignal;
-  /** Whether that was somebody's wish, and not a lost heartbeat or the worker's own shutdown. */
-  isCancelRequested: () => boolean;
-  /** Told of each node that begins, for those who watch the run. */
-  onNode: (node: string) => void;
-}
+const WATCHED_POLL_MS = 50;
+const HEAD_STARTS = 16;
 
-interface Active {
-  abort: AbortController;
-  cancelled: boolean;
-}
+/** A run that was taken, or what was found instead. */
+export type Taken = { state: 'held'; execution: RunExecution } | { state: 'ended'; result: ExecuteRunResult };
+
+export type Begun =
+  | Taken
+  /** Another process took it; undefined when it didn't say where it can be asked. */
+  | { state: 'elsewhere'; taskQueue: string | undefined }
+  /** This worker has no room, or is about to stop. */
+  | { state: 'refused' };
 
 /** Runs a run: takes it, lets the graph host work, writes its events, and ends it. */
 @Injectable()
 export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(RunExecutor.name);
-  private readonly active = new Map<string, Active>();
+  /** Where this process can be asked about the runs that it holds. */
+  readonly taskQueue = runsHeldQueue(randomUUID());
+  /** For every run that this worker executes, whichever way it came. */
+  readonly slots: RunSlots;
+  private readonly executions = new Map<string, RunExecution>();
   private readonly handBack = new AbortController();
-  private unsubscribe: (() => void) | undefined;
+  private stopping = false;
+  private readonly unsubscribes: (() => void)[] = [];
 
   constructor(
     private readonly lifecycle: RunLifecycleRepository,
@@ -56,61 +65,89 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     private readonly orchestrator: RunOrchestrator,
     private readonly metrics: RunMetrics,
     private readonly headers: RunHeaders,
-  ) {}
+  ) {
+    this.slots = new RunSlots(config.runsPerWorker);
+  }
 
   async onModuleInit(): Promise<void> {
     // Every run on its way listens: that many are no leak.
     setMaxListeners(0, this.handBack.signal);
     // Temporal tells an activity of its cancellation with the answer to a heartbeat, seconds later; this is at once.
-    this.unsubscribe = await this.notifications.subscribe(RUN_CANCEL_CHANNEL, (runId) => this.cancelActive(runId));
+    const cancel = (runId: string): void => this.executions.get(runId)?.cancel();
+    this.unsubscribes.push(await this.notifications.subscribe(RUN_CANCEL_CHANNEL, cancel));
   }
 
   onModuleDestroy(): void {
-    this.unsubscribe?.();
+    for (const unsubscribe of this.unsubscribes) unsubscribe();
+  }
+
+  /** The attempt at a run that is at work in this process. */
+  find(runId: string): RunExecution | undefined {
+    const execution = this.executions.get(runId);
+    // One that was told to stop is no answer to who wants the run to go on.
+    return execution?.signal.aborted ? undefined : execution;
+  }
+
+  /** Begins a run that nobody has taken yet; says where it is when somebody has. */
+  async begin(runId: string): Promise<Begun> {
+    const known = this.find(runId);
+    if (known) return { state: 'held', execution: known };
+    if (this.stopping || !this.slots.tryTake()) return { state: 'refused' };
+    let execution: RunExecution | undefined;
+    const release = (): void => this.slots.release();
+    try {
+      const held = await this.lifecycle.begin(runId, this.registry.revision, this.taskQueue);
+      if (held.state === 'elsewhere') {
+        // It may have been begun here while the database was asked.
+        const begun = this.find(runId);
+        return begun ? { state: 'held', execution: begun } : held;
+      }
+      if (held.state === 'ended') return this.endedBefore(held);
+      execution = this.execute(held);
+      return { state: 'held', execution };
+    } finally {
+      if (execution) execution.ended.then(release, release);
+      else release();
+    }
   }
 
   /**
-   * One attempt at a run.
-   * @throws ExecutionBroken or the database's error when the attempt failed and not the graph: it can be repeated.
+   * Begins runs as soon as they are stored, without waiting for their workflows, which then find them here. Only a head start:
+   * what this worker doesn't begin, or isn't told of, is begun by its workflow.
    */
-  async execute(runId: string, { signal, isCancelRequested, onNode }: ExecuteOptions): Promise<ExecuteRunResult> {
-    const held = await this.lifecycle.begin(runId, this.registry.revision);
-    if (held.state === 'waiting') return { ending: 'waiting' };
-    if (held.state === 'ended') return { ending: held.ending };
-    const { run, before } = held;
+  async beginAtOnce(): Promise<void> {
+    this.unsubscribes.push(await this.notifications.subscribe(RUN_DUE_CHANNEL, (runId) => this.giveHeadStart(runId)));
+  }
+
+  private giveHeadStart(runId: string): void {
+    // With more at work than that there is nothing to be gained, and Temporal spreads runs over the workers.
+    if (this.executions.size >= HEAD_STARTS) return;
+    this.begin(runId).catch((error: unknown) => {
+      this.logger.warn({ err: error, run_id: runId }, 'Run not begun yet: its workflow will do it');
+    });
+  }
+
+  /** Takes a run from whoever had it, and goes on at its last checkpoint. The caller has a slot for it. */
+  async takeOver(runId: string): Promise<Taken> {
+    const held = await this.lifecycle.takeOver(runId, this.registry.revision, this.taskQueue);
+    if (held.state === 'ended') return this.endedBefore(held);
+    const { before } = held;
     if (before && before.lostAttempts >= this.config.runLostAttempts) {
       const message = `The run's worker was lost ${before.lostAttempts} times behind the same checkpoint: it is not tried again`;
-      return this.end({ runId, ending: 'error', message });
+      return { state: 'ended', result: await this.end({ runId, ending: 'error', message }) };
     }
-    const active: Active = { abort: new AbortController(), cancelled: run.cancelAction !== null };
-    const onAbort = (): void => {
-      active.cancelled ||= isCancelRequested();
-      active.abort.abort('cancelled');
-    };
-    signal.addEventListener('abort', onAbort);
-    this.active.set(runId, active);
-    this.metrics.attemptBegun(run);
-    let ending: 'finished' | 'handed-back' | 'broken' = 'broken';
-    try {
-      if (signal.aborted) onAbort();
-      else if (active.cancelled) active.abort.abort('cancelled');
-      const outcome = await this.runGraph(held, active.abort.signal, onNode);
-      if (outcome.status === 'handed-back' && !outcome.inDoubt) await this.lifecycle.recordHandBack(runId, run.attempt);
-      if (outcome.status === 'handed-back') ending = 'handed-back';
-      if (outcome.status === 'handed-back' || (outcome.status === 'aborted' && !active.cancelled)) {
-        throw new ExecutionBroken('This worker gave the run away: its next attempt goes on at the checkpoint');
-      }
-      const result = await this.finish(run, outcome);
-      ending = 'finished';
-      return result;
-    } catch (error) {
-      if (error instanceof EventsRefused) throw new ExecutionBroken(error.message);
-      throw error;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-      this.active.delete(runId);
-      this.metrics.attemptEnded(run, ending);
-    }
+    return { state: 'held', execution: this.execute(held) };
+  }
+
+  /** Resolves when each run that is at work here is watched by an activity, which Temporal waits for. */
+  async allWatched(): Promise<void> {
+    while ([...this.executions.values()].some(({ isWatched }) => !isWatched)) await sleep(WATCHED_POLL_MS);
+  }
+
+  /** Takes no more runs, and hands those that no activity watches over to one. */
+  stopBeginning(): void {
+    this.stopping = true;
+    for (const execution of this.executions.values()) execution.stopWaiting();
   }
 
   /** Gives every run away at its next checkpoint, for a worker that is about to stop. */
@@ -143,18 +180,50 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     }
   }
 
-  private cancelActive(runId: string): void {
-    const active = this.active.get(runId);
-    if (!active) return;
-    active.cancelled = true;
-    active.abort.abort('cancelled');
+  private async endedBefore({ ending, run }: Held & { state: 'ended' }): Promise<Taken> {
+    const deliveryId = run && (await this.webhooks.pendingDelivery(run));
+    return { state: 'ended', result: { ending, ...(deliveryId && { deliveryId }) } };
   }
 
-  private async runGraph(
-    { run, nextSeq, before }: HeldRun,
-    signal: AbortSignal,
-    onNode: (node: string) => void,
-  ): Promise<GraphOutcome> {
+  private execute(held: HeldRun): RunExecution {
+    const { runId } = held.run;
+    const execution = new RunExecution((self) => this.attempt(held, self));
+    this.executions.set(runId, execution);
+    const forget = (): void => {
+      if (this.executions.get(runId) === execution) this.executions.delete(runId);
+    };
+    execution.ended.then(forget, forget);
+    if (this.stopping) execution.stopWaiting();
+    return execution;
+  }
+
+  /** @throws ExecutionBroken or the database's error when the attempt failed and not the graph: it can be repeated. */
+  private async attempt(held: HeldRun, execution: RunExecution): Promise<ExecuteRunResult> {
+    const { run } = held;
+    if (run.cancelAction !== null) execution.cancel();
+    this.metrics.attemptBegun(run);
+    let ending: 'finished' | 'handed-back' | 'broken' = 'broken';
+    try {
+      const outcome = await this.runGraph(held, execution);
+      if (outcome.status === 'handed-back' && !outcome.inDoubt) {
+        await this.lifecycle.recordHandBack(run.runId, run.attempt);
+      }
+      if (outcome.status === 'handed-back') ending = 'handed-back';
+      if (outcome.status === 'handed-back' || (outcome.status === 'aborted' && !execution.isCancelled)) {
+        throw new ExecutionBroken('This worker gave the run away: its next attempt goes on at the checkpoint');
+      }
+      const result = await this.finish(run, outcome);
+      ending = 'finished';
+      return result;
+    } catch (error) {
+      if (error instanceof EventsRefused) throw new ExecutionBroken(error.message);
+      throw error;
+    } finally {
+      this.metrics.attemptEnded(run, ending);
+    }
+  }
+
+  private async runGraph({ run, nextSeq, before }: HeldRun, execution: RunExecution): Promise<GraphOutcome> {
     const told = before ? await this.log.toldOf(run.runId) : { updates: {}, facts: [] };
     let seq = nextSeq;
     const append = (batch: RunEventMessage[]): Promise<void> => {
@@ -175,7 +244,14 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
         handedBack: before?.handedBack ?? false,
         told,
       },
-      { signal, handBack: this.handBack.signal, onEvents, onNode },
+      {
+        signal: execution.signal,
+        handBack: this.handBack.signal,
+        onEvents,
+        onNode: (node) => {
+          execution.node = node;
+        },
+      },
     );
     // The end is the last of the log: everything before it has to be there first.
     await lastWrite;
@@ -237,6 +313,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     this.metrics.runEnded(run, ending.status);
     this.turns.start(notifications);
     if (next) {
+      this.giveHeadStart(next.runId);
       this.orchestrator.start(next).catch((error: unknown) => {
         this.logger.warn({ err: error, run_id: next.runId }, 'Next run not started yet: the sweep will do it');
       });

@@ -19,7 +19,9 @@ export interface HeldRun {
   before: EarlierAttempt | null;
 }
 
-export type Held = ({ state: 'held' } & HeldRun) | { state: 'waiting' } | { state: 'ended'; ending: RunEnd['status'] };
+/** `waiting`: another run is on its thread, whose end starts it. */
+export type Held =
+  ({ state: 'held' } & HeldRun) | { state: 'ended'; ending: RunEnd['status'] | 'waiting'; run: RunEntity | null };
 
 /** What the attempt before this one left; null for the first one. */
 export interface EarlierAttempt {
@@ -44,7 +46,7 @@ const LOCK_RUN = prepared(
 const TAKE_RUN = prepared(
   'take-run',
   `UPDATE runs SET status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()), updated_at = now(),
-     metadata = metadata || jsonb_build_object('revision_id', $3::text)
+     metadata = metadata || jsonb_build_object('revision_id', $3::text), task_queue = $4
    WHERE run_id = $1
      AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = $2 AND o.status = 'running' AND o.run_id <> $1)
    RETURNING attempt, started_at, (SELECT coalesce(max(seq), -1) + 1 FROM run_events WHERE run_id = $1) AS next_seq`,
@@ -56,25 +58,27 @@ export class RunLifecycleRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
   /**
-   * Takes the run for an attempt. From here on every earlier attempt is fenced.
+   * Takes a run that nobody has taken, for its first attempt; otherwise says where the one who has it can be asked.
    * @param revision of the graphs' code that the attempt runs
+   * @param taskQueue at which this process can be asked
    */
-  begin(runId: string, revision: string): Promise<Held> {
-    return this.database.transaction(async (manager): Promise<Held> => {
+  begin(
+    runId: string,
+    revision: string,
+    taskQueue: string,
+  ): Promise<Held | { state: 'elsewhere'; taskQueue: string | undefined }> {
+    return this.database.transaction(async (manager) => {
       const run = await lockRun(manager, runId);
-      if (!run) return { state: 'ended', ending: 'deleted' };
-      if (run.status !== 'pending' && run.status !== 'running') return { state: 'ended', ending: run.status };
-      const [taken]: [{ attempt: number; started_at: Date; next_seq: number }[], number] = await manager.query(
-        TAKE_RUN,
-        [runId, run.threadId, revision],
-      );
-      const [row] = taken;
-      if (!row) return { state: 'waiting' };
-      const { attempt, started_at: startedAt, next_seq: nextSeq } = row;
-      const before = attempt > 1 ? await lookBack(manager, run) : null;
-      const metadata = { ...run.metadata, revision_id: revision };
-      return { state: 'held', run: { ...run, status: 'running', attempt, startedAt, metadata }, nextSeq, before };
+      if (run?.status === 'running') return { state: 'elsewhere', taskQueue: run.taskQueue ?? undefined };
+      return take(manager, run, revision, taskQueue);
     });
+  }
+
+  /** Takes the run for an attempt, as `begin` does, whoever has it. From here on every earlier attempt is fenced. */
+  takeOver(runId: string, revision: string, taskQueue: string): Promise<Held> {
+    return this.database.transaction(async (manager) =>
+      take(manager, await lockRun(manager, runId), revision, taskQueue),
+    );
   }
 
   /** The attempt stops behind a checkpoint, for another worker to go on there. */
@@ -146,6 +150,28 @@ export class RunLifecycleRepository {
       olderThanMs,
     ]);
   }
+}
+
+async function take(manager: EntityManager, run: RunEntity | null, revision: string, taskQueue: string): Promise<Held> {
+  if (!run) return { state: 'ended', ending: 'deleted', run };
+  if (run.status !== 'pending' && run.status !== 'running') return { state: 'ended', ending: run.status, run };
+  const [taken]: [{ attempt: number; started_at: Date; next_seq: number }[], number] = await manager.query(TAKE_RUN, [
+    run.runId,
+    run.threadId,
+    revision,
+    taskQueue,
+  ]);
+  const [row] = taken;
+  if (!row) return { state: 'ended', ending: 'waiting', run };
+  const { attempt, started_at: startedAt, next_seq: nextSeq } = row;
+  const before = attempt > 1 ? await lookBack(manager, run) : null;
+  const metadata = { ...run.metadata, revision_id: revision };
+  return {
+    state: 'held',
+    run: { ...run, status: 'running', attempt, startedAt, metadata, taskQueue },
+    nextSeq,
+    before,
+  };
 }
 
 /** Counts the attempt before this one as lost, unless it was handed back; a new checkpoint starts the count again. */

@@ -5,14 +5,17 @@ import { RunLifecycleRepository } from './run-lifecycle.repository';
 
 /** What is this old and hasn't begun was probably left by a process that died; starting it once too often is harmless. */
 const UNSTARTED_MS = 3_000;
-/** A run that has been going for this long is worth a question to Temporal whether its workflow still exists. */
-const RUNNING_MS = 60_000;
+/** A run that has been going for this long is worth a question to Temporal whether its workflow exists. */
+const RUNNING_MS = 10_000;
 /** What clients are promised of their idempotency keys. */
 const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
 const BATCH = 500;
 const PROBES = 20;
 
-/** Starts pending runs that nobody started, and running ones whose workflow is gone (terminated by hand, or lost). */
+/**
+ * Starts pending runs that nobody started, and running ones that have no workflow: it was terminated by hand, or was never started
+ * since whoever stored the run and whoever began it died at once.
+ */
 @Injectable()
 export class RunSweep implements Sweep {
   readonly name = 'runs';

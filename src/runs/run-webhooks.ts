@@ -20,6 +20,14 @@ export class RunWebhooks {
     return this.secrets.seal(url, runWebhookContext(tenantId, runId));
   }
 
+  /** The delivery that the run's end asked for, until it has ended. */
+  async pendingDelivery({ tenantId, runId, webhook }: RunEntity): Promise<string | undefined> {
+    if (!webhook) return undefined;
+    const filter = { runId, kind: 'run', status: 'pending' } as const;
+    const { rows } = await this.deliveries.list(tenantId as TenantId, filter, { limit: 1, offset: 0 });
+    return rows[0]?.deliveryId;
+  }
+
   /**
    * Stores the delivery in the transaction that ends the run.
    * @returns its id, or undefined when the run asked for none

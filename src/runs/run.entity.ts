@@ -31,6 +31,10 @@ export class RunEntity {
   @Column({ type: 'integer' })
   attempt!: number;
 
+  /** At which the process that took it last can be asked about it. */
+  @Column({ name: 'task_queue', type: 'text', nullable: true })
+  taskQueue!: string | null;
+
   /** Somebody wants the run to end; the worker that holds it carries it out. */
   @Column({ name: 'cancel_action', type: 'text', nullable: true })
   cancelAction!: CancelAction | null;

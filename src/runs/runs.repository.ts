@@ -8,7 +8,7 @@ import type { JsonObject } from '../database/json';
 import { prepared } from '../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import type { RunKwargs } from '../graphs/host/protocol';
-import { END_EVENT, RUN_CANCEL_CHANNEL, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
+import { END_EVENT, RUN_CANCEL_CHANNEL, RUN_DUE_CHANNEL, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
 import { ThreadEntity } from '../threads/thread.entity';
 import { threadErrors } from '../threads/thread.errors';
 import type { ThreadTtl } from '../threads/thread-ttl';
@@ -124,13 +124,14 @@ export class RunsRepository {
         run.multitaskStrategy === 'interrupt' || run.multitaskStrategy === 'rollback'
           ? await this.cancelLocked(manager, inFlight, run.multitaskStrategy, onEnd)
           : [];
-      const row = await insertRun(manager, tenantId, run, thread.metadata);
-      await alongside?.(manager, row, thread);
-      if (!isNew) await occupyThread(manager, run, thread);
       // Who was pending has just been cancelled, unless this run is to queue; who isn't due yet stands in nobody's way.
       const queues = run.multitaskStrategy === 'enqueue';
       const ahead = inFlight.filter(({ status, delayed }) => status === 'running' || (queues && !delayed));
-      return { outcome: 'created', run: row, first: ahead.length === 0, cancelled };
+      const first = ahead.length === 0;
+      const row = await insertRun(manager, tenantId, run, thread.metadata, first && run.delayMs === 0);
+      await alongside?.(manager, row, thread);
+      if (!isNew) await occupyThread(manager, run, thread);
+      return { outcome: 'created', run: row, first, cancelled };
     });
   }
 
@@ -419,11 +420,13 @@ async function occupyThread(manager: EntityManager, run: NewRun, thread: ThreadE
   );
 }
 
+/** @param isDue whether it can begin at once: workers are told */
 async function insertRun(
   manager: EntityManager,
   tenantId: TenantId,
   run: NewRun,
   threadMetadata: JsonObject,
+  isDue: boolean,
 ): Promise<RunEntity> {
   const { runId, threadId, assistantId, graphId, kwargs, multitaskStrategy, webhook } = run;
   const metadata = {
@@ -434,11 +437,12 @@ async function insertRun(
     assistant_id: assistantId,
     revision_id: run.revision,
   };
-  const [times]: Pick<RunEntity, 'scheduledAt' | 'createdAt' | 'updatedAt'>[] = await manager.query(
+  const [{ scheduledAt, createdAt, updatedAt }]: RunEntity[] = await manager.query(
     `INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, metadata, kwargs, multitask_strategy, webhook,
        scheduled_at, created_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + $10 * interval '1 millisecond', clock_timestamp())
-     RETURNING scheduled_at AS "scheduledAt", created_at AS "createdAt", updated_at AS "updatedAt"`,
+     RETURNING scheduled_at AS "scheduledAt", created_at AS "createdAt", updated_at AS "updatedAt"
+       ${isDue ? `, pg_notify('${RUN_DUE_CHANNEL}', run_id::text)` : ''}`,
     [
       runId,
       tenantId,
@@ -452,7 +456,10 @@ async function insertRun(
       run.delayMs,
     ],
   );
-  return Object.assign(new RunEntity(), times, {
+  return Object.assign(new RunEntity(), {
+    scheduledAt,
+    createdAt,
+    updatedAt,
     runId,
     tenantId,
     threadId,
@@ -464,6 +471,7 @@ async function insertRun(
     webhook,
     status: 'pending',
     attempt: 0,
+    taskQueue: null,
     cancelAction: null,
     error: null,
     startedAt: null,

@@ -30,5 +30,7 @@ export interface RunEnd {
 export const RUN_EVENTS_CHANNEL = 'gantry_run_events';
 /** Payload: the id of a thread whose state was edited by hand. */
 export const THREAD_STATE_CHANNEL = 'gantry_thread_state';
+/** Payload: the id of a run that can begin. */
+export const RUN_DUE_CHANNEL = 'gantry_run_due';
 /** Payload: the id of a run that its worker is to end. */
 export const RUN_CANCEL_CHANNEL = 'gantry_run_cancel';

@@ -36,6 +36,8 @@ export class RunOrchestrator {
       taskQueue: RUNS_QUEUE,
       // A workflow whose run had to wait its turn ends, and the run's turn starts it again.
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      // A workflow task runs the first seconds of the run: a worker that dies in it is missed as soon as one that doesn't beat.
+      workflowTaskTimeout: this.config.heartbeatTimeoutMs,
       args: [
         {
           runId: run.runId,

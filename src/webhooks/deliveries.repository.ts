@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { EntityManager, LessThan, Repository } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
 import { AttemptEntity, AttemptOutcome } from './attempt.entity';
-import { DeliveryEntity, DeliveryStatus } from './delivery.entity';
+import { DeliveryEntity, DeliveryKind, DeliveryStatus } from './delivery.entity';
 
 export type NewDelivery = Pick<
   DeliveryEntity,
@@ -41,6 +41,7 @@ export interface DeliveryFilter {
   runId?: string;
   threadId?: string;
   exportId?: string;
+  kind?: DeliveryKind;
   status?: DeliveryStatus;
   host?: string;
 }

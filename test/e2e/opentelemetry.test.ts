@@ -72,17 +72,17 @@ describe('OpenTelemetry traces', () => {
     expect(status).toBe(200);
     await waitFor(
       'the spans',
-      () => ['RunActivity:executeRun', 'RunWorkflow:runWorkflow', 'POST /runs/wait'].every((name) => withName(name)[0]),
+      () => ['RunActivity:beginRun', 'RunWorkflow:runWorkflow', 'POST /runs/wait'].every((name) => withName(name)[0]),
       30_000,
     );
-    expect(withName('RunActivity:executeRun').map(lineOf)).toEqual([
+    expect(withName('RunActivity:beginRun').map(lineOf)).toEqual([
       [
         'POST /runs/wait',
         // Before it there may be one that failed: a new namespace doesn't know the search attributes yet.
         'StartWorkflow:runWorkflow',
         'RunWorkflow:runWorkflow',
-        'StartActivity:executeRun',
-        'RunActivity:executeRun',
+        'StartActivity:beginRun',
+        'RunActivity:beginRun',
       ],
     ]);
     expect(withName('POST /runs/wait')[0].attributes).toMatchObject({

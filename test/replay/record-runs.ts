@@ -1,6 +1,7 @@
 /**
- * Records the histories in `histories/run-*.json` anew, from real runs on a real server: needed when the workflow was
- * changed in a way that old histories can't follow, which is to be avoided once there is a release.
+ * Records histories in `histories/run-*.json` anew, from real runs on a real server: needed when the workflow was
+ * changed in a way that old histories can't follow, which is to be avoided once there is a release. Those that are not
+ * recorded here are of an earlier workflow, whose runs may still be open.
  *
  *   GANTRY_TEST_DATABASE_URL=… GANTRY_TEST_TEMPORAL_ADDRESS=… npx tsx test/replay/record-runs.ts
  */
@@ -19,7 +20,11 @@ async function record(gantry: Gantry, runId: string, name: string): Promise<void
 async function main(): Promise<void> {
   const receiver = await new WebhookReceiver().start();
   const gantry = await startGantry({
-    env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', GANTRY_RUN_TIMEOUT_SECONDS: '4' },
+    env: {
+      GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+      GANTRY_RUN_TIMEOUT_SECONDS: '12',
+      GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2',
+    },
   });
   try {
     const client = gantry.client();
@@ -35,15 +40,29 @@ async function main(): Promise<void> {
     const done = await start('three', {});
     const failed = await start('fail', {});
     const webhook = await start('three', {}, receiver.url());
+    const watched = await start('sleep', { sleep_ms: 3_000 });
     const timedOut = await start('sleep', { sleep_ms: 60_000 });
     const cancelled = await start('sleep', { sleep_ms: 60_000 });
-    await waitFor('the node to sleep', async () => (await gantry.ledger.of(cancelled.run)).length > 0);
+    await Promise.all(
+      [cancelled, watched].map(({ run }) =>
+        waitFor('a workflow that knows who has the run', async () => {
+          const { raw } = await gantry.temporal.workflow.getHandle(runWorkflowId(run)).describe();
+          return (raw.pendingActivities?.length ?? 0) > 0;
+        }),
+      ),
+    );
     await client.runs.cancel(cancelled.thread, cancelled.run);
-    await record(gantry, done.run, 'done');
-    await record(gantry, failed.run, 'failed');
-    await record(gantry, webhook.run, 'webhook');
-    await record(gantry, timedOut.run, 'timed-out');
-    await record(gantry, cancelled.run, 'cancelled');
+    await record(gantry, done.run, 'begun-done');
+    await record(gantry, failed.run, 'begun-failed');
+    await record(gantry, webhook.run, 'begun-webhook');
+    await record(gantry, watched.run, 'watched-done');
+    await record(gantry, timedOut.run, 'watched-timed-out');
+    await record(gantry, cancelled.run, 'watched-cancelled');
+    const lost = await start('sleep', { sleep_ms: 5_000 });
+    await waitFor('the node to sleep', async () => (await gantry.ledger.of(lost.run)).length > 0);
+    await gantry.killWorker('SIGKILL');
+    await gantry.startWorker();
+    await record(gantry, lost.run, 'taken-over');
   } finally {
     await gantry.stop();
     await receiver.stop();

@@ -70,7 +70,7 @@ describe('the workflow of a cron, over weeks', () => {
     const lifecycle = new RunLifecycleRepository(api.app.get(DataSource));
     lasting = {
       beginRun: async (runId) => {
-        const held = await lifecycle.begin(runId, 'test');
+        const held = await lifecycle.begin(runId, 'test', 'test');
         if (held.state !== 'held') return undefined;
         return Number((held.run.kwargs.input as { hours: number }).hours) * HOUR;
       },

@@ -3,9 +3,16 @@ import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
-import type { EndRunInput, ExecuteRunResult, RunActivities } from '../../workflows/contracts/run.contract';
+import { WEBHOOKS_QUEUE } from '../../workflows/contracts/queues';
+import type {
+  EndRunInput,
+  ExecuteRunResult,
+  RunActivities,
+  RunWorkflowResult,
+} from '../../workflows/contracts/run.contract';
 import { webhookWorkflowId } from '../../workflows/contracts/webhook.contract';
 import type { runWorkflow } from '../../workflows/run.workflow';
+import type { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery.workflow';
 import { startTimeSkipping } from '../support/time-skipping';
 
 const HOUR_MS = 3_600_000;
@@ -25,13 +32,25 @@ describe('run workflow', () => {
   type RunHandle = WorkflowHandleWithFirstExecutionRunId<typeof runWorkflow>;
 
   interface Options {
+    /** Of the worker that has the workflow; it refuses to begin the run unless they say something else. */
     activities?: Partial<RunActivities>;
+    /** Of the process that holds the run; without it, nobody polls there. */
+    holder?: Pick<RunActivities, 'watchRun'>;
+    /** The heartbeat's lapse is the server's business: by default it must not come before what is looked at. */
+    heartbeatTimeoutMs?: number;
+    timeoutMs?: number;
     /** Called when the workflow has been started. */
     meanwhile?: (handle: RunHandle) => Promise<void>;
   }
 
   /** Runs the workflow to its end with these activities; `ends` is what endRun was asked for. */
-  async function run({ activities = {}, meanwhile }: Options) {
+  async function run({
+    activities = {},
+    holder,
+    heartbeatTimeoutMs = 2 * DAY_MS,
+    timeoutMs = DAY_MS,
+    meanwhile,
+  }: Options) {
     runs += 1;
     const ends: EndRunInput[] = [];
     const endRun = async (input: EndRunInput): Promise<ExecuteRunResult> => {
@@ -44,23 +63,38 @@ describe('run workflow', () => {
       connection: environment.nativeConnection,
       taskQueue,
       workflowBundle,
-      activities: { endRun, ...activities },
+      activities: { endRun, beginRun: async () => ({ state: 'refused' }), ...activities },
       // A cancellation is heard with the answer to a heartbeat.
       maxHeartbeatThrottleInterval: '100 milliseconds',
     });
+    const holding =
+      holder &&
+      (await Worker.create({
+        connection: environment.nativeConnection,
+        taskQueue: heldAt(taskQueue),
+        activities: holder,
+        maxHeartbeatThrottleInterval: '100 milliseconds',
+      }));
     const runId = `00000000-0000-4000-8000-${String(runs).padStart(12, '0')}`;
     const handle = await environment.client.workflow.start<typeof runWorkflow>('runWorkflow', {
       workflowId: `run-${runId}`,
       taskQueue,
-      // The heartbeat's lapse is the server's business; here it must not come before what is looked at.
-      args: [{ runId, timeoutMs: DAY_MS, heartbeatTimeoutMs: 2 * DAY_MS }],
+      args: [{ runId, timeoutMs, heartbeatTimeoutMs }],
     });
-    const result = await worker.runUntil(async () => {
+    const work = async (): Promise<RunWorkflowResult> => {
       await meanwhile?.(handle);
       return handle.result();
-    });
+    };
+    const result = await worker.runUntil(holding ? () => holding.runUntil(work) : work);
     return { result, ends, runId };
   }
+
+  const heldAt = (taskQueue: string): string => `${taskQueue}-held`;
+  /** A run that takes longer than the worker waits for it. */
+  const beginsLong: RunActivities['beginRun'] = async () => ({
+    state: 'held',
+    taskQueue: heldAt(`runs-${runs}`),
+  });
 
   /** A graph that goes on until its worker is told to stop; `begun` resolves when it is at work. */
   function endlessGraph(ending: 'interrupted' | 'deleted' | 'nothing') {
@@ -85,6 +119,78 @@ describe('run workflow', () => {
     };
     return { executeRun, cancel };
   }
+
+  it('is over with its first activity, when the graph is', async () => {
+    for (const ending of ['success', 'error', 'interrupted', 'waiting', 'deleted'] as const) {
+      const asked: string[] = [];
+      const beginRun: RunActivities['beginRun'] = async ({ runId }) => {
+        asked.push(runId);
+        return { state: 'ended', result: { ending } };
+      };
+      const { result, ends, runId } = await run({ activities: { beginRun } });
+      expect(result).toEqual({ ending });
+      expect(asked).toEqual([runId]);
+      expect(ends).toEqual([]);
+      const { events } = await environment.client.workflow.getHandle(`run-${runId}`).fetchHistory();
+      // It was a local one: nothing was scheduled for it.
+      expect(events!.some(({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes)).toBe(
+        false,
+      );
+    }
+  });
+
+  it('is watched where it is held, when it takes longer', async () => {
+    const watched: string[] = [];
+    const watchRun: RunActivities['watchRun'] = async ({ runId }) => {
+      watched.push(runId);
+      return { ending: 'success' };
+    };
+    const { result, ends, runId } = await run({ activities: { beginRun: beginsLong }, holder: { watchRun } });
+    expect(result).toEqual({ ending: 'success' });
+    expect(watched).toEqual([runId]);
+    expect(ends).toEqual([]);
+  });
+
+  const success = async (): Promise<ExecuteRunResult> => ({ ending: 'success' });
+  const broken = async (): Promise<never> => {
+    throw ApplicationFailure.create({ message: 'The worker gave the run away' });
+  };
+  const gone = async (): Promise<never> => {
+    throw ApplicationFailure.nonRetryable('The run is not at work here any more');
+  };
+
+  it.each<[string, Options]>([
+    ['could not be begun', { activities: { beginRun: gone } }],
+    ['was begun, and then given away', { activities: { beginRun: broken } }],
+    ['is not held any more', { activities: { beginRun: beginsLong }, holder: { watchRun: gone } }],
+    ['was watched, and then given away', { activities: { beginRun: beginsLong }, holder: { watchRun: broken } }],
+    // Nobody polls there.
+    ['was held by a process that died', { activities: { beginRun: beginsLong }, heartbeatTimeoutMs: 10_000 }],
+  ])('goes to any worker when it %s', async (_, options) => {
+    let executed = 0;
+    const executeRun = async (): Promise<ExecuteRunResult> => {
+      executed += 1;
+      return success();
+    };
+    const { result, ends } = await run({ ...options, activities: { ...options.activities, executeRun } });
+    expect(result).toEqual({ ending: 'success' });
+    expect(executed).toBe(1);
+    expect(ends).toEqual([]);
+  });
+
+  it('is a timeout when its time is over while it is watched, and no other worker takes it then', async () => {
+    const watchRun = async (): Promise<never> => Context.current().cancelled;
+    const executeRun = jest.fn(success);
+    const { result, ends, runId } = await run({
+      activities: { beginRun: beginsLong, executeRun },
+      holder: { watchRun },
+      // The clock doesn't jump over what somebody works at.
+      timeoutMs: 2_000,
+    });
+    expect(result).toEqual({ ending: 'timeout' });
+    expect(ends).toEqual([{ runId, ending: 'timeout' }]);
+    expect(executeRun).not.toHaveBeenCalled();
+  });
 
   it('ends as the graph ended, and writes no second end', async () => {
     for (const ending of ['success', 'error', 'interrupted', 'waiting', 'deleted'] as const) {
@@ -148,6 +254,13 @@ describe('run workflow', () => {
       const { result, ends } = await run({ activities: { executeRun }, meanwhile: cancel });
       expect(result).toEqual({ ending });
       expect(ends).toEqual([]);
+      const watched = endlessGraph(ending);
+      const ended = await run({
+        activities: { beginRun: beginsLong },
+        holder: { watchRun: watched.executeRun },
+        meanwhile: watched.cancel,
+      });
+      expect([ended.result, ended.ends]).toEqual([{ ending }, []]);
     }
   });
 
@@ -185,6 +298,19 @@ describe('run workflow', () => {
     const delivery = environment.client.workflow.getHandle(webhookWorkflowId(deliveryId));
     // Nobody delivers here: it is open, though the run has ended.
     expect((await delivery.describe()).status.name).toBe('RUNNING');
+    await delivery.terminate();
+  });
+
+  it('ends although the sweep was the first to start its webhook', async () => {
+    const deliveryId = 'f0000000-0000-4000-8000-000000000003';
+    const delivery = await environment.client.workflow.start<typeof webhookDeliveryWorkflow>(
+      'webhookDeliveryWorkflow',
+      { workflowId: webhookWorkflowId(deliveryId), taskQueue: WEBHOOKS_QUEUE, args: [{ deliveryId }] },
+    );
+    const { result } = await run({
+      activities: { beginRun: async () => ({ state: 'ended', result: { ending: 'success', deliveryId } }) },
+    });
+    expect(result).toEqual({ ending: 'success' });
     await delivery.terminate();
   });
 });

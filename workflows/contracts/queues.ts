@@ -1,5 +1,7 @@
 /** One task queue per kind of work, so that each scales and is limited on its own. */
 export const RUNS_QUEUE = 'gantry-runs';
+/** Of one process: about the runs that it holds. */
+export const runsHeldQueue = (processId: string): string => `${RUNS_QUEUE}-held-${processId}`;
 export const EXPORTS_QUEUE = 'gantry-exports';
 export const WEBHOOKS_QUEUE = 'gantry-webhooks';
 /** What Schedules wake: ticks of crons, and the search for expired threads. */

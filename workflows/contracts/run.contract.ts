@@ -31,7 +31,24 @@ export interface EndRunInput {
   message?: string;
 }
 
+export interface BeginRunInput {
+  runId: string;
+  /** A run that takes longer is answered as `held`. */
+  waitMs: number;
+}
+
+export type BeginRunResult =
+  | { state: 'ended'; result: ExecuteRunResult }
+  /** It is at work in the process that polls this task queue. */
+  | { state: 'held'; taskQueue: string }
+  /** No process is known to have it, and this one doesn't take it: it has no room, or is about to stop. */
+  | { state: 'refused' };
+
 export interface RunActivities {
+  /** Begins a run that nobody has taken yet, and waits a moment for its end. Never takes a run from another attempt. */
+  beginRun(input: BeginRunInput): Promise<BeginRunResult>;
+  /** Waits for the end of a run that is at work in this process. Fails when it isn't. */
+  watchRun(input: { runId: string }): Promise<ExecuteRunResult>;
   /** Runs the graph to its end, its next interrupt, or the cancellation. Resumes at the last checkpoint when repeated. */
   executeRun(input: { runId: string }): Promise<ExecuteRunResult>;
   /** Ends a run that no worker could end. Changes nothing when it has ended already. */

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ExecuteRunResult } from '../../workflows/contracts/run.contract';
+import { RunExecution } from './run-execution';
+
+describe('an execution of a run', () => {
+  function lasting() {
+    let end!: (result: ExecuteRunResult) => void;
+    let fail!: (error: Error) => void;
+    const execution = new RunExecution(
+      () =>
+        new Promise((resolve, reject) => {
+          end = resolve;
+          fail = reject;
+        }),
+    );
+    return { execution, end, fail };
+  }
+
+  it('tells its end to everybody who waits for it', async () => {
+    const { execution, end } = lasting();
+    const waiting = [execution.endedWithin(10_000), execution.watch()];
+    end({ ending: 'success' });
+    expect(await Promise.all(waiting)).toEqual([{ ending: 'success' }, { ending: 'success' }]);
+    expect(await execution.endedWithin(0)).toEqual({ ending: 'success' });
+  });
+
+  it('lets go of who has waited for long enough, and goes on', async () => {
+    const { execution, end } = lasting();
+    expect(await execution.endedWithin(5)).toBeUndefined();
+    end({ ending: 'success' });
+    expect(await execution.watch()).toEqual({ ending: 'success' });
+  });
+
+  it('lets everybody go at once when the worker stops, who comes later as well', async () => {
+    const { execution } = lasting();
+    const waiting = execution.endedWithin(3_600_000);
+    execution.stopWaiting();
+    expect(await waiting).toBeUndefined();
+    expect(await execution.endedWithin(3_600_000)).toBeUndefined();
+  });
+
+  it('is watched for as long as somebody watches', async () => {
+    const { execution, end } = lasting();
+    expect(execution.isWatched).toBe(false);
+    const watching = execution.watch();
+    expect(execution.isWatched).toBe(true);
+    end({ ending: 'success' });
+    await watching;
+    expect(execution.isWatched).toBe(false);
+  });
+
+  it('may fail while nobody looks, and tells it to who looks later', async () => {
+    const { execution, fail } = lasting();
+    fail(new Error('The database is away'));
+    await sleep(5);
+    await expect(execution.endedWithin(1_000)).rejects.toThrow('The database is away');
+    await expect(execution.watch()).rejects.toThrow('The database is away');
+  });
+
+  it('knows a wish to end it from an end of the attempt', () => {
+    const wished = lasting().execution;
+    wished.cancel();
+    expect([wished.signal.aborted, wished.isCancelled]).toEqual([true, true]);
+    const stopped = lasting().execution;
+    stopped.stop();
+    expect([stopped.signal.aborted, stopped.isCancelled]).toEqual([true, false]);
+  });
+});

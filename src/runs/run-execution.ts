@@ -1,0 +1,76 @@
+import type { ExecuteRunResult } from '../../workflows/contracts/run.contract';
+
+/** An attempt at a run, at work in this process: for those who wait for its end, watch it or stop it. */
+export class RunExecution {
+  /** How the attempt ended. Rejects when it failed and not the graph: it can be repeated. */
+  readonly ended: Promise<ExecuteRunResult>;
+  /** At which the graph is. */
+  node: string | undefined;
+  private readonly abort = new AbortController();
+  private readonly waits = new Set<() => void>();
+  private mayWait = true;
+  private cancelled = false;
+  private watchers = 0;
+
+  /** @param work begins at once and ends early when `signal` is aborted */
+  constructor(work: (execution: RunExecution) => Promise<ExecuteRunResult>) {
+    this.ended = work(this);
+    // Who watches sees a failure; until somebody does, it must not count as unhandled.
+    this.ended.catch(() => undefined);
+  }
+
+  get signal(): AbortSignal {
+    return this.abort.signal;
+  }
+
+  /** Whether the end was somebody's wish, and not a lost heartbeat or the worker's own shutdown. */
+  get isCancelled(): boolean {
+    return this.cancelled;
+  }
+
+  /** Whether an activity beats for it. */
+  get isWatched(): boolean {
+    return this.watchers > 0;
+  }
+
+  /** Ends the run, since somebody wishes it. */
+  cancel(): void {
+    this.cancelled = true;
+    this.stop();
+  }
+
+  /** Ends this attempt; the run is another one's. */
+  stop(): void {
+    this.abort.abort('cancelled');
+  }
+
+  /** How it ended; undefined when it is still at work after `ms`, or when `stopWaiting` was called. */
+  async endedWithin(ms: number): Promise<ExecuteRunResult | undefined> {
+    let stopWaiting!: () => void;
+    const tooLong = new Promise<undefined>((resolve) => (stopWaiting = () => resolve(undefined)));
+    const timer = setTimeout(stopWaiting, this.mayWait ? ms : 0);
+    this.waits.add(stopWaiting);
+    try {
+      return await Promise.race([this.ended, tooLong]);
+    } finally {
+      clearTimeout(timer);
+      this.waits.delete(stopWaiting);
+    }
+  }
+
+  /** For a worker that is about to stop: who waits has to find somebody who watches the run. */
+  stopWaiting(): void {
+    this.mayWait = false;
+    for (const stop of this.waits) stop();
+  }
+
+  /** @returns how it ended; counts as watched meanwhile */
+  async watch(): Promise<ExecuteRunResult> {
+    this.watchers += 1;
+    try {
+      return await this.ended;
+    } finally {
+      this.watchers -= 1;
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import { RunSlots } from './run-slots';
+
+describe('slots of runs', () => {
+  const never = new AbortController().signal;
+
+  it('are as many as the limit', () => {
+    const slots = new RunSlots(2);
+    expect([slots.tryTake(), slots.tryTake(), slots.tryTake()]).toEqual([true, true, false]);
+    slots.release();
+    expect([slots.tryTake(), slots.tryTake()]).toEqual([true, false]);
+  });
+
+  it('are given to those who wait, in their order, before anybody else', async () => {
+    const slots = new RunSlots(1);
+    await slots.take(never);
+    const got: string[] = [];
+    const first = slots.take(never).then(() => got.push('first'));
+    const second = slots.take(never).then(() => got.push('second'));
+    slots.release();
+    await first;
+    expect(got).toEqual(['first']);
+    expect(slots.tryTake()).toBe(false);
+    slots.release();
+    await second;
+    expect(got).toEqual(['first', 'second']);
+  });
+
+  it('are not lost to those who gave up waiting', async () => {
+    const slots = new RunSlots(1);
+    await slots.take(never);
+    const impatient = new AbortController();
+    const waiting = slots.take(impatient.signal);
+    impatient.abort();
+    await expect(waiting).rejects.toThrow('aborted');
+    await expect(slots.take(impatient.signal)).rejects.toThrow('aborted');
+    slots.release();
+    expect(slots.tryTake()).toBe(true);
+  });
+});

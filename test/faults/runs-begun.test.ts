@@ -1,0 +1,114 @@
+import type { Client } from '@langchain/langgraph-sdk';
+import { RUN_DUE_CHANNEL } from '../../src/streams/run-event';
+import { runWorkflowId } from '../../workflows/contracts/run.contract';
+import { Gantry, startGantry } from '../support/gantry';
+import type { Execution } from '../support/ledger';
+import { waitFor } from '../support/wait-for';
+
+const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
+const STEP_MS = 250;
+
+/**
+ * In its first moments a run is at work before any activity watches it, and with several workers often in another process
+ * than the one that has its workflow.
+ */
+describe('a run that was just begun', () => {
+  let gantry: Gantry;
+  let client: Client;
+
+  beforeAll(async () => {
+    gantry = await startGantry({ workers: 2, env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '4' } });
+    client = gantry.client();
+  });
+
+  afterAll(() => gantry?.stop());
+
+  async function startRun(): Promise<{ thread: string; run: string; first: Execution }> {
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, 'ten', { input: { step_ms: STEP_MS } });
+    const first = await waitFor('the first node', async () => (await gantry.ledger.of(run))[0]);
+    return { thread, run, first };
+  }
+
+  /** Ends the worker that has the run; another one is there before. */
+  async function end(signal: NodeJS.Signals, { pid }: Execution): Promise<void> {
+    await gantry.startWorker();
+    const holder = gantry.workers.find((worker) => worker.pid === pid)!;
+    await gantry.killWorker(signal, holder);
+  }
+
+  it('is handed over by a worker that stops: no node is repeated, and none is interrupted', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const { thread, run, first } = await startRun();
+      await end('SIGTERM', first);
+      expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+      const executions = await gantry.ledger.of(run);
+      expect(executions.map(({ node }) => node)).toEqual(NODES);
+      expect(executions.every(({ ended_at }) => ended_at !== null)).toBe(true);
+    }
+  }, 120_000);
+
+  it('is finished by another worker when its own is killed: only the node in flight starts again', async () => {
+    for (let round = 0; round < 2; round += 1) {
+      const { thread, run, first } = await startRun();
+      await end('SIGKILL', first);
+      expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+      const executions = await gantry.ledger.of(run);
+      const repeated = NODES.filter((name) => executions.filter(({ node }) => node === name).length > 1);
+      expect(repeated.length).toBeLessThanOrEqual(1);
+      expect(executions).toHaveLength(NODES.length + repeated.length);
+    }
+  }, 120_000);
+
+  it('is finished although its workflow was never started and its worker died', async () => {
+    const { thread_id: thread } = await client.threads.create();
+    // As if the api had died when it had stored the run, and the worker that was told of it a moment later.
+    const { run_id: run } = await client.runs.create(thread, 'ten', {
+      input: { step_ms: STEP_MS },
+      afterSeconds: 3600,
+    });
+    const workflow = gantry.temporal.workflow.getHandle(runWorkflowId(run));
+    await waitFor('its workflow', async () => (await workflow.describe().catch(() => undefined)) !== undefined);
+    await workflow.terminate();
+    await gantry.sql.query('UPDATE runs SET scheduled_at = now() WHERE run_id = $1', [run]);
+    await gantry.sql.query('SELECT pg_notify($1, $2)', [RUN_DUE_CHANNEL, run]);
+    const first = await waitFor('the first node', async () => (await gantry.ledger.of(run))[0]);
+    await end('SIGKILL', first);
+    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+    expect(new Set((await gantry.ledger.of(run)).map(({ attempt }) => attempt))).toEqual(new Set([1, 2]));
+  }, 90_000);
+
+  it('is watched where it is when its workflow is with another worker: it has one attempt', async () => {
+    const runs = await Promise.all(Array.from({ length: 8 }, () => startRun()));
+    for (const { thread, run } of runs) {
+      expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+      const executions = await gantry.ledger.of(run);
+      expect(executions.map(({ node, attempt }) => [node, attempt])).toEqual(NODES.map((node) => [node, 1]));
+    }
+    // Both workers take part.
+    expect(new Set(runs.map(({ first }) => first.pid)).size).toBe(2);
+  }, 90_000);
+});
+
+it('a worker never executes more runs at once than it may, whichever way they come', async () => {
+  const gantry = await startGantry({ env: { GANTRY_RUNS_PER_WORKER: '3' } });
+  try {
+    const client = gantry.client();
+    const runs = await Promise.all(
+      Array.from({ length: 9 }, async () => {
+        const { thread_id: thread } = await client.threads.create();
+        const { run_id: run } = await client.runs.create(thread, 'three', { input: { step_ms: STEP_MS } });
+        return { thread, run };
+      }),
+    );
+    await Promise.all(runs.map(({ thread, run }) => client.runs.join(thread, run)));
+    const { rows } = await gantry.sql.query<{ at_once: string }>(
+      `SELECT max((SELECT count(*) FROM runs o WHERE o.started_at <= r.started_at AND o.ended_at > r.started_at)) AS at_once
+       FROM runs r`,
+    );
+    expect(Number(rows[0].at_once)).toBeLessThanOrEqual(3);
+    expect(Number(rows[0].at_once)).toBeGreaterThan(1);
+  } finally {
+    await gantry.stop();
+  }
+}, 60_000);
