@@ -30,11 +30,11 @@ describe('a run that was just begun', () => {
     return { thread, run, first };
   }
 
-  /** Ends the worker that has the run; another one is there before. */
+  /** Ends the worker that has the run; the other one goes on, and gets company again. */
   async function end(signal: NodeJS.Signals, { pid }: Execution): Promise<void> {
-    await gantry.startWorker();
     const holder = gantry.workers.find((worker) => worker.pid === pid)!;
     await gantry.killWorker(signal, holder);
+    await gantry.startWorker();
   }
 
   it('is handed over by a worker that stops: no node is repeated, and none is interrupted', async () => {

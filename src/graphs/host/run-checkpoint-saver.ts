@@ -1,5 +1,11 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
-import type { ChannelVersions, Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/langgraph-checkpoint';
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointMetadata,
+  CheckpointTuple,
+  PendingWrite,
+} from '@langchain/langgraph-checkpoint';
 import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
 import type { Pool } from 'pg';
 import { prepared } from '../../database/prepared-statements';
@@ -25,39 +31,77 @@ export interface HandBack {
 
 const schema = `"${CHECKPOINT_SCHEMA}"`;
 
-const PUT_CHECKPOINT = prepared(
-  'put-checkpoint',
+const WRITES_KEY = '(thread_id, checkpoint_ns, checkpoint_id, task_id, idx)';
+
+const WRITE = prepared(
+  'write-checkpoints',
   `
   WITH fence AS MATERIALIZED (${HOLDS_RUN}),
   blobs AS (
     INSERT INTO ${schema}.checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
-    SELECT $3, $4, blob.* FROM unnest($5::text[], $6::text[], $7::text[], $8::bytea[]) AS blob
+    SELECT $3, row.* FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[]) AS row
     WHERE EXISTS (SELECT 1 FROM fence)
     ON CONFLICT (thread_id, checkpoint_ns, channel, version) DO NOTHING
+  ),
+  writes AS (
+    INSERT INTO ${schema}.checkpoint_writes
+      (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob)
+    SELECT $3, row.*
+    FROM unnest($9::text[], $10::text[], $11::text[], $12::int[], $13::text[], $14::text[], $15::bytea[]) AS row
+    WHERE EXISTS (SELECT 1 FROM fence)
+    ON CONFLICT ${WRITES_KEY} DO NOTHING
+  ),
+  checkpoints AS (
+    INSERT INTO ${schema}.checkpoints
+      (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
+    SELECT $3, ns, id, parent, checkpoint::jsonb, metadata::jsonb
+    FROM unnest($16::text[], $17::text[], $18::text[], $19::text[], $20::text[])
+      AS row (ns, id, parent, checkpoint, metadata)
+    WHERE EXISTS (SELECT 1 FROM fence)
+    ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id)
+    DO UPDATE SET checkpoint = EXCLUDED.checkpoint, metadata = EXCLUDED.metadata
   )
-  INSERT INTO ${schema}.checkpoints
-    (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
-  SELECT $3, $4, $9, $10, $11::jsonb, $12::jsonb WHERE EXISTS (SELECT 1 FROM fence)
-  ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id)
-  DO UPDATE SET checkpoint = EXCLUDED.checkpoint, metadata = EXCLUDED.metadata`,
+  SELECT 1 FROM fence`,
 );
 
-const putWrites = (onConflict: string): string => `
+const UPSERT_WRITES = prepared(
+  'upsert-writes',
+  `
   WITH fence AS MATERIALIZED (${HOLDS_RUN}),
   written AS (
     INSERT INTO ${schema}.checkpoint_writes
       (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob)
-    SELECT $3, $4, $5, $6, write.* FROM unnest($7::int[], $8::text[], $9::text[], $10::bytea[]) AS write
+    SELECT $3, row.*
+    FROM unnest($4::text[], $5::text[], $6::text[], $7::int[], $8::text[], $9::text[], $10::bytea[]) AS row
     WHERE EXISTS (SELECT 1 FROM fence)
-    ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) ${onConflict}
+    ON CONFLICT ${WRITES_KEY} DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob
   )
-  SELECT 1 FROM fence`;
-
-const INSERT_WRITES = prepared('insert-writes', putWrites('DO NOTHING'));
-const UPSERT_WRITES = prepared(
-  'upsert-writes',
-  putWrites('DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob'),
+  SELECT 1 FROM fence`,
 );
+
+type BlobRow = [ns: string, channel: string, version: string, type: string, blob: Buffer | null];
+type WriteRow = [ns: string, id: string, taskId: string, index: number, channel: string, type: string, blob: Buffer];
+type CheckpointRow = [ns: string, id: string, parent: string | null, checkpoint: string, metadata: string];
+
+/** Rows of one thread. */
+interface Rows {
+  blobs: BlobRow[];
+  writes: WriteRow[];
+  checkpoints: CheckpointRow[];
+}
+
+/** Rows that go with the next write. */
+interface Deferred {
+  threadId: string;
+  checkpointId: string;
+  parts: Promise<Rows>[];
+  written: Promise<void>;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+/** Longer than the library takes from the input to the first step. */
+const DEFERRED_MS = 20;
 
 /**
  * LangGraph's Postgres saver with the two writes of a run replaced: each is one statement instead of a transaction of
@@ -65,6 +109,8 @@ const UPSERT_WRITES = prepared(
  */
 export class RunCheckpointSaver extends ForkSafeSaver {
   private readonly open = new Set<Promise<void>>();
+  private defersInput = false;
+  private deferred: Deferred | undefined;
 
   constructor(
     private readonly connections: Pool,
@@ -77,9 +123,32 @@ export class RunCheckpointSaver extends ForkSafeSaver {
     super(connections);
   }
 
+  /**
+   * Writes the checkpoint of the input together with the one behind it, for a graph that runs no code of its own between
+   * the two: without either, an attempt that is repeated begins with the input again.
+   */
+  deferInput(): void {
+    this.defersInput = true;
+  }
+
   /** Resolves when what was given to be written so far is committed: only then may anybody be told of it. */
   async written(): Promise<void> {
+    const { deferred } = this;
+    if (deferred) {
+      const timer = setTimeout(() => void this.writeDeferred().catch(() => undefined), DEFERRED_MS);
+      await deferred.written.finally(() => clearTimeout(timer));
+    }
     await Promise.all(this.open);
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    await this.writeDeferred();
+    return super.getTuple(config);
+  }
+
+  override async *list(...asked: Parameters<ForkSafeSaver['list']>): AsyncGenerator<CheckpointTuple> {
+    await this.writeDeferred();
+    yield* super.list(...asked);
   }
 
   override async put(
@@ -89,16 +158,45 @@ export class RunCheckpointSaver extends ForkSafeSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     const { thread_id, checkpoint_ns = '' } = config.configurable as Record<string, string>;
-    await this.track(this.writeCheckpoint(config, checkpoint, metadata, newVersions));
-    if (this.handBack.isWanted()) {
-      await this.handBack.untilRead();
-      throw new HandedBack(checkpoint_ns !== '');
+    const rows = this.rowsOfCheckpoint(config, checkpoint, metadata, newVersions);
+    const isInput = metadata.source === 'input' && checkpoint_ns === '';
+    if (isInput && this.defersInput && !this.handBack.isWanted()) {
+      this.deferred = defer(thread_id, checkpoint.id, rows);
+    } else {
+      await this.write(thread_id, rows);
+      if (this.handBack.isWanted()) {
+        await this.handBack.untilRead();
+        throw new HandedBack(checkpoint_ns !== '');
+      }
     }
     return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
   }
 
   override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    if (writes.length > 0) await this.track(this.writeWrites(config, writes, taskId));
+    if (writes.length === 0) return;
+    const { thread_id, checkpoint_id } = config.configurable as Record<string, string>;
+    const rows = this.rowsOfWrites(config, writes, taskId);
+    if (writes.every(([channel]) => channel in WRITES_IDX_MAP)) {
+      await this.writeDeferred();
+      await this.track(this.execute(UPSERT_WRITES, [thread_id, ...columns((await rows).writes, 7)]));
+    } else if (this.deferred?.checkpointId === checkpoint_id) {
+      this.deferred.parts.push(rows);
+    } else {
+      await this.write(thread_id, rows);
+    }
+  }
+
+  private async writeDeferred(): Promise<void> {
+    if (this.deferred) await this.write(this.deferred.threadId);
+  }
+
+  /** Writes what was deferred, and these rows, in one statement. */
+  private async write(threadId: string, rows?: Promise<Rows>): Promise<void> {
+    const { deferred } = this;
+    this.deferred = undefined;
+    const writing = this.insert(threadId, [...(deferred?.parts ?? []), ...(rows ? [rows] : [])]);
+    if (deferred) writing.then(deferred.resolve, deferred.reject);
+    await this.track(writing);
   }
 
   private async track(writing: Promise<void>): Promise<void> {
@@ -110,51 +208,91 @@ export class RunCheckpointSaver extends ForkSafeSaver {
     }
   }
 
-  private async writeCheckpoint(
+  private async insert(threadId: string, parts: Promise<Rows>[]): Promise<void> {
+    const rows = await Promise.all(parts);
+    await this.execute(WRITE, [
+      threadId,
+      ...columns(
+        rows.flatMap(({ blobs }) => blobs),
+        5,
+      ),
+      ...columns(
+        rows.flatMap(({ writes }) => writes),
+        7,
+      ),
+      ...columns(
+        rows.flatMap(({ checkpoints }) => checkpoints),
+        5,
+      ),
+    ]);
+  }
+
+  private async execute(statement: string, values: unknown[]): Promise<void> {
+    const { runId, attempt } = this.fence;
+    const { rowCount } = await this.connections.query(statement, [runId, attempt, ...values]);
+    if (rowCount === 0) throw new FencedError(this.fence);
+  }
+
+  private async rowsOfCheckpoint(
     config: RunnableConfig,
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
-  ): Promise<void> {
+  ): Promise<Rows> {
     const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
     const [blobs, serializedMetadata] = await Promise.all([
       this._dumpBlobs(thread_id, checkpoint_ns, checkpoint.channel_values, newVersions),
       this._dumpMetadata({ ...this.runMetadata, ...metadata }) as Promise<unknown>,
     ]);
-    const column = <T>(index: number): T[] => blobs.map((blob) => blob[index] as T);
-    await this.write(PUT_CHECKPOINT, [
-      thread_id,
-      checkpoint_ns,
-      column<string>(2),
-      column<string>(3),
-      column<string>(4),
-      column<Uint8Array | undefined>(5).map((blob) => (blob ? Buffer.from(blob) : null)),
-      checkpoint.id,
-      checkpoint_id ?? null,
-      JSON.stringify(this._dumpCheckpoint(checkpoint)),
-      JSON.stringify(serializedMetadata),
-    ]);
+    const serialized = JSON.stringify(this._dumpCheckpoint(checkpoint));
+    return {
+      blobs: blobs.map(([, ns, channel, version, type, blob]) => [
+        ns,
+        channel,
+        version,
+        type,
+        blob ? Buffer.from(blob) : null,
+      ]),
+      writes: [],
+      checkpoints: [
+        [checkpoint_ns, checkpoint.id, checkpoint_id ?? null, serialized, JSON.stringify(serializedMetadata)],
+      ],
+    };
   }
 
-  private async writeWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+  private async rowsOfWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<Rows> {
     const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
     const rows = await this._dumpWrites(thread_id, checkpoint_ns, checkpoint_id, taskId, writes);
-    const special = writes.every(([channel]) => channel in WRITES_IDX_MAP);
-    await this.write(special ? UPSERT_WRITES : INSERT_WRITES, [
-      thread_id,
-      checkpoint_ns,
-      checkpoint_id,
-      taskId,
-      rows.map((row) => row[4]),
-      rows.map((row) => row[5]),
-      rows.map((row) => row[6]),
-      rows.map((row) => Buffer.from(row[7])),
-    ]);
+    return {
+      blobs: [],
+      writes: rows.map(([, ns, id, task, index, channel, type, blob]) => [
+        ns,
+        id,
+        task,
+        index,
+        channel,
+        type,
+        Buffer.from(blob),
+      ]),
+      checkpoints: [],
+    };
   }
+}
 
-  private async write(statement: string, values: unknown[]): Promise<void> {
-    const { runId, attempt } = this.fence;
-    const { rowCount } = await this.connections.query(statement, [runId, attempt, ...values]);
-    if (rowCount === 0) throw new FencedError(this.fence);
-  }
+function defer(threadId: string, checkpointId: string, rows: Promise<Rows>): Deferred {
+  let resolve!: () => void;
+  let reject!: (error: unknown) => void;
+  const written = new Promise<void>((onWritten, onFailed) => {
+    resolve = onWritten;
+    reject = onFailed;
+  });
+  // Who writes them sees the failure; nobody else has to be there for it.
+  written.catch(() => undefined);
+  rows.catch(() => undefined);
+  return { threadId, checkpointId, parts: [rows], written, resolve, reject };
+}
+
+/** Rows as the arrays of their columns. */
+function columns(rows: unknown[][], count: number): unknown[][] {
+  return Array.from({ length: count }, (_, index) => rows.map((row) => row[index]));
 }

@@ -1,4 +1,4 @@
-import type { StateSnapshot } from '@langchain/langgraph';
+import { START, type StateSnapshot } from '@langchain/langgraph';
 import type { Pool } from 'pg';
 import type { TenantId } from '../../auth/tenant';
 import type { AuthUser } from '../../database/request-scope';
@@ -58,6 +58,7 @@ export async function* runGraph(
   let graph: AnyGraph | undefined;
   try {
     graph = await context.graphs.get(request.graphId, { configurable: config.configurable! });
+    if (beginsWithItsInput(graph)) saver.deferInput();
     const resuming = request.attempt > 1 && (await hasCheckpointOf(saver, request));
     const unknown = resuming && !request.handedBack ? await unfinishedTasks(graph, config, request.threadId) : [];
     if (unknown.length > 0 && request.onUnknown === 'interrupt')
@@ -75,8 +76,14 @@ export async function* runGraph(
     failure = signal.aborted ? { status: 'aborted' } : { status: 'error', error: describeError(error) };
   }
   if (!graph) return failure!;
-  const state = await finalState(graph, request.threadId, saver);
-  return { ...(failure ?? { status: signal.aborted ? 'aborted' : 'success' }), state };
+  try {
+    const state = await finalState(graph, request.threadId, saver);
+    return { ...(failure ?? { status: signal.aborted ? 'aborted' : 'success' }), state };
+  } catch (error) {
+    // The graph's own reducers make the state: one that throws does so here once more.
+    if (isInfrastructure(error)) throw error;
+    return failure ?? { status: 'error', error: describeError(error) };
+  }
 }
 
 function runConfig(
@@ -144,6 +151,12 @@ function checkpointMetadata(request: ExecuteRequest): Record<string, unknown> {
     assistant_id: request.assistantId,
     run_attempt: request.attempt,
   };
+}
+
+/** Whether a graph runs nothing of its own on the way from the input to its first nodes: no choice of them, say. */
+function beginsWithItsInput(graph: AnyGraph): boolean {
+  const { builder } = graph as unknown as { builder?: { branches?: Record<string, object> } };
+  return START in graph.nodes && Object.keys(builder?.branches?.[START] ?? {}).length === 0;
 }
 
 /** Whether an earlier attempt of this run got as far as a checkpoint: then the input is in the state already. */

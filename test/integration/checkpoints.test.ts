@@ -1,0 +1,168 @@
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+import { Pool } from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
+import type { GraphOutcome, RunEventMessage, StreamMode } from '../../src/graphs/host/protocol';
+import { runGraph } from '../../src/graphs/host/run-graph';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { waitFor } from '../support/wait-for';
+
+const TENANT = '00000000-0000-4000-8000-000000000001';
+
+const State = Annotation.Root({
+  done: Annotation<string[]>({ reducer: (left, right) => left.concat(right), default: () => [] }),
+});
+
+interface Written {
+  source: string;
+  step: number;
+  has_parent: boolean;
+  writes: number;
+}
+
+/** What of a run is in the database, and when: a node must never be at work behind a checkpoint that isn't there. */
+describe('the checkpoints of a run', () => {
+  let database: TestDatabase;
+  let pool: Pool;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    pool = new Pool({ connectionString: database.url, max: 4 });
+    await pool.query(`INSERT INTO tenants (tenant_id, name) VALUES ($1, 'checkpoints')`, [TENANT]);
+  });
+
+  afterAll(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  async function written(threadId: string): Promise<Written[]> {
+    const { rows } = await pool.query<Written>(
+      `SELECT metadata->>'source' AS source, (metadata->>'step')::int AS step,
+         parent_checkpoint_id IS NOT NULL AS has_parent,
+         (SELECT count(*)::int FROM ${CHECKPOINT_SCHEMA}.checkpoint_writes w
+          WHERE w.thread_id = c.thread_id AND w.checkpoint_id = c.checkpoint_id) AS writes
+       FROM ${CHECKPOINT_SCHEMA}.checkpoints c WHERE thread_id = $1 ORDER BY checkpoint_id`,
+      [threadId],
+    );
+    return rows;
+  }
+
+  async function insertRun(threadId: string, runId: string): Promise<void> {
+    await pool.query(`INSERT INTO threads (thread_id, tenant_id) VALUES ($1, $2)`, [threadId, TENANT]);
+    await pool.query(
+      `INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, status, attempt, kwargs, multitask_strategy)
+       VALUES ($1, $2, $3, $1, 'graph', 'running', 1, '{}', 'enqueue')`,
+      [runId, TENANT, threadId],
+    );
+  }
+
+  /** Runs a graph that is made for its thread, and resolves to what it told and how it ended. */
+  async function run(threadId: string, graph: unknown, input: unknown = {}, streamMode: StreamMode = 'values') {
+    const runId = uuidv7();
+    await insertRun(threadId, runId);
+    const events: RunEventMessage[] = [];
+    const running = runGraph(
+      { graphs: { get: async () => graph } as never, connections: pool, store: {} as never },
+      {
+        ...{ runId, threadId, tenantId: TENANT, assistantId: runId, graphId: 'graph', attempt: 1, metadata: {} },
+        ...{ headers: {}, handedBack: false, told: { updates: {}, facts: [] }, onUnknown: 'retry' as never },
+        kwargs: {
+          ...{ input, stream_mode: [streamMode], stream_subgraphs: false, stream_resumable: false },
+          ...{ durability: 'async', temporary: false },
+        },
+      },
+      { signal: new AbortController().signal, isHandingBack: () => false, onNode: () => undefined },
+    );
+    for (;;) {
+      const next = await running.next();
+      if (next.done) return { events, outcome: next.value as GraphOutcome };
+      events.push(next.value);
+    }
+  }
+
+  const plain = (node: () => Promise<unknown>) =>
+    new StateGraph(State)
+      .addNode('work', async () => {
+        await node();
+        return { done: ['work'] };
+      })
+      .addEdge(START, 'work')
+      .addEdge('work', END)
+      .compile();
+
+  const BEFORE_WORK: Written[] = [
+    { source: 'input', step: -1, has_parent: false, writes: 2 },
+    { source: 'loop', step: 0, has_parent: true, writes: 0 },
+  ];
+
+  it('are there before the first node begins, the one of the input as well', async () => {
+    const threadId = uuidv7();
+    let before: Written[] = [];
+    const { outcome, events } = await run(
+      threadId,
+      plain(async () => (before = await written(threadId))),
+      { done: ['asked'] },
+    );
+    expect(outcome.status).toBe('success');
+    expect(before).toEqual(BEFORE_WORK);
+    expect(await written(threadId)).toEqual([
+      BEFORE_WORK[0],
+      { ...BEFORE_WORK[1], writes: 1 },
+      { source: 'loop', step: 1, has_parent: true, writes: 0 },
+    ]);
+    expect(events.map(({ data }) => JSON.parse(data) as unknown)).toEqual([
+      { done: ['asked'] },
+      { done: ['asked', 'work'] },
+    ]);
+  });
+
+  it('has the one of the input while the first node is chosen, which is code of the graph', async () => {
+    const threadId = uuidv7();
+    const graph = new StateGraph(State)
+      .addNode('work', () => ({ done: ['work'] }))
+      .addConditionalEdges(START, async () => {
+        await waitFor('the checkpoint of the input', async () => (await written(threadId)).length > 0);
+        return 'work';
+      })
+      .addEdge('work', END)
+      .compile();
+    // Nothing is told before the node, for which the checkpoint would have to be there.
+    const { outcome } = await run(threadId, graph, {}, 'custom');
+    expect(outcome.status).toBe('success');
+  });
+
+  it('has the one of the input when nothing comes behind it', async () => {
+    const threadId = uuidv7();
+    const Strict = Annotation.Root({
+      done: Annotation<string[]>({
+        reducer: () => {
+          throw new TypeError('Not such an input');
+        },
+        default: () => [],
+      }),
+    });
+    const graph = new StateGraph(Strict)
+      .addNode('work', () => ({}))
+      .addEdge(START, 'work')
+      .compile();
+    const { outcome } = await run(threadId, graph, { done: ['asked'] });
+    expect(outcome).toMatchObject({
+      status: 'error',
+      error: { message: expect.stringContaining('Not such an input') },
+    });
+    expect((await written(threadId)).map(({ source }) => source)).toEqual(['input']);
+  });
+
+  it('are not written by an attempt that has lost its run', async () => {
+    const threadId = uuidv7();
+    const graph = plain(async () => {
+      await pool.query(`UPDATE runs SET attempt = 2 WHERE thread_id = $1`, [threadId]);
+    });
+    await expect(run(threadId, graph)).rejects.toThrow('has lost the run');
+    expect((await written(threadId)).map(({ source, step }) => [source, step])).toEqual([
+      ['input', -1],
+      ['loop', 0],
+    ]);
+  });
+});
