@@ -18,6 +18,7 @@ import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import { runsHeldQueue } from '../../workflows/contracts/queues';
 import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
 import { completedEnding, deletedEnding, failedEnding, type RunEnding } from './run-ending';
+import { HeadStarts } from './head-starts';
 import { RunExecution } from './run-execution';
 import { RunHeaders } from './run-headers';
 import { type Held, type HeldRun, RunLifecycleRepository } from './run-lifecycle.repository';
@@ -27,7 +28,8 @@ import { RunEntity } from './run.entity';
 import { RunMetrics } from './run.metrics';
 
 const WATCHED_POLL_MS = 50;
-const HEAD_STARTS = 16;
+const HEAD_STARTS = 8;
+const HEAD_START_MS = 1_000;
 
 /** A run that was taken, or what was found instead. */
 export type Taken = { state: 'held'; execution: RunExecution } | { state: 'ended'; result: ExecuteRunResult };
@@ -48,7 +50,9 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   /** For every run that this worker executes, whichever way it came. */
   readonly slots: RunSlots;
   private readonly executions = new Map<string, RunExecution>();
+  private readonly headStarts = new HeadStarts(HEAD_STARTS, HEAD_START_MS);
   private readonly handBack = new AbortController();
+  private beginsAtOnce = false;
   private stopping = false;
   private readonly unsubscribes: (() => void)[] = [];
 
@@ -89,7 +93,12 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   }
 
   /** Begins a run that nobody has taken yet; says where it is when somebody has. */
-  async begin(runId: string): Promise<Begun> {
+  begin(runId: string): Promise<Begun> {
+    this.headStarts.caughtUp(runId);
+    return this.beginHere(runId);
+  }
+
+  private async beginHere(runId: string): Promise<Begun> {
     const known = this.find(runId);
     if (known) return { state: 'held', execution: known };
     if (this.stopping || !this.slots.tryTake()) return { state: 'refused' };
@@ -116,13 +125,13 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
    * what this worker doesn't begin, or isn't told of, is begun by its workflow.
    */
   async beginAtOnce(): Promise<void> {
+    this.beginsAtOnce = true;
     this.unsubscribes.push(await this.notifications.subscribe(RUN_DUE_CHANNEL, (runId) => this.giveHeadStart(runId)));
   }
 
   private giveHeadStart(runId: string): void {
-    // With more at work than that there is nothing to be gained, and Temporal spreads runs over the workers.
-    if (this.executions.size >= HEAD_STARTS) return;
-    this.begin(runId).catch((error: unknown) => {
+    if (!this.beginsAtOnce || !this.headStarts.give(runId)) return;
+    this.beginHere(runId).catch((error: unknown) => {
       this.logger.warn({ err: error, run_id: runId }, 'Run not begun yet: its workflow will do it');
     });
   }
