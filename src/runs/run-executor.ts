@@ -52,6 +52,8 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   private readonly executions = new Map<string, RunExecution>();
   private readonly headStarts = new HeadStarts(HEAD_STARTS, HEAD_START_MS);
   private readonly handBack = new AbortController();
+  /** Runs that are being taken at the moment. */
+  private beginning = 0;
   private beginsAtOnce = false;
   private stopping = false;
   private readonly unsubscribes: (() => void)[] = [];
@@ -104,6 +106,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     if (this.stopping || !this.slots.tryTake()) return { state: 'refused' };
     let execution: RunExecution | undefined;
     const release = (): void => this.slots.release();
+    this.beginning += 1;
     try {
       const held = await this.lifecycle.begin(runId, this.registry.revision, this.taskQueue);
       if (held.state === 'elsewhere') {
@@ -115,6 +118,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
       execution = this.execute(held);
       return { state: 'held', execution };
     } finally {
+      this.beginning -= 1;
       if (execution) execution.ended.then(release, release);
       else release();
     }
@@ -150,7 +154,8 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
 
   /** Resolves when each run that is at work here is watched by an activity, which Temporal waits for. */
   async allWatched(): Promise<void> {
-    while ([...this.executions.values()].some(({ isWatched }) => !isWatched)) await sleep(WATCHED_POLL_MS);
+    const isUnwatched = ({ isWatched }: RunExecution): boolean => !isWatched;
+    while (this.beginning > 0 || [...this.executions.values()].some(isUnwatched)) await sleep(WATCHED_POLL_MS);
   }
 
   /** Takes no more runs, and hands those that no activity watches over to one. */

@@ -4,7 +4,7 @@ import { DataSource, EntityManager } from 'typeorm';
 import { columnsOf } from '../database/entity-columns';
 import { prepared } from '../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
-import { END_EVENT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
+import { END_EVENT, END_HINT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
 import type { RunEnding } from './run-ending';
 import { RunEntity } from './run.entity';
 import { deleteCheckpoints, nextRun, type OnEnd, placeUnstarted } from './runs.repository';
@@ -240,7 +240,7 @@ const closing = (change: string): string => `
     WHERE thread_id = $8
   )
   -- The last two only give their parameters a type when the run is deleted.
-  SELECT pg_notify('${RUN_EVENTS_CHANNEL}', $1::text), $2::text, $5::timestamptz,
+  SELECT pg_notify('${RUN_EVENTS_CHANNEL}', $1 || '${END_HINT}'), $2::text, $5::timestamptz,
     EXISTS (SELECT 1 FROM runs WHERE thread_id = $8 AND started_at IS NULL AND ended_at IS NOT NULL) AS unstarted,
     EXISTS (SELECT 1 FROM runs WHERE thread_id = $8 AND run_id <> $1 AND status = 'pending') AS "hasNext"`;
 

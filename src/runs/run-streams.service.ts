@@ -68,22 +68,35 @@ export class RunStreamsService {
     onEvents?: (events: RunEvent[]) => Promise<void>,
     after = -1,
   ): Promise<RunEnd | undefined> {
-    let end: RunEnd | undefined;
-    for await (const events of this.follow(tenantId, run, signal, after)) {
-      const last = events.at(-1);
-      if (last?.event === END_EVENT) end = JSON.parse(last.data) as RunEnd;
-      await onEvents?.(events.filter(({ event }) => event !== END_EVENT));
-    }
+    const end = onEvents
+      ? await this.tell(this.follow(tenantId, run, signal, after), onEvents)
+      : await this.reader.end(run.runId, signal, this.isOver(tenantId, run));
     if (signal.aborted) return undefined;
-    return end ?? this.storedEnd(tenantId, run);
+    return end ? (JSON.parse(end.data) as RunEnd) : this.storedEnd(tenantId, run);
+  }
+
+  /** Tells the events on the way, and resolves to the one that ends the log. */
+  private async tell(
+    log: AsyncGenerator<RunEvent[]>,
+    onEvents: (events: RunEvent[]) => Promise<void>,
+  ): Promise<RunEvent | undefined> {
+    let last: RunEvent | undefined;
+    for await (const events of log) {
+      last = events.at(-1);
+      await onEvents(events.filter(({ event }) => event !== END_EVENT));
+    }
+    return last?.event === END_EVENT ? last : undefined;
   }
 
   private follow(tenantId: TenantId, run: RunEntity, signal: AbortSignal, after: number): AsyncGenerator<RunEvent[]> {
-    const isOver = async (): Promise<boolean> => {
-      const now = await this.runs.find(tenantId, run.runId);
+    return this.reader.follow(run.runId, after, signal, this.isOver(tenantId, run));
+  }
+
+  private isOver(tenantId: TenantId, { runId }: RunEntity): () => Promise<boolean> {
+    return async () => {
+      const now = await this.runs.find(tenantId, runId);
       return !now || (now.status !== 'pending' && now.status !== 'running');
     };
-    return this.reader.follow(run.runId, after, signal, isOver);
   }
 
   private async close(

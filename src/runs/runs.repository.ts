@@ -8,7 +8,14 @@ import type { JsonObject } from '../database/json';
 import { prepared } from '../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import type { RunKwargs } from '../graphs/host/protocol';
-import { END_EVENT, RUN_CANCEL_CHANNEL, RUN_DUE_CHANNEL, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
+import {
+  END_EVENT,
+  END_HINT,
+  RUN_CANCEL_CHANNEL,
+  RUN_DUE_CHANNEL,
+  type RunEnd,
+  RUN_EVENTS_CHANNEL,
+} from '../streams/run-event';
 import { ThreadEntity } from '../threads/thread.entity';
 import { threadErrors } from '../threads/thread.errors';
 import type { ThreadTtl } from '../threads/thread-ttl';
@@ -343,7 +350,7 @@ export async function appendEnd(manager: EntityManager, run: RunEntity, end: Run
      SELECT $1, coalesce(max(seq), -1) + 1, $2, $3, $4 FROM run_events WHERE run_id = $1`,
     [run.runId, run.tenantId, END_EVENT, JSON.stringify(end)],
   );
-  await manager.query(`SELECT pg_notify('${RUN_EVENTS_CHANNEL}', $1)`, [run.runId]);
+  await manager.query(`SELECT pg_notify('${RUN_EVENTS_CHANNEL}', $1)`, [run.runId + END_HINT]);
 }
 
 /** The oldest run of the thread that is due, unless one is running. */

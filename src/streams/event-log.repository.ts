@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { prepared } from '../database/prepared-statements';
-import { RUN_EVENTS_CHANNEL, type RunEvent, type ToldEvents } from './run-event';
+import { END_EVENT, RUN_EVENTS_CHANNEL, type RunEvent, type ToldEvents } from './run-event';
 
 export interface NewRunEvent extends RunEvent {
   tenantId: string;
@@ -70,6 +70,16 @@ const READ_PAGES = prepared(
   ORDER BY asked.index, event.seq`,
 );
 
+const READ_ENDS = prepared(
+  'read-ends',
+  `SELECT asked.index, event.seq, event.event, event.data
+  FROM (SELECT * FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (run_id, index) LIMIT cardinality($1)) AS asked
+  CROSS JOIN LATERAL (
+    SELECT seq, event, data FROM run_events WHERE run_events.run_id = asked.run_id ORDER BY seq DESC LIMIT 1
+  ) AS event
+  WHERE event.event = '${END_EVENT}'`,
+);
+
 /** The log of run events in Postgres: `(run_id, seq)`, partitioned by the run's day. */
 @Injectable()
 export class EventLogRepository {
@@ -120,5 +130,12 @@ export class EventLogRepository {
     const pages: RunEvent[][] = queries.map(() => []);
     for (const { index, seq, event, data } of rows) pages[Number(index) - 1].push({ seq, event, data });
     return pages;
+  }
+
+  /** Of each asked run the event that ends its log, if it has come. */
+  async readEnds(runIds: string[]): Promise<(RunEvent | undefined)[]> {
+    const rows: (RunEvent & { index: string })[] = await this.database.query(READ_ENDS, [runIds]);
+    const ends = new Map(rows.map(({ index, ...event }) => [Number(index) - 1, event]));
+    return runIds.map((_, index) => ends.get(index));
   }
 }

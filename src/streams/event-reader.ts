@@ -1,35 +1,41 @@
 import { Injectable, OnModuleInit } from '@nestjs/common';
 import { Notifications } from '../database/notifications';
 import { acrossTenants } from '../database/request-scope';
-import { EventLogRepository } from './event-log.repository';
-import { END_EVENT, RUN_EVENTS_CHANNEL, type RunEvent } from './run-event';
+import { BatchedReads } from './batched-reads';
+import { EventLogRepository, type EventQuery } from './event-log.repository';
+import { END_EVENT, parseHint, RUN_EVENTS_CHANNEL, type RunEvent, type RunHint } from './run-event';
 
 /** How long a reader waits for a hint before it looks by itself: a lost notification costs this much and no event. */
 const POLL_MS = 1_000;
 
-interface Request {
-  runId: string;
-  after: number;
-  resolve: (events: RunEvent[]) => void;
-  reject: (error: unknown) => void;
+type IsOver = () => Promise<boolean>;
+
+interface Sleeper {
+  /** Whether it has to do with nothing but the end of the log. */
+  forEnd: boolean;
+  wake: () => void;
 }
 
 /** Reads the logs of runs as they grow, for any number of readers of any run, with one query for all who wait. */
 @Injectable()
 export class EventReader implements OnModuleInit {
-  private readonly sleepers = new Map<string, Set<() => void>>();
+  private readonly sleepers = new Map<string, Set<Sleeper>>();
   private readonly watchers = new Set<() => void>();
-  private requests: Request[] = [];
-  private reading = false;
+  private readonly pages: BatchedReads<EventQuery, RunEvent[]>;
+  private readonly ends: BatchedReads<string, RunEvent | undefined>;
 
   constructor(
-    private readonly log: EventLogRepository,
+    log: EventLogRepository,
     private readonly notifications: Notifications,
-  ) {}
+  ) {
+    // One query for readers of several tenants; each has been let through to its run before.
+    this.pages = new BatchedReads((queries) => acrossTenants(() => log.readMany(queries)));
+    this.ends = new BatchedReads((runIds) => acrossTenants(() => log.readEnds(runIds)));
+  }
 
   async onModuleInit(): Promise<void> {
     await this.notifications.subscribe(RUN_EVENTS_CHANNEL, (payload) => {
-      for (const runId of payload.split(',')) this.wake(runId);
+      for (const hint of payload.split(',')) this.wake(parseHint(hint));
       for (const watcher of this.watchers) watcher();
     });
   }
@@ -39,17 +45,12 @@ export class EventReader implements OnModuleInit {
    * run's end. A page is read only when the one before was taken, so a slow reader holds one page and nobody else.
    * @param isOver asked while nothing comes: true ends the reading of a log that will have no end (its events expired).
    */
-  async *follow(
-    runId: string,
-    after: number,
-    signal: AbortSignal,
-    isOver: () => Promise<boolean>,
-  ): AsyncGenerator<RunEvent[]> {
+  async *follow(runId: string, after: number, signal: AbortSignal, isOver: IsOver): AsyncGenerator<RunEvent[]> {
     let position = after;
     while (!signal.aborted) {
       // Asleep before the look, so that an event that comes during it wakes the next one.
-      const sleep = this.sleep(runId, signal);
-      const events = await this.read(runId, position);
+      const sleep = this.sleep(runId, signal, false);
+      const events = await this.pages.read({ runId, after: position });
       if (events.length > 0) {
         sleep.cancel();
         position = events.at(-1)!.seq;
@@ -59,11 +60,30 @@ export class EventReader implements OnModuleInit {
       }
       const hinted = await sleep.done;
       if (!hinted && !signal.aborted && (await isOver())) {
-        const rest = await this.read(runId, position);
+        const rest = await this.pages.read({ runId, after: position });
         if (rest.length > 0) yield rest;
         return;
       }
     }
+  }
+
+  /**
+   * The last event of a run's log, its end, when it has come; nothing before it is read.
+   * @param isOver as for `follow`
+   * @returns undefined when `signal` came first, or the log has no end
+   */
+  async end(runId: string, signal: AbortSignal, isOver: IsOver): Promise<RunEvent | undefined> {
+    while (!signal.aborted) {
+      const sleep = this.sleep(runId, signal, true);
+      const end = await this.ends.read(runId);
+      if (end) {
+        sleep.cancel();
+        return end;
+      }
+      const hinted = await sleep.done;
+      if (!hinted && !signal.aborted && (await isOver())) return this.ends.read(runId);
+    }
+    return undefined;
   }
 
   /** Calls `watcher` whenever any run has new events, until the returned function is called. A hint may be lost. */
@@ -72,54 +92,30 @@ export class EventReader implements OnModuleInit {
     return () => this.watchers.delete(watcher);
   }
 
-  private sleep(runId: string, signal: AbortSignal): { done: Promise<boolean>; cancel: () => void } {
+  private sleep(runId: string, signal: AbortSignal, forEnd: boolean): { done: Promise<boolean>; cancel: () => void } {
     let cancel!: () => void;
     const done = new Promise<boolean>((resolve) => {
       const settle = (hinted: boolean): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', give);
         const sleepers = this.sleepers.get(runId);
-        sleepers?.delete(hint);
+        sleepers?.delete(sleeper);
         if (sleepers?.size === 0) this.sleepers.delete(runId);
         resolve(hinted);
       };
-      const hint = (): void => settle(true);
+      const sleeper: Sleeper = { forEnd, wake: () => settle(true) };
       const give = (): void => settle(false);
       const timer = setTimeout(give, POLL_MS);
       signal.addEventListener('abort', give);
       const sleepers = this.sleepers.get(runId);
-      if (sleepers) sleepers.add(hint);
-      else this.sleepers.set(runId, new Set([hint]));
+      if (sleepers) sleepers.add(sleeper);
+      else this.sleepers.set(runId, new Set([sleeper]));
       cancel = give;
     });
     return { done, cancel };
   }
 
-  private wake(runId: string): void {
-    for (const hint of [...(this.sleepers.get(runId) ?? [])]) hint();
-  }
-
-  /** What is asked while a query is on its way shares the next one. */
-  private read(runId: string, after: number): Promise<RunEvent[]> {
-    return new Promise((resolve, reject) => {
-      this.requests.push({ runId, after, resolve, reject });
-      if (!this.reading) void this.readAll();
-    });
-  }
-
-  private async readAll(): Promise<void> {
-    this.reading = true;
-    while (this.requests.length > 0) {
-      const requests = this.requests;
-      this.requests = [];
-      try {
-        // One query for readers of several tenants; each has been let through to its run before.
-        const pages = await acrossTenants(() => this.log.readMany(requests));
-        requests.forEach((request, index) => request.resolve(pages[index]));
-      } catch (error) {
-        for (const request of requests) request.reject(error);
-      }
-    }
-    this.reading = false;
+  private wake({ runId, isEnd }: RunHint): void {
+    for (const sleeper of [...(this.sleepers.get(runId) ?? [])]) if (isEnd || !sleeper.forEnd) sleeper.wake();
   }
 }

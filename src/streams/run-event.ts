@@ -26,8 +26,20 @@ export interface RunEnd {
   result: unknown;
 }
 
-/** Payload: ids of runs that have new events, separated by commas. */
+/** Payload: ids of runs that have new events, separated by commas; behind one that has ended, END_HINT. */
 export const RUN_EVENTS_CHANNEL = 'gantry_run_events';
+export const END_HINT = '!';
+
+export interface RunHint {
+  runId: string;
+  isEnd: boolean;
+}
+
+export function parseHint(hint: string): RunHint {
+  const isEnd = hint.endsWith(END_HINT);
+  return { runId: isEnd ? hint.slice(0, -END_HINT.length) : hint, isEnd };
+}
+
 /** Payload: the id of a thread whose state was edited by hand. */
 export const THREAD_STATE_CHANNEL = 'gantry_thread_state';
 /** Payload: the id of a run that can begin. */

@@ -158,7 +158,7 @@ export class RunCheckpointSaver extends ForkSafeSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     const { thread_id, checkpoint_ns = '' } = config.configurable as Record<string, string>;
-    const rows = this.rowsOfCheckpoint(config, checkpoint, metadata, newVersions);
+    const rows = seenLater(this.rowsOfCheckpoint(config, checkpoint, metadata, newVersions));
     const isInput = metadata.source === 'input' && checkpoint_ns === '';
     if (isInput && this.defersInput && !this.handBack.isWanted()) {
       this.deferred = defer(thread_id, checkpoint.id, rows);
@@ -175,7 +175,7 @@ export class RunCheckpointSaver extends ForkSafeSaver {
   override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     if (writes.length === 0) return;
     const { thread_id, checkpoint_id } = config.configurable as Record<string, string>;
-    const rows = this.rowsOfWrites(config, writes, taskId);
+    const rows = seenLater(this.rowsOfWrites(config, writes, taskId));
     if (writes.every(([channel]) => channel in WRITES_IDX_MAP)) {
       await this.writeDeferred();
       await this.track(this.execute(UPSERT_WRITES, [thread_id, ...columns((await rows).writes, 7)]));
@@ -288,8 +288,13 @@ function defer(threadId: string, checkpointId: string, rows: Promise<Rows>): Def
   });
   // Who writes them sees the failure; nobody else has to be there for it.
   written.catch(() => undefined);
-  rows.catch(() => undefined);
   return { threadId, checkpointId, parts: [rows], written, resolve, reject };
+}
+
+/** What can't be encoded fails the write that it goes with; until then, it must not count as unhandled. */
+function seenLater(rows: Promise<Rows>): Promise<Rows> {
+  rows.catch(() => undefined);
+  return rows;
 }
 
 /** Rows as the arrays of their columns. */
