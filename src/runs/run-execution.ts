@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecuteRunResult } from '../../workflows/contracts/run.contract';
 
 /** An attempt at a run, at work in this process: for those who wait for its end, watch it or stop it. */
@@ -7,8 +8,7 @@ export class RunExecution {
   /** At which the graph is. */
   node: string | undefined;
   private readonly abort = new AbortController();
-  private readonly waits = new Set<() => void>();
-  private mayWait = true;
+  private readonly impatience = new AbortController();
   private cancelled = false;
   private watchers = 0;
 
@@ -45,23 +45,14 @@ export class RunExecution {
   }
 
   /** How it ended; undefined when it is still at work after `ms`, or when `stopWaiting` was called. */
-  async endedWithin(ms: number): Promise<ExecuteRunResult | undefined> {
-    let stopWaiting!: () => void;
-    const tooLong = new Promise<undefined>((resolve) => (stopWaiting = () => resolve(undefined)));
-    const timer = setTimeout(stopWaiting, this.mayWait ? ms : 0);
-    this.waits.add(stopWaiting);
-    try {
-      return await Promise.race([this.ended, tooLong]);
-    } finally {
-      clearTimeout(timer);
-      this.waits.delete(stopWaiting);
-    }
+  endedWithin(ms: number): Promise<ExecuteRunResult | undefined> {
+    const timer = sleep(ms, undefined, { signal: this.impatience.signal, ref: false });
+    return Promise.race([this.ended, timer.catch(() => undefined)]);
   }
 
   /** For a worker that is about to stop: who waits has to find somebody who watches the run. */
   stopWaiting(): void {
-    this.mayWait = false;
-    for (const stop of this.waits) stop();
+    this.impatience.abort();
   }
 
   /** @returns how it ended; counts as watched meanwhile */

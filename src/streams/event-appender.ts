@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { withResolvers } from '../async/with-resolvers';
 import { EventLogRepository, type NewRunEvent } from './event-log.repository';
 
 /** A batch is cheap, and a few milliseconds are not seen: what comes within them shares one commit. */
@@ -80,16 +81,6 @@ export class EventAppender {
 function newBatch(): Batch {
   const { promise, resolve, reject } = withResolvers<Set<string>>();
   return { events: [], done: promise, resolve, reject };
-}
-
-function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
-  let resolve!: (value: T) => void;
-  let reject!: (error: unknown) => void;
-  const promise = new Promise<T>((onResolve, onReject) => {
-    resolve = onResolve;
-    reject = onReject;
-  });
-  return { promise, resolve, reject };
 }
 
 /** Statements of bounded size, in order. */

@@ -8,6 +8,7 @@ import type {
 } from '@langchain/langgraph-checkpoint';
 import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
 import type { Pool } from 'pg';
+import { type Resolvable, withResolvers } from '../../async/with-resolvers';
 import { prepared } from '../../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { type Fence, FencedError, HOLDS_RUN } from './fence';
@@ -31,11 +32,8 @@ export interface HandBack {
 
 const schema = `"${CHECKPOINT_SCHEMA}"`;
 
-const WRITES_KEY = '(thread_id, checkpoint_ns, checkpoint_id, task_id, idx)';
-
-const WRITE = prepared(
-  'write-checkpoints',
-  `
+/** @param onKnownWrite what becomes of a task's write that is there already */
+const writing = (onKnownWrite: string): string => `
   WITH fence AS MATERIALIZED (${HOLDS_RUN}),
   blobs AS (
     INSERT INTO ${schema}.checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
@@ -49,7 +47,7 @@ const WRITE = prepared(
     SELECT $3, row.*
     FROM unnest($9::text[], $10::text[], $11::text[], $12::int[], $13::text[], $14::text[], $15::bytea[]) AS row
     WHERE EXISTS (SELECT 1 FROM fence)
-    ON CONFLICT ${WRITES_KEY} DO NOTHING
+    ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) ${onKnownWrite}
   ),
   checkpoints AS (
     INSERT INTO ${schema}.checkpoints
@@ -61,22 +59,12 @@ const WRITE = prepared(
     ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id)
     DO UPDATE SET checkpoint = EXCLUDED.checkpoint, metadata = EXCLUDED.metadata
   )
-  SELECT 1 FROM fence`,
-);
+  SELECT 1 FROM fence`;
 
-const UPSERT_WRITES = prepared(
-  'upsert-writes',
-  `
-  WITH fence AS MATERIALIZED (${HOLDS_RUN}),
-  written AS (
-    INSERT INTO ${schema}.checkpoint_writes
-      (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob)
-    SELECT $3, row.*
-    FROM unnest($4::text[], $5::text[], $6::text[], $7::int[], $8::text[], $9::text[], $10::bytea[]) AS row
-    WHERE EXISTS (SELECT 1 FROM fence)
-    ON CONFLICT ${WRITES_KEY} DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob
-  )
-  SELECT 1 FROM fence`,
+const WRITE = prepared('write-checkpoints', writing('DO NOTHING'));
+const OVERWRITE = prepared(
+  'overwrite-checkpoints',
+  writing('DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob'),
 );
 
 type BlobRow = [ns: string, channel: string, version: string, type: string, blob: Buffer | null];
@@ -95,9 +83,7 @@ interface Deferred {
   threadId: string;
   checkpointId: string;
   parts: Promise<Rows>[];
-  written: Promise<void>;
-  resolve: () => void;
-  reject: (error: unknown) => void;
+  written: Resolvable<void>;
 }
 
 /** Longer than the library takes from the input to the first step. */
@@ -135,8 +121,9 @@ export class RunCheckpointSaver extends ForkSafeSaver {
   async written(): Promise<void> {
     const { deferred } = this;
     if (deferred) {
+      // It fails for whoever waits for what is deferred, as here.
       const timer = setTimeout(() => void this.writeDeferred().catch(() => undefined), DEFERRED_MS);
-      await deferred.written.finally(() => clearTimeout(timer));
+      await deferred.written.promise.finally(() => clearTimeout(timer));
     }
     await Promise.all(this.open);
   }
@@ -178,7 +165,7 @@ export class RunCheckpointSaver extends ForkSafeSaver {
     const rows = seenLater(this.rowsOfWrites(config, writes, taskId));
     if (writes.every(([channel]) => channel in WRITES_IDX_MAP)) {
       await this.writeDeferred();
-      await this.track(this.execute(UPSERT_WRITES, [thread_id, ...columns((await rows).writes, 7)]));
+      await this.track(this.insert(OVERWRITE, thread_id, [rows]));
     } else if (this.deferred?.checkpointId === checkpoint_id) {
       this.deferred.parts.push(rows);
     } else {
@@ -194,9 +181,9 @@ export class RunCheckpointSaver extends ForkSafeSaver {
   private async write(threadId: string, rows?: Promise<Rows>): Promise<void> {
     const { deferred } = this;
     this.deferred = undefined;
-    const writing = this.insert(threadId, [...(deferred?.parts ?? []), ...(rows ? [rows] : [])]);
-    if (deferred) writing.then(deferred.resolve, deferred.reject);
-    await this.track(writing);
+    const inserting = this.insert(WRITE, threadId, [...(deferred?.parts ?? []), ...(rows ? [rows] : [])]);
+    if (deferred) inserting.then(deferred.written.resolve, deferred.written.reject);
+    await this.track(inserting);
   }
 
   private async track(writing: Promise<void>): Promise<void> {
@@ -208,28 +195,14 @@ export class RunCheckpointSaver extends ForkSafeSaver {
     }
   }
 
-  private async insert(threadId: string, parts: Promise<Rows>[]): Promise<void> {
+  private async insert(statement: string, threadId: string, parts: Promise<Rows>[]): Promise<void> {
     const rows = await Promise.all(parts);
-    await this.execute(WRITE, [
-      threadId,
-      ...columns(
-        rows.flatMap(({ blobs }) => blobs),
-        5,
-      ),
-      ...columns(
-        rows.flatMap(({ writes }) => writes),
-        7,
-      ),
-      ...columns(
-        rows.flatMap(({ checkpoints }) => checkpoints),
-        5,
-      ),
-    ]);
-  }
-
-  private async execute(statement: string, values: unknown[]): Promise<void> {
+    const blobs = rows.flatMap((each) => each.blobs);
+    const writes = rows.flatMap((each) => each.writes);
+    const checkpoints = rows.flatMap((each) => each.checkpoints);
     const { runId, attempt } = this.fence;
-    const { rowCount } = await this.connections.query(statement, [runId, attempt, ...values]);
+    const values = [runId, attempt, threadId, ...columns(blobs, 5), ...columns(writes, 7), ...columns(checkpoints, 5)];
+    const { rowCount } = await this.connections.query(statement, values);
     if (rowCount === 0) throw new FencedError(this.fence);
   }
 
@@ -280,15 +253,10 @@ export class RunCheckpointSaver extends ForkSafeSaver {
 }
 
 function defer(threadId: string, checkpointId: string, rows: Promise<Rows>): Deferred {
-  let resolve!: () => void;
-  let reject!: (error: unknown) => void;
-  const written = new Promise<void>((onWritten, onFailed) => {
-    resolve = onWritten;
-    reject = onFailed;
-  });
+  const written = withResolvers<void>();
   // Who writes them sees the failure; nobody else has to be there for it.
-  written.catch(() => undefined);
-  return { threadId, checkpointId, parts: [rows], written, resolve, reject };
+  written.promise.catch(() => undefined);
+  return { threadId, checkpointId, parts: [rows], written };
 }
 
 /** What can't be encoded fails the write that it goes with; until then, it must not count as unhandled. */
