@@ -9,14 +9,15 @@ export const jsonObject = z.record(z.string(), z.unknown());
 export const contextSchema = jsonObject.transform(withoutReservedKeys);
 export const metadataSchema = jsonObject.transform((metadata) => withoutReservedMetadata(metadata));
 
-export const configSchema = nullAsAbsent(
-  z.looseObject({
-    tags: z.array(z.string()).optional(),
-    recursion_limit: z.number().int().positive().optional(),
-    configurable: contextSchema.optional(),
-    metadata: metadataSchema.optional(),
-  }),
-);
+const configFields = z.looseObject({
+  tags: z.array(z.string()).optional(),
+  recursion_limit: z.number().int().positive().optional(),
+  configurable: contextSchema.optional(),
+  metadata: metadataSchema.optional(),
+});
+export const configSchema = nullAsAbsent(configFields);
+/** A config that brings the context along, under a key of its own. */
+export const configWithContextSchema = nullAsAbsent(configFields.extend({ context: contextSchema.default({}) }));
 
 /** An assistant's id is a UUID; wherever one is expected, the name of a graph stands for its default assistant. */
 export const assistantIdParam = z.object({ assistant_id: z.string().min(1) });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { configSchema, contextSchema, jsonObject } from './assistants.schemas';
+import { configWithContextSchema } from './assistants.schemas';
 
 /**
  * `LANGGRAPH_CONFIG`: the configuration that the default assistant of a graph is made with, by the name of the graph. What
@@ -7,8 +7,6 @@ import { configSchema, contextSchema, jsonObject } from './assistants.schemas';
  */
 export const defaultConfigsSchema = z.record(
   z.string(),
-  jsonObject
-    .transform(({ context = {}, ...config }): unknown => ({ config, context }))
-    .pipe(z.object({ config: configSchema, context: contextSchema })),
+  configWithContextSchema.transform(({ context, ...config }) => ({ config, context })),
 );
 export type DefaultConfigs = z.infer<typeof defaultConfigsSchema>;

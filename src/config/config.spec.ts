@@ -53,9 +53,29 @@ describe('loadConfig', () => {
     expect(problemsOf({ ...needed, LANGGRAPH_CONFIG: 'agent' })).toEqual([
       expect.stringContaining('LANGGRAPH_CONFIG: must be JSON by the name of a graph'),
     ]);
-    expect(problemsOf({ ...needed, LANGGRAPH_CONFIG: '{"agent": {"recursion_limit": 0}}' })).toEqual([
-      expect.stringContaining('LANGGRAPH_CONFIG.agent.config.recursion_limit: '),
+  });
+
+  it('names the places of its problems in JSON as they were written', () => {
+    const placesIn = (LANGGRAPH_CONFIG: object): string[] =>
+      problemsOf({ ...needed, LANGGRAPH_CONFIG: JSON.stringify(LANGGRAPH_CONFIG) }).map(
+        (problem) => /^LANGGRAPH_CONFIG: (\S+): /.exec(problem)?.[1] ?? problem,
+      );
+    expect(placesIn({ agent: { recursion_limit: 0, configurable: 'small', context: 'large' } }).sort()).toEqual([
+      'agent.configurable',
+      'agent.context',
+      'agent.recursion_limit',
     ]);
+    expect(placesIn({ agent: { tags: [5] }, other: 'small' })).toEqual(['agent.tags', 'other']);
+    expect(problemsOf({ ...needed, LANGGRAPH_THREAD_TTL: '{"default_ttl": "a day"}' })).toEqual([
+      expect.stringMatching(/^LANGGRAPH_THREAD_TTL: default_ttl: /),
+    ]);
+  });
+
+  it('takes null in what default assistants begin with for what is left out', () => {
+    const given = '{"agent": {"recursion_limit": null, "context": null}}';
+    expect(loadConfig({ ...needed, LANGGRAPH_CONFIG: given }).defaultConfigs).toEqual({
+      agent: { config: {}, context: {} },
+    });
   });
 
   it('has the defaults that are documented', () => {

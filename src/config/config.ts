@@ -491,7 +491,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
     : parsed.error.issues.map((issue) => {
         const [name, ...place] = issue.path.map(String);
         if (present[name] === undefined) return `${name} is missing`;
-        return `${[name, ...place.filter(isKey)].join('.')}: ${issue.message}`;
+        const at = place.filter(isKey).join('.');
+        return [name, ...(at === '' ? [] : [at]), issue.message].join(': ');
       });
   const host = present.GANTRY_HOST ?? '127.0.0.1';
   if (parsed.success) {
