@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { textArray } from '../database/binary-array';
 import { prepared } from '../database/prepared-statements';
 import { END_EVENT, RUN_EVENTS_CHANNEL, type RunEvent, type ToldEvents } from './run-event';
 
@@ -94,7 +95,7 @@ export class EventLogRepository {
     const column = <K extends keyof NewRunEvent>(key: K): NewRunEvent[K][] => events.map((event) => event[key]);
     const [{ held }]: [{ held: string[] }] = await this.database.query(APPEND, [
       ...[column('runId'), column('attempt'), column('seq'), column('tenantId')],
-      ...[column('event'), column('data'), column('fact')],
+      ...[column('event'), textArray(column('data')), column('fact')],
     ]);
     return new Set(held);
   }

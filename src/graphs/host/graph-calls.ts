@@ -3,7 +3,7 @@ import type { StateSnapshot } from '@langchain/langgraph';
 import type { Pool } from 'pg';
 import type { EmbeddingFunction } from './embedding-function';
 import { toCommand } from './graph-command';
-import { ForkSafeSaver } from './fork-safe-saver';
+import { CheckpointSaver } from './checkpoint-saver';
 import type { AnyGraph, GraphLoader } from './graph-loader';
 import type { CheckpointReference, GraphCall, GraphCalls } from './protocol';
 import { type GraphSchemas, schemasOf } from './graph-schemas';
@@ -178,7 +178,7 @@ export class GraphCallHandler {
 
   private config(threadId: string, checkpoint?: CheckpointReference) {
     // A saver of its own for each call: what it remembers of versions belongs to one branch.
-    const saver = new ForkSafeSaver(this.connections);
+    const saver = new CheckpointSaver(this.connections);
     return { configurable: { ...checkpoint, thread_id: threadId, __pregel_checkpointer: saver } };
   }
 }

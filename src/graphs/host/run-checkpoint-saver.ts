@@ -9,10 +9,11 @@ import type {
 import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
 import type { Pool } from 'pg';
 import { type Resolvable, withResolvers } from '../../async/with-resolvers';
+import { byteaArray, textArray } from '../../database/binary-array';
 import { prepared } from '../../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { type Fence, FencedError, HOLDS_RUN } from './fence';
-import { ForkSafeSaver } from './fork-safe-saver';
+import { CheckpointSaver } from './checkpoint-saver';
 
 /** Thrown behind a written checkpoint, to stop a graph there: the next step is another worker's. */
 export class HandedBack extends Error {
@@ -90,10 +91,10 @@ interface Deferred {
 const DEFERRED_MS = 20;
 
 /**
- * LangGraph's Postgres saver with the two writes of a run replaced: each is one statement instead of a transaction of
- * several, and each is refused once another attempt holds the run. Tables, encoding and all reads are the library's.
+ * The saver of every thread with the two writes of a run replaced: each is one statement instead of the library's transaction
+ * of several, and each is refused once another attempt holds the run. Tables and encoding are the library's.
  */
-export class RunCheckpointSaver extends ForkSafeSaver {
+export class RunCheckpointSaver extends CheckpointSaver {
   private readonly open = new Set<Promise<void>>();
   private defersInput = false;
   private deferred: Deferred | undefined;
@@ -133,7 +134,7 @@ export class RunCheckpointSaver extends ForkSafeSaver {
     return super.getTuple(config);
   }
 
-  override async *list(...asked: Parameters<ForkSafeSaver['list']>): AsyncGenerator<CheckpointTuple> {
+  override async *list(...asked: Parameters<CheckpointSaver['list']>): AsyncGenerator<CheckpointTuple> {
     await this.writeDeferred();
     yield* super.list(...asked);
   }
@@ -201,8 +202,17 @@ export class RunCheckpointSaver extends ForkSafeSaver {
     const writes = rows.flatMap((each) => each.writes);
     const checkpoints = rows.flatMap((each) => each.checkpoints);
     const { runId, attempt } = this.fence;
-    const values = [runId, attempt, threadId, ...columns(blobs, 5), ...columns(writes, 7), ...columns(checkpoints, 5)];
-    const { rowCount } = await this.connections.query(statement, values);
+    // What may be long goes in binary format.
+    const { rowCount } = await this.connections.query(statement, [
+      ...[runId, attempt, threadId],
+      ...columns(blobs, 4),
+      byteaArray(blobs.map(([, , , , blob]) => blob)),
+      ...columns(writes, 6),
+      byteaArray(writes.map(([, , , , , , blob]) => blob)),
+      ...columns(checkpoints, 3),
+      textArray(checkpoints.map(([, , , checkpoint]) => checkpoint)),
+      textArray(checkpoints.map(([, , , , metadata]) => metadata)),
+    ]);
     if (rowCount === 0) throw new FencedError(this.fence);
   }
 
@@ -265,7 +275,7 @@ function seenLater(rows: Promise<Rows>): Promise<Rows> {
   return rows;
 }
 
-/** Rows as the arrays of their columns. */
+/** Rows as the arrays of their first columns. */
 function columns(rows: unknown[][], count: number): unknown[][] {
   return Array.from({ length: count }, (_, index) => rows.map((row) => row[index]));
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { EntityManager } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
-import { textArray } from '../../database/text-array';
+import { textArray } from '../../database/binary-array';
 import { parseExactly } from '../../http/exact-json';
 import { Instant } from '../instant';
 import { parseDottedOrder, SEGMENT_LENGTH } from '../dotted-order';

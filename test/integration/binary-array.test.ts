@@ -1,8 +1,8 @@
 import { Client } from 'pg';
-import { textArray } from '../../src/database/text-array';
+import { byteaArray, textArray } from '../../src/database/binary-array';
 import { createTestDatabase, TestDatabase } from '../support/database';
 
-describe('textArray', () => {
+describe('arrays in binary format', () => {
   let database: TestDatabase;
   let db: Client;
 
@@ -22,8 +22,18 @@ describe('textArray', () => {
     ['what the text format quotes', ['', 'NULL', '{"a": "\\\\ ,}"}', ' b ', "'"]],
     ['more than a byte a character', ['é', '😀', '\u{10ffff}']],
     ['long texts', ['x'.repeat(1_000_000), 'é'.repeat(100_000)]],
-  ])('reads back as it was: %s', async (_title, values) => {
+  ])('read back as texts: %s', async (_title, values) => {
     const { rows } = await db.query<{ values: unknown }>('SELECT $1::text[] AS values', [textArray(values)]);
+    expect(rows).toEqual([{ values }]);
+  });
+
+  it.each([
+    ['nothing', []],
+    ['nulls', [null, Buffer.from('a'), null]],
+    ['every byte', [Buffer.alloc(0), Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))]],
+    ['long ones', [Buffer.alloc(1_000_000, 0xff), Buffer.alloc(100_000, '{"\\')]],
+  ])('read back as bytes: %s', async (_title, values) => {
+    const { rows } = await db.query<{ values: unknown }>('SELECT $1::bytea[] AS values', [byteaArray(values)]);
     expect(rows).toEqual([{ values }]);
   });
 });

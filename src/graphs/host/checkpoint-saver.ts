@@ -1,0 +1,66 @@
+import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
+import type { Pool } from 'pg';
+import { prepared } from '../../database/prepared-statements';
+import { CHECKPOINT_SCHEMA } from '../../database/schemas';
+
+const schema = `"${CHECKPOINT_SCHEMA}"`;
+
+/**
+ * What the library's own statement selects. That one joins the values of a checkpoint with all values of its thread, each
+ * time: on a long thread each read takes as long as the thread is. The limit, which takes nothing away, has each value looked
+ * up by its key.
+ */
+const SELECT = `
+  SELECT thread_id, checkpoint, checkpoint_ns, checkpoint_id, parent_checkpoint_id, metadata,
+    (
+      SELECT array_agg(array[value.channel::bytea, value.type::bytea, value.blob])
+      FROM jsonb_each_text(checkpoint -> 'channel_versions') AS current (channel, version)
+      CROSS JOIN LATERAL (
+        SELECT channel, type, blob FROM ${schema}.checkpoint_blobs stored
+        WHERE stored.thread_id = saved.thread_id AND stored.checkpoint_ns = saved.checkpoint_ns
+          AND stored.channel = current.channel AND stored.version = current.version
+        LIMIT 1
+      ) AS value
+    ) AS channel_values,
+    (
+      SELECT array_agg(
+        array[pending.task_id::bytea, pending.channel::bytea, pending.type::bytea, pending.blob]
+        ORDER BY pending.task_id, pending.idx
+      )
+      FROM ${schema}.checkpoint_writes pending
+      WHERE pending.thread_id = saved.thread_id AND pending.checkpoint_ns = saved.checkpoint_ns
+        AND pending.checkpoint_id = saved.checkpoint_id
+    ) AS pending_writes
+  FROM ${schema}.checkpoints saved `;
+
+// Worded by the library, behind what is selected: the read of every run.
+prepared(
+  'newest-checkpoint',
+  `${SELECT}WHERE thread_id = $1 AND checkpoint_ns = $2 ORDER BY checkpoint_id DESC LIMIT 1`,
+);
+
+/**
+ * LangGraph's Postgres saver for long threads, and with versions of channels that no two branches of a thread share. The
+ * library counts 1, 2, 3, and stores values by (thread, channel, version), the first one for good: a branch that forks from
+ * an earlier checkpoint counts the same numbers again and would read the values of the branch before it.
+ * @see https://github.com/langchain-ai/langgraphjs/issues/1812 until it is closed
+ */
+export class CheckpointSaver extends PostgresSaver {
+  /** What one step was given: its channels keep one version, by which the library tells nodes of one step apart from later ones. */
+  private readonly given = new Map<number, number>();
+
+  constructor(connections: Pool) {
+    super(connections, undefined, { schema: CHECKPOINT_SCHEMA });
+    // Private to the library, and the only place that all of its reads have in common.
+    const { SQL_STATEMENTS: statements } = this as unknown as { SQL_STATEMENTS: { SELECT_SQL: string } };
+    statements.SELECT_SQL = SELECT;
+  }
+
+  /** The count goes on in the whole part, the rest is drawn. Without `this`, as the library calls it for edits, all are drawn. */
+  override getNextVersion(this: CheckpointSaver | undefined, current: number | undefined): number {
+    const count = Math.floor(current ?? 0) + 1;
+    const next = this?.given.get(current ?? 0) ?? count + Math.random();
+    this?.given.set(current ?? 0, next);
+    return next;
+  }
+}
