@@ -212,6 +212,13 @@ describe('graphs of every shape', () => {
       },
     );
 
+    it('tell every token before the end of its node, however slow a listener of the graph’s own is', async () => {
+      const input = { messages: [{ role: 'user', content: 'talk' }] };
+      const events = await streamed('overheard', { input, stream_mode: ['messages-tuple', 'updates'] });
+      const names = events.map(({ event }) => event);
+      expect(names).toEqual(['metadata', ...Array<string>(50).fill('messages'), 'updates']);
+    });
+
     it('are suffixed with the path of the graph inside, when those are asked for and only then', async () => {
       const modes = ['values', 'updates', 'custom', 'tasks', 'checkpoints', 'debug', 'messages-tuple'];
       const deep = namesOf(

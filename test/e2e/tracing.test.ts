@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Client as LangSmithClient } from 'langsmith';
+import { Client as LangSmithClient, type Run } from 'langsmith';
 import { EXAMPLE_GRAPHS, type Gantry, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 
@@ -57,9 +57,12 @@ describe("traces of the server's own runs, with auth on", () => {
     expect(project.tenant_id).toBe(TENANT_ID);
 
     const runs = await waitFor('the whole trace', async () => {
-      const found = [];
+      const found: Run[] = [];
       for await (const run of langsmith.listRuns({ projectId: project.id })) found.push(run);
-      const isWhole = found.some(({ parent_run_id: parent, end_time: end }) => !parent && end);
+      // Uploads overtake each other: a run's end may be there while its beginning is on its way, and so may those of others.
+      const root = found.find(({ parent_run_id: parent }) => !parent);
+      const isWhole =
+        root?.end_time && root.inputs && ['llm', 'tool'].every((type) => found.some((run) => run.run_type === type));
       return isWhole ? found : undefined;
     });
     const root = runs.find(({ parent_run_id: parent }) => !parent)!;

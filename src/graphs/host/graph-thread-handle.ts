@@ -19,6 +19,12 @@ const THREAD_FILE = join(__dirname, 'graph-thread');
 /** A thread that sent no pulse for this long (it sends ten a second) is busy with one piece of code. */
 const SILENCE_MS = 400;
 
+/**
+ * LangChain calls its listeners from a queue of the whole thread, and LangGraph's own stream of tokens is one of them: behind
+ * a slow listener tokens would come after the end of their node, or be lost with the stream's. Awaited, they come in order.
+ */
+const AWAITED_CALLBACKS = { LANGCHAIN_CALLBACKS_BACKGROUND: 'false' };
+
 /** The attempt failed, not the graph: it can be repeated, and does nothing when another worker has the run. */
 export class ExecutionBroken extends Error {
   constructor(message: string) {
@@ -80,7 +86,7 @@ export class GraphThread {
 
   /** @param onAwake called when the thread answers again after a silence: it can take work. */
   constructor(data: ThreadData, env: Record<string, string>, onAwake: () => void) {
-    this.worker = startUserCodeThread(THREAD_FILE, data, env);
+    this.worker = startUserCodeThread(THREAD_FILE, data, { ...AWAITED_CALLBACKS, ...env });
     this.ready = new Promise((resolve, reject) => {
       this.worker.on('message', (message: FromThread) => {
         const wasSilent = !this.responsive;

@@ -51,14 +51,20 @@ class EventSender {
     private readonly execution: Execution,
   ) {}
 
-  async push(event: RunEventMessage): Promise<void> {
+  push(event: RunEventMessage): void {
     if (this.batch.push(event) === 1) setImmediate(() => this.flush());
     this.execution.unacknowledged += 1;
-    if (this.execution.unacknowledged >= WINDOW) {
-      await new Promise<void>((resolve) => {
-        this.execution.resume = resolve;
-      });
-    }
+  }
+
+  get isFull(): boolean {
+    return this.execution.unacknowledged >= WINDOW;
+  }
+
+  /** Resolves when the log has caught up. */
+  room(): Promise<void> {
+    return new Promise((resolve) => {
+      this.execution.resume = resolve;
+    });
   }
 
   flush(): void {
@@ -80,7 +86,8 @@ async function execute(context: RunContext, id: number, request: ExecuteRequest)
     });
     let step = await events.next();
     while (!step.done) {
-      await sender.push(step.value);
+      sender.push(step.value);
+      if (sender.isFull) await sender.room();
       step = await events.next();
     }
     sender.flush();

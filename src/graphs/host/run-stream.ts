@@ -87,23 +87,23 @@ export async function* streamRun(
       }
     }
   }
-  async function* translate(chunk: Chunk): AsyncGenerator<RunEventMessage> {
+  async function translate(chunk: Chunk): Promise<Iterable<RunEventMessage>> {
     // Tokens and a node's own words come before its end; everything else tells of an end, which has to be a fact first.
     if (!WORK_IN_PROGRESS.has(chunk[1])) await written();
     const told = [...facts.next(chunk)];
-    yield* name(kwargs.event_protocol ? checkpointFirst(told) : told);
+    return name(kwargs.event_protocol ? checkpointFirst(told) : told);
   }
 
   try {
     if (!asked.has('events')) {
       for await (const chunk of progress.read(await graph.stream(input, options))) {
-        yield* translate(chunk as unknown as Chunk);
+        yield* await translate(chunk as unknown as Chunk);
       }
     } else {
       const events = graph.streamEvents(input, { ...options, version: 'v2' });
       for await (const event of progress.read(events)) {
         const isRoot = event.event === 'on_chain_stream' && event.run_id === config.runId;
-        if (isRoot) yield* translate(event.data.chunk as Chunk);
+        if (isRoot) yield* await translate(event.data.chunk as Chunk);
         if (event.event.endsWith('_end')) await written();
         if (!event.tags?.includes('langsmith:hidden')) yield { event: 'events', data: toWireJson(event, true) };
       }

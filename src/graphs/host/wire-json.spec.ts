@@ -67,6 +67,33 @@ describe('toWireJson', () => {
     });
   });
 
+  it('takes the word of what has one for JSON, and finds messages in that', () => {
+    const own = { toJSON: (key: string) => ({ key, messages: [new HumanMessage('said')] }) };
+    expect(wire({ field: own, list: [own] })).toEqual({
+      field: { key: 'field', messages: [expect.objectContaining({ type: 'human', content: 'said' })] },
+      list: [{ key: '0', messages: [expect.objectContaining({ type: 'human', content: 'said' })] }],
+    });
+    const self: object = { toJSON: () => ({ self }) };
+    expect(wire(self)).toEqual({ self: '[Circular]' });
+    const same = { value: 2n, toJSON: () => same };
+    expect(wire({ same })).toEqual({ same: { value: '2' } });
+    expect(wire({ number: { toJSON: () => 2n }, gone: { toJSON: () => undefined } })).toEqual({ number: '2' });
+  });
+
+  it('changes nothing of the value itself, and keeps every key', () => {
+    const message = new HumanMessage('hi');
+    const state = JSON.parse('{"list":[{"__proto__":{"big":1},"constructor":2}]}') as {
+      list: Record<string, unknown>[];
+    };
+    const value = { state, messages: [message], deep: { date: new Date(0) } };
+    const text = toWireJson(value);
+    expect(value.messages[0]).toBe(message);
+    expect(value.deep.date).toBeInstanceOf(Date);
+    expect(text).toContain('{"__proto__":{"big":1},"constructor":2}');
+    const odd = Object.defineProperty({ plain: 1 }, '__proto__', { value: 2n ** 64n, enumerable: true });
+    expect(toWireJson(odd)).toBe('{"plain":1,"__proto__":"18446744073709551616"}');
+  });
+
   it('has no bare line break, so that it is one line of an event stream', () => {
     const text = toWireJson({ text: 'a\nb\r\nc\u2028d' });
     expect(text).not.toMatch(/[\n\r]/);

@@ -4,8 +4,12 @@ interface MessageLike {
   constructor: { name: string };
 }
 
-function isMessage(value: unknown): value is MessageLike {
-  return typeof value === 'object' && value !== null && 'toDict' in value && typeof value.toDict === 'function';
+function isMessage(value: object): value is MessageLike {
+  return 'toDict' in value && typeof value.toDict === 'function';
+}
+
+function hasOwnJson(value: object): value is { toJSON(key: string): unknown } {
+  return 'toJSON' in value && typeof value.toJSON === 'function';
 }
 
 /** Streamed pieces of a message are told apart from whole ones by their type: `AIMessageChunk` beside `ai`. */
@@ -20,24 +24,61 @@ function typeOf(message: MessageLike, type: string): string {
  * not end a run.
  */
 export function toWireJson(value: unknown, chunkTypes = false): string {
-  const path: unknown[] = [];
-  const json = JSON.stringify(value, function (this: Record<string, unknown>, key, converted: unknown) {
-    const raw = this[key];
-    if (isMessage(raw)) {
-      const { type, data } = raw.toDict();
-      return { ...data, type: chunkTypes ? typeOf(raw, type) : type };
+  return JSON.stringify(new WireForm(chunkTypes).of('', value)) ?? 'null';
+}
+
+/** Makes of a value what `JSON.stringify` writes as wanted. A replacer would be called for each key, and behind `toJSON`. */
+class WireForm {
+  /** What is around the value at hand. */
+  private readonly path: object[] = [];
+
+  constructor(private readonly chunkTypes: boolean) {}
+
+  of(key: string, value: unknown): unknown {
+    if (typeof value === 'bigint') return value.toString();
+    if (typeof value !== 'object' || value === null) return value;
+    if (this.path.includes(value)) return '[Circular]';
+    this.path.push(value);
+    const form = this.inside(key, value);
+    this.path.pop();
+    return form;
+  }
+
+  private inside(key: string, value: object): unknown {
+    if (isMessage(value)) {
+      const { type, data } = value.toDict();
+      return this.fields({ ...data, type: this.chunkTypes ? typeOf(value, type) : type });
     }
-    if (raw instanceof Error) return { error: raw.name, message: raw.message };
-    if (typeof converted === 'bigint') return converted.toString();
-    if (raw instanceof Map) return Object.fromEntries(raw as Map<string, unknown>);
-    if (raw instanceof Set) return [...(raw as Set<unknown>)];
-    if (typeof converted === 'object' && converted !== null) {
-      // `this` is the holder of the key: what is above it on the path is still open, the rest is done.
-      while (path.length > 0 && path.at(-1) !== this) path.pop();
-      if (path.includes(converted)) return '[Circular]';
-      path.push(converted);
+    if (value instanceof Error) return { error: value.name, message: value.message };
+    if (value instanceof Map) return this.fields(Object.fromEntries(value as Map<string, unknown>));
+    if (value instanceof Set) return this.items([...(value as Set<unknown>)]);
+    if (hasOwnJson(value)) {
+      const json = value.toJSON(key);
+      // One that names itself is taken for what it holds.
+      return json === value ? this.fields({ ...value, toJSON: undefined }) : this.of(key, json);
     }
-    return converted;
-  });
-  return json ?? 'null';
+    return Array.isArray(value) ? this.items(value) : this.fields(value as Record<string, unknown>);
+  }
+
+  /** The same array when each item stays what it is: most of a state is plain, and isn't copied. */
+  private items(items: unknown[]): unknown[] {
+    let forms: unknown[] | undefined;
+    for (let index = 0; index < items.length; index += 1) {
+      const form = this.of(String(index), items[index]);
+      if (form !== items[index]) (forms ??= [...items])[index] = form;
+    }
+    return forms ?? items;
+  }
+
+  private fields(fields: Record<string, unknown>): Record<string, unknown> {
+    let forms: Record<string, unknown> | undefined;
+    for (const key of Object.keys(fields)) {
+      const form = this.of(key, fields[key]);
+      if (form === fields[key]) continue;
+      forms ??= { ...fields };
+      // By definition and not by assignment, which a key `__proto__` would take for something else.
+      Object.defineProperty(forms, key, { value: form, enumerable: true });
+    }
+    return forms ?? fields;
+  }
 }

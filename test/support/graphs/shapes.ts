@@ -1,6 +1,6 @@
-import type { BaseMessage } from '@langchain/core/messages';
+import { AIMessageChunk, type BaseMessage } from '@langchain/core/messages';
 import type { RunnableConfig } from '@langchain/core/runnables';
-import { FakeListChatModel } from '@langchain/core/utils/testing';
+import { FakeListChatModel, FakeStreamingChatModel } from '@langchain/core/utils/testing';
 import {
   Annotation,
   Command,
@@ -125,4 +125,18 @@ export const deep = new StateGraph(Inner)
   .addNode('middle', middle)
   .addEdge(START, 'middle')
   .addEdge('middle', END)
+  .compile();
+
+/** A model that is faster than who listens to it in the user's name. */
+const overheardModel = new FakeStreamingChatModel({
+  chunks: Array.from({ length: 50 }, (_, index) => new AIMessageChunk(`word-${index} `)),
+  callbacks: [{ handleLLMNewToken: () => new Promise((resolve) => setTimeout(resolve, 5)) }],
+});
+
+export const overheard = new StateGraph(Typed)
+  .addNode('say', async ({ messages }, config: RunnableConfig) => ({
+    messages: [await overheardModel.invoke(messages, config)],
+  }))
+  .addEdge(START, 'say')
+  .addEdge('say', END)
   .compile();
