@@ -77,6 +77,19 @@ export class ApiKeysService implements OnModuleInit, OnModuleDestroy {
     return known;
   }
 
+  /** Those of the keys that are revoked, expired or gone, as the database has it now. */
+  async useless(apiKeyIds: string[]): Promise<string[]> {
+    const rows: { id: string }[] = await acrossTenants(() =>
+      this.keys.query(
+        `SELECT id FROM unnest($1::uuid[]) AS id WHERE NOT EXISTS (
+           SELECT FROM api_keys WHERE api_key_id = id AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+         )`,
+        [apiKeyIds],
+      ),
+    );
+    return rows.map(({ id }) => id);
+  }
+
   /** Who calls, if it is this deployment itself. */
   internalCallerOf(key: string): InternalCaller | undefined {
     return callerOfToken(this.config.secretKey, key, new Date());

@@ -92,7 +92,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     if (!owner || owner.user) throw authErrors.unknownKey();
     if (asked !== undefined && asked !== owner.tenantId) throw authErrors.otherTenant();
     const { tenantId, apiKeyId } = owner;
-    return { tenantId, actor: apiKeyId ? { kind: 'key', id: apiKeyId } : { kind: 'internal' } };
+    return { tenantId, actor: actorOf(apiKeyId) };
   }
 
   /** On these routes the module of langgraph.json says who it is; keys count only where langgraph.json lets them. */
@@ -113,11 +113,10 @@ export class AuthGuard implements CanActivate, OnModuleInit {
       const owner = key === undefined ? undefined : await this.apiKeys.ownerOf(key);
       if (!owner) throw key === undefined ? authErrors.missingKey() : authErrors.unknownKey();
       if (asked !== undefined && asked !== owner.tenantId) throw authErrors.otherTenant();
-      const { tenantId, apiKeyId = 'internal' } = owner;
-      const user = isStudio
-        ? STUDIO_USER
-        : { ...STUDIO_USER, kind: 'ApiKey', identity: apiKeyId, display_name: apiKeyId };
-      return { tenantId, actor: { kind: 'key', id: apiKeyId }, user };
+      const { tenantId, apiKeyId } = owner;
+      const name = apiKeyId ?? 'internal';
+      const user = isStudio ? STUDIO_USER : { ...STUDIO_USER, kind: 'ApiKey', identity: name, display_name: name };
+      return { tenantId, actor: actorOf(apiKeyId), user };
     }
     const user = await this.customAuth.authenticate(authRequestOf(request));
     const tenantId = await this.tenantOf(user);
@@ -141,4 +140,9 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     if (!(await this.apiKeys.ownerOf(key))) throw authErrors.unknownKey();
     throw this.config.adminKey === undefined ? authErrors.adminOff() : authErrors.operatorOnly();
   }
+}
+
+/** Without a key it was this deployment itself that called. */
+function actorOf(apiKeyId: string | undefined): Actor {
+  return apiKeyId === undefined ? { kind: 'internal' } : { kind: 'key', id: apiKeyId };
 }

@@ -9,6 +9,7 @@ import { ApiKeyEntity } from './api-key.entity';
 import { DocsAccess } from './docs-access';
 import { CustomAuthModule } from './custom/custom-auth.module';
 import { EntitlementsModule } from './entitlements.module';
+import { KeyStreams } from './key-streams';
 import { KeyUsage } from './key-usage';
 import { RateLimiter } from './rate-limiter';
 import { TenantEntity } from './tenant.entity';
@@ -27,6 +28,7 @@ import { TenantsModule } from './tenants.module';
   controllers: [AdminController],
   providers: [
     ApiKeysService,
+    KeyStreams,
     KeyUsage,
     RateLimiter,
     AuthGuard,

@@ -46,7 +46,7 @@ export class ThreadSocketsService {
 
   private serve(context: ExecutionContext, reply: FastifyReply, wanted: ThreadSocket, socket: WebSocket): void {
     const { request } = reply;
-    const stream = new SocketStream(socket, reply.server.openStreams, async (message) => {
+    const stream = new SocketStream(socket, request, async (message) => {
       const answer = await this.answer(context, request, message, { ...wanted, subscriptions });
       const sent = stream.send([JSON.stringify(answer)]);
       // Behind the reply, and until there are no subscriptions: only a failure is of interest here.

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { OpenStreams } from './open-streams';
 import { SocketStream } from './socket-stream';
@@ -44,7 +45,8 @@ describe('a stream on a WebSocket', () => {
     socket = new FakeSocket();
     streams = new OpenStreams();
     taken = [];
-    stream = new SocketStream(socket as unknown as WebSocket, streams, (message) => {
+    const request = { server: { openStreams: streams } } as FastifyRequest;
+    stream = new SocketStream(socket as unknown as WebSocket, request, (message) => {
       taken.push(message);
       return new Promise((resolve) => (serve = resolve));
     });

@@ -1,7 +1,8 @@
+import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
-import type { OpenStream, OpenStreams } from './open-streams';
+import type { BreakOffReason, OpenStream } from './open-streams';
 import { HEARTBEAT_MS } from './streaming';
-import { GOING_AWAY } from './web-sockets';
+import { GOING_AWAY, POLICY_VIOLATION } from './web-sockets';
 
 /** A minute of silence, with a ping every five seconds: whoever is there has answered one. */
 const SILENT_BEATS = 12;
@@ -12,21 +13,25 @@ const SILENT_BEATS = 12;
  */
 export class SocketStream implements OpenStream {
   readonly kind = 'events';
-  /** Aborted when the socket is closed, by whomever. */
+  /** Aborted when the socket is closed, by whomever; by this server, as soon as it says so. */
   readonly signal: AbortSignal;
   private readonly gone = new AbortController();
   private unserved = 0;
   private served = Promise.resolve();
   private silentBeats = 0;
 
-  /** @param take is not to reject */
+  /**
+   * @param request the handshake
+   * @param take is not to reject
+   */
   constructor(
     private readonly socket: WebSocket,
-    openStreams: OpenStreams,
+    request: FastifyRequest,
     private readonly take: (message: string) => Promise<void>,
   ) {
     this.signal = this.gone.signal;
-    openStreams.add(this);
+    const { openStreams } = request.server;
+    openStreams.add(this, request);
     const heartbeat = setInterval(() => this.beat(), HEARTBEAT_MS);
     socket.on('pong', () => (this.silentBeats = 0));
     socket.on('message', (message: Buffer) => this.receive(message.toString()));
@@ -42,12 +47,14 @@ export class SocketStream implements OpenStream {
     await Promise.all(messages.map((message) => new Promise<void>((sent) => this.socket.send(message, () => sent()))));
   }
 
-  close(code: number): void {
-    this.socket.close(code);
+  close(code: number, reason = ''): void {
+    this.socket.close(code, reason);
+    this.gone.abort();
   }
 
-  breakOff(): void {
-    this.close(GOING_AWAY);
+  breakOff(reason: BreakOffReason): void {
+    if (reason === 'stopping') this.close(GOING_AWAY);
+    else this.close(POLICY_VIOLATION, 'The API key was revoked or has expired');
   }
 
   private receive(message: string): void {

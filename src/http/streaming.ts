@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
+import { OpenAnswer } from './open-answer';
 import type { OpenStream } from './open-streams';
 
 /** Proxies and clients give up on a silent connection; this is what both SDKs expect as a sign of life. */
@@ -9,26 +10,21 @@ export const HEARTBEAT_MS = 5_000;
  * A response that is written piece by piece. Takes the reply out of the framework's hands, with the headers that hooks and
  * CORS have set so far; tells when the client goes; and keeps to the client's pace.
  */
-export class StreamingResponse implements OpenStream {
-  /** Aborted when the client closes the connection. */
-  readonly signal: AbortSignal;
-  private readonly gone = new AbortController();
+export class StreamingResponse extends OpenAnswer {
   private readonly heartbeat: NodeJS.Timeout;
 
   constructor(
-    private readonly reply: FastifyReply,
+    reply: FastifyReply,
     contentType: string,
     headers: Record<string, string>,
     /** Written every five seconds. */
     beat: string,
-    readonly kind: OpenStream['kind'] = 'events',
+    kind: OpenStream['kind'] = 'events',
   ) {
-    this.signal = this.gone.signal;
+    super(reply, kind);
     reply.hijack();
     reply.request.answeredAfterMs = reply.elapsedTime;
     const { raw } = reply;
-    const { openStreams } = reply.server;
-    openStreams.add(this);
     raw.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
       'content-type': contentType,
@@ -38,35 +34,22 @@ export class StreamingResponse implements OpenStream {
       ...headers,
     });
     raw.flushHeaders();
-    raw.on('close', () => {
-      if (!raw.writableEnded) this.gone.abort();
-      clearInterval(this.heartbeat);
-      openStreams.delete(this);
-    });
     this.heartbeat = setInterval(() => raw.write(beat), HEARTBEAT_MS);
+    this.signal.addEventListener('abort', () => clearInterval(this.heartbeat));
   }
 
-  /** Resolves when the client's connection can take more. */
+  /** Resolves when the client's connection can take more, or nobody is there any more. */
   async write(text: string): Promise<void> {
     const { raw } = this.reply;
     if (this.signal.aborted || raw.write(text)) return;
-    await Promise.race([once(raw, 'drain'), once(raw, 'close')]);
+    // With the signal no listener stays behind: a slow client is waited for thousands of times.
+    await once(raw, 'drain', { signal: this.signal }).catch(() => undefined);
   }
 
+  /** An answer that was broken off is not ended. */
   end(text = ''): void {
     clearInterval(this.heartbeat);
-    this.reply.raw.end(text);
-  }
-
-  /**
-   * Cuts the connection and doesn't end the answer: an end would tell a client that there is no more, while a lost
-   * connection makes both SDKs come back with the last id that they saw. What was written before goes out whole.
-   */
-  breakOff(): void {
-    const { raw } = this.reply;
-    clearInterval(this.heartbeat);
-    if (raw.socket) raw.socket.destroySoon();
-    else raw.destroy();
+    if (!this.signal.aborted) this.reply.raw.end(text);
   }
 }
 

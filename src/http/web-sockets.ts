@@ -12,6 +12,8 @@ import { ApiError } from './api-error';
 const CLOSE_TIMEOUT_MS = 2_000;
 /** Of RFC 6455: the server goes away, and the client may come back to another. */
 export const GOING_AWAY = 1001;
+/** Of RFC 6455: what the socket is for is not allowed. The handshake of a client that comes back says why. */
+export const POLICY_VIOLATION = 1008;
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -20,19 +20,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { deriveKey } from '../crypto/derive-key';
+import { OpenAnswer } from '../http/open-answer';
 import { HEARTBEAT_MS } from '../http/streaming';
 import { CallStream } from './call-stream';
 import { McpMetrics } from './mcp.metrics';
-import { McpServerFactory } from './mcp-server.factory';
+import { type HttpCaller, McpServerFactory } from './mcp-server.factory';
 import { McpSessionBus } from './mcp-session-bus';
-import { issueSession, type McpSession, ownerOf, readSession, type SessionOwner } from './mcp-session';
+import { issueSession, type McpSession, ownerOf, readSession } from './mcp-session';
 import { streamLateResponse } from './late-response';
-
-/** Who a request is from. */
-interface HttpCaller {
-  tenantId: TenantId;
-  owner: SessionOwner;
-}
 
 /**
  * Streamable HTTP, both generations of it on one path. Revision 2026-07-28 is stateless as it is; the sessions of the older
@@ -41,7 +36,7 @@ interface HttpCaller {
 @Injectable()
 export class McpEndpoint implements OnModuleDestroy {
   private readonly logger = new Logger(McpEndpoint.name);
-  private readonly modern = createMcpHandler(({ authInfo }) => this.servers.create(tenantOf(authInfo), 'modern'), {
+  private readonly modern = createMcpHandler(({ authInfo }) => this.servers.create(callerOf(authInfo), 'modern'), {
     legacy: 'reject',
     keepAliveMs: HEARTBEAT_MS,
     onerror: (error) => this.report(error),
@@ -66,23 +61,20 @@ export class McpEndpoint implements OnModuleDestroy {
 
   /** Answers one HTTP request; the body is text, since what is wrong with it is told in the protocol's own words. */
   async handle(tenantId: TenantId, request: FastifyRequest, reply: FastifyReply): Promise<Response> {
-    const gone = new AbortController();
-    reply.raw.on('close', () => {
-      if (!reply.raw.writableFinished) gone.abort();
-    });
-    const asked = toWebRequest(request, gone.signal);
+    const answer = new OpenAnswer(reply, 'wait');
+    const asked = toWebRequest(request, answer.signal);
     const refused = this.refuse(asked);
     if (refused) return refused;
     const parsed = parseBody(request.body);
     for (const method of methodsOf(parsed)) this.metrics.received(method);
-    const caller = { tenantId, owner: ownerOf(tenantId, request.user) };
+    const caller = { tenantId, owner: ownerOf(tenantId, request.user), answer };
     if (takesUp(asked) || (await isLegacyRequest(asked.clone() as Request, parsed)))
       return this.serveLegacy(caller, asked, parsed);
-    const answer = this.modern.fetch(asked, {
+    const response = this.modern.fetch(asked, {
       authInfo: authInfoOf(caller),
       ...(parsed !== undefined && { parsedBody: parsed }),
     });
-    return streamLateResponse(answer, HEARTBEAT_MS, gone.signal);
+    return streamLateResponse(response, HEARTBEAT_MS, answer.signal);
   }
 
   /** A page that a browser shows must not reach a server on the same machine by a name of its own (DNS rebinding). */
@@ -95,7 +87,7 @@ export class McpEndpoint implements OnModuleDestroy {
   }
 
   private async serveLegacy(caller: HttpCaller, request: Request, body: unknown): Promise<Response> {
-    const { tenantId, owner } = caller;
+    const { owner } = caller;
     const token = request.headers.get('mcp-session-id');
     const session = token === null ? undefined : readSession(this.sessionKey, owner, token);
     if (token !== null && !session) return rpcError(404, -32_001, 'Session not found');
@@ -108,7 +100,7 @@ export class McpEndpoint implements OnModuleDestroy {
       return this.serveCall(caller, session, request, message, stream);
     }
     const serve = legacyStatelessFallback(
-      () => this.servers.create(tenantId, 'legacy', session),
+      () => this.servers.create(caller, 'legacy', session),
       (error) => this.report(error),
       { maxRequestBodySize: this.config.bodyLimitBytes },
     );
@@ -142,7 +134,7 @@ export class McpEndpoint implements OnModuleDestroy {
     message: JSONRPCRequest,
     stream: CallStream,
   ): Promise<Response> {
-    const server = this.servers.create(caller.tenantId, 'legacy', session);
+    const server = this.servers.create(caller, 'legacy', session);
     const transport = new WebStandardStreamableHTTPServerTransport({ eventStore: stream, keepAliveMs: HEARTBEAT_MS });
     transport.onerror = (error) => this.report(error);
     await server.connect(transport);
@@ -220,13 +212,14 @@ function toWebRequest(request: FastifyRequest, signal: AbortSignal): Request {
 }
 
 /** The SDK carries who calls in its own terms. */
-function authInfoOf({ tenantId, owner }: HttpCaller, extra: Record<string, unknown> = {}) {
-  return { token: '', clientId: tenantId, scopes: [], extra: { ...extra, owner } };
+function authInfoOf(caller: HttpCaller, extra: Record<string, unknown> = {}) {
+  const { tenantId, owner } = caller;
+  return { token: '', clientId: tenantId, scopes: [], extra: { ...extra, owner, caller } };
 }
 
-function tenantOf(authInfo: { clientId: string } | undefined): TenantId {
-  if (!authInfo) throw new Error('A request reached the protocol without a tenant');
-  return authInfo.clientId as TenantId;
+function callerOf(authInfo: { extra?: Record<string, unknown> } | undefined): HttpCaller {
+  if (!authInfo?.extra?.caller) throw new Error('A request reached the protocol without a caller');
+  return authInfo.extra.caller as HttpCaller;
 }
 
 function rpcError(status: number, code: number, message: string): Response {

@@ -8,9 +8,10 @@ import {
 } from '@modelcontextprotocol/server';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
+import type { OpenAnswer } from '../http/open-answer';
 import { McpCallsService } from './mcp-calls.service';
 import { toldError } from './mcp.errors';
-import type { McpSession } from './mcp-session';
+import type { McpSession, SessionOwner } from './mcp-session';
 import { McpSessionBus } from './mcp-session-bus';
 import { McpToolsService } from './mcp-tools.service';
 import { SessionTransport } from './session-transport';
@@ -21,6 +22,13 @@ const ANSWER_MS = 3_600_000;
 const MAX_ROUNDS = 50;
 /** Assistants are created and renamed any time: clients ask again after a minute. */
 const LIST_TTL_MS = 60_000;
+
+/** Who a request is from, and what it is answered with. */
+export interface HttpCaller {
+  tenantId: TenantId;
+  owner: SessionOwner;
+  answer: OpenAnswer;
+}
 
 /** The protocol's server, one for each request: what it offers are the tenant's assistants. */
 @Injectable()
@@ -40,7 +48,7 @@ export class McpServerFactory {
     this.closing = true;
   }
 
-  create(tenantId: TenantId, era: McpRequestContext['era'], session?: McpSession): Server {
+  create({ tenantId, answer }: HttpCaller, era: McpRequestContext['era'], session?: McpSession): Server {
     const server = new SessionServer(
       { name: 'gantry', title: 'Gantry', version: this.config.version },
       {
@@ -64,7 +72,8 @@ export class McpServerFactory {
           tenantId,
           era,
           capabilities: server.getClientCapabilities(),
-          isCancelled: (signal) => !this.closing && (era === 'modern' || !(signal.reason instanceof SdkError)),
+          isCancelled: (signal) =>
+            !this.closing && !answer.isBrokenOff && (era === 'modern' || !(signal.reason instanceof SdkError)),
         },
         params,
         context,

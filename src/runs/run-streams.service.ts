@@ -107,9 +107,9 @@ export class RunStreamsService {
     text?: string,
   ): Promise<void> {
     if (!response.signal.aborted) return response.end(text);
-    // It was this server that closed the connection, not the client.
-    if (cancelOnDisconnect && !this.drain.isDraining)
-      await this.runs.cancelIfInFlight(tenantId, run.runId, 'interrupt');
+    // What to do when the client goes says nothing about a connection that this server closes.
+    const isClosedHere = response.isBrokenOff || this.drain.isDraining;
+    if (cancelOnDisconnect && !isClosedHere) await this.runs.cancelIfInFlight(tenantId, run.runId, 'interrupt');
   }
 
   /** For a run whose events have expired: what its row says and its thread holds. */

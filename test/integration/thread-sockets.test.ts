@@ -304,21 +304,6 @@ describe('who may open it', () => {
     expect(await own.command('state.get')).toMatchObject({ type: 'success' });
     await own.close();
   });
-
-  it('is asked of each command again: a key that is revoked starts nothing', async () => {
-    const socket = await ThreadSocket.open(url, as(KEYS.a));
-    expect(await socket.command('state.get')).toMatchObject({ type: 'success' });
-    const database = api.app.get<DataSource>(getDataSourceToken());
-    await database.query(`UPDATE api_keys SET revoked_at = now() WHERE name = 'a'`);
-    await database.query(`SELECT pg_notify('gantry_auth', '')`);
-    const refused = await waitFor('the refusal', async () => {
-      const reply = await socket.command('state.get');
-      return reply.type === 'error' && reply;
-    });
-    expect(refused).toMatchObject({ error: 'permission_denied', message: 'Invalid API key' });
-    expect(await socket.command('run.start', LATER)).toMatchObject({ error: 'permission_denied' });
-    await socket.close();
-  });
 });
 
 it('counts each command of a socket as a request', async () => {

@@ -96,12 +96,13 @@ export const talk = new StateGraph(MessagesZodState)
   .addEdge('say', END)
   .compile({ name: 'talk' });
 
-const Custom = z.object({ count: z.number().default(3) });
+const Custom = z.object({ count: z.number().default(3), bytes: z.number().default(0) });
 
-/** Writes events of its own, with characters that need care on the wire. */
+/** Writes events of its own: as large as it is told, else with characters that need care on the wire. */
 export const custom = new StateGraph(Custom)
-  .addNode('write', ({ count }, config: RunnableConfig & { writer?: (chunk: unknown) => void }) => {
-    for (let index = 0; index < count; index += 1) config.writer?.({ index, text: 'a\nb\u2028c ✓' });
+  .addNode('write', ({ count, bytes }, config: RunnableConfig & { writer?: (chunk: unknown) => void }) => {
+    const text = bytes > 0 ? 'x'.repeat(bytes) : 'a\nb\u2028c ✓';
+    for (let index = 0; index < count; index += 1) config.writer?.({ index, text });
     return {};
   })
   .addEdge(START, 'write')

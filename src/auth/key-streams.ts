@@ -1,0 +1,45 @@
+import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import { Notifications } from '../database/notifications';
+import { ApiKeysService } from './api-keys.service';
+import { onAuthChange } from './auth-changes';
+
+/** How often keys of open streams are looked at without being told: an expiry is not, and a notification may be lost. */
+const LOOK_MS = 5_000;
+
+/** Ends the streams of this replica whose API key opens nothing any more: who may not ask is not told either. */
+@Injectable()
+export class KeyStreams implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger(KeyStreams.name);
+  private unsubscribe: (() => void) | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly apiKeys: ApiKeysService,
+    private readonly notifications: Notifications,
+    private readonly host: HttpAdapterHost<FastifyAdapter>,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    this.unsubscribe = await onAuthChange(this.notifications, () => void this.look());
+    this.timer = setInterval(() => void this.look(), LOOK_MS).unref();
+  }
+
+  onModuleDestroy(): void {
+    this.unsubscribe?.();
+    clearInterval(this.timer);
+  }
+
+  private async look(): Promise<void> {
+    const { openStreams } = this.host.httpAdapter.getInstance();
+    const keyIds = openStreams.keyIds();
+    if (keyIds.length === 0) return;
+    try {
+      const count = openStreams.breakOffOf(await this.apiKeys.useless(keyIds));
+      if (count > 0) this.logger.log(`Broke off ${count} streams whose API key was revoked or has expired`);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'API keys of open streams not looked at; tried again in a moment');
+    }
+  }
+}

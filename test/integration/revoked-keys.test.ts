@@ -1,0 +1,259 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import type { CreatedApiKey } from '../../src/auth/admin.schemas';
+import { issueCallToken } from '../../src/auth/call-token';
+import type { OpenStreams } from '../../src/http/open-streams';
+import { startTestApi, type TestApi } from '../support/api';
+import { TEST_GRAPHS } from '../support/gantry';
+import { postMcp } from '../support/mcp';
+import { createNamespace, type TestNamespace } from '../support/temporal';
+import { refusalOf, socketUrl, ThreadSocket } from '../support/thread-socket';
+import { waitFor } from '../support/wait-for';
+
+const ADMIN_KEY = 'the-admin-key-0123456789';
+const CUSTOM_AUTH = join(__dirname, '..', 'support', 'auth', 'langgraph.json');
+/** Nothing executes it: as long as it is pending nobody has cancelled it. */
+const RUN = { assistant_id: 'three', input: {}, on_disconnect: 'cancel' };
+const MESSAGE = { role: 'user', parts: [{ kind: 'data', data: {} }], messageId: 'm', kind: 'message' };
+const toolCall = (params: object = {}): object => ({
+  jsonrpc: '2.0',
+  id: 2,
+  method: 'tools/call',
+  params: { name: 'three', arguments: {}, ...params },
+});
+const ACCEPT = { accept: 'application/json, text/event-stream' };
+const MODERN = 'io.modelcontextprotocol';
+
+interface Request {
+  path: string;
+  method?: 'GET';
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+interface Kind {
+  of: (thread: string) => Request;
+  /** Whether the request makes a run, and the run ends when its client goes. */
+  run?: 'cancelled' | 'kept';
+  isSession?: boolean;
+}
+
+const KINDS: [string, Kind][] = [
+  ["a new run's stream", { of: (thread) => ({ path: `/threads/${thread}/runs/stream`, body: RUN }), run: 'cancelled' }],
+  ['a wait for a new run', { of: (thread) => ({ path: `/threads/${thread}/runs/wait`, body: RUN }), run: 'cancelled' }],
+  ["a thread's stream", { of: (thread) => ({ path: `/threads/${thread}/stream`, method: 'GET' }) }],
+  [
+    'a stream of the event protocol',
+    { of: (thread) => ({ path: `/threads/${thread}/stream/events`, body: { channels: ['values'] } }) },
+  ],
+  [
+    "an agent's stream (A2A)",
+    {
+      of: () => ({
+        path: '/a2a/three',
+        body: { jsonrpc: '2.0', id: 1, method: 'message/stream', params: { message: MESSAGE } },
+      }),
+      run: 'kept',
+    },
+  ],
+  [
+    'a tool call (MCP 2025-11-25)',
+    { of: () => ({ path: '/mcp', body: toolCall(), headers: ACCEPT }), run: 'kept', isSession: true },
+  ],
+  [
+    'a tool call (MCP 2026-07-28)',
+    {
+      of: () => ({
+        path: '/mcp',
+        body: toolCall({
+          _meta: { [`${MODERN}/protocolVersion`]: '2026-07-28', [`${MODERN}/clientCapabilities`]: {} },
+        }),
+        headers: { ...ACCEPT, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'three' },
+      }),
+      run: 'cancelled',
+    },
+  ],
+];
+
+async function send({ url }: TestApi, key: string, request: Request, signal?: AbortSignal): Promise<Response> {
+  const { path, method = 'POST', body, headers } = request;
+  return fetch(url + path, {
+    method,
+    headers: { 'x-api-key': key, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  });
+}
+
+/** How an answer ends that nobody is told the end of. */
+const endOf = (answer: Promise<Response>): Promise<string> =>
+  answer
+    .then((response) => response.text())
+    .then(
+      (text) => `answered: ${text}`,
+      () => 'broken off',
+    );
+
+const openOn = ({ app }: TestApi): number => {
+  const { openStreams } = app.getHttpAdapter().getInstance() as unknown as { openStreams: OpenStreams };
+  return openStreams.count('events') + openStreams.count('wait');
+};
+
+async function createKey(api: TestApi, expiresAt?: Date): Promise<CreatedApiKey> {
+  const body = { tenant_id: api.config.defaultTenantId, name: 'one', expires_at: expiresAt?.toISOString() };
+  const response = await send(api, ADMIN_KEY, { path: '/admin/keys', body });
+  expect(response.status).toBe(200);
+  return (await response.json()) as CreatedApiKey;
+}
+
+async function revoke(api: TestApi, { key_id }: CreatedApiKey): Promise<void> {
+  const headers = { 'x-api-key': ADMIN_KEY };
+  const response = await fetch(`${api.url}/admin/keys/${key_id}`, { method: 'DELETE', headers });
+  expect(response.status).toBe(200);
+}
+
+async function createThread(api: TestApi, { key }: CreatedApiKey): Promise<string> {
+  const response = await send(api, key, { path: '/threads', body: {} });
+  return ((await response.json()) as { thread_id: string }).thread_id;
+}
+
+describe('what is open with an API key that is revoked', () => {
+  let namespace: TestNamespace;
+  /** Where keys are revoked. */
+  let first: TestApi;
+  /** Where streams are open. */
+  let second: TestApi;
+  let database: DataSource;
+  let revoked: CreatedApiKey;
+  let other: CreatedApiKey;
+  /** Makes the clients go, at the end of each test at the latest. */
+  let leaving: AbortController;
+
+  beforeAll(async () => {
+    namespace = await createNamespace();
+    const env = {
+      GANTRY_AUTH: 'on',
+      GANTRY_ADMIN_KEY: ADMIN_KEY,
+      GANTRY_CONFIG: TEST_GRAPHS,
+      TEMPORAL_NAMESPACE: namespace.name,
+    };
+    first = await startTestApi(env);
+    second = await startTestApi(env, first.database);
+    database = first.app.get<DataSource>(getDataSourceToken());
+  }, 120_000);
+
+  beforeEach(async () => {
+    revoked = await createKey(first);
+    other = await createKey(first);
+    leaving = new AbortController();
+  });
+
+  afterEach(async () => {
+    leaving.abort();
+    await waitFor('nobody to be left', () => openOn(second) === 0);
+  });
+
+  afterAll(async () => {
+    await second?.close();
+    await first?.close();
+    await namespace?.drop();
+  });
+
+  /** Of the runs that were made since, oldest first. */
+  const runsSince = (since: Date): Promise<{ run_id: string; status: string }[]> =>
+    database.query('SELECT run_id, status FROM runs WHERE created_at >= $1 ORDER BY created_at', [since]);
+
+  it.each(KINDS)('is broken off on every replica, and no run of it is cancelled: %s', async (_name, kind) => {
+    const since = new Date();
+    const request = async (key: CreatedApiKey): Promise<Request> => {
+      const asked = kind.of(await createThread(second, key));
+      if (!kind.isSession) return asked;
+      const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
+      const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params };
+      const { headers } = await postMcp(second.url, initialize, { 'x-api-key': key.key });
+      return { ...asked, headers: { ...asked.headers, 'mcp-session-id': headers.get('mcp-session-id')! } };
+    };
+    const [toBreak, toStay] = [await request(revoked), await request(other)];
+    const makesRuns = kind.run !== undefined;
+    const runs = (count: number) =>
+      waitFor('the runs', async () => {
+        const made = await runsSince(since);
+        return made.length === count && made;
+      });
+
+    const broken = endOf(send(second, revoked.key, toBreak, leaving.signal));
+    if (makesRuns) await runs(1);
+    void endOf(send(second, other.key, toStay, leaving.signal));
+    if (makesRuns) await runs(2);
+    await waitFor('both', () => openOn(second) === 2);
+
+    await revoke(first, revoked);
+    expect(await broken).toBe('broken off');
+    await waitFor('one to be left', () => openOn(second) === 1);
+    expect((await send(second, revoked.key, toBreak)).status).toBe(401);
+
+    leaving.abort();
+    if (!makesRuns) return;
+    const [kept, left] = await waitFor('the run whose client left', async () => {
+      const made = await runsSince(since);
+      return (kind.run === 'kept' || made[1].status === 'interrupted') && made;
+    });
+    expect([kept.status, left.status]).toEqual(['pending', kind.run === 'kept' ? 'pending' : 'interrupted']);
+  });
+
+  it('is closed by a code where it is a WebSocket, and other sockets are not', async () => {
+    const thread = await createThread(second, other);
+    const url = socketUrl(second.url, thread);
+    const as = ({ key }: CreatedApiKey) => ({ headers: { 'x-api-key': key } });
+    const sockets = await Promise.all([revoked, revoked, other].map((key) => ThreadSocket.open(url, as(key))));
+    const [closed, silent, stays] = sockets;
+    for (const socket of sockets) await socket.subscribe({ channels: ['values'] });
+    // It doesn't answer the end of its socket.
+    silent.socket.pause();
+    const end = once(closed.socket, 'close') as Promise<[code: number, reason: Buffer]>;
+    await revoke(first, revoked);
+    const [code, reason] = await end;
+    expect([code, reason.toString()]).toEqual([1008, expect.stringContaining('revoked')]);
+    await waitFor('one to be left', () => openOn(second) === 1);
+    expect((await refusalOf(url, as(revoked))).status).toBe(401);
+    expect(await stays.command('state.get')).toMatchObject({ type: 'success' });
+    await stays.close();
+    silent.socket.terminate();
+  });
+
+  it('is broken off without being told of: when the key expires, and when the notification was lost', async () => {
+    const thread = await createThread(second, other);
+    const stream: Request = { path: `/threads/${thread}/stream`, method: 'GET' };
+    const expiring = await createKey(first, new Date(Date.now() + 5_000));
+    const ends = [expiring, revoked].map(({ key }) => endOf(send(second, key, stream, leaving.signal)));
+    void endOf(send(second, other.key, stream, leaving.signal));
+    await waitFor('all', () => openOn(second) === 3);
+    await database.query('UPDATE api_keys SET revoked_at = now() WHERE api_key_id = $1', [revoked.key_id]);
+    expect(await Promise.all(ends)).toEqual(['broken off', 'broken off']);
+    expect(openOn(second)).toBe(1);
+  });
+});
+
+it('is broken off beside a custom auth as well, and calls of the deployment itself are not', async () => {
+  const api = await startTestApi({ GANTRY_AUTH: 'on', GANTRY_ADMIN_KEY: ADMIN_KEY, GANTRY_CONFIG: CUSTOM_AUTH });
+  try {
+    const key = await createKey(api);
+    const token = issueCallToken(api.config.secretKey, api.config.defaultTenantId, new Date());
+    const open = (apiKey: string): Promise<ThreadSocket> => {
+      const headers = { 'x-api-key': apiKey, 'x-auth-scheme': 'langsmith' };
+      return ThreadSocket.open(socketUrl(api.url, uuidv7()), { headers });
+    };
+    const [closed, stays] = [await open(key.key), await open(token)];
+    const end = once(closed.socket, 'close');
+    await revoke(api, key);
+    expect((await end)[0]).toBe(1008);
+    await waitFor('one to be left', () => openOn(api) === 1);
+    expect(stays.isOpen).toBe(true);
+    await stays.close();
+  } finally {
+    await api.close();
+  }
+});

@@ -1,0 +1,194 @@
+import { EventEmitter } from 'node:events';
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Client } from '@langchain/langgraph-sdk';
+import type { OpenStreams } from '../../src/http/open-streams';
+import { EventReader } from '../../src/streams/event-reader';
+import { startTestApi, type TestApi } from '../support/api';
+import { type Gantry, startGantry, TEST_GRAPHS } from '../support/gantry';
+import { SseReader } from '../support/sse';
+import { socketUrl, ThreadSocket } from '../support/thread-socket';
+import { waitFor } from '../support/wait-for';
+
+/** Together far more than what the system keeps for a connection. */
+const EVENTS = 40;
+const EVENT_BYTES = 1_000_000;
+const SLOW_READERS = 6;
+const ALL = Array.from({ length: EVENTS }, (_, index) => index);
+
+interface Reader {
+  /** Reads to the last event; resolves to the numbers that the graph gave them, as they came. */
+  rest(): Promise<number[]>;
+  /** Says something that is to be answered, where that can be done. */
+  speak(): void;
+  /** Without a goodbye. */
+  leave(): Promise<void>;
+}
+
+/** Reads nothing before it is told to. */
+type Open = (url: string, thread: string, run: string) => Promise<Reader>;
+
+const numberIn = (event: unknown): number[] => {
+  const [, index, text] = /"index":(\d+),"text":"(x+)"/.exec(JSON.stringify(event)) ?? [];
+  if (index === undefined) return [];
+  expect(text).toHaveLength(EVENT_BYTES);
+  return [Number(index)];
+};
+
+async function sseReader(opened: Promise<SseReader>): Promise<Reader> {
+  const stream = await opened;
+  expect(stream.response.status).toBe(200);
+  return {
+    rest: async () => {
+      const numbers: number[] = [];
+      for await (const { data } of stream) {
+        numbers.push(...numberIn(data));
+        if (numbers.length === EVENTS) break;
+      }
+      return numbers;
+    },
+    speak: () => undefined,
+    leave: () => stream.close(),
+  };
+}
+
+async function socketReader(url: string): Promise<Reader> {
+  const stream = await ThreadSocket.open(url);
+  await stream.subscribe({ channels: ['custom'] });
+  const { socket } = stream;
+  socket.pause();
+  return {
+    rest: async () => {
+      socket.resume();
+      return (await stream.until((event) => numberIn(event)[0] === EVENTS - 1)).flatMap(numberIn);
+    },
+    speak: () => socket.send('{"id":9,"method":"state.get"}'),
+    leave: () => Promise.resolve(socket.terminate()),
+  };
+}
+
+const KINDS: [string, Open][] = [
+  ["a run's stream", (url, thread, run) => sseReader(SseReader.get(`${url}/threads/${thread}/runs/${run}/stream`))],
+  ["a thread's stream", (url, thread) => sseReader(SseReader.get(`${url}/threads/${thread}/stream`))],
+  [
+    'the event protocol',
+    (url, thread) => sseReader(SseReader.post(`${url}/threads/${thread}/stream/events`, { channels: ['custom'] })),
+  ],
+  ['a WebSocket', (url, thread) => socketReader(socketUrl(url, thread))],
+];
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** What this process holds, which is the server's, and the clients' too. */
+function heldBytes(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** One replica of the deployment is in this process, where it can be looked into; runs are executed by another. */
+describe('those who read slowly', () => {
+  let gantry: Gantry;
+  let api: TestApi;
+  let client: Client;
+  let slow: Reader[] = [];
+  const connections = new Set<Socket>();
+  const responses = new Set<ServerResponse>();
+
+  beforeAll(async () => {
+    gantry = await startGantry();
+    client = gantry.client();
+    api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS }, gantry.database);
+    const server = api.app.getHttpServer() as Server;
+    server.on('connection', (socket) => {
+      connections.add(socket);
+      socket.once('close', () => connections.delete(socket));
+    });
+    server.on('request', (_request, response) => responses.add(response));
+  }, 120_000);
+
+  afterAll(async () => {
+    await api?.close();
+    await gantry?.stop();
+  });
+
+  // Also where a test has failed: the next one counts those who are there.
+  afterEach(() => leaveAll());
+
+  async function leaveAll(): Promise<void> {
+    await Promise.all(slow.splice(0).map((reader) => reader.leave()));
+  }
+
+  const waitedFor = (): number => [...connections].filter(({ writableNeedDrain }) => writableNeedDrain).length;
+  /** On the answer that has most of them. */
+  const listeners = (): number =>
+    Math.max(
+      0,
+      ...[...responses].flatMap((response) => ['close', 'drain', 'error'].map((name) => response.listenerCount(name))),
+    );
+  const openStreams = (): OpenStreams =>
+    (api.app.getHttpAdapter().getInstance() as unknown as { openStreams: OpenStreams }).openStreams;
+  const streams = (): number => openStreams().count('events');
+  /** Those who read the logs of runs, and of threads. */
+  const logReaders = (): number => {
+    const reader = api.app.get(EventReader, { strict: false }) as unknown as Record<
+      'sleepers' | 'watchers',
+      Set<unknown>
+    >;
+    return reader.sleepers.size + reader.watchers.size;
+  };
+
+  /** A run that tells much, as soon as there was time to listen. */
+  async function flood(): Promise<{ thread: string; run: string }> {
+    const { thread_id: thread } = await client.threads.create();
+    const input = { count: EVENTS, bytes: EVENT_BYTES };
+    const { run_id: run } = await client.runs.create(thread, 'custom', {
+      input,
+      streamMode: 'custom',
+      afterSeconds: 1,
+    });
+    return { thread, run };
+  }
+
+  it.each(KINDS)(
+    'hold up nobody, no memory, and nothing once they are gone: %s',
+    async (_kind, open) => {
+      responses.clear();
+      const { thread, run } = await flood();
+      const before = heldBytes();
+      slow = await Promise.all(Array.from({ length: SLOW_READERS }, () => open(api.url, thread, run)));
+
+      const fast = await open(api.url, thread, run);
+      expect(await fast.rest()).toEqual(ALL);
+      await fast.leave();
+
+      await waitFor('the server to wait for the slow ones', () => waitedFor() === SLOW_READERS);
+      expect(heldBytes() - before).toBeLessThan((SLOW_READERS * EVENTS * EVENT_BYTES) / 2);
+
+      for (const reader of slow) reader.speak();
+      const [first, ...others] = slow;
+      expect(await first.rest()).toEqual(ALL);
+      expect(waitedFor()).toBe(others.length);
+      // It was waited for many times, and that leaves nothing behind.
+      expect(listeners()).toBeLessThan(EventEmitter.defaultMaxListeners);
+      await leaveAll();
+      await waitFor('nobody to be left', () => streams() === 0 && logReaders() === 0);
+    },
+    120_000,
+  );
+
+  it.each([KINDS[1], KINDS[3]])(
+    'are broken off though they read nothing, and read for no more: %s',
+    async (_kind, open) => {
+      const { thread, run } = await flood();
+      slow = [await open(api.url, thread, run), await open(api.url, thread, run)];
+      await waitFor('the server to wait for them', () => waitedFor() === slow.length);
+      openStreams().breakOff('events');
+      await waitFor('nobody to be read for', () => logReaders() === 0);
+      await waitFor('nobody to be left', () => streams() === 0);
+    },
+  );
+});
