@@ -37,13 +37,25 @@ export async function load(count, concurrency, work) {
 }
 
 /**
- * Highest resident memory of a process so far, in MB.
  * @param {number} pid
+ * @param {'VmHWM' | 'VmRSS'} figure
  */
-export function peakMemoryMb(pid) {
-  const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+function megabytes(pid, figure) {
+  const kilobytes = new RegExp(`${figure}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Math.round(Number(kilobytes) / 1024);
 }
+
+/**
+ * Resident memory of a process, in MB.
+ * @param {number} pid
+ */
+export const memoryMb = (pid) => megabytes(pid, 'VmRSS');
+
+/**
+ * The highest that it was so far.
+ * @param {number} pid
+ */
+export const peakMemoryMb = (pid) => megabytes(pid, 'VmHWM');
 
 /** Ticks a second of the times in /proc, on every Linux that Node runs on. */
 const TICKS = 100;

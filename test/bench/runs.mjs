@@ -10,7 +10,7 @@ const TOKENS = 200;
 const SLEEPERS = 1_000;
 const SLEEP_MS = 5_000;
 const TEN_NODES = { assistant_id: 'pipeline', input: { step_ms: 0 } };
-const ONE_NODE = { assistant_id: 'loop', input: { turns: 1, turn: 0 } };
+export const ONE_NODE = { assistant_id: 'loop', input: { turns: 1, turn: 0 } };
 
 /** @param {string} url @param {unknown} body */
 async function post(url, body) {
@@ -24,7 +24,7 @@ async function post(url, body) {
 }
 
 /** Waits for a run on the thread, or on none. @param {string} base @param {unknown} body */
-const wait = async (base, body) => (await post(`${base}/runs/wait`, body)).json();
+export const wait = async (base, body) => (await post(`${base}/runs/wait`, body)).json();
 
 /** @param {string} api @param {unknown} body milliseconds until the first event with the values of the graph */
 async function timeToFirstEvent(api, body) {
