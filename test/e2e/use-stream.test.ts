@@ -52,19 +52,19 @@ describe('useStream', () => {
     ['@langchain/react', useThread],
   ])('of %s', (_, useChat) => {
     it('shows a conversation as it grows, and again when the page is opened anew', async () => {
-      const page = open(useChat, 'talk', null);
-      await page.chat.send(human('first'));
-      await page.untilQuiet(['first', SENTENCE]);
-      const partial = page.seen.map((texts) => texts[1]).filter((text) => text && text !== SENTENCE);
+      const page = open(useChat, 'prose', null);
+      await page.chat.send(prose('first', 30));
+      await page.untilQuiet(['first', wordsOf(30)]);
+      const partial = page.seen.map((texts) => texts[1]).filter((text) => text && text !== wordsOf(30));
       expect(partial.length).toBeGreaterThan(2);
-      await page.chat.send(human('second'));
-      await page.untilQuiet(['first', SENTENCE, 'second', SENTENCE]);
+      await page.chat.send(prose('second', 3));
+      await page.untilQuiet(['first', wordsOf(30), 'second', wordsOf(3)]);
       page.expectGrown();
       expect(page.error).toBeUndefined();
       expect(new Set(page.chat.messages.map(({ id }) => id)).size).toBe(4);
 
-      const again = open(useChat, 'talk', threadOf(page));
-      await again.untilQuiet(['first', SENTENCE, 'second', SENTENCE]);
+      const again = open(useChat, 'prose', threadOf(page));
+      await again.untilQuiet(['first', wordsOf(30), 'second', wordsOf(3)]);
       expect(await statusesOf(page)).toEqual(['success', 'success']);
     });
 
