@@ -1,6 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { LangChainTracer } from '@langchain/core/tracers/tracer_langchain';
+import { Annotation, START, StateGraph } from '@langchain/langgraph';
+import { traceable } from 'langsmith/traceable';
 import { RunTracer } from './run-tracer';
 
 const ROOT = '00000000-0000-7000-8000-000000000001';
@@ -10,11 +12,16 @@ const chain = { lc: 1 as const, type: 'not_implemented' as const, id: ['graph'] 
 describe('RunTracer', () => {
   let server: Server;
   let tracer: RunTracer;
+  let uploads: { path: string; body: string }[] = [];
 
   beforeAll(async () => {
     server = createServer((request, response) => {
-      request.resume();
-      request.on('end', () => response.writeHead(202, { 'content-type': 'application/json' }).end('{}'));
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        uploads.push({ path: request.url!, body: Buffer.concat(chunks).toString() });
+        response.writeHead(202, { 'content-type': 'application/json' }).end('{}');
+      });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -43,5 +50,53 @@ describe('RunTracer', () => {
     expect(callback.getRun(ROOT)?.child_runs).toEqual([]);
     await callback.handleChainEnd({}, STEP);
     await callback.handleChainEnd({}, ROOT);
+  });
+
+  describe('of a graph with functions that are traced themselves', () => {
+    const State = Annotation.Root({ question: Annotation<string>, answers: Annotation<string[]> });
+    const answer = traceable((question: string, way: string) => `${question} ${way}`, { name: 'answer' });
+    const read = traceable((_file: Uint8Array) => 'read', {
+      name: 'read',
+      extractAttachments: (file: Uint8Array) => [{ file: ['text/plain', file] }, []],
+    });
+    const compile = (ask: (question: string) => Promise<string[]>) =>
+      new StateGraph(State)
+        .addNode('ask', async ({ question }) => ({ answers: await ask(question) }))
+        .addEdge(START, 'ask')
+        .compile();
+
+    const trace = async (ask: (question: string) => Promise<string[]>): Promise<void> => {
+      uploads = [];
+      const callbacks = [tracer.callback('tenant', 'graph', { project_name: 'graph' })];
+      await compile(ask).invoke({ question: 'why' }, { callbacks });
+      await tracer.flush();
+    };
+
+    it('sends a batch as one text, in which each function is a step of the node that called it', async () => {
+      await trace((question) => Promise.all([answer(question, 'left'), answer(question, 'right')]));
+      const batches = uploads.filter(({ path }) => path !== '/info');
+      expect(new Set(batches.map(({ path }) => path))).toEqual(new Set(['/runs/batch']));
+      const runs = batches.flatMap(({ body }) => {
+        const { post, patch } = JSON.parse(body) as Record<
+          'post' | 'patch',
+          { name: string; [field: string]: unknown }[]
+        >;
+        return [...post, ...patch];
+      });
+      const of = (name: string) => runs.filter((run) => run.name === name);
+      const [node] = of('ask');
+      expect(node).toMatchObject({ session_name: 'graph', outputs: { answers: ['why left', 'why right'] } });
+      const answers = of('answer').filter(({ outputs }) => outputs);
+      expect(answers.map(({ outputs }) => outputs)).toEqual([{ outputs: 'why left' }, { outputs: 'why right' }]);
+      for (const { parent_run_id, trace_id } of answers)
+        expect({ parent_run_id, trace_id }).toEqual({ parent_run_id: node.id, trace_id: node.trace_id });
+    });
+
+    it('sends attachments as multipart, since JSON has no place for them', async () => {
+      await trace(async () => [await read(Buffer.from('a letter'))]);
+      const upload = uploads.find(({ body }) => body.includes('a letter'));
+      expect(upload?.path).toBe('/runs/multipart');
+      expect(upload?.body).toMatch(/name="attachment\.[0-9a-f-]+\.file"/);
+    });
   });
 });
