@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { ConfigError, loadConfig } from './config';
 
 const needed = {
@@ -122,6 +123,13 @@ describe('loadConfig', () => {
     });
     expect(problems).toHaveLength(4);
     expect(problems.join()).not.toMatch(/hunter2|my-secret-master-key|my-key/);
+  });
+
+  it('has a graph thread for each core, within bounds, unless it is told a number', () => {
+    const threads = (env: Record<string, string>) => loadConfig({ ...needed, ...env }).graphThreads;
+    expect(threads({})).toEqual({ min: 1, max: Math.min(4, Math.max(2, availableParallelism())) });
+    expect(threads({ GANTRY_GRAPH_THREADS_MIN: '20' })).toEqual({ min: 20, max: 20 });
+    expect(threads({ GANTRY_GRAPH_THREADS_MAX: '1' })).toEqual({ min: 1, max: 1 });
   });
 
   it('checks what goes together', () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { type DefaultConfigs, defaultConfigsSchema } from '../assistants/default-configs';
@@ -13,6 +14,9 @@ const seconds = z.coerce.number().positive();
 /** The kinds of work that a worker may be told to do; each has task queues of its own. */
 export const WORKER_QUEUES = ['runs', 'exports', 'webhooks', 'crons'] as const;
 export type WorkerQueue = (typeof WORKER_QUEUES)[number];
+
+/** More threads than cores compute no more, and each costs memory; fewer than two, and a busy node holds all runs up. */
+const defaultGraphThreads = (): number => Math.min(4, Math.max(2, availableParallelism()));
 
 /** Values separated by commas. */
 const list = z
@@ -128,7 +132,7 @@ const environmentSchema = z.object({
   GANTRY_DRAIN_DELAY_SECONDS: z.coerce.number().min(0).default(0),
   GANTRY_DRAIN_TIMEOUT_SECONDS: z.coerce.number().min(0).default(5),
   GANTRY_GRAPH_THREADS_MIN: positiveInt.default(1),
-  GANTRY_GRAPH_THREADS_MAX: positiveInt.default(4),
+  GANTRY_GRAPH_THREADS_MAX: positiveInt.optional(),
   GANTRY_WORKER_QUEUES: list
     .pipe(z.array(z.enum(WORKER_QUEUES)))
     .transform((queues) => (queues.length > 0 ? queues : [...WORKER_QUEUES])),
@@ -415,7 +419,7 @@ export class AppConfig {
   /** A worker that executes no runs keeps no thread ready for them. */
   get graphThreads(): { min: number; max: number } {
     const min = this.hasQueue('runs') ? this.env.GANTRY_GRAPH_THREADS_MIN : 0;
-    return { min, max: this.env.GANTRY_GRAPH_THREADS_MAX };
+    return { min, max: this.env.GANTRY_GRAPH_THREADS_MAX ?? Math.max(min, defaultGraphThreads()) };
   }
   /** Whether a worker does this kind of work. */
   hasQueue(queue: WorkerQueue): boolean {
@@ -505,7 +509,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
         `GANTRY_WORKER_HOST=${workerHost} is reachable from other machines: set GANTRY_METRICS_TOKEN, or bind 127.0.0.1`,
       );
     }
-    if (parsed.data.GANTRY_GRAPH_THREADS_MIN > parsed.data.GANTRY_GRAPH_THREADS_MAX) {
+    const { GANTRY_GRAPH_THREADS_MIN: min, GANTRY_GRAPH_THREADS_MAX: max = min } = parsed.data;
+    if (min > max) {
       problems.push('GANTRY_GRAPH_THREADS_MIN must not be above GANTRY_GRAPH_THREADS_MAX');
     }
     if ((parsed.data.TEMPORAL_TLS_CERT_PATH === undefined) !== (parsed.data.TEMPORAL_TLS_KEY_PATH === undefined)) {
