@@ -1,4 +1,5 @@
 import type { FinalState, RunError } from '../graphs/host/protocol';
+import type { NewRunEvent } from '../streams/event-log.repository';
 import type { RunEnd } from '../streams/run-event';
 
 /** How a run ends, whoever ends it. */
@@ -9,6 +10,8 @@ export interface RunEnding {
   state?: FinalState;
   /** What `wait` and `join` answer. */
   result: unknown;
+  /** The last of its events, where they are not in the log yet. */
+  rest?: Pick<NewRunEvent, 'event' | 'data' | 'fact'>[];
 }
 
 /** @param state undefined when nobody knows it */

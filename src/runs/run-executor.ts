@@ -218,12 +218,14 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     this.metrics.attemptBegun(run);
     let ending: 'finished' | 'handed-back' | 'broken' = 'broken';
     try {
-      const outcome = await this.runGraph(held, execution);
-      if (outcome.status === 'handed-back' && !outcome.inDoubt) {
-        await this.lifecycle.recordHandBack(run.runId, run.attempt);
-      }
-      if (outcome.status === 'handed-back') ending = 'handed-back';
-      if (outcome.status === 'handed-back' || (outcome.status === 'aborted' && !execution.isCancelled)) {
+      const { outcome, written } = await this.runGraph(held, execution);
+      const { status, inDoubt } = outcome;
+      if (status === 'handed-back' || (status === 'aborted' && !execution.isCancelled)) {
+        await written;
+        if (status === 'handed-back') {
+          if (!inDoubt) await this.lifecycle.recordHandBack(run.runId, run.attempt);
+          ending = 'handed-back';
+        }
         throw new ExecutionBroken('This worker gave the run away: its next attempt goes on at the checkpoint');
       }
       const result = await this.finish(run, outcome);
@@ -237,7 +239,11 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     }
   }
 
-  private async runGraph({ run, nextSeq, before }: HeldRun, execution: RunExecution): Promise<GraphOutcome> {
+  /** `written` resolves when all that was told is in the log. */
+  private async runGraph(
+    { run, nextSeq, before }: HeldRun,
+    execution: RunExecution,
+  ): Promise<{ outcome: GraphOutcome; written: Promise<void> }> {
     const told = before ? await this.log.toldOf(run.runId) : { updates: {}, facts: [] };
     let seq = nextSeq;
     const append = (batch: RunEventMessage[]): Promise<void> => {
@@ -267,14 +273,13 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
         },
       },
     );
-    // The end is the last of the log: everything before it has to be there first.
-    await lastWrite;
-    return outcome;
+    return { outcome, written: lastWrite };
   }
 
   private async finish(run: RunEntity, outcome: GraphOutcome): Promise<ExecuteRunResult> {
     const ending = await this.endingOf(run, outcome);
-    const ended = await this.commit(run.runId, run.attempt, ending);
+    const rest = await this.events.withdraw(run.runId);
+    const ended = await this.commit(run.runId, run.attempt, { ...ending, rest });
     if (!ended) throw new ExecutionBroken('Another attempt holds the run');
     return ended;
   }

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource, EntityManager } from 'typeorm';
+import { DataSource, EntityManager, QueryFailedError } from 'typeorm';
+import { textArray } from '../database/binary-array';
 import { columnsOf } from '../database/entity-columns';
 import { prepared } from '../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
+import type { NewRunEvent } from '../streams/event-log.repository';
 import { END_EVENT, END_HINT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
 import type { RunEnding } from './run-ending';
 import { RunEntity } from './run.entity';
@@ -22,6 +24,9 @@ export interface HeldRun {
 /** `waiting`: another run is on its thread, whose end starts it. */
 export type Held =
   ({ state: 'held' } & HeldRun) | { state: 'ended'; ending: RunEnd['status'] | 'waiting'; run: RunEntity | null };
+
+/** `elsewhere`: another process has the run, which can be asked there. */
+export type Begun = Held | { state: 'elsewhere'; taskQueue: string | undefined };
 
 /** What the attempt before this one left; null for the first one. */
 export interface EarlierAttempt {
@@ -42,15 +47,43 @@ const LOCK_RUN = prepared(
   `SELECT ${columnsOf(RunEntity, 'r')} FROM runs r JOIN threads t USING (thread_id) WHERE r.run_id = $1 FOR UPDATE`,
 );
 
+/** What changes in a run's row when an attempt begins, of a revision ($2) and at a task queue ($3). */
+const TAKING = `
+  UPDATE runs SET status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()), updated_at = now(),
+    metadata = metadata || jsonb_build_object('revision_id', $2::text), task_queue = $3`;
+const ANOTHER_RUNS = `
+  SELECT 1 FROM runs o WHERE o.thread_id = runs.thread_id AND o.status = 'running' AND o.run_id <> $1`;
+const TAKEN = `attempt AS taken_attempt, started_at AS taken_at,
+  (SELECT coalesce(max(seq), -1) + 1 FROM run_events WHERE run_id = $1) AS next_seq`;
+
 /** Begins an attempt, unless another run is on the thread. */
 const TAKE_RUN = prepared(
   'take-run',
-  `UPDATE runs SET status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()), updated_at = now(),
-     metadata = metadata || jsonb_build_object('revision_id', $3::text), task_queue = $4
-   WHERE run_id = $1
-     AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = $2 AND o.status = 'running' AND o.run_id <> $1)
-   RETURNING attempt, started_at, (SELECT coalesce(max(seq), -1) + 1 FROM run_events WHERE run_id = $1) AS next_seq`,
+  `${TAKING} WHERE run_id = $1 AND NOT EXISTS (${ANOTHER_RUNS}) RETURNING ${TAKEN}`,
 );
+
+/**
+ * The same for a run that nobody has taken, where nobody is at its thread at this moment; and the run as it was before. What
+ * doesn't wait for a lock sees what it locks as it is, but for a change in the same instant: the unique index finds that.
+ */
+const BEGIN_RUN = prepared(
+  'begin-run',
+  `WITH free AS (
+    SELECT r.run_id FROM runs r JOIN threads t USING (thread_id) WHERE r.run_id = $1 AND r.status = 'pending' AND r.attempt = 0
+    FOR UPDATE SKIP LOCKED
+  ), taken AS (
+    ${TAKING} WHERE run_id = (SELECT run_id FROM free) AND NOT EXISTS (${ANOTHER_RUNS}) RETURNING ${TAKEN}
+  )
+  SELECT ${columnsOf(RunEntity, 'r')}, taken.* FROM runs r LEFT JOIN taken ON true WHERE r.run_id = $1`,
+);
+
+interface TakenRow {
+  taken_attempt: number;
+  taken_at: Date;
+  next_seq: number;
+}
+
+type BegunRow = RunEntity & (TakenRow | { [column in keyof TakenRow]: null });
 
 /** The transitions of a run that its execution makes: each is one transaction under the thread's lock. */
 @Injectable()
@@ -62,16 +95,28 @@ export class RunLifecycleRepository {
    * @param revision of the graphs' code that the attempt runs
    * @param taskQueue at which this process can be asked
    */
-  begin(
-    runId: string,
-    revision: string,
-    taskQueue: string,
-  ): Promise<Held | { state: 'elsewhere'; taskQueue: string | undefined }> {
+  async begin(runId: string, revision: string, taskQueue: string): Promise<Begun> {
+    const begun = await this.beginWithoutWaiting(runId, revision, taskQueue);
+    if (begun) return begun;
     return this.database.transaction(async (manager) => {
       const run = await lockRun(manager, runId);
-      if (run?.status === 'running') return { state: 'elsewhere', taskQueue: run.taskQueue ?? undefined };
-      return take(manager, run, revision, taskQueue);
+      return foundElsewhere(run) ?? take(manager, run, revision, taskQueue);
     });
+  }
+
+  /** One statement. Resolves to undefined when somebody is at the thread, and only who waits can say what comes of it. */
+  private async beginWithoutWaiting(runId: string, revision: string, taskQueue: string): Promise<Begun | undefined> {
+    let found: BegunRow | undefined;
+    try {
+      [found] = await this.database.query<BegunRow[]>(BEGIN_RUN, [runId, revision, taskQueue]);
+    } catch (error) {
+      if (isUniqueViolation(error)) return undefined;
+      throw error;
+    }
+    if (!found) return { state: 'ended', ending: 'deleted', run: null };
+    const { taken_attempt, taken_at, next_seq, ...run } = found;
+    if (taken_attempt !== null) return hold(run, { taken_attempt, taken_at, next_seq }, revision, taskQueue, null);
+    return foundElsewhere(run) ?? foundEnded(run);
   }
 
   /** Takes the run for an attempt, as `begin` does, whoever has it. From here on every earlier attempt is fenced. */
@@ -152,19 +197,34 @@ export class RunLifecycleRepository {
   }
 }
 
+function isUniqueViolation(error: unknown): boolean {
+  return error instanceof QueryFailedError && (error.driverError as { code?: string }).code === '23505';
+}
+
 async function take(manager: EntityManager, run: RunEntity | null, revision: string, taskQueue: string): Promise<Held> {
   if (!run) return { state: 'ended', ending: 'deleted', run };
-  if (run.status !== 'pending' && run.status !== 'running') return { state: 'ended', ending: run.status, run };
-  const [taken]: [{ attempt: number; started_at: Date; next_seq: number }[], number] = await manager.query(TAKE_RUN, [
-    run.runId,
-    run.threadId,
-    revision,
-    taskQueue,
-  ]);
-  const [row] = taken;
+  const ended = foundEnded(run);
+  if (ended) return ended;
+  const [[row]]: [TakenRow[], number] = await manager.query(TAKE_RUN, [run.runId, revision, taskQueue]);
   if (!row) return { state: 'ended', ending: 'waiting', run };
-  const { attempt, started_at: startedAt, next_seq: nextSeq } = row;
-  const before = attempt > 1 ? await lookBack(manager, run) : null;
+  return hold(run, row, revision, taskQueue, row.taken_attempt > 1 ? await lookBack(manager, run) : null);
+}
+
+function foundElsewhere(run: RunEntity | null): Begun | undefined {
+  return run?.status === 'running' ? { state: 'elsewhere', taskQueue: run.taskQueue ?? undefined } : undefined;
+}
+
+function foundEnded(run: RunEntity): (Held & { state: 'ended' }) | undefined {
+  return run.status === 'pending' || run.status === 'running' ? undefined : { state: 'ended', ending: run.status, run };
+}
+
+function hold(
+  run: RunEntity,
+  { taken_attempt: attempt, taken_at: startedAt, next_seq: nextSeq }: TakenRow,
+  revision: string,
+  taskQueue: string,
+  before: EarlierAttempt | null,
+): Held {
   const metadata = { ...run.metadata, revision_id: revision };
   return {
     state: 'held',
@@ -221,10 +281,10 @@ const closing = (change: string): string => `
   WITH closed AS (
     ${change}
   ), logged AS (
-    INSERT INTO run_events (run_id, seq, tenant_id, event, data)
-    SELECT $1, last.seq + entry.index, $6, entry.event, entry.data
+    INSERT INTO run_events (run_id, seq, tenant_id, event, data, fact)
+    SELECT $1, last.seq + entry.index, $6, entry.event, entry.data, entry.fact
     FROM (SELECT coalesce(max(seq), -1) AS seq FROM run_events WHERE run_id = $1) AS last,
-         unnest($7::text[], $12::text[]) WITH ORDINALITY AS entry (event, data, index)
+         unnest($7::text[], $12::text[], $13::text[]) WITH ORDINALITY AS entry (event, data, fact, index)
   ), settled AS (
     UPDATE threads SET
       status = CASE WHEN EXISTS (
@@ -260,15 +320,16 @@ interface Closed {
 
 /** In one statement, and another where a run never began. */
 async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<Closed> {
-  const { status, state, error, result } = ending;
+  const { status, state, error, result, rest = [] } = ending;
   const failed = status === 'error' || status === 'timeout';
   // Null when nobody knows the state: the thread is then as it was before.
   const settled = failed ? 'error' : state ? (state.next.length > 0 ? 'interrupted' : 'idle') : null;
   const endedAt = new Date();
   // What went wrong is the last that a stream tells, whether an attempt saw it or only the workflow.
-  const entries: [event: string, data: unknown][] = [
-    ...(error ? [['error', error] as [string, unknown]] : []),
-    [END_EVENT, { status, result } satisfies RunEnd],
+  const entries: Pick<NewRunEvent, 'event' | 'data' | 'fact'>[] = [
+    ...rest,
+    ...(error ? [{ event: 'error', data: JSON.stringify(error) }] : []),
+    { event: END_EVENT, data: JSON.stringify({ status, result } satisfies RunEnd) },
   ];
   const [{ unstarted, hasNext }]: [{ unstarted: boolean; hasNext: boolean }] = await manager.query(
     status === 'deleted' ? DELETE_RUN : CLOSE_RUN,
@@ -279,12 +340,13 @@ async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEndin
       failed ? JSON.stringify(error ?? null) : null,
       endedAt,
       run.tenantId,
-      entries.map(([event]) => event),
+      entries.map(({ event }) => event),
       run.threadId,
       state !== undefined,
       storable(state?.values ?? null),
       storable(state?.interrupts ?? '{}'),
-      entries.map(([, data]) => JSON.stringify(data)),
+      textArray(entries.map(({ data }) => data)),
+      entries.map(({ fact }) => fact),
     ],
   );
   if (unstarted || run.startedAt === null) await placeUnstarted(manager, run.threadId);

@@ -88,6 +88,11 @@ const POSITION = `(extract(epoch FROM started_at) * 1000000)::bigint`;
 
 const IN_FLIGHT = `status IN ('pending', 'running')`;
 
+const SELECT_IN_FLIGHT = prepared(
+  'select-in-flight',
+  `SELECT run_id, status, scheduled_at > clock_timestamp() AS delayed FROM runs WHERE thread_id = $1 AND ${IN_FLIGHT}`,
+);
+
 /** Runs, and what of threads, events and checkpoints changes with them in one transaction. */
 @Injectable()
 export class RunsRepository {
@@ -120,12 +125,7 @@ export class RunsRepository {
       const thread = newThread ?? (await lockThread(manager, tenantId, run.threadId));
       if (!thread || (thread.temporary && !isNew)) throw threadErrors.notFound(run.threadId);
       if (!isNew) await checkAccess(manager, run);
-      const inFlight: InFlight[] = isNew
-        ? []
-        : await manager.query(
-            `SELECT run_id, status, scheduled_at > clock_timestamp() AS delayed FROM runs WHERE thread_id = $1 AND ${IN_FLIGHT}`,
-            [run.threadId],
-          );
+      const inFlight: InFlight[] = isNew ? [] : await manager.query(SELECT_IN_FLIGHT, [run.threadId]);
       if (inFlight.length > 0 && run.multitaskStrategy === 'reject') throw runErrors.rejected();
       const cancelled =
         run.multitaskStrategy === 'interrupt' || run.multitaskStrategy === 'rollback'
@@ -416,16 +416,26 @@ async function insertThread(manager: EntityManager, tenantId: TenantId, run: New
   return inserted ?? null;
 }
 
+const OCCUPY_THREAD = prepared(
+  'occupy-thread',
+  `UPDATE threads SET status = 'busy', settled_status = CASE WHEN status = 'busy' THEN settled_status ELSE status END,
+     metadata = metadata || $2, config = config || $3, updated_at = now()
+   WHERE thread_id = $1`,
+);
+
 async function occupyThread(manager: EntityManager, run: NewRun, thread: ThreadEntity): Promise<void> {
   const stamp = thread.status === 'busy' ? {} : { graph_id: run.graphId, assistant_id: run.assistantId };
   const config = thread.status === 'busy' ? {} : (run.kwargs.config ?? {});
-  await manager.query(
-    `UPDATE threads SET status = 'busy', settled_status = CASE WHEN status = 'busy' THEN settled_status ELSE status END,
-       metadata = metadata || $2, config = config || $3, updated_at = now()
-     WHERE thread_id = $1`,
-    [run.threadId, JSON.stringify(stamp), JSON.stringify(config)],
-  );
+  await manager.query(OCCUPY_THREAD, [run.threadId, JSON.stringify(stamp), JSON.stringify(config)]);
 }
+
+const INSERTING_RUN = `
+  INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, metadata, kwargs, multitask_strategy, webhook,
+    scheduled_at, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + $10 * interval '1 millisecond', clock_timestamp())
+  RETURNING scheduled_at AS "scheduledAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
+const INSERT_RUN = prepared('insert-run', INSERTING_RUN);
+const INSERT_DUE_RUN = prepared('insert-due-run', `${INSERTING_RUN}, pg_notify('${RUN_DUE_CHANNEL}', run_id::text)`);
 
 /** @param isDue whether it can begin at once: workers are told */
 async function insertRun(
@@ -445,11 +455,7 @@ async function insertRun(
     revision_id: run.revision,
   };
   const [{ scheduledAt, createdAt, updatedAt }]: RunEntity[] = await manager.query(
-    `INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, metadata, kwargs, multitask_strategy, webhook,
-       scheduled_at, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + $10 * interval '1 millisecond', clock_timestamp())
-     RETURNING scheduled_at AS "scheduledAt", created_at AS "createdAt", updated_at AS "updatedAt"
-       ${isDue ? `, pg_notify('${RUN_DUE_CHANNEL}', run_id::text)` : ''}`,
+    isDue ? INSERT_DUE_RUN : INSERT_RUN,
     [
       runId,
       tenantId,

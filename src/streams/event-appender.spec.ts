@@ -130,4 +130,54 @@ describe('EventAppender', () => {
     const long = log.writes.flat().filter(({ runId }) => runId === 'long');
     expect(long.map(({ seq }) => seq)).toEqual(Array.from({ length: 4_500 }, (_, seq) => seq));
   });
+
+  describe('asked for the rest of a run', () => {
+    const seqs = (events: NewRunEvent[]): string[] => events.map(({ runId, seq }) => `${runId}${seq}`);
+
+    it('gives what is not on its way, writes the others, and counts it as written', async () => {
+      const appends = [
+        appender.append('a', [event('a', 0), event('a', 1)]),
+        appender.append('b', [event('b', 0)]),
+        appender.append('a', [event('a', 2)]),
+      ];
+      expect(seqs(await appender.withdraw('a'))).toEqual(['a0', 'a1', 'a2']);
+      await Promise.all(appends);
+      expect(log.writes.map(seqs)).toEqual([['b0']]);
+    });
+
+    it('gives nothing before what is on its way is committed', async () => {
+      let open!: () => void;
+      log.gate = new Promise((resolve) => (open = resolve));
+      const appends = [appender.append('a', [event('a', 0)])];
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      appends.push(appender.append('a', [event('a', 1)]));
+      let rest: string[] | undefined;
+      const withdrawn = appender.withdraw('a').then((events) => (rest = seqs(events)));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(rest).toBeUndefined();
+      open();
+      await withdrawn;
+      expect(rest).toEqual(['a1']);
+      await Promise.all(appends);
+      expect(log.writes.map(seqs)).toEqual([['a0']]);
+    });
+
+    it.each<[string, () => void, (error: unknown) => void]>([
+      ['is refused', () => log.refused.add('a'), (error) => expect(error).toBeInstanceOf(EventsRefused)],
+      [
+        'fails',
+        () => (log.failNext = true),
+        (error) => expect(error).toMatchObject({ message: 'The database is away' }),
+      ],
+    ])('fails when what is on its way %s, since the log would have a gap', async (_how, prepare, check) => {
+      let open!: () => void;
+      log.gate = new Promise((resolve) => (open = resolve));
+      prepare();
+      const appended = appender.append('a', [event('a', 0)]);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const outcomes = Promise.allSettled([appender.withdraw('a'), appended]);
+      open();
+      for (const outcome of await outcomes) check(outcome.status === 'rejected' && outcome.reason);
+    });
+  });
 });

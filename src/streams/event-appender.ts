@@ -11,6 +11,8 @@ const MAX_RUNS = 200;
 
 interface Batch {
   events: NewRunEvent[];
+  /** Runs whose events somebody else writes. */
+  withdrawn: Set<string>;
   done: Promise<Set<string>>;
   resolve: (held: Set<string>) => void;
   reject: (error: unknown) => void;
@@ -29,7 +31,8 @@ export class EventsRefused extends Error {
 export class EventAppender {
   private batch = newBatch();
   private timer: NodeJS.Timeout | undefined;
-  private writing = false;
+  /** On its way. */
+  private writing: Batch | undefined;
 
   constructor(private readonly log: EventLogRepository) {}
 
@@ -41,8 +44,32 @@ export class EventAppender {
     const { batch } = this;
     batch.events.push(...events);
     this.schedule();
-    const held = await batch.done;
-    if (!held.has(runId)) throw new EventsRefused(runId);
+    await this.untilWritten(batch, runId);
+  }
+
+  /**
+   * Takes those events of a run that are not on their way yet, for a caller who writes them with its end: a transaction less.
+   * Resolves when all before them are committed.
+   * @throws as `append` does
+   */
+  async withdraw(runId: string): Promise<NewRunEvent[]> {
+    const { batch, writing } = this;
+    const isOfRun = (event: NewRunEvent): boolean => event.runId === runId;
+    const rest = batch.events.filter(isOfRun);
+    batch.events = batch.events.filter((event) => !isOfRun(event));
+    batch.withdrawn.add(runId);
+    if (batch.events.length === 0) {
+      // No write will come to say so.
+      batch.resolve(new Set());
+      this.batch = newBatch();
+    }
+    if (writing?.events.some(isOfRun)) await this.untilWritten(writing, runId);
+    return rest;
+  }
+
+  private async untilWritten({ done, withdrawn }: Batch, runId: string): Promise<void> {
+    const held = await done;
+    if (!held.has(runId) && !withdrawn.has(runId)) throw new EventsRefused(runId);
   }
 
   private schedule(): void {
@@ -62,7 +89,7 @@ export class EventAppender {
   private async flush(): Promise<void> {
     const { batch } = this;
     this.batch = newBatch();
-    this.writing = true;
+    this.writing = batch;
     try {
       const held = new Set<string>();
       for (const part of partsOf(batch.events)) {
@@ -72,7 +99,7 @@ export class EventAppender {
     } catch (error) {
       batch.reject(error);
     } finally {
-      this.writing = false;
+      this.writing = undefined;
       if (this.batch.events.length > 0) this.schedule();
     }
   }
@@ -80,7 +107,7 @@ export class EventAppender {
 
 function newBatch(): Batch {
   const { promise, resolve, reject } = withResolvers<Set<string>>();
-  return { events: [], done: promise, resolve, reject };
+  return { events: [], withdrawn: new Set(), done: promise, resolve, reject };
 }
 
 /** Statements of bounded size, in order. */
