@@ -42,9 +42,13 @@ export interface Ended {
   deliveryId: string | undefined;
 }
 
+/** The thread before the run, as everybody does who locks both: who began with the run would wait for one who waits for it. */
 const LOCK_RUN = prepared(
   'lock-run',
-  `SELECT ${columnsOf(RunEntity, 'r')} FROM runs r JOIN threads t USING (thread_id) WHERE r.run_id = $1 FOR UPDATE`,
+  `WITH thread AS MATERIALIZED (
+    SELECT thread_id FROM threads WHERE thread_id = (SELECT thread_id FROM runs WHERE run_id = $1) FOR UPDATE
+  )
+  SELECT ${columnsOf(RunEntity, 'r')} FROM thread JOIN runs r USING (thread_id) WHERE r.run_id = $1 FOR UPDATE OF r`,
 );
 
 /** What changes in a run's row when an attempt begins, of a revision ($2) and at a task queue ($3). */

@@ -1,0 +1,174 @@
+import { Pool } from 'pg';
+import { DataSource } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import { completedEnding } from '../../src/runs/run-ending';
+import { RunLifecycleRepository } from '../../src/runs/run-lifecycle.repository';
+import { type RunStatus } from '../../src/runs/run.entity';
+import { EventLogRepository } from '../../src/streams/event-log.repository';
+import { END_EVENT } from '../../src/streams/run-event';
+import { startTestApi, type TestApi } from '../support/api';
+import { waitFor } from '../support/wait-for';
+
+const REVISION = 'code';
+
+describe('a run', () => {
+  let api: TestApi;
+  let pool: Pool;
+  let runs: RunLifecycleRepository;
+  let log: EventLogRepository;
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    pool = new Pool({ connectionString: api.database.url, max: 4 });
+    const database = api.app.get(DataSource);
+    runs = new RunLifecycleRepository(database);
+    log = new EventLogRepository(database);
+  });
+
+  afterAll(async () => {
+    await pool?.end();
+    await api?.close();
+  });
+
+  async function insertThread(): Promise<string> {
+    const threadId = uuidv7();
+    await pool.query(`INSERT INTO threads (thread_id, tenant_id, status) VALUES ($1, $2, 'busy')`, [
+      threadId,
+      api.config.defaultTenantId,
+    ]);
+    return threadId;
+  }
+
+  async function insertRun(threadId: string, status: RunStatus = 'pending', attempt = 0): Promise<string> {
+    const runId = uuidv7();
+    await pool.query(
+      `INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, status, attempt, task_queue, kwargs, multitask_strategy)
+       VALUES ($1, $2, $3, $1, 'graph', $4, $5, 'theirs', '{}', 'enqueue')`,
+      [runId, api.config.defaultTenantId, threadId, status, attempt],
+    );
+    return runId;
+  }
+
+  const begin = (runId: string, queue = 'ours') => runs.begin(runId, REVISION, queue);
+
+  /** Does something while somebody cancels the run, who has the thread already and not the run yet. */
+  async function besideCancel<T>(threadId: string, runId: string, work: () => Promise<T>): Promise<T> {
+    const other = await pool.connect();
+    try {
+      await other.query('BEGIN');
+      await other.query('SELECT FROM threads WHERE thread_id = $1 FOR UPDATE', [threadId]);
+      const working = work();
+      await waitFor('it to wait', async () => {
+        const { rowCount } = await pool.query(
+          `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        );
+        return rowCount! > 0;
+      });
+      await other.query(`UPDATE runs SET cancel_action = 'interrupt' WHERE run_id = $1`, [runId]);
+      await other.query('COMMIT');
+      return await working;
+    } finally {
+      other.release();
+    }
+  }
+
+  describe('is begun', () => {
+    it('by one of all who try, who are told where it is', async () => {
+      const runId = await insertRun(await insertThread());
+      const queues = Array.from({ length: 8 }, (_, index) => `queue-${index}`);
+      const begun = await Promise.all(queues.map((queue) => begin(runId, queue)));
+      const held = begun.flatMap((each) => (each.state === 'held' ? [each] : []));
+      expect(held).toHaveLength(1);
+      const { run, nextSeq, before } = held[0];
+      expect(run).toMatchObject({ runId, status: 'running', attempt: 1, metadata: { revision_id: REVISION } });
+      expect([run.startedAt, nextSeq, before]).toEqual([expect.any(Date), 0, null]);
+      const others = begun.filter((each) => each.state !== 'held');
+      expect(others).toEqual(Array(7).fill({ state: 'elsewhere', taskQueue: run.taskQueue }));
+      const { rows } = await pool.query(`SELECT status, attempt, task_queue, started_at FROM runs WHERE run_id = $1`, [
+        runId,
+      ]);
+      expect(rows).toEqual([{ status: 'running', attempt: 1, task_queue: run.taskQueue, started_at: run.startedAt }]);
+    });
+
+    it('only while it waits: what has ended or is gone is said to be', async () => {
+      const ended = await begin(await insertRun(await insertThread(), 'interrupted', 1));
+      expect(ended).toMatchObject({ state: 'ended', ending: 'interrupted' });
+      expect(await begin(uuidv7())).toEqual({ state: 'ended', ending: 'deleted', run: null });
+    });
+
+    it('not beside another one of its thread', async () => {
+      const threadId = await insertThread();
+      await insertRun(threadId, 'running', 1);
+      const waiting = await insertRun(threadId);
+      expect(await begin(waiting)).toMatchObject({ state: 'ended', ending: 'waiting' });
+      expect((await runs.find(waiting))?.status).toBe('pending');
+    });
+
+    it('by one of two that wait on a thread, which begin at the same time', async () => {
+      for (let round = 0; round < 20; round += 1) {
+        const threadId = await insertThread();
+        const two = [await insertRun(threadId), await insertRun(threadId)];
+        const begun = await Promise.all(two.map((runId) => begin(runId)));
+        expect(begun.map((each) => (each.state === 'ended' ? each.ending : each.state)).sort()).toEqual([
+          'held',
+          'waiting',
+        ]);
+      }
+    });
+
+    it('when whoever is at its thread is done with it, and with the run', async () => {
+      const threadId = await insertThread();
+      const runId = await insertRun(threadId);
+      const begun = await besideCancel(threadId, runId, () => begin(runId));
+      expect(begun).toMatchObject({ state: 'held', run: { cancelAction: 'interrupt' } });
+    });
+
+    it('and told how the attempt before ended, where there was one', async () => {
+      const runId = await insertRun(await insertThread(), 'pending', 1);
+      expect(await begin(runId)).toMatchObject({ state: 'held', run: { attempt: 2 }, before: { lostAttempts: 1 } });
+    });
+  });
+
+  describe('ends', () => {
+    it('with its last events in front of the end, numbered on', async () => {
+      const threadId = await insertThread();
+      const runId = await insertRun(threadId);
+      await begin(runId);
+      const event = { tenantId: api.config.defaultTenantId, runId, attempt: 1, event: 'values', data: '{"a":1}' };
+      await log.append([{ ...event, seq: 0 }]);
+      const rest = [
+        { event: 'updates', data: '{"b":"\\"2\\""}', fact: 'task' },
+        { event: 'values', data: '{"b":2}' },
+      ];
+      const ended = await runs.end(runId, 1, { ...completedEnding('success', undefined), rest }, async () => undefined);
+      expect(ended?.run.status).toBe('success');
+      const { rows } = await pool.query(
+        `SELECT seq, event, data, fact FROM run_events WHERE run_id = $1 ORDER BY seq`,
+        [runId],
+      );
+      expect(rows).toEqual([
+        { seq: 0, event: 'values', data: '{"a":1}', fact: null },
+        { seq: 1, ...rest[0] },
+        { seq: 2, ...rest[1], fact: null },
+        { seq: 3, event: END_EVENT, data: '{"status":"success","result":{}}', fact: null },
+      ]);
+    });
+
+    it('when whoever cancels it at this moment is done with it', async () => {
+      const threadId = await insertThread();
+      const runId = await insertRun(threadId, 'running', 1);
+      const end = () => runs.end(runId, 1, completedEnding('success', undefined), async () => undefined);
+      expect(await besideCancel(threadId, runId, end)).toMatchObject({ run: { status: 'success', attempt: 1 } });
+    });
+
+    it('by the attempt that holds it alone, and leaves no event of another', async () => {
+      const runId = await insertRun(await insertThread(), 'running', 2);
+      const rest = [{ event: 'values', data: '{}' }];
+      expect(
+        await runs.end(runId, 1, { ...completedEnding('success', undefined), rest }, async () => undefined),
+      ).toBeNull();
+      const { rowCount } = await pool.query(`SELECT FROM run_events WHERE run_id = $1`, [runId]);
+      expect(rowCount).toBe(0);
+    });
+  });
+});
