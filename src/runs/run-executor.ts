@@ -9,7 +9,7 @@ import { Notifications } from '../database/notifications';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
 import { ExecutionBroken } from '../graphs/host/graph-thread-handle';
-import type { FinalState, GraphOutcome, RunEventMessage } from '../graphs/host/protocol';
+import type { FinalState, GraphOutcome } from '../graphs/host/protocol';
 import { EventAppender, EventsRefused } from '../streams/event-appender';
 import { EventLogRepository } from '../streams/event-log.repository';
 import { RUN_CANCEL_CHANNEL, RUN_DUE_CHANNEL } from '../streams/run-event';
@@ -18,6 +18,7 @@ import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import { runsHeldQueue } from '../../workflows/contracts/queues';
 import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
 import { completedEnding, deletedEnding, failedEnding, type RunEnding } from './run-ending';
+import { AttemptEvents } from './attempt-events';
 import { HeadStarts } from './head-starts';
 import { RunExecution } from './run-execution';
 import { RunHeaders } from './run-headers';
@@ -214,21 +215,22 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   /** @throws ExecutionBroken or the database's error when the attempt failed and not the graph: it can be repeated. */
   private async attempt(held: HeldRun, execution: RunExecution): Promise<ExecuteRunResult> {
     const { run } = held;
+    const events = new AttemptEvents(this.events, run, held.nextSeq);
     if (run.cancelAction !== null) execution.cancel();
     this.metrics.attemptBegun(run);
     let ending: 'finished' | 'handed-back' | 'broken' = 'broken';
     try {
-      const { outcome, written } = await this.runGraph(held, execution);
+      const outcome = await this.runGraph(held, execution, events);
       const { status, inDoubt } = outcome;
       if (status === 'handed-back' || (status === 'aborted' && !execution.isCancelled)) {
-        await written;
+        await events.written();
         if (status === 'handed-back') {
           if (!inDoubt) await this.lifecycle.recordHandBack(run.runId, run.attempt);
           ending = 'handed-back';
         }
         throw new ExecutionBroken('This worker gave the run away: its next attempt goes on at the checkpoint');
       }
-      const result = await this.finish(run, outcome);
+      const result = await this.finish(run, outcome, events);
       ending = 'finished';
       return result;
     } catch (error) {
@@ -239,26 +241,17 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     }
   }
 
-  /** `written` resolves when all that was told is in the log. */
   private async runGraph(
-    { run, nextSeq, before }: HeldRun,
+    { run, before }: HeldRun,
     execution: RunExecution,
-  ): Promise<{ outcome: GraphOutcome; written: Promise<void> }> {
+    events: AttemptEvents,
+  ): Promise<GraphOutcome> {
     const told = before ? await this.log.toldOf(run.runId) : { updates: {}, facts: [] };
-    let seq = nextSeq;
-    const append = (batch: RunEventMessage[]): Promise<void> => {
-      const { tenantId, runId, attempt } = run;
-      const events = batch.map((message) => ({ tenantId, runId, attempt, seq: seq++, ...message }));
-      return this.events.append(runId, events);
-    };
-    let lastWrite = append([{ event: 'metadata', data: JSON.stringify({ run_id: run.runId, attempt: run.attempt }) }]);
-    const onEvents = (batch: RunEventMessage[]): Promise<void> => (lastWrite = append(batch));
-    // A refusal is seen where the events are awaited; until then it must not count as unhandled.
-    lastWrite.catch(() => undefined);
+    void events.append([{ event: 'metadata', data: JSON.stringify({ run_id: run.runId, attempt: run.attempt }) }]);
     const { runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata } = run;
     const onUnknown = this.registry.onUnknown(graphId);
     const headers = this.headers.open(tenantId, runId, kwargs.sealed_headers);
-    const outcome = await this.graphs.execute(
+    return this.graphs.execute(
       {
         ...{ runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata, headers, onUnknown },
         handedBack: before?.handedBack ?? false,
@@ -267,19 +260,17 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
       {
         signal: execution.signal,
         handBack: this.handBack.signal,
-        onEvents,
+        onEvents: (batch) => events.append(batch),
         onNode: (node) => {
           execution.node = node;
         },
       },
     );
-    return { outcome, written: lastWrite };
   }
 
-  private async finish(run: RunEntity, outcome: GraphOutcome): Promise<ExecuteRunResult> {
+  private async finish(run: RunEntity, outcome: GraphOutcome, events: AttemptEvents): Promise<ExecuteRunResult> {
     const ending = await this.endingOf(run, outcome);
-    const rest = await this.events.withdraw(run.runId);
-    const ended = await this.commit(run.runId, run.attempt, { ...ending, rest });
+    const ended = await this.commit(run.runId, run.attempt, { ...ending, rest: await events.rest() });
     if (!ended) throw new ExecutionBroken('Another attempt holds the run');
     return ended;
   }

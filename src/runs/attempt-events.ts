@@ -1,0 +1,50 @@
+import type { RunEventMessage } from '../graphs/host/protocol';
+import type { EventAppender } from '../streams/event-appender';
+import type { NewRunEvent } from '../streams/event-log.repository';
+import type { RunEntity } from './run.entity';
+
+/** What an attempt at a run tells: numbered, and on its way to the log. */
+export class AttemptEvents {
+  private lastWrite: Promise<void> = Promise.resolve();
+  private failure: Error | undefined;
+
+  /** @param nextSeq the number of the next event in the run's log */
+  constructor(
+    private readonly appender: EventAppender,
+    private readonly run: RunEntity,
+    private nextSeq: number,
+  ) {}
+
+  /**
+   * Resolves when they are committed.
+   * @throws {EventsRefused} when another attempt holds the run; or the database's error
+   */
+  append(messages: RunEventMessage[]): Promise<void> {
+    const { tenantId, runId, attempt } = this.run;
+    const events = messages.map((message) => ({ tenantId, runId, attempt, seq: this.nextSeq++, ...message }));
+    this.lastWrite = this.appender.append(runId, events);
+    // Seen by who asks; until then it must not count as unhandled.
+    this.lastWrite.catch((error: Error) => (this.failure ??= error));
+    return this.lastWrite;
+  }
+
+  /** Resolves when all are committed; rejects as `append` does, if any of them can't be. */
+  async written(): Promise<void> {
+    await this.lastWrite;
+    this.checkComplete();
+  }
+
+  /**
+   * Those that are not on their way yet, to be written with the run's end; resolves when all others are committed.
+   * @throws as `append` does: behind what is missing there must be no end
+   */
+  async rest(): Promise<NewRunEvent[]> {
+    const rest = await this.appender.withdraw(this.run.runId);
+    this.checkComplete();
+    return rest;
+  }
+
+  private checkComplete(): void {
+    if (this.failure) throw this.failure;
+  }
+}
