@@ -760,6 +760,7 @@ describe('the turn of an export', () => {
       status: 200,
       body: { status: 'Cancelled' },
     });
+    const lastBegun = (statuses: string[]): number => statuses.findLastIndex((status) => status !== 'Created');
     const seen = new Set<string>();
     for (let attempt = 0; attempt < 600; attempt += 1) {
       const listed = ((await call('GET', '?limit=6')).body as unknown as Json[]).reverse();
@@ -767,11 +768,9 @@ describe('the turn of an export', () => {
       expect(listed.map(({ id }) => id)).toEqual(ids);
       const statuses = listed.map(({ status }) => status as string);
       seen.add(statuses.join());
-      expect(statuses.filter((status) => status === 'Running').length).toBeLessThanOrEqual(3);
-      // Nobody overtakes: what waits comes after what runs or has run.
-      expect(
-        !statuses.includes('Created') || statuses.slice(statuses.indexOf('Created')).every((s) => s === 'Created'),
-      ).toBe(true);
+      // Of the three places each export that still waits before one that was begun has its own: nobody overtakes it.
+      const begun = statuses.filter((status, at) => status !== 'Created' || at < lastBegun(statuses));
+      expect(begun.filter((status) => status !== 'Completed').length).toBeLessThanOrEqual(3);
       if (statuses.every((status) => status === 'Completed')) break;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }

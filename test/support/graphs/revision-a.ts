@@ -2,7 +2,7 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import { interrupt, START, StateGraph } from '@langchain/langgraph';
 import { registry } from '@langchain/langgraph/zod';
 import { z } from 'zod';
-import { pause } from './ledger-node';
+import { pause, recordExecution } from './ledger-node';
 
 const State = z.object({
   nap_ms: z.number().default(0),
@@ -15,7 +15,9 @@ const State = z.object({
 const step =
   (name: string) =>
   async ({ nap_ms }: z.infer<typeof State>, config: RunnableConfig) => {
+    const ended = await recordExecution(name, config);
     await pause(nap_ms, config.signal);
+    await ended();
     return { path: [name] };
   };
 
