@@ -28,7 +28,7 @@ import { TracePartitionSweep } from '../src/traces/trace-partition-sweep';
 import { DeliverySweep } from '../src/webhooks/delivery-sweep';
 import { EXPORT_PARTITIONS_QUEUE } from '../workflows/contracts/export.contract';
 import { CRONS_QUEUE, EXPORTS_QUEUE, RUNS_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts/queues';
-
+import { createWorkers } from './create-workers';
 import { RunSlotSupplier } from './run-slot-supplier';
 
 /** Built once by `npm run build`; a source checkout (tests) bundles on the spot. */
@@ -158,10 +158,8 @@ export class WorkerProcess {
         },
       ],
     };
-    const workers = await Promise.all(
-      WORKER_QUEUES.filter((queue) => config.hasQueue(queue)).flatMap((queue) =>
-        options[queue].map((each) => Worker.create(each)),
-      ),
+    const workers = await createWorkers(
+      WORKER_QUEUES.filter((queue) => config.hasQueue(queue)).flatMap((queue) => options[queue]),
     );
     // Of no version: a version's task queues are few, and each process has another one of these.
     const holder = config.hasQueue('runs')

@@ -46,6 +46,14 @@ describe('useStream', () => {
   /** The newest first. */
   const statusesOf = async (page: ChatPage): Promise<string[]> =>
     (await client.runs.list(threadOf(page))).map(({ status }) => status);
+  /** A page may show a run's last words before its end. */
+  const untilEnded = async (page: ChatPage, ...statuses: string[]): Promise<void> => {
+    await waitFor('the runs to end', async () => {
+      const now = await statusesOf(page);
+      return now.length >= statuses.length && !now.some((status) => status === 'pending' || status === 'running');
+    });
+    expect(await statusesOf(page)).toEqual(statuses);
+  };
 
   describe.each([
     ['@langchain/langgraph-sdk/react', useRuns],
@@ -65,7 +73,7 @@ describe('useStream', () => {
 
       const again = open(useChat, 'prose', threadOf(page));
       await again.untilQuiet(['first', wordsOf(30), 'second', wordsOf(3)]);
-      expect(await statusesOf(page)).toEqual(['success', 'success']);
+      await untilEnded(page, 'success', 'success');
     });
 
     it('shows a question, takes the answer and shows what comes of it', async () => {
@@ -80,7 +88,7 @@ describe('useStream', () => {
       await page.chat.answer('yes');
       await page.untilQuiet(['a refund', 'Your refund is on its way.']);
       expect(page.question).toBeUndefined();
-      expect(await statusesOf(page)).toEqual(['success', 'success']);
+      await untilEnded(page, 'success', 'success');
     });
 
     it('stops a run, and takes the next message', async () => {
@@ -89,11 +97,11 @@ describe('useStream', () => {
       await page.untilText('w3');
       await page.chat.stop();
       await waitFor('the page to be quiet', () => !page.isBusy);
-      await waitFor('the run to end', async () => (await statusesOf(page)).join() === 'interrupted');
+      await untilEnded(page, 'interrupted');
       await page.chat.send(prose('again', 3));
       // A hook that is told of the stopped run's end only now takes it for that of the new one.
       await waitFor('the answer', () => page.texts.includes(wordsOf(3)));
-      await waitFor('the run to end', async () => (await statusesOf(page)).join() === 'success,interrupted');
+      await untilEnded(page, 'success', 'interrupted');
       await waitFor('the page to be quiet', () => !page.isBusy);
       expect(page.texts).toEqual(expect.arrayContaining(['stop me', 'again']));
       const again = open(useChat, 'prose', threadOf(page));
@@ -112,7 +120,7 @@ describe('useStream', () => {
       await second.untilQuiet(['go on', wordsOf(60)]);
       second.expectGrown();
       expect(second.error).toBeUndefined();
-      expect(await statusesOf(second)).toEqual(['success']);
+      await untilEnded(second, 'success');
     });
 
     it('is quiet again when the run that it waits for is cancelled before it began', async () => {
@@ -128,7 +136,7 @@ describe('useStream', () => {
         await client.runs.cancel(threadOf(page), run_id);
         await waitFor('the page to be quiet', () => !page.isBusy);
         expect(page.error).toBeUndefined();
-        expect(await statusesOf(page)).toEqual(['interrupted', 'success']);
+        await untilEnded(page, 'interrupted', 'success');
       } finally {
         await gantry.startWorker();
       }
@@ -140,7 +148,7 @@ describe('useStream', () => {
       await waitFor('the error', () => page.error !== undefined);
       expect(page.error).toContain('The tool is broken');
       expect(page.isBusy).toBe(false);
-      expect(await statusesOf(page)).toEqual(['error']);
+      await untilEnded(page, 'error');
     });
 
     it('goes back to a checkpoint and takes another way from there', async () => {
@@ -176,7 +184,7 @@ describe('useStream', () => {
         await one.chat.stop();
         await waitFor('both to be quiet', () => !one.isBusy && !two.isBusy);
         expect([one.error, two.error]).toEqual([undefined, undefined]);
-        expect(await statusesOf(one)).toEqual(['interrupted']);
+        await untilEnded(one, 'interrupted');
       });
 
       it('takes what is sent in both at once, and swallows nothing', async () => {
@@ -185,7 +193,7 @@ describe('useStream', () => {
         const two = open(useChat, 'talk', threadOf(one), { withHistory: false });
         await two.untilQuiet(['first', SENTENCE]);
         await Promise.all([one.chat.send(human('left')), two.chat.send(human('right'))]);
-        await waitFor('the runs to end', async () => (await statusesOf(one)).join() === 'success,success,success');
+        await untilEnded(one, 'success', 'success', 'success');
         await waitFor('both to be quiet', () => !one.isBusy && !two.isBusy);
         const again = open(useChat, 'talk', threadOf(one), { withHistory: false });
         await waitFor('the conversation', () => again.texts.length === 6);

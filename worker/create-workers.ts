@@ -1,0 +1,39 @@
+import type { ActivityFunction, Logger } from '@temporalio/common';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
+import type { CompiledWorkerOptions } from '@temporalio/worker/lib/worker-options';
+import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface';
+import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/lib/workflow/workflow-worker-thread/input';
+
+/**
+ * Creates the Temporal workers of a process; the workflows of all of them run on one thread. By itself the SDK starts one
+ * for each task queue, and each loads the SDK and the bundle (docs/decisions/workflow-thread.md).
+ *
+ * @param all with the same bundle
+ */
+export function createWorkers(all: WorkerOptions[]): Promise<Worker[]> {
+  // The thread is told once which activities a workflow may call locally.
+  const activities = new Map(all.flatMap((options) => Object.entries<ActivityFunction>({ ...options.activities })));
+  let thread: Promise<WorkflowCreator> | undefined;
+  let users = 0;
+
+  class SharingWorker extends Worker {
+    protected static override async createWorkflowCreator(
+      bundle: WorkflowBundleWithSourceMapAndFilename,
+      options: CompiledWorkerOptions,
+      logger: Logger,
+    ): Promise<WorkflowCreator> {
+      thread ??= super.createWorkflowCreator(bundle, { ...options, activities }, logger);
+      users += 1;
+      const creator = await thread;
+      return {
+        createWorkflow: (workflow) => creator.createWorkflow(workflow),
+        destroy: async () => {
+          users -= 1;
+          if (users === 0) await creator.destroy();
+        },
+      };
+    }
+  }
+
+  return Promise.all(all.map((options) => SharingWorker.create(options)));
+}
