@@ -49,8 +49,9 @@ describe('a deploy over running and waiting runs', () => {
 
   it('lets a run end on the code that it began on, while new runs take the new code', async () => {
     const old = await gantry.startWorker(ofRevision('a', { GANTRY_HAND_BACK_AFTER_SECONDS: '120' }));
-    const first = await begin('changing', { nap_ms: 1_500 });
-    await waitFor('the first step', async () => (await stepsOf(first.threadId)).length === 1, 30_000);
+    // Long enough to be at work when the new worker has started.
+    const first = await begin('changing', { nap_ms: 5_000 });
+    await waitFor('the first step to begin', async () => (await gantry.ledger.of(first.runId)).length === 1, 30_000);
     await gantry.startWorker(ofRevision('b'));
     const [, listener] = /"url":"(http[^"]+)\/metrics"/.exec(old.output)!;
     expect((await fetch(`${listener}/ready`)).status).toBe(200);
@@ -75,8 +76,8 @@ describe('a deploy over running and waiting runs', () => {
     const versioned = { GANTRY_WORKER_DEPLOYMENT: 'gantry' };
     // The first version of a deployment makes itself the current one.
     const old = await gantry.startWorker(ofRevision('a', versioned));
-    const first = await begin('changing', { nap_ms: 2_000 });
-    await waitFor('the first step', async () => (await stepsOf(first.threadId)).length === 1, 30_000);
+    const first = await begin('changing', { nap_ms: 5_000 });
+    await waitFor('the first step to begin', async () => (await gantry.ledger.of(first.runId)).length === 1, 30_000);
     const fresh = await gantry.startWorker(ofRevision('b', versioned));
     await waitFor('the way to promote', () => fresh.output.includes('--build-id 0.1.0-b'), 30_000);
     const { connection, options } = gantry.temporal;
@@ -97,6 +98,7 @@ describe('a deploy over running and waiting runs', () => {
     const second = await begin('changing', { nap_ms: 0 });
     await gantry.client().runs.join(second.threadId, second.runId);
     expect(await stepsOf(second.threadId)).toEqual(['b:one', 'b:two', 'b:three']);
+    expect((await stepsOf(first.threadId)).length).toBeLessThan(3);
     await gantry.startWorker(ofRevision('a', versioned));
     await gantry.client().runs.join(first.threadId, first.runId);
     expect(await stepsOf(first.threadId)).toEqual(['a:one', 'a:two', 'a:three']);
