@@ -4,6 +4,8 @@ import { Repository, SelectQueryBuilder } from 'typeorm';
 import { type AccessFilter, restrict } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
 import { stopCronsOfAssistant } from '../crons/cron-outcomes';
+import { columnsOf } from '../database/entity-columns';
+import { prepared } from '../database/prepared-statements';
 import type { Page } from '../http/pagination';
 import { AssistantEntity, AssistantVersionEntity } from './assistant.entity';
 import type { AssistantFilter, SearchAssistants, SearchVersions } from './assistants.schemas';
@@ -22,6 +24,11 @@ const SORT_COLUMNS: Record<SearchAssistants['sort_by'], string> = {
   graph_id: 'lower(a.graphId)',
 };
 
+const FIND_ASSISTANT = prepared(
+  'find-assistant',
+  `SELECT ${columnsOf(AssistantEntity, 'assistants')} FROM assistants WHERE tenant_id = $1 AND assistant_id = $2`,
+);
+
 @Injectable()
 export class AssistantsRepository {
   constructor(
@@ -29,8 +36,11 @@ export class AssistantsRepository {
     @InjectRepository(AssistantVersionEntity) private readonly versions: Repository<AssistantVersionEntity>,
   ) {}
 
-  find(tenantId: TenantId, assistantId: string, access?: AccessFilter): Promise<AssistantEntity | null> {
-    if (!access) return this.assistants.findOneBy({ tenantId, assistantId });
+  async find(tenantId: TenantId, assistantId: string, access?: AccessFilter): Promise<AssistantEntity | null> {
+    if (!access) {
+      const [assistant]: AssistantEntity[] = await this.assistants.query(FIND_ASSISTANT, [tenantId, assistantId]);
+      return assistant ?? null;
+    }
     const query = this.assistants
       .createQueryBuilder('a')
       .where('a.tenantId = :tenantId AND a.assistantId = :assistantId', { tenantId, assistantId });

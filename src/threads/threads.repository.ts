@@ -30,6 +30,12 @@ export interface ThreadState {
   interrupts: Record<string, unknown[]>;
 }
 
+const FIND_THREAD = prepared(
+  'find-thread',
+  `SELECT ${columnsOf(ThreadEntity, 'threads')} FROM threads
+   WHERE tenant_id = $1 AND thread_id = $2 AND NOT temporary`,
+);
+
 const INSERT_THREAD = prepared(
   'insert-thread',
   `INSERT INTO threads (tenant_id, thread_id, metadata, ttl_strategy, ttl_minutes) VALUES ($1, $2, $3, $4, $5)
@@ -40,8 +46,11 @@ const INSERT_THREAD = prepared(
 export class ThreadsRepository {
   constructor(@InjectRepository(ThreadEntity) private readonly threads: Repository<ThreadEntity>) {}
 
-  find(tenantId: TenantId, threadId: string, access?: AccessFilter): Promise<ThreadEntity | null> {
-    if (!access) return this.threads.findOneBy({ tenantId, threadId, temporary: false });
+  async find(tenantId: TenantId, threadId: string, access?: AccessFilter): Promise<ThreadEntity | null> {
+    if (!access) {
+      const [thread]: ThreadEntity[] = await this.threads.query(FIND_THREAD, [tenantId, threadId]);
+      return thread ?? null;
+    }
     const query = this.threads
       .createQueryBuilder('t')
       .where('t.tenantId = :tenantId AND t.threadId = :threadId AND NOT t.temporary', { tenantId, threadId });
