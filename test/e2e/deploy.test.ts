@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Gantry, startGantry } from '../support/gantry';
+import type { GantryProcess } from '../support/gantry-process';
 import { waitFor } from '../support/wait-for';
 
 const GRAPHS = join(__dirname, '..', 'support', 'graphs');
@@ -47,26 +49,39 @@ describe('a deploy over running and waiting runs', () => {
   const stepsOf = async (threadId: string): Promise<string[]> =>
     ((await gantry.client().threads.getState<{ path?: string[] }>(threadId)).values.path ?? []) as string[];
 
+  /** A run that is at a node of the first revision, and stays there until `goOn` is called. */
+  async function holdAt(node: string): Promise<{ threadId: string; runId: string; goOn: () => void }> {
+    const gate = join(folder, randomUUID());
+    const run = await begin('changing', { held_at: node, gate });
+    await waitFor(node, async () => (await gantry.ledger.of(run.runId)).at(-1)?.node === node, 30_000);
+    return { ...run, goOn: () => writeFileSync(gate, '') };
+  }
+
+  /** Tells a worker to stop, and waits until it has heard it. `ended` resolves when it is gone. */
+  async function tellToStop(worker: GantryProcess): Promise<{ ended: Promise<void>; listener: string }> {
+    const [, listener] = /"url":"(http[^"]+)\/metrics"/.exec(worker.output)!;
+    expect((await fetch(`${listener}/ready`)).status).toBe(200);
+    const ended = gantry.killWorker('SIGTERM', worker);
+    await waitFor('the old worker to be unready', async () => (await fetch(`${listener}/ready`)).status === 503);
+    return { ended, listener };
+  }
+
   it('lets a run end on the code that it began on, while new runs take the new code', async () => {
     const old = await gantry.startWorker(ofRevision('a', { GANTRY_HAND_BACK_AFTER_SECONDS: '120' }));
-    // Long enough to be at work when the new worker has started.
-    const first = await begin('changing', { nap_ms: 5_000 });
-    await waitFor('the first step to begin', async () => (await gantry.ledger.of(first.runId)).length === 1, 30_000);
+    const first = await holdAt('a:one');
     await gantry.startWorker(ofRevision('b'));
-    const [, listener] = /"url":"(http[^"]+)\/metrics"/.exec(old.output)!;
-    expect((await fetch(`${listener}/ready`)).status).toBe(200);
-    const ended = gantry.killWorker('SIGTERM', old);
-    await waitFor('the old worker to be unready', async () => (await fetch(`${listener}/ready`)).status === 503);
+    const { ended, listener } = await tellToStop(old);
     expect((await fetch(`${listener}/ok`)).status).toBe(200);
 
-    const second = await begin('changing', { nap_ms: 0 });
+    const second = await begin('changing', {});
     await gantry.client().runs.join(second.threadId, second.runId);
+    first.goOn();
     await gantry.client().runs.join(first.threadId, first.runId);
     await ended;
     expect(old.exitCode).toBe(0);
     expect(await stepsOf(first.threadId)).toEqual(['a:one', 'a:two', 'a:three']);
     expect(await stepsOf(second.threadId)).toEqual(['b:one', 'b:two', 'b:three']);
-    const revision = async ({ threadId, runId }: typeof first): Promise<unknown> =>
+    const revision = async ({ threadId, runId }: typeof second): Promise<unknown> =>
       (await gantry.client().runs.get(threadId, runId)).metadata;
     expect(await revision(first)).toMatchObject({ revision_id: 'a' });
     expect(await revision(second)).toMatchObject({ revision_id: 'b' });
@@ -76,8 +91,7 @@ describe('a deploy over running and waiting runs', () => {
     const versioned = { GANTRY_WORKER_DEPLOYMENT: 'gantry' };
     // The first version of a deployment makes itself the current one.
     const old = await gantry.startWorker(ofRevision('a', versioned));
-    const first = await begin('changing', { nap_ms: 5_000 });
-    await waitFor('the first step to begin', async () => (await gantry.ledger.of(first.runId)).length === 1, 30_000);
+    const first = await holdAt('a:one');
     const fresh = await gantry.startWorker(ofRevision('b', versioned));
     await waitFor('the way to promote', () => fresh.output.includes('--build-id 0.1.0-b'), 30_000);
     const { connection, options } = gantry.temporal;
@@ -93,12 +107,14 @@ describe('a deploy over running and waiting runs', () => {
           () => false,
         ),
     );
+    const { ended } = await tellToStop(old);
+    first.goOn();
+    await ended;
     // Handed back, it waits for a worker of its own version.
-    await gantry.killWorker('SIGTERM', old);
-    const second = await begin('changing', { nap_ms: 0 });
+    const second = await begin('changing', {});
     await gantry.client().runs.join(second.threadId, second.runId);
     expect(await stepsOf(second.threadId)).toEqual(['b:one', 'b:two', 'b:three']);
-    expect((await stepsOf(first.threadId)).length).toBeLessThan(3);
+    expect(await stepsOf(first.threadId)).toEqual(['a:one']);
     await gantry.startWorker(ofRevision('a', versioned));
     await gantry.client().runs.join(first.threadId, first.runId);
     expect(await stepsOf(first.threadId)).toEqual(['a:one', 'a:two', 'a:three']);
@@ -106,10 +122,9 @@ describe('a deploy over running and waiting runs', () => {
 
   it('hands a run over at a checkpoint otherwise: the new code goes on behind what the old code did', async () => {
     const old = await gantry.startWorker(ofRevision('a'));
-    const run = await begin('changing', { nap_ms: 3_000 });
-    // Its checkpoint alone could be where the run is handed over already.
-    await waitFor('the second step to begin', async () => (await gantry.ledger.of(run.runId)).length === 2, 30_000);
-    const ended = gantry.killWorker('SIGTERM', old);
+    const run = await holdAt('a:two');
+    const { ended } = await tellToStop(old);
+    run.goOn();
     await gantry.startWorker(ofRevision('b'));
     await ended;
     await gantry.client().runs.join(run.threadId, run.runId);

@@ -1,25 +1,28 @@
+import { existsSync } from 'node:fs';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { interrupt, START, StateGraph } from '@langchain/langgraph';
 import { registry } from '@langchain/langgraph/zod';
 import { z } from 'zod';
 import { pause, recordExecution } from './ledger-node';
 
+const LOOK_MS = 50;
+
 const State = z.object({
-  nap_ms: z.number().default(0),
+  /** A node, which doesn't end before the file `gate` is there. */
+  held_at: z.string().optional(),
+  gate: z.string().optional(),
   path: z
     .array(z.string())
     .default([])
     .register(registry, { reducer: { fn: (left: string[], right: string[]) => left.concat(right) } }),
 });
 
-const step =
-  (name: string) =>
-  async ({ nap_ms }: z.infer<typeof State>, config: RunnableConfig) => {
-    const ended = await recordExecution(name, config);
-    await pause(nap_ms, config.signal);
-    await ended();
-    return { path: [name] };
-  };
+const step = (name: string) => async (state: z.infer<typeof State>, config: RunnableConfig) => {
+  const ended = await recordExecution(name, config);
+  while (state.held_at === name && !existsSync(state.gate!)) await pause(LOOK_MS, config.signal);
+  await ended();
+  return { path: [name] };
+};
 
 /** The first revision of a graph that the next deploy changes. */
 export const changing = new StateGraph(State)
