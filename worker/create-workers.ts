@@ -6,7 +6,7 @@ import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/
 
 /**
  * Creates the Temporal workers of a process; the workflows of all of them run on one thread. By itself the SDK starts one
- * for each task queue, and each loads the SDK and the bundle (docs/decisions/workflow-thread.md).
+ * for each task queue, and each loads the SDK and the bundle (docs/decisions/start-time.md).
  *
  * @param all with the same bundle
  */

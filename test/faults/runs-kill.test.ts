@@ -104,13 +104,14 @@ describe('SIGKILL in the middle of a ten-node graph', () => {
   it('of the worker beside a finished node: what was told of that one is not told again', async () => {
     const { thread_id: thread } = await client.threads.create();
     const { run_id: run } = await client.runs.create(thread, 'fork', {
-      input: { step_ms: 2_000 },
+      input: { step_ms: 4_000 },
       streamMode: ['updates', 'values'],
     });
     const open = SseReader.get(`${gantry.url}/threads/${thread}/runs/${run}/stream`).then((reader) => reader.rest());
-    await waitFor('the quick node', async () =>
-      (await gantry.ledger.of(run)).some(({ node, ended_at }) => node === 'quick' && ended_at !== null),
-    );
+    await waitFor('the end of the quick node beside the slow one', async () => {
+      const executions = await gantry.ledger.of(run);
+      return executions.length === 2 && executions.some(({ node, ended_at }) => node === 'quick' && ended_at !== null);
+    });
     await waitFor('its event', async () => {
       const { rows } = await gantry.sql.query(`SELECT 1 FROM run_events WHERE run_id = $1 AND event = 'updates'`, [
         run,
