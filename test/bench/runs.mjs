@@ -131,7 +131,7 @@ export function* measurements(api, scale) {
       },
     };
   }
-  // Plain requests: the SDK takes as much of these two cores for a thread as the server does.
+  // Plain requests: the SDK takes as much of the cores for a thread as the server, and asks once for equal reads under way.
   yield {
     what: 'threads created at 16',
     measure: async () => {

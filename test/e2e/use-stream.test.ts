@@ -46,13 +46,14 @@ describe('useStream', () => {
   /** The newest first. */
   const statusesOf = async (page: ChatPage): Promise<string[]> =>
     (await client.runs.list(threadOf(page))).map(({ status }) => status);
-  /** A page may show a run's last words before its end. */
+  /** For a page that isn't busy with the run: it shows the last words before it is told of the end. */
   const untilEnded = async (page: ChatPage, ...statuses: string[]): Promise<void> => {
-    await waitFor('the runs to end', async () => {
+    const ended = await waitFor('the runs to end', async () => {
       const now = await statusesOf(page);
-      return now.length >= statuses.length && !now.some((status) => status === 'pending' || status === 'running');
+      const isOver = now.length >= statuses.length && !now.includes('pending') && !now.includes('running');
+      return isOver && now;
     });
-    expect(await statusesOf(page)).toEqual(statuses);
+    expect(ended).toEqual(statuses);
   };
 
   describe.each([
@@ -73,7 +74,7 @@ describe('useStream', () => {
 
       const again = open(useChat, 'prose', threadOf(page));
       await again.untilQuiet(['first', wordsOf(30), 'second', wordsOf(3)]);
-      await untilEnded(page, 'success', 'success');
+      expect(await statusesOf(page)).toEqual(['success', 'success']);
     });
 
     it('shows a question, takes the answer and shows what comes of it', async () => {
@@ -120,7 +121,7 @@ describe('useStream', () => {
       await second.untilQuiet(['go on', wordsOf(60)]);
       second.expectGrown();
       expect(second.error).toBeUndefined();
-      await untilEnded(second, 'success');
+      expect(await statusesOf(second)).toEqual(['success']);
     });
 
     it('is quiet again when the run that it waits for is cancelled before it began', async () => {
@@ -136,7 +137,7 @@ describe('useStream', () => {
         await client.runs.cancel(threadOf(page), run_id);
         await waitFor('the page to be quiet', () => !page.isBusy);
         expect(page.error).toBeUndefined();
-        await untilEnded(page, 'interrupted', 'success');
+        expect(await statusesOf(page)).toEqual(['interrupted', 'success']);
       } finally {
         await gantry.startWorker();
       }
@@ -148,7 +149,7 @@ describe('useStream', () => {
       await waitFor('the error', () => page.error !== undefined);
       expect(page.error).toContain('The tool is broken');
       expect(page.isBusy).toBe(false);
-      await untilEnded(page, 'error');
+      expect(await statusesOf(page)).toEqual(['error']);
     });
 
     it('goes back to a checkpoint and takes another way from there', async () => {
@@ -184,7 +185,7 @@ describe('useStream', () => {
         await one.chat.stop();
         await waitFor('both to be quiet', () => !one.isBusy && !two.isBusy);
         expect([one.error, two.error]).toEqual([undefined, undefined]);
-        await untilEnded(one, 'interrupted');
+        expect(await statusesOf(one)).toEqual(['interrupted']);
       });
 
       it('takes what is sent in both at once, and swallows nothing', async () => {
