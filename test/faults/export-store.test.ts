@@ -8,6 +8,7 @@ import { startTestApi, TestApi } from '../support/api';
 import { ExportBucket } from '../support/export-bucket';
 import { startExportWorker, TestExportWorker, testStore } from '../support/exports';
 import { registerNamespace } from '../support/temporal';
+import { waitFor } from '../support/wait-for';
 
 const TENANT = '00000000-0000-0000-0000-000000000000';
 const DAY = '2026-09-10';
@@ -147,13 +148,11 @@ async function exportAll(destination: Json): Promise<Json> {
     end_time: `${DAY}T12:00:00Z`,
   });
   expect(created.status).toBe(200);
-  for (let attempt = 0; attempt < 1_200; attempt += 1) {
+  const ended = async (): Promise<Json | false> => {
     const { body } = await call('GET', `/${created.body.id}`);
-    if (!['Created', 'Running'].includes(body.status)) return body;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  const { body: runs } = await call('GET', `/${created.body.id}/runs`);
-  throw new Error(`The export did not end: ${JSON.stringify(runs)}`);
+    return !['Created', 'Running'].includes(body.status) && body;
+  };
+  return waitFor('the end of the export', ended, 120_000);
 }
 
 async function countRows(prefix: string): Promise<{ rows: number; ids: number }> {
@@ -264,10 +263,7 @@ it('fails at once, by name, when the key is revoked in the middle, and goes on w
   expect(row).toMatchObject({ status: 'Failed', error_code: 'InvalidAccessKeyId' });
   fault = () => undefined;
   expect((await call('POST', `/${row.id}/retry`, {})).status).toBe(200);
-  for (let attempt = 0; attempt < 600; attempt += 1) {
-    const { body } = await call('GET', `/${row.id}`);
-    if (body.status === 'Completed') break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  const completed = async (): Promise<boolean> => (await call('GET', `/${row.id}`)).body.status === 'Completed';
+  await waitFor('the rest of the export', completed, 120_000);
   expect(await countRows(`${destination.config.prefix}/export_id=${row.id}`)).toEqual({ rows: ROWS, ids: ROWS });
 }, 180_000);

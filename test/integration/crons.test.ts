@@ -305,12 +305,12 @@ describe('crons', () => {
     };
 
     it('are one run, of the latest, by default', async () => {
+      const since = Date.now();
       const cron = await awayFor(5, () => create({ schedule: EVERY_SECOND, input: {} }));
       await untilRuns(cron.cron_id, 3);
       const oldest = (await runsOf(cron.cron_id)).at(-1)!;
       expect(oldest.missed_ticks).toBeGreaterThanOrEqual(4);
-      const late = Date.parse(oldest.fired_at!) - Date.parse(oldest.scheduled_at);
-      expect(late).toBeLessThan(5_000);
+      expect(Date.parse(oldest.scheduled_at)).toBeGreaterThan(since + 5_000);
     }, 150_000);
 
     it('are run by the sweep when no Schedule woke the cron', async () => {

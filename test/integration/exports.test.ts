@@ -9,6 +9,7 @@ import { ExportBucket } from '../support/export-bucket';
 import { destinationBody, DestinationChange, startExportWorker, TestExportWorker, testStore } from '../support/exports';
 import { runPython } from '../support/python';
 import { registerNamespace } from '../support/temporal';
+import { waitFor } from '../support/wait-for';
 
 const TENANT = '00000000-0000-0000-0000-000000000000';
 const DEFAULT_FIELDS = [
@@ -129,12 +130,10 @@ async function createRuns(projectId: string, day: string, count: number): Promis
 }
 
 async function ended(exportId: string): Promise<Json> {
-  for (let attempt = 0; attempt < 300; attempt += 1) {
+  return waitFor(`the end of export ${exportId}`, async () => {
     const { body } = await call('GET', `/${exportId}`);
-    if (!['Created', 'Running'].includes(body.status)) return body;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`Export ${exportId} did not end`);
+    return !['Created', 'Running'].includes(body.status) && body;
+  });
 }
 
 /** What an export must hold, made from the table in another way than the export does. */
@@ -607,24 +606,17 @@ describe('cancelling', () => {
       end_time: '2026-10-02T00:00:00Z',
     });
     const { id } = created.body;
-    for (let attempt = 0; ; attempt += 1) {
-      const { body } = await call('GET', `/${id}`);
-      if (body.progress.rows_written > 0) break;
-      if (attempt > 200) throw new Error('The export did not begin');
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await waitFor('its first rows', async () => (await call('GET', `/${id}`)).body.progress.rows_written > 0);
     expect(await call('PATCH', `/${id}`, { status: 'Cancelled' })).toMatchObject({
       status: 200,
       body: { status: 'Cancelled' },
     });
     expect((await call('PATCH', `/${id}`, { status: 'Cancelled' })).status).toBe(200);
-    let runs: Json[] = [];
-    for (let attempt = 0; attempt < 100; attempt += 1) {
-      runs = (await call('GET', `/${id}/runs`)).body;
-      if (runs.every((run) => run.status === 'Cancelled')) break;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    expect(runs.map((run) => run.status)).toEqual(['Cancelled']);
+    const runs = await waitFor('its run to be cancelled', async () => {
+      const all = (await call('GET', `/${id}/runs`)).body as unknown as Json[];
+      return all.every(({ status }) => status === 'Cancelled') && all;
+    });
+    expect(runs).toHaveLength(1);
     expect(runs[0].rows_written).toBeLessThan(20_000);
     const before = await bucket.keys(`${destination.config.prefix}/export_id=${id}`);
     expect(before).not.toContain(`${destination.config.prefix}/export_id=${id}/_SUCCESS`);
@@ -795,12 +787,10 @@ describe('scheduled exports', () => {
     expect(created.body).toMatchObject({ status: 'IntervalScheduled', end_time: null, interval_hours: 1 });
     const { id } = created.body;
     const due = Math.floor((Date.now() - 600_000 - start.getTime()) / hour);
-    let spawned: Json[] = [];
-    for (let attempt = 0; attempt < 300; attempt += 1) {
-      spawned = (await call('GET', `?source_bulk_export_id=${id}`)).body;
-      if (spawned.length === due && spawned.every(({ status }) => status === 'Completed')) break;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+    const spawned = await waitFor('its exports', async () => {
+      const exports = (await call('GET', `?source_bulk_export_id=${id}`)).body as unknown as Json[];
+      return exports.length === due && exports.every(({ status }) => status === 'Completed') && exports;
+    });
     expect(spawned.reverse().map((one) => [one.start_time, one.end_time])).toEqual(
       Array.from({ length: due }, (_, n) =>
         [n, n + 1].map((k) => new Date(start.getTime() + k * hour).toISOString().replace('Z', '000+00:00')),

@@ -160,7 +160,6 @@ describe('webhook delivery against real receivers', () => {
     const target = await receiver(() => undefined);
     const delivery = await stack.ended(await stack.deliver(target.url()));
     expect(delivery).toMatchObject({ status: 'failed', last_outcome: 'timeout', last_error: 'No answer within 1 s' });
-    expect(delivery.attempts[0]?.duration_ms).toBeLessThan(2_500);
   });
 
   it('ends an attempt at a receiver that closes early or speaks no HTTP', async () => {

@@ -1,8 +1,8 @@
-/** Asks again until there is an answer, or the deadline has passed. */
+/** Asks again until there is an answer, or the deadline has passed, which is before the time of a test is up. */
 export async function waitFor<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
-  timeoutMs = 20_000,
+  timeoutMs = 45_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
