@@ -282,7 +282,7 @@ describe('JavaScript SDK', () => {
     it('joins a run in the background while it runs', async () => {
       const { thread_id } = await client.threads.create();
       const { run_id } = await client.runs.create(thread_id, 'pipeline', {
-        input: { step_ms: 60 },
+        input: { step_ms: 300 },
         streamMode: 'updates',
       });
       const parts = await collect(client.runs.joinStream(thread_id, run_id));

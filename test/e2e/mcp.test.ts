@@ -223,7 +223,7 @@ describe('MCP', () => {
       (await gantry.sql.query<RunRow>('SELECT * FROM runs WHERE run_id = $1', [runId])).rows[0].status;
 
     it('goes on in 2025-11-25, where that says nothing', async () => {
-      const lose = await start({}, { name: 'sleep', arguments: { sleep_ms: 1_500 } });
+      const lose = await start({}, { name: 'sleep', arguments: { sleep_ms: 4_000 } });
       const { run_id } = await running();
       lose();
       await waitFor('its end', async () => (await statusOf(run_id)) === 'success');

@@ -354,7 +354,10 @@ describe('graphs of every shape', () => {
     it('joins the run that runs from its beginning', async () => {
       const thread = await createThread();
       await run(thread);
-      const { run_id } = await client.runs.create(thread, 'three', { input: { step_ms: 300 }, streamMode: 'updates' });
+      const { run_id } = await client.runs.create(thread, 'three', {
+        input: { step_ms: 1_000 },
+        streamMode: 'updates',
+      });
       await waitFor('it to run', async () => (await client.runs.get(thread, run_id)).status === 'running');
       const stream = await open(thread);
       const events = await stream.until(isDone);

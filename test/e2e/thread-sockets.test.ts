@@ -180,7 +180,7 @@ describe('the WebSocket of a thread', () => {
         onReconnect: ({ attempt }) => reconnects.push(attempt),
       });
       const updates = await thread.subscribe({ channels: ['updates'] });
-      const { run_id } = (await thread.run.start({ input: { step_ms: 250 } })) as { run_id: string };
+      const { run_id } = (await thread.run.start({ input: { step_ms: 500 } })) as { run_id: string };
       const reading = (async () => {
         const nodes: unknown[] = [];
         for await (const event of updates) nodes.push((event as SocketEvent).params.node);

@@ -140,7 +140,8 @@ async function createDestination(): Promise<{ status: number; body: Json }> {
   });
 }
 
-async function exportAll(destination: Json): Promise<Json> {
+/** Resolves to the id of an export that has everything. */
+async function beginExport(destination: Json): Promise<string> {
   const created = await call('POST', '', {
     bulk_export_destination_id: destination.id,
     session_id: project,
@@ -148,11 +149,25 @@ async function exportAll(destination: Json): Promise<Json> {
     end_time: `${DAY}T12:00:00Z`,
   });
   expect(created.status).toBe(200);
+  return created.body.id as string;
+}
+
+async function untilEnded(id: string): Promise<Json> {
   const ended = async (): Promise<Json | false> => {
-    const { body } = await call('GET', `/${created.body.id}`);
+    const { body } = await call('GET', `/${id}`);
     return !['Created', 'Running'].includes(body.status) && body;
   };
   return waitFor('the end of the export', ended, 120_000);
+}
+
+async function exportAll(destination: Json): Promise<Json> {
+  return untilEnded(await beginExport(destination));
+}
+
+/** The only one that such an export has. */
+async function runOf(id: string): Promise<Json | undefined> {
+  const [run] = (await call('GET', `/${id}/runs`)).body as unknown as Json[];
+  return run;
 }
 
 async function countRows(prefix: string): Promise<{ rows: number; ids: number }> {
@@ -206,16 +221,15 @@ it('loses nothing to a store that fails, slows down and breaks connections', asy
 it('tries again when the store was away, and shows what failed', async () => {
   fault = () => undefined;
   const { body: destination } = await createDestination();
-  let isAway = true;
-  fault = () => (isAway ? 'error' : undefined);
-  setTimeout(() => (isAway = false), 3_000);
-  const row = await exportAll(destination);
-  expect(row.status).toBe('Completed');
-  const { body: runs } = await call('GET', `/${row.id}/runs`);
-  const [run] = runs as unknown as Json[];
-  expect(run.errors.retry_0).toContain('InternalError');
-  expect(run.retry_number).toBeGreaterThanOrEqual(1);
-  expect(await countRows(`${destination.config.prefix}/export_id=${row.id}`)).toEqual({ rows: ROWS, ids: ROWS });
+  fault = () => 'error';
+  const id = await beginExport(destination);
+  await waitFor('the first try to fail', async () => (await runOf(id))?.errors ?? undefined);
+  fault = () => undefined;
+  expect((await untilEnded(id)).status).toBe('Completed');
+  const run = await runOf(id);
+  expect(run?.errors.retry_0).toContain('InternalError');
+  expect(run?.retry_number).toBeGreaterThanOrEqual(1);
+  expect(await countRows(`${destination.config.prefix}/export_id=${id}`)).toEqual({ rows: ROWS, ids: ROWS });
 }, 180_000);
 
 it('goes on after connections that hang: before an answer, and in the middle of one', async () => {
@@ -247,11 +261,10 @@ it('fails at once when the credentials stop being valid in the middle', async ()
   fault = ({ method }) => (method === 'PUT' && (puts += 1) > 3 ? 'deny' : undefined);
   const row = await exportAll(destination);
   expect(row.status).toBe('Failed');
-  const { body: runs } = await call('GET', `/${row.id}/runs`);
-  const [run] = runs as unknown as Json[];
+  const run = await runOf(row.id as string);
   expect(run).toMatchObject({ status: 'Failed', rows_written: 150 });
-  expect(run.errors).toEqual({ retry_0: expect.stringMatching(/^Access denied/) });
-  expect(run.metadata.result.exported_files).toHaveLength(3);
+  expect(run?.errors).toEqual({ retry_0: expect.stringMatching(/^Access denied/) });
+  expect(run?.metadata.result.exported_files).toHaveLength(3);
 });
 
 it('fails at once, by name, when the key is revoked in the middle, and goes on with a new one when it is retried', async () => {
@@ -263,7 +276,6 @@ it('fails at once, by name, when the key is revoked in the middle, and goes on w
   expect(row).toMatchObject({ status: 'Failed', error_code: 'InvalidAccessKeyId' });
   fault = () => undefined;
   expect((await call('POST', `/${row.id}/retry`, {})).status).toBe(200);
-  const completed = async (): Promise<boolean> => (await call('GET', `/${row.id}`)).body.status === 'Completed';
-  await waitFor('the rest of the export', completed, 120_000);
+  expect((await untilEnded(row.id as string)).status).toBe('Completed');
   expect(await countRows(`${destination.config.prefix}/export_id=${row.id}`)).toEqual({ rows: ROWS, ids: ROWS });
 }, 180_000);

@@ -24,7 +24,7 @@ describe.each(ERAS)('SIGKILL during an MCP call of %s', (era) => {
       const client = await connectMcp(gantry.url, { era });
       const told: Progress[] = [];
       const call = client.callTool(
-        { name: 'ten', arguments: { step_ms: 250 } },
+        { name: 'ten', arguments: { step_ms: 500 } },
         { onprogress: (progress) => told.push(progress), timeout: 90_000 },
       );
       await waitFor('four nodes', () => told.length >= 4);

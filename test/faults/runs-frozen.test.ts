@@ -50,7 +50,7 @@ describe('a worker frozen by SIGSTOP beyond its heartbeat', () => {
   it('changes nothing when SIGCONT wakes it: state, events and status are those of the one that took over', async () => {
     const { thread_id: thread } = await client.threads.create();
     const { run_id: run } = await client.runs.create(thread, 'ten', {
-      input: { step_ms: 300 },
+      input: { step_ms: 600 },
       streamMode: ['updates', 'values'],
     });
     await waitFor('the third node', async () => (await gantry.ledger.of(run)).length >= 3);

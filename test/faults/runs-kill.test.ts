@@ -4,7 +4,7 @@ import { SseReader, type SseEvent } from '../support/sse';
 import { waitFor } from '../support/wait-for';
 
 const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
-const STEP_MS = 250;
+const STEP_MS = 500;
 
 /** A run survives the death of whatever carries it. */
 describe('SIGKILL in the middle of a ten-node graph', () => {
@@ -203,7 +203,7 @@ describe('SIGKILL in the middle of a ten-node graph', () => {
 
   it('with `on_unknown: interrupt`: the node in doubt is not started again until somebody says so', async () => {
     const { thread_id: thread } = await client.threads.create();
-    const { run_id: run } = await client.runs.create(thread, 'careful', { input: { step_ms: 1_000 } });
+    const { run_id: run } = await client.runs.create(thread, 'careful', { input: { step_ms: 2_500 } });
     await untilNode(run, 2);
     await gantry.killWorker('SIGKILL');
     await gantry.startWorker();
@@ -262,7 +262,7 @@ describe('SIGTERM in the middle of a ten-node graph', () => {
     const client = gantry.client();
     await gantry.startWorker();
     const { thread_id: thread } = await client.threads.create();
-    const { run_id: run } = await client.runs.create(thread, 'careful', { input: { step_ms: 1_000 } });
+    const { run_id: run } = await client.runs.create(thread, 'careful', { input: { step_ms: 2_500 } });
     const [first] = await waitFor('the first node', async () => {
       const executions = await gantry.ledger.of(run);
       return executions.length > 0 && executions;

@@ -55,7 +55,7 @@ describe('a worker lost in a node that puts an item', () => {
   }, 180_000);
 
   it('by SIGSTOP in front of the put: what it puts when it wakes is refused', async () => {
-    const { thread, run } = await start({ key: 'frozen', wait_ms: 1_000, pauses_first: true });
+    const { thread, run } = await start({ key: 'frozen', wait_ms: 2_500, pauses_first: true });
     const frozen = gantry.worker;
     frozen.signal('SIGSTOP');
     const other = await gantry.startWorker();

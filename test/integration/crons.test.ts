@@ -275,7 +275,7 @@ describe('crons', () => {
     }, 60_000);
 
     it('can be: no tick runs while an earlier run is going, and each that did not is shown', async () => {
-      const sleeping = { assistant_id: 'sleep', input: { sleep_ms: 4_000 } };
+      const sleeping = { assistant_id: 'sleep', input: { sleep_ms: 30_000 } };
       const cron = await create({ ...sleeping, schedule: EVERY_SECOND, overlap: 'skip' });
       const runs = await untilRuns(cron.cron_id, 2, 'skipped');
       expect(runs.filter(({ run_id }) => run_id !== null)).toHaveLength(1);
@@ -287,7 +287,7 @@ describe('crons', () => {
 
     it('of a thread is the multitask strategy: what `reject` refuses is a skipped tick', async () => {
       const thread = await newThread();
-      await client.runs.create(thread, 'sleep', { input: { sleep_ms: 8_000 } });
+      await client.runs.create(thread, 'sleep', { input: { sleep_ms: 30_000 } });
       const cron = await create({ schedule: EVERY_SECOND, input: {}, multitask_strategy: 'reject' }, thread);
       const runs = await untilRuns(cron.cron_id, 2, 'skipped');
       expect(runs[0].error).toMatch(/already running/);

@@ -104,7 +104,7 @@ describe('double texting and cancelling', () => {
 
   it('reject: the second run is a 409, and the first one does not notice', async () => {
     const thread = await createThread();
-    const first = await client.runs.create(thread, 'sleep', { input: { sleep_ms: 300 } });
+    const first = await client.runs.create(thread, 'sleep', { input: { sleep_ms: 3_000 } });
     await expect(client.runs.create(thread, 'three', { input: {}, multitaskStrategy: 'reject' })).rejects.toThrow(
       /409/,
     );
@@ -117,7 +117,7 @@ describe('double texting and cancelling', () => {
 
   it('interrupt: the running one ends as interrupted with what it had written, the new one runs', async () => {
     const thread = await createThread();
-    const slow = await client.runs.create(thread, 'ten', { input: { step_ms: 400 } });
+    const slow = await client.runs.create(thread, 'ten', { input: { step_ms: 1_000 } });
     await waitFor('the third node', async () => (await gantry.ledger.of(slow.run_id)).length >= 3);
     const next = await client.runs.create(thread, 'three', { input: { step_ms: 0 }, multitaskStrategy: 'interrupt' });
     const result = (await client.runs.join(thread, next.run_id)) as unknown as { done: string[] };
@@ -132,7 +132,7 @@ describe('double texting and cancelling', () => {
   it('rollback: the running one is gone with all that it wrote, the new one begins where that one began', async () => {
     const thread = await createThread();
     await client.runs.wait(thread, 'three', { input: {} });
-    const slow = await client.runs.create(thread, 'ten', { input: { step_ms: 400 } });
+    const slow = await client.runs.create(thread, 'ten', { input: { step_ms: 1_000 } });
     await waitFor('the third node', async () => (await gantry.ledger.of(slow.run_id)).length >= 3);
     const next = await client.runs.create(thread, 'three', { input: { step_ms: 0 }, multitaskStrategy: 'rollback' });
     const result = (await client.runs.join(thread, next.run_id)) as unknown as { done: string[] };
@@ -306,7 +306,7 @@ describe('double texting and cancelling', () => {
           const thread = await createThread();
           const stream = await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, {
             assistant_id: 'sleep',
-            input: { sleep_ms: 1_500 },
+            input: { sleep_ms: on_disconnect === 'cancel' ? 600_000 : 3_000 },
             on_disconnect,
           });
           const [metadata] = await stream.until(({ event }) => event === 'metadata');
