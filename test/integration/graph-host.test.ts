@@ -4,10 +4,10 @@ import { SseReader } from '../support/sse';
 import { waitFor } from '../support/wait-for';
 
 /**
- * Stands for the half minute that a blocking node may well take: four times the heartbeat timeout, as 30 s would be of the
+ * Stands for the half minute that a blocking node may well take: five times the heartbeat timeout, as 30 s would be of the
  * default (10 s) three times. What must not happen would happen at the first lapse, so more of it shows nothing more.
  */
-const BLOCK_MS = 8_000;
+const BLOCK_MS = 10_000;
 const HEARTBEAT_SECONDS = 2;
 const THREADS = 2;
 
@@ -79,7 +79,7 @@ describe('a node that blocks its event loop', () => {
   }, 90_000);
 
   it('is ended by a cancellation as soon as it lets go', async () => {
-    const { thread, run } = await startBlocking(BLOCK_MS / 4, true);
+    const { thread, run } = await startBlocking(BLOCK_MS / 2, true);
     await client.runs.cancel(thread, run);
     await client.runs.join(thread, run);
     expect(await client.runs.get(thread, run)).toMatchObject({ status: 'interrupted' });

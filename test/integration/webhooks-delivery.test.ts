@@ -21,8 +21,8 @@ describe('webhook delivery against real receivers', () => {
     stack = await WebhookStack.start(
       {
         GANTRY_WEBHOOK_SECRETS: SECRETS.join(','),
-        GANTRY_WEBHOOK_CONNECT_TIMEOUT_SECONDS: '1',
-        GANTRY_WEBHOOK_TIMEOUT_SECONDS: '1',
+        GANTRY_WEBHOOK_CONNECT_TIMEOUT_SECONDS: '3',
+        GANTRY_WEBHOOK_TIMEOUT_SECONDS: '3',
         GANTRY_WEBHOOK_RESPONSE_BYTES: '64',
         LG_WEBHOOK_TOKEN: HEADER_SECRET,
       },
@@ -159,7 +159,7 @@ describe('webhook delivery against real receivers', () => {
   it('ends an attempt at a receiver that never answers', async () => {
     const target = await receiver(() => undefined);
     const delivery = await stack.ended(await stack.deliver(target.url()));
-    expect(delivery).toMatchObject({ status: 'failed', last_outcome: 'timeout', last_error: 'No answer within 1 s' });
+    expect(delivery).toMatchObject({ status: 'failed', last_outcome: 'timeout', last_error: 'No answer within 3 s' });
   });
 
   it('ends an attempt at a receiver that closes early or speaks no HTTP', async () => {
