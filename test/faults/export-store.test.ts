@@ -6,7 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { Patience } from '../../src/exports/object-stores';
 import { startTestApi, TestApi } from '../support/api';
 import { ExportBucket } from '../support/export-bucket';
-import { startExportWorker, TestExportWorker, testStore } from '../support/exports';
+import { exportEnded, Json, startExportWorker, TestExportWorker, testStore } from '../support/exports';
 import { registerNamespace } from '../support/temporal';
 import { waitFor } from '../support/wait-for';
 
@@ -14,9 +14,6 @@ const TENANT = '00000000-0000-0000-0000-000000000000';
 const DAY = '2026-09-10';
 const ROWS = 400;
 
-/** What the API answers: its shape is what the tests are about. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-type Json = Record<string, any>;
 /** What happens to a request instead of reaching the store; undefined lets it through. */
 type Fault = (
   request: IncomingMessage,
@@ -152,16 +149,12 @@ async function beginExport(destination: Json): Promise<string> {
   return created.body.id as string;
 }
 
-async function untilEnded(id: string): Promise<Json> {
-  const ended = async (): Promise<Json | false> => {
-    const { body } = await call('GET', `/${id}`);
-    return !['Created', 'Running'].includes(body.status) && body;
-  };
-  return waitFor('the end of the export', ended, 120_000);
+async function ended(id: string): Promise<Json> {
+  return exportEnded(call, id, 120_000);
 }
 
 async function exportAll(destination: Json): Promise<Json> {
-  return untilEnded(await beginExport(destination));
+  return ended(await beginExport(destination));
 }
 
 /** The only one that such an export has. */
@@ -225,7 +218,7 @@ it('tries again when the store was away, and shows what failed', async () => {
   const id = await beginExport(destination);
   await waitFor('the first try to fail', async () => (await runOf(id))?.errors ?? undefined);
   fault = () => undefined;
-  expect((await untilEnded(id)).status).toBe('Completed');
+  expect((await ended(id)).status).toBe('Completed');
   const run = await runOf(id);
   expect(run?.errors.retry_0).toContain('InternalError');
   expect(run?.retry_number).toBeGreaterThanOrEqual(1);
@@ -276,6 +269,6 @@ it('fails at once, by name, when the key is revoked in the middle, and goes on w
   expect(row).toMatchObject({ status: 'Failed', error_code: 'InvalidAccessKeyId' });
   fault = () => undefined;
   expect((await call('POST', `/${row.id}/retry`, {})).status).toBe(200);
-  expect((await untilEnded(row.id as string)).status).toBe('Completed');
+  expect((await ended(row.id as string)).status).toBe('Completed');
   expect(await countRows(`${destination.config.prefix}/export_id=${row.id}`)).toEqual({ rows: ROWS, ids: ROWS });
 }, 180_000);

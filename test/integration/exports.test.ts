@@ -6,7 +6,15 @@ import { ApiKeysService } from '../../src/auth/api-keys.service';
 import type { TenantId } from '../../src/auth/tenant';
 import { startTestApi, TestApi } from '../support/api';
 import { ExportBucket } from '../support/export-bucket';
-import { destinationBody, DestinationChange, startExportWorker, TestExportWorker, testStore } from '../support/exports';
+import {
+  destinationBody,
+  DestinationChange,
+  exportEnded,
+  Json,
+  startExportWorker,
+  TestExportWorker,
+  testStore,
+} from '../support/exports';
 import { runPython } from '../support/python';
 import { registerNamespace } from '../support/temporal';
 import { waitFor } from '../support/wait-for';
@@ -44,9 +52,6 @@ const DEFAULT_FIELDS = [
   'trace_tier',
 ];
 
-/** What the API answers: its shape is what the tests are about. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-type Json = Record<string, any>;
 type Row = Record<string, unknown>;
 
 let api: TestApi;
@@ -130,10 +135,7 @@ async function createRuns(projectId: string, day: string, count: number): Promis
 }
 
 async function ended(exportId: string): Promise<Json> {
-  return waitFor(`the end of export ${exportId}`, async () => {
-    const { body } = await call('GET', `/${exportId}`);
-    return !['Created', 'Running'].includes(body.status) && body;
-  });
+  return exportEnded(call, exportId);
 }
 
 /** What an export must hold, made from the table in another way than the export does. */

@@ -36,7 +36,6 @@ const ZONE: Record<string, string[] | 'silent' | (() => string[])> = {
 describe('hostile addresses', () => {
   let sink: Server;
   let port = 0;
-  let allowedPorts: number[] = [];
   let dns: DnsServer;
   let server = '';
   let reached = 0;
@@ -50,7 +49,6 @@ describe('hostile addresses', () => {
     });
     await new Promise<void>((resolve) => sink.listen(0, '0.0.0.0', resolve));
     port = (sink.address() as AddressInfo).port;
-    allowedPorts = [port, 80, 443];
     dns = new DnsServer((name, type) => {
       const entry = ZONE[name] ?? [];
       if (entry === 'silent') return entry;
@@ -78,8 +76,10 @@ describe('hostile addresses', () => {
     await new Promise((resolve) => sink.close(resolve));
   });
 
+  const allowedPorts = (): number[] => [port, 80, 443];
+
   function build(cidrs: string[] = []): { policy: WebhookPolicy; send(url: string): Promise<SendResult> } {
-    const config = resolveWebhookConfig({ webhooks: { url: { allowed_ports: allowedPorts } } }, {});
+    const config = resolveWebhookConfig({ webhooks: { url: { allowed_ports: allowedPorts() } } }, {});
     const settings = new WebhookSettings(config, new AddressPolicy(cidrs), new WebhookSigner([]));
     const policy = new WebhookPolicy(settings, new LocalResolver(server));
     const app = testConfig('postgres://localhost/none', { GANTRY_WEBHOOK_TIMEOUT_SECONDS: '8' });
@@ -91,7 +91,7 @@ describe('hostile addresses', () => {
   const attempted = (): string[] =>
     connects
       .flatMap((spy) => spy.mock.calls)
-      .filter(([, , to]) => allowedPorts.includes(to))
+      .filter(([, , to]) => allowedPorts().includes(to))
       .map(([, address, to]) => `${address} ${to}`);
 
   it.each([

@@ -3,15 +3,13 @@ import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { startTestApi, TestApi } from './api';
 import { ExportBucket } from './export-bucket';
-import { destinationBody, DestinationChange, startExportWorker, TestExportWorker } from './exports';
+import { destinationBody, DestinationChange, exportEnded, Json, startExportWorker, TestExportWorker } from './exports';
 import { S3Proxy } from './s3-proxy';
 import { registerNamespace } from './temporal';
 
-export const TENANT = '00000000-0000-0000-0000-000000000000';
+export type { Json } from './exports';
 
-/** What the API answers: its shape is what the tests are about. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-export type Json = Record<string, any>;
+export const TENANT = '00000000-0000-0000-0000-000000000000';
 
 /** An api and a worker for exports, a bucket behind a proxy, and what tests do with them again and again. */
 export class ExportHarness {
@@ -120,13 +118,7 @@ export class ExportHarness {
   }
 
   async ended(id: string, timeoutMs = 120_000): Promise<Json> {
-    const deadline = Date.now() + timeoutMs;
-    for (;;) {
-      const row = await this.get(id);
-      if (!['Created', 'Running'].includes(row.status as string)) return row;
-      if (Date.now() > deadline) throw new Error(`It did not end: ${JSON.stringify([row, await this.runs(id)])}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    return exportEnded((method, path) => this.call(method, path), id, timeoutMs);
   }
 
   async manifest(prefix: string, id: string): Promise<Json> {

@@ -9,6 +9,7 @@ import { DatabaseModule } from '../../src/database/database.module';
 import { ExportExecutionModule } from '../../src/exports/export-execution.module';
 import { EXPORT_PARTITIONS_QUEUE } from '../../workflows/contracts/export.contract';
 import { EXPORTS_QUEUE } from '../../workflows/contracts/queues';
+import { waitFor } from './wait-for';
 
 export interface TestStore {
   endpoint: string;
@@ -106,4 +107,24 @@ export async function startExportWorker(config: AppConfig): Promise<TestExportWo
       await app.close();
     },
   };
+}
+
+/** What the API answers: its shape is what the tests are about. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Json = Record<string, any>;
+
+/** The row of an export when it has ended; asked for by `call`, whose paths begin behind `/api/v1/bulk-exports`. */
+export async function exportEnded(
+  call: (method: 'GET', path: string) => Promise<{ body: Json }>,
+  id: string,
+  timeoutMs?: number,
+): Promise<Json> {
+  const ended = async (): Promise<Json | false> => {
+    const { body } = await call('GET', `/${id}`);
+    return !['Created', 'Running'].includes(body.status as string) && body;
+  };
+  return waitFor(`the end of export ${id}`, ended, timeoutMs).catch(async (error: unknown) => {
+    const [row, runs] = await Promise.all([call('GET', `/${id}`), call('GET', `/${id}/runs`)]);
+    throw new Error(`It did not end: ${JSON.stringify([row.body, runs.body])}`, { cause: error });
+  });
 }

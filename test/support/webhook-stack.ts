@@ -160,7 +160,7 @@ export class WebhookStack {
     return { status: response.status, body: (await response.json()) as DeliveryResponse & { detail?: string } };
   }
 
-  ended(deliveryId: string, timeoutMs = 45_000): Promise<DeliveryDetailResponse> {
+  ended(deliveryId: string, timeoutMs?: number): Promise<DeliveryDetailResponse> {
     return waitFor(
       `the end of delivery ${deliveryId}`,
       async () => {
