@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { AppModule } from './app.module';
 import { loadConfig } from './config/config';
+import { forgetSecretSettings } from './config/secret-settings';
 import { stopGracefully } from './http/graceful-stop';
 import { createHttpApp } from './http/http-app';
 import { createLogger } from './http/logging';
@@ -8,6 +9,7 @@ import { startTelemetry } from './telemetry/telemetry';
 
 async function main(): Promise<void> {
   const config = loadConfig();
+  forgetSecretSettings();
   const logger = createLogger('api', config.logLevel);
   const tracing = startTelemetry(config, 'api');
   const app = await createHttpApp(AppModule.forRoot(config), config, logger);

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { ConfigError, loadConfig } from '../src/config/config';
+import { forgetSecretSettings } from '../src/config/secret-settings';
 import { createLogger, NestLogger } from '../src/http/logging';
 import { Metrics } from '../src/metrics/metrics';
 import { startTelemetry } from '../src/telemetry/telemetry';
@@ -11,6 +12,7 @@ import { WorkerProcess } from './worker-process';
 
 async function main(): Promise<void> {
   const config = loadConfig();
+  forgetSecretSettings();
   const logger = createLogger('worker', config.logLevel);
   const tracing = startTelemetry(config, 'worker');
   // This file owns the signals: Temporal's core and Nest must not race it to the shutdown.

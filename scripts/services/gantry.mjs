@@ -101,6 +101,14 @@ async function bringUpServices(settings, ports, secrets, context) {
   return { databaseUrl, temporalAddress: address, temporalUiUrl: uiUrl, s3: s3Endpoint };
 }
 
+/** Keys that only the api checks: a worker's own memory is where graph code is nearest. */
+const API_ONLY = ['GANTRY_API_KEY', 'GANTRY_ADMIN_KEY'];
+
+/** @param {NodeJS.ProcessEnv} env @param {string[]} names */
+function without(env, names) {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
+}
+
 /** @param {string | undefined} seconds @param {number} usual */
 function milliseconds(seconds, usual) {
   return Number(seconds || usual) * 1000;
@@ -283,7 +291,7 @@ export async function runGantry(settings, { signal, stopNow, isVerbose = false, 
     say('database', 'migrations are applied');
     await Promise.all([
       supervisor.start(apiPart(apiUrl, program.api, env)).then(() => say('api', `answers at ${apiUrl}`)),
-      supervisor.start(workerPart(program.worker, env)).then(() => say('worker', 'is ready')),
+      supervisor.start(workerPart(program.worker, without(env, API_ONLY))).then(() => say('worker', 'is ready')),
     ]);
 
     const endpoints = {

@@ -131,6 +131,13 @@ const environmentSchema = z.object({
   GANTRY_HAND_BACK_AFTER_SECONDS: z.coerce.number().min(0).default(0),
   GANTRY_DRAIN_DELAY_SECONDS: z.coerce.number().min(0).default(0),
   GANTRY_DRAIN_TIMEOUT_SECONDS: z.coerce.number().min(0).default(5),
+  GANTRY_GRAPH_ENV: list.pipe(
+    z.array(
+      z
+        .string()
+        .regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/, 'must be names, or prefixes that end in *, such as MY_TOKEN,MY_APP_*'),
+    ),
+  ),
   GANTRY_GRAPH_THREADS_MIN: positiveInt.default(1),
   GANTRY_GRAPH_THREADS_MAX: positiveInt.optional(),
   GANTRY_WORKER_QUEUES: list
@@ -233,7 +240,10 @@ export interface ObjectStoreSettings {
 export class AppConfig {
   constructor(
     private readonly env: Environment,
-    /** The environment as the process got it: header templates of webhooks may name any variable under their prefix. */
+    /**
+     * The environment as the process got it: header templates of webhooks may name any variable under their prefix, and graph
+     * code gets those on its list.
+     */
     readonly templateEnvironment: Readonly<Record<string, string | undefined>> = {},
   ) {}
 
@@ -416,6 +426,10 @@ export class AppConfig {
   get drainTimeoutMs(): number {
     return this.env.GANTRY_DRAIN_TIMEOUT_SECONDS * 1000;
   }
+  /** Variables, or prefixes that end in `*`, that graph, app and auth code gets beside those that it always gets. */
+  get graphEnvironment(): string[] {
+    return this.env.GANTRY_GRAPH_ENV;
+  }
   /** A worker that executes no runs keeps no thread ready for them. */
   get graphThreads(): { min: number; max: number } {
     const min = this.hasQueue('runs') ? this.env.GANTRY_GRAPH_THREADS_MIN : 0;
@@ -518,5 +532,5 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
     }
   }
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
-  return new AppConfig(parsed.data, env);
+  return new AppConfig(parsed.data, { ...env });
 }

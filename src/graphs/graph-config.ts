@@ -128,7 +128,7 @@ export interface GraphConfig {
   graphs: GraphSource[];
   store: StoreSettings;
   threadTtl: ThreadTtlSettings;
-  /** Environment of graph code, beside the process's own. */
+  /** `env`: variables for graph, app and auth code, beside those of `userCodeEnvironment`. */
   env: Record<string, string>;
 }
 

@@ -13,6 +13,7 @@ import { HttpSettings } from '../config/http-settings';
 import { Metrics } from '../metrics/metrics';
 import { GraphRegistry } from './graph-registry';
 import { GraphHost } from './host/graph-host';
+import { userCodeEnvironment } from './user-code-environment';
 
 /** Postgres connections of one graph thread: checkpoints of the runs that share it. */
 const CONNECTIONS_PER_THREAD = 4;
@@ -102,7 +103,7 @@ function describe(purpose: Purpose): DynamicModule {
         ) => {
           const host = new GraphHost({
             threads: purpose === 'run' ? config.graphThreads : { min: 1, max: 2 },
-            env: registry.config.env,
+            env: userCodeEnvironment(config, registry.config.env),
             data: {
               configPath: registry.config.path,
               graphs: registry.graphs,

@@ -17,6 +17,7 @@ import { CustomApp } from '../custom-app/custom-app';
 import { CustomRoutes } from '../custom-app/custom-routes';
 import { serveCustomApp } from '../custom-app/custom-app.plugin';
 import { readGraphConfig } from '../graphs/graph-config';
+import { userCodeEnvironment } from '../graphs/user-code-environment';
 import { telemetry } from '../telemetry/telemetry';
 import { ApiError } from './api-error';
 import { statusOf, whenAnswered } from './answered';
@@ -41,6 +42,10 @@ declare module 'fastify' {
   }
 }
 
+function appEnvironment(config: AppConfig): Record<string, string> {
+  return userCodeEnvironment(config, readGraphConfig(config.graphConfigPath).env);
+}
+
 /** The HTTP application, complete but not listening: the process listens, tests inject. */
 export async function createHttpApp(
   rootModule: Type | DynamicModule,
@@ -48,7 +53,7 @@ export async function createHttpApp(
   logger: Logger,
 ): Promise<NestFastifyApplication> {
   const settings = HttpSettings.read(config);
-  const customApp = settings.app && (await CustomApp.start(settings.app, readGraphConfig(config.graphConfigPath).env));
+  const customApp = settings.app && (await CustomApp.start(settings.app, appEnvironment(config)));
   const rewriteUrl = urlRewriter(settings, customApp);
   const adapter = new FastifyAdapter({
     loggerInstance: logger,

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -100,6 +100,12 @@ describe('the supervisor', () => {
       worker: expect.any(Number),
     });
     expect(gantry.printed).toContain(endpoints.api);
+  });
+
+  it('gives the keys that only the api checks to the api alone', () => {
+    const environmentOf = (pid: number): string => readFileSync(`/proc/${pid}/environ`, 'utf8');
+    expect(environmentOf(endpoints.pids.api)).toContain('GANTRY_ADMIN_KEY=');
+    expect(environmentOf(endpoints.pids.worker)).not.toMatch(/GANTRY_(ADMIN|API)_KEY=/);
   });
 
   it('serves health, the description of the API, and a run', async () => {

@@ -41,6 +41,7 @@ async function deploy(): Promise<Deployment> {
       GANTRY_CONFIG: TEST_GRAPHS,
       GANTRY_TRACING: 'off',
       GANTRY_TEST_LEDGER_URL: outside.url,
+      GANTRY_GRAPH_ENV: 'GANTRY_TEST_*',
     }),
   );
 }

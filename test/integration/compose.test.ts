@@ -85,8 +85,12 @@ describe('docker-compose.yml', () => {
       expect(config.webhookSecrets).toHaveLength(1);
       expect(config.internalKey).toBe(secrets.GANTRY_INTERNAL_KEY);
     }
-    const { environment } = compose.services.api;
-    expect(environment).toMatchObject({ GANTRY_HOST: '0.0.0.0', GANTRY_PORT: 2024 });
+    const { api, worker, migrate } = compose.services;
+    expect(api.environment).toMatchObject({ GANTRY_HOST: '0.0.0.0', GANTRY_PORT: 2024 });
+    expect(api.environment).toHaveProperty('GANTRY_ADMIN_KEY');
+    expect(Object.keys(worker.environment!)).not.toContain('GANTRY_ADMIN_KEY');
+    expect(Object.keys(worker.environment!)).not.toContain('GANTRY_API_KEY');
+    expect(Object.keys(migrate.environment!)).toEqual(['DATABASE_URL']);
   });
 
   it('pins every image', () => {

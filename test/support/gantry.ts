@@ -73,6 +73,7 @@ export class Gantry {
       GANTRY_LOG_LEVEL: process.env.GANTRY_LOG_LEVEL ?? 'info',
       GANTRY_SWEEP_INTERVAL_SECONDS: '1',
       GANTRY_TEST_LEDGER_URL: database.url,
+      GANTRY_GRAPH_ENV: 'GANTRY_TEST_*',
       ...env,
     });
     try {

@@ -5,6 +5,7 @@ import { AppConfig, ConfigError } from '../../config/config';
 import type { AuthUser } from '../../database/request-scope';
 import { type AuthSource, readGraphConfig } from '../../graphs/graph-config';
 import { startUserCodeThread } from '../../graphs/host/user-code-thread';
+import { userCodeEnvironment } from '../../graphs/user-code-environment';
 import { ApiError } from '../../http/api-error';
 import { UserCache } from './user-cache';
 import type { AuthAnswer, AuthFailure, AuthQuestion, AuthRequest, FromAuthThread, ToAuthThread } from './protocol';
@@ -43,7 +44,7 @@ export class CustomAuth implements OnModuleDestroy {
     const { auth, env } = readGraphConfig(config.graphConfigPath);
     this.source = auth;
     this.users = auth?.cache && new UserCache(auth.cache);
-    this.env = env;
+    this.env = auth ? userCodeEnvironment(config, env) : {};
   }
 
   /**

@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import { Gantry, runToExit, startGantry } from '../support/gantry';
+import { temporaryConfig } from '../support/langgraph-json';
+
+const GRAPHS = join(__dirname, '..', 'support', 'environment', 'langgraph.json');
+
+/** In every secret setting that a process may have, its own name: what leaks says where from. */
+const CANARIES = {
+  GANTRY_ADMIN_KEY: 'canary-admin-key-0123456789',
+  GANTRY_API_KEY: 'canary-api-key-0123456789',
+  GANTRY_INTERNAL_KEY: 'canary-internal-key-0123456789',
+  GANTRY_METRICS_TOKEN: 'canary-metrics-token-0123456789',
+  GANTRY_WEBHOOK_SECRETS: `whsec_${Buffer.from('canary of webhook secrets 0123456').toString('base64')}`,
+  GANTRY_S3_ACCESS_KEY_ID: 'canary-s3-id',
+  GANTRY_S3_SECRET_ACCESS_KEY: 'canary-s3-secret',
+  AWS_SECRET_ACCESS_KEY: 'canary-aws',
+  SOME_PASSWORD: 'canary-other',
+};
+
+const ALLOWED = {
+  OPENAI_API_KEY: 'of the provider',
+  CRM_TOKEN: 'of the operator',
+  MY_APP_MODE: 'by prefix',
+  TZ: 'UTC',
+};
+
+describe("user code's environment", () => {
+  let gantry: Gantry;
+
+  beforeAll(async () => {
+    gantry = await startGantry({
+      graphs: GRAPHS,
+      env: { GANTRY_AUTH: 'on', ...CANARIES, ...ALLOWED, GANTRY_GRAPH_ENV: 'CRM_TOKEN,MY_APP_*,GANTRY_A*,GANTRY_S*' },
+    });
+  });
+
+  afterAll(() => gantry?.stop());
+
+  const expectAllowList = (env: unknown): void => {
+    expect(env).toMatchObject({ ...ALLOWED, GRAPHS_OWN: 'of langgraph.json', PATH: expect.any(String) });
+    const text = JSON.stringify(env);
+    for (const canary of Object.values(CANARIES)) expect(text).not.toContain(canary);
+    expect(text).not.toContain(gantry.database.url);
+    expect(env).not.toHaveProperty('GANTRY_SECRET_KEY');
+    expect(env).not.toHaveProperty('DATABASE_URL');
+  };
+
+  it('is an allow-list for graphs and auth', async () => {
+    const seen = (await gantry.client().runs.wait(null, 'environment', { input: {} })) as unknown as {
+      graph: { env: unknown };
+      user: { seen: unknown };
+    };
+    expectAllowList(seen.graph.env);
+    expectAllowList(seen.user.seen);
+  });
+
+  it('is an allow-list for http.app', async () => {
+    expectAllowList(await (await fetch(`${gantry.url}/seen`)).json());
+  });
+
+  it("refuses a start that would hand graphs one of Gantry's secrets", async () => {
+    const base = { DATABASE_URL: gantry.database.url, TEMPORAL_ADDRESS: '127.0.0.1:1', GANTRY_CONFIG: GRAPHS };
+    const secret = Buffer.alloc(32, 9).toString('base64');
+    const env = { ...base, GANTRY_SECRET_KEY: secret };
+
+    const named = await runToExit('api', { ...env, GANTRY_GRAPH_ENV: 'CRM_TOKEN,GANTRY_SECRET_KEY' });
+    expect(named).toMatchObject({ code: 1, output: expect.stringContaining('GANTRY_GRAPH_ENV: GANTRY_SECRET_KEY') });
+
+    const config = temporaryConfig({ env: { GANTRY_ADMIN_KEY: 'x', SIGNING_KEY: secret, FINE: 'yes' } });
+    const filled = await runToExit('api', { ...env, GANTRY_CONFIG: config.path });
+    config.remove();
+    expect(filled.code).toBe(1);
+    expect(filled.output).toContain('env.GANTRY_ADMIN_KEY');
+    expect(filled.output).toContain('env.SIGNING_KEY');
+    expect(filled.output).not.toContain('env.FINE');
+    expect(filled.output).not.toContain(secret);
+  });
+});
