@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { AppModule } from './app.module';
 import { loadConfig } from './config/config';
+import { enterProjectFolder } from './config/project-folder';
 import { forgetSecretSettings } from './config/secret-settings';
 import { stopGracefully } from './http/graceful-stop';
 import { createHttpApp } from './http/http-app';
@@ -10,6 +11,7 @@ import { startTelemetry } from './telemetry/telemetry';
 async function main(): Promise<void> {
   const config = loadConfig();
   forgetSecretSettings();
+  enterProjectFolder(config);
   const logger = createLogger('api', config.logLevel);
   const tracing = startTelemetry(config, 'api');
   const app = await createHttpApp(AppModule.forRoot(config), config, logger);

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { ConfigError, loadConfig } from '../src/config/config';
+import { enterProjectFolder } from '../src/config/project-folder';
 import { forgetSecretSettings } from '../src/config/secret-settings';
 import { createLogger, NestLogger } from '../src/http/logging';
 import { Metrics } from '../src/metrics/metrics';
@@ -13,6 +14,7 @@ import { WorkerProcess } from './worker-process';
 async function main(): Promise<void> {
   const config = loadConfig();
   forgetSecretSettings();
+  enterProjectFolder(config);
   const logger = createLogger('worker', config.logLevel);
   const tracing = startTelemetry(config, 'worker');
   // This file owns the signals: Temporal's core and Nest must not race it to the shutdown.

@@ -18,6 +18,12 @@ export type WorkerQueue = (typeof WORKER_QUEUES)[number];
 /** More threads than cores compute no more, and each costs memory; fewer than two, and a busy node holds all runs up. */
 const defaultGraphThreads = (): number => Math.min(4, Math.max(2, availableParallelism()));
 
+/** A file of the operator's, as seen from where the process was started: it works in the project's folder later. */
+const file = z
+  .string()
+  .min(1)
+  .transform((path) => resolve(path));
+
 /** Values separated by commas. */
 const list = z
   .string()
@@ -64,9 +70,9 @@ const environmentSchema = z.object({
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   TEMPORAL_API_KEY: z.string().min(1).optional(),
   TEMPORAL_TLS: flag.default(false),
-  TEMPORAL_TLS_CA_PATH: z.string().min(1).optional(),
-  TEMPORAL_TLS_CERT_PATH: z.string().min(1).optional(),
-  TEMPORAL_TLS_KEY_PATH: z.string().min(1).optional(),
+  TEMPORAL_TLS_CA_PATH: file.optional(),
+  TEMPORAL_TLS_CERT_PATH: file.optional(),
+  TEMPORAL_TLS_KEY_PATH: file.optional(),
   GANTRY_HOST: z.string().min(1).default('127.0.0.1'),
   GANTRY_PORT: port.default(2024),
   GANTRY_WORKER_HOST: z.string().min(1).default('127.0.0.1'),
@@ -81,7 +87,7 @@ const environmentSchema = z.object({
   GANTRY_API_URL: z.url().optional(),
   GANTRY_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
   GANTRY_A2A_ASSISTANT: z.string().min(1).optional(),
-  GANTRY_CONFIG: z.string().min(1).default('langgraph.json'),
+  GANTRY_CONFIG: file.prefault('langgraph.json'),
   GANTRY_REVISION: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be up to 100 letters, digits, dots, dashes, underscores')
@@ -311,7 +317,7 @@ export class AppConfig {
     return this.env.GANTRY_A2A_ASSISTANT;
   }
   get graphConfigPath(): string {
-    return resolve(this.env.GANTRY_CONFIG);
+    return this.env.GANTRY_CONFIG;
   }
   /** LANGGRAPH_THREAD_TTL: overrides `checkpointer.ttl` of langgraph.json. */
   get threadTtl(): ThreadTtlSettings | undefined {

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { importTexts } from './text-imports';
 
 const TSX = dirname(require.resolve('tsx/package.json'));
 
@@ -10,14 +12,36 @@ export const TSX_APIS = { esm: urlOf('dist/esm/api/index.mjs'), commonJs: urlOf(
 
 let learned: Promise<void> | undefined;
 
-function learnTypeScript(): Promise<void> {
+function learnTypeScript(file: string): Promise<void> {
   learned ??= (async () => {
+    const tsconfig = tsconfigFor(file);
+    // tsx's half for CommonJS takes it from the environment alone.
+    const { TSX_TSCONFIG_PATH: before } = process.env;
+    if (tsconfig !== undefined) process.env.TSX_TSCONFIG_PATH = tsconfig;
     for (const url of Object.values(TSX_APIS)) {
       const { register } = (await import(url)) as { register: () => void };
       register();
     }
+    if (before !== undefined) process.env.TSX_TSCONFIG_PATH = before;
+    else delete process.env.TSX_TSCONFIG_PATH;
+    importTexts();
   })();
   return learned;
+}
+
+/**
+ * The project's tsconfig.json, whose `paths` and `baseUrl` its imports follow: that of the working directory or above it, as
+ * with `langgraph dev`. A project that has none there is read with the one nearest to the module.
+ */
+function tsconfigFor(file: string): string | undefined {
+  return tsconfigAbove(process.cwd()) ?? tsconfigAbove(dirname(file));
+}
+
+function tsconfigAbove(folder: string): string | undefined {
+  const path = join(folder, 'tsconfig.json');
+  if (existsSync(path)) return path;
+  const parent = dirname(folder);
+  return parent === folder ? undefined : tsconfigAbove(parent);
 }
 
 /**
@@ -28,7 +52,7 @@ function learnTypeScript(): Promise<void> {
  * @throws whatever the module throws while it loads
  */
 export async function importExport({ file, exportName }: { file: string; exportName: string }): Promise<unknown> {
-  await learnTypeScript();
+  await learnTypeScript(file);
   const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   return module[exportName] ?? (module.default as Record<string, unknown> | undefined)?.[exportName];
 }

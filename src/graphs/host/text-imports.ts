@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import Module, { register } from 'node:module';
+
+/** Files that are text without being told so by `with { type: 'text' }`, as bundlers and Bun have it. */
+const TEXT_ENDINGS = ['.txt', '.md'];
+
+/** For Node's loader of ES modules, whose hooks run in a thread of their own: plain JavaScript, without imports of ours. */
+const HOOKS = `
+  import { readFileSync } from 'node:fs';
+  import { fileURLToPath } from 'node:url';
+  const endings = ${JSON.stringify(TEXT_ENDINGS)};
+  const isText = (url, { importAttributes }) =>
+    importAttributes.type === 'text' || endings.some((ending) => url.split('?')[0].endsWith(ending));
+  export async function load(url, context, next) {
+    if (!url.startsWith('file:') || !isText(url, context)) return next(url, context);
+    const text = readFileSync(fileURLToPath(url), 'utf8');
+    return { format: 'module', shortCircuit: true, source: 'export default ' + JSON.stringify(text) };
+  }`;
+
+type Extensions = Record<string, (module: NodeJS.Module, file: string) => void>;
+
+/** Lets the thread's modules import texts, such as prompts that lie beside them. To be called once. */
+export function importTexts(): void {
+  register(`data:text/javascript,${encodeURIComponent(HOOKS)}`);
+  const { _extensions: extensions } = Module as unknown as { _extensions: Extensions };
+  for (const ending of TEXT_ENDINGS) {
+    extensions[ending] = (module, file) => {
+      module.exports = readFileSync(file, 'utf8');
+    };
+  }
+}
