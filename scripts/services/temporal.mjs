@@ -10,6 +10,7 @@ const STARTUP_MS = 60_000;
  * activity takes 150 ms. With these it takes about 20 ms, and one task-queue partition is enough for one machine.
  * A worker that has a slot free gets the activity with the answer to the workflow task that scheduled it. What a workflow
  * writes into the list of workflows waits for a second: of a run that is over by then only the last record is written.
+ * The last setting keeps the server from asking its makers for newer versions.
  */
 const DYNAMIC_CONFIG = {
   'history.transferProcessorMaxPollRPS': 1000,
@@ -19,6 +20,7 @@ const DYNAMIC_CONFIG = {
   'matching.numTaskqueueWritePartitions': 1,
   'system.enableActivityEagerExecution': true,
   'history.visibilityProcessorMaxPollRPS': 1,
+  'frontend.enableServerVersionCheck': false,
 };
 
 /**

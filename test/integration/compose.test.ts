@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Ajv2020 from 'ajv/dist/2020';
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
@@ -15,10 +16,19 @@ interface Service {
   environment?: Record<string, string | number>;
   depends_on?: Record<string, { condition: string }>;
   configs?: { source: string }[];
+  read_only?: boolean;
+  cap_drop?: string[];
+  cap_add?: string[];
+  privileged?: boolean;
+  security_opt?: string[];
+  mem_limit?: string;
+  pids_limit?: number;
+  networks?: string[];
 }
 
 interface Compose {
   services: Record<string, Service>;
+  networks: Record<string, { internal?: boolean } | null>;
   volumes: Record<string, unknown>;
   configs: Record<string, { content: string }>;
 }
@@ -82,8 +92,9 @@ describe('docker-compose.yml', () => {
       const env = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, String(value)]));
       const config = loadConfig(env);
       expect(config.authEnabled).toBe(true);
-      expect(config.webhookSecrets).toHaveLength(1);
       expect(config.internalKey).toBe(secrets.GANTRY_INTERNAL_KEY);
+      // Only the worker sends webhooks.
+      expect(config.webhookSecrets).toHaveLength(name === 'worker' ? 1 : 0);
     }
     const { api, worker, migrate } = compose.services;
     expect(api.environment).toMatchObject({ GANTRY_HOST: '0.0.0.0', GANTRY_PORT: 2024 });
@@ -96,6 +107,72 @@ describe('docker-compose.yml', () => {
   it('pins every image', () => {
     for (const [name, { image }] of services) {
       expect(`${name}: ${image}`).toMatch(/:v?\d+\.\d+(\.\d+)?[\w.-]*$/);
+    }
+  });
+
+  it('builds on the image that the Dockerfile names', () => {
+    const [, named] = /^ARG NODE_IMAGE=(\S+)$/m.exec(read('Dockerfile'))!;
+    expect(compose.services.api.build).toMatchObject({ args: { NODE_IMAGE: named } });
+  });
+
+  it('gives no container more than it needs', () => {
+    for (const [name, service] of services) {
+      expect([name, service]).toEqual([
+        name,
+        expect.objectContaining({
+          // Its start script writes beside its template.
+          read_only: name !== 'temporal-ui',
+          cap_drop: ['ALL'],
+          security_opt: ['no-new-privileges:true'],
+          mem_limit: expect.stringMatching(/^\d+[gm]$/),
+          pids_limit: expect.any(Number),
+        }),
+      ]);
+      expect(service).not.toHaveProperty('cap_add');
+      expect(service).not.toHaveProperty('privileged');
+    }
+  });
+
+  it('gives each secret to those who need it', () => {
+    const holders = (secret: string): string[] =>
+      services
+        .filter(([, { environment }]) =>
+          Object.values(environment ?? {}).some((value) => String(value).includes(secret)),
+        )
+        .map(([name]) => name);
+    const both = ['api', 'worker'];
+    expect(Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, holders(value)]))).toEqual({
+      GANTRY_ADMIN_KEY: ['api'],
+      GANTRY_API_KEY: ['api'],
+      GANTRY_TENANT_ID: both,
+      GANTRY_INTERNAL_KEY: both,
+      GANTRY_METRICS_TOKEN: both,
+      GANTRY_SECRET_KEY: both,
+      GANTRY_WEBHOOK_SECRETS: ['worker'],
+      GANTRY_POSTGRES_PASSWORD: [...both, 'migrate', 'postgres'],
+      TEMPORAL_POSTGRES_PASSWORD: ['postgres', 'temporal-schema', 'temporal'],
+      GANTRY_S3_ACCESS_KEY_ID: [...both, 's3'],
+      GANTRY_S3_SECRET_ACCESS_KEY: [...both, 's3'],
+    });
+  });
+
+  it('connects those who have to reach each other, and nobody else', () => {
+    const members = (network: string): string[] =>
+      services.filter(([, { networks }]) => networks?.includes(network)).map(([name]) => name);
+    const internal = Object.keys(compose.networks).filter((name) => compose.networks[name]?.internal);
+    expect(Object.fromEntries(Object.keys(compose.networks).map((name) => [name, members(name)]))).toEqual({
+      edge: ['api', 'worker'],
+      database: ['api', 'worker', 'migrate', 'postgres', 'temporal-schema', 'temporal'],
+      temporal: ['api', 'worker', 'temporal', 'temporal-namespace', 'temporal-ui'],
+      s3: ['api', 'worker', 's3'],
+      'temporal-ui': ['temporal-ui'],
+      's3-published': ['s3'],
+    });
+    expect(internal).toEqual(['database', 'temporal', 's3']);
+    for (const [name, { networks = [], ports }] of services) {
+      // Without a network of its own a service would be in the default one, with all the others.
+      expect([name, networks.length > 0]).toEqual([name, true]);
+      if (ports) expect([name, networks.some((network) => !internal.includes(network))]).toEqual([name, true]);
     }
   });
 
@@ -134,6 +211,31 @@ describe('scripts/generate-secrets.mjs', () => {
 
   it('makes what .env.example asks for', () => {
     expect(Object.keys(parseEnvFile(read('.env.example'))).sort()).toEqual(required);
+  });
+});
+
+describe('scripts/pin-images.mjs', () => {
+  it('names each image of a registry by the digest that docker finds', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gantry-docker-'));
+    const digest = `sha256:${'0a'.repeat(32)}`;
+    const pin = (answer: string): string => {
+      writeFileSync(join(folder, 'docker'), `#!/bin/sh\necho '${answer}'\n`, { mode: 0o755 });
+      const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
+      return execFileSync(process.execPath, [join(root, 'scripts', 'pin-images.mjs')], {
+        env,
+        stdio: 'pipe',
+      }).toString();
+    };
+    try {
+      const compose = parse(text.replace(/\$\{[^}]*\}/g, 'x'));
+      const foreign = Object.entries(compose.services).filter(([, { build }]) => !build);
+      expect(parse(pin(digest)).services).toEqual(
+        Object.fromEntries(foreign.map(([name, { image }]) => [name, { image: `${image}@${digest}` }])),
+      );
+      expect(() => pin('not found')).toThrow('no digest');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 

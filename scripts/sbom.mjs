@@ -1,0 +1,57 @@
+// npm run --silent sbom > sbom.cdx.json: what Gantry consists of in production, as CycloneDX 1.5.
+//
+// From package-lock.json, and not by `npm sbom --omit=dev`: that one (npm 11) leaves out packages that production needs,
+// @langchain/core for one. The same lock file gives the same bill, so that two releases can be compared.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** @typedef {{ version?: string, license?: string, integrity?: string, dev?: boolean, optional?: boolean, link?: boolean }} Locked */
+
+const FOLDER = 'node_modules/';
+/** @type {Record<string, string>} */
+const ALGORITHMS = { sha512: 'SHA-512', sha384: 'SHA-384', sha256: 'SHA-256', sha1: 'SHA-1' };
+
+/** @type {{ name: string, version: string, packages: Record<string, Locked> }} */
+const lock = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package-lock.json'), 'utf8'));
+
+/**
+ * @param {string} name
+ * @param {string} [version]
+ */
+const purlOf = (name, version) => `pkg:npm/${name.replace('@', '%40')}@${version}`;
+
+/** @param {string} [integrity] as the lock file has it: `sha512-<base64>` */
+function hashesOf(integrity) {
+  const [algorithm, content] = (integrity ?? '').split('-');
+  if (!content) return {};
+  return { hashes: [{ alg: ALGORITHMS[algorithm], content: Buffer.from(content, 'base64').toString('hex') }] };
+}
+
+/** @type {Map<string, object>} */
+const components = new Map();
+for (const [path, { version, license, integrity, dev, optional, link }] of Object.entries(lock.packages)) {
+  if (path === '' || dev || link) continue;
+  const name = path.slice(path.lastIndexOf(FOLDER) + FOLDER.length);
+  const purl = purlOf(name, version);
+  components.set(purl, {
+    type: 'library',
+    'bom-ref': purl,
+    name,
+    version,
+    purl,
+    scope: optional ? 'optional' : 'required',
+    ...(license && { licenses: [{ expression: license }] }),
+    ...hashesOf(integrity),
+  });
+}
+
+const purl = purlOf(lock.name, lock.version);
+const application = { type: 'application', 'bom-ref': purl, name: lock.name, version: lock.version, purl };
+const bom = {
+  bomFormat: 'CycloneDX',
+  specVersion: '1.5',
+  version: 1,
+  metadata: { component: application },
+  components: [...components.keys()].sort().map((key) => components.get(key)),
+};
+process.stdout.write(`${JSON.stringify(bom, null, 2)}\n`);
