@@ -1,6 +1,6 @@
 # One image for the api, the worker and the migrations; the command chooses (docker-compose.yml).
 # Debian and not Alpine: Temporal's core and DuckDB are built for glibc.
-ARG NODE_IMAGE=node:22-bookworm-slim
+ARG NODE_IMAGE=node:24-bookworm-slim
 FROM ${NODE_IMAGE} AS build
 # No package counts its installations here (docs/security.md).
 ENV SCARF_ANALYTICS=false DO_NOT_TRACK=1

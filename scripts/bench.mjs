@@ -2,6 +2,7 @@
 //   npm run bench            the full table
 //   npm run bench -- --quick a tenth of it
 //   npm run bench -- --only runs   (or sleepers, store, export) a part of it
+import './services/runtime.mjs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { withGantry } from '../test/bench/gantry.mjs';

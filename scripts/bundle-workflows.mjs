@@ -1,5 +1,6 @@
 // The last step of `npm run build`: makes dist/workflow-bundle.js, so that a worker starts without bundling. With
 // `--traced` it makes the one of workers that send OpenTelemetry traces, which bundle at their start where it is absent.
+import './services/runtime.mjs';
 import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 // TypeScript to dist/, without checking types: `npm run typecheck` does that, and a start should not wait for it.
+import './services/runtime.mjs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { transformFile } from '@swc/core';

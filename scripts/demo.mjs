@@ -2,6 +2,7 @@
 //
 // Each part prints what it asks and what comes back, and ends in PASS or FAIL with numbers. Nothing leaves the machine:
 // the tools and webhook receivers are servers of this process, the graphs need no model key.
+import './services/runtime.mjs';
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { connectGantry } from './demo/gantry.mjs';

@@ -1,5 +1,6 @@
 // npm run doctor: why is it not working? One line for each check, with what to do about it.
 // Looks at the Gantry that runs in GANTRY_HOME, or else at what the environment names.
+import { describeRuntime } from './services/runtime.mjs';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -65,13 +66,6 @@ function describeSkew(whose, theirMs, askedAt) {
   if (Math.abs(skew) > SKEW_FAIL_MS) throw new Finding(text, hint);
   if (Math.abs(skew) > SKEW_WARN_MS) throw new Finding(text, hint, 'WARN');
   return text;
-}
-
-function checkNode() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  const text = `Node ${process.versions.node}`;
-  if (major > 20 || (major === 20 && minor >= 19)) return text;
-  throw new Finding(text, 'install Node 20.19 or later');
 }
 
 /** @param {string} path */
@@ -359,7 +353,7 @@ function s3Of({ s3Endpoint, s3Bucket, s3Region, s3AccessKeyId, s3SecretAccessKey
 }
 
 async function main() {
-  await check('node', checkNode);
+  await check('node', describeRuntime);
   const settings = readSettings();
   const running = findRunning(settings);
   const databaseUrl = running?.postgres ?? settings.databaseUrl;

@@ -2,6 +2,7 @@
 //
 // Which one: that of DATABASE_URL; else the one that runs in GANTRY_HOME; else, when it is stopped, its database is
 // started for as long as the command takes. Inside a container it is "node dist/src/cli/main.js", without this script.
+import './services/runtime.mjs';
 import { existsSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

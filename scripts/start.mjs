@@ -9,6 +9,7 @@
 //
 // Each is a process of its own, described by a Part (services/process.mjs); services/supervisor.mjs keeps them running
 // and stops them in order. A shell waits beside them to stop them if this process is killed (services/leftovers.mjs).
+import { launcherPid } from './services/runtime.mjs';
 import { parseArgs } from 'node:util';
 import { runGantry } from './services/gantry.mjs';
 import { parentOf } from './services/identity.mjs';
@@ -25,10 +26,12 @@ const IMPATIENT = new Set(['SIGINT', 'SIGTERM']);
  * @param {() => void} onGone
  */
 function watchNpm(onGone) {
-  const shell = process.ppid;
+  const parent = process.ppid;
+  const shell = parent === launcherPid() ? parentOf(parent) : parent;
   const npm = parentOf(shell);
   const timer = setInterval(() => {
-    if (process.ppid === shell && exists(npm)) return;
+    const isAttached = process.ppid === parent && (parent === shell || parentOf(parent) === shell);
+    if (isAttached && exists(npm)) return;
     clearInterval(timer);
     onGone();
   }, 1_000);
@@ -57,12 +60,6 @@ function listenForStop(onWish) {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 }
 
-function checkNodeVersion() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major > 20 || (major === 20 && minor >= 19)) return;
-  throw new SettingsError([`Gantry needs Node 20.19 or later; this is ${process.versions.node}.`]);
-}
-
 /** @param {string[]} args */
 function readOptions(args) {
   try {
@@ -78,7 +75,6 @@ async function main() {
   const stopNow = new AbortController();
   let askedAt = 0;
   try {
-    checkNodeVersion();
     const { help, verbose } = readOptions(process.argv.slice(2));
     if (help) {
       process.stdout.write(helpText());

@@ -1,0 +1,140 @@
+// Gantry runs on Node 24. Importing this module first makes sure of it: where the Node that was started is older, the
+// module fetches Node 24 into the cache, runs the same command line with it, and never resolves; the process then ends
+// as that one does. Written so that Node 18 and later can read it, as are the scripts that import it.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { NODE_PACKAGES } from './node-packages.mjs';
+import { waitForLock } from './lock.mjs';
+import { cacheDir } from './paths.mjs';
+import { runCommand } from './process.mjs';
+import { sayTo, sayWhile } from './progress.mjs';
+
+/** The active LTS. Up to Node 22, AsyncLocalStorage costs LangGraph half of its speed. */
+const MINIMUM_MAJOR = 24;
+const INSTALL_MS = 10 * 60_000;
+/** Names the process that launched this one because its own Node was too old. */
+const LAUNCHER = 'GANTRY_LAUNCHER';
+
+/** Whether this process's Node is one that Gantry runs on. */
+function isRecent() {
+  return Number(process.versions.node.split('.')[0]) >= MINIMUM_MAJOR;
+}
+
+/** Node's version, and where it came from when it isn't the one that the user started. */
+export function describeRuntime() {
+  const fetched = process.execPath.startsWith(cacheDir()) ? ', fetched because the installed Node is older' : '';
+  return `Node ${process.versions.node}${fetched}`;
+}
+
+/** Process id of the launcher that started this process, if one did. @returns {number | undefined} */
+export function launcherPid() {
+  const pid = Number(process.env[LAUNCHER]?.split(':')[0]);
+  return pid === process.ppid ? pid : undefined;
+}
+
+/**
+ * The pinned Node for this platform. npm checks the package against the checksum in the lock file.
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<string>} path of the program
+ * @throws where there is no package for the platform or it can't be installed
+ */
+export async function findRuntime(signal) {
+  const platform = `${process.platform}-${process.arch}`;
+  const source = NODE_PACKAGES[platform];
+  if (!source) {
+    throw new Error(
+      `Gantry needs Node ${MINIMUM_MAJOR}; this is ${process.versions.node}, and there is no package to fetch for ${platform}. ` +
+        'Install Node 24 from nodejs.org or with a version manager.',
+    );
+  }
+  const { name, version, integrity } = source;
+  const home = join(cacheDir(), `node-${version}-${platform}`);
+  const program = join(home, 'node_modules', name, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  if (existsSync(program)) return program;
+  const lock = await waitForLock(`${home}.lock`, 'builder', { signal });
+  const draft = `${home}.draft`;
+  try {
+    if (existsSync(program)) return program;
+    rmSync(draft, { recursive: true, force: true });
+    mkdirSync(draft, { recursive: true });
+    const dependencies = { [name]: version };
+    const packages = { '': { dependencies }, [`node_modules/${name}`]: { version, integrity } };
+    writeFileSync(join(draft, 'package.json'), JSON.stringify({ private: true, dependencies }));
+    writeFileSync(join(draft, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, packages }));
+    await sayWhile('node', `fetching Node ${version}, since the installed one is ${process.versions.node}`, () =>
+      runCommand('npm', ['ci', '--prefix', draft, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+        cwd: draft,
+        signal,
+        timeoutMs: INSTALL_MS,
+      }),
+    );
+    rmSync(home, { recursive: true, force: true });
+    renameSync(draft, home); // complete at once: a folder that is there is whole
+    return program;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Error(
+      `Gantry needs Node ${MINIMUM_MAJOR}; this is ${process.versions.node}, and ${name}@${version} could not be fetched. ` +
+        `Install Node 24 from nodejs.org or with a version manager.\n${error.message}`,
+      { cause: error },
+    );
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+    lock.release();
+  }
+}
+
+/**
+ * The environment in which a command finds the runtime as `node`.
+ * @param {string} program
+ * @returns {NodeJS.ProcessEnv}
+ */
+function environmentWith(program) {
+  return {
+    ...process.env,
+    PATH: [dirname(program), process.env.PATH].filter(Boolean).join(delimiter),
+    [LAUNCHER]: `${process.pid}:${process.execPath}`,
+  };
+}
+
+/**
+ * Runs this process's own command line with another Node, and ends as it ends.
+ * @param {string} program
+ * @returns {Promise<never>}
+ */
+function relaunch(program) {
+  // A caller's own channel is passed on: its disconnection tells the command to stop.
+  const stdio = /** @type {import('node:child_process').StdioOptions} */ (['inherit', 'inherit', 'inherit', 'ipc']);
+  const args = [...process.execArgv, ...process.argv.slice(1)];
+  const child = spawn(program, args, { stdio, env: environmentWith(program) });
+  for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) process.on(name, () => child.kill(name));
+  child.on('message', (message) => process.send?.(message));
+  process.on('message', (message) => child.connected && child.send(/** @type {any} */ (message)));
+  if (process.send) process.on('disconnect', () => child.connected && child.disconnect());
+  return new Promise((_, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => process.exit(code ?? 128 + (signal ? constants.signals[signal] : 0)));
+  });
+}
+
+/** @returns {Promise<void>} resolves only where this process's Node is recent enough */
+async function useRuntime() {
+  if (isRecent()) return;
+  // What a program reads of a command is the command's output alone.
+  sayTo(process.stderr);
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort();
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  try {
+    const program = await findRuntime(interrupted.signal);
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    await relaunch(program);
+  } catch (error) {
+    process.stderr.write(`${interrupted.signal.aborted ? 'Interrupted.' : error.message}\n`);
+    process.exit(2);
+  }
+}
+
+await useRuntime();
