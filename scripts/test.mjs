@@ -5,11 +5,12 @@
 //   GANTRY_TEST_TEMPORAL_ADDRESS      the Temporal server
 //   GANTRY_TEST_S3                    JSON: endpoint, bucket, region, access_key_id, secret_access_key
 //   GANTRY_TEST_PYTHON                a Python with the public clients (test/python/requirements.txt)
-//   GANTRY_TEST_MCP_CONFORMANCE       JSON: cli, the public conformance suite of MCP, and node, a Node that runs it
+//   GANTRY_TEST_MCP_CONFORMANCE       the script of MCP's public conformance suite
+//   GANTRY_TEST_OLD_NODE              the installed Node, where it is too old to run Gantry
 //   GANTRY_TEST_TIME_SKIPPING_SERVER  program for TestWorkflowEnvironment.createTimeSkipping
 // A test that needs a whole Gantry runs `node scripts/start.mjs` with these as DATABASE_URL, TEMPORAL_ADDRESS and
 // GANTRY_S3_*, GANTRY_PORT=0 and a GANTRY_HOME of its own, and reads endpoints.json there.
-import './services/runtime.mjs';
+import { launcherProgram } from './services/runtime.mjs';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,7 +59,10 @@ async function bringUp(home, context) {
     GANTRY_TEST_TEMPORAL_ADDRESS: temporal.address,
     GANTRY_TEST_S3: JSON.stringify(s3),
     GANTRY_TEST_PYTHON: python,
-    GANTRY_TEST_MCP_CONFORMANCE: JSON.stringify(mcpConformance),
+    GANTRY_TEST_MCP_CONFORMANCE: mcpConformance,
+    GANTRY_TEST_OLD_NODE: launcherProgram() ?? '',
+    // Code that one process has compiled serves the next one; the folder goes with the tests.
+    NODE_COMPILE_CACHE: join(home, 'compile-cache'),
     GANTRY_TEST_TIME_SKIPPING_SERVER: timeSkippingServer,
   };
 }

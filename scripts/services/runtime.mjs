@@ -34,6 +34,11 @@ export function launcherPid() {
   return pid === process.ppid ? pid : undefined;
 }
 
+/** Program of the older Node that launched this process, if one did. @returns {string | undefined} */
+export function launcherProgram() {
+  return launcherPid() === undefined ? undefined : process.env[LAUNCHER]?.replace(/^\d+:/, '');
+}
+
 /**
  * The pinned Node for this platform. npm checks the package against the checksum in the lock file.
  * @param {AbortSignal} [signal]
@@ -119,9 +124,13 @@ function relaunch(program) {
   });
 }
 
-/** @returns {Promise<void>} resolves only where this process's Node is recent enough */
+/** @returns {Promise<void>} a promise that resolves only where this process's Node is recent enough */
 async function useRuntime() {
-  if (isRecent()) return;
+  if (isRecent()) {
+    // For the processes that this one starts: V8's code for their modules is compiled once.
+    process.env.NODE_COMPILE_CACHE ??= join(cacheDir(), 'compile-cache');
+    return;
+  }
   // What a program reads of a command is the command's output alone.
   sayTo(process.stderr);
   const interrupted = new AbortController();

@@ -89,11 +89,10 @@ describe('the MCP conformance suite', () => {
   async function run(revision: string): Promise<Map<string, Check[]>> {
     const suite = process.env.GANTRY_TEST_MCP_CONFORMANCE;
     if (!suite) throw new Error('GANTRY_TEST_MCP_CONFORMANCE is missing: run the tests with `npm test`');
-    const { node, cli } = JSON.parse(suite) as { node: string; cli: string };
-    const args = [cli, 'server', '--url', `${gantry.url}/mcp`, '--requirements', revision, '-o', results];
+    const args = [suite, 'server', '--url', `${gantry.url}/mcp`, '--requirements', revision, '-o', results];
     await new Promise((resolve) => {
       // It exits with an error for every scenario that fails, the ones that do not apply included: the files say more.
-      execFile(node, args, { timeout: 240_000, env: { PATH: process.env.PATH } }, resolve);
+      execFile(process.execPath, args, { timeout: 240_000, env: { PATH: process.env.PATH } }, resolve);
     });
     return new Map(
       readdirSync(results).map((folder) => [
