@@ -440,7 +440,8 @@ describe('crons', () => {
     ['0 0 29 2 *', null],
     ['0 8 1-7 * mon', 'US/Pacific'],
     ['0 4 * * 7 30', 'Asia/Kathmandu'],
-    ['@weekly', 'Africa/Casablanca'],
+    // Not Morocco, whose rules changed in 2026: Temporal reads the machine's time zone data, which may be older than Node's.
+    ['@weekly', 'Africa/Cairo'],
   ])('the ticks of "%s" in %s are those of its Schedule', async (expression, timezone) => {
     const cron = await create({ schedule: expression, timezone, enabled: false });
     const own = new CronSchedule(expression, timezone, null);

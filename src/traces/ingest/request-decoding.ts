@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } fr
 import { AppConfig } from '../../config/config';
 import { ApiError } from '../../http/api-error';
 import { traceErrors } from '../trace.errors';
-import { createZstdDecoder, ZstdError } from './zstd-decoder';
+import { describeDecodingError, ZstdDecoder } from './zstd-decoder';
 
 /** The routes whose clients compress what they send. */
 const TRACE_PATH = /^\/(?:api\/(?:v1\/)?)?(?:runs|otel|feedback)(?:\/|\?|$)/;
@@ -39,19 +39,19 @@ export class RequestDecoding implements OnModuleInit {
     const encoding = request.headers['content-encoding']?.trim().toLowerCase();
     if (!encoding || encoding === 'identity' || !TRACE_PATH.test(request.url)) return done(null, payload);
     const limitBytes = this.config.traceLimitBytes;
-    const decoder = decoderOf(encoding, limitBytes);
+    const decoder = decoderOf(encoding);
     if (!decoder) return done(traceErrors.unsupportedEncoding(encoding));
     done(null, decoded(payload, decoder, encoding, limitBytes));
   }
 }
 
-function decoderOf(encoding: string, limitBytes: number): Transform | undefined {
+function decoderOf(encoding: string): Transform | undefined {
   switch (encoding) {
     case 'gzip':
     case 'x-gzip':
       return createGunzip();
     case 'zstd':
-      return createZstdDecoder(limitBytes);
+      return new ZstdDecoder();
     default:
       return undefined;
   }
@@ -75,9 +75,7 @@ function decoded(payload: Readable, decoder: Transform, encoding: string, limitB
     payload.unpipe(decoder);
     payload.resume();
     bounded.destroy(
-      error instanceof ApiError
-        ? error
-        : traceErrors.undecodable(encoding, error instanceof ZstdError ? error.message : undefined),
+      error instanceof ApiError ? error : traceErrors.undecodable(encoding, describeDecodingError(error)),
     );
   };
   payload.on('error', fail);

