@@ -8,7 +8,7 @@ import { recordCronOutcome } from '../crons/cron-outcomes';
 import { Notifications } from '../database/notifications';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
-import { ExecutionBroken } from '../graphs/host/graph-thread-handle';
+import { ExecutionBroken, HostLost } from '../graphs/host/graph-thread-handle';
 import type { FinalState, GraphOutcome } from '../graphs/host/protocol';
 import { EventAppender, EventsRefused } from '../streams/event-appender';
 import { EventLogRepository } from '../streams/event-log.repository';
@@ -147,7 +147,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     if (held.state === 'ended') return this.endedBefore(held);
     const { before } = held;
     if (before && before.lostAttempts >= this.config.runLostAttempts) {
-      const message = `The run's worker was lost ${before.lostAttempts} times behind the same checkpoint: it is not tried again`;
+      const message = `The run's host was lost ${before.lostAttempts} times after the same checkpoint, with no other run in it: it is not retried`;
       return { state: 'ended', result: await this.end({ runId, ending: 'error', message }) };
     }
     return { state: 'held', execution: this.execute(held) };
@@ -235,6 +235,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
       return result;
     } catch (error) {
       if (error instanceof EventsRefused) throw new ExecutionBroken(error.message);
+      if (error instanceof HostLost) await this.lifecycle.recordHostLoss(run.runId, run.attempt);
       throw error;
     } finally {
       this.metrics.attemptEnded(run, ending);
@@ -258,6 +259,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
         told,
       },
       {
+        ...(before?.isSuspect && { onAlone: () => this.lifecycle.recordAlone(runId, attempt) }),
         signal: execution.signal,
         handBack: this.handBack.signal,
         onEvents: (batch) => events.append(batch),

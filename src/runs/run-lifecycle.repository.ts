@@ -32,9 +32,17 @@ export type Begun = Held | { state: 'elsewhere'; taskQueue: string | undefined }
 export interface EarlierAttempt {
   /** It stopped behind a checkpoint of its own will, so that nothing of it is in doubt. */
   handedBack: boolean;
-  /** Attempts in a row that were lost behind the run's last checkpoint. */
+  /** Attempts in a row that were lost after the run's last checkpoint in a host of their own: nothing else can have ended that. */
   lostAttempts: number;
+  /** Whether the run may be what ended the hosts before: its new attempt gets one of its own. */
+  isSuspect: boolean;
 }
+
+/**
+ * Attempts that may be lost after one checkpoint in company before the run is a suspect. The end of a host is the doing of one of
+ * its runs, and makes all of them suspects; the end of a whole worker mostly isn't, and its runs, which are many, get a second try.
+ */
+const LOST_IN_COMPANY = 2;
 
 export interface Ended {
   run: RunEntity;
@@ -134,6 +142,22 @@ export class RunLifecycleRepository {
   async recordHandBack(runId: string, attempt: number): Promise<void> {
     await this.database.query(
       `UPDATE runs SET handed_back = true WHERE run_id = $1 AND attempt = $2 AND status = 'running'`,
+      [runId, attempt],
+    );
+  }
+
+  /** The attempt has a host of its own from here on: if that is lost, the run is the cause. */
+  async recordAlone(runId: string, attempt: number): Promise<void> {
+    await this.database.query(
+      `UPDATE runs SET alone = true WHERE run_id = $1 AND attempt = $2 AND status = 'running'`,
+      [runId, attempt],
+    );
+  }
+
+  /** The attempt's host ended under it: one of the runs in it is the cause. */
+  async recordHostLoss(runId: string, attempt: number): Promise<void> {
+    await this.database.query(
+      `UPDATE runs SET host_lost = true WHERE run_id = $1 AND attempt = $2 AND status = 'running'`,
       [runId, attempt],
     );
   }
@@ -238,24 +262,40 @@ function hold(
   };
 }
 
-/** Counts the attempt before this one as lost, unless it was handed back; a new checkpoint starts the count again. */
+/**
+ * Counts the attempt before this one as lost, unless it was handed back; a new checkpoint starts the count again. What was lost in
+ * company counts apart: it is nothing against the run, but the next attempt runs alone.
+ */
 async function lookBack(manager: EntityManager, { runId, threadId }: RunEntity): Promise<EarlierAttempt> {
   const [[before]]: [EarlierAttempt[], number] = await manager.query(
     `WITH before AS (
-       SELECT handed_back,
-              (SELECT max(checkpoint_id) FROM ${CHECKPOINT_SCHEMA}.checkpoints WHERE thread_id = $2::text) AS checkpoint_id
-       FROM runs WHERE run_id = $1
+       SELECT r.*,
+              latest.checkpoint_id,
+              r.lost_attempts + r.lost_in_company > 0 AND r.lost_behind IS NOT DISTINCT FROM latest.checkpoint_id AS same_place
+       FROM runs r,
+            (SELECT max(checkpoint_id) AS checkpoint_id FROM ${CHECKPOINT_SCHEMA}.checkpoints WHERE thread_id = $2::text) latest
+       WHERE run_id = $1
+     ), counted AS (
+       SELECT handed_back, checkpoint_id,
+              CASE WHEN handed_back THEN 0 ELSE
+                CASE WHEN same_place THEN lost_attempts ELSE 0 END + CASE WHEN alone THEN 1 ELSE 0 END
+              END AS lost_attempts,
+              CASE WHEN handed_back THEN 0 ELSE
+                CASE WHEN same_place THEN lost_in_company ELSE 0 END
+                + CASE WHEN alone THEN 0 WHEN host_lost THEN ${LOST_IN_COMPANY} ELSE 1 END
+              END AS lost_in_company
+       FROM before
      )
      UPDATE runs SET
        handed_back = false,
-       lost_behind = before.checkpoint_id,
-       lost_attempts = CASE
-         WHEN before.handed_back THEN 0
-         WHEN lost_attempts > 0 AND lost_behind IS NOT DISTINCT FROM before.checkpoint_id THEN lost_attempts + 1
-         ELSE 1
-       END
-     FROM before WHERE run_id = $1
-     RETURNING before.handed_back AS "handedBack", lost_attempts AS "lostAttempts"`,
+       host_lost = false,
+       lost_behind = counted.checkpoint_id,
+       lost_attempts = counted.lost_attempts,
+       lost_in_company = counted.lost_in_company,
+       alone = false
+     FROM counted WHERE run_id = $1
+     RETURNING counted.handed_back AS "handedBack", runs.lost_attempts AS "lostAttempts",
+               runs.lost_attempts > 0 OR runs.lost_in_company >= ${LOST_IN_COMPANY} AS "isSuspect"`,
     [runId, threadId],
   );
   return before;

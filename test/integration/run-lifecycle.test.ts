@@ -125,7 +125,49 @@ describe('a run', () => {
 
     it('and told how the attempt before ended, where there was one', async () => {
       const runId = await insertRun(await insertThread(), 'pending', 1);
-      expect(await begin(runId)).toMatchObject({ state: 'held', run: { attempt: 2 }, before: { lostAttempts: 1 } });
+      expect(await begin(runId)).toMatchObject({ state: 'held', run: { attempt: 2 }, before: { lostAttempts: 0 } });
+    });
+  });
+
+  describe('is lost', () => {
+    const next = async (runId: string) => {
+      const held = await runs.takeOver(runId, REVISION, 'a-queue');
+      if (held.state !== 'held') throw new Error(`The run is ${held.state}`);
+      return { attempt: held.run.attempt, before: held.before };
+    };
+
+    it('with its host: a suspect at once, against which only attempts alone count', async () => {
+      const runId = await insertRun(await insertThread());
+      await begin(runId);
+      await runs.recordHostLoss(runId, 1);
+      expect(await next(runId)).toEqual({
+        attempt: 2,
+        before: { handedBack: false, lostAttempts: 0, isSuspect: true },
+      });
+      // Lost before it had a host of its own, as one that waits for it.
+      expect(await next(runId)).toMatchObject({ attempt: 3, before: { lostAttempts: 0, isSuspect: true } });
+      await runs.recordAlone(runId, 3);
+      await runs.recordHostLoss(runId, 3);
+      expect(await next(runId)).toMatchObject({ attempt: 4, before: { lostAttempts: 1, isSuspect: true } });
+      // A fenced attempt changes nothing.
+      await runs.recordAlone(runId, 3);
+      expect(await next(runId)).toMatchObject({ attempt: 5, before: { lostAttempts: 1, isSuspect: true } });
+    });
+
+    it('with its worker: a suspect after the second time', async () => {
+      const runId = await insertRun(await insertThread());
+      await begin(runId);
+      expect(await next(runId)).toMatchObject({ before: { lostAttempts: 0, isSuspect: false } });
+      expect(await next(runId)).toMatchObject({ before: { lostAttempts: 0, isSuspect: true } });
+    });
+
+    it('no more once it was handed back', async () => {
+      const runId = await insertRun(await insertThread());
+      await begin(runId);
+      await runs.recordHostLoss(runId, 1);
+      expect(await next(runId)).toMatchObject({ before: { isSuspect: true } });
+      await runs.recordHandBack(runId, 2);
+      expect(await next(runId)).toMatchObject({ before: { handedBack: true, lostAttempts: 0, isSuspect: false } });
     });
   });
 

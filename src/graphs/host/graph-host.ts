@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { ConfigError } from '../../config/config';
 import { ExecutionBroken, type ExecuteOptions, GraphThread } from './graph-thread-handle';
 import type { ExecuteRequest, GraphCall, GraphCalls, GraphOutcome, ThreadData } from './protocol';
+import { SuspectSlots } from './suspect-slots';
 
 export interface GraphHostOptions {
   threads: { min: number; max: number };
@@ -28,13 +29,17 @@ interface Waiting {
  *    the thread that has the fewest. A node that blocks its event loop then delays at most the runs of its own thread.
  * 2. A thread that doesn't answer gets no work, and work that it hasn't begun is taken back from it.
  * 3. One idle thread is kept in reserve while there may be more.
- * 4. A thread that dies fails its runs as broken: their next attempt goes on at their checkpoints.
+ * 4. A thread that dies fails its runs as broken: their next attempt goes on at their checkpoints, each in a thread of its own, so
+ *    that the one that ends its thread does it to no other.
  */
 export class GraphHost {
   private readonly logger = new Logger(GraphHost.name);
   private readonly threads = new Set<GraphThread>();
   private readonly waiting: Waiting[] = [];
   private problems: Record<string, string> = {};
+  /** Threads that one run has to itself. */
+  private readonly alone = new Set<GraphThread>();
+  private readonly suspects: SuspectSlots;
   /** Threads that load the graphs and take no work yet. */
   private readonly loading = new Set<GraphThread>();
   private closed = false;
@@ -42,6 +47,7 @@ export class GraphHost {
   private readonly shrink: NodeJS.Timeout;
 
   constructor(private readonly options: GraphHostOptions) {
+    this.suspects = new SuspectSlots(options.threads.max);
     this.shrink = setInterval(() => this.endIdleThreads(), IDLE_MS / 5);
     this.shrink.unref();
   }
@@ -69,7 +75,13 @@ export class GraphHost {
   }
 
   /** Runs a graph to its end. Rejects with ExecutionBroken when the thread or the database failed, not the graph. */
-  async execute(request: ExecuteRequest, options: ExecuteOptions): Promise<GraphOutcome> {
+  execute(request: ExecuteRequest, options: ExecuteOptions): Promise<GraphOutcome> {
+    return options.onAlone
+      ? this.executeAlone(request, options, options.onAlone)
+      : this.executeInCompany(request, options);
+  }
+
+  private async executeInCompany(request: ExecuteRequest, options: ExecuteOptions): Promise<GraphOutcome> {
     for (;;) {
       const thread = await this.acquire();
       this.keepReserve();
@@ -78,6 +90,37 @@ export class GraphHost {
         return execution.outcome.finally(() => this.dispatch());
       }
       this.logger.warn({ run_id: request.runId }, 'A graph thread is blocked by its code; its next run goes elsewhere');
+    }
+  }
+
+  /** A thread that is started for this run and ended after it: nothing else can end it. */
+  private async executeAlone(
+    request: ExecuteRequest,
+    options: ExecuteOptions,
+    onAlone: () => Promise<void>,
+  ): Promise<GraphOutcome> {
+    const { signal, handBack } = options;
+    const release = await this.suspects.take(request.tenantId, AbortSignal.any([signal, handBack]));
+    try {
+      if (this.closed || handBack.aborted) throw stopping();
+      return await this.inThreadOfItsOwn(async (thread) => {
+        await onAlone();
+        return thread.execute(request, options).outcome;
+      });
+    } finally {
+      release();
+    }
+  }
+
+  private async inThreadOfItsOwn<T>(use: (thread: GraphThread) => Promise<T>): Promise<T> {
+    const thread = new GraphThread(this.options.data, this.options.env, () => undefined);
+    this.alone.add(thread);
+    try {
+      await thread.ready;
+      return await use(thread);
+    } finally {
+      this.alone.delete(thread);
+      await thread.terminate();
     }
   }
 
@@ -91,7 +134,7 @@ export class GraphHost {
   /** The threads by what they are at; a blocked one is busy with one piece of code and answers nothing. */
   census(): Record<'idle' | 'busy' | 'blocked', number> {
     const census = { idle: 0, busy: 0, blocked: 0 };
-    for (const thread of this.threads) {
+    for (const thread of [...this.threads, ...this.alone]) {
       census[!thread.responsive ? 'blocked' : thread.load === 0 ? 'idle' : 'busy'] += 1;
     }
     return census;
@@ -101,7 +144,7 @@ export class GraphHost {
     this.closed = true;
     clearInterval(this.shrink);
     for (const { reject } of this.waiting.splice(0)) reject(stopping());
-    await Promise.all([...this.threads, ...this.loading].map((thread) => thread.terminate()));
+    await Promise.all([...this.threads, ...this.loading, ...this.alone].map((thread) => thread.terminate()));
   }
 
   /** Loads the graphs if nothing else has. What is wrong with them is told by who starts the pool. */

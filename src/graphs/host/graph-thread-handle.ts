@@ -33,6 +33,14 @@ export class ExecutionBroken extends Error {
   }
 }
 
+/** The host of the attempt ended under it: what ran in it is the cause, this run or one beside it. */
+export class HostLost extends ExecutionBroken {
+  constructor() {
+    super('The graph thread ended before the run did');
+    this.name = 'HostLost';
+  }
+}
+
 /** The graph's code refused a call: an unknown node, values that don't fit the state. */
 export class GraphCallRefused extends Error {
   constructor(
@@ -45,6 +53,8 @@ export class GraphCallRefused extends Error {
 }
 
 export interface ExecuteOptions {
+  /** Of a run that needs a thread of its own, with nothing before or beside it: called when it has one, before it begins. */
+  onAlone?: () => Promise<void>;
   signal: AbortSignal;
   /** Aborted when the run is to stop behind its next checkpoint, for another worker to go on. */
   handBack: AbortSignal;
@@ -96,9 +106,11 @@ export class GraphThread {
         else if (message.type === 'unusable') reject(new Error(message.message));
         else this.receive(message);
       });
-      this.worker.once('exit', (code) => reject(new Error(`The graph thread ended with code ${code} while it loaded`)));
+      this.worker.once('exit', (code: number) =>
+        reject(new Error(`The graph thread ended with code ${code} while it loaded`)),
+      );
     });
-    this.worker.on('error', (error) => this.logger.error({ err: error }, 'A graph thread failed'));
+    this.worker.on('error', (error: unknown) => this.logger.error({ err: error }, 'A graph thread failed'));
     this.ended = new Promise((resolve) => {
       this.worker.once('exit', () => {
         this.fail();
@@ -120,7 +132,10 @@ export class GraphThread {
     return Date.now() - this.lastUse;
   }
 
-  execute(request: ExecuteRequest, { signal, handBack, onEvents, onNode }: ExecuteOptions): StartedExecution {
+  execute(
+    request: ExecuteRequest,
+    { signal, handBack, onEvents, onNode }: Omit<ExecuteOptions, 'onAlone'>,
+  ): StartedExecution {
     const id = this.take();
     const claim = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const abort = (): void => this.send({ type: 'abort', id, reason: String(signal.reason ?? 'cancelled') });
@@ -223,7 +238,7 @@ export class GraphThread {
 
   private fail(): void {
     this.dead = true;
-    const error = new ExecutionBroken('The graph thread ended before the run did');
+    const error = new HostLost();
     for (const execution of this.executions.values()) execution.reject(error);
     for (const call of this.calls.values()) call.reject(error);
     this.executions.clear();
