@@ -12,20 +12,21 @@
 // GANTRY_S3_*, GANTRY_PORT=0 and a GANTRY_HOME of its own, and reads endpoints.json there.
 import { launcherProgram } from './services/runtime.mjs';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { startPostgres, startS3, startTemporal } from './services/backing-services.mjs';
 import { build, installDependencies } from './services/build.mjs';
 import { openHome } from './services/home.mjs';
 import { readJson } from './services/json-file.mjs';
 import { findMcpConformance } from './services/mcp-conformance.mjs';
-import { ROOT } from './services/paths.mjs';
+import { cacheDir, ROOT } from './services/paths.mjs';
 import { freePort } from './services/ports.mjs';
 import { say } from './services/progress.mjs';
 import { findPython } from './services/python.mjs';
 import { loadSecrets } from './services/secrets.mjs';
 import { Supervisor } from './services/supervisor.mjs';
+import { failuresOf, judge } from './services/test-outcome.mjs';
 import { findTimeSkippingServer } from './services/time-skipping-server.mjs';
 
 const LOOPBACK = '127.0.0.1';
@@ -103,14 +104,49 @@ function runJest(args, testEnv, signal) {
   });
 }
 
+/** With more failures than this, chance is no explanation, and a second try only costs time. */
+const MAX_RETRIED = 10;
+
 /**
- * A file that doesn't even load has no tests to count: it counts as a failed one.
- * @param {string} resultsPath
+ * Runs the suite, and the files in which a few tests failed a second time.
+ * @param {string} home
+ * @param {Record<string, string>} testEnv
+ * @param {AbortSignal} signal
  */
-function readTotals(resultsPath) {
-  const results = readJson(resultsPath);
-  if (!results) throw new Error('jest ended without results.');
-  return { passed: results.numPassedTests, failed: results.numFailedTests + results.numRuntimeErrorTestSuites };
+async function runTests(home, testEnv, signal) {
+  const run = async (/** @type {string} */ name, /** @type {string[]} */ args) => {
+    const path = join(home, `${name}.json`);
+    const code = await runJest(['--json', `--outputFile=${path}`, ...args], testEnv, signal);
+    signal.throwIfAborted();
+    const results = readJson(path);
+    if (!results) throw new Error('jest ended without results.');
+    return { code, results };
+  };
+  const { code, results } = await run('first', process.argv.slice(2));
+  const failures = failuresOf(results);
+  if (failures.length === 0 || failures.length > MAX_RETRIED) return { code, ...judge(results) };
+  const files = [...new Set(failures.map(({ file }) => file))];
+  say('test', `${failures.length} failed; running ${files.length} files once more to tell faults from chance`);
+  const { results: again } = await run('second', ['--runInBand', '--runTestsByPath', ...files]);
+  const outcome = judge(results, again);
+  record(outcome);
+  return { code: outcome.failed.length > 0 ? 1 : 0, ...outcome };
+}
+
+/**
+ * Keeps what failed, a JSON line for each test, so that a test that fails by chance is known by how often it does.
+ * @param {import('./services/test-outcome.mjs').Outcome} outcome
+ */
+function record({ failed, flaky }) {
+  const time = new Date().toISOString();
+  const line =
+    (/** @type {boolean} */ isFlaky) => (/** @type {import('./services/test-outcome.mjs').TestName} */ test) =>
+      `${JSON.stringify({ time, ...test, file: relative(ROOT, test.file), flaky: isFlaky })}\n`;
+  mkdirSync(cacheDir(), { recursive: true });
+  appendFileSync(
+    join(cacheDir(), 'test-failures.jsonl'),
+    [...failed.map(line(false)), ...flaky.map(line(true))].join(''),
+  );
 }
 
 /** @param {AbortSignal} signal */
@@ -124,11 +160,7 @@ async function main(signal) {
   try {
     const installed = installDependencies(context.signal);
     const testEnv = await bringUp(home, { ...context, supervisor, installed });
-    const resultsPath = join(home, 'jest.json');
-    const args = ['--json', `--outputFile=${resultsPath}`, ...process.argv.slice(2)];
-    const code = await runJest(args, testEnv, signal);
-    signal.throwIfAborted();
-    return { code, ...readTotals(resultsPath) };
+    return await runTests(home, testEnv, signal);
   } finally {
     giveUp.abort();
     await supervisor.stop();
@@ -141,9 +173,11 @@ const stop = new AbortController();
 for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) process.on(name, () => stop.abort());
 
 try {
-  const { code, passed, failed } = await main(stop.signal);
-  process.exitCode = code !== 0 ? code : Number(failed > 0);
-  process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+  const { code, passed, failed, flaky } = await main(stop.signal);
+  process.exitCode = code !== 0 ? code : Number(failed.length > 0);
+  for (const { name } of failed) process.stdout.write(`\nFAILED  ${name}`);
+  for (const { name } of flaky) process.stdout.write(`\nFLAKY   ${name}: failed in one of two tries; it needs mending`);
+  process.stdout.write(`\n${passed} passed, ${failed.length} failed\n`);
 } catch (error) {
   if (stop.signal.aborted) say('test', 'interrupted');
   else process.stderr.write(`\nThe tests could not be run.\n${error.message}\n`);

@@ -1,0 +1,48 @@
+/**
+ * What jest's results say of one run of the suite, and of a second try of the files that failed.
+ *
+ * @typedef {{ file: string, name: string }} TestName `name` is the file's own path where the file didn't load
+ * @typedef {{ passed: number, failed: TestName[], flaky: TestName[] }} Outcome
+ */
+
+/** A suite in which more tests than this failed by chance is not to be trusted. */
+export const MAX_FLAKY = 2;
+
+/**
+ * The tests that failed. A file that doesn't load has no tests to count: it counts as one.
+ * @param {any} results what `jest --json` writes
+ * @returns {TestName[]}
+ */
+export function failuresOf(results) {
+  return results.testResults.flatMap((/** @type {any} */ { name: file, status, assertionResults }) => {
+    const failed = assertionResults.filter((/** @type {any} */ test) => test.status === 'failed');
+    if (failed.length === 0 && status === 'failed') return [{ file, name: file }];
+    return failed.map((/** @type {any} */ { fullName }) => ({ file, name: fullName }));
+  });
+}
+
+/**
+ * Judges a run of the suite by its second try. A test that failed in one of the two tries only is flaky: it counts as
+ * passed as long as there are few of them, and as failed otherwise.
+ * @param {any} first jest's results of all files
+ * @param {any} [second] jest's results of the files that failed
+ * @returns {Outcome}
+ */
+export function judge(first, second) {
+  const failures = failuresOf(first);
+  const { numPassedTests: passed } = first;
+  if (!second || failures.length === 0) return { passed, failed: failures, flaky: [] };
+  const key = (/** @type {TestName} */ { file, name }) => JSON.stringify([file, name]);
+  const again = failuresOf(second);
+  const repeated = new Set(again.map(key));
+  const known = new Set(failures.map(key));
+  const failed = failures.filter((test) => repeated.has(key(test)));
+  const flaky = [
+    ...failures.filter((test) => !repeated.has(key(test))),
+    ...again.filter((test) => !known.has(key(test))), // passed at first
+  ];
+  const recovered = failures.length - failed.length;
+  if (flaky.length > MAX_FLAKY)
+    return { passed: passed - (flaky.length - recovered), failed: [...failed, ...flaky], flaky };
+  return { passed: passed + recovered, failed, flaky };
+}
