@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { connect } from 'node:http2';
 import { join } from 'node:path';
@@ -48,6 +49,9 @@ export function temporalPart({ home, binary, port, uiPort, namespace }) {
         `--db-filename=${database}`,
         '--sqlite-pragma=journal_mode=WAL',
         '--log-level=warn',
+        // Its HTTP API can't be switched off, asks for no key, and would obey any web page: it answers to no name that a
+        // page could give it. SDKs and the web UI use gRPC, which pages can't speak.
+        `--dynamic-config-value=frontend.httpAllowedHosts=${JSON.stringify([`${randomUUID()}.invalid`])}`,
         ...Object.entries(DYNAMIC_CONFIG).map(([key, value]) => `--dynamic-config-value=${key}=${value}`),
       ],
       marker: database,

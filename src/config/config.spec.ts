@@ -106,6 +106,9 @@ describe('loadConfig', () => {
     ['GANTRY_RUN_TIMEOUT_SECONDS', '0'],
     ['GANTRY_HEARTBEAT_TIMEOUT_SECONDS', '1'],
     ['GANTRY_BODY_LIMIT_BYTES', '1.5'],
+    ['GANTRY_ALLOWED_ORIGINS', 'https://a.example,https://b.example/'],
+    ['GANTRY_ALLOWED_ORIGINS', 'chat.example'],
+    ['GANTRY_ALLOWED_ORIGINS', '*'],
     ['GANTRY_WEBHOOK_SECRETS', 'whsec_fine,not-fine'],
   ])('refuses %s=%s by its name', (name, value) => {
     const problems = problemsOf({ ...needed, [name]: value });

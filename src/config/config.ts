@@ -35,6 +35,14 @@ const list = z
       .filter((each) => each !== ''),
   );
 
+/** An origin as browsers send it: nothing follows the host and the port. */
+const origin = z
+  .string()
+  .refine((value) => /^[a-z][a-z0-9+.-]*:\/\/[^/?#@\\\s*]+$/i.test(value) && URL.canParse(value), {
+    message: 'must be origins such as https://app.example.com, separated by commas',
+  })
+  .toLowerCase();
+
 /** A 32-byte key written as base64: AES-256 takes exactly that much. */
 const masterKey = z.string().refine((value) => Buffer.from(value, 'base64').length === 32, {
   message: 'must be 32 random bytes in base64 (for example: openssl rand -base64 32)',
@@ -161,6 +169,7 @@ const environmentSchema = z.object({
   GANTRY_EXPORT_TIMEOUT_SECONDS: positiveInt.default(86_400),
   GANTRY_EXPORT_LATE_PASS_HOURS: z.coerce.number().positive().max(8_760).default(24),
   GANTRY_EXPORT_ALLOW_PRIVATE_ENDPOINTS: flag.default(true),
+  GANTRY_ALLOWED_ORIGINS: list.pipe(z.array(origin)),
   GANTRY_MCP_ALLOWED_HOSTS: list,
   FF_V2_EVENT_STREAMING: flag.default(true),
   GANTRY_WEBHOOK_ALLOW_CIDRS: list,
@@ -306,7 +315,8 @@ export class AppConfig {
   }
   /** Where this deployment's own processes reach its API, for the traces of its runs. */
   get apiUrl(): string {
-    return this.env.GANTRY_API_URL ?? `http://${this.env.GANTRY_HOST}:${this.env.GANTRY_PORT}`;
+    const { GANTRY_HOST: host, GANTRY_PORT: port, GANTRY_API_URL: url } = this.env;
+    return url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   }
   /** Where clients reach this deployment, when their own requests don't tell: for the addresses in agent cards. */
   get publicUrl(): string | undefined {
@@ -469,6 +479,10 @@ export class AppConfig {
       latePassSeconds: this.env.GANTRY_EXPORT_LATE_PASS_HOURS * 3_600,
       allowPrivateEndpoints: this.env.GANTRY_EXPORT_ALLOW_PRIVATE_ENDPOINTS,
     };
+  }
+  /** Origins whose pages may use the API, beside those of `http.cors`; with authentication off, beside this machine's. */
+  get allowedOrigins(): string[] {
+    return this.env.GANTRY_ALLOWED_ORIGINS;
   }
   /** Host names from which browsers may use MCP, beside this machine's and the API's own; `*` for all. */
   get mcpAllowedHosts(): string[] {

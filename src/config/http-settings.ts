@@ -154,6 +154,14 @@ function toExpression(pattern: string): RegExp {
   return new RegExp(`^${escaped.join('.*')}$`);
 }
 
+/** What the environment says about the same. */
+interface Surroundings {
+  switchedOff: Group[];
+  origins: string[];
+}
+
+const NO_SURROUNDINGS: Surroundings = { switchedOff: [], origins: [] };
+
 /** The `http` section of langgraph.json. */
 export class HttpSettings {
   /** Module and export of the user's own routes; the file is absolute. */
@@ -171,10 +179,10 @@ export class HttpSettings {
   private readonly disabled: ReadonlySet<Group>;
   private readonly disabledTags: ReadonlySet<string>;
 
-  private constructor(section: z.output<typeof httpSchema>, folder: string, switchedOff: Group[]) {
+  private constructor(section: z.output<typeof httpSchema>, folder: string, { switchedOff, origins }: Surroundings) {
     this.app = section.app ? appOf(section.app, folder) : undefined;
     this.protectsApp = section.enable_custom_route_auth;
-    this.cors = corsOf(section.cors ?? undefined);
+    this.cors = corsOf(section.cors ?? undefined, origins);
     const nothing = { includes: [], excludes: [] };
     this.configurableHeaders = new HeaderSelection(section.configurable_headers ?? nothing, CREDENTIALS);
     this.loggedHeaders = new HeaderSelection(section.logging_headers ?? nothing, NEVER_LOGGED);
@@ -196,21 +204,22 @@ export class HttpSettings {
   }
 
   /**
-   * Reads the section out of langgraph.json, and what the environment switches off beside it.
+   * Reads the section out of langgraph.json, and what the environment adds to it.
    * @throws {ConfigError} with every problem, or when the file of `http.app` is missing
    */
-  static read({ graphConfigPath: path, servesEventProtocol }: AppConfig): HttpSettings {
+  static read({ graphConfigPath: path, servesEventProtocol, allowedOrigins }: AppConfig): HttpSettings {
     // That langgraph.json is missing or broken is the graphs' complaint.
     const file = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : {};
-    return HttpSettings.parse(file, path, servesEventProtocol ? [] : ['event_streaming']);
+    const switchedOff: Group[] = servesEventProtocol ? [] : ['event_streaming'];
+    return HttpSettings.parse(file, path, { switchedOff, origins: allowedOrigins });
   }
 
-  static parse(file: unknown, path: string, switchedOff: Group[] = []): HttpSettings {
+  static parse(file: unknown, path: string, surroundings: Surroundings = NO_SURROUNDINGS): HttpSettings {
     const parsed = fileSchema.safeParse(file);
     if (!parsed.success) {
       throw new ConfigError(parsed.error.issues.map((issue) => `${path}: ${issue.path.join('.')}: ${issue.message}`));
     }
-    const settings = new HttpSettings(parsed.data.http, dirname(path), switchedOff);
+    const settings = new HttpSettings(parsed.data.http, dirname(path), surroundings);
     if (settings.app && !existsSync(settings.app.file)) {
       throw new ConfigError([`${path}: http.app: there is no file ${settings.app.file}`]);
     }
@@ -232,12 +241,15 @@ function appOf(source: string, folder: string): { file: string; exportName: stri
   return { file: resolve(folder, source.slice(0, separator)), exportName: source.slice(separator + 1) };
 }
 
-/** What a key is not given for stays as it is without a section: browser clients work either way. */
-function corsOf(section: z.output<typeof corsSchema> | undefined): CorsSettings {
+/**
+ * What a key is not given for stays as it is without a section: browser clients work either way.
+ * @param more origins beside those of the section
+ */
+function corsOf(section: z.output<typeof corsSchema> | undefined, more: string[]): CorsSettings {
   const named = section?.allow_origins ?? (section?.allow_origin_regex ? [] : ['*']);
   const all = (values: string[] | undefined): string[] | undefined => (values?.includes('*') ? undefined : values);
   return {
-    origins: [...named, ...(section?.allow_origin_regex ? [section.allow_origin_regex] : [])],
+    origins: [...named, ...more, ...(section?.allow_origin_regex ? [section.allow_origin_regex] : [])],
     methods: all(section?.allow_methods) ?? METHODS,
     headers: all(section?.allow_headers),
     credentials: section?.allow_credentials ?? false,

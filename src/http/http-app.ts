@@ -29,6 +29,7 @@ import { NestLogger } from './logging';
 import { refuseWrongMethods } from './method-not-allowed';
 import { OpenStreams } from './open-streams';
 import { serveOpenApi } from './openapi';
+import { PageAccess, refuseForeignPages } from './page-access';
 import { isDocsRoute, sendSecurityHeaders } from './security-headers';
 import { urlRewriter } from './url-rewriter';
 import { acceptWebSockets } from './web-sockets';
@@ -82,9 +83,12 @@ export async function createHttpApp(
     logger: new NestLogger(logger),
     abortOnError: false,
   });
-  answerBrowsers(app, settings.cors);
+  const asksForKeys = config.authEnabled || readGraphConfig(config.graphConfigPath).auth !== undefined;
+  const pages = asksForKeys ? undefined : new PageAccess(config, settings.cors);
+  answerBrowsers(app, settings.cors, pages);
   readBodies(app);
   logRequests(app, logger, settings);
+  if (pages) refuseForeignPages(fastify, pages);
   sendClientsAway(app);
   app.get(HttpMetrics).observe(app);
   telemetry()?.observe(app);
@@ -96,20 +100,29 @@ export async function createHttpApp(
   return app;
 }
 
-/** Pages of other origins: Studio and chat front ends call this API from the browser. */
-function answerBrowsers(app: NestFastifyApplication, cors: CorsSettings): void {
+/**
+ * Pages of other origins: Studio and chat front ends call this API from the browser.
+ * @param pages those that may, where the API asks for no key; the preflights of others are left to be refused
+ */
+function answerBrowsers(app: NestFastifyApplication, cors: CorsSettings, pages: PageAccess | undefined): void {
   // Asked for by browsers before a public page may reach a private address, such as this machine's own.
   app
     .getHttpAdapter()
     .getInstance()
     .addHook('onSend', (request, reply, _payload, done) => {
-      if (request.method === 'OPTIONS' && request.headers['access-control-request-private-network'] === 'true') {
+      const isAsked =
+        request.method === 'OPTIONS' && request.headers['access-control-request-private-network'] === 'true';
+      if (isAsked && reply.hasHeader('access-control-allow-origin')) {
         void reply.header('access-control-allow-private-network', 'true');
       }
       done();
     });
+  const origins = cors.origins.includes('*') ? '*' : cors.origins;
   app.enableCors({
-    origin: cors.origins.includes('*') ? '*' : cors.origins,
+    origin: pages
+      ? (asking: string | undefined, answer: (error: Error | null, allowed: typeof origins | false) => void) =>
+          answer(null, asking === undefined || pages.admits(asking) ? origins : false)
+      : origins,
     methods: cors.methods,
     ...(cors.headers && { allowedHeaders: cors.headers }),
     credentials: cors.credentials,

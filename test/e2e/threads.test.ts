@@ -136,7 +136,7 @@ describe('threads', () => {
     });
 
     it('says how many there are', async () => {
-      const page = await post('/threads/search', { metadata, limit: 2 }, { origin: 'https://chat.example' });
+      const page = await post('/threads/search', { metadata, limit: 2 }, { origin: 'http://localhost:3000' });
       expect(await page.json()).toHaveLength(2);
       expect(page.headers.get('x-pagination-total')).toBe('3');
       expect(page.headers.get('x-pagination-next')).toBe('2');

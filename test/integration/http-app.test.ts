@@ -114,7 +114,7 @@ describe('http.app', () => {
   it('answers preflights of browsers for its routes', async () => {
     const response = await fetch(`${url}/hello/you`, {
       method: 'OPTIONS',
-      headers: { origin: 'https://page.example', 'access-control-request-method': 'GET' },
+      headers: { origin: 'http://localhost:3000', 'access-control-request-method': 'GET' },
     });
     expect(response.status).toBe(204);
     expect(response.headers.get('access-control-allow-origin')).toBe('*');

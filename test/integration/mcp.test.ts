@@ -201,9 +201,11 @@ describe('MCP on this machine', () => {
     ['*', 200],
     ['other.example', 403],
   ])('lets in what GANTRY_MCP_ALLOWED_HOSTS=%s names', async (allowed, status) => {
-    const api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS, GANTRY_MCP_ALLOWED_HOSTS: allowed });
+    const key = 'gantry-key-of-a-page';
+    const auth = { GANTRY_AUTH: 'on', GANTRY_API_KEY: key };
+    const api = await startTestApi({ ...auth, GANTRY_CONFIG: TEST_GRAPHS, GANTRY_MCP_ALLOWED_HOSTS: allowed });
     try {
-      const headers = { host: 'studio.example.com', origin: 'https://studio.example.com' };
+      const headers = { host: 'studio.example.com', origin: 'https://studio.example.com', 'x-api-key': key };
       expect(await statusFor(api, headers)).toBe(status);
     } finally {
       await api.close();

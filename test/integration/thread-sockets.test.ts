@@ -326,14 +326,14 @@ describe('pages of browsers', () => {
   const PAGE = 'https://chat.example';
   const cors = { allow_origins: [PAGE], allow_origin_regex: 'https://[a-z]+\\.preview\\.example' };
 
-  const openAs = async (api: TestApi, origin: string): Promise<void> => {
-    const socket = await ThreadSocket.open(socketUrl(api.url, uuidv7()), { headers: { origin } });
+  const openAs = async (api: TestApi, origin: string, more: Record<string, string> = {}): Promise<void> => {
+    const socket = await ThreadSocket.open(socketUrl(api.url, uuidv7()), { headers: { origin, ...more } });
     await socket.close();
   };
 
-  it('are let in from any origin where http.cors names none', () =>
-    withApi({}, async (api) => {
-      for (const origin of [PAGE, api.url, 'null']) await openAs(api, origin);
+  it('are let in with a key from any origin where http.cors names none', () =>
+    withApi({ env: { GANTRY_AUTH: 'on', GANTRY_API_KEY: KEYS.a } }, async (api) => {
+      for (const origin of [PAGE, api.url, 'null']) await openAs(api, origin, { 'x-api-key': KEYS.a });
     }));
 
   it('are kept out where http.cors names others, and the server’s own are not', () =>

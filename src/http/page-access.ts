@@ -1,0 +1,99 @@
+import { BlockList, isIP } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { AppConfig } from '../config/config';
+import type { CorsSettings } from '../config/http-settings';
+import { ApiError } from './api-error';
+import { isDocsRoute } from './security-headers';
+
+/** Hosted front ends that developers point at a server of their own machine: Studio, in each region, and Agent Chat UI. */
+const FRONT_ENDS = [
+  'https://smith.langchain.com',
+  'https://eu.smith.langchain.com',
+  'https://apac.smith.langchain.com',
+  'https://aws.smith.langchain.com',
+  'https://agentchat.vercel.app',
+];
+
+/** An origin that no pattern means; one that matches it lets in every page, as `*` does. */
+const NOBODYS_ORIGIN = 'https://nobody.invalid';
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+type PageSettings = Pick<AppConfig, 'allowedOrigins' | 'apiUrl' | 'publicUrl'>;
+
+/**
+ * Decides which pages may use an API that asks for no key. A browser lets any page send requests to the machine it runs on:
+ * CORS only hides the answers, and not even that from a page whose own name was made to resolve to this machine (DNS
+ * rebinding). Therefore requests are refused by what browsers, and only browsers, say of them.
+ */
+export class PageAccess {
+  private readonly origins: ReadonlySet<string>;
+  private readonly patterns: readonly RegExp[];
+  private readonly hosts: ReadonlySet<string>;
+
+  constructor({ allowedOrigins, apiUrl, publicUrl }: PageSettings, cors: CorsSettings) {
+    const own = [apiUrl, ...(publicUrl === undefined ? [] : [publicUrl])].map((url) => new URL(url));
+    const named = cors.origins.filter((each) => typeof each === 'string');
+    this.origins = new Set([...FRONT_ENDS, ...allowedOrigins, ...own.map(({ origin }) => origin), ...named]);
+    this.patterns = cors.origins
+      .filter((each) => typeof each !== 'string')
+      .filter((each) => !each.test(NOBODYS_ORIGIN));
+    this.hosts = new Set([...own, ...allowedOrigins.map((origin) => new URL(origin))].map(({ hostname }) => hostname));
+  }
+
+  /** @throws {ApiError} 403 */
+  check({ headers, method, routeOptions }: FastifyRequest): void {
+    // No browser leaves it out: HTTP/1.0 without it is a probe.
+    if (headers.host !== undefined && !this.isOwnHost(headers.host)) {
+      throw refusal('host_not_allowed', 'this API does not answer to this host name');
+    }
+    if (headers.origin !== undefined) {
+      if (this.admits(headers.origin)) return;
+      throw refusal('origin_not_allowed', 'pages of this origin may not use this API');
+    }
+    if (headers['sec-fetch-site'] !== 'cross-site') return;
+    const isFollowedLink = method === 'GET' && headers['sec-fetch-dest'] === 'document';
+    if (isFollowedLink && isDocsRoute(routeOptions.url)) return;
+    throw refusal('origin_not_allowed', 'pages of other sites may not use this API');
+  }
+
+  admits(origin: string): boolean {
+    if (this.origins.has(origin) || this.patterns.some((pattern) => pattern.test(origin))) return true;
+    const hostname = /^https?:\/\/([^/?#@\\\s]+)$/i.exec(origin)?.[1];
+    return hostname !== undefined && isLoopbackName(hostnameOf(hostname));
+  }
+
+  private isOwnHost(host: string): boolean {
+    const hostname = hostnameOf(host);
+    return isLoopbackName(hostname) || (hostname !== undefined && this.hosts.has(hostname));
+  }
+}
+
+function refusal(code: string, what: string): ApiError {
+  const wayOut = 'name the origin in GANTRY_ALLOWED_ORIGINS, or set GANTRY_AUTH=on';
+  return new ApiError(403, code, `Without authentication ${what}: ${wayOut}`);
+}
+
+/** @param host a name or an address, with or without a port */
+function hostnameOf(host: string): string | undefined {
+  if (/[/?#@\\\s]/.test(host) || !URL.canParse(`http://${host}`)) return undefined;
+  return new URL(`http://${host}`).hostname;
+}
+
+function isLoopbackName(hostname: string | undefined): boolean {
+  if (hostname === undefined) return false;
+  if (hostname === 'localhost' || hostname.endsWith('.localhost')) return true;
+  const address = hostname.replace(/^\[|\]$/g, '');
+  const version = isIP(address);
+  return version !== 0 && LOOPBACK.check(address, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** Applies it to every request, handshakes and unanswered preflights included. */
+export function refuseForeignPages(fastify: FastifyInstance, access: PageAccess): void {
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    access.check(request);
+    done();
+  });
+}
