@@ -4,6 +4,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commandLine } from './identity.mjs';
+import { readJson } from './json-file.mjs';
+import { reachablePlace } from './postgres-place.mjs';
 import { runCommand } from './process.mjs';
 import { say } from './progress.mjs';
 import { ROOT } from './paths.mjs';
@@ -102,25 +104,6 @@ function serverUser(data) {
 }
 
 /**
- * @param {string} path
- * @param {{ name: string, uid: number, gid: number }} user
- */
-function checkReachable(path, user) {
-  const { status } = spawnSync('/bin/sh', ['-c', 'test -x "$1"', 'sh', path], { uid: user.uid, gid: user.gid });
-  if (status === 0) return;
-  let barrier = path;
-  for (let at = dirname(path); at !== dirname(at); at = dirname(at)) {
-    const stat = statSync(at, { throwIfNoEntry: false });
-    if (stat && (stat.mode & 0o001) === 0 && stat.uid !== user.uid && stat.gid !== user.gid) barrier = at;
-  }
-  throw new Error(
-    `Postgres runs as ${user.name} when Gantry is started as root, and ${user.name} can't enter ${barrier} on the ` +
-      `way to ${path}. Start Gantry as an ordinary user, move the clone or GANTRY_HOME to a place that every user can ` +
-      `enter, or set DATABASE_URL.`,
-  );
-}
-
-/**
  * @param {{ native: string, directory: string, password: string, user: ReturnType<typeof serverUser> }} options
  */
 function initialise({ native, directory, password, user }) {
@@ -174,22 +157,30 @@ async function clearStalePid(data) {
 }
 
 /**
+ * Folders of the programs and of the data, where the server's user can reach them.
+ * @param {string} native
+ * @param {string} directory
+ * @param {ReturnType<typeof serverUser>} user
+ */
+function placeOf(native, directory, user) {
+  if (!user) {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    return { native, directory };
+  }
+  const { version } = readJson(join(native, '..', 'package.json'));
+  return reachablePlace({ native, version, directory, user });
+}
+
+/**
  * @param {{ home: string, port: number, password: string }} options
  * @returns {Promise<{ part: import('./process.mjs').Part, url: string }>} `url`: the database of Gantry, as superuser
  */
 export async function postgresPart({ home, port, password }) {
-  const native = nativeDirectory();
-  await makeSymlinks(native);
-  const directory = join(home, 'postgres');
+  const installed = nativeDirectory();
+  await makeSymlinks(installed);
+  const user = serverUser(join(home, 'postgres', 'data'));
+  const { native, directory } = placeOf(installed, join(home, 'postgres'), user);
   const data = join(directory, 'data');
-  const user = serverUser(data);
-
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  if (user) {
-    chownSync(directory, user.uid, user.gid);
-    checkReachable(join(native, 'bin', 'postgres'), user);
-    checkReachable(directory, user);
-  }
   if (!existsSync(data)) {
     say('postgres', `creating the database in ${data}`);
     initialise({ native, directory, password, user });

@@ -1,0 +1,95 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { say } from './progress.mjs';
+
+/** Where Postgres finds its programs and keeps its data when its user can't enter the clone or GANTRY_HOME. */
+const SHARED = '/var/lib/gantry';
+
+/** @typedef {{ name: string, uid: number, gid: number }} User */
+
+/**
+ * Whether a user can enter the folders on the way to a path, and the path itself.
+ * @param {string} path
+ * @param {User} user
+ */
+function isReachable(path, { uid, gid }) {
+  const { status } = spawnSync('/bin/sh', ['-c', 'test -x "$1"', 'sh', path], { uid, gid, cwd: '/' });
+  return status === 0;
+}
+
+/**
+ * The programs themselves, or else a copy that the user can reach, kept for later starts.
+ * @param {string} native folder of the programs and their libraries
+ * @param {string} version names the copy
+ * @param {User} user
+ * @param {string} shared
+ */
+function reachablePrograms(native, version, user, shared) {
+  if (isReachable(join(native, 'bin', 'postgres'), user)) return native;
+  const copy = join(shared, `postgres-${version}`);
+  if (!existsSync(copy)) {
+    say('postgres', `copying its programs to ${copy}: ${user.name} can't reach ${native}`);
+    const draft = `${copy}.${process.pid}`;
+    cpSync(native, draft, { recursive: true, verbatimSymlinks: true });
+    try {
+      renameSync(draft, copy); // complete at once: a folder that is there is whole
+    } catch (error) {
+      rmSync(draft, { recursive: true });
+      if (!existsSync(copy)) throw error; // else another start has just made it
+    }
+  }
+  return copy;
+}
+
+/**
+ * The folder itself, or else the one that it then is a link to.
+ * @param {string} directory
+ * @param {User} user
+ * @param {string} shared
+ */
+function reachableDirectory(directory, user, shared) {
+  const isLink = lstatSync(directory, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  if (isLink) return realpathSync(directory);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  chownSync(directory, user.uid, user.gid);
+  if (isReachable(directory, user)) return directory;
+  if (existsSync(join(directory, 'data'))) {
+    throw new Error(
+      `Postgres runs as ${user.name} when Gantry is started as root, and ${user.name} can't enter a folder on the way to ` +
+        `${directory}, where its data is. Let every user enter these folders, or start Gantry as an ordinary user.`,
+    );
+  }
+  const own = join(shared, `data-${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`);
+  say('postgres', `keeping its data in ${own}: ${user.name} can't enter a folder on the way to ${directory}`);
+  mkdirSync(own, { recursive: true, mode: 0o700 });
+  chownSync(own, user.uid, user.gid);
+  rmSync(directory, { recursive: true });
+  symlinkSync(own, directory);
+  return own;
+}
+
+/**
+ * Folders of the programs and of the data that the user who runs Postgres can reach, whatever folder the clone and
+ * GANTRY_HOME are in. Called by root alone: Postgres refuses to run as root, and its user may be locked out of both.
+ * @param {{ native: string, version: string, directory: string, user: User, shared?: string }} options
+ * @returns {{ native: string, directory: string }}
+ */
+export function reachablePlace({ native, version, directory, user, shared = SHARED }) {
+  mkdirSync(shared, { recursive: true, mode: 0o755 });
+  return {
+    native: reachablePrograms(native, version, user, shared),
+    directory: reachableDirectory(directory, user, shared),
+  };
+}
