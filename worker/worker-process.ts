@@ -10,6 +10,7 @@ import { ExportActivityProvider } from '../activities/export.activities';
 import { RunActivityProvider } from '../activities/run.activities';
 import { ThreadExpiryActivityProvider } from '../activities/thread-expiry.activities';
 import { WebhookActivityProvider } from '../activities/webhook.activities';
+import { AuditChainSweep } from '../src/audit/audit-chain.sweep';
 import { AuditRetentionSweep } from '../src/audit/audit-retention.sweep';
 import { AppConfig, WORKER_QUEUES, type WorkerQueue } from '../src/config/config';
 import { CronSweep } from '../src/crons/cron-sweep';
@@ -184,6 +185,7 @@ export class WorkerProcess {
         app.get(AttachmentSweep),
         app.get(ExportSweep),
         app.get(DeliverySweep),
+        app.get(AuditChainSweep, { strict: false }),
         app.get(AuditRetentionSweep, { strict: false }),
       ],
       config.sweepIntervalMs,

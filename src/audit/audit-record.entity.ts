@@ -9,8 +9,9 @@ export class AuditRecordEntity {
   @Column({ type: 'timestamptz' })
   at!: Date;
 
-  @Column({ name: 'tenant_id', type: 'uuid' })
-  tenantId!: string;
+  /** Null for a refused login, whose tenant isn't known. */
+  @Column({ name: 'tenant_id', type: 'uuid', nullable: true })
+  tenantId!: string | null;
 
   @Column({ name: 'actor_kind', type: 'text' })
   actorKind!: string;
@@ -37,4 +38,8 @@ export class AuditRecordEntity {
   /** Names of the columns that an update changed. */
   @Column({ type: 'text', array: true, nullable: true })
   changed!: string[] | null;
+
+  /** Code of the error that a refused login was answered with. */
+  @Column({ type: 'text', nullable: true })
+  reason!: string | null;
 }

@@ -4,7 +4,8 @@ import type { AuditRecord } from './audit.schemas';
 import type { AuditRecordEntity } from './audit-record.entity';
 
 export function toAuditRecord(row: AuditRecordEntity): AuditRecord {
-  const { auditId, at, tenantId, actorKind, actorId, address, action, resource, resourceId, item, changed } = row;
+  const { auditId, at, tenantId, actorKind, actorId, address, action, resource, resourceId, item, changed, reason } =
+    row;
   return {
     audit_id: auditId,
     at: toApiTime(at),
@@ -15,5 +16,6 @@ export function toAuditRecord(row: AuditRecordEntity): AuditRecord {
     resource_id: resourceId,
     item: item && { namespace: fromPath(item[0]), key: item[1] },
     changed,
+    reason,
   };
 }

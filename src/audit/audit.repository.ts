@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
+import { RETENTION_SETTING } from '../database/tenant-isolation';
 import { AuditRecordEntity } from './audit-record.entity';
 import type { AuditQuery } from './audit.schemas';
 
@@ -26,12 +27,26 @@ export class AuditRepository {
     return query.getMany();
   }
 
-  /** Deletes up to `limit` records from before `time`; resolves to how many there were. */
-  async deleteBefore(time: Date, limit: number): Promise<number> {
-    const [, deleted]: [unknown, number] = await this.records.query(
-      `DELETE FROM audit_log WHERE audit_id IN (SELECT audit_id FROM audit_log WHERE at < $1 ORDER BY audit_id LIMIT $2)`,
-      [time, limit],
-    );
-    return deleted;
+  /**
+   * Deletes up to `limit` of the oldest records, if they were sealed before `time`, with their links. The last deleted record's
+   * link stays: the next one's hash continues from it. Resolves to how many records there were.
+   */
+  deleteBefore(time: Date, limit: number): Promise<number> {
+    return this.records.manager.transaction(async (manager) => {
+      const [{ last }]: [{ last: string | null }] = await manager.query(
+        `SELECT max(position) AS last FROM (
+           SELECT position, sealed_at FROM audit_chain JOIN audit_log USING (audit_id) ORDER BY position LIMIT $2
+         ) AS oldest WHERE sealed_at < $1`,
+        [time, limit],
+      );
+      if (last === null) return 0;
+      await manager.query(`SELECT set_config('${RETENTION_SETTING}', 'on', true)`);
+      const [, deleted]: [unknown, number] = await manager.query(
+        `DELETE FROM audit_log WHERE audit_id IN (SELECT audit_id FROM audit_chain WHERE position <= $1)`,
+        [last],
+      );
+      await manager.query(`DELETE FROM audit_chain WHERE position < $1`, [last]);
+      return deleted;
+    });
   }
 }

@@ -10,12 +10,15 @@ export const AUDIT_ACTIONS = [
   'retry',
   'trigger',
   'backfill',
+  'prune',
+  'refuse',
 ] as const;
 
 export const auditRecordSchema = z.object({
   audit_id: z.string(),
   at: z.string(),
-  tenant_id: z.string(),
+  /** Null for a refused login: whose it was to be isn't known. */
+  tenant_id: z.string().nullable(),
   actor: z.object({ kind: z.string(), id: z.string().nullable(), address: z.string().nullable() }),
   action: z.string(),
   resource: z.string(),
@@ -24,6 +27,8 @@ export const auditRecordSchema = z.object({
   item: z.object({ namespace: z.array(z.string()), key: z.string() }).nullable(),
   /** Names of what an update changed; never the values. */
   changed: z.array(z.string()).nullable(),
+  /** Of a refused login: the code of the error that answered it. */
+  reason: z.string().nullable(),
 });
 export type AuditRecord = z.output<typeof auditRecordSchema>;
 

@@ -5,7 +5,7 @@ import { Repository } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { AppConfig } from '../config/config';
 import { Notifications } from '../database/notifications';
-import { acrossTenants } from '../database/request-scope';
+import { acrossTenants, inScope } from '../database/request-scope';
 import { hashApiKey, hintOf } from './api-key';
 import { ApiKeyEntity } from './api-key.entity';
 import { onAuthChange } from './auth-changes';
@@ -48,7 +48,14 @@ export class ApiKeysService implements OnModuleInit, OnModuleDestroy {
   async onModuleInit(): Promise<void> {
     const tenantId = this.config.defaultTenantId;
     await this.tenants.createQueryBuilder().insert().values({ tenantId, name: 'default' }).orIgnore().execute();
-    if (this.config.devApiKey) await this.register(tenantId as TenantId, 'development', this.config.devApiKey);
+    const { devApiKey } = this.config;
+    if (devApiKey) {
+      // The operator's doing, although by a setting.
+      const actor = JSON.stringify({ kind: 'operator', id: 'GANTRY_API_KEY' });
+      await inScope({ tenantId: undefined, isAcrossTenants: true, actor }, () =>
+        this.register(tenantId as TenantId, 'development', devApiKey),
+      );
+    }
     this.unsubscribe = await onAuthChange(this.notifications, () => this.cache.clear());
   }
 

@@ -14,6 +14,7 @@ import { EntitlementsService } from './entitlements.service';
 import { isSame } from '../crypto/is-same';
 import { headerOf } from '../http/header';
 import { RateLimiter } from './rate-limiter';
+import { RefusedLogins } from './refused-logins';
 import { ACCESS, Access, CUSTOM_AUTH, TenantId } from './tenant';
 import { TenantsService } from './tenants.service';
 
@@ -46,6 +47,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     private readonly customAuth: CustomAuth,
     private readonly tenants: TenantsService,
     private readonly rates: RateLimiter,
+    private readonly refusedLogins: RefusedLogins,
   ) {
     this.addresses = new AddressKeeper(config.auditAddresses, config.secretKey);
   }
@@ -61,8 +63,13 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const asksUsers =
       this.customAuth.source && this.reflector.getAllAndOverride<boolean | undefined>(CUSTOM_AUTH, declared);
-    const { tenantId, actor, user } = await (asksUsers ? this.ofUser(request) : this.resolve(request, access));
     const address = this.addresses.keep(request.ip);
+    const { tenantId, actor, user } = await (asksUsers ? this.ofUser(request) : this.resolve(request, access)).catch(
+      (error: unknown) => {
+        this.refusedLogins.note(address, error);
+        throw error;
+      },
+    );
     request.tenantId = tenantId;
     if (user) request.user = user;
     request.actor = { ...actor, ...(address !== undefined && { address }) };

@@ -12,6 +12,7 @@ import { EntitlementsModule } from './entitlements.module';
 import { KeyStreams } from './key-streams';
 import { KeyUsage } from './key-usage';
 import { RateLimiter } from './rate-limiter';
+import { RefusedLogins } from './refused-logins';
 import { TenantEntity } from './tenant.entity';
 import { TenantScopeInterceptor } from './tenant-scope.interceptor';
 import { TenantsModule } from './tenants.module';
@@ -31,6 +32,7 @@ import { TenantsModule } from './tenants.module';
     KeyStreams,
     KeyUsage,
     RateLimiter,
+    RefusedLogins,
     AuthGuard,
     DocsAccess,
     { provide: APP_GUARD, useExisting: AuthGuard },

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { userInfo } from 'node:os';
 import { NestFactory } from '@nestjs/core';
 import { AuditRepository } from '../audit/audit.repository';
+import { AuditVerificationService } from '../audit/audit-verification.service';
 import { TenantsService } from '../auth/tenants.service';
 import { ConfigError, loadConfig } from '../config/config';
 import { SecretRotationService } from '../crypto/secret-rotation.service';
@@ -26,6 +27,7 @@ const withServices: WithServices = async (work) => {
       verification: app.get(ExportVerificationService, { strict: false }),
       rotation: app.get(SecretRotationService, { strict: false }),
       audit: app.get(AuditRepository, { strict: false }),
+      auditVerification: app.get(AuditVerificationService, { strict: false }),
     };
     return await inScope({ tenantId: undefined, isAcrossTenants: true, actor }, () => work(services));
   } finally {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { toAuditRecord } from '../audit/audit.mapper';
 import type { AuditRepository } from '../audit/audit.repository';
 import { AUDIT_ACTIONS, auditQuery } from '../audit/audit.schemas';
+import type { AuditVerificationService } from '../audit/audit-verification.service';
 import { toApiKey, toTenant } from '../auth/admin.mapper';
 import type { Tenant } from '../auth/admin.schemas';
 import type { TenantId } from '../auth/tenant';
@@ -25,13 +26,14 @@ interface Services {
   verification: ExportVerificationService;
   rotation: SecretRotationService;
   audit: AuditRepository;
+  auditVerification: AuditVerificationService;
 }
 
 interface Json {
   json?: boolean;
 }
 
-/** `gantry keys`, `gantry tenants`, `gantry exports verify`, `gantry secrets rotate`, `gantry audit`: `--help` tells the rest. */
+/** `gantry keys`, `gantry tenants`, `gantry exports verify`, `gantry secrets rotate`, `gantry audit`: `--help` shows the rest. */
 export function createProgram(withServices: WithServices): Command {
   const program = new Command('gantry')
     .description('Administers a Gantry: the one that DATABASE_URL names, or that "npm start" runs or ran here.')
@@ -181,6 +183,18 @@ function addTenants(tenants: Command, withServices: WithServices): void {
 
 function addAudit(audit: Command, withServices: WithServices): void {
   audit
+    .command('verify')
+    .description('check that the log is as it was written; ends with 1 when it is not')
+    .option('--head <position:hash>', 'of an earlier report: finds out whether the end was cut off since')
+    .option('--json', 'for programs')
+    .action(async ({ head, json }: { head?: string } & Json) => {
+      const report = await withServices(({ auditVerification }) => auditVerification.verify(head));
+      const verdict = report.verified ? 'Verified' : 'NOT as it was written';
+      const lines = [...report.problems, `${verdict}: ${report.records} records. Head: ${report.head ?? 'none'}`];
+      print(report, lines.join('\n'), json);
+      if (!report.verified) process.exitCode = 1;
+    });
+  audit
     .option('-t, --tenant <tenant>', 'in this tenant')
     .option('--actor <id>', 'by this key or user')
     .option('--action <action>', AUDIT_ACTIONS.join(', '))
@@ -208,7 +222,7 @@ function addAudit(audit: Command, withServices: WithServices): void {
           record.action,
           record.resource,
           record.item ? [...record.item.namespace, record.item.key].join(' / ') : record.resource_id,
-          record.changed?.join(', ') ?? null,
+          record.changed?.join(', ') ?? record.reason,
         ]);
         print(records, table(['ID', 'AT', 'TENANT', 'BY', 'FROM', 'DID', 'TO', 'WHICH', 'CHANGED'], rows), json);
       },

@@ -7,9 +7,11 @@ export const TENANT_ROLE = 'gantry_tenant';
 export const TENANT_SETTING = 'gantry.tenant_id';
 /** Who changes rows, for the audit log. */
 export const ACTOR_SETTING = 'gantry.actor';
+/** `on` in the transactions that may delete from the audit log: those of its retention. */
+export const RETENTION_SETTING = 'gantry.audit_retention';
 
 /** What no request of a tenant has any business with: keys, tenants and the audit log are the operator's. */
-const OPERATOR_TABLES = ['api_keys', 'audit_log', 'migrations', 'tenants'];
+const OPERATOR_TABLES = ['api_keys', 'audit_chain', 'audit_log', 'migrations', 'tenants'];
 
 /** SQLSTATEs of a role or grant that another database's migration made at the same moment: roles are the cluster's. */
 const MADE_MEANWHILE = new Set(['42710', '23505', 'XX000']);

@@ -1,11 +1,19 @@
-import { Pool } from 'pg';
+import { Client, Pool } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { ApiKey, CreatedApiKey, Tenant } from '../../src/auth/admin.schemas';
+import { A2aPushService } from '../../src/a2a/a2a-push.service';
+import { AuditChainRepository } from '../../src/audit/audit-chain.repository';
+import { AuditChainSweep } from '../../src/audit/audit-chain.sweep';
 import { AuditRetentionSweep } from '../../src/audit/audit-retention.sweep';
+import { AuditVerificationService } from '../../src/audit/audit-verification.service';
+import { AuditRepository } from '../../src/audit/audit.repository';
 import type { AuditRecord } from '../../src/audit/audit.schemas';
+import type { TenantId } from '../../src/auth/tenant';
+import { inScope } from '../../src/database/request-scope';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
 import { registerNamespace } from '../support/temporal';
+import { waitFor } from '../support/wait-for';
 
 const ADMIN_KEY = 'the-admin-key-0123456789';
 
@@ -222,18 +230,193 @@ describe('the audit log', () => {
     await expect(sql.query('SELECT * FROM audit_log')).rejects.toThrow(/permission denied/);
   });
 
-  it('is kept for as long as it is to be', async () => {
-    const fresh = new Pool({ connectionString: api.database.url, max: 1 });
-    try {
-      await fresh.query(`UPDATE audit_log SET at = now() - interval '400 days' WHERE action = 'cancel'`);
-      const count = (await log({ limit: '1000' })).length;
-      const sweep = api.app.get(AuditRetentionSweep, { strict: false });
+  it('tells of receivers of push notifications, lifetimes of threads, and threads that are cut down', async () => {
+    const { thread_id } = await mine<{ thread_id: string }>('POST', '/threads', {});
+    await mine('PATCH', `/threads/${thread_id}`, { ttl: { ttl: 60 } });
+    await mine('POST', '/threads/prune', { thread_ids: [thread_id], strategy: 'keep_latest' });
+    const records = await log({ resource_id: thread_id });
+    expect(told(records)).toEqual(['create thread', 'update thread', 'prune thread']);
+    expect(records[1].changed).toEqual(['ttl_minutes', 'ttl_strategy']);
+
+    const taskId = uuidv7();
+    await sql.query(
+      `INSERT INTO a2a_tasks (task_id, tenant_id, assistant_id, thread_id, context_id, run_id, output_modes)
+       VALUES ($1, $2, $1, $3, '', $1, '{}')`,
+      [taskId, tenant.tenant_id, thread_id],
+    );
+    const pushes = api.app.get(A2aPushService, { strict: false });
+    const config = {
+      tenant: '',
+      id: 'one',
+      taskId,
+      url: 'http://192.0.2.1/secret',
+      token: 'secret',
+      authentication: undefined,
+    };
+    const actor = JSON.stringify({ kind: 'key', id: key.key_id });
+    await inScope({ tenantId: tenant.tenant_id, actor }, async () => {
+      await pushes.put(tenant.tenant_id as TenantId, taskId, config, '1.0');
+      await pushes.put(tenant.tenant_id as TenantId, taskId, config, '1.0');
+      await pushes.delete(tenant.tenant_id as TenantId, taskId, 'one');
+    });
+    const pushed = await log({ resource_id: taskId });
+    expect(told(pushed)).toEqual(['create push_config', 'update push_config', 'delete push_config']);
+    expect(JSON.stringify(pushed)).not.toContain('secret');
+  });
+
+  it('tells of refused logins, of each address so many in a minute, and not of the credential', async () => {
+    const wrong = 'gtry_this-key-is-unknown-0123456789';
+    for (let attempt = 0; attempt < 15; attempt += 1) {
+      await expect(send(wrong, 'POST', '/threads/search', {})).rejects.toThrow(/401/);
+    }
+    await expect(send(wrong, 'GET', '/admin/tenants')).rejects.toThrow(/401/);
+    await waitFor('ten records', async () => (await log({ resource: 'login' })).length >= 10);
+    const records = await log({ resource: 'login' });
+    expect(records).toHaveLength(10);
+    expect(records[0]).toMatchObject({
+      tenant_id: null,
+      actor: { kind: 'unknown', id: null, address: expect.stringMatching(/^[0-9a-f]{16}$/) },
+      action: 'refuse',
+      reason: 'invalid_api_key',
+    });
+    expect(JSON.stringify(records)).not.toContain('this-key-is-unknown');
+    // Who shows nothing tries nothing.
+    expect((await fetch(`${api.url}/threads/search`, { method: 'POST' })).status).toBe(401);
+    expect(await log({ resource: 'login' })).toHaveLength(10);
+  });
+
+  describe('as a chain', () => {
+    let chain: AuditVerificationService;
+    let sweep: AuditChainSweep;
+
+    beforeAll(async () => {
+      chain = api.app.get(AuditVerificationService, { strict: false });
+      sweep = api.app.get(AuditChainSweep, { strict: false });
       await sweep.sweep();
-      const left = await log({ limit: '1000' });
-      expect(left.length).toBe(count - 1);
-      expect(left.map(({ action }) => action)).not.toContain('cancel');
+    });
+
+    /** Changes the database as its administrator could, looks at what the verification finds, and takes the change back. */
+    async function tamper(...statements: string[]): Promise<string[]> {
+      const client = await sql.connect();
+      try {
+        await client.query('RESET ROLE');
+        const tables = ['audit_log', 'audit_chain'];
+        for (const table of tables) await client.query(`CREATE TABLE saved_${table} AS TABLE ${table}`);
+        for (const table of tables) await client.query(`ALTER TABLE ${table} DISABLE TRIGGER audit_append_only`);
+        for (const statement of statements) await client.query(statement);
+        const { problems } = await chain.verify(head);
+        for (const table of tables) {
+          await client.query(`DELETE FROM ${table}`);
+          await client.query(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM saved_${table}`);
+          await client.query(`DROP TABLE saved_${table}`);
+          await client.query(`ALTER TABLE ${table} ENABLE TRIGGER audit_append_only`);
+        }
+        return problems;
+      } finally {
+        client.release();
+      }
+    }
+    let head: string;
+
+    it('has a link for each record, and is as it was written', async () => {
+      const { rows } = await sql.query<{ count: string }>('SELECT count(*) FROM audit_log');
+      const report = await chain.verify();
+      expect(report).toEqual({
+        verified: true,
+        records: Number(rows[0].count),
+        head: expect.stringMatching(/^\d+:[0-9a-f]{64}$/),
+        problems: [],
+      });
+      head = report.head!;
+    });
+
+    it('refuses every change, whoever makes it', async () => {
+      const client = new Client({ connectionString: api.database.url });
+      await client.connect();
+      try {
+        for (const [table, column] of [
+          ['audit_log', 'at'],
+          ['audit_chain', 'sealed_at'],
+        ]) {
+          for (const statement of [
+            `UPDATE ${table} SET ${column} = now()`,
+            `DELETE FROM ${table}`,
+            `TRUNCATE ${table}`,
+          ]) {
+            await expect(client.query(statement)).rejects.toThrow('append-only');
+          }
+        }
+      } finally {
+        await client.end();
+      }
+    });
+
+    it('shows a record that was changed, removed or slipped in, a missing link, and an end that was cut off', async () => {
+      const some = '(SELECT audit_id FROM audit_chain WHERE position = 3)';
+      expect(await tamper(`UPDATE audit_log SET actor_id = 'somebody else' WHERE audit_id = ${some}`)).toEqual([
+        expect.stringMatching(/^The record \d+ \(position 3\) is not as it was written$/),
+      ]);
+      expect(
+        await tamper(`UPDATE audit_log SET at = at - interval '1 microsecond' WHERE audit_id = ${some}`),
+      ).toHaveLength(1);
+      expect(await tamper(`DELETE FROM audit_log WHERE audit_id = ${some}`)).toEqual([
+        expect.stringMatching(/\(position 3\) is missing$/),
+      ]);
+      expect(
+        await tamper(`DELETE FROM audit_log WHERE audit_id = ${some}`, 'DELETE FROM audit_chain WHERE position = 3'),
+      ).toEqual(['The links from position 3 to 3 are missing']);
+      expect(
+        await tamper(
+          `INSERT INTO audit_log (actor_kind, action, resource, at) VALUES ('key', 'delete', 'thread', now() - interval '1 hour')`,
+        ),
+      ).toEqual([expect.stringContaining('1 records have no link')]);
+      expect(
+        await tamper(
+          'DELETE FROM audit_log WHERE audit_id IN (SELECT audit_id FROM audit_chain WHERE position <= 2)',
+          'DELETE FROM audit_chain WHERE position < 2',
+        ),
+      ).toEqual(['Records before position 2 are missing']);
+      expect(
+        await tamper(
+          'DELETE FROM audit_log WHERE audit_id = (SELECT audit_id FROM audit_chain ORDER BY position DESC LIMIT 1)',
+          'DELETE FROM audit_chain WHERE position = (SELECT max(position) FROM audit_chain)',
+        ),
+      ).toEqual([expect.stringContaining('does not contain the head')]);
+      expect((await chain.verify(head)).problems).toEqual([]);
+    });
+
+    it('stays whole with writers and sealers at the same time', async () => {
+      const sealers = [sweep, new AuditChainSweep(api.app.get(AuditChainRepository, { strict: false }), api.config)];
+      const threads = Array.from({ length: 40 }, () => mine('POST', '/threads', {}));
+      // Two that seal at once: the second one of a position fails, and tries again in its next round.
+      const rounds = Array.from({ length: 6 }, (_, index) => sealers[index % 2].sweep().catch(() => undefined));
+      await Promise.all([...threads, ...rounds]);
+      await sweep.sweep();
+      const { rows } = await sql.query<{ count: string }>('SELECT count(*) FROM audit_log');
+      expect(await chain.verify(head)).toMatchObject({ problems: [], records: Number(rows[0].count) });
+    });
+  });
+
+  it('is kept for as long as it is to be, and its rest is still a chain', async () => {
+    const chain = api.app.get(AuditVerificationService, { strict: false });
+    const { records } = await chain.verify();
+    const kept = 5;
+    const audit = api.app.get(AuditRepository, { strict: false });
+    const { rows } = await sql.query<{ at: Date }>(
+      `SELECT max(sealed_at) + interval '1 second' AS at FROM audit_chain`,
+    );
+    expect(await audit.deleteBefore(new Date('2020-01-01'), 1_000)).toBe(0);
+    expect(await audit.deleteBefore(rows[0].at, records - kept)).toBe(records - kept);
+    expect(await log({ limit: '1000' })).toHaveLength(kept);
+    // As the sweep calls it, these records are older than the retention.
+    const later = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 366 * 86_400_000);
+    try {
+      expect(await chain.verify()).toMatchObject({ problems: [], records: kept });
+      await api.app.get(AuditRetentionSweep, { strict: false }).sweep();
+      expect(await log({ limit: '1000' })).toEqual([]);
+      expect((await chain.verify()).problems).toEqual([]);
     } finally {
-      await fresh.end();
+      later.mockRestore();
     }
   });
 });
