@@ -78,7 +78,10 @@ const TASKS = `
   FROM a2a_tasks task
   LEFT JOIN runs run ON run.run_id = task.run_id AND run.tenant_id = task.tenant_id
   LEFT JOIN LATERAL (
-    SELECT EXISTS (SELECT 1 FROM runs later WHERE later.thread_id = task.thread_id AND later.run_id > task.run_id) AS by_other
+    SELECT EXISTS (
+      SELECT 1 FROM runs later
+      WHERE later.tenant_id = task.tenant_id AND later.thread_id = task.thread_id AND later.run_id > task.run_id
+    ) AS by_other
   ) overtaken ON task.awaits_input`;
 
 /** Tasks, the messages that were exchanged, and who is told of their ends. */
@@ -122,7 +125,7 @@ export class A2aTasksRepository {
       `UPDATE a2a_tasks task SET run_id = $3, awaits_input = false
        WHERE tenant_id = $1 AND thread_id = $2 AND awaits_input AND canceled_at IS NULL AND NOT EXISTS (
          SELECT 1 FROM runs later
-         WHERE later.thread_id = task.thread_id AND later.run_id > task.run_id AND later.run_id <> $3
+         WHERE later.tenant_id = $1 AND later.thread_id = $2 AND later.run_id > task.run_id AND later.run_id <> $3
        )
        RETURNING task_id AS "taskId", context_id AS "contextId"`,
       [tenantId, threadId, runId],
@@ -213,7 +216,7 @@ export class A2aTasksRepository {
       page.size,
     ];
     const isTheirs = access
-      ? `EXISTS (SELECT 1 FROM threads WHERE threads.thread_id = task.thread_id
+      ? `EXISTS (SELECT 1 FROM threads WHERE threads.tenant_id = $1 AND threads.thread_id = task.thread_id
            AND (${accessSql(access, 'threads.metadata', (value) => `$${parameters.push(value)}`)}))`
       : 'TRUE';
     const rows: (TaskRow & { total: string })[] = await this.database.query(

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { RunEnding } from '../runs/run-ending';
 import type { RunEntity } from '../runs/run.entity';
+import { type ThreadKey, threadKeys } from '../threads/thread-key';
 import type { StopCause } from './cron.entity';
 
 /** Keeps how a cron's run ended with its tick and its cron, in the transaction that ends the run. */
@@ -28,8 +29,9 @@ const FAILURE = `jsonb_build_object('run_id', fire.run_id, 'error', $4::text,
   'scheduled_at', to_char(fire.scheduled_at AT TIME ZONE 'UTC', ${TIME}), 'failed_at', to_char(now() AT TIME ZONE 'UTC', ${TIME}))`;
 
 /** Stops the crons of threads that are being deleted, in the transaction that does it. Their Schedules follow by the sweep. */
-export async function stopCronsOfThreads(manager: EntityManager, threadIds: string[]): Promise<void> {
-  await stop(manager, 'thread', `'Thread ' || thread_id || ' was deleted'`, 'thread_id = ANY($2::uuid[])', [threadIds]);
+export async function stopCronsOfThreads(manager: EntityManager, threads: ThreadKey[]): Promise<void> {
+  const where = '(tenant_id, thread_id) IN (SELECT * FROM unnest($2::uuid[], $3::uuid[]))';
+  await stop(manager, 'thread', `'Thread ' || thread_id || ' was deleted'`, where, threadKeys(threads));
 }
 
 /** The same for those of an assistant. */

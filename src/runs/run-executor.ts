@@ -297,9 +297,9 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   }
 
   /** What the last checkpoint of the run's thread holds; undefined when the graph's code can't say it. */
-  private async storedState({ runId, graphId, threadId }: RunEntity): Promise<FinalState | undefined> {
+  private async storedState({ runId, graphId, tenantId, threadId }: RunEntity): Promise<FinalState | undefined> {
     try {
-      return JSON.parse(await this.graphs.call('getFinalState', { graphId, threadId })) as FinalState;
+      return JSON.parse(await this.graphs.call('getFinalState', { graphId, tenantId, threadId })) as FinalState;
     } catch (error) {
       this.logger.warn(
         { err: error, run_id: runId },

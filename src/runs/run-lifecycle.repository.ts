@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager, QueryFailedError } from 'typeorm';
 import { textArray } from '../database/binary-array';
+import { checkpointKey } from '../database/checkpoint-key';
 import { columnsOf } from '../database/entity-columns';
 import { prepared } from '../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
@@ -54,9 +55,11 @@ export interface Ended {
 const LOCK_RUN = prepared(
   'lock-run',
   `WITH thread AS MATERIALIZED (
-    SELECT thread_id FROM threads WHERE thread_id = (SELECT thread_id FROM runs WHERE run_id = $1) FOR UPDATE
+    SELECT tenant_id, thread_id FROM threads
+    WHERE (tenant_id, thread_id) = (SELECT tenant_id, thread_id FROM runs WHERE run_id = $1) FOR UPDATE
   )
-  SELECT ${columnsOf(RunEntity, 'r')} FROM thread JOIN runs r USING (thread_id) WHERE r.run_id = $1 FOR UPDATE OF r`,
+  SELECT ${columnsOf(RunEntity, 'r')} FROM thread JOIN runs r USING (tenant_id, thread_id)
+  WHERE r.run_id = $1 FOR UPDATE OF r`,
 );
 
 /** What changes in a run's row when an attempt begins, of a revision ($2) and at a task queue ($3). */
@@ -64,7 +67,8 @@ const TAKING = `
   UPDATE runs SET status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()), updated_at = now(),
     metadata = metadata || jsonb_build_object('revision_id', $2::text), task_queue = $3`;
 const ANOTHER_RUNS = `
-  SELECT 1 FROM runs o WHERE o.thread_id = runs.thread_id AND o.status = 'running' AND o.run_id <> $1`;
+  SELECT 1 FROM runs o
+  WHERE o.tenant_id = runs.tenant_id AND o.thread_id = runs.thread_id AND o.status = 'running' AND o.run_id <> $1`;
 const TAKEN = `attempt AS taken_attempt, started_at AS taken_at,
   (SELECT coalesce(max(seq), -1) + 1 FROM run_events WHERE run_id = $1) AS next_seq`;
 
@@ -81,7 +85,8 @@ const TAKE_RUN = prepared(
 const BEGIN_RUN = prepared(
   'begin-run',
   `WITH free AS (
-    SELECT r.run_id FROM runs r JOIN threads t USING (thread_id) WHERE r.run_id = $1 AND r.status = 'pending' AND r.attempt = 0
+    SELECT r.run_id FROM runs r JOIN threads t USING (tenant_id, thread_id)
+    WHERE r.run_id = $1 AND r.status = 'pending' AND r.attempt = 0
     FOR UPDATE SKIP LOCKED
   ), taken AS (
     ${TAKING} WHERE run_id = (SELECT run_id FROM free) AND NOT EXISTS (${ANOTHER_RUNS}) RETURNING ${TAKEN}
@@ -173,7 +178,7 @@ export class RunLifecycleRepository {
       if (!run || !isHeld(run, attempt)) return null;
       const { ended, hasNext } = await closeRun(manager, run, ending);
       const deliveryId = await onEnd(manager, ended);
-      return { run: ended, next: hasNext ? await nextRun(manager, run.threadId) : null, deliveryId };
+      return { run: ended, next: hasNext ? await nextRun(manager, run) : null, deliveryId };
     });
   }
 
@@ -200,7 +205,7 @@ export class RunLifecycleRepository {
       .createQueryBuilder(RunEntity, 'r')
       .where(`r.status = 'pending' AND r.scheduledAt < now() - :age * interval '1 millisecond'`, { age: olderThanMs })
       .andWhere(
-        `NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = r.thread_id AND (o.status = 'running'
+        `NOT EXISTS (SELECT 1 FROM runs o WHERE o.tenant_id = r.tenant_id AND o.thread_id = r.thread_id AND (o.status = 'running'
            OR (o.status = 'pending' AND (o.scheduled_at, o.run_id) < (r.scheduled_at, r.run_id))))`,
       )
       .orderBy('r.scheduledAt')
@@ -266,14 +271,14 @@ function hold(
  * Counts the attempt before this one as lost, unless it was handed back; a new checkpoint starts the count again. What was lost in
  * company counts apart: it is nothing against the run, but the next attempt runs alone.
  */
-async function lookBack(manager: EntityManager, { runId, threadId }: RunEntity): Promise<EarlierAttempt> {
+async function lookBack(manager: EntityManager, { tenantId, runId, threadId }: RunEntity): Promise<EarlierAttempt> {
   const [[before]]: [EarlierAttempt[], number] = await manager.query(
     `WITH before AS (
        SELECT r.*,
               latest.checkpoint_id,
               r.lost_attempts + r.lost_in_company > 0 AND r.lost_behind IS NOT DISTINCT FROM latest.checkpoint_id AS same_place
        FROM runs r,
-            (SELECT max(checkpoint_id) AS checkpoint_id FROM ${CHECKPOINT_SCHEMA}.checkpoints WHERE thread_id = $2::text) latest
+            (SELECT max(checkpoint_id) AS checkpoint_id FROM ${CHECKPOINT_SCHEMA}.checkpoints WHERE thread_id = $2) latest
        WHERE run_id = $1
      ), counted AS (
        SELECT handed_back, checkpoint_id,
@@ -296,7 +301,7 @@ async function lookBack(manager: EntityManager, { runId, threadId }: RunEntity):
      FROM counted WHERE run_id = $1
      RETURNING counted.handed_back AS "handedBack", runs.lost_attempts AS "lostAttempts",
                runs.lost_attempts > 0 OR runs.lost_in_company >= ${LOST_IN_COMPANY} AS "isSuspect"`,
-    [runId, threadId],
+    [runId, checkpointKey(tenantId, threadId)],
   );
   return before;
 }
@@ -332,7 +337,7 @@ const closing = (change: string): string => `
   ), settled AS (
     UPDATE threads SET
       status = CASE WHEN EXISTS (
-                 SELECT 1 FROM runs WHERE thread_id = $8 AND run_id <> $1 AND status IN ('pending', 'running')
+                 SELECT 1 FROM runs WHERE tenant_id = $6 AND thread_id = $8 AND run_id <> $1 AND status IN ('pending', 'running')
                ) THEN 'busy' ELSE coalesce($3, settled_status) END,
       settled_status = coalesce($3, settled_status),
       error = CASE WHEN $3 IS NULL THEN error ELSE $4 END,
@@ -341,12 +346,16 @@ const closing = (change: string): string => `
       state_updated_at = CASE WHEN $9 THEN now() ELSE state_updated_at END,
       delete_after = CASE WHEN temporary THEN now() + interval '${TEMPORARY_KEPT}' ELSE delete_after END,
       updated_at = now()
-    WHERE thread_id = $8
+    WHERE tenant_id = $6 AND thread_id = $8
   )
   -- The last two only give their parameters a type when the run is deleted.
   SELECT pg_notify('${RUN_EVENTS_CHANNEL}', $1 || '${END_HINT}'), $2::text, $5::timestamptz,
-    EXISTS (SELECT 1 FROM runs WHERE thread_id = $8 AND started_at IS NULL AND ended_at IS NOT NULL) AS unstarted,
-    EXISTS (SELECT 1 FROM runs WHERE thread_id = $8 AND run_id <> $1 AND status = 'pending') AS "hasNext"`;
+    EXISTS (
+      SELECT 1 FROM runs WHERE tenant_id = $6 AND thread_id = $8 AND started_at IS NULL AND ended_at IS NOT NULL
+    ) AS unstarted,
+    EXISTS (
+      SELECT 1 FROM runs WHERE tenant_id = $6 AND thread_id = $8 AND run_id <> $1 AND status = 'pending'
+    ) AS "hasNext"`;
 
 const CLOSE_RUN = prepared(
   'close-run',
@@ -393,7 +402,7 @@ async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEndin
       entries.map(({ fact }) => fact),
     ],
   );
-  if (unstarted || run.startedAt === null) await placeUnstarted(manager, run.threadId);
+  if (unstarted || run.startedAt === null) await placeUnstarted(manager, run);
   if (status === 'deleted') return { ended: { ...run, endedAt }, hasNext };
   const changed = { status, error: error ?? null, endedAt, updatedAt: endedAt, cancelAction: null };
   return { ended: { ...run, ...changed }, hasNext };

@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { EntityManager, In, Repository } from 'typeorm';
 import { type AccessFilter, accessSql, restrict } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
+import { checkpointKey } from '../database/checkpoint-key';
 import { columnsOf } from '../database/entity-columns';
 import type { JsonObject } from '../database/json';
 import { prepared } from '../database/prepared-statements';
@@ -18,6 +19,7 @@ import {
 } from '../streams/run-event';
 import { ThreadEntity } from '../threads/thread.entity';
 import { threadErrors } from '../threads/thread.errors';
+import type { ThreadKey } from '../threads/thread-key';
 import type { ThreadTtl } from '../threads/thread-ttl';
 import { CancelAction, MultitaskStrategy, RunEntity, RunStatus } from './run.entity';
 import { runErrors } from './run.errors';
@@ -90,7 +92,8 @@ const IN_FLIGHT = `status IN ('pending', 'running')`;
 
 const SELECT_IN_FLIGHT = prepared(
   'select-in-flight',
-  `SELECT run_id, status, scheduled_at > clock_timestamp() AS delayed FROM runs WHERE thread_id = $1 AND ${IN_FLIGHT}`,
+  `SELECT run_id, status, scheduled_at > clock_timestamp() AS delayed FROM runs
+   WHERE tenant_id = $1 AND thread_id = $2 AND ${IN_FLIGHT}`,
 );
 
 /** Runs, and what of threads, events and checkpoints changes with them in one transaction. */
@@ -124,8 +127,8 @@ export class RunsRepository {
       const isNew = newThread !== null;
       const thread = newThread ?? (await lockThread(manager, tenantId, run.threadId));
       if (!thread || (thread.temporary && !isNew)) throw threadErrors.notFound(run.threadId);
-      if (!isNew) await checkAccess(manager, run);
-      const inFlight: InFlight[] = isNew ? [] : await manager.query(SELECT_IN_FLIGHT, [run.threadId]);
+      if (!isNew) await checkAccess(manager, tenantId, run);
+      const inFlight: InFlight[] = isNew ? [] : await manager.query(SELECT_IN_FLIGHT, [tenantId, run.threadId]);
       if (inFlight.length > 0 && run.multitaskStrategy === 'reject') throw runErrors.rejected();
       const cancelled =
         run.multitaskStrategy === 'interrupt' || run.multitaskStrategy === 'rollback'
@@ -155,11 +158,11 @@ export class RunsRepository {
         await lockThread(manager, tenantId, threadId);
         const inFlight: InFlight[] = await manager.query(
           `SELECT run_id, status, scheduled_at > clock_timestamp() AS delayed FROM runs
-           WHERE run_id = ANY($1) AND thread_id = $2 AND ${IN_FLIGHT}`,
-          [runs.map(({ runId }) => runId), threadId],
+           WHERE run_id = ANY($1) AND tenant_id = $2 AND thread_id = $3 AND ${IN_FLIGHT}`,
+          [runs.map(({ runId }) => runId), tenantId, threadId],
         );
         running.push(...(await this.cancelLocked(manager, inFlight, action, onEnd)));
-        await releaseThread(manager, threadId);
+        await releaseThread(manager, { tenantId, threadId });
       }
       return running;
     });
@@ -171,12 +174,12 @@ export class RunsRepository {
     for (const threadId of new Set(inFlight.map((run) => run.threadId))) {
       await this.runs.manager.transaction(async (manager) => {
         await lockThread(manager, tenantId, threadId);
-        const runs = await manager.findBy(RunEntity, { threadId, status: In(['pending', 'running']) });
+        const runs = await manager.findBy(RunEntity, { tenantId, threadId, status: In(['pending', 'running']) });
         for (const run of runs) {
           await this.endNow(manager, run, 'interrupt', onEnd);
           await manager.query(`SELECT pg_notify('${RUN_CANCEL_CHANNEL}', $1)`, [run.runId]);
         }
-        await releaseThread(manager, threadId);
+        await releaseThread(manager, { tenantId, threadId });
       });
     }
     return inFlight.map(({ runId }) => runId);
@@ -263,14 +266,14 @@ export class RunsRepository {
       if (!affected) return;
       await appendEnd(manager, run, { status: 'deleted', result: {} });
       await deleteCheckpoints(manager, run);
-      await placeUnstarted(manager, run.threadId);
-      await releaseThread(manager, run.threadId);
+      await placeUnstarted(manager, run);
+      await releaseThread(manager, run);
     });
   }
 
   /** The next run of a thread that may begin: pending, due, and none is running. */
-  async nextOf(threadId: string): Promise<RunEntity | null> {
-    return this.runs.manager.transaction((manager) => nextRun(manager, threadId));
+  async nextOf(thread: ThreadKey): Promise<RunEntity | null> {
+    return this.runs.manager.transaction((manager) => nextRun(manager, thread));
   }
 
   /** @returns the running ones, marked. */
@@ -305,7 +308,7 @@ export class RunsRepository {
     const change = { status: 'interrupted' as const, endedAt, updatedAt: endedAt };
     if (action === 'rollback') await manager.delete(RunEntity, { runId: run.runId });
     else await manager.update(RunEntity, { runId: run.runId }, change);
-    await placeUnstarted(manager, run.threadId);
+    await placeUnstarted(manager, run);
     await appendEnd(manager, run, { status: action === 'rollback' ? 'deleted' : 'interrupted', result: {} });
     await onEnd(manager, { ...run, ...change });
   }
@@ -330,16 +333,16 @@ export async function lockThread(
  * Gives the runs of a thread that ended before their turn their places in its stream: behind what was told so far, and one
  * behind the other. While a run is on the thread they wait for its end, which has to be told before.
  */
-export async function placeUnstarted(manager: EntityManager, threadId: string): Promise<void> {
+export async function placeUnstarted(manager: EntityManager, { tenantId, threadId }: ThreadKey): Promise<void> {
   await manager.query(
     `UPDATE runs SET started_at = clock_timestamp() + place * interval '1 microsecond'
      FROM (
        SELECT run_id, row_number() OVER (ORDER BY ended_at, run_id) AS place FROM runs
-       WHERE thread_id = $1 AND started_at IS NULL AND ended_at IS NOT NULL
+       WHERE tenant_id = $1 AND thread_id = $2 AND started_at IS NULL AND ended_at IS NOT NULL
      ) AS unstarted
      WHERE runs.run_id = unstarted.run_id
-       AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = $1 AND o.status = 'running')`,
-    [threadId],
+       AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.tenant_id = $1 AND o.thread_id = $2 AND o.status = 'running')`,
+    [tenantId, threadId],
   );
 }
 
@@ -354,11 +357,14 @@ export async function appendEnd(manager: EntityManager, run: RunEntity, end: Run
 }
 
 /** The oldest run of the thread that is due, unless one is running. */
-export async function nextRun(manager: EntityManager, threadId: string): Promise<RunEntity | null> {
+export async function nextRun(manager: EntityManager, { tenantId, threadId }: ThreadKey): Promise<RunEntity | null> {
   return manager
     .createQueryBuilder(RunEntity, 'r')
-    .where(`r.threadId = :threadId AND r.status = 'pending' AND r.scheduledAt <= clock_timestamp()`, { threadId })
-    .andWhere(`NOT EXISTS (SELECT 1 FROM runs o WHERE o.thread_id = :threadId AND o.status = 'running')`)
+    .where('r.tenantId = :tenantId AND r.threadId = :threadId', { tenantId, threadId })
+    .andWhere(`r.status = 'pending' AND r.scheduledAt <= clock_timestamp()`)
+    .andWhere(
+      `NOT EXISTS (SELECT 1 FROM runs o WHERE o.tenant_id = :tenantId AND o.thread_id = :threadId AND o.status = 'running')`,
+    )
     .orderBy('r.scheduledAt')
     .addOrderBy('r.runId')
     .getOne();
@@ -373,26 +379,30 @@ export async function deleteCheckpoints(manager: EntityManager, run: RunEntity):
      )
      DELETE FROM ${CHECKPOINT_SCHEMA}.checkpoint_writes w USING gone
      WHERE w.thread_id = $1 AND w.checkpoint_ns = gone.checkpoint_ns AND w.checkpoint_id = gone.checkpoint_id`,
-    [run.threadId, run.runId],
+    [checkpointKey(run.tenantId, run.threadId), run.runId],
   );
 }
 
 /** A thread whose last run in flight went away without running is no longer busy. */
-export async function releaseThread(manager: EntityManager, threadId: string): Promise<void> {
+export async function releaseThread(manager: EntityManager, { tenantId, threadId }: ThreadKey): Promise<void> {
   await manager.query(
     `UPDATE threads SET updated_at = now(), status = settled_status,
        delete_after = CASE WHEN temporary THEN now() ELSE delete_after END
-     WHERE thread_id = $1 AND NOT EXISTS (SELECT 1 FROM runs WHERE thread_id = $1 AND ${IN_FLIGHT})`,
-    [threadId],
+     WHERE tenant_id = $1 AND thread_id = $2
+       AND NOT EXISTS (SELECT 1 FROM runs WHERE tenant_id = $1 AND thread_id = $2 AND ${IN_FLIGHT})`,
+    [tenantId, threadId],
   );
 }
 
 /** @throws {ApiError} 404 when the user may not run on this thread: to him it isn't there */
-async function checkAccess(manager: EntityManager, { threadId, thread }: NewRun): Promise<void> {
+async function checkAccess(manager: EntityManager, tenantId: TenantId, { threadId, thread }: NewRun): Promise<void> {
   if (!thread.access) return;
-  const parameters: string[] = [threadId];
+  const parameters: string[] = [tenantId, threadId];
   const sql = accessSql(thread.access, 'metadata', (value) => `$${parameters.push(value)}`);
-  const found: unknown[] = await manager.query(`SELECT 1 FROM threads WHERE thread_id = $1 AND (${sql})`, parameters);
+  const found: unknown[] = await manager.query(
+    `SELECT 1 FROM threads WHERE tenant_id = $1 AND thread_id = $2 AND (${sql})`,
+    parameters,
+  );
   if (found.length === 0) throw threadErrors.notFound(threadId);
 }
 
@@ -419,14 +429,14 @@ async function insertThread(manager: EntityManager, tenantId: TenantId, run: New
 const OCCUPY_THREAD = prepared(
   'occupy-thread',
   `UPDATE threads SET status = 'busy', settled_status = CASE WHEN status = 'busy' THEN settled_status ELSE status END,
-     metadata = metadata || $2, config = config || $3, updated_at = now()
-   WHERE thread_id = $1`,
+     metadata = metadata || $3, config = config || $4, updated_at = now()
+   WHERE tenant_id = $1 AND thread_id = $2`,
 );
 
 async function occupyThread(manager: EntityManager, run: NewRun, thread: ThreadEntity): Promise<void> {
   const stamp = thread.status === 'busy' ? {} : { graph_id: run.graphId, assistant_id: run.assistantId };
   const config = thread.status === 'busy' ? {} : (run.kwargs.config ?? {});
-  await manager.query(OCCUPY_THREAD, [run.threadId, JSON.stringify(stamp), JSON.stringify(config)]);
+  await manager.query(OCCUPY_THREAD, [thread.tenantId, thread.threadId, JSON.stringify(stamp), JSON.stringify(config)]);
 }
 
 const INSERTING_RUN = `

@@ -13,6 +13,7 @@ import type { Durability, RunKwargs } from '../graphs/host/protocol';
 import { recordCronOutcome } from '../crons/cron-outcomes';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import type { DeliveryReference } from '../temporal/webhook-orchestrator';
+import type { ThreadKey } from '../threads/thread-key';
 import { ThreadsService } from '../threads/threads.service';
 import { maskUrl } from '../webhooks/mask-url';
 import { WebhookPolicy } from '../webhooks/webhook-policy';
@@ -207,7 +208,7 @@ export class RunsService {
     const run = await this.authorized('delete', {}, tenantId, runId, threadId);
     await this.repository.delete(tenantId, run);
     await this.tellWorkers([runId]);
-    await this.startNext(threadId);
+    await this.startNext(run);
   }
 
   /** The run, if the custom auth lets the user do this with its thread. */
@@ -228,7 +229,7 @@ export class RunsService {
   private async cancelAll(tenantId: TenantId, runs: RunEntity[], action: CancelAction): Promise<void> {
     const running = await this.repository.cancel(tenantId, runs, action, this.onPendingEnd);
     await this.tellWorkers(running);
-    for (const threadId of new Set(runs.map((run) => run.threadId))) await this.startNext(threadId);
+    for (const threadId of new Set(runs.map((run) => run.threadId))) await this.startNext({ tenantId, threadId });
   }
 
   /** Deliveries are started by the sweep, a few seconds later. */
@@ -239,8 +240,8 @@ export class RunsService {
     return this.webhooks.enqueue(manager, run, ending);
   };
 
-  private async startNext(threadId: string): Promise<void> {
-    const next = await this.repository.nextOf(threadId);
+  private async startNext(thread: ThreadKey): Promise<void> {
+    const next = await this.repository.nextOf(thread);
     if (next) this.start(next);
   }
 

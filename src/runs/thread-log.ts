@@ -22,7 +22,7 @@ const POLL_MS = 1_000;
 /** The log of a thread is that of its runs, one behind the other: a thread has one running run at a time. */
 @Injectable()
 export class ThreadLog implements OnModuleInit {
-  /** Thread → readers that want to know of edits of its state. */
+  /** Tenant and thread → readers that want to know of edits of its state. */
   private readonly edits = new Map<string, Set<() => void>>();
 
   constructor(
@@ -33,8 +33,8 @@ export class ThreadLog implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    await this.notifications.subscribe(THREAD_STATE_CHANNEL, (threadId) => {
-      for (const tell of this.edits.get(threadId) ?? []) tell();
+    await this.notifications.subscribe(THREAD_STATE_CHANNEL, (thread) => {
+      for (const tell of this.edits.get(thread) ?? []) tell();
     });
   }
 
@@ -43,7 +43,7 @@ export class ThreadLog implements OnModuleInit {
     let { position, seq } = place;
     const watch = new Watch(signal);
     const unwatch = this.reader.watch(() => watch.hint());
-    const unlisten = this.listen(threadId, () => watch.noteEdit());
+    const unlisten = this.listen(`${tenantId}/${threadId}`, () => watch.noteEdit());
     try {
       while (!signal.aborted) {
         const hinted = watch.next();
@@ -77,12 +77,12 @@ export class ThreadLog implements OnModuleInit {
     for await (const events of this.reader.follow(run.runId, after, signal, isOver)) yield { run, events };
   }
 
-  private listen(threadId: string, tell: () => void): () => void {
-    const listeners = this.edits.get(threadId) ?? new Set();
-    this.edits.set(threadId, listeners.add(tell));
+  private listen(thread: string, tell: () => void): () => void {
+    const listeners = this.edits.get(thread) ?? new Set();
+    this.edits.set(thread, listeners.add(tell));
     return () => {
       listeners.delete(tell);
-      if (listeners.size === 0) this.edits.delete(threadId);
+      if (listeners.size === 0) this.edits.delete(thread);
     };
   }
 }

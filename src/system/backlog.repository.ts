@@ -38,7 +38,7 @@ const BACKLOG = `
     FROM (
       SELECT status, status = 'pending' AND scheduled_at <= now() AS is_due,
         extract(epoch FROM now() - scheduled_at) AS age,
-        bool_or(status = 'running') OVER (PARTITION BY thread_id) AS is_blocked
+        bool_or(status = 'running') OVER (PARTITION BY tenant_id, thread_id) AS is_blocked
       FROM runs WHERE status IN ('pending', 'running')
     ) AS in_flight
   ) AS runs, (

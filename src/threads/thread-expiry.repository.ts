@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
 import { ThreadEntity } from './thread.entity';
+import { THREAD_KEYS, type ThreadKey, threadKeys } from './thread-key';
 import type { TtlStrategy } from './thread-ttl';
 import { deleteThreads } from './threads.repository';
 
@@ -32,13 +33,14 @@ export class ThreadExpiryRepository {
   }
 
   /** Deletes those of the threads that have still expired; resolves to how many there were. */
-  deleteIfExpired(threadIds: string[]): Promise<number> {
+  deleteIfExpired(threads: ThreadKey[]): Promise<number> {
     return this.threads.manager.transaction((manager) =>
       deleteThreads(
         manager,
-        `thread_id IN (SELECT thread_id FROM threads WHERE thread_id = ANY($1::uuid[]) AND ttl_strategy = 'delete'
+        `(tenant_id, thread_id) IN (SELECT tenant_id, thread_id FROM threads
+           WHERE (tenant_id, thread_id) IN (${THREAD_KEYS}) AND ttl_strategy = 'delete'
            AND ${IS_EXPIRED} FOR UPDATE SKIP LOCKED)`,
-        [threadIds],
+        threadKeys(threads),
       ),
     );
   }
@@ -54,8 +56,8 @@ export class ThreadExpiryRepository {
     return this.threads.manager.transaction((manager) =>
       deleteThreads(
         manager,
-        `thread_id IN (
-           SELECT thread_id FROM threads WHERE delete_after < now() AND status <> 'busy'
+        `(tenant_id, thread_id) IN (
+           SELECT tenant_id, thread_id FROM threads WHERE delete_after < now() AND status <> 'busy'
            ORDER BY delete_after LIMIT $1 FOR UPDATE SKIP LOCKED
          )`,
         [limit],

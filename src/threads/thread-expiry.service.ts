@@ -37,9 +37,9 @@ export class ThreadExpiryService {
   async expire(limit: number, signal: AbortSignal): Promise<ExpiryCounts> {
     const found = await this.expiry.findExpired(limit);
     const counts = { deleted: 0, pruned: 0, failed: 0 };
-    const idsToDelete = found.filter(({ strategy }) => strategy === 'delete').map(({ threadId }) => threadId);
-    for (let start = 0; start < idsToDelete.length && !signal.aborted; start += BATCH) {
-      counts.deleted += await this.expiry.deleteIfExpired(idsToDelete.slice(start, start + BATCH));
+    const toDelete = found.filter(({ strategy }) => strategy === 'delete');
+    for (let start = 0; start < toDelete.length && !signal.aborted; start += BATCH) {
+      counts.deleted += await this.expiry.deleteIfExpired(toDelete.slice(start, start + BATCH));
     }
     this.expired.inc({ strategy: 'delete' }, counts.deleted);
     for (const thread of found.filter(({ strategy }) => strategy === 'keep_latest')) {

@@ -6,11 +6,12 @@ export type ThreadStatus = 'idle' | 'busy' | 'interrupted' | 'error';
 
 @Entity('threads')
 export class ThreadEntity {
+  @PrimaryColumn({ name: 'tenant_id', type: 'uuid' })
+  tenantId!: string;
+
+  /** The tenant's own: another one may have a thread of the same id. */
   @PrimaryColumn({ name: 'thread_id', type: 'uuid' })
   threadId!: string;
-
-  @Column({ name: 'tenant_id', type: 'uuid' })
-  tenantId!: string;
 
   @Column({ type: 'text' })
   status!: ThreadStatus;

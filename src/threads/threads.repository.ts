@@ -4,6 +4,7 @@ import { EntityManager, Repository, SelectQueryBuilder } from 'typeorm';
 import { type AccessFilter, restrict } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
 import { stopCronsOfThreads } from '../crons/cron-outcomes';
+import { checkpointKey } from '../database/checkpoint-key';
 import { columnsOf } from '../database/entity-columns';
 import type { JsonObject } from '../database/json';
 import { prepared } from '../database/prepared-statements';
@@ -13,6 +14,7 @@ import { RUN_CANCEL_CHANNEL, THREAD_STATE_CHANNEL } from '../streams/run-event';
 import { pruneNext } from './checkpoint-pruning';
 import { ThreadEntity } from './thread.entity';
 import type { ThreadTtl } from './thread-ttl';
+import { THREAD_KEYS, type ThreadKey, threadKeys } from './thread-key';
 import type { SearchThreads, ThreadFilter, ThreadStorage } from './threads.schemas';
 
 const SORT_COLUMNS: Record<SearchThreads['sort_by'], string> = {
@@ -65,7 +67,7 @@ export class ThreadsRepository {
     return restrict(query, 't.metadata', access).getExists();
   }
 
-  /** Resolves to null when the id is taken, by whichever tenant. */
+  /** Resolves to null when the tenant has a thread of this id. */
   async insert(
     tenantId: TenantId,
     threadId: string,
@@ -130,7 +132,7 @@ export class ThreadsRepository {
     await manager.query(
       `WITH saved AS (UPDATE threads SET "values" = $3, interrupts = $4, status = $5, settled_status = $5, error = NULL, updated_at = now(), state_updated_at = now()
        WHERE tenant_id = $1 AND thread_id = $2 AND status <> 'busy' RETURNING thread_id)
-       SELECT pg_notify('${THREAD_STATE_CHANNEL}', thread_id::text) FROM saved`,
+       SELECT pg_notify('${THREAD_STATE_CHANNEL}', $1 || '/' || thread_id) FROM saved`,
       [
         tenantId,
         threadId,
@@ -175,7 +177,7 @@ export class ThreadsRepository {
       const step = await this.threads.manager.transaction(async (manager) => {
         const thread = await this.lockIdle(manager, tenantId, threadId);
         if (!thread) return 'in use';
-        if (await pruneNext(manager, threadId)) return 'more';
+        if (await pruneNext(manager, checkpointKey(tenantId, threadId))) return 'more';
         await manager.query(`UPDATE threads SET pruned_at = now() WHERE tenant_id = $1 AND thread_id = $2`, [
           tenantId,
           threadId,
@@ -215,14 +217,17 @@ export class ThreadsRepository {
   async copy(tenantId: TenantId, threadId: string, copyId: string, metadata: JsonObject): Promise<ThreadEntity | null> {
     await this.threads.manager.transaction(async (manager) => {
       await this.hold(manager, tenantId, threadId);
-      await manager.query(
+      const made: unknown[] = await manager.query(
         `INSERT INTO threads (thread_id, tenant_id, status, metadata, "values", interrupts, state_updated_at,
            ttl_strategy, ttl_minutes)
          SELECT $3, tenant_id, CASE WHEN interrupts = '{}' THEN 'idle' ELSE 'interrupted' END,
                 metadata || $4::jsonb, "values", interrupts, state_updated_at, ttl_strategy, ttl_minutes
-         FROM threads WHERE tenant_id = $1 AND thread_id = $2 AND NOT temporary`,
+         FROM threads WHERE tenant_id = $1 AND thread_id = $2 AND NOT temporary
+         RETURNING 1`,
         [tenantId, threadId, copyId, JSON.stringify(metadata)],
       );
+      if (made.length === 0) return;
+      const keys = [threadId, copyId].map((id) => checkpointKey(tenantId, id));
       const columns = {
         checkpoints: 'checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata',
         checkpoint_blobs: 'checkpoint_ns, channel, version, type, blob',
@@ -233,9 +238,8 @@ export class ThreadsRepository {
         const values = list.replace(/\bmetadata\b/, `jsonb_set(metadata, '{thread_id}', to_jsonb($3::text), false)`);
         await manager.query(
           `INSERT INTO ${CHECKPOINT_SCHEMA}.${table} (thread_id, ${list})
-           SELECT $3, ${values} FROM ${CHECKPOINT_SCHEMA}.${table}
-           WHERE thread_id = $2 AND EXISTS (SELECT 1 FROM threads WHERE tenant_id = $1 AND thread_id = $2::uuid)`,
-          [tenantId, threadId, copyId],
+           SELECT $2, ${values} FROM ${CHECKPOINT_SCHEMA}.${table} WHERE thread_id = $1`,
+          table === 'checkpoints' ? [...keys, copyId] : keys,
         );
       }
     });
@@ -245,21 +249,20 @@ export class ThreadsRepository {
   /** Bytes and rows of the thread's checkpoints, as they are stored. */
   async storage(tenantId: TenantId, threadId: string): Promise<ThreadStorage> {
     const [sizes]: [Omit<ThreadStorage, 'thread_id' | 'total_bytes'>] = await this.threads.query(
-      `WITH own AS (SELECT thread_id::text AS id FROM threads WHERE tenant_id = $1 AND thread_id = $2),
-       by_channel AS (
+      `WITH by_channel AS (
          SELECT channel, count(*) AS versions, coalesce(sum(octet_length(blob)), 0) AS bytes
-         FROM ${CHECKPOINT_SCHEMA}.checkpoint_blobs WHERE thread_id = (SELECT id FROM own) GROUP BY channel
+         FROM ${CHECKPOINT_SCHEMA}.checkpoint_blobs WHERE thread_id = $1 GROUP BY channel
        )
        SELECT
          (SELECT json_build_object('count', count(*), 'bytes',
             coalesce(sum(octet_length(checkpoint::text) + octet_length(metadata::text)), 0))
-          FROM ${CHECKPOINT_SCHEMA}.checkpoints WHERE thread_id = (SELECT id FROM own)) AS checkpoints,
+          FROM ${CHECKPOINT_SCHEMA}.checkpoints WHERE thread_id = $1) AS checkpoints,
          (SELECT json_build_object('count', coalesce(sum(versions), 0), 'bytes', coalesce(sum(bytes), 0), 'by_channel',
             coalesce(json_object_agg(channel, json_build_object('versions', versions, 'bytes', bytes)), '{}'))
           FROM by_channel) AS channel_values,
          (SELECT json_build_object('count', count(*), 'bytes', coalesce(sum(octet_length(blob)), 0))
-          FROM ${CHECKPOINT_SCHEMA}.checkpoint_writes WHERE thread_id = (SELECT id FROM own)) AS pending_writes`,
-      [tenantId, threadId],
+          FROM ${CHECKPOINT_SCHEMA}.checkpoint_writes WHERE thread_id = $1) AS pending_writes`,
+      [checkpointKey(tenantId, threadId)],
     );
     const { checkpoints, channel_values, pending_writes } = sizes;
     const total = checkpoints.bytes + channel_values.bytes + pending_writes.bytes;
@@ -295,24 +298,24 @@ export class ThreadsRepository {
 
 /** The runs go with their threads by the foreign key; events and checkpoints have none, for speed and for the library. */
 export async function deleteThreads(manager: EntityManager, where: string, parameters: unknown[]): Promise<number> {
-  const gone: { thread_id: string; run_ids: string[] }[] = await manager.query(
-    `SELECT thread_id, ARRAY(SELECT run_id FROM runs WHERE runs.thread_id = threads.thread_id) AS run_ids
+  const gone: (ThreadKey & { runIds: string[] })[] = await manager.query(
+    `SELECT tenant_id AS "tenantId", thread_id AS "threadId", ARRAY(
+       SELECT run_id FROM runs WHERE runs.tenant_id = threads.tenant_id AND runs.thread_id = threads.thread_id
+     ) AS "runIds"
      FROM threads WHERE ${where}`,
     parameters,
   );
   if (gone.length === 0) return 0;
-  const threadIds = gone.map(({ thread_id }) => thread_id);
-  await manager.query(`DELETE FROM threads WHERE thread_id = ANY($1::uuid[])`, [threadIds]);
-  await stopCronsOfThreads(manager, threadIds);
-  await manager.query(`DELETE FROM run_events WHERE run_id = ANY($1::uuid[])`, [
-    gone.flatMap(({ run_ids }) => run_ids),
-  ]);
-  await deleteCheckpointsOf(manager, threadIds);
+  await manager.query(`DELETE FROM threads WHERE (tenant_id, thread_id) IN (${THREAD_KEYS})`, threadKeys(gone));
+  await stopCronsOfThreads(manager, gone);
+  await manager.query(`DELETE FROM run_events WHERE run_id = ANY($1::uuid[])`, [gone.flatMap(({ runIds }) => runIds)]);
+  await deleteCheckpointsOf(manager, gone);
   return gone.length;
 }
 
-export async function deleteCheckpointsOf(manager: EntityManager, threadIds: string[]): Promise<void> {
+export async function deleteCheckpointsOf(manager: EntityManager, threads: ThreadKey[]): Promise<void> {
+  const keys = threads.map(({ tenantId, threadId }) => checkpointKey(tenantId, threadId));
   for (const table of ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes']) {
-    await manager.query(`DELETE FROM ${CHECKPOINT_SCHEMA}.${table} WHERE thread_id = ANY($1::text[])`, [threadIds]);
+    await manager.query(`DELETE FROM ${CHECKPOINT_SCHEMA}.${table} WHERE thread_id = ANY($1::text[])`, [keys]);
   }
 }

@@ -168,7 +168,7 @@ export class ThreadsService {
   ): Promise<string> {
     const graphId = this.graphOf((await this.get(tenantId, threadId)).metadata);
     if (!graphId) return JSON.stringify(EMPTY_STATE);
-    return this.ask('getState', { graphId, threadId, subgraphs, ...(checkpoint && { checkpoint }) });
+    return this.ask('getState', { graphId, tenantId, threadId, subgraphs, ...(checkpoint && { checkpoint }) });
   }
 
   /** States from the newest back, as JSON text. */
@@ -178,6 +178,7 @@ export class ThreadsService {
     const { limit, before, metadata, checkpoint } = query;
     return this.ask('getHistory', {
       graphId,
+      tenantId,
       threadId,
       limit,
       ...(before && { before: { checkpoint_id: before } }),
@@ -196,6 +197,7 @@ export class ThreadsService {
     const updated = await this.repository.edit(tenantId, threadId, () =>
       this.edit('updateState', {
         graphId,
+        tenantId,
         threadId,
         values: body.values ?? null,
         ...(checkpoint && { checkpoint }),
@@ -219,6 +221,7 @@ export class ThreadsService {
       await this.repository.edit(tenantId, threadId, () =>
         this.edit('replaySupersteps', {
           graphId,
+          tenantId,
           threadId,
           supersteps: supersteps.map(({ updates }) =>
             updates.map(({ values, command, as_node }) => ({

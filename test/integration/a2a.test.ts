@@ -101,8 +101,15 @@ describe('A2A of two tenants', () => {
   });
 
   it('lets nobody into another’s context', async () => {
-    const params = toMessage([{ text: 'And?' }], { contextId: hers.task.contextId }, { returnImmediately: true });
-    expect(await caller('b').code('SendMessage', params)).toBe(CODES.invalidParams);
+    const { contextId } = hers.task;
+    const tasksIn = async (of: 'a' | 'b'): Promise<string[]> =>
+      (await caller(of).result<{ tasks: Task[] }>('ListTasks', { contextId })).tasks.map(({ id }) => id);
+    const before = await tasksIn('a');
+    // The same id is a context of his own, with nothing in it.
+    const his = await caller('b').say('Count', { contextId }, { returnImmediately: true });
+    expect(await tasksIn('b')).toEqual([his.id]);
+    expect(await tasksIn('a')).toEqual(before);
+    expect(his.history).toHaveLength(1);
     // A name of one's own choice means one's own context, whoever else has chosen it.
     const mine = { contextId: 'project-1' };
     const [one, other] = await Promise.all(

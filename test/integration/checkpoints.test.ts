@@ -1,6 +1,7 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { Pool } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { checkpointKey } from '../../src/database/checkpoint-key';
 import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
 import type { GraphOutcome, RunEventMessage, StreamMode } from '../../src/graphs/host/protocol';
 import { runGraph } from '../../src/graphs/host/run-graph';
@@ -43,7 +44,7 @@ describe('the checkpoints of a run', () => {
          (SELECT count(*)::int FROM ${CHECKPOINT_SCHEMA}.checkpoint_writes w
           WHERE w.thread_id = c.thread_id AND w.checkpoint_id = c.checkpoint_id) AS writes
        FROM ${CHECKPOINT_SCHEMA}.checkpoints c WHERE thread_id = $1 ORDER BY checkpoint_id`,
-      [threadId],
+      [checkpointKey(TENANT, threadId)],
     );
     return rows;
   }

@@ -6,6 +6,8 @@ import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
 import { CheckpointSaver } from '../../src/graphs/host/checkpoint-saver';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
+/** The one whose threads are stored under the ids that the library itself would use. */
+const TENANT = '00000000-0000-0000-0000-000000000000';
 const THREAD = 'long';
 const STEPS = 60;
 const CONFIG = { configurable: { thread_id: THREAD, checkpoint_ns: '' } };
@@ -41,7 +43,7 @@ describe('reading a long thread', () => {
       .addNode('step', ({ count }) => ({ count: count + 1, said: [`step ${count}`] }))
       .addEdge(START, 'step')
       .addConditionalEdges('step', ({ count }) => (count < STEPS ? 'step' : END))
-      .compile({ checkpointer: new CheckpointSaver(pool) });
+      .compile({ checkpointer: new CheckpointSaver(pool, TENANT) });
     await graph.invoke({ count: 0 }, { ...CONFIG, recursionLimit: STEPS + 1 });
     await graph.updateState(CONFIG, { said: ['by hand'] });
   });
@@ -61,7 +63,7 @@ describe('reading a long thread', () => {
         },
       },
     }) as Pool;
-    return new CheckpointSaver(connections);
+    return new CheckpointSaver(connections, TENANT);
   }
 
   async function list(saver: PostgresSaver): Promise<CheckpointTuple[]> {

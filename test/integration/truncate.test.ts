@@ -15,7 +15,7 @@ const MANY_THREADS = 230;
 const MANY_ITEMS = 1_100;
 
 const ofThreads = (table: string): string =>
-  `FROM langgraph.${table} WHERE thread_id IN (SELECT thread_id::text FROM threads WHERE tenant_id = $1)`;
+  `FROM langgraph.${table} WHERE thread_id IN (SELECT tenant_id || '/' || thread_id FROM threads WHERE tenant_id = $1)`;
 /** How much of each kind a tenant has. */
 const COUNTS = {
   threads: 'FROM threads WHERE tenant_id = $1',

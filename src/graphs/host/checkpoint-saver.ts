@@ -1,5 +1,15 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointListOptions,
+  CheckpointMetadata,
+  CheckpointTuple,
+  PendingWrite,
+} from '@langchain/langgraph-checkpoint';
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import type { Pool } from 'pg';
+import { checkpointKey, threadOfKey } from '../../database/checkpoint-key';
 import { prepared } from '../../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 
@@ -43,17 +53,72 @@ prepared(
  * LangGraph's Postgres saver for long threads, and with versions of channels that no two branches of a thread share. The
  * library counts 1, 2, 3, and stores values by (thread, channel, version), the first one for good: a branch that forks from
  * an earlier checkpoint counts the same numbers again and would read the values of the branch before it.
+ *
+ * Graphs and callers see thread ids as their tenant knows them; in the tables they are one tenant's own (checkpointKey).
  * @see https://github.com/langchain-ai/langgraphjs/issues/1812 until it is closed
  */
 export class CheckpointSaver extends PostgresSaver {
   /** What one step was given: its channels keep one version, by which the library tells nodes of one step apart from later ones. */
   private readonly given = new Map<number, number>();
 
-  constructor(connections: Pool) {
+  constructor(
+    connections: Pool,
+    protected readonly tenantId: string,
+  ) {
     super(connections, undefined, { schema: CHECKPOINT_SCHEMA });
     // Private to the library, and the only place that all of its reads have in common.
     const { SQL_STATEMENTS: statements } = this as unknown as { SQL_STATEMENTS: { SELECT_SQL: string } };
     statements.SELECT_SQL = SELECT;
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const tuple = await super.getTuple(this.stored(config));
+    return tuple && this.shown(tuple);
+  }
+
+  override async *list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
+    for await (const tuple of super.list(this.stored(config), options)) yield this.shown(tuple);
+  }
+
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    return this.shownConfig(await super.put(this.stored(config), checkpoint, metadata, newVersions));
+  }
+
+  override putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    return super.putWrites(this.stored(config), writes, taskId);
+  }
+
+  override deleteThread(threadId: string): Promise<void> {
+    return super.deleteThread(this.keyOf(threadId));
+  }
+
+  /** The thread's id in the tables. */
+  protected keyOf(threadId: string): string {
+    return checkpointKey(this.tenantId, threadId);
+  }
+
+  private stored(config: RunnableConfig): RunnableConfig {
+    const threadId: unknown = config.configurable?.thread_id;
+    return { ...config, configurable: { ...config.configurable, thread_id: this.keyOf(String(threadId)) } };
+  }
+
+  private shown(tuple: CheckpointTuple): CheckpointTuple {
+    const { config, parentConfig } = tuple;
+    return {
+      ...tuple,
+      config: this.shownConfig(config),
+      ...(parentConfig && { parentConfig: this.shownConfig(parentConfig) }),
+    };
+  }
+
+  private shownConfig(config: RunnableConfig): RunnableConfig {
+    const { thread_id: key } = config.configurable as { thread_id: string };
+    return { ...config, configurable: { ...config.configurable, thread_id: threadOfKey(this.tenantId, key) } };
   }
 
   /** The count goes on in the whole part, the rest is drawn. Without `this`, as the library calls it for edits, all are drawn. */

@@ -5,7 +5,7 @@ import type { EmbeddingFunction } from './embedding-function';
 import { toCommand } from './graph-command';
 import { CheckpointSaver } from './checkpoint-saver';
 import type { AnyGraph, GraphLoader } from './graph-loader';
-import type { CheckpointReference, GraphCall, GraphCalls } from './protocol';
+import type { CheckpointReference, GraphCall, GraphCalls, StateOwner } from './protocol';
 import { type GraphSchemas, schemasOf } from './graph-schemas';
 import { interruptsByTask, toFinalState, toThreadState } from './thread-state';
 import { schemasFromTypes, type SchemasByPath } from './type-schemas';
@@ -50,17 +50,17 @@ export class GraphCallHandler {
     }
   }
 
-  private async getState({ graphId, threadId, checkpoint, subgraphs }: GraphCalls['getState']) {
+  private async getState({ graphId, checkpoint, subgraphs, ...owner }: GraphCalls['getState']) {
     const graph = await this.graphAt(graphId, checkpoint);
-    const snapshot: StateSnapshot = await graph.getState(this.config(threadId, checkpoint), {
+    const snapshot: StateSnapshot = await graph.getState(this.config(owner, checkpoint), {
       subgraphs: subgraphs ?? false,
     });
     return toThreadState(snapshot);
   }
 
-  private async getFinalState({ graphId, threadId }: GraphCalls['getFinalState']) {
-    const graph = await this.graph(graphId);
-    return toFinalState(await graph.getState(this.config(threadId)));
+  private async getFinalState(owner: GraphCalls['getFinalState']) {
+    const graph = await this.graph(owner.graphId);
+    return toFinalState(await graph.getState(this.config(owner)));
   }
 
   private async getHistory(args: GraphCalls['getHistory']) {
@@ -71,23 +71,23 @@ export class GraphCallHandler {
       ...(args.metadata && { filter: args.metadata }),
     };
     const states = [];
-    for await (const snapshot of graph.getStateHistory(this.config(args.threadId, args.checkpoint), options)) {
+    for await (const snapshot of graph.getStateHistory(this.config(args, args.checkpoint), options)) {
       states.push(toThreadState(snapshot));
     }
     return states;
   }
 
   /** The new checkpoint, and what the thread's row keeps of the state. */
-  private async updateState({ graphId, threadId, checkpoint, values, asNode }: GraphCalls['updateState']) {
-    const graph = await this.graphAt(graphId, checkpoint);
-    const written = await graph.updateState(this.config(threadId, checkpoint), values, asNode);
-    return this.edited(graphId, threadId, written);
+  private async updateState({ checkpoint, values, asNode, ...owner }: GraphCalls['updateState']) {
+    const graph = await this.graphAt(owner.graphId, checkpoint);
+    const written = await graph.updateState(this.config(owner, checkpoint), values, asNode);
+    return this.edited(owner, written);
   }
 
-  private async replaySupersteps({ graphId, threadId, supersteps }: GraphCalls['replaySupersteps']) {
-    const graph = await this.graph(graphId);
+  private async replaySupersteps({ supersteps, ...owner }: GraphCalls['replaySupersteps']) {
+    const graph = await this.graph(owner.graphId);
     const written = await graph.bulkUpdateState(
-      this.config(threadId),
+      this.config(owner),
       supersteps.map((updates) => ({
         updates: updates.map(({ asNode, values, command }) => ({
           asNode,
@@ -95,12 +95,12 @@ export class GraphCallHandler {
         })),
       })),
     );
-    return this.edited(graphId, threadId, written);
+    return this.edited(owner, written);
   }
 
-  private async edited(graphId: string, threadId: string, written: RunnableConfig) {
-    const graph = await this.graph(graphId);
-    const snapshot: StateSnapshot = await graph.getState(this.config(threadId));
+  private async edited(owner: StateOwner, written: RunnableConfig) {
+    const graph = await this.graph(owner.graphId);
+    const snapshot: StateSnapshot = await graph.getState(this.config(owner));
     return {
       checkpoint: written.configurable as Record<string, unknown>,
       values: snapshot.values as unknown,
@@ -176,9 +176,9 @@ export class GraphCallHandler {
     throw new Error(`Graph "${graphId}" has no subgraph at "${path}"`);
   }
 
-  private config(threadId: string, checkpoint?: CheckpointReference) {
+  private config({ tenantId, threadId }: Pick<StateOwner, 'tenantId' | 'threadId'>, checkpoint?: CheckpointReference) {
     // A saver of its own for each call: what it remembers of versions belongs to one branch.
-    const saver = new CheckpointSaver(this.connections);
+    const saver = new CheckpointSaver(this.connections, tenantId);
     return { configurable: { ...checkpoint, thread_id: threadId, __pregel_checkpointer: saver } };
   }
 }

@@ -133,9 +133,14 @@ export interface FinalState {
   interrupts: string;
 }
 
-export interface StateQuery {
+/** Whose state it is. A thread's id is its tenant's own. */
+export interface StateOwner {
   graphId: string;
+  tenantId: string;
   threadId: string;
+}
+
+export interface StateQuery extends StateOwner {
   checkpoint?: CheckpointReference;
   subgraphs?: boolean;
 }
@@ -151,10 +156,10 @@ export interface SuperstepUpdate {
 export interface GraphCalls {
   getState: StateQuery;
   /** What the thread's row keeps, as FinalState. */
-  getFinalState: { graphId: string; threadId: string };
+  getFinalState: StateOwner;
   getHistory: StateQuery & { limit: number; before?: CheckpointReference; metadata?: Record<string, unknown> };
   updateState: StateQuery & { values: unknown; asNode?: string };
-  replaySupersteps: { graphId: string; threadId: string; supersteps: SuperstepUpdate[][] };
+  replaySupersteps: StateOwner & { supersteps: SuperstepUpdate[][] };
   getSchemas: { graphId: string };
   /** The names of the fields of its state, which a graph without declared schemas has too. */
   getFields: { graphId: string };

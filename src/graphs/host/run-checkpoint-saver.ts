@@ -101,13 +101,14 @@ export class RunCheckpointSaver extends CheckpointSaver {
 
   constructor(
     private readonly connections: Pool,
+    tenantId: string,
     private readonly fence: Fence,
     /** Kept with every checkpoint of the run: who made it, and the user's own metadata. */
     private readonly runMetadata: Record<string, unknown>,
     /** Asked behind each checkpoint. */
     private readonly handBack: HandBack,
   ) {
-    super(connections);
+    super(connections, tenantId);
   }
 
   /**
@@ -204,7 +205,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
     const { runId, attempt } = this.fence;
     // What may be long goes in binary format.
     const { rowCount } = await this.connections.query(statement, [
-      ...[runId, attempt, threadId],
+      ...[runId, attempt, this.keyOf(threadId)],
       ...columns(blobs, 4),
       byteaArray(blobs.map(([, , , , blob]) => blob)),
       ...columns(writes, 6),

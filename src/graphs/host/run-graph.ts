@@ -48,7 +48,7 @@ export async function* runGraph(
   const { kwargs } = request;
   const progress = new StreamProgress();
   const fence: Fence = { runId: request.runId, attempt: request.attempt };
-  const saver = new RunCheckpointSaver(context.connections, fence, checkpointMetadata(request), {
+  const saver = new RunCheckpointSaver(context.connections, request.tenantId, fence, checkpointMetadata(request), {
     isWanted: isHandingBack,
     untilRead: () => progress.untilRead(),
   });
