@@ -28,7 +28,6 @@ export class AppModule {
       module: AppModule,
       imports: [
         ConfigModule.forRoot(config),
-        // Before auth: a route that is switched off is not there for anybody.
         HttpModule,
         DatabaseModule,
         AuthModule,

@@ -1,4 +1,5 @@
 import { type Message, type Part, Role } from '@a2a-js/sdk';
+import { parseJson } from '../http/json-limits';
 import type { Agent } from './a2a-agents.service';
 import { isAccepted, textOf, toBlock } from './a2a-content';
 import { a2aErrors } from './a2a.errors';
@@ -50,7 +51,7 @@ function dataOf({ content, mediaType }: Part): unknown[] | undefined {
   if (content?.$case === 'data') return [content.value as unknown];
   if (content?.$case !== 'text' || !isAccepted('application/json', [mediaType])) return undefined;
   try {
-    return [JSON.parse(content.value) as unknown];
+    return [parseJson(content.value)];
   } catch {
     return undefined;
   }

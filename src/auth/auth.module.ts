@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import { APP_INTERCEPTOR } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DatabaseModule } from '../database/database.module';
 import { AdminController } from './admin.controller';
@@ -35,7 +35,6 @@ import { TenantsModule } from './tenants.module';
     RefusedLogins,
     AuthGuard,
     DocsAccess,
-    { provide: APP_GUARD, useExisting: AuthGuard },
     { provide: APP_INTERCEPTOR, useClass: TenantScopeInterceptor },
   ],
   exports: [ApiKeysService, AuthGuard, DocsAccess],

@@ -91,7 +91,7 @@ describe('loadConfig', () => {
       temporal: { address: 'localhost:7233', namespace: 'default' },
     });
     expect(config.exports).toMatchObject({ concurrency: 3, timeoutMs: 86_400_000 });
-    expect(config.bodyLimitBytes).toBe(300 * 1024 * 1024);
+    expect(config.bodyLimitBytes).toBe(10 * 1024 * 1024);
   });
 
   it.each([

@@ -129,7 +129,8 @@ const environmentSchema = z.object({
     .pipe(z.array(masterKey)),
   GANTRY_TRACING: flag.default(true),
   GANTRY_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  GANTRY_BODY_LIMIT_BYTES: positiveInt.default(300 * 1024 * 1024),
+  GANTRY_BODY_LIMIT_BYTES: positiveInt.default(10 * 1024 * 1024),
+  GANTRY_REQUEST_TIMEOUT_SECONDS: positiveInt.default(300),
   GANTRY_TRACE_LIMIT_BYTES: positiveInt.default(100 * 1024 * 1024),
   GANTRY_TRACE_RETENTION_DAYS: positiveInt.optional(),
   GANTRY_S3_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
@@ -394,8 +395,13 @@ export class AppConfig {
   get logLevel(): Environment['GANTRY_LOG_LEVEL'] {
     return this.env.GANTRY_LOG_LEVEL;
   }
+  /** The most that a request body may be, but for trace uploads. */
   get bodyLimitBytes(): number {
     return this.env.GANTRY_BODY_LIMIT_BYTES;
+  }
+  /** Within which a request has to come in, with its body. */
+  get requestTimeoutMs(): number {
+    return this.env.GANTRY_REQUEST_TIMEOUT_SECONDS * 1000;
   }
   /** The most that one trace upload may be once it is decompressed. */
   get traceLimitBytes(): number {

@@ -6,6 +6,7 @@ import type { TenantId } from '../auth/tenant';
 import { scopeOf } from '../auth/tenant-scope.interceptor';
 import { inScope } from '../database/request-scope';
 import { ApiError } from '../http/api-error';
+import { checkJson } from '../http/json-limits';
 import { SocketStream } from '../http/socket-stream';
 import { acceptWebSocket } from '../http/web-sockets';
 import { CommandsService, refusalOf } from './commands.service';
@@ -91,8 +92,9 @@ export class ThreadSocketsService {
   }
 }
 
-/** @throws {ApiError} 400 */
+/** @throws {ApiError} 400; 422 for what costs too much */
 function parseJson({ server }: FastifyRequest, text: string): unknown {
+  checkJson(text);
   let parsed: unknown;
   // As bodies are read, names that would reach a prototype included; it calls back at once.
   void server.getDefaultJsonParser('error', 'error')({} as FastifyRequest, text, (error, value) => {

@@ -69,6 +69,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError | undefin
 }
 
 function bodyTooLarge({ routeOptions }: FastifyRequest): ApiError {
-  const limit = `${routeOptions.bodyLimit} bytes (GANTRY_BODY_LIMIT_BYTES)`;
+  const setting = routeOptions.config.isTraceUpload ? 'GANTRY_TRACE_LIMIT_BYTES' : 'GANTRY_BODY_LIMIT_BYTES';
+  const limit = `${routeOptions.bodyLimit} bytes (${setting})`;
   return new ApiError(413, 'body_too_large', `The request body is too large: the limit is ${limit}`);
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
 import rateLimit from '@fastify/rate-limit';
 import type { Type, DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -19,11 +18,11 @@ import { serveCustomApp } from '../custom-app/custom-app.plugin';
 import { readGraphConfig } from '../graphs/graph-config';
 import { userCodeEnvironment } from '../graphs/user-code-environment';
 import { telemetry } from '../telemetry/telemetry';
-import { ApiError } from './api-error';
+import { Admission } from './admission';
 import { statusOf, whenAnswered } from './answered';
+import { limitBodies, readBodies } from './bodies';
 import { Connections } from './connections';
 import { Drain } from './drain';
-import { hasLongIntegers, parseExactly } from './exact-json';
 import { HttpMetrics } from './http.metrics';
 import { NestLogger } from './logging';
 import { refuseWrongMethods } from './method-not-allowed';
@@ -34,14 +33,9 @@ import { isDocsRoute, sendSecurityHeaders } from './security-headers';
 import { urlRewriter } from './url-rewriter';
 import { acceptWebSockets } from './web-sockets';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The handler gets JSON as text: it tells what is wrong with it in its protocol's own words. */
-    bodyAsText?: boolean;
-    /** Integers beyond 2^53 in the body keep their digits (exact-json.ts). */
-    exactNumbers?: boolean;
-  }
-}
+const HEADERS_TIMEOUT_MS = 30_000;
+/** How often Node looks for requests that are late. */
+const TIMEOUT_CHECK_MS = 5_000;
 
 function appEnvironment(config: AppConfig): Record<string, string> {
   return userCodeEnvironment(config, readGraphConfig(config.graphConfigPath).env);
@@ -60,6 +54,12 @@ export async function createHttpApp(
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: config.bodyLimitBytes,
+    // A client that sends slowly holds a connection, and what it has sent is held in memory.
+    requestTimeout: config.requestTimeoutMs,
+    http: {
+      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, config.requestTimeoutMs),
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, config.requestTimeoutMs),
+    },
     // A stream may last for hours. Broken off, its client comes back to another replica with its last event id.
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 2048 },
@@ -72,6 +72,7 @@ export async function createHttpApp(
   });
   const fastify = adapter.getInstance();
   refuseWrongMethods(fastify);
+  limitBodies(fastify, config);
   fastify.decorate('openStreams', new OpenStreams());
   fastify.decorate('connections', new Connections(fastify.server));
   await fastify.register(rateLimit, RATE_LIMIT_OPTIONS);
@@ -86,12 +87,13 @@ export async function createHttpApp(
   const asksForKeys = config.authEnabled || readGraphConfig(config.graphConfigPath).auth !== undefined;
   const pages = asksForKeys ? undefined : new PageAccess(config, settings.cors);
   answerBrowsers(app, settings.cors, pages);
-  readBodies(app);
+  readBodies(fastify);
   logRequests(app, logger, settings);
   if (pages) refuseForeignPages(fastify, pages);
   sendClientsAway(app);
   app.get(HttpMetrics).observe(app);
   telemetry()?.observe(app);
+  app.get(Admission).install(fastify);
   if (!settings.isMetaDisabled) {
     protectDocs(app);
     serveOpenApi(app, config, settings);
@@ -153,36 +155,6 @@ function customAppGuard(
     const context = new ExecutionContextHost([request, reply], CustomRoutes, serveCustomApp);
     await guard.canActivate(context);
   };
-}
-
-function readBodies(app: NestFastifyApplication): void {
-  const fastify = app.getHttpAdapter().getInstance();
-  const parseJson = fastify.getDefaultJsonParser('error', 'error');
-  // Browser clients send JSON as text/plain to avoid a preflight.
-  void fastify.addContentTypeParser(
-    ['application/json', 'text/plain'],
-    { parseAs: 'string' },
-    (request, body, done) => {
-      if (body.length === 0) return done(null, undefined);
-      if (request.routeOptions.config.bodyAsText) return done(null, body);
-      void parseJson(request, body as string, (error, value) => {
-        if (!error && request.routeOptions.config.exactNumbers && hasLongIntegers(body as string)) {
-          return done(null, parseExactly(body as string));
-        }
-        if (!error) return done(null, value);
-        const invalid = { path: '', message: error.message };
-        done(
-          new ApiError(422, 'invalid_json', `Invalid JSON in request body: ${error.message}`, {
-            errors: [invalid],
-          }),
-        );
-      });
-    },
-  );
-  // Trace uploads are parsed as they arrive, by the feature that takes them.
-  fastify.addContentTypeParser('multipart/form-data', (_request: unknown, payload: Readable, done) =>
-    done(null, payload),
-  );
 }
 
 /** While the process drains, no client keeps a connection that would be closed just when its next request is on the way. */

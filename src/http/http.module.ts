@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
+import { AuthModule } from '../auth/auth.module';
+import { Admission } from './admission';
 import { Drain } from './drain';
 import { ErrorFilter } from './error.filter';
 import { HttpMetrics } from './http.metrics';
@@ -8,13 +10,16 @@ import { RequestValidationPipe } from './validation.pipe';
 
 /** What every route of the api has in common. */
 @Module({
+  imports: [AuthModule, DiscoveryModule],
   providers: [
+    Admission,
     Drain,
     HttpMetrics,
-    { provide: APP_GUARD, useClass: RouteGroupsGuard },
+    RouteGroupsGuard,
+    { provide: APP_GUARD, useExisting: Admission },
     { provide: APP_FILTER, useClass: ErrorFilter },
     { provide: APP_PIPE, useClass: RequestValidationPipe },
   ],
-  exports: [Drain, HttpMetrics],
+  exports: [Admission, Drain, HttpMetrics],
 })
 export class HttpModule {}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from './json-limits';
 
 /** A flag in a query string, as clients of either language write it. */
 export const queryFlag = z
@@ -23,7 +24,7 @@ export function queryList<T extends z.ZodType<unknown, string>>(item: T, separat
 
 function parseArray(text: string): string[] {
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed: unknown = parseJson(text);
     return Array.isArray(parsed) ? parsed.map(String) : [text];
   } catch {
     // Not JSON after all: the item's own schema says what is wrong with the value.

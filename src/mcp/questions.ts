@@ -1,5 +1,6 @@
 import type { ClientCapabilities, InputRequest } from '@modelcontextprotocol/server';
 import { isJsonObject } from '../database/json';
+import { parseJson } from '../http/json-limits';
 
 /** An interrupt as a run's result tells it. */
 export interface Interrupt {
@@ -94,9 +95,9 @@ function freeAnswer(id: string, value: unknown): Question {
 function parseAnswer(answer: unknown): unknown {
   if (typeof answer !== 'string' || !/^\s*([[{]|true\s*$|false\s*$|null\s*$)/.test(answer)) return answer;
   try {
-    return JSON.parse(answer) as unknown;
+    return parseJson(answer);
   } catch {
-    // Text that only begins like JSON.
+    // Text that only begins like JSON, or costs too much as JSON.
     return answer;
   }
 }

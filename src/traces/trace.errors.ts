@@ -8,6 +8,14 @@ export const traceErrors = {
       'trace_too_large',
       `The decoded body is larger than ${limitBytes} bytes (GANTRY_TRACE_LIMIT_BYTES)`,
     ),
+  tooManyParts: (limit: number) =>
+    new ApiError(413, 'too_many_parts', `The multipart body has more than ${limit} parts`),
+  unfoldsTooFar: (ratio: number) =>
+    new ApiError(
+      413,
+      'decompression_ratio',
+      `The body unfolds to more than ${ratio} times its size: send it with less compression, or in parts`,
+    ),
   unsupportedEncoding: (encoding: string) =>
     new ApiError(415, 'unsupported_encoding', `Content-Encoding ${encoding} is not supported: send zstd, gzip or none`),
   undecodable: (encoding: string, reason?: string) =>

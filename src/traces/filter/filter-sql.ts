@@ -1,3 +1,4 @@
+import { parseJson } from '../../http/json-limits';
 import { toInstant } from '../instant';
 import { storableJsonb, storableText } from '../stored-text';
 import type { Comparator, Comparison, FilterExpression, FilterLiteral } from './filter-ast';
@@ -299,7 +300,7 @@ function text({ field, position }: Comparison, value: FilterLiteral): string {
 
 function jsonObject(given: string): Record<string, unknown> | undefined {
   try {
-    const parsed: unknown = JSON.parse(given);
+    const parsed = parseJson(given);
     return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
       ? (parsed as Record<string, unknown>)
       : undefined;

@@ -1,4 +1,5 @@
 import { parseExactly } from '../../http/exact-json';
+import { checkJson, TRACE_LIMITS } from '../../http/json-limits';
 import type { Attachment } from '../attachments/attachments.service';
 import { Instant } from '../instant';
 import { storableText } from '../stored-text';
@@ -25,12 +26,40 @@ interface Assembly {
   outOfBand: Partial<Record<OutOfBandField, string>>;
 }
 
+/** Reads parts as JSON within the limits of one request: many small ones may not cost more than one that is large. */
+class JsonParts {
+  private tokens = TRACE_LIMITS.tokens;
+
+  /** @throws {ApiError} 422 */
+  text(part: MultipartPart): string {
+    const text = textOf(part);
+    this.tokens -= checkJson(text, { depth: TRACE_LIMITS.depth, tokens: this.tokens }, part.name);
+    return text;
+  }
+
+  /** @throws {ApiError} 422 */
+  object(part: MultipartPart): Record<string, unknown> {
+    const text = this.text(part);
+    let value: unknown;
+    try {
+      value = parseExactly(text);
+    } catch {
+      throw traceErrors.invalid(part.name, 'the part is not JSON');
+    }
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw traceErrors.invalid(part.name, 'the part is not a JSON object');
+    }
+    return value as Record<string, unknown>;
+  }
+}
+
 /**
  * Puts the parts `<event>.<id>[.<field>]` together: a run's main part and its large fields in any order, feedback and
  * attachments.
  * @throws {ApiError} 422 naming the part that is wrong: nothing of a request is dropped silently.
  */
 export function readParts(parts: MultipartPart[], receivedAt: Instant): MultipartContent {
+  const json = new JsonParts();
   const assemblies: Assembly[] = [];
   const open = new Map<string, Assembly>();
   const content: MultipartContent = { operations: [], feedback: [], attachments: [] };
@@ -42,14 +71,14 @@ export function readParts(parts: MultipartPart[], receivedAt: Instant): Multipar
     const id = rawId.toLowerCase();
     switch (event.toLowerCase()) {
       case 'feedback':
-        content.feedback.push({ id, body: jsonObject(part) });
+        content.feedback.push({ id, body: json.object(part) });
         break;
       case 'attachment':
         if (!field) throw traceErrors.invalid(part.name, 'an attachment needs a name: attachment.<run id>.<name>');
         content.attachments.push({ runId: id, name: storableText(field), mimeType: part.contentType, content: part });
         break;
       default:
-        collect(assemblies, open, event.toLowerCase() as OperationKind, id, field, part);
+        collect(json, assemblies, open, event.toLowerCase() as OperationKind, id, field, part);
     }
   }
   for (const { kind, runId, body = {}, outOfBand } of assemblies) {
@@ -59,6 +88,7 @@ export function readParts(parts: MultipartPart[], receivedAt: Instant): Multipar
 }
 
 function collect(
+  json: JsonParts,
   assemblies: Assembly[],
   open: Map<string, Assembly>,
   kind: OperationKind,
@@ -75,23 +105,10 @@ function collect(
     open.set(key, assembly);
   }
   if (field === undefined) {
-    assembly.body = jsonObject(part);
+    assembly.body = json.object(part);
   } else if ((OUT_OF_BAND as readonly string[]).includes(field)) {
-    assembly.outOfBand[field as OutOfBandField] = textOf(part);
+    assembly.outOfBand[field as OutOfBandField] = json.text(part);
   } else {
     throw traceErrors.invalid(part.name, `a run has no field of its own part named ${field}`);
   }
-}
-
-function jsonObject(part: MultipartPart): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = parseExactly(textOf(part));
-  } catch {
-    throw traceErrors.invalid(part.name, 'the part is not JSON');
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw traceErrors.invalid(part.name, 'the part is not a JSON object');
-  }
-  return value as Record<string, unknown>;
 }

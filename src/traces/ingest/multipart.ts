@@ -2,11 +2,15 @@ import type { Readable } from 'node:stream';
 import {
   getMultipartBoundary,
   MaxFileSizeExceededError,
+  MaxPartsExceededError,
   MaxTotalSizeExceededError,
   MultipartParseError,
   MultipartParser,
 } from '@remix-run/multipart-parser';
 import { traceErrors } from '../trace.errors';
+
+/** LangSmith's clients send a hundred runs at once, each with some ten parts; each part costs its headers' memory. */
+const MAX_PARTS = 100_000;
 
 export interface MultipartPart {
   name: string;
@@ -34,7 +38,7 @@ export async function readMultipart(body: Readable, contentType: string, limitBy
     const parser = new MultipartParser(boundary.trim(), {
       maxFileSize: limitBytes,
       maxTotalSize: limitBytes,
-      maxParts: Infinity,
+      maxParts: MAX_PARTS,
     });
     let isWhole = false;
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
@@ -53,6 +57,7 @@ export async function readMultipart(body: Readable, contentType: string, limitBy
     if (error instanceof MaxFileSizeExceededError || error instanceof MaxTotalSizeExceededError) {
       throw traceErrors.tooLarge(limitBytes);
     }
+    if (error instanceof MaxPartsExceededError) throw traceErrors.tooManyParts(MAX_PARTS);
     throw isMalformed(error) ? traceErrors.notMultipart(error.message) : error;
   }
 }

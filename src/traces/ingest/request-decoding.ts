@@ -8,6 +8,13 @@ import { ApiError } from '../../http/api-error';
 import { traceErrors } from '../trace.errors';
 import { describeDecodingError, ZstdDecoder } from './zstd-decoder';
 
+/**
+ * What a body may unfold to, beside its share of the limit that is free: repeated prompts compress by a hundred times and
+ * more, but not over tens of megabytes.
+ */
+const MAX_RATIO = 200;
+const FREE_SHARE = 1 / 4;
+
 /** The routes whose clients compress what they send. */
 const TRACE_PATH = /^\/(?:api\/(?:v1\/)?)?(?:runs|otel|feedback)(?:\/|\?|$)/;
 
@@ -63,7 +70,9 @@ function decoded(payload: Readable, decoder: Transform, encoding: string, limitB
   const bounded: Transform & RequestPayload = new Transform({
     transform(chunk: Buffer, _encoding: BufferEncoding, next: TransformCallback) {
       total += chunk.length;
-      if (total > limitBytes) next(traceErrors.tooLarge(limitBytes));
+      const encoded = bounded.receivedEncodedLength ?? 0;
+      if (total > limitBytes || encoded > limitBytes) next(traceErrors.tooLarge(limitBytes));
+      else if (total > limitBytes * FREE_SHARE && total > encoded * MAX_RATIO) next(traceErrors.unfoldsTooFar(MAX_RATIO));
       else next(null, chunk);
     },
   });

@@ -19,7 +19,7 @@ export class RunUploadController {
   /** Begins a run. Answered once it is stored, as every upload; a replay changes nothing. */
   @Post()
   @HttpCode(202)
-  @RouteConfig({ exactNumbers: true })
+  @RouteConfig({ exactNumbers: true, isTraceUpload: true })
   @ApiOperation({ summary: 'Trace the start of a run' })
   async post(@Tenant() tenantId: TenantId, @Body({ schema: runBodySchema }) body: RunBody) {
     await this.uploads.post(tenantId, body);
@@ -28,7 +28,7 @@ export class RunUploadController {
 
   @Post('batch')
   @HttpCode(202)
-  @RouteConfig({ exactNumbers: true })
+  @RouteConfig({ exactNumbers: true, isTraceUpload: true })
   @ApiOperation({ summary: 'Trace starts and ends of many runs' })
   async batch(@Tenant() tenantId: TenantId, @Body({ schema: runBatchSchema }) body: RunBatch) {
     await this.uploads.batch(tenantId, body);
@@ -45,6 +45,7 @@ export class TraceIngestController {
   /** Parts `post.<run id>`, `patch.<run id>`, their large fields, attachments and feedback; as a whole it may be zstd or gzip. */
   @Post('multipart')
   @HttpCode(202)
+  @RouteConfig({ isTraceUpload: true })
   @ApiConsumes('multipart/form-data')
   @ApiOperation({ summary: 'Trace runs, with attachments and feedback' })
   async multipart(@Tenant() tenantId: TenantId, @Req() request: FastifyRequest) {
@@ -55,7 +56,7 @@ export class TraceIngestController {
   /** Adds to a run: null and absent fields stay as they are. It may come before the run's start. */
   @Patch(':run_id')
   @HttpCode(202)
-  @RouteConfig({ exactNumbers: true })
+  @RouteConfig({ exactNumbers: true, isTraceUpload: true })
   @ApiOperation({ summary: 'Trace the end of a run' })
   async patch(
     @Tenant() tenantId: TenantId,

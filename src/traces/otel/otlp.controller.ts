@@ -1,4 +1,5 @@
 import { Controller, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiConsumes, ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { InternalKeyAccepted, Tenant } from '../../auth/tenant';
@@ -14,6 +15,7 @@ export class OtlpController {
   /** OTLP over HTTP, protobuf or JSON, plain or gzip. The project is named by the header `Langsmith-Project`. */
   @Post('traces')
   @HttpCode(200)
+  @RouteConfig({ isTraceUpload: true })
   @ApiConsumes('application/x-protobuf', 'application/json')
   @ApiOperation({ summary: 'Trace OpenTelemetry spans' })
   async traces(

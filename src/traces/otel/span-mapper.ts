@@ -1,3 +1,4 @@
+import { parseJson, TRACE_LIMITS } from '../../http/json-limits';
 import { Instant, toInstant } from '../instant';
 import type { Attributes, Span, SpanEvent } from './otlp-decoder';
 
@@ -75,11 +76,11 @@ class Reader {
   }
 }
 
-/** Text that holds JSON as what it holds. */
+/** Text that holds JSON as what it holds; as text where that would cost too much. */
 function decoded(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{"]/.test(value)) return value;
   try {
-    return JSON.parse(value);
+    return parseJson(value, TRACE_LIMITS);
   } catch {
     return value;
   }

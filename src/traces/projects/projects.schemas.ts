@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '../../http/json-limits';
 import { instantSchema, queryBoolean, queryList } from '../trace-wire';
 
 const name = z.string().trim().min(1).max(1000);
@@ -42,7 +43,7 @@ export const listProjectsSchema = z.object({
     .string()
     .transform((text, context): Record<string, unknown> => {
       try {
-        const parsed: unknown = JSON.parse(text);
+        const parsed = parseJson(text);
         if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
           return parsed as Record<string, unknown>;
       } catch {

@@ -1,0 +1,208 @@
+import { Agent, request } from 'node:http';
+import pLimit from 'p-limit';
+import { v7 as uuidv7 } from 'uuid';
+import { type Gantry, startGantry } from '../support/gantry';
+import {
+  DEEP_BODIES,
+  type HostileBody,
+  HOSTILE_NUMBERS,
+  HOSTILE_STRINGS,
+  HOSTILE_VALUES,
+  ODD_BODIES,
+} from '../support/hostile-bodies';
+import { describedOperations, type Operation, sampleOf, type Schema } from '../support/operations';
+
+const KEY = 'key-of-the-default-tenant-0123456789';
+const ADMIN_KEY = 'key-of-the-operator-0123456789';
+const AT_ONCE = 8;
+/** These wait for a run, which no worker executes here; runs are made by the same code without waiting, too. */
+const WAITING = /\/(?:wait|join)$|^\/(?:a2a|mcp)/;
+
+interface Answer {
+  status: number;
+  text: string;
+}
+
+describe('what strangers send', () => {
+  let gantry: Gantry;
+  let operations: Operation[];
+  let given: Record<string, string>;
+  const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
+
+  beforeAll(async () => {
+    gantry = await startGantry({
+      workers: 0,
+      env: { GANTRY_AUTH: 'on', GANTRY_API_KEY: KEY, GANTRY_ADMIN_KEY: ADMIN_KEY },
+    });
+    operations = await describedOperations(gantry.url, { 'x-api-key': KEY });
+    given = { assistant_id: 'three', graph_id: 'three', thread_id: '', run_id: '' };
+    const { thread_id } = JSON.parse((await post('/threads', '{}')).text) as { thread_id: string };
+    const run = JSON.stringify({ assistant_id: 'three', after_seconds: 3600 });
+    const { run_id } = JSON.parse((await post(`/threads/${thread_id}/runs`, run)).text) as { run_id: string };
+    Object.assign(given, { thread_id, run_id });
+  }, 120_000);
+
+  afterAll(async () => {
+    agent.destroy();
+    await gantry?.stop();
+  });
+
+  /** Resolves at the end of the answer, or at its head where that is a stream. */
+  function ask(method: string, path: string, content?: Buffer | string, headers: Record<string, string> = {}) {
+    return new Promise<Answer>((resolve, reject) => {
+      const sent = request(gantry.url + path, {
+        method,
+        agent,
+        headers: {
+          'x-api-key': path.startsWith('/admin') ? ADMIN_KEY : KEY,
+          'content-type': 'application/json',
+          ...(content !== undefined && { 'content-length': Buffer.byteLength(content) }),
+          ...headers,
+        },
+      });
+      sent.on('error', reject);
+      sent.on('response', (response) => {
+        const status = response.statusCode!;
+        if (/event-stream/.test(response.headers['content-type'] ?? '')) {
+          resolve({ status, text: '' });
+          return sent.destroy();
+        }
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        response.on('end', () => resolve({ status, text })).on('error', reject);
+      });
+      sent.end(content);
+    });
+  }
+  const post = (path: string, content: string): Promise<Answer> => ask('POST', path, content);
+  const send = ({ content, headers }: HostileBody, { method, path }: Operation): Promise<Answer> =>
+    ask(method, addressOf(path, method === 'DELETE'), content, headers);
+
+  /** What is deleted is nothing that is there. */
+  function addressOf(path: string, isFatal: boolean): string {
+    return path.replace(/\{(\w+)\}/g, (_, name: string) => (isFatal ? undefined : given[name]) ?? uuidv7());
+  }
+
+  const takesBody = ({ method }: Operation): boolean => method !== 'GET';
+  const isAlive = async (): Promise<void> => {
+    expect((await ask('GET', '/ok')).status).toBe(200);
+    expect((await ask('GET', `/threads/${given.thread_id}`)).status).toBe(200);
+  };
+
+  /** Every answer of 500 and more, in words; sends everything, a few at once. */
+  async function failures(cases: { name: string; answer: () => Promise<Answer> }[]): Promise<string[]> {
+    const limit = pLimit(AT_ONCE);
+    const outcomes = await Promise.all(
+      cases.map(({ name, answer }) =>
+        limit(async () => {
+          const { status, text } = await answer();
+          return status >= 500 ? `${name}: ${status} ${text.slice(0, 200)}` : [];
+        }),
+      ),
+    );
+    return outcomes.flat();
+  }
+
+  it('is described by many operations', () => {
+    expect(operations.length).toBeGreaterThan(100);
+    expect(operations.filter(({ body }) => body).length).toBeGreaterThan(50);
+  });
+
+  it('is refused with 422 where it is nested too deeply, by every operation that reads JSON', async () => {
+    const wrong: string[] = [];
+    const limit = pLimit(AT_ONCE);
+    await Promise.all(
+      operations.filter(takesBody).flatMap((operation) =>
+        DEEP_BODIES.map((body) =>
+          limit(async () => {
+            const { status, text } = await send(body, operation);
+            const isNamed = status === 422 && text.includes('200 levels deep');
+            // Multipart alone, and what is never there.
+            const isOther = status === 405 || (status === 422 && operation.path.endsWith('/multipart'));
+            if (!isNamed && !isOther) wrong.push(`${operation.method} ${operation.path}, ${body.name}: ${status} ${text}`);
+          }),
+        ),
+      ),
+    );
+    expect(wrong).toEqual([]);
+    await isAlive();
+  }, 300_000);
+
+  it('does no harm as a body, whatever it is', async () => {
+    const cases = operations.filter(takesBody).flatMap((operation) =>
+      ODD_BODIES.map((body) => ({
+        name: `${operation.method} ${operation.path}, ${body.name}`,
+        answer: () => send(body, operation),
+      })),
+    );
+    expect(await failures(cases)).toEqual([]);
+    await isAlive();
+  }, 300_000);
+
+  it('does no harm in a field, whatever it is', async () => {
+    const cases = operations
+      .filter(({ path, body }) => body?.properties && !WAITING.test(path))
+      .flatMap((operation) => variantsOf(operation.body!).map((body) => ({ operation, body })))
+      .map(({ operation, body }) => ({
+        name: `${operation.method} ${operation.path}, ${body.slice(0, 300)}`,
+        answer: () => ask(operation.method, addressOf(operation.path, operation.method === 'DELETE'), body),
+      }));
+    expect(cases.length).toBeGreaterThan(1_000);
+    expect(await failures(cases)).toEqual([]);
+    await isAlive();
+  }, 600_000);
+
+  /** The least body that an operation takes, with each hostile value in all fields of its type at once. */
+  function variantsOf(schema: Schema): string[] {
+    const least = sampleOf(schema, given) as Record<string, unknown>;
+    const fields = Object.entries(schema.properties ?? {});
+    const of = (kind: FieldKind): string[] => fields.filter(([, field]) => kindOf(field) === kind).map(([name]) => name);
+    const variants = (names: string[], literals: string[]): string[] =>
+      names.length === 0 ? [] : literals.map((literal) => written(least, names, literal));
+    const each = of('string').flatMap((name) => variants([name], HOSTILE_STRINGS.slice(0, 3)));
+    return [
+      ...each,
+      ...variants(of('string'), HOSTILE_STRINGS),
+      ...variants(of('number'), HOSTILE_NUMBERS),
+      ...variants(of('value'), HOSTILE_VALUES),
+    ];
+  }
+
+  it('leaves others their answers meanwhile', async () => {
+    const heavy = [...DEEP_BODIES, ...ODD_BODIES].filter(({ content }) => content.length > 10_000);
+    let pending = heavy.length * 2;
+    const trace: Operation = { method: 'POST', path: '/api/v1/runs/batch', body: undefined };
+    const state: Operation = { method: 'POST', path: '/threads/search', body: undefined };
+    const sent = heavy.flatMap((body) =>
+      [trace, state].map((operation) => send(body, operation).finally(() => (pending -= 1))),
+    );
+    let answered = 0;
+    // Another agent's connections: those of this one are all in use.
+    while (pending > 0) {
+      const response = await fetch(`${gantry.url}/threads/${given.thread_id}`, { headers: { 'x-api-key': KEY } });
+      expect(response.status).toBe(200);
+      answered += 1;
+    }
+    for (const { status } of await Promise.all(sent)) expect(status).toBeLessThan(500);
+    expect(answered).toBeGreaterThanOrEqual(heavy.length);
+  }, 120_000);
+});
+
+type FieldKind = 'string' | 'number' | 'value' | 'other';
+
+function kindOf({ type, anyOf, oneOf, enum: values, format, $ref }: Schema): FieldKind {
+  const [first] = (anyOf ?? oneOf ?? []).filter((each) => each.type !== 'null');
+  if (first) return kindOf(first);
+  if (values || format === 'uuid' || $ref) return 'other';
+  const only = Array.isArray(type) ? type.find((each) => each !== 'null') : type;
+  if (only === 'string') return 'string';
+  if (only === 'integer' || only === 'number') return 'number';
+  return only === undefined || only === 'object' ? 'value' : 'other';
+}
+
+/** JSON of an object with a literal in some of its fields, as JSON.stringify would not write it. */
+function written(least: Record<string, unknown>, names: string[], literal: string): string {
+  const fields = new Map(Object.entries(least).map(([name, value]) => [name, JSON.stringify(value)]));
+  for (const name of names) fields.set(name, literal);
+  return `{${[...fields].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join()}}`;
+}
