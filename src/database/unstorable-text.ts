@@ -1,12 +1,17 @@
 import { QueryFailedError } from 'typeorm';
 
-/** What to tell whoever sent it. */
-export const UNSTORABLE_TEXT = 'The request contains the character U+0000, which can not be stored';
+/** What to say to the client that sent it. */
+export const UNSTORABLE_TEXT =
+  'The request contains the character U+0000, or half of a surrogate pair, which can not be stored';
 
-/** Of jsonb, and of text. */
+/** SQLSTATEs for text that Postgres rejects: 22P05 from jsonb, 22021 from text. */
 const CODES = ['22P05', '22021'];
+/** What jsonb has of its own for lone surrogates: the code is that of any text that isn't JSON, which is never a client's. */
+const INVALID_TEXT = '22P02';
 
-/** Whether Postgres has refused a value for the one character that it doesn't hold; then nothing was stored. */
+/** Whether Postgres has refused a value for characters that it can't hold; then nothing was stored. */
 export function isUnstorableText(error: unknown): boolean {
-  return error instanceof QueryFailedError && CODES.includes((error.driverError as { code?: string }).code ?? '');
+  if (!(error instanceof QueryFailedError)) return false;
+  const { code = '', detail = '' } = error.driverError as { code?: string; detail?: string };
+  return CODES.includes(code) || (code === INVALID_TEXT && /surrogate/.test(detail));
 }

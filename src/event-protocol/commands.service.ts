@@ -55,14 +55,14 @@ class CommandRefused extends Error {
 /** The commands of the event protocol. A command that fails is answered, with 200, by what is wrong. */
 @Injectable()
 export class CommandsService {
-  private readonly handlers: Record<string, Handler | undefined> = {
-    'run.start': (context, params) => this.start(context, params),
-    'input.respond': (context, params) => this.respond(context, params),
-    'state.get': (context, params) => this.state(context, params),
-    'agent.getTree': (context, params) => this.tree(context, params),
-    'subscription.subscribe': (context, params) => this.subscribe(context, params),
-    'subscription.unsubscribe': (context, params) => this.unsubscribe(context, params),
-  };
+  private readonly handlers = new Map<string, Handler>([
+    ['run.start', (context, params) => this.start(context, params)],
+    ['input.respond', (context, params) => this.respond(context, params)],
+    ['state.get', (context, params) => this.state(context, params)],
+    ['agent.getTree', (context, params) => this.tree(context, params)],
+    ['subscription.subscribe', (context, params) => this.subscribe(context, params)],
+    ['subscription.unsubscribe', (context, params) => this.unsubscribe(context, params)],
+  ]);
 
   constructor(
     private readonly runs: RunsService,
@@ -71,7 +71,7 @@ export class CommandsService {
   ) {}
 
   async handle(context: CommandContext, { id, method, params = {} }: ProtocolCommand): Promise<CommandReply> {
-    const handler = this.handlers[method];
+    const handler = this.handlers.get(method);
     if (!handler) return { type: 'error', id, error: 'unknown_command', message: `Unknown command: ${method}` };
     try {
       return { type: 'success', id, ...(await handler(context, params)) };

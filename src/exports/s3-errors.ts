@@ -105,7 +105,7 @@ export function explainStoreError(error: unknown): StoreProblem {
   }
   const { name, message, status } = describe(error);
   if (name === 'RequestTimeTooSkewed') return clockSkew(error);
-  const known = BY_CODE[name];
+  const known = Object.hasOwn(BY_CODE, name) ? BY_CODE[name] : undefined;
   if (known) {
     const said = WITH_MESSAGE.has(name) && message && message !== name ? `${known[0]}: ${message}` : known[0];
     return { code: name, message: said, hint: known[1], isUserFault: true };

@@ -22,6 +22,7 @@ import { Admission } from './admission';
 import { statusOf, whenAnswered } from './answered';
 import { limitBodies, readBodies } from './bodies';
 import { Connections } from './connections';
+import { stringifyDeep } from './deep-json';
 import { Drain } from './drain';
 import { HttpMetrics } from './http.metrics';
 import { NestLogger } from './logging';
@@ -30,6 +31,7 @@ import { OpenStreams } from './open-streams';
 import { serveOpenApi } from './openapi';
 import { PageAccess, refuseForeignPages } from './page-access';
 import { isDocsRoute, sendSecurityHeaders } from './security-headers';
+import { refuseTwoHosts } from './request-target';
 import { urlRewriter } from './url-rewriter';
 import { acceptWebSockets } from './web-sockets';
 
@@ -71,8 +73,10 @@ export async function createHttpApp(
       rewriteUrl(method, url, headers['user-agent']),
   });
   const fastify = adapter.getInstance();
+  refuseTwoHosts(fastify);
   refuseWrongMethods(fastify);
   limitBodies(fastify, config);
+  fastify.setReplySerializer(stringifyDeep);
   fastify.decorate('openStreams', new OpenStreams());
   fastify.decorate('connections', new Connections(fastify.server));
   await fastify.register(rateLimit, RATE_LIMIT_OPTIONS);

@@ -1,6 +1,7 @@
 import type { HttpSettings } from '../config/http-settings';
 import type { CustomApp } from '../custom-app/custom-app';
 import { CUSTOM_APP_PATH, NOWHERE } from '../custom-app/custom-app.plugin';
+import { decodedPath, originForm } from './request-target';
 
 /** Served without the prefix too: what probes and scrapers ask must not depend on where the API is mounted. */
 const AT_ROOT = new Set(['/', '/ok', '/ready', '/metrics']);
@@ -22,11 +23,15 @@ export function urlRewriter(
   { mountPrefix, isMetaDisabled }: Pick<HttpSettings, 'mountPrefix' | 'isMetaDisabled'>,
   customApp: Pick<CustomApp, 'routes'> | undefined,
 ): (method: string, url: string, userAgent?: string) => string {
-  return (method, asked, userAgent = '') => {
+  return (method, target, userAgent = '') => {
+    const asked = originForm(target);
     const url = mountPrefix === '' ? asked : withoutPrefix(mountPrefix, asked);
-    if (url === undefined || url.startsWith('/.gantry/')) return NOWHERE;
-    if (isMetaDisabled && META.has(url.split('?', 1)[0])) return NOWHERE;
-    if (customApp?.routes.has(method, url)) return CUSTOM_APP_PATH + url;
+    if (url === undefined) return NOWHERE;
+    // What is switched off or the server's own is so in every spelling that the router would find it by.
+    const path = decodedPath(url);
+    if (path.startsWith('/.gantry/')) return NOWHERE;
+    if (isMetaDisabled && META.has(path)) return NOWHERE;
+    if (customApp?.routes.has(method, path)) return CUSTOM_APP_PATH + url;
     if (RUNS.test(url) && TRACE_CLIENT.test(userAgent)) return `/api/v1${url}`;
     // An agent's address may end in a slash.
     const [, agent, query = ''] = /^(\/a2a\/[^/?]+)\/(\?.*)?$/.exec(url) ?? [];

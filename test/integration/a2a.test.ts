@@ -179,12 +179,18 @@ describe('A2A of two tenants', () => {
   });
 
   it.each([
-    ['deep nesting', '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":'.padEnd(40_000, '[')],
     ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x7b]).toString('latin1')],
     ['two objects', '{"jsonrpc":"2.0"}{"jsonrpc":"2.0"}'],
   ])('answers -32700 to %s', async (_, body) => {
     const response = await caller('a').post(body);
     expect([response.status, ((await response.json()) as RpcAnswer).error?.code]).toEqual([200, CODES.parse]);
+  });
+
+  it('answers 422, in JSON-RPC, to deep nesting', async () => {
+    const response = await caller('a').post('{"jsonrpc":"2.0","id":1,"method":"GetTask","params":'.padEnd(40_000, '['));
+    const { error } = (await response.json()) as RpcAnswer;
+    expect([response.status, error]).toMatchObject([422, { code: CODES.invalidRequest }]);
+    expect(error?.message).toContain('200 levels deep');
   });
 
   it('refuses a character that can not be stored, in a text as in data', async () => {

@@ -14,6 +14,8 @@ import { describedOperations, type Operation, sampleOf, type Schema } from '../s
 
 const KEY = 'key-of-the-default-tenant-0123456789';
 const ADMIN_KEY = 'key-of-the-operator-0123456789';
+/** GANTRY_TENANT_ID, unless it is set. */
+const TENANT = '00000000-0000-0000-0000-000000000000';
 const AT_ONCE = 8;
 /** These wait for a run, which no worker executes here; runs are made by the same code without waiting, too. */
 const WAITING = /\/(?:wait|join)$|^\/(?:a2a|mcp)/;
@@ -55,6 +57,7 @@ describe('what strangers send', () => {
         agent,
         headers: {
           'x-api-key': path.startsWith('/admin') ? ADMIN_KEY : KEY,
+          'x-tenant-id': TENANT,
           'content-type': 'application/json',
           ...(content !== undefined && { 'content-length': Buffer.byteLength(content) }),
           ...headers,
@@ -119,7 +122,8 @@ describe('what strangers send', () => {
             const isNamed = status === 422 && text.includes('200 levels deep');
             // Multipart alone, and what is never there.
             const isOther = status === 405 || (status === 422 && operation.path.endsWith('/multipart'));
-            if (!isNamed && !isOther) wrong.push(`${operation.method} ${operation.path}, ${body.name}: ${status} ${text}`);
+            if (!isNamed && !isOther)
+              wrong.push(`${operation.method} ${operation.path}, ${body.name}: ${status} ${text}`);
           }),
         ),
       ),
@@ -156,7 +160,8 @@ describe('what strangers send', () => {
   function variantsOf(schema: Schema): string[] {
     const least = sampleOf(schema, given) as Record<string, unknown>;
     const fields = Object.entries(schema.properties ?? {});
-    const of = (kind: FieldKind): string[] => fields.filter(([, field]) => kindOf(field) === kind).map(([name]) => name);
+    const of = (kind: FieldKind): string[] =>
+      fields.filter(([, field]) => kindOf(field) === kind).map(([name]) => name);
     const variants = (names: string[], literals: string[]): string[] =>
       names.length === 0 ? [] : literals.map((literal) => written(least, names, literal));
     const each = of('string').flatMap((name) => variants([name], HOSTILE_STRINGS.slice(0, 3)));

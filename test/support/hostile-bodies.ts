@@ -48,7 +48,11 @@ export const ODD_BODIES: HostileBody[] = [
   { name: 'no UTF-8', content: Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]) },
   { name: 'zeros', content: Buffer.alloc(1_000) },
   { name: 'gzip of a deep list', content: gzipSync('['.repeat(50_000_000)), headers: { 'content-encoding': 'gzip' } },
-  { name: 'gzip of a long string', content: gzipSync(`"${'x'.repeat(50_000_000)}"`), headers: { 'content-encoding': 'gzip' } },
+  {
+    name: 'gzip of a long string',
+    content: gzipSync(`"${'x'.repeat(50_000_000)}"`),
+    headers: { 'content-encoding': 'gzip' },
+  },
   { name: 'zstd of a deep list', content: zstdBomb('['), headers: { 'content-encoding': 'zstd' } },
   { name: 'zstd of spaces', content: zstdBomb(' '), headers: { 'content-encoding': 'zstd' } },
   { name: 'brotli of nothing', content: Buffer.from('{}'), headers: { 'content-encoding': 'br' } },

@@ -72,7 +72,8 @@ function decoded(payload: Readable, decoder: Transform, encoding: string, limitB
       total += chunk.length;
       const encoded = bounded.receivedEncodedLength ?? 0;
       if (total > limitBytes || encoded > limitBytes) next(traceErrors.tooLarge(limitBytes));
-      else if (total > limitBytes * FREE_SHARE && total > encoded * MAX_RATIO) next(traceErrors.unfoldsTooFar(MAX_RATIO));
+      else if (total > limitBytes * FREE_SHARE && total > encoded * MAX_RATIO)
+        next(traceErrors.unfoldsTooFar(MAX_RATIO));
       else next(null, chunk);
     },
   });

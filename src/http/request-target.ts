@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { ApiError } from './api-error';
+
+/** `http://host` in front of a path: the absolute form, which servers have to take as well (RFC 9112, section 3.2.2). */
+const AUTHORITY = /^https?:\/\/([^/?#]*)/i;
+
+/** The target of a request in origin form: path, and query if there is one. */
+export function originForm(target: string): string {
+  const [prefix] = AUTHORITY.exec(target) ?? [];
+  if (prefix === undefined) return target;
+  const rest = target.slice(prefix.length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** The path of a target as the router reads it: without a query, and with what was escaped for no reason. */
+export function decodedPath(target: string): string {
+  const [path] = originForm(target).split(/[?#]/, 1);
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    // The router refuses it.
+    return path;
+  }
+}
+
+/**
+ * Refuses requests that name two hosts. A proxy in front may have gone by one of them, and what is decided here about the
+ * other: pages that may ask, addresses in answers, caches.
+ */
+export function refuseTwoHosts(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', ({ raw, originalUrl }, _reply, done) => {
+    const hosts = hostsOf(raw, originalUrl);
+    const [first] = hosts;
+    if (hosts.length < 2 || hosts.every((host) => host.toLowerCase() === first.toLowerCase())) return done();
+    done(new ApiError(400, 'two_hosts', 'The request names two hosts: send one, in one Host header'));
+  });
+}
+
+function hostsOf({ rawHeaders }: IncomingMessage, target: string): string[] {
+  const [, authority] = AUTHORITY.exec(target) ?? [];
+  const hosts = authority === undefined ? [] : [authority];
+  let headers = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index].length !== 4 || rawHeaders[index].toLowerCase() !== 'host') continue;
+    headers += 1;
+    // Two headers are refused though they say the same (RFC 9112, section 3.2).
+    hosts.push(headers > 1 ? '' : rawHeaders[index + 1]);
+  }
+  return hosts;
+}
