@@ -157,10 +157,10 @@ describe('a request that is let in', () => {
   });
 
   it.each([
-    ['two headers', ['Host: gantry.example', 'Host: gantry.example'], '/ok', 400],
-    ['a target and a header', ['Host: gantry.example'], 'http://other.example/ok', 400],
-    ['a target and the same header', ['Host: gantry.example'], 'http://Gantry.example/ok', 200],
-    ['one header', ['Host: gantry.example'], '/ok', 200],
+    ['two headers', ['Host: localhost', 'Host: localhost'], '/ok', 400],
+    ['a target and a header', ['Host: localhost'], 'http://other.example/ok', 400],
+    ['a target and the same header', ['Host: localhost'], 'http://Localhost/ok', 200],
+    ['one header', ['Host: localhost'], '/ok', 200],
   ])('names one host: %s', async (_, headers, target, status) => {
     const { port } = new URL(api.url);
     const socket = connect(Number(port), '127.0.0.1');
