@@ -13,5 +13,5 @@ const INVALID_TEXT = '22P02';
 export function isUnstorableText(error: unknown): boolean {
   if (!(error instanceof QueryFailedError)) return false;
   const { code = '', detail = '' } = error.driverError as { code?: string; detail?: string };
-  return CODES.includes(code) || (code === INVALID_TEXT && /surrogate/.test(detail));
+  return CODES.includes(code) || (code === INVALID_TEXT && detail.includes('surrogate'));
 }

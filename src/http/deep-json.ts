@@ -35,13 +35,13 @@ function withoutRecursion(root: unknown): string {
   };
   write(root);
   for (let frame = open.at(-1); frame; frame = open.at(-1)) {
-    const { done, value: entry } = frame.entries.next();
-    if (done) {
+    const next = frame.entries.next();
+    if (next.done) {
       pieces.push(frame.isList ? ']' : '}');
       open.pop();
       continue;
     }
-    const [name, value] = entry;
+    const [name, value] = next.value;
     if (value === undefined && !frame.isList) continue;
     pieces.push(frame.isEmpty ? '' : ',', frame.isList ? '' : `${JSON.stringify(name)}:`);
     frame.isEmpty = false;
