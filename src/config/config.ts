@@ -71,9 +71,12 @@ const defaultConfigs = jsonText(
 /** Of a place in JSON; that in a list says nothing to those who wrote it with commas. */
 const isKey = (place: string): boolean => !/^\d+$/.test(place);
 
+const postgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL');
+
 /** Every setting that either process reads, under its environment name. Nothing else reads `process.env`. */
 const environmentSchema = z.object({
-  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL'),
+  DATABASE_URL: postgresUrl,
+  GANTRY_REQUESTS_DATABASE_URL: postgresUrl.optional(),
   TEMPORAL_ADDRESS: z.string().min(1),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   TEMPORAL_API_KEY: z.string().min(1).optional(),
@@ -267,6 +270,9 @@ export class AppConfig {
 
   get databaseUrl(): string {
     return this.env.DATABASE_URL;
+  }
+  get requestsDatabaseUrl(): string | undefined {
+    return this.env.GANTRY_REQUESTS_DATABASE_URL;
   }
   get databasePool(): number {
     return this.env.GANTRY_DATABASE_POOL;

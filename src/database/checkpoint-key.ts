@@ -1,5 +1,5 @@
 /** The tenant of a deployment that names no other: its checkpoints keep the thread ids that they always had. */
-const UNPREFIXED_TENANT = '00000000-0000-0000-0000-000000000000';
+export const UNPREFIXED_TENANT = '00000000-0000-0000-0000-000000000000';
 
 /**
  * The `thread_id` of LangGraph's tables, which know no tenants: two tenants may have a thread of the same id, and each has

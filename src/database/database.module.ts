@@ -12,7 +12,7 @@ import { Notifications } from './notifications';
     TypeOrmModule.forRootAsync({
       inject: [AppConfig],
       useFactory: (config: AppConfig) => ({
-        ...dataSourceOptions(config.databaseUrl, config.databasePool),
+        ...dataSourceOptions(config.databaseUrl, config.databasePool, config.requestsDatabaseUrl),
         autoLoadEntities: true,
         retryAttempts: 10,
         retryDelay: 1000,

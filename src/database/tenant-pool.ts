@@ -1,41 +1,99 @@
 import { EventEmitter } from 'node:events';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { PreparingClient } from './prepared-statements';
+import { readRequestLogin } from './request-login';
 import { currentScope, type RequestScope } from './request-scope';
-import { ACTOR_SETTING, TENANT_ROLE, TENANT_SETTING } from './tenant-isolation';
+import { ACTOR_SETTING, TENANT_SETTING } from './tenant-isolation';
 
 type Release = (error?: Error | boolean) => void;
 type OnConnection = (error: Error | undefined, client?: PoolClient, release?: Release) => void;
 
+export interface TenantPoolConfig extends PoolConfig {
+  /** Of a role that an administrator made for requests; the one that the migrations made when absent. */
+  requestsUrl?: string | undefined;
+}
+
+/** What a connection is set to that has served nobody: no tenant, no actor. */
+const UNSET = ' ';
+
 /**
  * The pool that TypeORM takes its connections from: two in one.
  *
- * Inside a request, a connection has the role without rights of its own and the request's tenant in a setting, so that
- * row-level security shows it this tenant's rows and no others. Outside of requests (sweeps, activities, the start) it is
- * the database user's own. The two kinds never mix: a connection of one kind stays of this kind.
+ * Inside a request, a connection is logged in under a role without rights of its own and has the request's tenant in a
+ * setting, so that row-level security shows it this tenant's rows and no others. Outside of requests (sweeps, activities,
+ * the start) it is the database user's own. The two kinds never mix: neither role can become the other.
  *
  * The setting belongs to the session and is sent only when the connection served another tenant or another actor before:
  * a statement of the same caller costs no additional round trip.
  */
 export class TenantPool extends EventEmitter {
   private readonly system: Pool;
-  private readonly tenants: Pool;
-  /** What each connection of `tenants` and `system` is set to. */
+  /** Of requests; made with the first one, when the login is read. */
+  private requests: Pool | undefined;
+  private opening: Promise<Pool> | undefined;
+  /** What each connection is set to. */
   private readonly current = new WeakMap<PoolClient, string>();
 
-  constructor(options: PoolConfig) {
+  constructor(private readonly options: TenantPoolConfig) {
     super();
-    this.system = new Pool({ ...options, Client: PreparingClient });
-    this.tenants = new Pool({ ...options, Client: PreparingClient });
-    for (const pool of [this.system, this.tenants]) {
-      pool.on('error', (error, client) => this.emit('error', error, client));
-    }
+    this.system = this.create({});
   }
 
   connect(callback: OnConnection): void {
     // Here and not later: a connection that is waited for arrives in the context of whoever gave it back.
     const scope = currentScope();
-    const pool = scope && !scope.isAcrossTenants ? this.tenants : this.system;
+    if (!scope || scope.isAcrossTenants) this.take(this.system, scope, callback);
+    else if (this.requests) this.take(this.requests, scope, callback);
+    else this.open().then((pool) => this.take(pool, scope, callback), callback);
+  }
+
+  get totalCount(): number {
+    return this.system.totalCount + (this.requests?.totalCount ?? 0);
+  }
+
+  get idleCount(): number {
+    return this.system.idleCount + (this.requests?.idleCount ?? 0);
+  }
+
+  get waitingCount(): number {
+    return this.system.waitingCount + (this.requests?.waitingCount ?? 0);
+  }
+
+  end(callback: (error?: Error) => void): void {
+    Promise.all([this.system.end(), this.requests?.end()]).then(() => callback(), callback);
+  }
+
+  private create(login: PoolConfig): Pool {
+    const pool = new Pool({ ...this.options, ...login, Client: PreparingClient });
+    pool.on('error', (error, client) => this.emit('error', error, client));
+    return pool;
+  }
+
+  /** One reading of the login, however many requests wait for it; after a failure the next request reads it again. */
+  private open(): Promise<Pool> {
+    this.opening ??= this.login()
+      .then((connectionString) => (this.requests = this.create({ connectionString })))
+      .finally(() => (this.opening = undefined));
+    return this.opening;
+  }
+
+  private async login(): Promise<string> {
+    const { requestsUrl, connectionString = '' } = this.options;
+    if (requestsUrl) return requestsUrl;
+    const client = await this.system.connect();
+    try {
+      const { role, password } = await readRequestLogin(client);
+      // As parameters they go before the user and password that the URL may name.
+      const url = new URL(connectionString);
+      url.searchParams.set('user', role);
+      url.searchParams.set('password', password);
+      return url.href;
+    } finally {
+      client.release();
+    }
+  }
+
+  private take(pool: Pool, scope: RequestScope | undefined, callback: OnConnection): void {
     pool.connect((error, client, release) => {
       if (error || !client) return callback(error);
       this.prepare(client, scope).then(
@@ -48,35 +106,14 @@ export class TenantPool extends EventEmitter {
     });
   }
 
-  get totalCount(): number {
-    return this.system.totalCount + this.tenants.totalCount;
-  }
-
-  get idleCount(): number {
-    return this.system.idleCount + this.tenants.idleCount;
-  }
-
-  get waitingCount(): number {
-    return this.system.waitingCount + this.tenants.waitingCount;
-  }
-
-  end(callback: (error?: Error) => void): void {
-    Promise.all([this.system.end(), this.tenants.end()]).then(() => callback(), callback);
-  }
-
   private async prepare(client: PoolClient, scope: RequestScope | undefined): Promise<void> {
     const tenantId = scope?.isAcrossTenants ? '' : (scope?.tenantId ?? '');
     const actor = scope?.actor ?? '';
     const wanted = `${tenantId} ${actor}`;
-    const current = this.current.get(client);
-    const isTenants = scope !== undefined && !scope.isAcrossTenants;
-    if (current === wanted || (current === undefined && !isTenants && actor === '')) return;
-    // Unknown until the answer is there: a connection that fails half-way must not be taken for a prepared one.
-    this.current.delete(client);
-    const role = isTenants && current === undefined ? `set_config('role', '${TENANT_ROLE}', false), ` : '';
+    if ((this.current.get(client) ?? UNSET) === wanted) return;
     await client.query({
-      name: role ? 'gantry_first_scope' : 'gantry_scope',
-      text: `SELECT ${role}set_config('${TENANT_SETTING}', $1, false), set_config('${ACTOR_SETTING}', $2, false)`,
+      name: 'gantry_scope',
+      text: `SELECT set_config('${TENANT_SETTING}', $1, false), set_config('${ACTOR_SETTING}', $2, false)`,
       values: [tenantId, actor],
     });
     this.current.set(client, wanted);

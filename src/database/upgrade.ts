@@ -11,7 +11,7 @@ import { isolateTenants } from './tenant-isolation';
  * between tenants.
  * Safe to run from several processes at once, and again.
  */
-export async function migrate(databaseUrl: string): Promise<void> {
+export async function migrate(databaseUrl: string, requestsUrl?: string): Promise<void> {
   const pool = new Pool({ connectionString: databaseUrl, max: 2 });
   const lock = await pool.connect();
   try {
@@ -27,7 +27,7 @@ export async function migrate(databaseUrl: string): Promise<void> {
     }
     await new PostgresSaver(pool, undefined, { schema: CHECKPOINT_SCHEMA }).setup();
     await recordLibrary(lock);
-    await isolateTenants(lock);
+    await isolateTenants(lock, requestsUrl);
   } finally {
     // Ending the session frees the advisory lock as well.
     lock.release(true);

@@ -53,8 +53,12 @@ async function inTurns(works) {
 /** @param {string} url */
 async function measureWall(url) {
   const tenants = [randomUUID(), randomUUID()];
-  const [plain, walled] = [0, 1].map(() => new pg.Client({ connectionString: url }));
-  await Promise.all([plain.connect(), walled.connect()]);
+  const plain = new pg.Client({ connectionString: url });
+  await plain.connect();
+  const login = await plain.query('SELECT role, password FROM request_login');
+  const { role, password } = login.rows[0];
+  const walled = new pg.Client({ connectionString: Object.assign(new URL(url), { username: role, password }).href });
+  await walled.connect();
   for (const tenant of tenants) {
     await plain.query(`INSERT INTO tenants (tenant_id, name) VALUES ($1, $2)`, [tenant, tenant]);
     await plain.query(
@@ -68,7 +72,7 @@ async function measureWall(url) {
   /** @param {string} tenant */
   const enter = (tenant) => ({
     name: 'scope',
-    text: `SELECT set_config('role', 'gantry_tenant', false), set_config('gantry.tenant_id', $1, false)`,
+    text: `SELECT set_config('gantry.tenant_id', $1, false)`,
     values: [tenant],
   });
   await walled.query(enter(tenants[0]));

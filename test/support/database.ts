@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
+import { readRequestLogin } from '../../src/database/request-login';
 import { migrate } from '../../src/database/upgrade';
 
 export interface TestDatabase {
@@ -30,7 +31,25 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const url = new URL(serverUrl());
   url.pathname = `/${name}`;
   await migrate(url.href);
-  return { url: url.href, drop: () => asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+  const role = new URL(await requestsUrlOf(url.href)).username;
+  const drop = async (): Promise<void> => {
+    await asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    // A copy of the database has the same role, and keeps it.
+    await asAdmin(`DROP ROLE IF EXISTS ${role}`).catch(() => undefined);
+  };
+  return { url: url.href, drop };
+}
+
+/** Of the role under which the statements of requests log in. */
+export async function requestsUrlOf(databaseUrl: string): Promise<string> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { role, password } = await readRequestLogin(client);
+    return Object.assign(new URL(databaseUrl), { username: role, password }).href;
+  } finally {
+    await client.end();
+  }
 }
 
 /** What a dump and a restore make, in one step: another database with the same contents. Who is connected is cut off. */

@@ -1,0 +1,214 @@
+import { getDataSourceToken } from '@nestjs/typeorm';
+import { Client, Pool } from 'pg';
+import { DataSource } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import { dataSourceOptions } from '../../src/database/data-source';
+import { inScope } from '../../src/database/request-scope';
+import { isolateTenants } from '../../src/database/tenant-isolation';
+import { startTestApi, type TestApi } from '../support/api';
+import { createTestDatabase, requestsUrlOf, type TestDatabase } from '../support/database';
+import { TEST_GRAPHS } from '../support/gantry';
+import { registerNamespace } from '../support/temporal';
+import { TenantCaller } from '../support/two-tenants';
+
+const ADMIN_KEY = 'the-admin-key-0123456789';
+
+interface Table {
+  schema: string;
+  name: string;
+  hasTenant: boolean;
+}
+
+/** Every table that there is, partitions and LangGraph's own too. */
+const TABLES = `
+  SELECT relnamespace::regnamespace::text AS schema, relname AS name,
+    EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'tenant_id' AND NOT attisdropped) AS "hasTenant"
+  FROM pg_class c
+  WHERE relkind IN ('r', 'p') AND relnamespace IN ('public'::regnamespace, 'langgraph'::regnamespace) ORDER BY 1, 2`;
+
+describe('the login of requests', () => {
+  let api: TestApi;
+  let admin: Pool;
+  let theirs: Client;
+  let tenants: TenantCaller[];
+
+  beforeAll(async () => {
+    api = await startTestApi({
+      GANTRY_AUTH: 'on',
+      GANTRY_ADMIN_KEY: ADMIN_KEY,
+      GANTRY_CONFIG: TEST_GRAPHS,
+      GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+      TEMPORAL_NAMESPACE: await registerNamespace(),
+    });
+    admin = new Pool({ connectionString: api.database.url, max: 1 });
+    theirs = new Client({ connectionString: await requestsUrlOf(api.database.url) });
+    await theirs.connect();
+    tenants = [await TenantCaller.create(api.url, ADMIN_KEY), await TenantCaller.create(api.url, ADMIN_KEY)];
+    for (const tenant of tenants) await tenant.acquire(admin);
+  }, 120_000);
+
+  afterAll(async () => {
+    await theirs?.end();
+    await admin?.end();
+    await api?.close();
+  });
+
+  const count = async (client: Client | Pool, { schema, name }: Table, where = 'true'): Promise<number> =>
+    Number(
+      (await client.query<{ count: string }>(`SELECT count(*) FROM ${schema}.${name} WHERE ${where}`)).rows[0].count,
+    );
+  /** Undefined where the role may not read the table at all. */
+  const seen = async (table: Table, tenantId: string): Promise<number | undefined> => {
+    await theirs.query(`SELECT set_config('gantry.tenant_id', $1, false)`, [tenantId]);
+    try {
+      return await count(theirs, table);
+    } catch (error) {
+      expect(error).toMatchObject({ code: '42501' });
+      return undefined;
+    }
+  };
+
+  it('is the one under which they work', async () => {
+    const source = api.app.get<DataSource>(getDataSourceToken());
+    const who = 'SELECT session_user::text, current_user::text';
+    const role = new URL(await requestsUrlOf(api.database.url)).username;
+    const [inside] = await inScope({ tenantId: tenants[0].tenantId }, () => source.query<object[]>(who));
+    expect(inside).toEqual({ session_user: role, current_user: role });
+    const [outside] = await source.query<{ session_user: string }[]>(who);
+    expect(outside.session_user).not.toBe(role);
+  });
+
+  it('shows of no table a row without a tenant, and with one its own alone', async () => {
+    const { rows: tables } = await admin.query<Table>(TABLES);
+    const filled: string[] = [];
+    for (const table of tables) {
+      const { name, hasTenant } = table;
+      expect([name, (await seen(table, '')) ?? 0]).toEqual([name, 0]);
+      for (const { tenantId } of tenants) {
+        const rows = await seen(table, tenantId);
+        if (rows === undefined) continue;
+        const own = hasTenant ? `tenant_id = '${tenantId}'` : `thread_id LIKE '${tenantId}/%'`;
+        expect([name, rows]).toEqual([name, await count(admin, table, own)]);
+        if (rows > 0) filled.push(name);
+      }
+    }
+    // Of both tenants: an empty table proves nothing.
+    for (const name of [
+      'threads',
+      'runs',
+      'assistants',
+      'crons',
+      'store',
+      'trace_runs',
+      'checkpoints',
+      'checkpoint_blobs',
+    ]) {
+      expect(filled.filter((each) => each === name)).toHaveLength(2);
+    }
+    expect(new Set(filled).size).toBeGreaterThan(15);
+  });
+
+  it('writes no state into a thread of another tenant', async () => {
+    const [one, other] = tenants;
+    await theirs.query(`SELECT set_config('gantry.tenant_id', $1, false)`, [one.tenantId]);
+    const insert = `INSERT INTO langgraph.checkpoints (thread_id, checkpoint_ns, checkpoint_id, checkpoint) VALUES ($1, '', 'x', '{}')`;
+    await expect(theirs.query(insert, [`${other.tenantId}/${uuidv7()}`])).rejects.toThrow(/row-level security/);
+    await expect(theirs.query(insert, [uuidv7()])).rejects.toThrow(/row-level security/);
+    const changed = await theirs.query(`UPDATE langgraph.checkpoints SET metadata = '{}' WHERE thread_id LIKE $1`, [
+      `${other.tenantId}/%`,
+    ]);
+    expect(changed.rowCount).toBe(0);
+  });
+
+  it('becomes no other role', async () => {
+    const { rows: roles } = await admin.query<{ rolname: string }>('SELECT rolname FROM pg_roles');
+    const { rows: own } = await theirs.query<{ me: string }>('SELECT session_user::text AS me');
+    const others = roles.map(({ rolname }) => rolname).filter((name) => name !== own[0].me);
+    expect(others.length).toBeGreaterThan(5);
+    for (const role of others) {
+      for (const statement of ['SET ROLE', 'SET SESSION AUTHORIZATION']) {
+        await expect(theirs.query(`${statement} "${role}"`)).rejects.toThrow(/permission denied|does not exist/);
+      }
+    }
+    for (const statement of ['RESET ROLE', 'SET ROLE NONE', 'RESET SESSION AUTHORIZATION']) {
+      await theirs.query(statement);
+      await theirs.query(`SELECT set_config('gantry.tenant_id', '', false)`);
+      expect((await theirs.query('SELECT FROM threads')).rowCount).toBe(0);
+      await expect(theirs.query('SELECT FROM api_keys')).rejects.toThrow(/permission denied/);
+    }
+    await expect(theirs.query('ALTER TABLE threads DISABLE ROW LEVEL SECURITY')).rejects.toThrow(/must be owner/);
+    await expect(theirs.query('SET row_security = off; SELECT FROM threads')).rejects.toThrow(/row-level security/);
+    await theirs.query('RESET row_security');
+  });
+
+  it('reads a state by the same keys as without a wall', async () => {
+    const { rows } = await admin.query<{ thread_id: string }>(
+      `INSERT INTO langgraph.checkpoints (thread_id, checkpoint_ns, checkpoint_id, checkpoint)
+       SELECT $1 || '/' || t, '', lpad(i::text, 9, '0'), '{}' FROM generate_series(1, 200) AS t, generate_series(1, 50) AS i
+       RETURNING thread_id`,
+      [tenants[0].tenantId],
+    );
+    await admin.query('ANALYZE langgraph.checkpoints');
+    await theirs.query(`SELECT set_config('gantry.tenant_id', $1, false)`, [tenants[0].tenantId]);
+    const explain = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM langgraph.checkpoints
+      WHERE thread_id = '${rows[0].thread_id}' AND checkpoint_ns = '' ORDER BY checkpoint_id DESC LIMIT 1`;
+    const blocks = async (client: Client | Pool): Promise<number> => {
+      // The first one reads the catalogue as well.
+      await client.query(explain);
+      const { rows: plans } = await client.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(explain);
+      return plans[0]['QUERY PLAN'][0].Plan['Shared Hit Blocks'];
+    };
+    expect(await blocks(theirs)).toBe(await blocks(admin));
+  });
+});
+
+describe('a role that an administrator made for requests', () => {
+  let database: TestDatabase;
+  let admin: Client;
+  const role = `requests_${uuidv7().replaceAll('-', '')}`;
+  let url: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    admin = new Client({ connectionString: database.url });
+    await admin.connect();
+    await admin.query(`CREATE ROLE ${role} LOGIN NOINHERIT PASSWORD 'of-their-own'`);
+    url = Object.assign(new URL(database.url), { username: role, password: 'of-their-own' }).href;
+  });
+
+  afterAll(async () => {
+    await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    await admin.end();
+    await database.drop();
+  });
+
+  it('serves instead of the one that migrations make', async () => {
+    await isolateTenants(admin, url);
+    const source = await new DataSource(dataSourceOptions(database.url, 1, url)).initialize();
+    try {
+      const who = await inScope({ tenantId: uuidv7() }, () =>
+        source.query<object[]>('SELECT session_user::text, (SELECT count(*)::int FROM threads) AS threads'),
+      );
+      expect(who).toEqual([{ session_user: role, threads: 0 }]);
+    } finally {
+      await source.destroy();
+    }
+  });
+
+  it.each([
+    ['BYPASSRLS', 'NOBYPASSRLS', 'bypasses row-level security'],
+    ['SUPERUSER', 'NOSUPERUSER', 'is a superuser'],
+  ])('is refused with %s', async (right, without, reason) => {
+    await admin.query(`ALTER ROLE ${role} ${right}`);
+    await expect(isolateTenants(admin, url)).rejects.toThrow(reason);
+    await admin.query(`ALTER ROLE ${role} ${without}`);
+    await isolateTenants(admin, url);
+  });
+
+  it('is refused as a member of another role', async () => {
+    await admin.query(`GRANT pg_read_all_data TO ${role}`);
+    await expect(isolateTenants(admin, url)).rejects.toThrow('is a member of other roles');
+    await admin.query(`REVOKE pg_read_all_data FROM ${role}`);
+    await isolateTenants(admin, url);
+  });
+});
