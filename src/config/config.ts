@@ -162,6 +162,8 @@ const environmentSchema = z.object({
     .pipe(z.array(z.enum(WORKER_QUEUES)))
     .transform((queues) => (queues.length > 0 ? queues : [...WORKER_QUEUES])),
   GANTRY_RUNS_PER_WORKER: positiveInt.default(200),
+  GANTRY_PENDING_RUNS_PER_TENANT: positiveInt.default(10_000),
+  GANTRY_RUN_BATCH_LIMIT: positiveInt.default(1_000),
   GANTRY_EVENT_RETENTION_HOURS: positiveInt.default(72),
   GANTRY_SWEEP_INTERVAL_SECONDS: positiveInt.default(5),
   GANTRY_CRON_HISTORY_DAYS: positiveInt.default(30),
@@ -466,6 +468,12 @@ export class AppConfig {
   /** Whether a worker does this kind of work. */
   hasQueue(queue: WorkerQueue): boolean {
     return this.env.GANTRY_WORKER_QUEUES.includes(queue);
+  }
+  get pendingRunsPerTenant(): number {
+    return this.env.GANTRY_PENDING_RUNS_PER_TENANT;
+  }
+  get runBatchLimit(): number {
+    return this.env.GANTRY_RUN_BATCH_LIMIT;
   }
   get runsPerWorker(): number {
     return this.env.GANTRY_RUNS_PER_WORKER;

@@ -9,6 +9,7 @@ import { EntitlementsModule } from '../auth/entitlements.module';
 import { CryptoModule } from '../crypto/crypto.module';
 import { GraphsModule } from '../graphs/graphs.module';
 import { RunEntity } from '../runs/run.entity';
+import { RunLimits } from '../runs/run-limits';
 import { RunsRepository } from '../runs/runs.repository';
 import { RunsService } from '../runs/runs.service';
 import { RunHeaders } from '../runs/run-headers';
@@ -51,6 +52,7 @@ import { CronsRepository } from './crons.repository';
     AssistantsService,
     ThreadsRepository,
     ThreadsService,
+    RunLimits,
     RunsRepository,
     RunsService,
     RunHeaders,

@@ -12,7 +12,7 @@ import { ExecutionBroken, HostLost } from '../graphs/host/graph-thread-handle';
 import type { FinalState, GraphOutcome } from '../graphs/host/protocol';
 import { EventAppender, EventsRefused } from '../streams/event-appender';
 import { EventLogRepository } from '../streams/event-log.repository';
-import { RUN_CANCEL_CHANNEL, RUN_DUE_CHANNEL } from '../streams/run-event';
+import { type DueRun, parseDue, RUN_CANCEL_CHANNEL, RUN_DUE_CHANNEL } from '../streams/run-event';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import { runsHeldQueue } from '../../workflows/contracts/queues';
@@ -30,7 +30,11 @@ import { RunMetrics } from './run.metrics';
 
 const WATCHED_POLL_MS = 50;
 const HEAD_STARTS = 8;
+/** Of each tenant, whatever the others have. */
+const HEAD_STARTS_OF_TENANT = 2;
 const HEAD_START_MS = 1_000;
+/** Tenants that may have a run here although others fill every slot. */
+const RESERVED_SLOTS = 16;
 
 /** A run that was taken, or what was found instead. */
 export type Taken = { state: 'held'; execution: RunExecution } | { state: 'ended'; result: ExecuteRunResult };
@@ -51,7 +55,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   /** For every run that this worker executes, whichever way it came. */
   readonly slots: RunSlots;
   private readonly executions = new Map<string, RunExecution>();
-  private readonly headStarts = new HeadStarts(HEAD_STARTS, HEAD_START_MS);
+  private readonly headStarts = new HeadStarts(HEAD_STARTS, HEAD_STARTS_OF_TENANT, HEAD_START_MS);
   private readonly handBack = new AbortController();
   /** Runs that are being taken at the moment. */
   private beginning = 0;
@@ -73,7 +77,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     private readonly metrics: RunMetrics,
     private readonly headers: RunHeaders,
   ) {
-    this.slots = new RunSlots(config.runsPerWorker);
+    this.slots = new RunSlots(config.runsPerWorker, RESERVED_SLOTS);
   }
 
   async onModuleInit(): Promise<void> {
@@ -101,12 +105,13 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     return this.beginHere(runId);
   }
 
-  private async beginHere(runId: string): Promise<Begun> {
+  /** @param tenantId where it is known before the run is read */
+  private async beginHere(runId: string, tenantId?: string): Promise<Begun> {
     const known = this.find(runId);
     if (known) return { state: 'held', execution: known };
-    if (this.stopping || !this.slots.tryTake()) return { state: 'refused' };
+    const slot = this.stopping ? undefined : this.slots.tryTakeFor(tenantId);
+    if (!slot) return { state: 'refused' };
     let execution: RunExecution | undefined;
-    const release = (): void => this.slots.release();
     this.beginning += 1;
     try {
       const held = await this.lifecycle.begin(runId, this.registry.revision, this.taskQueue);
@@ -120,8 +125,8 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
       return { state: 'held', execution };
     } finally {
       this.beginning -= 1;
-      if (execution) execution.ended.then(release, release);
-      else release();
+      if (execution) execution.ended.then(slot.release, slot.release);
+      else slot.release();
     }
   }
 
@@ -131,12 +136,14 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
    */
   async beginAtOnce(): Promise<void> {
     this.beginsAtOnce = true;
-    this.unsubscribes.push(await this.notifications.subscribe(RUN_DUE_CHANNEL, (runId) => this.giveHeadStart(runId)));
+    this.unsubscribes.push(
+      await this.notifications.subscribe(RUN_DUE_CHANNEL, (payload) => this.giveHeadStart(parseDue(payload))),
+    );
   }
 
-  private giveHeadStart(runId: string): void {
-    if (!this.beginsAtOnce || !this.headStarts.give(runId)) return;
-    this.beginHere(runId).catch((error: unknown) => {
+  private giveHeadStart({ runId, tenantId }: DueRun): void {
+    if (!this.beginsAtOnce || !this.headStarts.give(runId, tenantId)) return;
+    this.beginHere(runId, tenantId).catch((error: unknown) => {
       this.logger.warn({ err: error, run_id: runId }, 'Run not begun yet: its workflow will do it');
     });
   }
@@ -325,7 +332,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     this.metrics.runEnded(run, ending.status);
     this.turns.start(notifications);
     if (next) {
-      this.giveHeadStart(next.runId);
+      this.giveHeadStart(next);
       this.orchestrator.start(next).catch((error: unknown) => {
         this.logger.warn({ err: error, run_id: next.runId }, 'Next run not started yet: the sweep will do it');
       });

@@ -4,14 +4,14 @@ describe('slots of runs', () => {
   const never = new AbortController().signal;
 
   it('are as many as the limit', () => {
-    const slots = new RunSlots(2);
+    const slots = new RunSlots(2, 0);
     expect([slots.tryTake(), slots.tryTake(), slots.tryTake()]).toEqual([true, true, false]);
     slots.release();
     expect([slots.tryTake(), slots.tryTake()]).toEqual([true, false]);
   });
 
   it('are given to those who wait, in their order, before anybody else', async () => {
-    const slots = new RunSlots(1);
+    const slots = new RunSlots(1, 0);
     await slots.take(never);
     const got: string[] = [];
     const first = slots.take(never).then(() => got.push('first'));
@@ -26,7 +26,7 @@ describe('slots of runs', () => {
   });
 
   it('are not lost to those who gave up waiting', async () => {
-    const slots = new RunSlots(1);
+    const slots = new RunSlots(1, 0);
     await slots.take(never);
     const impatient = new AbortController();
     const waiting = slots.take(impatient.signal);
@@ -35,5 +35,23 @@ describe('slots of runs', () => {
     await expect(slots.take(impatient.signal)).rejects.toThrow('aborted');
     slots.release();
     expect(slots.tryTake()).toBe(true);
+  });
+
+  it('are some more for tenants that have none, and no more for the one that has them all', () => {
+    const slots = new RunSlots(2, 1);
+    const held = [slots.tryTakeFor('one'), slots.tryTakeFor('one')];
+    expect(held).not.toContain(undefined);
+    expect(slots.tryTakeFor('one')).toBeUndefined();
+    const other = slots.tryTakeFor('two');
+    expect(other).toBeDefined();
+    expect([slots.tryTakeFor('two'), slots.tryTakeFor('three')]).toEqual([undefined, undefined]);
+    other!.release();
+    expect(slots.tryTake()).toBe(false);
+    const third = slots.tryTakeFor('three');
+    expect(third).toBeDefined();
+    held[0]!.release();
+    expect(slots.tryTakeFor('two')).toBeDefined();
+    third!.release();
+    expect(slots.tryTake()).toBe(false);
   });
 });

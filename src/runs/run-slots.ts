@@ -1,15 +1,49 @@
-/** How many runs a worker executes at once, however they reach it. */
+/** A slot that was taken for a run. */
+export interface RunSlot {
+  release: () => void;
+}
+
+/**
+ * How many runs a worker executes at once, however they reach it. Beyond the limit there is room for one run of each of some
+ * more tenants: a tenant that fills all slots is not in the way of the others, and one that is alone has them all.
+ */
 export class RunSlots {
   private taken = 0;
+  /** Beyond the limit, by tenant. */
+  private readonly extra = new Set<string>();
+  private readonly ofTenants = new Map<string, number>();
   private readonly waiting: (() => void)[] = [];
 
-  constructor(private readonly limit: number) {}
+  /** @param reserve tenants that may have a run beyond the limit at the same time */
+  constructor(
+    private readonly limit: number,
+    private readonly reserve: number,
+  ) {}
 
   /** Takes a slot if one is free. */
   tryTake(): boolean {
     if (this.taken >= this.limit) return false;
     this.taken += 1;
     return true;
+  }
+
+  /**
+   * Takes a slot for a run: a free one, or one of the reserve when its tenant was given none yet.
+   * @param tenantId undefined where it isn't known yet: then there is no reserve
+   */
+  tryTakeFor(tenantId: string | undefined): RunSlot | undefined {
+    if (tenantId === undefined) return this.tryTake() ? { release: () => this.release() } : undefined;
+    const isReserved = !this.tryTake();
+    if (isReserved && (this.ofTenants.has(tenantId) || this.extra.size >= this.reserve)) return undefined;
+    if (isReserved) this.extra.add(tenantId);
+    this.count(tenantId, 1);
+    return {
+      release: () => {
+        this.count(tenantId, -1);
+        if (isReserved) this.extra.delete(tenantId);
+        else this.release();
+      },
+    };
   }
 
   /** Takes a slot, first come first served. Rejects with the signal's reason when that is aborted before there is one. */
@@ -35,5 +69,11 @@ export class RunSlots {
     const next = this.waiting.shift();
     if (next) next();
     else this.taken -= 1;
+  }
+
+  private count(tenantId: string, change: number): void {
+    const count = (this.ofTenants.get(tenantId) ?? 0) + change;
+    if (count === 0) this.ofTenants.delete(tenantId);
+    else this.ofTenants.set(tenantId, count);
   }
 }

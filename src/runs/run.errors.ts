@@ -8,6 +8,13 @@ export const runErrors = {
       'thread_busy',
       'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.',
     ),
+  tooManyPending: (limit: number) =>
+    new ApiError(
+      429,
+      'too_many_pending_runs',
+      `The tenant has ${limit} runs that wait (GANTRY_PENDING_RUNS_PER_TENANT): try again when some of them have begun`,
+      { headers: { 'retry-after': '5' } },
+    ),
   nothingToCancel: () =>
     new ApiError(404, 'nothing_to_cancel', 'No pending or running runs matched', { format: 'text' }),
   alreadyEnded: (status: string) =>

@@ -14,6 +14,7 @@ import { ThreadsModule } from '../threads/threads.module';
 import { WebhooksModule } from '../webhooks/webhooks.module';
 import { RunEntity } from './run.entity';
 import { RunHeaders } from './run-headers';
+import { RunLimits } from './run-limits';
 import { RunStreamsService } from './run-streams.service';
 import { RunWebhooks } from './run-webhooks';
 import { RunsController } from './runs.controller';
@@ -42,7 +43,16 @@ import { StatelessRunsController } from './stateless-runs.controller';
     A2aTasksModule,
   ],
   controllers: [RunsController, StatelessRunsController, ThreadStreamController],
-  providers: [RunHeaders, RunsRepository, RunsService, RunStreamsService, RunWebhooks, ThreadLog, ThreadStreamService],
+  providers: [
+    RunHeaders,
+    RunLimits,
+    RunsRepository,
+    RunsService,
+    RunStreamsService,
+    RunWebhooks,
+    ThreadLog,
+    ThreadStreamService,
+  ],
   exports: [RunsService, RunStreamsService, RunHeaders, ThreadLog],
 })
 export class RunsModule {}

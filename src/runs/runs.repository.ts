@@ -23,6 +23,7 @@ import type { ThreadKey } from '../threads/thread-key';
 import type { ThreadTtl } from '../threads/thread-ttl';
 import { CancelAction, MultitaskStrategy, RunEntity, RunStatus } from './run.entity';
 import { runErrors } from './run.errors';
+import { RunLimits } from './run-limits';
 import type { ListRuns } from './runs.schemas';
 
 export interface NewRun {
@@ -99,7 +100,20 @@ const SELECT_IN_FLIGHT = prepared(
 /** Runs, and what of threads, events and checkpoints changes with them in one transaction. */
 @Injectable()
 export class RunsRepository {
-  constructor(@InjectRepository(RunEntity) private readonly runs: Repository<RunEntity>) {}
+  constructor(
+    @InjectRepository(RunEntity) private readonly runs: Repository<RunEntity>,
+    private readonly limits: RunLimits,
+  ) {}
+
+  /** @throws {ApiError} 429 when the tenant may not have as many more runs that wait */
+  async checkRoom(tenantId: TenantId, count: number): Promise<void> {
+    const { pending: limit } = this.limits;
+    const [{ waiting }]: [{ waiting: number }] = await this.runs.query(
+      `SELECT ${countWaiting('$1', '$2::bigint')}::int AS waiting`,
+      [tenantId, limit],
+    );
+    if (waiting + count > limit) throw runErrors.tooManyPending(limit);
+  }
 
   find(tenantId: TenantId, runId: string, threadId?: string): Promise<RunEntity | null> {
     return this.runs.findOneBy({ tenantId, runId, ...(threadId !== undefined && { threadId }) });
@@ -138,7 +152,8 @@ export class RunsRepository {
       const queues = run.multitaskStrategy === 'enqueue';
       const ahead = inFlight.filter(({ status, delayed }) => status === 'running' || (queues && !delayed));
       const first = ahead.length === 0;
-      const row = await insertRun(manager, tenantId, run, thread.metadata, first && run.delayMs === 0);
+      const isDue = first && run.delayMs === 0;
+      const row = await insertRun(manager, tenantId, run, thread.metadata, { isDue, limit: this.limits.pending });
       await alongside?.(manager, row, thread);
       if (!isNew) await occupyThread(manager, run, thread);
       return { outcome: 'created', run: row, first, cancelled };
@@ -439,21 +454,34 @@ async function occupyThread(manager: EntityManager, run: NewRun, thread: ThreadE
   await manager.query(OCCUPY_THREAD, [thread.tenantId, thread.threadId, JSON.stringify(stamp), JSON.stringify(config)]);
 }
 
+/** Of a tenant's runs those that wait, counted up to the limit. */
+function countWaiting(tenantId: string, limit: string): string {
+  return `(SELECT count(*) FROM (SELECT FROM runs WHERE tenant_id = ${tenantId} AND status = 'pending' LIMIT ${limit}) AS waiting)`;
+}
+
 const INSERTING_RUN = `
   INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, metadata, kwargs, multitask_strategy, webhook,
     scheduled_at, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + $10 * interval '1 millisecond', clock_timestamp())
+  SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + $10 * interval '1 millisecond', clock_timestamp()
+  WHERE ${countWaiting('$2', '$11::bigint')} < $11::bigint
   RETURNING scheduled_at AS "scheduledAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 const INSERT_RUN = prepared('insert-run', INSERTING_RUN);
-const INSERT_DUE_RUN = prepared('insert-due-run', `${INSERTING_RUN}, pg_notify('${RUN_DUE_CHANNEL}', run_id::text)`);
+const INSERT_DUE_RUN = prepared(
+  'insert-due-run',
+  `${INSERTING_RUN}, pg_notify('${RUN_DUE_CHANNEL}', run_id || ' ' || tenant_id)`,
+);
 
-/** @param isDue whether it can begin at once: workers are told */
+/**
+ * @param isDue whether it can begin at once: workers are told
+ * @param limit of the tenant's runs that wait
+ * @throws {ApiError} 429 when there are as many
+ */
 async function insertRun(
   manager: EntityManager,
   tenantId: TenantId,
   run: NewRun,
   threadMetadata: JsonObject,
-  isDue: boolean,
+  { isDue, limit }: { isDue: boolean; limit: number },
 ): Promise<RunEntity> {
   const { runId, threadId, assistantId, graphId, kwargs, multitaskStrategy, webhook } = run;
   const metadata = {
@@ -464,21 +492,21 @@ async function insertRun(
     assistant_id: assistantId,
     revision_id: run.revision,
   };
-  const [{ scheduledAt, createdAt, updatedAt }]: RunEntity[] = await manager.query(
-    isDue ? INSERT_DUE_RUN : INSERT_RUN,
-    [
-      runId,
-      tenantId,
-      threadId,
-      assistantId,
-      graphId,
-      JSON.stringify(metadata),
-      JSON.stringify(kwargs),
-      multitaskStrategy,
-      webhook,
-      run.delayMs,
-    ],
-  );
+  const [inserted]: RunEntity[] = await manager.query(isDue ? INSERT_DUE_RUN : INSERT_RUN, [
+    runId,
+    tenantId,
+    threadId,
+    assistantId,
+    graphId,
+    JSON.stringify(metadata),
+    JSON.stringify(kwargs),
+    multitaskStrategy,
+    webhook,
+    run.delayMs,
+    limit,
+  ]);
+  if (!inserted) throw runErrors.tooManyPending(limit);
+  const { scheduledAt, createdAt, updatedAt } = inserted;
   return Object.assign(new RunEntity(), {
     scheduledAt,
     createdAt,

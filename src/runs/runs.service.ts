@@ -69,7 +69,8 @@ export class RunsService {
    * @param headers what the run's graph finds in its `configurable` beside the body's
    * @param alongside what is written in the transaction that inserts the run; not asked for a replayed one. Without it, a
    *   task of another agent that waits on the thread takes the run as its answer
-   * @throws 404 for an unknown thread or assistant, 409 by `reject`, 422 for a webhook that the policy refuses.
+   * @throws 404 for an unknown thread or assistant, 409 by `reject`, 422 for a webhook that the policy refuses, 429 when the
+   *   tenant has as many runs that wait as it may
    */
   async create(
     tenantId: TenantId,
@@ -104,6 +105,7 @@ export class RunsService {
     headers: Record<string, string> = {},
   ): Promise<RunEntity[]> {
     const runs = await Promise.all(bodies.map((body) => this.prepareStateless(tenantId, body, headers)));
+    await this.repository.checkRoom(tenantId, runs.length);
     return Promise.all(
       runs.map((run, index) =>
         this.insert(tenantId, run, idempotency && { ...idempotency, route: `${idempotency.route}#${index}` }),

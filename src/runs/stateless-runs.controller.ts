@@ -7,6 +7,7 @@ import { EVENT_STREAM } from '../http/openapi';
 import { Idempotency, type IdempotencyRequest } from './idempotency';
 import { LastEventId } from './last-event-id';
 import { ConfigurableHeaders } from './run-headers';
+import { RunLimits } from './run-limits';
 import { toRun } from './run.mapper';
 import { locations, RunStreamsService } from './run-streams.service';
 import {
@@ -36,6 +37,7 @@ export class StatelessRunsController {
   constructor(
     private readonly runs: RunsService,
     private readonly streams: RunStreamsService,
+    private readonly limits: RunLimits,
   ) {}
 
   @Post()
@@ -94,6 +96,7 @@ export class StatelessRunsController {
     @Idempotency() idempotency: IdempotencyRequest | undefined,
     @ConfigurableHeaders() headers: Record<string, string>,
   ): Promise<Run[]> {
+    this.limits.checkBatch(bodies.length);
     return (await this.runs.createBatch(tenantId, bodies, idempotency, headers)).map(toRun);
   }
 

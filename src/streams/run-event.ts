@@ -40,9 +40,20 @@ export function parseHint(hint: string): RunHint {
   return { runId: isEnd ? hint.slice(0, -END_HINT.length) : hint, isEnd };
 }
 
-/** Payload: the id of a thread whose state was edited by hand. */
+/** Payload: a tenant and its thread whose state was edited by hand, with a slash between them. */
 export const THREAD_STATE_CHANNEL = 'gantry_thread_state';
-/** Payload: the id of a run that can begin. */
+/** Payload: the id of a run that can begin and the id of its tenant, with a space between them. */
 export const RUN_DUE_CHANNEL = 'gantry_run_due';
+
+export interface DueRun {
+  runId: string;
+  tenantId: string;
+}
+
+export function parseDue(payload: string): DueRun {
+  const [runId, tenantId = ''] = payload.split(' ');
+  return { runId, tenantId };
+}
+
 /** Payload: the id of a run that its worker is to end. */
 export const RUN_CANCEL_CHANNEL = 'gantry_run_cancel';

@@ -46,6 +46,8 @@ export class RunOrchestrator {
         },
       ],
       ...(delayMs > 0 && { startDelay: delayMs }),
+      // Where Temporal's queues are fair, they are so among tenants; its other servers ignore it.
+      priority: { fairnessKey: run.tenantId },
       staticSummary: `${run.graphId} on thread ${run.threadId}`,
       typedSearchAttributes: new TypedSearchAttributes([
         { key: runIdAttribute, value: run.runId },
