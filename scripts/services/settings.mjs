@@ -25,6 +25,11 @@ const SECTIONS = [
       ['GANTRY_INTERNAL_KEY', 'generated', 'key with which the worker calls the API'],
       ['GANTRY_ADMIN_KEY', 'generated', 'key of the admin API (tenants, keys, audit log)'],
       [
+        'GANTRY_EXPORT_ALLOW_CIDRS',
+        LOOPBACK_NETWORKS,
+        "internal networks that exports may be written to, beside the gateway's; none when GANTRY_HOST is not loopback",
+      ],
+      [
         'GANTRY_WEBHOOK_ALLOW_CIDRS',
         LOOPBACK_NETWORKS,
         'internal networks that webhooks may be sent to; none by default when GANTRY_HOST is not loopback',
@@ -159,6 +164,7 @@ export function readSettings(env = process.env, cwd = process.cwd()) {
     home: resolve(cwd, env.GANTRY_HOME || '.gantry'),
     config: findConfig(env, cwd, problems),
     // An empty one is a choice, too: no internal network at all.
+    exportAllowCidrs: env.GANTRY_EXPORT_ALLOW_CIDRS ?? (isLoopback(host) ? LOOPBACK_NETWORKS : ''),
     webhookAllowCidrs: env.GANTRY_WEBHOOK_ALLOW_CIDRS ?? (isLoopback(host) ? LOOPBACK_NETWORKS : ''),
     tenantId: env.GANTRY_TENANT_ID || DEFAULT_TENANT_ID,
     databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),

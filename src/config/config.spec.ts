@@ -109,6 +109,7 @@ describe('loadConfig', () => {
     ['GANTRY_ALLOWED_ORIGINS', 'https://a.example,https://b.example/'],
     ['GANTRY_ALLOWED_ORIGINS', 'chat.example'],
     ['GANTRY_ALLOWED_ORIGINS', '*'],
+    ['GANTRY_EXPORT_ALLOW_CIDRS', '10.0.0.0/8,10.0.0.1'],
     ['GANTRY_WEBHOOK_SECRETS', 'whsec_fine,not-fine'],
   ])('refuses %s=%s by its name', (name, value) => {
     const problems = problemsOf({ ...needed, [name]: value });

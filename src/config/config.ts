@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { type DefaultConfigs, defaultConfigsSchema } from '../assistants/default-configs';
 import { checkpointerTtlSchema, type ThreadTtlSettings } from '../threads/thread-ttl';
@@ -174,7 +175,10 @@ const environmentSchema = z.object({
   GANTRY_EXPORT_PART_BYTES: positiveInt.default(32 * 1024 * 1024),
   GANTRY_EXPORT_TIMEOUT_SECONDS: positiveInt.default(86_400),
   GANTRY_EXPORT_LATE_PASS_HOURS: z.coerce.number().positive().max(8_760).default(24),
-  GANTRY_EXPORT_ALLOW_PRIVATE_ENDPOINTS: flag.default(true),
+  GANTRY_EXPORT_ALLOW_CIDRS: list.refine((networks) => networks.every((each) => ipaddr.isValidCIDR(each)), {
+    message: 'must be networks such as 10.0.0.0/8, separated by commas',
+  }),
+  GANTRY_EXPORT_AMBIENT_BUCKETS: list,
   GANTRY_ALLOWED_ORIGINS: list.pipe(z.array(origin)),
   GANTRY_MCP_ALLOWED_HOSTS: list,
   FF_V2_EVENT_STREAMING: flag.default(true),
@@ -244,7 +248,12 @@ export interface ExportSettings {
   timeoutMs: number;
   /** After the end of a window's export, for its later pass. */
   latePassSeconds: number;
-  allowPrivateEndpoints: boolean;
+  /** Internal networks in which the stores of destinations may be. */
+  allowCidrs: string[];
+  /** The deployment's own store, which destinations may name wherever it is. */
+  ownEndpoint: string | undefined;
+  /** Buckets that are written to with the process's own credentials where a destination has none. */
+  ambientBuckets: string[];
 }
 
 /** The deployment's own bucket. */
@@ -497,7 +506,9 @@ export class AppConfig {
       partBytes: this.env.GANTRY_EXPORT_PART_BYTES,
       timeoutMs: this.env.GANTRY_EXPORT_TIMEOUT_SECONDS * 1000,
       latePassSeconds: this.env.GANTRY_EXPORT_LATE_PASS_HOURS * 3_600,
-      allowPrivateEndpoints: this.env.GANTRY_EXPORT_ALLOW_PRIVATE_ENDPOINTS,
+      allowCidrs: this.env.GANTRY_EXPORT_ALLOW_CIDRS,
+      ownEndpoint: this.env.GANTRY_S3_ENDPOINT,
+      ambientBuckets: this.env.GANTRY_EXPORT_AMBIENT_BUCKETS,
     };
   }
   /** Origins whose pages may use the API, beside those of `http.cors`; with authentication off, beside this machine's. */

@@ -53,7 +53,12 @@ const configSchema = z
       .max(63)
       .regex(/^[a-z0-9][a-z0-9.\-_]*[a-z0-9]$/i, 'must be a bucket name'),
     prefix,
-    region: z.string().min(1).max(64).nullish(),
+    // Part of the host's name for AWS: it must not lead to another.
+    region: z
+      .string()
+      .max(64)
+      .regex(/^[a-z0-9]+([-_][a-z0-9]+)*$/i, 'must be a region such as eu-central-1')
+      .nullish(),
     /** The inside address: where this server's processes reach the store. */
     endpoint_url: endpointUrl.nullish(),
     /** The outside address: what people are shown. Nothing connects to it. */

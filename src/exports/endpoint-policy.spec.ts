@@ -1,60 +1,60 @@
-import { checkEndpoint, EndpointRefused, guardedLookup, refusalOf } from './endpoint-policy';
+import type { LookupAddress } from 'node:dns';
+import { AddressPolicy } from '../network/address-policy';
+import { EndpointPolicy, EndpointRefused } from './endpoint-policy';
+
+const policyFor = (cidrs: string[], own?: string): EndpointPolicy =>
+  new EndpointPolicy(new AddressPolicy(cidrs), own === undefined ? undefined : new URL(own));
 
 describe('the endpoint policy', () => {
   it.each([
-    '169.254.169.254',
-    '169.254.170.2',
-    'fe80::1',
-    'fd00:ec2::254',
-    '::ffff:169.254.169.254',
-    '100.100.100.200',
-    '0.0.0.0',
-    '::',
-    '255.255.255.255',
-    '224.0.0.1',
-  ])('never lets %s through', (address) => {
-    expect(refusalOf(address, true)).toBeDefined();
-    expect(refusalOf(address, false)).toBeDefined();
-  });
-
-  it.each(['127.0.0.1', '::1', '10.0.0.1', '172.16.5.4', '192.168.1.1', '100.64.0.1', 'fd12::1', '::ffff:10.0.0.1'])(
-    'lets %s through where private endpoints are allowed',
-    (address) => {
-      expect(refusalOf(address, true)).toBeUndefined();
-      expect(refusalOf(address, false)).toBeDefined();
-    },
-  );
-
-  it.each(['8.8.8.8', '2606:4700::1111'])('lets %s through', (address) => {
-    expect(refusalOf(address, false)).toBeUndefined();
+    ['http://169.254.169.254', ['0.0.0.0/0']],
+    ['http://0xa9fea9fe', ['0.0.0.0/0']],
+    ['http://2852039166', ['0.0.0.0/0']],
+    ['http://[::ffff:a9fe:a9fe]', ['0.0.0.0/0']],
+    ['http://100.100.100.200', ['100.64.0.0/10']],
+    ['http://[fd00:ec2::254]', ['fc00::/7']],
+    ['http://127.0.0.1:9000', []],
+    ['http://127.0.0.1:9000', ['10.0.0.0/8']],
+    ['http://[::1]:9000', ['127.0.0.0/8']],
+    ['http://[::127.0.0.1]:9000', ['127.0.0.0/8']],
+    ['http://[64:ff9b::7f00:1]', ['127.0.0.0/8']],
+    ['http://[2002:7f00:1::]', ['127.0.0.0/8']],
+    ['https://s3.amazonaws.com', []],
+    ['https://bucket.s3.eu-west-1.amazonaws.com', []],
+    ['https://s3.cn-north-1.amazonaws.com.cn', []],
+  ])('refuses %s with %j open', (url, cidrs) => {
+    expect(() => policyFor(cidrs).check(new URL(url))).toThrow(EndpointRefused);
   });
 
   it.each([
-    ['http://169.254.169.254', true],
-    ['http://0xa9fea9fe', true],
-    ['http://2852039166', true],
-    ['http://[::ffff:a9fe:a9fe]', true],
-    ['http://127.0.0.1:9000', false],
-    ['https://s3.amazonaws.com', true],
-    ['https://bucket.s3.eu-west-1.amazonaws.com', true],
-    ['https://s3.cn-north-1.amazonaws.com.cn', true],
-  ])('refuses the endpoint %s', (url, allowPrivate) => {
-    expect(() => checkEndpoint(new URL(url), allowPrivate)).toThrow(EndpointRefused);
+    ['https://storage.googleapis.com', []],
+    ['https://notamazonaws.com', []],
+    ['http://8.8.8.8', []],
+    ['http://127.0.0.1:9000', ['127.0.0.0/8']],
+    ['http://[fd12::1]', ['fd12::/16']],
+    ['http://169.254.169.254', ['169.254.169.254/32']],
+  ])('takes %s with %j open', (url, cidrs) => {
+    expect(() => policyFor(cidrs).check(new URL(url))).not.toThrow();
   });
 
-  it.each(['https://storage.googleapis.com', 'http://127.0.0.1:9000', 'https://notamazonaws.com'])(
-    'takes %s',
-    (url) => {
-      expect(() => checkEndpoint(new URL(url), true)).not.toThrow();
-    },
-  );
+  it('takes the deployment’s own store, and no other port of its host', () => {
+    const policy = policyFor([], 'http://10.0.0.5:7070');
+    expect(() => policy.check(new URL('http://10.0.0.5:7070/'))).not.toThrow();
+    for (const other of ['http://10.0.0.5', 'http://10.0.0.5:5432', 'https://10.0.0.5:7070', 'http://10.0.0.6:7070']) {
+      expect(() => policy.check(new URL(other))).toThrow(EndpointRefused);
+    }
+  });
 
-  it('refuses a name that resolves to a private address, when it is connected to', async () => {
-    const resolve = (allowPrivate: boolean) =>
-      new Promise((done) =>
-        guardedLookup(allowPrivate)('localhost', { all: true }, (error, found) => done(error ?? found)),
+  it('judges the addresses of a name when it is connected to, and answers as for a name without one', async () => {
+    const resolve = (cidrs: string[], name: string) =>
+      new Promise<Error | string | LookupAddress[]>((done) =>
+        policyFor(cidrs).lookupFor(new URL(`http://${name}`))!(name, { all: true }, (error, found) =>
+          done(error ?? found),
+        ),
       );
-    expect(await resolve(false)).toBeInstanceOf(EndpointRefused);
-    expect(await resolve(true)).toEqual(expect.arrayContaining([expect.objectContaining({ family: 4 })]));
+    expect(await resolve(['127.0.0.0/8', '::1/128'], 'localhost')).toContainEqual({ address: '127.0.0.1', family: 4 });
+    const [refused, unknown] = [await resolve([], 'localhost'), await resolve([], 'nowhere.invalid')];
+    expect(refused).toBeInstanceOf(EndpointRefused);
+    expect((unknown as Error).message).toBe((refused as Error).message);
   });
 });

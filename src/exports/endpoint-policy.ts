@@ -1,59 +1,62 @@
 import { lookup } from 'node:dns';
-import type { LookupFunction } from 'node:net';
-import { isIP } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import { isIP, type LookupFunction } from 'node:net';
+import type { AddressPolicy } from '../network/address-policy';
 
-/** Ranges that no object store lives in, whatever the configuration: link-local holds the metadata services. */
-const NEVER = new Set(['linkLocal', 'unspecified', 'broadcast', 'multicast', 'reserved']);
-const PRIVATE = new Set(['loopback', 'private', 'carrierGradeNat', 'uniqueLocal']);
-/** Metadata services outside the link-local range. */
-const METADATA = new Set(['fd00:ec2::254', '100.100.100.200', '168.63.129.16', '192.0.0.192']);
 const AWS_HOST = /(^|\.)amazonaws\.com(\.cn)?$/i;
+
+/** The one answer for every address and every name: differences would tell what there is in the internal network. */
+const REFUSED = 'this server does not connect to it, or its name has no address';
 
 export class EndpointRefused extends Error {
   override readonly name = 'EndpointRefused';
+
+  /** @param mayPass whether the same endpoint may be accepted later, since only its name was not found */
+  constructor(
+    message = REFUSED,
+    readonly mayPass = false,
+  ) {
+    super(message);
+  }
 }
 
-/**
- * Why `address` may not be connected to, or undefined when it may.
- * An IPv4 address written in IPv6 form is judged as the IPv4 address it is.
- */
-export function refusalOf(address: string, allowPrivate: boolean): string | undefined {
-  const parsed = ipaddr.process(address);
-  const range = parsed.range();
-  if (NEVER.has(range) || METADATA.has(parsed.toString())) return `${address} is a metadata or link-local address`;
-  if (range === 'unicast') return undefined;
-  if (PRIVATE.has(range)) return allowPrivate ? undefined : `${address} is a private address`;
-  return `${address} is not a public address (${range})`;
-}
+/** Judges the endpoints of stores that tenants name: before a connection, and on the addresses that it is about to use. */
+export class EndpointPolicy {
+  /** @param own the deployment's own store, which the operator has chosen, wherever it is */
+  constructor(
+    private readonly addresses: AddressPolicy,
+    private readonly own: URL | undefined,
+  ) {}
 
-/**
- * Checks what can be known of an endpoint without a connection.
- * @throws {EndpointRefused} with the reason.
- */
-export function checkEndpoint(endpoint: URL, allowPrivate: boolean): void {
-  const host = endpoint.hostname.replace(/^\[|\]$/g, '');
-  if (AWS_HOST.test(host)) throw new EndpointRefused('endpoint_url must be omitted for AWS buckets; give the region');
-  if (!isIP(host)) return;
-  const reason = refusalOf(host, allowPrivate);
-  if (reason) throw new EndpointRefused(reason);
-}
+  isOwn(endpoint: URL): boolean {
+    return endpoint.origin === this.own?.origin;
+  }
 
-/**
- * Name resolution for the connections to an endpoint: the address that is connected to is the one that was checked, so a
- * name that resolves to something else a moment later gains nothing.
- */
-export function guardedLookup(allowPrivate: boolean): LookupFunction {
-  return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, '');
-      for (const { address } of addresses) {
-        const reason = refusalOf(address, allowPrivate);
-        if (reason) return callback(new EndpointRefused(`${hostname}: ${reason}`), '');
-      }
-      if (options.all) return callback(null, addresses);
-      const [first] = addresses;
-      callback(null, first?.address ?? '', first?.family);
-    });
-  };
+  /**
+   * Checks what can be known of an endpoint without a connection.
+   * @throws {EndpointRefused}
+   */
+  check(endpoint: URL): void {
+    if (this.isOwn(endpoint)) return;
+    const host = endpoint.hostname.replace(/^\[|\]$/g, '');
+    if (AWS_HOST.test(host)) throw new EndpointRefused('endpoint_url must be omitted for AWS buckets; give the region');
+    if (isIP(host) && !this.addresses.isAllowed(host)) throw new EndpointRefused();
+  }
+
+  /**
+   * Name resolution for the connections to an endpoint; undefined for the system's. The address that is connected to is the
+   * one that was judged, so a name that resolves to something else a moment later gains nothing.
+   */
+  lookupFor(endpoint: URL): LookupFunction | undefined {
+    if (this.isOwn(endpoint)) return undefined;
+    return (hostname, options, callback) => {
+      lookup(hostname, { ...options, all: true }, (error, found) => {
+        if (error) return callback(new EndpointRefused(REFUSED, true), '');
+        if (!found.every(({ address }) => this.addresses.isAllowed(address)))
+          return callback(new EndpointRefused(), '');
+        if (options.all) return callback(null, found);
+        const [first] = found;
+        callback(null, first?.address ?? '', first?.family);
+      });
+    };
+  }
 }

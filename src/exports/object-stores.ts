@@ -4,7 +4,9 @@ import { Injectable } from '@nestjs/common';
 import { S3Client } from '@aws-sdk/client-s3';
 import { AppConfig } from '../config/config';
 import type { DestinationConfig, DestinationCredentials } from './destinations.schemas';
-import { checkEndpoint, guardedLookup } from './endpoint-policy';
+import { AddressPolicy } from '../network/address-policy';
+import { CredentialsRequired } from './credentials-required';
+import { EndpointPolicy } from './endpoint-policy';
 import { ObjectStore } from './object-store';
 import { explainStoreError, StoreProblem } from './s3-errors';
 
@@ -24,23 +26,34 @@ export const Patience: Record<'question' | 'work', PatienceSettings> = {
 /** Opens stores under the endpoint policy. */
 @Injectable()
 export class ObjectStores {
-  constructor(private readonly config: AppConfig) {}
+  private readonly endpoints: EndpointPolicy;
+  /** Buckets that this process's own credentials may write to. */
+  private readonly ambientBuckets: ReadonlySet<string>;
 
-  /** @throws {EndpointRefused} when the endpoint's address is not one to connect to. */
+  constructor({ exports: { allowCidrs, ownEndpoint, ambientBuckets } }: AppConfig) {
+    this.endpoints = new EndpointPolicy(new AddressPolicy(allowCidrs), ownEndpoint ? new URL(ownEndpoint) : undefined);
+    this.ambientBuckets = new Set(ambientBuckets);
+  }
+
+  /**
+   * @throws {EndpointRefused} when the endpoint's address is not one to connect to.
+   * @throws {CredentialsRequired} when there are none, and this process's own are not for this bucket.
+   */
   open(
     destination: DestinationConfig,
     credentials: DestinationCredentials | undefined,
     patience: PatienceSettings,
   ): ObjectStore {
-    const { allowPrivateEndpoints } = this.config.exports;
     const endpoint = destination.endpoint_url ? new URL(destination.endpoint_url) : undefined;
-    if (endpoint) checkEndpoint(endpoint, allowPrivateEndpoints);
+    if (endpoint) this.endpoints.check(endpoint);
+    if (!credentials && !this.mayUseOwnCredentials(destination.bucket_name, endpoint)) throw new CredentialsRequired();
+    const lookup = endpoint && this.endpoints.lookupFor(endpoint);
     const style = destination.config_kwargs_s3?.addressing_style ?? 'auto';
     // AWS's own names may resolve to a private address (a VPC endpoint): the guard is for endpoints that a user gives.
     const agentOptions = {
       keepAlive: true,
       maxSockets: 20,
-      ...(endpoint && { lookup: guardedLookup(allowPrivateEndpoints) }),
+      ...(lookup && { lookup }),
     };
     const client = new S3Client({
       region: destination.region ?? 'us-east-1',
@@ -69,6 +82,11 @@ export class ObjectStores {
       },
     });
     return new ObjectStore(client, destination);
+  }
+
+  /** A tenant's endpoint would get what the cloud gave this machine: only AWS and the deployment's own store do. */
+  private mayUseOwnCredentials(bucket: string, endpoint: URL | undefined): boolean {
+    return this.ambientBuckets.has(bucket) && (endpoint === undefined || this.endpoints.isOwn(endpoint));
   }
 
   /** What an error of a store means, in words. */

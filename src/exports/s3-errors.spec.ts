@@ -1,3 +1,4 @@
+import { CredentialsRequired } from './credentials-required';
 import { EndpointRefused } from './endpoint-policy';
 import { explainStoreError, sentenceOf } from './s3-errors';
 
@@ -26,7 +27,9 @@ describe('errors of stores', () => {
     [answer('InvalidRequest', 400, 'Content-MD5 is required'), 'The store refused the request: Content-MD5', true],
     [answer('NotFound', 404), 'Invalid endpoint', true],
     [answer('MethodNotAllowed', 405), 'Invalid endpoint', true],
-    [new EndpointRefused('169.254.169.254 is a metadata address'), 'Invalid endpoint: 169.254.169.254', true],
+    [new EndpointRefused(), 'Invalid endpoint: this server does not connect to it', true],
+    [new EndpointRefused(undefined, true), 'Invalid endpoint: this server does not connect to it', false],
+    [new CredentialsRequired(), 'No credentials', true],
     [answer('NoSuchUpload', 404), 'The store answered 404', false],
     [answer('SlowDown', 503), 'The store answered 503: SlowDown', false],
     [answer('InternalError', 500), 'The store answered 500: InternalError', false],

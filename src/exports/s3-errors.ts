@@ -66,6 +66,10 @@ const BY_CODE: Record<string, Words> = {
   AuthorizationHeaderMalformed: OTHER_REGION,
   PermanentRedirect: OTHER_REGION,
   IllegalLocationConstraintException: OTHER_REGION,
+  CredentialsRequired: [
+    'No credentials: this bucket is not one that the server writes to with its own',
+    'Give credentials. The operator lists buckets that need none (GANTRY_EXPORT_AMBIENT_BUCKETS), without an endpoint_url.',
+  ],
   CredentialsProviderError: [
     'No credentials: none were given and none were found in the environment',
     'Give credentials, or let the api and worker processes find some (environment, profile, instance role).',
@@ -99,8 +103,8 @@ export function explainStoreError(error: unknown): StoreProblem {
     return {
       code: 'InvalidEndpoint',
       message: `Invalid endpoint: ${refused.message}`,
-      hint: 'Give an endpoint_url that this server may connect to.',
-      isUserFault: true,
+      hint: 'Check endpoint_url. The operator opens internal networks (GANTRY_EXPORT_ALLOW_CIDRS).',
+      isUserFault: !refused.mayPass,
     };
   }
   const { name, message, status } = describe(error);

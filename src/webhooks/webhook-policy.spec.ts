@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { ApiError } from '../http/api-error';
-import { AddressPolicy } from './address-policy';
+import { AddressPolicy } from '../network/address-policy';
 import { AddressRefusedError, WebhookPolicy } from './webhook-policy';
 import { ResolutionError, WebhookResolver } from './webhook-resolver';
 import { WebhookSettings } from './webhook-settings';

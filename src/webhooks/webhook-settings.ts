@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
 import { AppConfig, ConfigError } from '../config/config';
 import { readGraphConfig } from '../graphs/graph-config';
-import { AddressPolicy } from './address-policy';
+import { AddressPolicy } from '../network/address-policy';
 import { WebhookSigner } from './webhook-signer';
 import { resolveWebhookConfig, WebhookConfig } from './webhook.config';
 

@@ -8,7 +8,10 @@ const WINDOW = { start_time: '2026-11-20T00:00:00Z', end_time: '2026-11-21T00:00
 let harness: ExportHarness;
 
 beforeAll(async () => {
-  harness = await ExportHarness.start({ GANTRY_EXPORT_PART_BYTES: String(200 * 1024 * 1024) });
+  harness = await ExportHarness.start({
+    GANTRY_EXPORT_PART_BYTES: String(200 * 1024 * 1024),
+    GANTRY_EXPORT_AMBIENT_BUCKETS: testStore().bucket,
+  });
 }, 120_000);
 
 afterEach(() => {

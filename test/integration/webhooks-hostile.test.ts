@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { HttpSettings } from '../../src/config/http-settings';
-import { AddressPolicy } from '../../src/webhooks/address-policy';
+import { AddressPolicy } from '../../src/network/address-policy';
 import { WebhookPolicy } from '../../src/webhooks/webhook-policy';
 import { WebhookResolver } from '../../src/webhooks/webhook-resolver';
 import { SendResult, WebhookSender } from '../../src/webhooks/webhook-sender';

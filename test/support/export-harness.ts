@@ -22,20 +22,16 @@ export class ExportHarness {
   ) {}
 
   static async start(settings: Record<string, string> = {}): Promise<ExportHarness> {
+    const proxy = await new S3Proxy().start();
     const api = await startTestApi({
       TEMPORAL_NAMESPACE: await registerNamespace(),
       GANTRY_SWEEP_INTERVAL_SECONDS: '1',
+      GANTRY_S3_ENDPOINT: proxy.url,
       ...settings,
     });
     const database = new Client({ connectionString: api.database.url });
     await database.connect();
-    return new ExportHarness(
-      api,
-      await startExportWorker(api.config),
-      database,
-      new ExportBucket(),
-      await new S3Proxy().start(),
-    );
+    return new ExportHarness(api, await startExportWorker(api.config), database, new ExportBucket(), proxy);
   }
 
   async stop(): Promise<void> {

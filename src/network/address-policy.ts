@@ -4,10 +4,28 @@ type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /** All unicast IPv6 in use. What lies outside (IPv4-compatible, site-local…) has names of its own only in part. */
 const GLOBAL_UNICAST_V6 = ipaddr.IPv6.parseCIDR('2000::/3');
-/** Public by its number, internal by its meaning: the metadata and DNS address of every Azure machine. */
-const INTERNAL_ALTHOUGH_PUBLIC = [ipaddr.IPv4.parseCIDR('168.63.129.16/32')];
+/**
+ * Where clouds answer questions about a machine, and give out its credentials. Some are public by their number, others lie
+ * in networks that an operator may open for another reason.
+ */
+const METADATA = [
+  '169.254.169.254/32',
+  '169.254.170.2/32',
+  '169.254.170.23/32',
+  '100.100.100.200/32',
+  '168.63.129.16/32',
+  '192.0.0.192/32',
+  'fd00:ec2::254/128',
+  'fd00:ec2::23/128',
+  'fd20:ce::254/128',
+].map((cidr) => ipaddr.parseCIDR(cidr));
 
-/** Which addresses a webhook may be sent to: public ones, and the networks that the operator opened. */
+/**
+ * Which addresses this server may be sent to by its callers: public ones, and the networks that the operator opened.
+ *
+ * An address that holds another one (IPv4-mapped and IPv4-compatible IPv6, NAT64, 6to4, Teredo) is never public: what it
+ * reaches depends on the machine's routes.
+ */
 export class AddressPolicy {
   private readonly allowed: Network[];
 
@@ -18,10 +36,17 @@ export class AddressPolicy {
     this.allowed = cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
   }
 
-  /** Whether the operator opened the address's network. Only networks of the address's own family count. */
+  /**
+   * Whether the operator opened the address's network. Only networks of the address's own family count, and for a metadata
+   * address only an entry for that very address.
+   */
   isOpened(address: string): boolean {
     if (!ipaddr.isValid(address)) return false;
-    return contains(this.allowed, ipaddr.parse(address));
+    const parsed = ipaddr.parse(address);
+    if (!contains(METADATA, parsed)) return contains(this.allowed, parsed);
+    const whole = parsed.kind() === 'ipv4' ? 32 : 128;
+    const single = this.allowed.filter(([, prefix]) => prefix === whole);
+    return contains(single, parsed);
   }
 
   isAllowed(address: string): boolean {
@@ -32,10 +57,10 @@ export class AddressPolicy {
   classOf(address: string): string {
     if (!ipaddr.isValid(address)) return 'invalid';
     const parsed = ipaddr.parse(address);
+    if (contains(METADATA, parsed)) return 'metadata';
     const range = parsed.range();
     if (range !== 'unicast') return range;
-    if (parsed.kind() === 'ipv6' && !contains([GLOBAL_UNICAST_V6], parsed)) return 'reserved';
-    return contains(INTERNAL_ALTHOUGH_PUBLIC, parsed) ? 'metadata' : 'public';
+    return parsed.kind() === 'ipv6' && !contains([GLOBAL_UNICAST_V6], parsed) ? 'reserved' : 'public';
   }
 }
 

@@ -1,0 +1,263 @@
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { v7 as uuidv7 } from 'uuid';
+import { startTestApi, type TestApi } from '../support/api';
+import { TEST_GRAPHS } from '../support/gantry';
+
+/** Loopback, private, shared, link-local, metadata of several clouds, and "this machine". */
+const INTERNAL = [
+  '127.0.0.1',
+  '127.8.9.10',
+  '0.0.0.0',
+  '10.0.0.1',
+  '172.16.0.1',
+  '192.168.0.1',
+  '100.64.0.1',
+  '169.254.169.254',
+  '169.254.170.2',
+  '100.100.100.200',
+  '168.63.129.16',
+];
+
+const hex = (byte: number): string => byte.toString(16);
+
+/** An IPv4 address in every way in which a URL, or an IPv6 address that holds it, can be written. */
+function spellingsOf(address: string): string[] {
+  const bytes = address.split('.').map(Number);
+  const [a, b, c, d] = bytes;
+  const whole = ((a * 256 + b) * 256 + c) * 256 + d;
+  const [high, low] = [hex(a * 256 + b), hex(c * 256 + d)];
+  const groups = `${high}:${low}`;
+  return [
+    address,
+    `${address}.`,
+    String(whole),
+    `0x${whole.toString(16)}`,
+    `0${whole.toString(8)}`,
+    bytes.map((byte) => `0x${hex(byte)}`).join('.'),
+    bytes.map((byte) => `0${byte.toString(8)}`).join('.'),
+    bytes.map((byte) => `0000${byte.toString(8)}`).join('.'),
+    `${a}.${(b * 256 + c) * 256 + d}`,
+    `${a}.${b}.${c * 256 + d}`,
+    `0x${hex(a)}.${b}.0${c.toString(8)}.${d}`,
+    address.replace(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit))),
+    address.replace(/\d/g, (digit) => `%3${digit}`),
+    `[::ffff:${address}]`,
+    `[::ffff:${groups}]`,
+    `[0:0:0:0:0:ffff:${groups}]`,
+    `[::${address}]`,
+    `[::${groups}]`,
+    `[::ffff:0:${groups}]`,
+    `[64:ff9b::${address}]`,
+    `[64:ff9b:1::${groups}]`,
+    `[2002:${groups}::1]`,
+    `[2001:0:${groups}::1]`,
+    `[fe80::5efe:${groups}]`,
+  ];
+}
+
+const OTHERS = [
+  'localhost',
+  'LOCALHOST',
+  'localhost.',
+  '[::1]',
+  '[::]',
+  '[0:0:0:0:0:0:0:1]',
+  '[fc00::1]',
+  '[fd00:ec2::254]',
+  '[fe80::1]',
+  '[fec0::1]',
+  '[ff02::1]',
+  'user@127.0.0.1',
+  'hooks.example.com@127.0.0.1',
+  '224.0.0.1',
+  '255.255.255.255',
+  '198.18.0.1',
+  '192.0.0.192',
+  '240.0.0.1',
+];
+
+const HOSTS = [...INTERNAL.flatMap(spellingsOf), ...OTHERS];
+
+interface Answer {
+  status: number;
+  detail: string;
+}
+
+/** What a caller asks for, given a URL. */
+type Feature = (api: TestApi, url: string) => Promise<Answer>;
+
+async function post(api: TestApi, path: string, payload: object): Promise<Answer> {
+  const answer = await api.app.inject({ method: 'POST', url: path, payload });
+  return { status: answer.statusCode, detail: answer.body };
+}
+
+const rpc = (url: string) => ({
+  jsonrpc: '2.0',
+  id: '1',
+  method: 'message/send',
+  params: {
+    message: { kind: 'message', messageId: uuidv7(), role: 'user', parts: [{ kind: 'text', text: 'hello' }] },
+    configuration: { pushNotificationConfig: { url }, blocking: false },
+  },
+});
+
+const FEATURES: [name: string, ask: Feature][] = [
+  ['the webhook of a run', (api, webhook) => post(api, '/runs', { assistant_id: 'talk', webhook })],
+  [
+    'the webhook of a run of a batch',
+    (api, webhook) => post(api, '/runs/batch', [{ assistant_id: 'talk', webhook }] as object),
+  ],
+  [
+    'the webhook of a cron',
+    (api, webhook) => post(api, '/runs/crons', { assistant_id: 'talk', schedule: '0 0 1 1 *', webhook }),
+  ],
+  ['a push configuration of A2A', (api, url) => post(api, '/a2a/talk', rpc(url))],
+  [
+    'the store of an export',
+    (api, endpoint_url) =>
+      post(api, '/api/v1/bulk-exports/destinations', {
+        destination_type: 's3',
+        display_name: 'Hostile',
+        config: { bucket_name: 'bucket', prefix: 'x', region: 'us-east-1', endpoint_url },
+        credentials: { access_key_id: 'a', secret_access_key: 'b' },
+      }),
+  ],
+];
+
+describe('addresses that callers name', () => {
+  let api: TestApi;
+  let sink: Server;
+  let port = 0;
+  let accepted = 0;
+  const connects: jest.SpyInstance<number, [request: object, address: string, port: number]>[] = [];
+
+  beforeAll(async () => {
+    sink = createServer((socket) => {
+      accepted += 1;
+      socket.destroy();
+    });
+    // Every address of this machine, IPv4 ones included.
+    await new Promise<void>((resolve) => sink.listen(0, '::', resolve));
+    port = (sink.address() as AddressInfo).port;
+    // Every TCP connection of the process begins with one of these two calls.
+    const tcp = Object.getPrototypeOf((sink as unknown as { _handle: object })._handle) as {
+      connect: (request: object, address: string, port: number) => number;
+      connect6: (request: object, address: string, port: number) => number;
+    };
+    connects.push(jest.spyOn(tcp, 'connect'), jest.spyOn(tcp, 'connect6'));
+    api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS, GANTRY_EXPORT_ALLOW_CIDRS: '' });
+  });
+
+  beforeEach(() => {
+    accepted = 0;
+    for (const spy of connects) spy.mockClear();
+  });
+
+  afterAll(async () => {
+    for (const spy of connects) spy.mockRestore();
+    await api?.close();
+    await new Promise((resolve) => sink.close(resolve));
+  });
+
+  const attempted = (): string[] =>
+    connects
+      .flatMap((spy) => spy.mock.calls)
+      .filter(([, , to]) => [port, 80, 443].includes(to))
+      .map(([, address, to]) => `${address} ${to}`);
+
+  it('are more than 200', () => expect(new Set(HOSTS).size).toBeGreaterThan(200));
+
+  it.each(FEATURES)('%s is refused for each of them, and nothing is connected to', async (_, ask) => {
+    const passed: unknown[] = [];
+    for (const host of HOSTS) {
+      for (const url of [`http://${host}:${port}/`, `https://${host}/`]) {
+        const { status, detail } = await ask(api, url);
+        const isRefused = (status >= 400 && status < 500) || (status === 200 && detail.includes('"error"'));
+        if (!isRefused) passed.push([url, status, detail]);
+      }
+    }
+    expect(passed).toEqual([]);
+    expect([attempted(), accepted]).toEqual([[], 0]);
+  });
+
+  it.each(FEATURES.slice(0, -1))('%s may be a public one', async (_, ask) => {
+    const { status, detail } = await ask(api, 'http://93.184.215.14/');
+    expect([status, detail]).toEqual([200, expect.not.stringContaining('"error":{')]);
+  });
+
+  it('are refused with the same words for each store of an export, an unknown name included', async () => {
+    const [, ask] = FEATURES.at(-1)!;
+    const answers = new Set<string>();
+    for (const host of [
+      '127.0.0.1',
+      '[::1]',
+      '[::127.0.0.1]',
+      '169.254.169.254',
+      '10.0.0.1',
+      'localhost',
+      'no.invalid',
+    ]) {
+      const { status, detail } = await ask(api, `http://${host}:${port}`);
+      answers.add(`${status} ${detail}`);
+    }
+    expect([...answers]).toEqual([expect.stringMatching(/^400 .*Invalid endpoint/)]);
+  });
+
+  it.each(['x@127.0.0.1:80/', '127.0.0.1#', 'evil.example/', 'a.b', '..', ''])(
+    'can not be named by a region: %j',
+    async (region) => {
+      const answer = await post(api, '/api/v1/bulk-exports/destinations', {
+        destination_type: 's3',
+        display_name: 'Hostile',
+        config: { bucket_name: 'bucket', prefix: 'x', region },
+        credentials: { access_key_id: 'a', secret_access_key: 'b' },
+      });
+      expect([answer.status, answer.detail]).toEqual([422, expect.stringContaining('config.region')]);
+    },
+  );
+});
+
+describe('the server’s own credentials', () => {
+  const OWN = { AWS_ACCESS_KEY_ID: 'canary-of-the-operator', AWS_SECRET_ACCESS_KEY: 'x', AWS_SESSION_TOKEN: 'canary' };
+  const usual = Object.keys(OWN).map((name) => [name, process.env[name]] as const);
+  let received = '';
+  let store: Server;
+  let endpoint = '';
+  let api: TestApi;
+
+  beforeAll(async () => {
+    store = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', (data) => (received += data.toString('latin1')));
+      socket.write('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+    });
+    await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
+    endpoint = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
+    Object.assign(process.env, OWN);
+    api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS, GANTRY_EXPORT_AMBIENT_BUCKETS: 'listed-bucket' });
+  });
+
+  afterAll(async () => {
+    for (const [name, value] of usual) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    await api?.close();
+    await new Promise((resolve) => store.close(resolve));
+  });
+
+  it.each([
+    ['a bucket that is not listed', { bucket_name: 'other-bucket' }],
+    ['a listed bucket behind a foreign endpoint', { bucket_name: 'listed-bucket', foreign: true }],
+    ['another bucket behind a foreign endpoint', { bucket_name: 'other-bucket', foreign: true }],
+  ])('are not used for %s', async (_, { bucket_name, foreign }: { bucket_name: string; foreign?: boolean }) => {
+    const config = { bucket_name, prefix: 'x', region: 'us-east-1', ...(foreign && { endpoint_url: endpoint }) };
+    const answer = await post(api, '/api/v1/bulk-exports/destinations', {
+      destination_type: 's3',
+      display_name: 'Hostile',
+      config,
+    });
+    expect([answer.status, answer.detail]).toEqual([400, expect.stringContaining('No credentials')]);
+    expect(received).toBe('');
+  });
+});
