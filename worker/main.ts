@@ -51,7 +51,8 @@ main().then(
   // Nothing may hold the process once everything is closed.
   () => process.exit(0),
   (error: unknown) => {
-    console.error(error instanceof ConfigError ? error.message : error);
+    // Not the error itself: its other properties may hold values of a statement.
+    console.error(error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : error);
     process.exit(1);
   },
 );

@@ -33,6 +33,11 @@ const SERVER_SETTINGS = {
   // A query over many day partitions locks each of them and its indexes.
   max_locks_per_transaction: '256',
   log_checkpoints: 'off',
+  // Values belong to the rows and not into the log: no statement, no parameter, no detail that repeats a row.
+  log_min_error_statement: 'panic',
+  log_parameter_max_length: '0',
+  log_parameter_max_length_on_error: '0',
+  log_error_verbosity: 'terse',
 };
 
 /**

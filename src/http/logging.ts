@@ -1,5 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
-import pino, { type Logger } from 'pino';
+import pino, { type DestinationStream, type Logger } from 'pino';
+import { serializeError } from './error-serializer';
 
 /** Headers and fields that may hold a secret, wherever an object is logged. */
 const REDACTED = [
@@ -14,14 +15,19 @@ const REDACTED = [
   '*.credentials',
 ];
 
-/** Structured logs of a process: one JSON object a line on standard output. */
-export function createLogger(process: 'api' | 'worker', level: string): Logger {
-  return pino({
+/** Under whatever name an error is logged, it is shown without what libraries add to it. */
+const SERIALIZERS = { err: serializeError, error: serializeError, cause: serializeError, reason: serializeError };
+
+/** Structured logs of a process: one JSON object a line, on standard output unless another place is given. */
+export function createLogger(process: 'api' | 'worker', level: string, destination?: DestinationStream): Logger {
+  const options = {
     level,
     base: { process },
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: REDACTED, censor: '[redacted]' },
-  });
+    serializers: SERIALIZERS,
+  };
+  return destination ? pino(options, destination) : pino(options);
 }
 
 /** Lets Nest and the services log through pino: `(message, context)` or `(object, message, context)`. */
