@@ -16,11 +16,17 @@ export interface InternalCaller {
 }
 
 /**
- * An API key for one minute, with which this deployment calls its own API on behalf of a tenant, or of one of its users (a
- * relative webhook). It opens what any key of the tenant opens, or what the user may do, and nothing else.
+ * An API key for one minute, or as long as a run may take, with which this deployment calls its own API on behalf of a tenant,
+ * or of one of its users (a relative webhook, a client in graph code). It opens what any key of the tenant opens, or what the user may do, and nothing else.
  */
-export function issueCallToken(secretKey: Buffer, tenantId: string, now: Date, user?: AuthUser): string {
-  const parts = [PREFIX, tenantId, now.getTime() + LIFETIME_MS, ...(user ? [userPart(user)] : [])];
+export function issueCallToken(
+  secretKey: Buffer,
+  tenantId: string,
+  now: Date,
+  user?: AuthUser,
+  lifetimeMs = LIFETIME_MS,
+): string {
+  const parts = [PREFIX, tenantId, now.getTime() + lifetimeMs, ...(user ? [userPart(user)] : [])];
   const claim = parts.join('.');
   return `${claim}.${sign(secretKey, claim).toString('base64url')}`;
 }

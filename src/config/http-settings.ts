@@ -167,6 +167,8 @@ export class HttpSettings {
   /** Module and export of the user's own routes; the file is absolute. */
   readonly app: { file: string; exportName: string } | undefined;
   readonly protectsApp: boolean;
+  /** Whether who calls is asked before the app's middleware sees a request, and not only after it. */
+  readonly authFirst: boolean;
   readonly cors: CorsSettings;
   /** Request headers that a run's graph finds in its `configurable`. */
   readonly configurableHeaders: HeaderSelection;
@@ -182,6 +184,7 @@ export class HttpSettings {
   private constructor(section: z.output<typeof httpSchema>, folder: string, { switchedOff, origins }: Surroundings) {
     this.app = section.app ? appOf(section.app, folder) : undefined;
     this.protectsApp = section.enable_custom_route_auth;
+    this.authFirst = section.middleware_order === 'auth_first';
     this.cors = corsOf(section.cors ?? undefined, origins);
     const nothing = { includes: [], excludes: [] };
     this.configurableHeaders = new HeaderSelection(section.configurable_headers ?? nothing, CREDENTIALS);

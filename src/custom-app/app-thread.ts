@@ -1,16 +1,22 @@
 /**
- * The entry point of the thread of `http.app`: the user's own routes run here and nowhere else, so that code which blocks
- * its event loop, or throws outside of a request, stops no route of Gantry.
+ * The entry point of the thread of `http.app`: the user's own routes and middleware run here and nowhere else, so that code
+ * which blocks its event loop, or throws outside of a request, stops no route of Gantry that it has nothing to do with.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createAdaptorServer } from '@hono/node-server';
+import { registerSdkClient } from '../graphs/host/sdk-client';
+import { registerSdkLogger } from '../graphs/host/sdk-logger';
 import { importExport } from '../graphs/host/user-module';
+import { userCodeScope } from '../graphs/host/user-code-scope';
+import { callerOf } from './caller';
 import type { AppRoute, AppThreadData, FromAppThread } from './custom-app.protocol';
+import { fetchInner } from './inner-fetch';
+import { inFrontOfApi, isHonoApp } from './middleware';
 
 type Fetch = (request: Request, ...rest: unknown[]) => Response | Promise<Response>;
 
 const port = parentPort!;
-const { file, exportName, socketPath } = workerData as AppThreadData;
+const { file, exportName, socketPath, innerSocketPath } = workerData as AppThreadData;
 
 function send(message: FromAppThread): void {
   port.postMessage(message);
@@ -22,6 +28,10 @@ function textOf(error: unknown): string {
 
 /** An app of Hono or of any library with a `fetch` method, or a function from Request to Response. */
 function fetchOf(app: unknown): Fetch {
+  if (isHonoApp(app)) {
+    const whole = inFrontOfApi(app, (request) => fetchInner(innerSocketPath, request));
+    return (request, ...rest) => whole.fetch(request, ...(rest as [object]));
+  }
   if (typeof app === 'function') return app as Fetch;
   if (typeof app === 'object' && app !== null && 'fetch' in app && typeof app.fetch === 'function') {
     const { fetch } = app as { fetch: Fetch };
@@ -30,21 +40,34 @@ function fetchOf(app: unknown): Fetch {
   throw new Error(`${file}: "${exportName}" has no fetch method and is no function from Request to Response`);
 }
 
-function routesOf(app: unknown): AppRoute[] {
-  const routes = (app as { routes?: unknown }).routes;
-  if (!Array.isArray(routes)) return [];
-  return (routes as Partial<AppRoute>[]).flatMap(({ method, path }) =>
-    typeof method === 'string' && typeof path === 'string' ? [{ method, path }] : [],
-  );
+function routesOf(app: unknown): AppRoute[] | undefined {
+  if (!isHonoApp(app)) return undefined;
+  return app.routes.map(({ method, path }) => ({ method, path }));
+}
+
+/** `new Client()` in a route acts for the one who asked for the route. */
+function knowingCaller(fetch: Fetch): Fetch {
+  return (request, ...rest) => {
+    const requestId = request.headers.get('x-request-id');
+    const fields: Record<string, string> = requestId === null ? {} : { request_id: requestId };
+    return userCodeScope.run({ fields, credentials: callerOf(request.headers) }, () => fetch(request, ...rest));
+  };
 }
 
 async function main(): Promise<void> {
   const stray = (error: unknown): void => send({ type: 'stray', message: textOf(error) });
   process.on('uncaughtException', stray);
   process.on('unhandledRejection', stray);
+  registerSdkLogger(send);
+  registerSdkClient('http://localhost', async (input, init = {}) => {
+    const { method, url, headers, body, signal } = new Request(input, init);
+    const { pathname, search } = new URL(url);
+    return fetchInner(innerSocketPath, { method, path: pathname + search, headers, body, signal });
+  });
   const app = await importExport({ file, exportName });
   if (app === undefined) throw new Error(`${file} has no export "${exportName}"`);
-  const server = createAdaptorServer({ fetch: fetchOf(app), overrideGlobalObjects: false });
+  // With the adaptor's own Request in place of Node's, which middleware copies by `new Request(context.req.raw)`.
+  const server = createAdaptorServer({ fetch: knowingCaller(fetchOf(app)) });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(socketPath, resolve);

@@ -7,20 +7,30 @@ import type { CustomApp } from './custom-app';
 
 /** Where requests for the user's own routes are rewritten to, for the router. Not an address that a client can ask for. */
 export const CUSTOM_APP_PATH = '/.gantry/app';
+/** The same for requests that the app's middleware sees on their way to Gantry's own routes. */
+export const APP_MIDDLEWARE_PATH = '/.gantry/middleware';
 /** No route has this one. */
 export const NOWHERE = '/.gantry/nowhere';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
+/** What the app is asked for; `passedOnTo`: path of Gantry's own that the request is for. */
+function appTarget(url: string): { target: string; passedOnTo?: string } {
+  const prefix = [CUSTOM_APP_PATH, APP_MIDDLEWARE_PATH].find((path) => url.startsWith(`${path}/`)) ?? '';
+  const target = url.slice(prefix.length);
+  return { target, ...(prefix === APP_MIDDLEWARE_PATH && { passedOnTo: target.split('?', 1)[0] }) };
+}
+
 /**
- * Hands requests to the user's own routes: those of its table, and whatever Gantry has no route for. Bodies pass unread in
- * both directions, as they come; when the client goes, the app's request is aborted.
- * @param authorize rejects when the request may not pass
+ * Hands requests to the user's app: those for routes of its table, and those that its middleware sees. An app without a table
+ * gets whatever Gantry has no route for. Bodies pass unread in both directions, as they come; when the client goes, the app's
+ * request is aborted.
+ * @param authorize rejects when the request may not pass; `passedOnTo` names a route of Gantry's own, which asks as well
  */
 export async function serveCustomApp(
   fastify: FastifyInstance,
   app: CustomApp,
-  authorize: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
+  authorize: (request: FastifyRequest, reply: FastifyReply, passedOnTo: string | undefined) => Promise<void>,
 ): Promise<void> {
   await fastify.register(async (scope) => {
     const errors = new ErrorFilter();
@@ -37,8 +47,8 @@ export async function serveCustomApp(
     });
     const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       if (request.url.startsWith(NOWHERE)) throw new ApiError(404, 'not_found', 'Not Found', { format: 'text' });
-      await authorize(request, reply);
-      const target = request.url.startsWith(CUSTOM_APP_PATH) ? request.url.slice(CUSTOM_APP_PATH.length) : request.url;
+      const { target, passedOnTo } = appTarget(request.url);
+      await authorize(request, reply, passedOnTo);
       return reply.from(target, {
         rewriteRequestHeaders: (_original, headers) => ({
           ...headers,
@@ -54,7 +64,7 @@ export async function serveCustomApp(
         },
       });
     };
-    for (const url of [`${CUSTOM_APP_PATH}/*`, '/*'])
-      scope.route({ method: [...METHODS], url, handler, helmet: false });
+    const paths = app.routes.hasTable ? [`${CUSTOM_APP_PATH}/*`, `${APP_MIDDLEWARE_PATH}/*`] : ['/*'];
+    for (const url of paths) scope.route({ method: [...METHODS], url, handler, helmet: false });
   });
 }

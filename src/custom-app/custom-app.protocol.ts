@@ -1,10 +1,14 @@
 /** What the api process and the thread of the user's own routes say to each other. */
 
+import type { UserLogLine } from '../graphs/host/sdk-logger';
+
 export interface AppThreadData {
   file: string;
   exportName: string;
   /** Unix socket on which the thread takes requests. */
   socketPath: string;
+  /** Unix socket of the API, for what the app passes on or asks for itself. */
+  innerSocketPath: string;
 }
 
 export interface AppRoute {
@@ -13,5 +17,8 @@ export interface AppRoute {
 }
 
 export type FromAppThread =
-  /** Listening. `routes`: the app's table, for those that have one (Hono). */
-  { type: 'ready'; routes: AppRoute[] } | { type: 'unusable'; message: string } | { type: 'stray'; message: string };
+  /** Listening. `routes`: the app's table, in its order; undefined for an app that has none (other than Hono's). */
+  | { type: 'ready'; routes?: AppRoute[] }
+  | UserLogLine
+  | { type: 'unusable'; message: string }
+  | { type: 'stray'; message: string };

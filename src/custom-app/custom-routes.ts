@@ -4,23 +4,38 @@ import type { AppRoute } from './custom-app.protocol';
 /** Never the user's: probes, metrics and the description of the API must be what they say. */
 const FIXED = new Set(['/ok', '/ready', '/metrics', '/docs', '/openapi.json']);
 
-/** Which requests are the user's own before Gantry's routes are asked: the app's table, read as its own router reads it. */
-export class CustomRoutes {
-  private readonly router = new TrieRouter<true>();
+/**
+ * What a request is to the app: one for a `route` of its own, one that its `middleware` sees on the way to the API, or
+ * neither.
+ */
+export type AppPart = 'route' | 'middleware' | undefined;
 
-  constructor(routes: AppRoute[]) {
-    for (const { method, path } of routes) {
-      // Registered for every method and everything below a path: middleware, or a fallback. Neither takes a route away.
-      if (method === 'ALL' && path.endsWith('*')) continue;
-      this.router.add(method, path, true);
+/** Which requests the app gets before Gantry's routes are asked: its table, read as its own router reads it. */
+export class CustomRoutes {
+  private readonly router = new TrieRouter<'route' | 'middleware'>();
+
+  /** @param routes undefined for an app without a table: it is asked for what Gantry has no route for. */
+  constructor(private readonly routes: AppRoute[] | undefined) {
+    for (const { method, path } of routes ?? []) {
+      // For every method and everything below a path, it doesn't tell whether it answers: what it passes on is the API's.
+      this.router.add(method, path, method === 'ALL' && path.endsWith('*') ? 'middleware' : 'route');
     }
   }
 
+  get hasTable(): boolean {
+    return this.routes !== undefined;
+  }
+
   /** @param url path, and query if there is one */
-  has(method: string, url: string): boolean {
+  partOf(method: string, url: string): AppPart {
     const path = url.split('?', 1)[0];
-    if (FIXED.has(path) || path.startsWith('/docs/')) return false;
+    if (FIXED.has(path) || path.startsWith('/docs/')) return undefined;
     const [matches] = this.router.match(method === 'HEAD' ? 'GET' : method, path);
-    return matches.length > 0;
+    const parts = matches.map(([part]) => part);
+    if (parts.includes('route')) return 'route';
+    // Traces, exports and administration are no part of the API that an app is written for.
+    if (path.startsWith('/api/') || path.startsWith('/admin/')) return undefined;
+    // Preflights of browsers are answered by the API's own CORS, as on other servers of this API.
+    return parts.length > 0 && method !== 'OPTIONS' ? 'middleware' : undefined;
   }
 }

@@ -109,6 +109,7 @@ function describe(purpose: Purpose): DynamicModule {
               graphs: registry.graphs,
               store: registry.config.store,
               databaseUrl: config.databaseUrl,
+              apiUrl: config.apiUrl + mountPrefix,
               databasePool: CONNECTIONS_PER_THREAD,
               ...(purpose === 'run' &&
                 config.tracing && {

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import rateLimit from '@fastify/rate-limit';
-import type { Type, DynamicModule } from '@nestjs/common';
+import { type DynamicModule, Logger as NestLog, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host';
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { AuthGuard } from '../auth/auth.guard';
+import { CustomAuthDecides } from '../auth/tenant';
 import { DocsAccess } from '../auth/docs-access';
 import { RATE_LIMIT_OPTIONS } from '../auth/rate-limiter';
 import { AppConfig } from '../config/config';
@@ -15,6 +16,7 @@ import { type CorsSettings, HttpSettings } from '../config/http-settings';
 import { CustomApp } from '../custom-app/custom-app';
 import { CustomRoutes } from '../custom-app/custom-routes';
 import { serveCustomApp } from '../custom-app/custom-app.plugin';
+import { isInnerCall, serveInnerApi } from '../custom-app/inner-api';
 import { readGraphConfig } from '../graphs/graph-config';
 import { userCodeEnvironment } from '../graphs/user-code-environment';
 import { telemetry } from '../telemetry/telemetry';
@@ -49,6 +51,8 @@ export async function createHttpApp(
   config: AppConfig,
   logger: Logger,
 ): Promise<NestFastifyApplication> {
+  // User code is loaded, and may log, before there is an application that has a logger.
+  NestLog.overrideLogger(new NestLogger(logger));
   const settings = HttpSettings.read(config);
   const customApp = settings.app && (await CustomApp.start(settings.app, appEnvironment(config)));
   const rewriteUrl = urlRewriter(settings, customApp);
@@ -69,8 +73,13 @@ export async function createHttpApp(
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && given.length <= 200 ? given : randomUUID();
     },
-    rewriteUrl: ({ method = 'GET', url = '/', headers }: IncomingMessage) =>
-      rewriteUrl(method, url, headers['user-agent']),
+    rewriteUrl: (request: IncomingMessage) => {
+      const { method = 'GET', url = '/', headers } = request;
+      // Node's word and not a header's, which any request may carry.
+      const isHandshake = 'upgrade' in request && request.upgrade === true;
+      const from = isInnerCall(request) ? 'app' : isHandshake ? 'handshake' : 'client';
+      return rewriteUrl(method, url, headers['user-agent'], from);
+    },
   });
   const fastify = adapter.getInstance();
   refuseTwoHosts(fastify);
@@ -82,7 +91,10 @@ export async function createHttpApp(
   await fastify.register(rateLimit, RATE_LIMIT_OPTIONS);
   await acceptWebSockets(fastify, settings.cors, config.bodyLimitBytes);
   await sendSecurityHeaders(fastify);
-  if (customApp) fastify.addHook('onClose', () => customApp.close());
+  if (customApp) {
+    fastify.addHook('onClose', () => customApp.close());
+    await serveInnerApi(fastify, customApp.innerSocketPath);
+  }
   const app = await NestFactory.create<NestFastifyApplication>(rootModule, adapter, {
     bodyParser: false,
     logger: new NestLogger(logger),
@@ -147,16 +159,27 @@ function protectDocs(app: NestFastifyApplication): void {
     });
 }
 
-/** The user's own routes are open, as on other servers of this API, unless `enable_custom_route_auth` says otherwise. */
+/** Open to all, as in SystemController. */
+const PUBLIC_PATHS = new Set(['/', '/info']);
+
+/** Stands for the routes of the API that a request may be for. */
+@CustomAuthDecides()
+class BehindMiddleware {}
+
+/**
+ * The user's own routes are open, as on other servers of this API, unless `enable_custom_route_auth` says otherwise. Requests
+ * for the API's routes are asked about behind the app's middleware, and with `auth_first` in front of it as well.
+ */
 function customAppGuard(
   app: NestFastifyApplication,
   settings: HttpSettings,
-): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  if (!settings.protectsApp) return () => Promise.resolve();
+): (request: FastifyRequest, reply: FastifyReply, passedOnTo: string | undefined) => Promise<void> {
   const guard = app.get(AuthGuard);
-  return async (request, reply) => {
+  return async (request, reply, passedOnTo) => {
+    if (passedOnTo === undefined ? !settings.protectsApp : !settings.authFirst || PUBLIC_PATHS.has(passedOnTo)) return;
     // As for a route of a controller that says nothing about its access.
-    const context = new ExecutionContextHost([request, reply], CustomRoutes, serveCustomApp);
+    const route = passedOnTo === undefined ? CustomRoutes : BehindMiddleware;
+    const context = new ExecutionContextHost([request, reply], route, serveCustomApp);
     await guard.canActivate(context);
   };
 }

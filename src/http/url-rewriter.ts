@@ -1,6 +1,6 @@
 import type { HttpSettings } from '../config/http-settings';
 import type { CustomApp } from '../custom-app/custom-app';
-import { CUSTOM_APP_PATH, NOWHERE } from '../custom-app/custom-app.plugin';
+import { APP_MIDDLEWARE_PATH, CUSTOM_APP_PATH, NOWHERE } from '../custom-app/custom-app.plugin';
 import { decodedPath, originForm } from './request-target';
 
 /** Served without the prefix too: what probes and scrapers ask must not depend on where the API is mounted. */
@@ -14,6 +14,9 @@ const TRACE_CLIENT = /^langsmith-/i;
 /** What means traced runs to those, and the deployment API's runs to everybody else. */
 const RUNS = /^\/runs(?:[/?]|$)/;
 
+/** `app`: passed on or asked for by the user's own app. `handshake`: of a WebSocket, which doesn't go through middleware. */
+export type RequestOrigin = 'client' | 'handshake' | 'app';
+
 /**
  * What the router is asked for, given what the client asked for: without `mount_prefix`, with the contract's second spelling
  * of threads put right, with the user's own routes sent to their app, and with trace clients that know no more than this
@@ -22,23 +25,30 @@ const RUNS = /^\/runs(?:[/?]|$)/;
 export function urlRewriter(
   { mountPrefix, isMetaDisabled }: Pick<HttpSettings, 'mountPrefix' | 'isMetaDisabled'>,
   customApp: Pick<CustomApp, 'routes'> | undefined,
-): (method: string, url: string, userAgent?: string) => string {
-  return (method, target, userAgent = '') => {
+): (method: string, url: string, userAgent?: string, from?: RequestOrigin) => string {
+  return (method, target, userAgent = '', from = 'client') => {
     const asked = originForm(target);
-    const url = mountPrefix === '' ? asked : withoutPrefix(mountPrefix, asked);
+    // What the app has let through, or asks for itself, comes without the prefix.
+    const url = mountPrefix === '' || from === 'app' ? asked : withoutPrefix(mountPrefix, asked);
     if (url === undefined) return NOWHERE;
     // What is switched off or the server's own is so in every spelling that the router would find it by.
     const path = decodedPath(url);
     if (path.startsWith('/.gantry/')) return NOWHERE;
     if (isMetaDisabled && META.has(path)) return NOWHERE;
-    if (customApp?.routes.has(method, path)) return CUSTOM_APP_PATH + url;
-    if (RUNS.test(url) && TRACE_CLIENT.test(userAgent)) return `/api/v1${url}`;
-    // An agent's address may end in a slash.
-    const [, agent, query = ''] = /^(\/a2a\/[^/?]+)\/(\?.*)?$/.exec(url) ?? [];
-    if (agent) return agent + query;
-    // `/thread/…` is how the contract's webhook list spells `/threads/…`: one handler serves both.
-    return url.startsWith('/thread/') ? `/threads/${url.slice('/thread/'.length)}` : url;
+    const part = from === 'app' ? undefined : customApp?.routes.partOf(method, path);
+    if (part === 'route') return CUSTOM_APP_PATH + url;
+    if (part === 'middleware' && from === 'client') return APP_MIDDLEWARE_PATH + url;
+    return inApi(url, userAgent);
   };
+}
+
+function inApi(url: string, userAgent: string): string {
+  if (RUNS.test(url) && TRACE_CLIENT.test(userAgent)) return `/api/v1${url}`;
+  // An agent's address may end in a slash.
+  const [, agent, query = ''] = /^(\/a2a\/[^/?]+)\/(\?.*)?$/.exec(url) ?? [];
+  if (agent) return agent + query;
+  // `/thread/…` is how the contract's webhook list spells `/threads/…`: one handler serves both.
+  return url.startsWith('/thread/') ? `/threads/${url.slice('/thread/'.length)}` : url;
 }
 
 function withoutPrefix(prefix: string, url: string): string | undefined {

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { A2aTurns } from '../a2a/a2a-turns';
+import { issueCallToken } from '../auth/call-token';
 import { AppConfig } from '../config/config';
 import { recordCronOutcome } from '../crons/cron-outcomes';
 import { Notifications } from '../database/notifications';
@@ -262,6 +263,13 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     return this.graphs.execute(
       {
         ...{ runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata, headers, onUnknown },
+        callToken: issueCallToken(
+          this.config.secretKey,
+          tenantId,
+          new Date(),
+          kwargs.auth_user,
+          this.config.runTimeoutMs,
+        ),
         handedBack: before?.handedBack ?? false,
         told,
       },

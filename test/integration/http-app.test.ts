@@ -46,7 +46,7 @@ describe('http.app', () => {
       headers: { 'content-type': 'application/json' },
     });
     expect(await json(theirs)).toMatchObject({ status: 'idle' });
-    expect(theirs.headers.get('x-own-middleware')).toBeNull();
+    expect(theirs.headers.get('x-own-middleware')).toBe('yes');
   });
 
   it('passes bodies of any type unread, and answers redirects and errors as the app does', async () => {
@@ -96,9 +96,9 @@ describe('http.app', () => {
     expect(await json(await fetch(`${url}/openapi.json`))).toMatchObject({ openapi: '3.1.0' });
   });
 
-  it('is asked for what the API has no route for, and can not be reached by its inner address', async () => {
+  it('leaves what nobody has a route for to the API, and can not be reached by its inner address', async () => {
     expect((await fetch(`${url}/nothing/here`)).status).toBe(404);
-    for (const inner of ['/.gantry/app/hello/you', '/.gantry/nowhere']) {
+    for (const inner of ['/.gantry/app/hello/you', '/.gantry/middleware/threads', '/.gantry/nowhere']) {
       const response = await fetch(`${url}${inner}`);
       expect([response.status, await response.text()]).toEqual([404, 'Not Found']);
     }
@@ -177,7 +177,8 @@ describe('http.app and authentication', () => {
     const served = await serve({ app: `${APPS}:app`, enable_custom_route_auth: true }, auth);
     try {
       const { url } = served.api;
-      for (const path of ['/hello/you', '/info', '/nothing']) expect((await fetch(url + path)).status).toBe(401);
+      for (const path of ['/hello/you', '/info']) expect((await fetch(url + path)).status).toBe(401);
+      expect((await fetch(`${url}/nothing`)).status).toBe(404);
       const allowed = await fetch(`${url}/hello/you`, { headers: { 'x-api-key': API_KEY } });
       expect(allowed.status).toBe(200);
       expect((await fetch(`${url}/ok`)).status).toBe(200);

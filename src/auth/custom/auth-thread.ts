@@ -3,6 +3,7 @@
  * that a slow hash or an endless loop in it delays nobody but those who wait for its answer.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { registerSdkLogger } from '../../graphs/host/sdk-logger';
 import { importExport } from '../../graphs/host/user-module';
 import { AuthModuleHandlers, toFailure } from './auth-module';
 import type { AuthThreadData, FromAuthThread, ToAuthThread } from './protocol';
@@ -25,6 +26,7 @@ async function answer(handlers: AuthModuleHandlers, message: ToAuthThread): Prom
 }
 
 async function main(): Promise<void> {
+  registerSdkLogger(send);
   const handlers = new AuthModuleHandlers(await importExport(workerData as AuthThreadData));
   port.on('message', (message: ToAuthThread) => {
     const { id } = message;

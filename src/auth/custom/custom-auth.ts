@@ -4,6 +4,7 @@ import { Injectable, Logger, OnModuleDestroy } from '@nestjs/common';
 import { AppConfig, ConfigError } from '../../config/config';
 import type { AuthUser } from '../../database/request-scope';
 import { type AuthSource, readGraphConfig } from '../../graphs/graph-config';
+import { writeUserLog } from '../../graphs/host/sdk-logger';
 import { startUserCodeThread } from '../../graphs/host/user-code-thread';
 import { userCodeEnvironment } from '../../graphs/user-code-environment';
 import { ApiError } from '../../http/api-error';
@@ -35,6 +36,7 @@ export class CustomAuth implements OnModuleDestroy {
   /** What langgraph.json says of it; undefined when it names none. */
   readonly source: AuthSource | undefined;
   private readonly logger = new Logger(CustomAuth.name);
+  private readonly userLog = new Logger('Auth');
   private readonly env: Record<string, string>;
   private readonly users: UserCache | undefined;
   private thread: AuthThread | undefined;
@@ -110,6 +112,7 @@ export class CustomAuth implements OnModuleDestroy {
     const ready = new Promise<void>((resolve, reject) => {
       const unusable = (why: string): void => reject(new ConfigError([`auth.path: ${file}:${exportName} ${why}`]));
       worker.on('message', (message: FromAuthThread) => {
+        if (message.type === 'log') return writeUserLog(this.userLog, message);
         if (message.type === 'unusable') return unusable(message.message);
         if (message.type === 'ready') {
           this.tellUncovered(message.uncovered);

@@ -1,3 +1,4 @@
+import type { UserLogLine } from '../../graphs/host/sdk-logger';
 import type { AuthUser } from '../../database/request-scope';
 
 /** What a handler decides about; the same names as those of the public SDK's Auth. */
@@ -53,6 +54,7 @@ export type ToAuthThread =
   | { type: 'ping'; id: number };
 
 export type FromAuthThread =
+  | UserLogLine
   | { type: 'ready'; uncovered: string[] }
   | { type: 'unusable'; message: string }
   | { type: 'done'; id: number; result: unknown }

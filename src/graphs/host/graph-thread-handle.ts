@@ -12,6 +12,7 @@ import {
   type ThreadData,
   type ToThread,
 } from './protocol';
+import { writeUserLog } from './sdk-logger';
 import { startUserCodeThread } from './user-code-thread';
 
 const THREAD_FILE = join(__dirname, 'graph-thread');
@@ -86,6 +87,7 @@ export class GraphThread {
   readonly ready: Promise<Record<string, string>>;
   readonly ended: Promise<void>;
   private readonly logger = new Logger(GraphThread.name);
+  private readonly userLog = new Logger('Graph');
   private readonly worker: Worker;
   private readonly executions = new Map<number, Execution>();
   private readonly calls = new Map<number, Call>();
@@ -198,6 +200,8 @@ export class GraphThread {
       case 'stray':
         this.logger.error({ error: message.message }, 'Graph code threw outside of a run');
         return;
+      case 'log':
+        return writeUserLog(this.userLog, message);
       case 'events':
         return this.deliver(message.id, message.events);
       case 'node':

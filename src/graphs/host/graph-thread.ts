@@ -21,7 +21,10 @@ import {
 } from './protocol';
 import { runGraph, type RunContext } from './run-graph';
 import { RunTracer } from './run-tracer';
+import { registerSdkClient } from './sdk-client';
+import { registerSdkLogger } from './sdk-logger';
 import { TypeSchemasCache } from './type-schemas-cache';
+import { userCodeScope, type UserCodeScope } from './user-code-scope';
 
 const PULSE_MS = 100;
 /** Events that may be on their way to the log before the run waits: a slow database slows the run, not the memory. */
@@ -113,12 +116,22 @@ function handBack(id: number): void {
   if (execution) execution.isHandingBack = true;
 }
 
+/** Whose code runs while a request is executed. */
+function scopeOf({ runId, threadId, graphId, assistantId, tenantId, callToken }: ExecuteRequest): UserCodeScope {
+  return {
+    fields: { run_id: runId, thread_id: threadId, graph_id: graphId, assistant_id: assistantId },
+    ...(callToken !== undefined && { credentials: { 'x-api-key': callToken, 'x-tenant-id': tenantId } }),
+  };
+}
+
 async function main(): Promise<void> {
   // A promise that user code forgot must not take the runs of the whole thread with it.
   const stray = (error: unknown): void =>
     send({ type: 'stray', message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   process.on('uncaughtException', stray);
   process.on('unhandledRejection', stray);
+  registerSdkLogger(send);
+  if (data.apiUrl !== undefined) registerSdkClient(data.apiUrl, (input, init) => fetch(input, init));
   const connections = new Pool({
     connectionString: data.databaseUrl,
     max: data.databasePool,
@@ -147,7 +160,9 @@ async function main(): Promise<void> {
     switch (message.type) {
       case 'execute':
         if (Atomics.compareExchange(message.claim, 0, CLAIM.open, CLAIM.begun) !== CLAIM.open) return;
-        return void execute(context, message.id, message.request);
+        return userCodeScope.run(scopeOf(message.request), () => {
+          void execute(context, message.id, message.request);
+        });
       case 'abort':
         return executions.get(message.id)?.abort.abort(new Error(message.reason));
       case 'hand-back':

@@ -5,6 +5,7 @@ import type { TextKind } from '../../store/item-store';
 import type { StoreSettings } from '../../store/store-settings';
 import type { ToldEvents } from '../../streams/run-event';
 import type { GraphSource, OnUnknown } from '../graph-config';
+import type { UserLogLine } from './sdk-logger';
 
 export interface ThreadData {
   /** Of the langgraph.json. */
@@ -12,6 +13,8 @@ export interface ThreadData {
   graphs: GraphSource[];
   store: StoreSettings;
   databaseUrl: string;
+  /** Where graph code's own client of the API reaches it. */
+  apiUrl?: string;
   /** Postgres connections of the thread, for checkpoints and the store. */
   databasePool: number;
   tracing?: TracingSettings;
@@ -99,6 +102,8 @@ export interface ExecuteRequest {
   told: ToldEvents;
   /** Of the request that made the run; they win over the body's `configurable`. */
   headers: Record<string, string>;
+  /** Key with which the graph calls the API in the name of the run's owner. */
+  callToken?: string;
   /** What to do with a node whose earlier attempt began and whose outcome nobody knows. */
   onUnknown: OnUnknown;
 }
@@ -191,6 +196,7 @@ export type FromThread =
   | { type: 'pulse' }
   /** User code threw outside of any run. */
   | { type: 'stray'; message: string }
+  | UserLogLine
   | { type: 'events'; id: number; events: RunEventMessage[] }
   /** The node that the run is at, for those who watch it. */
   | { type: 'node'; id: number; node: string }

@@ -1,0 +1,32 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+
+const innerCalls = new WeakSet<IncomingMessage>();
+
+/** Whether a request came from the thread of `http.app`: it has been through the app, and is the API's own. */
+export const isInnerCall = (request: IncomingMessage): boolean => innerCalls.has(request);
+
+/**
+ * Serves the API on a Unix socket as well, for the thread of `http.app` alone: what its middleware passes on, and what its own
+ * code asks for. Who may open the socket is trusted to say where a request came from.
+ */
+export async function serveInnerApi(fastify: FastifyInstance, socketPath: string): Promise<void> {
+  const server: Server = createServer((request, response) => {
+    innerCalls.add(request);
+    const address = request.headers['x-forwarded-for'];
+    // A Unix socket has no address of its own; each request has a connection of its own.
+    Object.defineProperty(request.socket, 'remoteAddress', { value: address ?? '127.0.0.1' });
+    fastify.server.emit('request', request, response);
+  });
+  // As long as the client's own connection.
+  server.requestTimeout = 0;
+  server.keepAliveTimeout = 1;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(socketPath, resolve);
+  });
+  fastify.addHook('onClose', (_instance, done) => {
+    server.close(() => done());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,109 @@
+import { inspect } from 'node:util';
+import type { Logger } from '@nestjs/common';
+import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
+import { userCodeScope } from './user-code-scope';
+
+/** Under which `getLogger()` of @langchain/langgraph-sdk/logging looks for the server's logger. */
+const SDK_LOGGER = Symbol.for('langgraph.api.sdk-logger');
+
+/** The levels of the SDK's logger, and what each is in a process's log. */
+const LEVELS = {
+  error: 'error',
+  warn: 'warn',
+  help: 'log',
+  data: 'log',
+  info: 'log',
+  prompt: 'log',
+  input: 'log',
+  http: 'log',
+  debug: 'debug',
+  verbose: 'debug',
+  silly: 'verbose',
+} as const;
+
+type Level = keyof typeof LEVELS;
+
+/** A line that user code logs, on its way to its process. */
+export interface UserLogLine {
+  type: 'log';
+  level: (typeof LEVELS)[Level];
+  message: string;
+  fields: Record<string, unknown>;
+}
+
+/**
+ * Gives `getLogger()` of the SDK something to find, in whichever copy of the SDK the project has. To be called before user
+ * code is loaded: modules ask for the logger at their top.
+ */
+export function registerSdkLogger(send: (line: UserLogLine) => void): void {
+  (globalThis as Record<symbol, unknown>)[SDK_LOGGER] = loggerWith({}, send);
+}
+
+/** Writes a line into the log of the process, as one of user code. */
+export function writeUserLog(logger: Logger, { level, message, fields }: UserLogLine): void {
+  logger[level](fields, message);
+}
+
+interface SdkLogger extends Record<Level, (...args: unknown[]) => SdkLogger> {
+  log(level: string, ...args: unknown[]): SdkLogger;
+  child(fields: object): SdkLogger;
+}
+
+function loggerWith(own: Record<string, unknown>, send: (line: UserLogLine) => void): SdkLogger {
+  const write = (level: string, args: unknown[]): SdkLogger => {
+    const { message, fields } = lineOf(args);
+    const known = level in LEVELS ? LEVELS[level as Level] : 'log';
+    // What the server says of a line can't be said otherwise by it.
+    send({ type: 'log', level: known, message, fields: { ...own, ...fields, ...whereabouts() } });
+    return logger;
+  };
+  const levels = Object.keys(LEVELS).map((level) => [level, (...args: unknown[]) => write(level, args)]);
+  const logger = {
+    ...(Object.fromEntries(levels) as Record<Level, (...args: unknown[]) => SdkLogger>),
+    log: (level: string, ...args: unknown[]) => write(level, args),
+    child: (fields: object) => loggerWith({ ...own, ...(plain(fields) as object) }, send),
+  };
+  return logger;
+}
+
+/** `("text", {fields}, error)` in any order: objects are fields, everything else is text. */
+function lineOf(args: unknown[]): { message: string; fields: Record<string, unknown> } {
+  const texts: string[] = [];
+  const fields: Record<string, unknown> = {};
+  for (const arg of args) {
+    if (arg instanceof Error) fields.err = plain(arg);
+    else if (typeof arg === 'object' && arg !== null && !Array.isArray(arg)) Object.assign(fields, plain(arg));
+    else texts.push(typeof arg === 'string' ? arg : inspect(arg));
+  }
+  if (texts.length === 0 && fields.err) texts.push((fields.err as Error).message);
+  if (texts.length === 0 && typeof fields.message === 'string') {
+    texts.push(fields.message);
+    delete fields.message;
+  }
+  return { message: texts.join(' '), fields };
+}
+
+function whereabouts(): Record<string, unknown> {
+  const config = AsyncLocalStorageProviderSingleton.getRunnableConfig() as
+    { metadata?: { langgraph_node?: unknown } } | undefined;
+  const node = config?.metadata?.langgraph_node;
+  return { ...userCodeScope.getStore()?.fields, ...(typeof node === 'string' && { langgraph_node: node }) };
+}
+
+/** A line crosses the border of a thread: what JSON can't say of it is said in words. */
+function plain(value: object): unknown {
+  try {
+    return JSON.parse(
+      JSON.stringify(value instanceof Error ? describe(value) : value, (_key, inner: unknown) => {
+        if (inner instanceof Error) return describe(inner);
+        return typeof inner === 'bigint' ? inner.toString() : inner;
+      }),
+    );
+  } catch {
+    return { value: inspect(value, { depth: 2 }) };
+  }
+}
+
+function describe({ name, message, stack }: Error): object {
+  return { type: name, message, stack };
+}
