@@ -73,7 +73,7 @@ export class CustomApp {
   }
 
   private watch(worker: Worker): void {
-    worker.on('error', (error) => logger.error({ err: error }, 'The thread of http.app failed'));
+    worker.on('error', (error: unknown) => logger.error({ err: error }, 'The thread of http.app failed'));
     const startedAt = Date.now();
     worker.once('exit', () => {
       if (Date.now() - startedAt > LONGEST_BACKOFF_MS) this.backoffMs = FIRST_BACKOFF_MS;

@@ -126,7 +126,7 @@ export class CustomAuth implements OnModuleDestroy {
       worker.once('exit', () => unusable('ended while it was loaded'));
     });
     const thread = { worker, ready, calls };
-    worker.on('error', (error) => this.logger.error({ err: error }, 'The auth thread failed'));
+    worker.on('error', (error: unknown) => this.logger.error({ err: error }, 'The auth thread failed'));
     worker.once('exit', () => {
       if (this.thread === thread) this.thread = undefined;
       for (const { reject } of calls.values()) reject(internal('The custom auth ended before it had answered'));
