@@ -1,4 +1,7 @@
 import { availableParallelism } from 'node:os';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ConfigError, loadConfig } from './config';
 
 const needed = {
@@ -32,6 +35,51 @@ describe('loadConfig', () => {
     expect(loadConfig({ ...needed, GANTRY_PORT: '', GANTRY_HOST: '' })).toMatchObject({
       port: 2024,
       host: '127.0.0.1',
+    });
+  });
+
+  describe('with an `env` in langgraph.json', () => {
+    let folder: string;
+    const write = (file: string, content: string): void => writeFileSync(join(folder, file), content);
+    const load = (more: Record<string, string> = {}) =>
+      loadConfig({ ...needed, GANTRY_CONFIG: join(folder, 'langgraph.json'), ...more });
+
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'gantry-config-'));
+    });
+    afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+    it('reads settings from its map or its file, which the environment of the process wins over', () => {
+      write('langgraph.json', JSON.stringify({ env: { LANGGRAPH_THREAD_TTL: '5', GANTRY_RUNS_PER_WORKER: '7' } }));
+      expect(load().threadTtl).toMatchObject({ default: { minutes: 5 } });
+      expect(load({ GANTRY_RUNS_PER_WORKER: '9' }).runsPerWorker).toBe(9);
+      expect(load({ GANTRY_RUNS_PER_WORKER: '' }).runsPerWorker).toBe(7);
+      write('langgraph.json', JSON.stringify({ env: './.env' }));
+      write('.env', 'LANGGRAPH_CONFIG={"agent":{"configurable":{"model":"small"}}}\n');
+      expect(load().defaultConfigs).toMatchObject({ agent: { config: { configurable: { model: 'small' } } } });
+    });
+
+    it('leaves where the data is, and secrets, to the environment of the process', () => {
+      const env = {
+        DATABASE_URL: 'postgres://elsewhere/app',
+        TEMPORAL_NAMESPACE: 'app',
+        GANTRY_ADMIN_KEY: 'k'.repeat(20),
+      };
+      write('langgraph.json', JSON.stringify({ env }));
+      const config = load();
+      expect([config.databaseUrl, config.temporal.namespace, config.adminKey]).toEqual([
+        'postgres://localhost/gantry',
+        'default',
+        undefined,
+      ]);
+      expect(() => loadConfig({ ...needed, DATABASE_URL: '', GANTRY_CONFIG: join(folder, 'langgraph.json') })).toThrow(
+        'DATABASE_URL is missing',
+      );
+    });
+
+    it('names what is wrong with one of them', () => {
+      write('langgraph.json', JSON.stringify({ env: { GANTRY_RUNS_PER_WORKER: 'many' } }));
+      expect(() => load()).toThrow('GANTRY_RUNS_PER_WORKER: ');
     });
   });
 

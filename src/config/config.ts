@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { type DefaultConfigs, defaultConfigsSchema } from '../assistants/default-configs';
+import { projectSettings } from './project-settings';
 import { checkpointerTtlSchema, type ThreadTtlSettings } from '../threads/thread-ttl';
 
 const flag = z
@@ -548,12 +549,14 @@ export class AppConfig {
 }
 
 /**
- * Reads and checks the settings.
+ * Reads and checks the settings: those of the process, and beside them those that langgraph.json's `env` has.
  * @throws {ConfigError} with every problem listed, each with the variable's name and what would be right.
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
   // An empty variable (as compose files leave them) is the same as an absent one.
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const own = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const configPath = resolve(own.GANTRY_CONFIG ?? 'langgraph.json');
+  const present = { ...projectSettings(configPath, Object.keys(environmentSchema.shape)), ...own };
   const parsed = environmentSchema.safeParse(present);
   const problems = parsed.success
     ? []

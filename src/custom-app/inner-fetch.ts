@@ -33,6 +33,8 @@ export function fetchInner(
   return new Promise((resolve, reject) => {
     const sent = Object.fromEntries([...headers].filter(([name]) => !NOT_PASSED_ON.has(name)));
     if (body instanceof Uint8Array) sent['content-length'] = String(body.byteLength);
+    // Node frames a body of unknown length by itself for some methods only, and not for DELETE.
+    else if (body !== null) sent['transfer-encoding'] = 'chunked';
     const call = httpRequest({ socketPath, method, path, headers: sent, agent: false, signal }, (response) =>
       resolve(toResponse(response)),
     );

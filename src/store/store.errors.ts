@@ -4,6 +4,8 @@ import type { StoreRefusal } from './store-refusal';
 export const storeErrors = {
   notFound: () => new ApiError(404, 'item_not_found', 'Item not found', { format: 'text' }),
   forbidden: () => new ApiError(403, 'forbidden', 'Forbidden'),
+  tooManyToSearch: () =>
+    new ApiError(400, 'search_too_wide', 'Too many items are not for this user: search below a narrower namespace'),
   refused: ({ path, reason, kind }: StoreRefusal) =>
     kind === 'shape'
       ? invalidField(path, reason)

@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { matchesAccess } from '../auth/custom/access-filter';
-import { Authorizer } from '../auth/custom/authorizer';
+import { matchesAccess, whereSaid } from '../auth/custom/access-filter';
+import { type Authorized, Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
 import { GraphCallRefused } from '../graphs/host/graph-thread-handle';
 import { ItemStore } from './item-store';
@@ -10,9 +9,15 @@ import { StoreRefusal } from './store-refusal';
 import type { StoredItem } from './store.repository';
 import type { DeleteItem, GetItem, ListNamespaces, PutItem, SearchItems } from './store.schemas';
 
+/** Rows that are read at once where users' filters are applied to them, and rows that one request may read in all. */
+const PAGE = 200;
+const MOST_READ = 10_000;
+
 /**
  * What the API does with the store. The custom auth decides by the namespace, which its handlers may rewrite, and by the
- * item's value, which their filters hold for: an item that is excluded looks as if it weren't there.
+ * item: their filters hold for the fields of its value, its `namespace` and its `key`. An item that is excluded looks as if it
+ * weren't there. A handler for every kind of resource, such as `*`, knows nothing of items: its filter excludes those that have
+ * its fields with other values, and no others.
  */
 @Injectable()
 export class StoreService {
@@ -22,27 +27,27 @@ export class StoreService {
   ) {}
 
   async get(tenantId: TenantId, { namespace, refresh_ttl }: GetItem, key: string): Promise<StoredItem | null> {
-    const { value: asked, filter } = await this.authorizer.authorize('store', 'get', { namespace, key });
+    const { value: asked, ...access } = await this.authorizer.authorize('store', 'get', { namespace, key });
     const item = await answer(() => this.items.get(tenantId, asked.namespace, asked.key, refresh_ttl));
-    return item && filter && !matchesAccess(filter, item.value) ? null : item;
+    return item && isAllowed(access, item) ? item : null;
   }
 
   /** @throws {ApiError} 404 for an item that is there and another's, 403 for one that would be */
   async put(tenantId: TenantId, { namespace, key, value, ...rest }: PutItem): Promise<void> {
-    const { value: item, filter } = await this.authorizer.authorize('store', 'put', { namespace, key, value });
-    if (filter) {
+    const { value: item, ...access } = await this.authorizer.authorize('store', 'put', { namespace, key, value });
+    if (access.filter) {
       const existing = await answer(() => this.items.get(tenantId, item.namespace, item.key, false));
-      if (existing && !matchesAccess(filter, existing.value)) throw storeErrors.notFound();
-      if (!matchesAccess(filter, item.value)) throw storeErrors.forbidden();
+      if (existing && !isAllowed(access, existing)) throw storeErrors.notFound();
+      if (!isAllowed(access, item)) throw storeErrors.forbidden();
     }
     return answer(() => this.items.put(tenantId, { ...item, ...rest }));
   }
 
   async delete(tenantId: TenantId, { namespace, key }: DeleteItem): Promise<void> {
-    const { value: item, filter } = await this.authorizer.authorize('store', 'delete', { namespace, key });
-    if (filter) {
+    const { value: item, ...access } = await this.authorizer.authorize('store', 'delete', { namespace, key });
+    if (access.filter) {
       const existing = await answer(() => this.items.get(tenantId, item.namespace, item.key, false));
-      if (existing && !matchesAccess(filter, existing.value)) return;
+      if (existing && !isAllowed(access, existing)) return;
     }
     return answer(() => this.items.delete(tenantId, item.namespace, item.key));
   }
@@ -53,28 +58,56 @@ export class StoreService {
   }
 
   async search(tenantId: TenantId, search: SearchItems): Promise<StoredItem[]> {
-    const { namespace_prefix: namespace = [], refresh_ttl: refreshTtl, filter: wanted, ...rest } = search;
-    const wish = { namespace, filter: wanted, ...rest };
-    const { value: asked, filter: access = [] } = await this.authorizer.authorize('store', 'search', wish);
+    const { namespace_prefix: namespace = [], refresh_ttl: refreshTtl, ...rest } = search;
+    const { value: asked, ...access } = await this.authorizer.authorize('store', 'search', { namespace, ...rest });
     const { namespace: prefix, ...found } = asked;
-    const filter = { ...asked.filter };
-    for (const clause of access) {
-      // A search takes conditions on fields and no alternatives: what can't be said to it is not let through.
-      if (clause.kind !== 'eq') throw storeErrors.forbidden();
-      if (clause.key in filter && !isDeepStrictEqual(filter[clause.key], clause.value)) return [];
-      filter[clause.key] = { $eq: clause.value };
-    }
-    return answer(() => this.items.search(tenantId, { ...found, prefix, refreshTtl, filter }));
+    const read = (page: Page): Promise<StoredItem[]> =>
+      answer(() => this.items.search(tenantId, { ...found, ...page, prefix, refreshTtl }));
+    return access.filter ? allowedOnly(read, found, (item) => isAllowed(access, item)) : read(found);
   }
 
   async namespaces(tenantId: TenantId, { prefix, max_depth: maxDepth, ...rest }: ListNamespaces): Promise<string[][]> {
     const wish = { namespace: prefix ?? [], max_depth: maxDepth, ...rest };
-    const { value: asked, filter } = await this.authorizer.authorize('store', 'list_namespaces', wish);
-    // A namespace has no value that a filter could hold for.
-    if (filter) throw storeErrors.forbidden();
-    const { namespace, max_depth: depth, ...more } = asked;
-    return answer(() => this.items.namespaces(tenantId, { prefix: namespace, maxDepth: depth, ...more }));
+    const { value: asked, ...access } = await this.authorizer.authorize('store', 'list_namespaces', wish);
+    const { namespace: below, max_depth: depth, ...more } = asked;
+    const read = (page: Page): Promise<string[][]> =>
+      answer(() => this.items.namespaces(tenantId, { prefix: below, maxDepth: depth, ...more, ...page }));
+    return access.filter ? allowedOnly(read, more, (each) => isAllowed(access, { namespace: each })) : read(more);
   }
+}
+
+type Access = Pick<Authorized<object>, 'filter' | 'isGeneral'>;
+
+function isAllowed(
+  { filter, isGeneral }: Access,
+  { value, namespace, key }: { value?: Record<string, unknown>; namespace: string[]; key?: string },
+): boolean {
+  if (!filter) return true;
+  const said = { ...value, namespace, ...(key !== undefined && { key }) };
+  return matchesAccess(isGeneral ? whereSaid(filter, said) : filter, said);
+}
+
+interface Page {
+  limit: number;
+  offset: number;
+}
+
+/**
+ * A page of what is allowed, out of as many pages of everything as that takes.
+ * @throws {ApiError} 400 when next to nothing of what there is is allowed
+ */
+async function allowedOnly<T>(
+  read: (page: Page) => Promise<T[]>,
+  { limit, offset }: Page,
+  allows: (each: T) => boolean,
+): Promise<T[]> {
+  const allowed: T[] = [];
+  for (let from = 0; from < MOST_READ; from += PAGE) {
+    const page = await read({ limit: PAGE, offset: from });
+    allowed.push(...page.filter(allows));
+    if (allowed.length >= offset + limit || page.length < PAGE) return allowed.slice(offset, offset + limit);
+  }
+  throw storeErrors.tooManyToSearch();
 }
 
 /** Tells the client what it got wrong, and what the deployment's own code did. */

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { WebSocket } from 'ws';
 import { Client } from '@langchain/langgraph-sdk';
+import { startTestApi } from '../support/api';
 import { startGantry, type Gantry } from '../support/gantry';
-import { layOutProject, type Project } from '../support/project';
+import { answeringGraph, layOutProject, type Project } from '../support/project';
 import { SseReader } from '../support/sse';
 import { waitFor } from '../support/wait-for';
 
@@ -209,6 +210,57 @@ describe('a custom app with middleware', () => {
     expect(wrong.status).toBe(405);
     const ok = await get('/ok', {});
     expect([ok.status, ok.headers.get('x-served-by')]).toEqual([200, null]);
+  });
+
+  it('keeps the store usable where a handler for everything returns a filter, and keeps others’ marked items apart', async () => {
+    const store = (name: string) =>
+      new Client({ apiUrl: gantry.url, apiKey: null, defaultHeaders: as(name), callerOptions: { maxRetries: 0 } })
+        .store;
+    await store('alice').putItem(['shared'], 'plain', { text: 'for all' });
+    await store('alice').putItem(['shared'], 'hers', { text: 'mine', owner: 'alice' });
+    const keysOf = async (name: string, offset = 0): Promise<string[]> =>
+      (await store(name).searchItems(['shared'], { offset })).items.map(({ key }) => key).sort();
+    expect(await keysOf('alice')).toEqual(['hers', 'plain']);
+    expect(await keysOf('bob')).toEqual(['plain']);
+    expect(await keysOf('bob', 1)).toEqual([]);
+    expect((await store('bob').getItem(['shared'], 'plain'))?.value).toEqual({ text: 'for all' });
+    expect(await store('bob').getItem(['shared'], 'hers')).toBeNull();
+    await expect(store('bob').putItem(['shared'], 'hers', { text: 'his now' })).rejects.toThrow('404');
+    await expect(store('bob').putItem(['shared'], 'new', { owner: 'alice' })).rejects.toThrow('403');
+    await store('bob').deleteItem(['shared'], 'hers');
+    expect(await keysOf('alice')).toEqual(['hers', 'plain']);
+    expect((await store('bob').listNamespaces({})).namespaces).toEqual([['shared']]);
+  });
+
+  it('lets a filter of the store’s own handler name the namespace and the key', async () => {
+    const strict = layOutProject({
+      'langgraph.json': { graphs: { agent: './graph.ts:graph' }, auth: { path: './auth.ts:auth' } },
+      'graph.ts': answeringGraph('', '1'),
+      'auth.ts': `import { Auth } from '@langchain/langgraph-sdk/auth';
+export const auth = new Auth()
+  .authenticate(() => ({ identity: 'u', permissions: [] }))
+  .on('*', () => true)
+  .on('store', ({ action }) => action === 'put' ? true : { namespace: { $contains: 'open' } })
+  .on('store:get', () => ({ key: 'one', kind: 'note' }));
+`,
+    });
+    const api = await startTestApi({ GANTRY_CONFIG: strict.path('langgraph.json') });
+    try {
+      const { store } = new Client({ apiUrl: api.url, apiKey: null, callerOptions: { maxRetries: 0 } });
+      await store.putItem(['open', 'a'], 'one', { kind: 'note' });
+      await store.putItem(['open', 'a'], 'two', { kind: 'note' });
+      await store.putItem(['shut'], 'one', { kind: 'other' });
+      expect(
+        (await store.searchItems([])).items.map(({ namespace, key }) => [...namespace, key].join()).sort(),
+      ).toEqual(['open,a,one', 'open,a,two']);
+      expect((await store.listNamespaces({})).namespaces).toEqual([['open', 'a']]);
+      expect((await store.getItem(['open', 'a'], 'one'))?.key).toBe('one');
+      expect(await store.getItem(['open', 'a'], 'two')).toBeNull();
+      expect(await store.getItem(['shut'], 'one')).toBeNull();
+    } finally {
+      await api.close();
+      strict.remove();
+    }
   });
 
   it('leaves the handshakes of WebSockets to the API', async () => {

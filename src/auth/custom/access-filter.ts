@@ -67,6 +67,14 @@ export function accessSql(filter: AccessFilter, column: string, bind: (value: st
   return clauses.length > 0 ? clauses.join(' AND ') : 'TRUE';
 }
 
+/** The same filter without what it says of fields that the object doesn't have. */
+export function whereSaid(filter: AccessFilter, object: Record<string, unknown>): AccessFilter {
+  return filter.flatMap((clause): AccessFilter => {
+    if (clause.kind !== 'or') return clause.key in object ? [clause] : [];
+    return [{ kind: 'or', groups: clause.groups.map((group) => whereSaid(group, object)) }];
+  });
+}
+
 /** Whether the filter holds of an object, as its SQL would say of a column. */
 export function matchesAccess(filter: AccessFilter, object: Record<string, unknown>): boolean {
   return filter.every((clause) => {

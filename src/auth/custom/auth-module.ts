@@ -51,6 +51,17 @@ export class AuthModuleHandlers {
     );
   }
 
+  /** Questions about the store that a handler for every kind of resource answers. */
+  get generallyCoveredStore(): string[] {
+    const [, actions] = AUTH_EVENTS.find(([resource]) => resource === 'store')!;
+    return actions
+      .filter(
+        (action) =>
+          this.handlerFor('store', action) && this.handlerFor('store', action) === this.generalHandlerFor(action),
+      )
+      .map((action) => `store:${action}`);
+  }
+
   async authenticate({ method, url, headers }: AuthRequest): Promise<AuthUser> {
     const answer = await this.authenticateWith(new Request(url, { method, headers }));
     if (typeof answer === 'string') return userOf({ identity: answer });
@@ -73,14 +84,18 @@ export class AuthModuleHandlers {
     if (typeof answer !== 'object' || Array.isArray(answer)) {
       throw new Error(`the handler for ${event} returned neither a filter nor a boolean`);
     }
-    return { filter: plain(answer), value: changed };
+    const isGeneral = handler === this.generalHandlerFor(action);
+    return { filter: plain(answer), value: changed, ...(isGeneral && { isGeneral }) };
   }
 
   private handlerFor(resource: AuthResource, action: AuthAction): Handler | undefined {
-    for (const key of [`${resource}:${action}`, resource, `*:${action}`, '*']) {
-      if (this.callbacks[key]) return this.callbacks[key];
-    }
-    return undefined;
+    const own = this.callbacks[`${resource}:${action}`] ?? this.callbacks[resource];
+    return own ?? this.generalHandlerFor(action);
+  }
+
+  /** For every kind of resource. */
+  private generalHandlerFor(action: AuthAction): Handler | undefined {
+    return this.callbacks[`*:${action}`] ?? this.callbacks['*'];
   }
 }
 

@@ -35,7 +35,8 @@ async function main(): Promise<void> {
       (error: unknown) => send({ type: 'failed', id, failure: toFailure(error) }),
     );
   });
-  send({ type: 'ready', uncovered: handlers.uncovered });
+  const { uncovered, generallyCoveredStore } = handlers;
+  send({ type: 'ready', uncovered, generallyCoveredStore });
 }
 
 main().catch((error: unknown) => {

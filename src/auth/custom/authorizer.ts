@@ -10,6 +10,8 @@ export interface Authorized<V> {
   value: V;
   /** What must hold of the resource's metadata; undefined for everything of the tenant. */
   filter: AccessFilter | undefined;
+  /** The filter is that of a handler for every kind of resource. */
+  isGeneral: boolean;
 }
 
 /**
@@ -27,10 +29,14 @@ export class Authorizer {
   /** @throws {ApiError} what the handler threw; 403 when it says no or there is none */
   async authorize<V extends object>(resource: AuthResource, action: AuthAction, value: V): Promise<Authorized<V>> {
     const user = currentScope()?.user;
-    if (!user) return { value, filter: undefined };
+    if (!user) return { value, filter: undefined, isGeneral: false };
     const question = { resource, action, value: value as Record<string, unknown>, user };
     const answer = await this.custom.authorize(question);
-    return { value: { ...value, ...(answer.value as Partial<V>) }, filter: this.filterOf(answer.filter) };
+    return {
+      value: { ...value, ...(answer.value as Partial<V>) },
+      filter: this.filterOf(answer.filter),
+      isGeneral: answer.isGeneral ?? false,
+    };
   }
 
   private filterOf(returned: unknown): AccessFilter | undefined {

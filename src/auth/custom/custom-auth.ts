@@ -116,6 +116,7 @@ export class CustomAuth implements OnModuleDestroy {
         if (message.type === 'unusable') return unusable(message.message);
         if (message.type === 'ready') {
           this.tellUncovered(message.uncovered);
+          this.warnOfSharedStore(message.generallyCoveredStore);
           return resolve();
         }
         const call = calls.get(message.id);
@@ -155,6 +156,15 @@ export class CustomAuth implements OnModuleDestroy {
     this.logger.warn(
       { events },
       'The custom auth has no handler for these: every request for them is refused with 403',
+    );
+  }
+
+  private warnOfSharedStore(events: string[]): void {
+    if (events.length === 0) return;
+    this.logger.warn(
+      { events },
+      "A handler for '*' answers for the store: a filter that it returns holds only for items that have its fields, and all " +
+        "users see the others. Add .on('store', …) that puts the user's identity into the namespace",
     );
   }
 

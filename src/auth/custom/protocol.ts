@@ -32,6 +32,8 @@ export interface AuthQuestion {
 export interface AuthAnswer {
   /** What the handler returned, if it was a filter. */
   filter?: unknown;
+  /** It came from a handler for every kind of resource, such as `*`. */
+  isGeneral?: boolean;
   /** As the handler left it. */
   value: Record<string, unknown>;
 }
@@ -55,7 +57,7 @@ export type ToAuthThread =
 
 export type FromAuthThread =
   | UserLogLine
-  | { type: 'ready'; uncovered: string[] }
+  | { type: 'ready'; uncovered: string[]; generallyCoveredStore: string[] }
   | { type: 'unusable'; message: string }
   | { type: 'done'; id: number; result: unknown }
   | { type: 'failed'; id: number; failure: AuthFailure };

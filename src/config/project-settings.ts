@@ -1,0 +1,37 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parse as parseDotenv } from 'dotenv';
+import { SECRET_SETTINGS } from './secret-settings';
+
+/**
+ * Where the deployment keeps its data is said by its own environment alone: applications have a DATABASE_URL of their own in
+ * such files, in which Gantry's tables have no place.
+ */
+const isOfTheDeployment = (name: string): boolean =>
+  name === 'GANTRY_CONFIG' || name.startsWith('TEMPORAL_') || SECRET_SETTINGS.includes(name);
+
+/**
+ * What `env` of langgraph.json, a map or the name of a file, says of Gantry's own settings. The environment of the process
+ * wins over it. A file that is missing or wrong says nothing here: the reader of the graphs reports it.
+ * @param names of all settings
+ */
+export function projectSettings(configPath: string, names: readonly string[]): Record<string, string> {
+  const env = envOf(configPath);
+  return Object.fromEntries(
+    Object.entries(env).filter(([name, value]) => value !== '' && names.includes(name) && !isOfTheDeployment(name)),
+  );
+}
+
+function envOf(configPath: string): Record<string, string> {
+  try {
+    const { env } = JSON.parse(readFileSync(configPath, 'utf8')) as { env?: unknown };
+    if (typeof env === 'string') {
+      const file = resolve(dirname(configPath), env);
+      return existsSync(file) ? parseDotenv(readFileSync(file)) : {};
+    }
+    const entries = Object.entries((env ?? {}) as Record<string, unknown>);
+    return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+  } catch {
+    return {};
+  }
+}
