@@ -12,6 +12,8 @@ import type { Pool } from 'pg';
 import { checkpointKey, threadOfKey } from '../../database/checkpoint-key';
 import { prepared } from '../../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
+import { CheckpointSerializer } from './checkpoint-serializer';
+import { toWireJson } from './wire-json';
 
 const schema = `"${CHECKPOINT_SCHEMA}"`;
 
@@ -61,11 +63,13 @@ export class CheckpointSaver extends PostgresSaver {
   /** What one step was given: its channels keep one version, by which the library tells nodes of one step apart from later ones. */
   private readonly given = new Map<number, number>();
 
+  /** @param graphFile the module of the graph whose states these are */
   constructor(
     connections: Pool,
     protected readonly tenantId: string,
+    graphFile?: string,
   ) {
-    super(connections, undefined, { schema: CHECKPOINT_SCHEMA });
+    super(connections, new CheckpointSerializer(graphFile), { schema: CHECKPOINT_SCHEMA });
     // Private to the library, and the only place that all of its reads have in common.
     const { SQL_STATEMENTS: statements } = this as unknown as { SQL_STATEMENTS: { SELECT_SQL: string } };
     statements.SELECT_SQL = SELECT;
@@ -127,5 +131,16 @@ export class CheckpointSaver extends PostgresSaver {
     const next = this?.given.get(current ?? 0) ?? count + Math.random();
     this?.given.set(current ?? 0, next);
     return next;
+  }
+
+  /** Metadata are JSON, in a column that is searched: nothing in them stands for an object. */
+  // eslint-disable-next-line @typescript-eslint/require-await -- as the library declares it
+  override async _dumpMetadata(metadata: CheckpointMetadata): Promise<unknown> {
+    return JSON.parse(toWireJson(metadata)) as unknown;
+  }
+
+  // eslint-disable-next-line @typescript-eslint/require-await -- as the library declares it
+  override async _loadMetadata(metadata: Record<string, unknown>): Promise<CheckpointMetadata> {
+    return metadata as unknown as CheckpointMetadata;
   }
 }

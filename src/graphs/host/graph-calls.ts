@@ -50,8 +50,8 @@ export class GraphCallHandler {
     }
   }
 
-  private async getState({ graphId, checkpoint, subgraphs, ...owner }: GraphCalls['getState']) {
-    const graph = await this.graphAt(graphId, checkpoint);
+  private async getState({ checkpoint, subgraphs, ...owner }: GraphCalls['getState']) {
+    const graph = await this.graphAt(owner.graphId, checkpoint);
     const snapshot: StateSnapshot = await graph.getState(this.config(owner, checkpoint), {
       subgraphs: subgraphs ?? false,
     });
@@ -176,9 +176,9 @@ export class GraphCallHandler {
     throw new Error(`Graph "${graphId}" has no subgraph at "${path}"`);
   }
 
-  private config({ tenantId, threadId }: Pick<StateOwner, 'tenantId' | 'threadId'>, checkpoint?: CheckpointReference) {
+  private config({ tenantId, threadId, graphId }: StateOwner, checkpoint?: CheckpointReference) {
     // A saver of its own for each call: what it remembers of versions belongs to one branch.
-    const saver = new CheckpointSaver(this.connections, tenantId);
+    const saver = new CheckpointSaver(this.connections, tenantId, this.graphs.source(graphId)?.file);
     return { configurable: { ...checkpoint, thread_id: threadId, __pregel_checkpointer: saver } };
   }
 }

@@ -107,8 +107,9 @@ export class RunCheckpointSaver extends CheckpointSaver {
     private readonly runMetadata: Record<string, unknown>,
     /** Asked behind each checkpoint. */
     private readonly handBack: HandBack,
+    graphFile?: string,
   ) {
-    super(connections, tenantId);
+    super(connections, tenantId, graphFile);
   }
 
   /**

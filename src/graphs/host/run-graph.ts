@@ -48,10 +48,14 @@ export async function* runGraph(
   const { kwargs } = request;
   const progress = new StreamProgress();
   const fence: Fence = { runId: request.runId, attempt: request.attempt };
-  const saver = new RunCheckpointSaver(context.connections, request.tenantId, fence, checkpointMetadata(request), {
-    isWanted: isHandingBack,
-    untilRead: () => progress.untilRead(),
-  });
+  const saver = new RunCheckpointSaver(
+    context.connections,
+    request.tenantId,
+    fence,
+    checkpointMetadata(request),
+    { isWanted: isHandingBack, untilRead: () => progress.untilRead() },
+    context.graphs.source(request.graphId)?.file,
+  );
   const store = new RunStore(context.store, request.tenantId as TenantId, fence);
   const config = runConfig(context, request, saver, store, signal);
   let failure: GraphOutcome | undefined;

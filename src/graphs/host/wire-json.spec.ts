@@ -1,4 +1,6 @@
 import { AIMessage, AIMessageChunk, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
+import { ChatPromptValue } from '@langchain/core/prompt_values';
+import { PromptTemplate } from '@langchain/core/prompts';
 import { toWireJson } from './wire-json';
 
 const wire = (value: unknown, chunkTypes?: boolean): unknown => JSON.parse(toWireJson(value, chunkTypes));
@@ -33,6 +35,27 @@ describe('toWireJson', () => {
     expect(wire(nested)).toMatchObject({
       a: { b: [{ message: { type: 'human', content: 'deep' } }] },
       m: { k: { type: 'human', content: 'map' } },
+    });
+  });
+
+  it('writes the fields of a message as they were given', () => {
+    const data = { lc: 1, type: 'constructor', id: ['x'], kwargs: {}, __lc_escaped__: { lc: 2 } };
+    const message = new AIMessage({ content: 'hi', additional_kwargs: { data }, usage_metadata: undefined });
+    expect(wire(message)).toEqual({
+      ...{ type: 'ai', content: 'hi', additional_kwargs: { data }, response_metadata: {} },
+      ...{ tool_calls: [], invalid_tool_calls: [] },
+    });
+  });
+
+  it('names a prompt or a model, and shows none of its settings', () => {
+    const prompt = new PromptTemplate({
+      ...{ template: '{secret}', inputVariables: [], partialVariables: { secret: 'canary' } },
+    });
+    expect(wire({ prompt })).toEqual({
+      prompt: { lc: 1, type: 'not_implemented', id: ['langchain_core', 'prompts', 'prompt', 'PromptTemplate'] },
+    });
+    expect(wire(new ChatPromptValue([new HumanMessage('hi')]))).toMatchObject({
+      kwargs: { messages: [{ type: 'human', content: 'hi' }] },
     });
   });
 
