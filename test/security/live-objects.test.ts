@@ -32,10 +32,10 @@ const HOSTILE: Record<string, unknown> = {
   'marks in each other': { lc: 1, type: 'constructor', id: LOADER, kwargs: { lc: 2, type: 'plain', entries: [] } },
   'a key alone': { lc: 'liquid crystal', inner: { lc: null, list: [{ lc: 1 }] } },
   'a command of no command': { lg_name: 'Send', node: 'look', args: { a: 1 }, more: true },
-  'keys of prototypes': { constructor: 'c', toJSON: 1, toString: 2, hasOwnProperty: [] },
+  'keys of prototypes': { toJSON: 1, toString: 2, hasOwnProperty: [], valueOf: null },
 };
 
-/** Refused at the door where a body is JSON and no more; the protocols that carry JSON of their own take it. */
+/** Refused, or taken away, where a body is JSON and no more; the protocols that carry JSON of their own take it. */
 const POLLUTION: unknown = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}');
 
 interface Seen {
@@ -98,7 +98,7 @@ describe('JSON that names classes', () => {
     await client.threads.updateState(edited, { values: { value: hostile }, asNode: 'take' });
     const replayed = await client.threads.create({
       graphId: 'keep',
-      supersteps: [{ updates: [{ values: { value: hostile }, asNode: '__input__' }] }],
+      supersteps: [{ updates: [{ values: { value: hostile }, asNode: 'take' }] }],
     });
     const resumed = await newThread();
     await client.runs.wait(resumed, 'keep', { input: { value: hostile, ask: true } });

@@ -1,8 +1,6 @@
-import { pathToFileURL } from 'node:url';
-import { esmBuildOf, resolveFrom } from './project-libraries';
+import { checkpointLibraries } from './project-libraries';
 import { RunStore } from './run-store';
 
-const LIBRARY = '@langchain/langgraph-checkpoint';
 const OPERATIONS = ['get', 'search', 'put', 'delete', 'listNamespaces'] as const;
 
 type Operation = (...args: unknown[]) => unknown;
@@ -26,8 +24,8 @@ const connected = new WeakSet<BatchedStore>();
  * @param graphFiles for the copies of the library that the graphs' own projects may bring
  */
 export async function connectStoreDirectly(graphFiles: string[]): Promise<void> {
-  for (const copy of librariesOf([__filename, ...graphFiles])) {
-    const { AsyncBatchedStore } = (await import(copy)) as Library;
+  for (const build of checkpointLibraries([__filename, ...graphFiles]).keys()) {
+    const { AsyncBatchedStore } = (await import(build)) as Library;
     if (AsyncBatchedStore) connect(AsyncBatchedStore.prototype);
   }
 }
@@ -47,18 +45,4 @@ function connect(batched: BatchedStore): void {
   batched.start = function (this: BatchedStore) {
     if (!(this.store instanceof RunStore)) start.apply(this);
   };
-}
-
-/** Both builds of each copy: CommonJS and ES modules have classes of their own. */
-function librariesOf(files: string[]): Set<string> {
-  const builds = new Set<string>();
-  for (const file of files) {
-    const graphs = resolveFrom(file, '@langchain/langgraph');
-    const library = resolveFrom(file, LIBRARY) ?? (graphs && resolveFrom(graphs, LIBRARY));
-    if (!library) continue;
-    const esm = esmBuildOf(library);
-    builds.add(pathToFileURL(library).href);
-    if (esm) builds.add(esm);
-  }
-  return builds;
 }

@@ -7,6 +7,7 @@ import { Pool } from 'pg';
 import { PreparingClient } from '../../database/prepared-statements';
 import { ItemStore } from '../../store/item-store';
 import { StoreRepository } from '../../store/store.repository';
+import { closeSerializers } from './closed-serializers';
 import { connectStoreDirectly } from './direct-store';
 import { EmbeddingFunction } from './embedding-function';
 import { GraphCallHandler } from './graph-calls';
@@ -148,7 +149,7 @@ async function main(): Promise<void> {
     embeddings!.embed(kind, texts),
   );
   const files = data.graphs.map(({ file }) => file);
-  await connectStoreDirectly(files);
+  await Promise.all([closeSerializers(files), connectStoreDirectly(files)]);
   const context: RunContext = {
     graphs,
     connections,

@@ -23,6 +23,25 @@ export function esmBuildOf(commonJs: string): string | undefined {
   return path !== commonJs && existsSync(path) ? pathToFileURL(path).href : undefined;
 }
 
+const CHECKPOINT_LIBRARY = '@langchain/langgraph-checkpoint';
+
+/**
+ * The copies of LangGraph's checkpoint library that modules use, by URL, with a module that does. Both builds of each:
+ * CommonJS and ES modules have classes of their own.
+ */
+export function checkpointLibraries(files: string[]): Map<string, string> {
+  const builds = new Map<string, string>();
+  for (const file of files) {
+    const graphs = resolveFrom(file, '@langchain/langgraph');
+    const library = resolveFrom(file, CHECKPOINT_LIBRARY) ?? (graphs && resolveFrom(graphs, CHECKPOINT_LIBRARY));
+    if (!library) continue;
+    for (const build of [pathToFileURL(library).href, esmBuildOf(library)]) {
+      if (build && !builds.has(build)) builds.set(build, file);
+    }
+  }
+  return builds;
+}
+
 /**
  * Imports what the graphs are about to import. A thread that has learned TypeScript (user-module.ts) asks another
  * thread about every file that it imports; what is loaded before that costs half of the time.

@@ -1,5 +1,5 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
-import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
+import { END, interrupt, MemorySaver, START, StateGraph } from '@langchain/langgraph';
 import { z } from 'zod';
 
 const Kept = z.object({
@@ -24,7 +24,10 @@ export const keep = new StateGraph(Kept)
   .addNode('take', ({ ask, value }) => (ask ? { answer: interrupt<unknown>({ asked: value as unknown }) } : {}))
   .addNode('look', async ({ value, answer }, { store }: RunnableConfig & { store?: ItemReader }) => {
     const stored = (await store?.get(['kept'], 'item'))?.value;
-    const classes = classesIn([value, answer, stored]);
+    // As a saver or a cache that the graph brings itself would keep it.
+    const { serde } = new MemorySaver();
+    const before = await serde.loadsTyped(...(await serde.dumpsTyped(value)));
+    const classes = classesIn([value, answer, stored, before]);
     return { stored, seen: JSON.stringify({ classes, own: [Object.name, Array.name, Function.name, Promise.name] }) };
   })
   .addEdge(START, 'take')

@@ -1,0 +1,30 @@
+import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
+import { CheckpointSerializer } from './checkpoint-serializer';
+import { checkpointLibraries } from './project-libraries';
+
+interface Library {
+  MemorySaver?: new () => { serde: SerializerProtocol };
+}
+
+const closed = new WeakSet<SerializerProtocol>();
+
+/**
+ * Gives the savers and caches that graphs bring themselves (a MemorySaver in a nested graph, an InMemoryCache for nodes) the
+ * serialiser of ours: the library's own makes objects of what a run's input names (langgraph-checkpoint 1.1.5; can go when
+ * it takes a list of classes).
+ * @param graphFiles for the copies of the library that the graphs' own projects may bring
+ */
+export async function closeSerializers(graphFiles: string[]): Promise<void> {
+  for (const [build, file] of checkpointLibraries([__filename, ...graphFiles])) {
+    const { MemorySaver } = (await import(build)) as Library;
+    if (MemorySaver) close(new MemorySaver().serde, new CheckpointSerializer(file));
+  }
+}
+
+function close(library: SerializerProtocol, ours: CheckpointSerializer): void {
+  const shared = Object.getPrototypeOf(library) as SerializerProtocol;
+  if (closed.has(shared)) return;
+  closed.add(shared);
+  shared.dumpsTyped = (value) => ours.dumpsTyped(value);
+  shared.loadsTyped = (type, data) => ours.loadsTyped(type, data);
+}
