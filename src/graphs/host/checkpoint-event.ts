@@ -2,25 +2,52 @@ type Json = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** A config without what the library keeps in it for itself: savers, streams, scratchpads. */
+/** What says where a checkpoint is and whose it is. All else of a `configurable` is for the graph: keys, headers, its user. */
+const PUBLIC_CONFIGURABLE = [
+  'thread_id',
+  'checkpoint_ns',
+  'checkpoint_id',
+  'checkpoint_map',
+  'run_id',
+  'graph_id',
+  'assistant_id',
+];
+
 function publicConfig(config: unknown): unknown {
   if (!isObject(config) || !isObject(config.configurable)) return config ?? null;
-  const { callbacks: _, ...rest } = config;
-  const configurable = Object.fromEntries(Object.entries(config.configurable).filter(([key]) => !key.startsWith('__')));
-  return { ...rest, configurable };
+  const { callbacks: _, configurable, ...rest } = config;
+  const shown = PUBLIC_CONFIGURABLE.filter((key) => configurable[key] !== undefined);
+  return { ...rest, configurable: Object.fromEntries(shown.map((key) => [key, configurable[key]])) };
 }
 
-/** A checkpoint as clients are told of it, by the modes `checkpoints` and `debug`. */
+/** A checkpoint as the modes `checkpoints` and `debug` emit it. */
 function publicCheckpoint({ config, parentConfig, ...checkpoint }: Json): Json {
   return { config: publicConfig(config), parent_config: publicConfig(parentConfig), ...checkpoint };
 }
 
-/** What the library says in a mode, as clients are told it. */
-export function publicChunk(mode: string, data: unknown): unknown {
+/** A chunk of the library's stream in a mode, as clients may see it. */
+export function publicChunk(mode: unknown, data: unknown): unknown {
   if (!isObject(data)) return data;
   if (mode === 'checkpoints') return publicCheckpoint(data);
   if (mode === 'debug' && data.type === 'checkpoint' && isObject(data.payload)) {
     return { ...data, payload: publicCheckpoint(data.payload) };
   }
   return data;
+}
+
+interface GraphEvent {
+  data: unknown;
+}
+
+/** An event of the mode `events`: those of a graph carry the chunks that it streams in all other modes. */
+export function publicEvent<T extends GraphEvent>(event: T): T {
+  const { data } = event;
+  if (!isObject(data) || !Array.isArray(data.chunk)) return event;
+  const chunk: unknown[] = data.chunk;
+  const at = chunk.length - 2;
+  // Of a graph in a graph, without the namespace.
+  if (at !== 0 && at !== 1) return event;
+  const shown = publicChunk(chunk[at], chunk[at + 1]);
+  if (shown === chunk[at + 1]) return event;
+  return { ...event, data: { ...data, chunk: [...chunk.slice(0, -1), shown] } };
 }

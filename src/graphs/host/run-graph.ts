@@ -101,7 +101,7 @@ function runConfig(
   return {
     ...(kwargs.config?.tags && { tags: kwargs.config.tags }),
     recursionLimit: kwargs.config?.recursion_limit ?? DEFAULT_RECURSION_LIMIT,
-    metadata: { ...request.metadata, ...keptOutOfTraces(request.headers) },
+    metadata: { ...request.metadata, ...withheld({ ...request.headers, ...authConfig(kwargs.auth_user) }) },
     configurable: {
       ...kwargs.config?.configurable,
       ...request.headers,
@@ -129,11 +129,11 @@ function runConfig(
 }
 
 /**
- * The library copies every `configurable` that is text into the metadata of traces, except what the metadata has already.
- * As undefined they are had, and are written nowhere.
+ * The library copies each `configurable` that is text into the metadata of traces and streams, unless the metadata have the
+ * name already. With undefined they have it, and write nothing.
  */
-function keptOutOfTraces(headers: Record<string, string>): Record<string, undefined> {
-  return Object.fromEntries(Object.keys(headers).map((name) => [name, undefined]));
+function withheld(configurable: Record<string, unknown>): Record<string, undefined> {
+  return Object.fromEntries(Object.keys(configurable).map((name) => [name, undefined]));
 }
 
 /** What the hosted server tells a graph of its user; requests that bring these keys lose them at the door. */

@@ -1,7 +1,7 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { BaseMessage, AIMessageChunk } from '@langchain/core/messages';
 import { ChunkFacts, type Chunk, type ChunkWithFact, type LibraryMode } from './chunk-facts';
-import { publicChunk } from './checkpoint-event';
+import { publicChunk, publicEvent } from './checkpoint-event';
 import type { AnyGraph } from './graph-loader';
 import { CONTENT_BLOCKS, type RunEventMessage, type RunKwargs, type StreamMode } from './protocol';
 import { toWireJson } from './wire-json';
@@ -105,7 +105,9 @@ export async function* streamRun(
         const isRoot = event.event === 'on_chain_stream' && event.run_id === config.runId;
         if (isRoot) yield* await translate(event.data.chunk as Chunk);
         if (event.event.endsWith('_end')) await written();
-        if (!event.tags?.includes('langsmith:hidden')) yield { event: 'events', data: toWireJson(event, true) };
+        if (!event.tags?.includes('langsmith:hidden')) {
+          yield { event: 'events', data: toWireJson(publicEvent(event), true) };
+        }
       }
     }
   } catch (error) {
