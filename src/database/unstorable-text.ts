@@ -9,9 +9,21 @@ const CODES = ['22P05', '22021'];
 /** What jsonb has of its own for lone surrogates: the code is that of any text that isn't JSON, which is never a client's. */
 const INVALID_TEXT = '22P02';
 
+/** Data exceptions, and what exceeds a limit of Postgres: the same content fails each time. */
+const CONTENT_CLASSES = ['22', '54'];
+
 /** Whether Postgres has refused a value for characters that it can't hold; then nothing was stored. */
 export function isUnstorableText(error: unknown): boolean {
   if (!(error instanceof QueryFailedError)) return false;
   const { code = '', detail = '' } = error.driverError as { code?: string; detail?: string };
   return CODES.includes(code) || (code === INVALID_TEXT && detail.includes('surrogate'));
+}
+
+/** Whether a statement failed for what it was to store: repeated with the same content, it would fail again. */
+export function isContentError(error: unknown): boolean {
+  // What is too long or too deep for JSON or for a message to Postgres.
+  if (error instanceof RangeError) return true;
+  if (!(error instanceof QueryFailedError)) return false;
+  const { code = '' } = error.driverError as { code?: string };
+  return CONTENT_CLASSES.includes(code.slice(0, 2));
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
+import { storableText } from '../database/storable-text';
 import type { ExportRunStatus } from './exports.schemas';
 import type { FailureWords } from './export-failure';
 import { isoText, STALLED } from './exports.repository';
@@ -283,7 +284,7 @@ export class ExportRunsRepository {
          errors = coalesce(errors, '{}') || jsonb_build_object('retry_' || retry_number, $3::text)
        WHERE tenant_id = $1 AND export_run_id = $2
        RETURNING retry_number - retry_base AS failures`,
-      [tenantId, exportRunId, message, code, hint],
+      [tenantId, exportRunId, storableText(message), code, hint],
     );
     return row?.failures ?? 0;
   }
@@ -293,7 +294,7 @@ export class ExportRunsRepository {
       `UPDATE bulk_export_runs SET status = 'Failed', finished_at = now(), updated_at = now(),
          errors = coalesce(errors, jsonb_build_object('retry_0', $3::text))
        WHERE tenant_id = $1 AND export_run_id = $2 AND status IN ('Created', 'Running')`,
-      [tenantId, exportRunId, message],
+      [tenantId, exportRunId, storableText(message)],
     );
   }
 

@@ -1,3 +1,4 @@
+import { storableText } from '../database/storable-text';
 import type { RunEventMessage } from '../graphs/host/protocol';
 import type { EventAppender } from '../streams/event-appender';
 import type { NewRunEvent } from '../streams/event-log.repository';
@@ -21,7 +22,10 @@ export class AttemptEvents {
    */
   append(messages: RunEventMessage[]): Promise<void> {
     const { tenantId, runId, attempt } = this.run;
-    const events = messages.map((message) => ({ tenantId, runId, attempt, seq: this.nextSeq++, ...message }));
+    const events = messages.map(({ event, ...message }) => {
+      // Nodes are named by people; the data are JSON, whose escapes text can hold.
+      return { tenantId, runId, attempt, seq: this.nextSeq++, event: storableText(event), ...message };
+    });
     this.lastWrite = this.appender.append(runId, events);
     // Seen by who asks; until then it must not count as unhandled.
     this.lastWrite.catch((error: Error) => (this.failure ??= error));

@@ -1,3 +1,4 @@
+import { storableJson, storableText } from '../database/storable-text';
 import type { FinalState, RunError } from '../graphs/host/protocol';
 import type { NewRunEvent } from '../streams/event-log.repository';
 import type { RunEnd } from '../streams/run-event';
@@ -34,4 +35,26 @@ function resultOf(state: FinalState | undefined): unknown {
   const values: unknown = JSON.parse(state.values);
   const interrupts = Object.values(JSON.parse(state.interrupts) as Record<string, unknown[]>).flat();
   return interrupts.length > 0 ? { ...(values as object), __interrupt__: interrupts } : values;
+}
+
+/** The ending as every table can hold it: a tool's output may contain what Postgres doesn't. The checkpoint keeps it exactly. */
+export function storableEnding(ending: RunEnding): RunEnding {
+  const { error, state } = ending;
+  return {
+    ...ending,
+    ...(error && { error: { error: storableText(error.error), message: storableText(error.message) } }),
+    ...(state && {
+      state: { ...state, values: storableJson(state.values), interrupts: storableJson(state.interrupts) },
+    }),
+  };
+}
+
+/** The ending without what the run has made of it, which no table can hold. A cancelled run stays one. */
+export function unstorableEnding({ status }: RunEnding): RunEnding {
+  if (status === 'interrupted' || status === 'deleted') return { status, result: {} };
+  return failedEnding(
+    'error',
+    { error: 'UnstorableResult', message: 'What the run has made can not be stored' },
+    undefined,
+  );
 }

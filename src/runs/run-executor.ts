@@ -7,6 +7,7 @@ import { issueCallToken } from '../auth/call-token';
 import { AppConfig } from '../config/config';
 import { recordCronOutcome } from '../crons/cron-outcomes';
 import { Notifications } from '../database/notifications';
+import { isContentError } from '../database/unstorable-text';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
 import { ExecutionBroken, HostLost } from '../graphs/host/graph-thread-handle';
@@ -18,7 +19,14 @@ import { RunOrchestrator } from '../temporal/run-orchestrator';
 import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import { runsHeldQueue } from '../../workflows/contracts/queues';
 import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
-import { completedEnding, deletedEnding, failedEnding, type RunEnding } from './run-ending';
+import {
+  completedEnding,
+  deletedEnding,
+  failedEnding,
+  type RunEnding,
+  storableEnding,
+  unstorableEnding,
+} from './run-ending';
 import { AttemptEvents } from './attempt-events';
 import { HeadStarts } from './head-starts';
 import { RunExecution } from './run-execution';
@@ -244,7 +252,10 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     } catch (error) {
       if (error instanceof EventsRefused) throw new ExecutionBroken(error.message);
       if (error instanceof HostLost) await this.lifecycle.recordHostLoss(run.runId, run.attempt);
-      throw error;
+      if (!isContentError(error)) throw error;
+      const result = await this.endWithoutContent(run);
+      ending = 'finished';
+      return result;
     } finally {
       this.metrics.attemptEnded(run, ending);
     }
@@ -292,6 +303,13 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     return ended;
   }
 
+  /** Ends a run whose events can't be stored: its next attempt would make the same. */
+  private async endWithoutContent(run: RunEntity): Promise<ExecuteRunResult> {
+    const ended = await this.commit(run.runId, run.attempt, unstorableEnding(completedEnding('success', undefined)));
+    if (!ended) throw new ExecutionBroken('Another attempt holds the run');
+    return ended;
+  }
+
   private async endingOf(run: RunEntity, { status, error, state }: GraphOutcome): Promise<RunEnding> {
     if (status === 'aborted') return this.cancelledEnding(run, run.attempt, state);
     return error ? failedEnding('error', error, state) : completedEnding('success', state);
@@ -324,7 +342,23 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     }
   }
 
+  /** What can't be stored is left out: a run must end, and its next attempt would end with the same. */
   private async commit(
+    runId: string,
+    attempt: number | undefined,
+    ending: RunEnding,
+  ): Promise<ExecuteRunResult | undefined> {
+    try {
+      return await this.commitAs(runId, attempt, storableEnding(ending));
+    } catch (error) {
+      if (!isContentError(error)) throw error;
+      this.logger.error({ err: error, run_id: runId }, 'The run ends without its state, which can not be stored');
+      return this.commitAs(runId, attempt, unstorableEnding(ending));
+    }
+  }
+
+  /** @returns undefined when the attempt doesn't hold the run any more */
+  private async commitAs(
     runId: string,
     attempt: number | undefined,
     ending: RunEnding,

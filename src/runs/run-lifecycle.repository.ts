@@ -306,11 +306,6 @@ async function lookBack(manager: EntityManager, { tenantId, runId, threadId }: R
   return before;
 }
 
-/** Postgres' jsonb can't hold U+0000, which a tool's output may contain; the checkpoint keeps the exact value. */
-function storable(json: string | null): string | null {
-  return json?.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\\ufffd') ?? null;
-}
-
 function isHeld(run: RunEntity, attempt: number | undefined): boolean {
   if (attempt !== undefined) return run.status === 'running' && run.attempt === attempt;
   return run.status === 'running' || run.status === 'pending';
@@ -396,8 +391,8 @@ async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEndin
       entries.map(({ event }) => event),
       run.threadId,
       state !== undefined,
-      storable(state?.values ?? null),
-      storable(state?.interrupts ?? '{}'),
+      state?.values ?? null,
+      state?.interrupts ?? '{}',
       textArray(entries.map(({ data }) => data)),
       entries.map(({ fact }) => fact),
     ],

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { withResolvers } from '../async/with-resolvers';
+import { isContentError } from '../database/unstorable-text';
 import { EventLogRepository, type NewRunEvent } from './event-log.repository';
 
 /** A batch is cheap, and a few milliseconds are not seen: what comes within them shares one commit. */
@@ -13,6 +14,8 @@ interface Batch {
   events: NewRunEvent[];
   /** Runs whose events somebody else writes. */
   withdrawn: Set<string>;
+  /** Runs of which something can't be stored, with the database's reason. */
+  unstorable: Map<string, unknown>;
   done: Promise<Set<string>>;
   resolve: (held: Set<string>) => void;
   reject: (error: unknown) => void;
@@ -67,8 +70,9 @@ export class EventAppender {
     return rest;
   }
 
-  private async untilWritten({ done, withdrawn }: Batch, runId: string): Promise<void> {
+  private async untilWritten({ done, withdrawn, unstorable }: Batch, runId: string): Promise<void> {
     const held = await done;
+    if (unstorable.has(runId)) throw unstorable.get(runId);
     if (!held.has(runId) && !withdrawn.has(runId)) throw new EventsRefused(runId);
   }
 
@@ -93,7 +97,7 @@ export class EventAppender {
     try {
       const held = new Set<string>();
       for (const part of partsOf(batch.events)) {
-        for (const runId of await this.log.append(part)) held.add(runId);
+        for (const runId of await this.write(part, batch)) held.add(runId);
       }
       batch.resolve(held);
     } catch (error) {
@@ -103,11 +107,31 @@ export class EventAppender {
       if (this.batch.events.length > 0) this.schedule();
     }
   }
+
+  /** In one statement, unless something can't be stored: then run by run, so that only its own run fails. */
+  private async write(events: NewRunEvent[], { unstorable }: Batch): Promise<Set<string>> {
+    try {
+      return await this.log.append(events);
+    } catch (error) {
+      if (!isContentError(error)) throw error;
+    }
+    const held = new Set<string>();
+    for (const runId of new Set(events.map((event) => event.runId))) {
+      try {
+        const own = events.filter((event) => event.runId === runId);
+        for (const id of await this.log.append(own)) held.add(id);
+      } catch (error) {
+        if (!isContentError(error)) throw error;
+        unstorable.set(runId, error);
+      }
+    }
+    return held;
+  }
 }
 
 function newBatch(): Batch {
   const { promise, resolve, reject } = withResolvers<Set<string>>();
-  return { events: [], withdrawn: new Set(), done: promise, resolve, reject };
+  return { events: [], withdrawn: new Set(), unstorable: new Map(), done: promise, resolve, reject };
 }
 
 /** Statements of bounded size, in order. */

@@ -9,6 +9,7 @@ import { columnsOf } from '../database/entity-columns';
 import type { JsonObject } from '../database/json';
 import { prepared } from '../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
+import { storableJson } from '../database/storable-text';
 import type { Page } from '../http/pagination';
 import { RUN_CANCEL_CHANNEL, THREAD_STATE_CHANNEL } from '../streams/run-event';
 import { pruneNext } from './checkpoint-pruning';
@@ -136,8 +137,8 @@ export class ThreadsRepository {
       [
         tenantId,
         threadId,
-        JSON.stringify(state.values),
-        JSON.stringify(state.interrupts),
+        storableJson(JSON.stringify(state.values)),
+        storableJson(JSON.stringify(state.interrupts)),
         state.next.length > 0 ? 'interrupted' : 'idle',
       ],
     );

@@ -1,4 +1,5 @@
-import { storableJsonb, storableText } from './stored-text';
+import { storableText } from '../database/storable-text';
+import { storableJsonb } from './stored-text';
 
 describe('text that Postgres can hold', () => {
   it('has no NUL', () => {

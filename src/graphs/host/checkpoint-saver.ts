@@ -11,6 +11,7 @@ import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import type { Pool } from 'pg';
 import { checkpointKey, threadOfKey } from '../../database/checkpoint-key';
 import { prepared } from '../../database/prepared-statements';
+import { storableJson } from '../../database/storable-text';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { CheckpointSerializer } from './checkpoint-serializer';
 import { toWireJson } from './wire-json';
@@ -136,7 +137,7 @@ export class CheckpointSaver extends PostgresSaver {
   /** Metadata are JSON, in a column that is searched: nothing in them stands for an object. */
   // eslint-disable-next-line @typescript-eslint/require-await -- as the library declares it
   override async _dumpMetadata(metadata: CheckpointMetadata): Promise<unknown> {
-    return JSON.parse(toWireJson(metadata)) as unknown;
+    return JSON.parse(storableJson(toWireJson(metadata))) as unknown;
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- as the library declares it

@@ -11,6 +11,7 @@ import type { Pool } from 'pg';
 import { type Resolvable, withResolvers } from '../../async/with-resolvers';
 import { byteaArray, textArray } from '../../database/binary-array';
 import { prepared } from '../../database/prepared-statements';
+import { storableJson } from '../../database/storable-text';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { type Fence, FencedError, HOLDS_RUN } from './fence';
 import { CheckpointSaver } from './checkpoint-saver';
@@ -229,7 +230,8 @@ export class RunCheckpointSaver extends CheckpointSaver {
       this._dumpBlobs(thread_id, checkpoint_ns, checkpoint.channel_values, newVersions),
       this._dumpMetadata({ ...this.runMetadata, ...metadata }) as Promise<unknown>,
     ]);
-    const serialized = JSON.stringify(this._dumpCheckpoint(checkpoint));
+    // The names of nodes and channels are in it.
+    const serialized = storableJson(JSON.stringify(this._dumpCheckpoint(checkpoint)));
     return {
       blobs: blobs.map(([, ns, channel, version, type, blob]) => [
         ns,

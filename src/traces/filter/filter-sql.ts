@@ -1,6 +1,7 @@
 import { parseJson } from '../../http/json-limits';
 import { toInstant } from '../instant';
-import { storableJsonb, storableText } from '../stored-text';
+import { storableText } from '../../database/storable-text';
+import { storableJsonb } from '../stored-text';
 import type { Comparator, Comparison, FilterExpression, FilterLiteral } from './filter-ast';
 import { FilterError } from './filter-error';
 import { fieldDefinition, FieldKind, PairFamily } from './filter-fields';

@@ -2,7 +2,7 @@ import { parseExactly } from '../../http/exact-json';
 import { checkJson, TRACE_LIMITS } from '../../http/json-limits';
 import type { Attachment } from '../attachments/attachments.service';
 import { Instant } from '../instant';
-import { storableText } from '../stored-text';
+import { storableText } from '../../database/storable-text';
 import { traceErrors } from '../trace.errors';
 import { MultipartPart, textOf } from './multipart';
 import { OperationKind } from './run-merge';

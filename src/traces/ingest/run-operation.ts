@@ -4,7 +4,7 @@ import { parseDottedOrder, uuidTime } from '../dotted-order';
 import { Instant, toInstant } from '../instant';
 import { traceErrors } from '../trace.errors';
 import { DERIVED_RANK, FieldValue, OperationKind, rankOf, RunChange, RunField } from './run-merge';
-import { storableText } from '../stored-text';
+import { storableText } from '../../database/storable-text';
 import { Usage, usageOf } from './usage';
 
 /** The fields that multipart requests carry as parts of their own, as the JSON text that the client wrote. */
