@@ -135,12 +135,12 @@ export class CheckpointSaver extends PostgresSaver {
   }
 
   /** Metadata are JSON, in a column that is searched: nothing in them stands for an object. */
-  // eslint-disable-next-line @typescript-eslint/require-await -- as the library declares it
+   
   override async _dumpMetadata(metadata: CheckpointMetadata): Promise<unknown> {
     return JSON.parse(storableJson(toWireJson(metadata))) as unknown;
   }
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- as the library declares it
+   
   override async _loadMetadata(metadata: Record<string, unknown>): Promise<CheckpointMetadata> {
     return metadata as unknown as CheckpointMetadata;
   }

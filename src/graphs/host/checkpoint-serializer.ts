@@ -32,7 +32,7 @@ export class CheckpointSerializer implements SerializerProtocol {
   /** @param graphFile the module of the graph whose states are read; its project may have a copy of LangChain of its own */
   constructor(private readonly graphFile?: string) {}
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- what can't be encoded is the promise's failure
+   
   async dumpsTyped(value: unknown): Promise<[string, Uint8Array]> {
     if (value instanceof Uint8Array) return ['bytes', value];
     return ['json', Buffer.from(JSON.stringify(new StoredForm().of('', value)) ?? 'null')];

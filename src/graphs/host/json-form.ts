@@ -30,8 +30,8 @@ export abstract class JsonForm {
       const form = this.ofInstance(value);
       if (form !== undefined) return form;
     }
-    if ('toJSON' in value && typeof value.toJSON === 'function') {
-      const json: unknown = value.toJSON(String(key));
+    if (hasOwnJson(value)) {
+      const json = value.toJSON(String(key));
       // One that names itself is taken for what it holds.
       return json === value ? this.fields({ ...value, toJSON: undefined }) : this.of(key, json);
     }
@@ -56,6 +56,10 @@ export abstract class JsonForm {
     }
     return forms ?? fields;
   }
+}
+
+function hasOwnJson(value: object): value is { toJSON(key: string): unknown } {
+  return 'toJSON' in value && typeof value.toJSON === 'function';
 }
 
 /** Sets a field whatever its name is: an assignment to `__proto__` would change the object's prototype. */
