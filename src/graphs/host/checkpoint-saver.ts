@@ -135,12 +135,11 @@ export class CheckpointSaver extends PostgresSaver {
   }
 
   /** Metadata are JSON, in a column that is searched: nothing in them stands for an object. */
-   
+
   override async _dumpMetadata(metadata: CheckpointMetadata): Promise<unknown> {
     return JSON.parse(storableJson(toWireJson(metadata))) as unknown;
   }
 
-   
   override async _loadMetadata(metadata: Record<string, unknown>): Promise<CheckpointMetadata> {
     return metadata as unknown as CheckpointMetadata;
   }

@@ -32,7 +32,6 @@ export class CheckpointSerializer implements SerializerProtocol {
   /** @param graphFile the module of the graph whose states are read; its project may have a copy of LangChain of its own */
   constructor(private readonly graphFile?: string) {}
 
-   
   async dumpsTyped(value: unknown): Promise<[string, Uint8Array]> {
     if (value instanceof Uint8Array) return ['bytes', value];
     return ['json', Buffer.from(JSON.stringify(new StoredForm().of('', value)) ?? 'null')];
