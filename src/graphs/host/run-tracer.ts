@@ -47,10 +47,21 @@ type Upload = Parameters<Client['multipartIngestRuns']>;
  */
 class TraceClient extends Client {
   override async multipartIngestRuns(...[batch, options]: Upload): Promise<void> {
-    const runs = [...(batch.runCreates ?? []), ...(batch.runUpdates ?? [])];
-    if (runs.some(({ attachments }) => attachments)) return super.multipartIngestRuns(batch, options);
-    return this.batchIngestRuns(batch, options);
+    const runCreates = batch.runCreates?.map(withoutRuntime);
+    const runUpdates = batch.runUpdates?.map(withoutRuntime);
+    const shown = { ...(runCreates && { runCreates }), ...(runUpdates && { runUpdates }) };
+    const runs = [...(runCreates ?? []), ...(runUpdates ?? [])];
+    if (runs.some(({ attachments }) => attachments)) return super.multipartIngestRuns(shown, options);
+    return this.batchIngestRuns(shown, options);
   }
+}
+
+/** LangGraph gives a model's call its whole runtime as options: the store, and the user who made the run. */
+function withoutRuntime<T extends { extra?: { options?: Record<string, unknown> } }>(run: T): T {
+  const { extra } = run;
+  if (!extra?.options) return run;
+  const { serverInfo: _user, store: _store, ...options } = extra.options;
+  return { ...run, extra: { ...extra, options } };
 }
 
 /**
