@@ -1,4 +1,5 @@
 import { decodedPath, originForm } from './request-target';
+import { CustomRoutes } from '../custom-app/custom-routes';
 import { urlRewriter } from './url-rewriter';
 
 describe('the target of a request', () => {
@@ -39,10 +40,18 @@ describe('the target of a request', () => {
     });
 
     it('goes to the user’s own route in any spelling of it', () => {
-      const app = { routes: { has: (_: string, path: string) => path === '/threads' } as never };
+      const app = { routes: new CustomRoutes([{ method: 'GET', path: '/threads' }]) };
       const custom = urlRewriter({ mountPrefix: '', isMetaDisabled: false }, app);
       expect(custom('GET', '/threads?x=1')).toBe('/.gantry/app/threads?x=1');
       expect(custom('GET', '/%74hreads')).toBe('/.gantry/app/%74hreads');
+    });
+
+    it('passes the user’s middleware once, and never for the handshake of a WebSocket', () => {
+      const app = { routes: new CustomRoutes([{ method: 'ALL', path: '/threads/*' }]) };
+      const custom = urlRewriter({ mountPrefix: '/p', isMetaDisabled: false }, app);
+      expect(custom('GET', '/p/%74hreads/1')).toBe('/.gantry/middleware/%74hreads/1');
+      expect(custom('GET', '/p/threads/1', '', 'handshake')).toBe('/threads/1');
+      expect(custom('GET', '/threads/1', '', 'app')).toBe('/threads/1');
     });
   });
 });

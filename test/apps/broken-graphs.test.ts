@@ -1,0 +1,49 @@
+import { startGantry, type Gantry } from '../support/gantry';
+import { answeringGraph, layOutProject, type Project } from '../support/project';
+
+describe('graphs that can not be loaded, beside one that can', () => {
+  let project: Project;
+  let gantry: Gantry;
+
+  beforeAll(async () => {
+    project = layOutProject({
+      'langgraph.json': {
+        graphs: {
+          good: './good.ts:graph',
+          package_missing: './package-missing.ts:graph',
+          nothing_exported: './nothing-exported.ts:graph',
+          variable_missing: './variable-missing.ts:graph',
+        },
+      },
+      'good.ts': answeringGraph('', "'good'"),
+      'package-missing.ts': answeringGraph("import { nothing } from '@acme/not-installed';", 'nothing'),
+      'nothing-exported.ts': 'export {};\n',
+      'variable-missing.ts': answeringGraph(
+        "if (!process.env.ACME_KEY) throw new Error('ACME_KEY is not set: put it into .env');",
+        '1',
+      ),
+    });
+    gantry = await startGantry({ graphs: project.path('langgraph.json') });
+  }, 120_000);
+
+  afterAll(async () => {
+    await gantry?.stop();
+    project?.remove();
+  });
+
+  it.each([
+    ['package_missing', /package-missing\.ts failed to load: Cannot find (package|module) '@acme\/not-installed'/],
+    ['nothing_exported', /nothing-exported\.ts has no export \\*"graph/],
+    ['variable_missing', /variable-missing\.ts failed to load: ACME_KEY is not set: put it into \.env/],
+  ])('%s: the start and each run say why', async (graph, reason) => {
+    const line = gantry.worker.lines.find((each) => each.includes(`graphs.${graph}: `));
+    expect((JSON.parse(line!) as { msg: string }).msg).toMatch(reason);
+    for (let run = 0; run < 2; run += 1) {
+      await expect(gantry.client().runs.wait(null, graph, { input: {} })).rejects.toThrow(reason);
+    }
+  });
+
+  it('leaves the others at work', async () => {
+    expect(await gantry.client().runs.wait(null, 'good', { input: {} })).toEqual({ answer: 'good' });
+  });
+});
