@@ -87,7 +87,8 @@ export class AuthGuard implements CanActivate, OnModuleInit {
       if (!isUuid(asked)) throw authErrors.otherTenant();
       return { tenantId: asked as TenantId, actor: { kind: 'internal' } };
     }
-    if (!this.config.authEnabled) {
+    // Routes that a custom auth doesn't decide about must not be open beside those that it protects.
+    if (!this.config.authEnabled && !this.customAuth.source) {
       const only = this.config.defaultTenantId.toLowerCase() as TenantId;
       if (asked !== undefined && asked !== only) throw authErrors.otherTenant();
       return { tenantId: only, actor: { kind: 'none' } };

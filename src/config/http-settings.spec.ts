@@ -20,7 +20,7 @@ describe('the http section of langgraph.json', () => {
     expect(settings.cors.exposedHeaders).toEqual(
       expect.arrayContaining(['Content-Location', 'Location', 'X-Pagination-Total', 'X-Pagination-Next']),
     );
-    expect(settings).toMatchObject({ mountPrefix: '', isMetaDisabled: false, app: undefined, protectsApp: false });
+    expect(settings).toMatchObject({ mountPrefix: '', isMetaDisabled: false, app: undefined, protectsApp: true });
     expect(settings.isDisabled(['Assistants', 'Threads', 'Thread Runs', 'Store', 'MCP', 'A2A', 'Crons'])).toBe(false);
     expect(settings.configurableHeaders.of({ 'x-user-id': 'u' })).toEqual({});
   });

@@ -77,7 +77,7 @@ const httpSchema = z.strictObject({
   configurable_headers: headerPatterns.nullish(),
   logging_headers: headerPatterns.nullish(),
   middleware_order: z.enum(['middleware_first', 'auth_first']).nullish(),
-  enable_custom_route_auth: off,
+  enable_custom_route_auth: z.boolean().default(true),
   mount_prefix: z
     .string()
     .regex(/^(\/[A-Za-z0-9._~-]+)*\/?$/, 'must start with / and hold path segments only')

@@ -1,4 +1,5 @@
 import { TrieRouter } from 'hono/router/trie-router';
+import { CustomAuthDecides } from '../auth/tenant';
 import type { AppRoute } from './custom-app.protocol';
 
 /** Never the user's: probes, metrics and the description of the API must be what they say. */
@@ -10,7 +11,11 @@ const FIXED = new Set(['/ok', '/ready', '/metrics', '/docs', '/openapi.json']);
  */
 export type AppPart = 'route' | 'middleware' | undefined;
 
-/** Which requests the app gets before Gantry's routes are asked: its table, read as its own router reads it. */
+/**
+ * Which requests the app gets before Gantry's routes are asked: its table, read as its own router reads it. For the guard
+ * they are routes that the custom auth decides about.
+ */
+@CustomAuthDecides()
 export class CustomRoutes {
   private readonly router = new TrieRouter<'route' | 'middleware'>();
 

@@ -167,7 +167,7 @@ const PUBLIC_PATHS = new Set(['/', '/info']);
 class BehindMiddleware {}
 
 /**
- * The user's own routes are open, as on other servers of this API, unless `enable_custom_route_auth` says otherwise. Requests
+ * The user's own routes ask for what the API's routes ask for, unless `enable_custom_route_auth` is false. Requests
  * for the API's routes are asked about behind the app's middleware, and with `auth_first` in front of it as well.
  */
 function customAppGuard(
@@ -177,7 +177,6 @@ function customAppGuard(
   const guard = app.get(AuthGuard);
   return async (request, reply, passedOnTo) => {
     if (passedOnTo === undefined ? !settings.protectsApp : !settings.authFirst || PUBLIC_PATHS.has(passedOnTo)) return;
-    // As for a route of a controller that says nothing about its access.
     const route = passedOnTo === undefined ? CustomRoutes : BehindMiddleware;
     const context = new ExecutionContextHost([request, reply], route, serveCustomApp);
     await guard.canActivate(context);

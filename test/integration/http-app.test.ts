@@ -163,8 +163,8 @@ describe('http.app without a table of routes', () => {
 describe('http.app and authentication', () => {
   const auth = { GANTRY_AUTH: 'on', GANTRY_API_KEY: API_KEY };
 
-  it('is open by default, as on other servers of this API', async () => {
-    const served = await serve({ app: `${APPS}:app` }, auth);
+  it('is open where enable_custom_route_auth is false, as on other servers of this API', async () => {
+    const served = await serve({ app: `${APPS}:app`, enable_custom_route_auth: false }, auth);
     try {
       expect((await fetch(`${served.api.url}/hello/you`)).status).toBe(200);
       expect((await fetch(`${served.api.url}/threads/search`, { method: 'POST' })).status).toBe(401);
@@ -173,8 +173,8 @@ describe('http.app and authentication', () => {
     }
   }, 60_000);
 
-  it('needs a key with enable_custom_route_auth', async () => {
-    const served = await serve({ app: `${APPS}:app`, enable_custom_route_auth: true }, auth);
+  it('needs a key by default', async () => {
+    const served = await serve({ app: `${APPS}:app` }, auth);
     try {
       const { url } = served.api;
       for (const path of ['/hello/you', '/info']) expect((await fetch(url + path)).status).toBe(401);

@@ -1,0 +1,78 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startTestApi, type TestApi } from '../support/api';
+import { routesOf } from '../support/routes';
+
+const SUPPORT = join(__dirname, '..', 'support');
+const AUTH = join(SUPPORT, 'auth', 'langgraph.json');
+const API_KEY = 'development-key-0123456789';
+/** Probes, the description of the deployment, and addresses that are secrets themselves. */
+const PUBLIC = [/^\/(ok|ready|info|metrics)?$/, /^\/api(\/v1)?\/info$/, /\/feedback\/tokens\/:/, /\/attachments\//];
+
+interface Sections {
+  graphs: Record<string, string>;
+  auth: { path: string };
+}
+
+describe('a custom auth with GANTRY_AUTH=off', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gantry-custom-auth-'));
+  let api: TestApi;
+  let open: TestApi;
+
+  const serve = (http: object): Promise<TestApi> => {
+    const { graphs, auth, ...others } = JSON.parse(readFileSync(AUTH, 'utf8')) as Sections;
+    const absolute = (path: string): string => join(SUPPORT, 'auth', path);
+    const config = {
+      ...others,
+      graphs: Object.fromEntries(Object.entries(graphs).map(([name, path]) => [name, absolute(path)])),
+      auth: { ...auth, path: absolute(auth.path) },
+      http: { app: `${join(SUPPORT, 'apps', 'hono-app.ts')}:app`, ...http },
+    };
+    const path = join(folder, `${Object.keys(http).join('-') || 'default'}.json`);
+    writeFileSync(path, JSON.stringify(config));
+    return startTestApi({ GANTRY_CONFIG: path, GANTRY_API_KEY: API_KEY });
+  };
+
+  beforeAll(async () => {
+    api = await serve({});
+    open = await serve({ enable_custom_route_auth: false });
+  });
+
+  afterAll(async () => {
+    await api?.close();
+    await open?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('lets nobody in without credentials, on no route', async () => {
+    const routes = routesOf(api.app).filter(({ path }) => !PUBLIC.some((pattern) => pattern.test(path)));
+    expect(routes.length).toBeGreaterThan(100);
+    const passed: unknown[] = [];
+    for (const { method, path } of routes) {
+      const url = path.replace(/:[a-z_]+/gi, '0198aaaa-0000-7000-8000-000000000000');
+      const { statusCode } = await api.app.inject({ method: method as 'GET', url });
+      if (statusCode !== 401) passed.push([method, path, statusCode]);
+    }
+    expect(passed).toEqual([]);
+  });
+
+  it('takes a key for traces, exports and deliveries, and users for the rest', async () => {
+    for (const path of ['/webhooks/deliveries', '/api/v1/bulk-exports']) {
+      const headers = { 'x-api-key': API_KEY, 'x-tenant-id': api.config.defaultTenantId };
+      expect([path, (await fetch(api.url + path, { headers })).status]).toEqual([path, 200]);
+      const user = { authorization: 'Bearer alice', 'x-tenant-id': api.config.defaultTenantId };
+      expect([path, (await fetch(api.url + path, { headers: user })).status]).toEqual([path, 401]);
+    }
+    const headers = { authorization: 'Bearer alice', 'content-type': 'application/json' };
+    const found = await fetch(`${api.url}/threads/search`, { method: 'POST', headers, body: '{}' });
+    expect(found.status).toBe(200);
+  });
+
+  it('takes users on routes of one’s own, and nobody else unless they are opened', async () => {
+    expect((await fetch(`${api.url}/hello/you`)).status).toBe(401);
+    expect((await fetch(`${api.url}/hello/you`, { headers: { authorization: 'Bearer nobody' } })).status).toBe(401);
+    expect((await fetch(`${api.url}/hello/you`, { headers: { authorization: 'Bearer alice' } })).status).toBe(200);
+    expect((await fetch(`${open.url}/hello/you`)).status).toBe(200);
+  });
+});
