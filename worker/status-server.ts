@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { AppConfig } from '../src/config/config';
 import { Metrics } from '../src/metrics/metrics';
+import { hostnameOf, isLoopbackName } from '../src/http/loopback';
 import { carriesToken } from '../src/metrics/metrics-access';
 
 /**
@@ -60,10 +61,18 @@ export class StatusServer {
     });
   }
 
+  /** A web page whose name was made to resolve to this machine (DNS rebinding) comes with that name. */
+  private isOwnHost({ headers }: IncomingMessage): boolean {
+    const { workerListener, metricsToken } = this.config;
+    if (headers.host === undefined || metricsToken !== undefined) return true;
+    return !isLoopbackName(hostnameOf(workerListener?.host ?? '')) || isLoopbackName(hostnameOf(headers.host));
+  }
+
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const json = (status: number, body: object): void => {
       response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
     };
+    if (!this.isOwnHost(request)) return json(403, { detail: 'This listener does not answer to this host name' });
     if (request.method !== 'GET' && request.method !== 'HEAD') return json(405, { detail: 'Method Not Allowed' });
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://worker');
     switch (pathname) {

@@ -66,12 +66,10 @@ export class A2aExchange {
     void reply.status(outcome.status).type('application/json; charset=utf-8').send(JSON.stringify(outcome.body));
   }
 
-  /** Where the client reached this server: what the operator says, else what the request and the proxy in front of it say. */
+  /** Where the client reached this server: as the operator says it, else the request, or a trusted proxy in front. */
   private baseUrl(request: FastifyRequest): string {
     if (this.config.publicUrl) return this.config.publicUrl;
-    const first = (name: string): string | undefined => headerOf(request, name)?.split(',', 1)[0].trim();
-    const protocol = first('x-forwarded-proto') === 'https' ? 'https' : 'http';
-    const url = `${protocol}://${first('x-forwarded-host') ?? request.headers.host ?? ''}`;
+    const url = `${request.protocol}://${request.host}`;
     return URL.canParse(url) ? new URL(url).origin : new URL(this.config.apiUrl).origin;
   }
 }

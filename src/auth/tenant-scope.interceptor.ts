@@ -1,7 +1,8 @@
 import { CallHandler, ExecutionContext, Injectable, NestInterceptor } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
-import { inScope, type RequestScope } from '../database/request-scope';
+import { inScope, type RequestScope, type SearchScope } from '../database/request-scope';
+import '../http/search-route';
 
 /**
  * Everything that a handler does is done in the scope of its request: Postgres shows it the rows of the request's tenant,
@@ -10,8 +11,23 @@ import { inScope, type RequestScope } from '../database/request-scope';
 @Injectable()
 export class TenantScopeInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    return inScope(scopeOf(context.switchToHttp().getRequest<FastifyRequest>()), () => next.handle());
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const search = request.routeOptions.config.isSearch ? searchOf(http.getResponse<FastifyReply>()) : undefined;
+    return inScope({ ...scopeOf(request), search }, () => next.handle());
   }
+}
+
+function searchOf({ raw }: FastifyReply): SearchScope {
+  return {
+    whenGone: (callback) => {
+      const onClose = (): void => {
+        if (!raw.writableFinished) callback();
+      };
+      raw.once('close', onClose);
+      return () => raw.off('close', onClose);
+    },
+  };
 }
 
 /** What the guard found out about who asks. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
@@ -13,6 +14,8 @@ const flag = z
 const port = z.coerce.number().int().min(0).max(65_535);
 const positiveInt = z.coerce.number().int().positive();
 const seconds = z.coerce.number().positive();
+/** Postgres keeps milliseconds in 31 bits. */
+const MAX_TIMEOUT_SECONDS = 2_147_483;
 /** The kinds of work that a worker may be told to do; each has task queues of its own. */
 export const WORKER_QUEUES = ['runs', 'exports', 'webhooks', 'crons'] as const;
 export type WorkerQueue = (typeof WORKER_QUEUES)[number];
@@ -44,6 +47,15 @@ const origin = z
     message: 'must be origins such as https://app.example.com, separated by commas',
   })
   .toLowerCase();
+
+/** An address, a network, or `loopback`. */
+function isAddressRange(range: string): boolean {
+  const [address, bits, ...rest] = range.split('/');
+  const version = isIP(address);
+  if (range === 'loopback') return true;
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
 
 /** A 32-byte key written as base64: AES-256 takes exactly that much. */
 const masterKey = z.string().refine((value) => Buffer.from(value, 'base64').length === 32, {
@@ -135,6 +147,10 @@ const environmentSchema = z.object({
   GANTRY_TRACING: flag.default(true),
   GANTRY_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   GANTRY_BODY_LIMIT_BYTES: positiveInt.default(10 * 1024 * 1024),
+  GANTRY_STREAMS_PER_KEY: positiveInt.default(10_000),
+  GANTRY_TRUSTED_PROXIES: list.refine((proxies) => proxies.every(isAddressRange), {
+    message: 'must be addresses or networks such as 10.0.0.0/8, or loopback, separated by commas',
+  }),
   GANTRY_REQUEST_TIMEOUT_SECONDS: positiveInt.default(300),
   GANTRY_TRACE_LIMIT_BYTES: positiveInt.default(100 * 1024 * 1024),
   GANTRY_TRACE_RETENTION_DAYS: positiveInt.optional(),
@@ -143,6 +159,8 @@ const environmentSchema = z.object({
   GANTRY_S3_REGION: z.string().min(1).default('us-east-1'),
   GANTRY_S3_ACCESS_KEY_ID: z.string().min(1).optional(),
   GANTRY_S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
+  GANTRY_STATEMENT_TIMEOUT_SECONDS: positiveInt.max(MAX_TIMEOUT_SECONDS).default(300),
+  GANTRY_SEARCH_TIMEOUT_SECONDS: positiveInt.max(MAX_TIMEOUT_SECONDS).default(30),
   GANTRY_DATABASE_POOL: positiveInt.default(10),
   GANTRY_RUN_TIMEOUT_SECONDS: positiveInt.default(86_400),
   GANTRY_RUN_LOST_ATTEMPTS: positiveInt.default(10),
@@ -286,6 +304,13 @@ export class AppConfig {
   get requestsDatabaseUrl(): string | undefined {
     return this.env.GANTRY_REQUESTS_DATABASE_URL;
   }
+  /** The longest that one statement of a request may take. */
+  get statementTimeouts(): { requestMs: number; searchMs: number } {
+    return {
+      requestMs: this.env.GANTRY_STATEMENT_TIMEOUT_SECONDS * 1000,
+      searchMs: this.env.GANTRY_SEARCH_TIMEOUT_SECONDS * 1000,
+    };
+  }
   get databasePool(): number {
     return this.env.GANTRY_DATABASE_POOL;
   }
@@ -416,6 +441,14 @@ export class AppConfig {
   /** The most that a request body may be, but for trace uploads. */
   get bodyLimitBytes(): number {
     return this.env.GANTRY_BODY_LIMIT_BYTES;
+  }
+  /** Open streams of one API key or user, on each replica. */
+  get streamsPerKey(): number {
+    return this.env.GANTRY_STREAMS_PER_KEY;
+  }
+  /** Addresses and networks whose X-Forwarded-* headers say where a request came from and where it was sent to. */
+  get trustedProxies(): string[] {
+    return this.env.GANTRY_TRUSTED_PROXIES;
   }
   /** Within which a request has to come in, with its body. */
   get requestTimeoutMs(): number {

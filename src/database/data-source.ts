@@ -1,14 +1,19 @@
 import { join } from 'node:path';
 import { defaults } from 'pg';
 import { DataSource, DataSourceOptions } from 'typeorm';
-import { TenantPool, type TenantPoolConfig } from './tenant-pool';
+import { type StatementTimeouts, TenantPool, type TenantPoolConfig } from './tenant-pool';
 
 /**
  * The one description of the database: the processes, the migrations and the tests all start from it.
  * @param requestsUrl of the role of requests, where an administrator made it
  * Entities are registered by the feature modules that own them; the schema comes from migrations alone.
  */
-export function dataSourceOptions(url: string, poolSize: number, requestsUrl?: string): DataSourceOptions {
+export function dataSourceOptions(
+  url: string,
+  poolSize: number,
+  requestsUrl?: string,
+  timeouts?: StatementTimeouts,
+): DataSourceOptions {
   return {
     type: 'postgres',
     url,
@@ -17,7 +22,7 @@ export function dataSourceOptions(url: string, poolSize: number, requestsUrl?: s
     poolSize,
     applicationName: 'gantry',
     connectTimeoutMS: 10_000,
-    extra: { keepAlive: true, requestsUrl } satisfies TenantPoolConfig,
+    extra: { keepAlive: true, requestsUrl, timeouts } satisfies TenantPoolConfig,
   };
 }
 

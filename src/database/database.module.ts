@@ -12,7 +12,12 @@ import { Notifications } from './notifications';
     TypeOrmModule.forRootAsync({
       inject: [AppConfig],
       useFactory: (config: AppConfig) => ({
-        ...dataSourceOptions(config.databaseUrl, config.databasePool, config.requestsDatabaseUrl),
+        ...dataSourceOptions(
+          config.databaseUrl,
+          config.databasePool,
+          config.requestsDatabaseUrl,
+          config.statementTimeouts,
+        ),
         autoLoadEntities: true,
         retryAttempts: 10,
         retryDelay: 1000,

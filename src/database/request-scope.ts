@@ -19,6 +19,13 @@ export interface RequestScope {
   actor?: string | undefined;
   /** The user whom the handlers of the custom auth decide about; undefined for the holder of an API key. */
   user?: AuthUser | undefined;
+  /** Present where the work is a search: it is bounded more tightly, and ends when nobody waits for its outcome. */
+  search?: SearchScope | undefined;
+}
+
+export interface SearchScope {
+  /** Calls back when the client has gone; returns how to stop waiting for that. */
+  whenGone(callback: () => void): () => void;
 }
 
 const scopes = new AsyncLocalStorage<RequestScope | undefined>();

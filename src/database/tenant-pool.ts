@@ -2,19 +2,28 @@ import { EventEmitter } from 'node:events';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { PreparingClient } from './prepared-statements';
 import { readRequestLogin } from './request-login';
-import { currentScope, type RequestScope } from './request-scope';
+import { currentScope, type RequestScope, type SearchScope } from './request-scope';
 import { ACTOR_SETTING, TENANT_SETTING } from './tenant-isolation';
 
 type Release = (error?: Error | boolean) => void;
 type OnConnection = (error: Error | undefined, client?: PoolClient, release?: Release) => void;
 
+/** The longest that one statement of a request may take, in milliseconds. */
+export interface StatementTimeouts {
+  requestMs: number;
+  searchMs: number;
+}
+
 export interface TenantPoolConfig extends PoolConfig {
   /** Of a role that an administrator made for requests; the one that the migrations made when absent. */
   requestsUrl?: string | undefined;
+  /** Without any when absent. */
+  timeouts?: StatementTimeouts | undefined;
 }
 
-/** What a connection is set to that has served nobody: no tenant, no actor. */
-const UNSET = ' ';
+const UNLIMITED: StatementTimeouts = { requestMs: 0, searchMs: 0 };
+/** What a connection is set to that has served nobody: no tenant, no actor, no time limit. */
+const UNSET = '  0';
 
 /**
  * The pool that TypeORM takes its connections from: two in one.
@@ -23,14 +32,16 @@ const UNSET = ' ';
  * setting, so that row-level security shows it this tenant's rows and no others. Outside of requests (sweeps, activities,
  * the start) it is the database user's own. The two kinds never mix: neither role can become the other.
  *
- * The setting belongs to the session and is sent only when the connection served another tenant or another actor before:
- * a statement of the same caller costs no additional round trip.
+ * The settings belong to the session and are sent only when the connection served another tenant, another actor or another
+ * kind of work before: a statement of the same caller costs no additional round trip.
  */
 export class TenantPool extends EventEmitter {
   private readonly system: Pool;
   /** Of requests; made with the first one, when the login is read. */
   private requests: Pool | undefined;
   private opening: Promise<Pool> | undefined;
+  /** One connection of the same role, there when all others are busy with what it is to cancel. */
+  private cancels: Pool | undefined;
   /** What each connection is set to. */
   private readonly current = new WeakMap<PoolClient, string>();
 
@@ -60,7 +71,7 @@ export class TenantPool extends EventEmitter {
   }
 
   end(callback: (error?: Error) => void): void {
-    Promise.all([this.system.end(), this.requests?.end()]).then(() => callback(), callback);
+    Promise.all([this.system.end(), this.requests?.end(), this.cancels?.end()]).then(() => callback(), callback);
   }
 
   private create(login: PoolConfig): Pool {
@@ -72,7 +83,10 @@ export class TenantPool extends EventEmitter {
   /** One reading of the login, however many requests wait for it; after a failure the next request reads it again. */
   private open(): Promise<Pool> {
     this.opening ??= this.login()
-      .then((connectionString) => (this.requests = this.create({ connectionString })))
+      .then((connectionString) => {
+        this.cancels = this.create({ connectionString, max: 1 });
+        return (this.requests = this.create({ connectionString }));
+      })
       .finally(() => (this.opening = undefined));
     return this.opening;
   }
@@ -97,7 +111,7 @@ export class TenantPool extends EventEmitter {
     pool.connect((error, client, release) => {
       if (error || !client) return callback(error);
       this.prepare(client, scope).then(
-        () => callback(undefined, client, release),
+        () => callback(undefined, client, scope?.search ? this.endsWith(scope.search, client, release) : release),
         (failure: Error) => {
           release(failure);
           callback(failure);
@@ -106,15 +120,36 @@ export class TenantPool extends EventEmitter {
     });
   }
 
+  /**
+   * Cancels what the connection is doing once nobody waits for it. A connection that was cancelled is not used again: the
+   * signal could reach it in the middle of another caller's statement.
+   */
+  private endsWith(search: SearchScope, client: PoolClient, release: Release): Release {
+    let isCancelled = false;
+    const stopWaiting = search.whenGone(() => {
+      isCancelled = true;
+      const { processID } = client as PoolClient & { processID: number };
+      // Where it fails, the statement's time limit ends it.
+      this.cancels?.query('SELECT pg_cancel_backend($1)', [processID]).catch(() => undefined);
+    });
+    return (error) => {
+      stopWaiting();
+      release(isCancelled ? true : error);
+    };
+  }
+
   private async prepare(client: PoolClient, scope: RequestScope | undefined): Promise<void> {
     const tenantId = scope?.isAcrossTenants ? '' : (scope?.tenantId ?? '');
     const actor = scope?.actor ?? '';
-    const wanted = `${tenantId} ${actor}`;
+    const { requestMs, searchMs } = this.options.timeouts ?? UNLIMITED;
+    const timeoutMs = !scope || scope.isAcrossTenants ? 0 : scope.search ? searchMs : requestMs;
+    const wanted = `${tenantId} ${actor} ${timeoutMs}`;
     if ((this.current.get(client) ?? UNSET) === wanted) return;
     await client.query({
       name: 'gantry_scope',
-      text: `SELECT set_config('${TENANT_SETTING}', $1, false), set_config('${ACTOR_SETTING}', $2, false)`,
-      values: [tenantId, actor],
+      text: `SELECT set_config('${TENANT_SETTING}', $1, false), set_config('${ACTOR_SETTING}', $2, false),
+                    set_config('statement_timeout', $3, false)`,
+      values: [tenantId, actor, String(timeoutMs)],
     });
     this.current.set(client, wanted);
   }

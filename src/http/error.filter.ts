@@ -1,5 +1,6 @@
 import { ArgumentsHost, Catch, ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { QueryFailedError } from 'typeorm';
 import { isUnstorableText, UNSTORABLE_TEXT } from '../database/unstorable-text';
 import { ApiError } from './api-error';
 
@@ -54,6 +55,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError | undefin
     if (status === 413) return bodyTooLarge(request);
     return status < 500 ? new ApiError(status, 'http', error.message) : undefined;
   }
+  if (isTimeout(error)) return tookTooLong(request);
   if (isUnstorableText(error)) return new ApiError(422, 'invalid_request', UNSTORABLE_TEXT);
   // Fastify's own refusals (body too large, unsupported media type…) carry a status and a code.
   if (
@@ -66,6 +68,17 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError | undefin
     return new ApiError(error.statusCode, 'code' in error ? String(error.code) : 'http', error.message);
   }
   return undefined;
+}
+
+/** SQLSTATE of a statement that was cancelled: by its timeout, or as nobody waited for it any more. */
+const isTimeout = (error: unknown): boolean =>
+  error instanceof QueryFailedError && (error.driverError as { code?: string }).code === '57014';
+
+function tookTooLong({ routeOptions }: FastifyRequest): ApiError {
+  const wayOut = 'narrow it: a shorter time range, fewer words, fewer conditions';
+  return routeOptions.config.isSearch
+    ? new ApiError(422, 'search_too_long', `The search took longer than GANTRY_SEARCH_TIMEOUT_SECONDS: ${wayOut}`)
+    : new ApiError(503, 'statement_too_long', 'The database took longer than GANTRY_STATEMENT_TIMEOUT_SECONDS');
 }
 
 function bodyTooLarge({ routeOptions }: FastifyRequest): ApiError {

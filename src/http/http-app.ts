@@ -32,8 +32,9 @@ import { refuseWrongMethods } from './method-not-allowed';
 import { OpenStreams } from './open-streams';
 import { serveOpenApi } from './openapi';
 import { PageAccess, refuseForeignPages } from './page-access';
-import { isDocsRoute, sendSecurityHeaders } from './security-headers';
+import { isDocsRoute, sendSecurityHeaders, tokenOrigins } from './security-headers';
 import { refuseTwoHosts } from './request-target';
+import { limitStreams } from './stream-limit';
 import { urlRewriter } from './url-rewriter';
 import { acceptWebSockets } from './web-sockets';
 
@@ -60,6 +61,7 @@ export async function createHttpApp(
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: config.bodyLimitBytes,
+    trustProxy: config.trustedProxies.length > 0 && config.trustedProxies,
     // A client that sends slowly holds a connection, and what it has sent is held in memory.
     requestTimeout: config.requestTimeoutMs,
     http: {
@@ -90,7 +92,7 @@ export async function createHttpApp(
   fastify.decorate('connections', new Connections(fastify.server));
   await fastify.register(rateLimit, RATE_LIMIT_OPTIONS);
   await acceptWebSockets(fastify, settings.cors, config.bodyLimitBytes);
-  await sendSecurityHeaders(fastify);
+  await sendSecurityHeaders(fastify, tokenOrigins(readGraphConfig(config.graphConfigPath).auth?.openapi));
   if (customApp) {
     fastify.addHook('onClose', () => customApp.close());
     await serveInnerApi(fastify, customApp.innerSocketPath);
@@ -110,6 +112,7 @@ export async function createHttpApp(
   app.get(HttpMetrics).observe(app);
   telemetry()?.observe(app);
   app.get(Admission).install(fastify);
+  limitStreams(fastify, config.streamsPerKey);
   if (!settings.isMetaDisabled) {
     protectDocs(app);
     serveOpenApi(app, config, settings);

@@ -1,8 +1,8 @@
-import { BlockList, isIP } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AppConfig } from '../config/config';
 import type { CorsSettings } from '../config/http-settings';
 import { ApiError } from './api-error';
+import { hostnameOf, isLoopbackName } from './loopback';
 import { isDocsRoute } from './security-headers';
 
 /** Hosted front ends that developers point at a server of their own machine: Studio, in each region, and Agent Chat UI. */
@@ -16,10 +16,6 @@ const FRONT_ENDS = [
 
 /** An origin that no pattern means; one that matches it lets in every page, as `*` does. */
 const NOBODYS_ORIGIN = 'https://nobody.invalid';
-
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
 
 type PageSettings = Pick<AppConfig, 'allowedOrigins' | 'apiUrl' | 'publicUrl'>;
 
@@ -74,20 +70,6 @@ export class PageAccess {
 function refusal(code: string, what: string): ApiError {
   const wayOut = 'name the origin in GANTRY_ALLOWED_ORIGINS, or set GANTRY_AUTH=on';
   return new ApiError(403, code, `Without authentication ${what}: ${wayOut}`);
-}
-
-/** @param host a name or an address, with or without a port */
-function hostnameOf(host: string): string | undefined {
-  if (/[/?#@\\\s]/.test(host) || !URL.canParse(`http://${host}`)) return undefined;
-  return new URL(`http://${host}`).hostname;
-}
-
-function isLoopbackName(hostname: string | undefined): boolean {
-  if (hostname === undefined) return false;
-  if (hostname === 'localhost' || hostname.endsWith('.localhost')) return true;
-  const address = hostname.replace(/^\[|\]$/g, '');
-  const version = isIP(address);
-  return version !== 0 && LOOPBACK.check(address, version === 4 ? 'ipv4' : 'ipv6');
 }
 
 /** Applies it to every request, handshakes and unanswered preflights included. */

@@ -10,27 +10,41 @@ const DATA_POLICY: ContentSecurityPolicy = {
 };
 
 /** The pages about the API: their own scripts, the styles inside them, and requests that are tried out in them. */
-const DOCS_POLICY: ContentSecurityPolicy = {
+const docsPolicy = (connectTo: string[]): ContentSecurityPolicy => ({
   useDefaults: false,
   directives: {
     defaultSrc: ["'none'"],
     scriptSrc: ["'self'"],
     styleSrc: ["'self'", "'unsafe-inline'"],
     imgSrc: ["'self'", 'data:'],
-    // Beside this server, the token addresses that auth.openapi of langgraph.json may name.
-    connectSrc: ["'self'", 'https:'],
+    connectSrc: ["'self'", ...connectTo],
     baseUri: ["'none'"],
     formAction: ["'none'"],
     frameAncestors: ["'none'"],
   },
-};
+});
 
 /** A route of the pages about the API, by its pattern. */
 export const isDocsRoute = (route: string | undefined): boolean =>
   route !== undefined && (route === '/openapi.json' || /^\/docs(\/|$)/.test(route));
 
-/** What tells browsers to take answers for nothing but data. The user's own routes decide for themselves. */
-export async function sendSecurityHeaders(fastify: FastifyInstance): Promise<void> {
+/** Origins of the addresses that `auth.openapi` of langgraph.json names, from which the pages about the API fetch tokens. */
+export function tokenOrigins(openapi: { securitySchemes: object } | undefined): string[] {
+  const origins = new Set<string>();
+  JSON.stringify(openapi?.securitySchemes ?? {}, (_, value: unknown) => {
+    if (typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value))
+      origins.add(new URL(value).origin);
+    return value;
+  });
+  return [...origins];
+}
+
+/**
+ * What tells browsers to take answers for nothing but data. The user's own routes decide for themselves.
+ * @param connectTo origins that the pages about the API may ask, beside this one
+ */
+export async function sendSecurityHeaders(fastify: FastifyInstance, connectTo: string[]): Promise<void> {
+  const contentSecurityPolicy = docsPolicy(connectTo);
   await fastify.register(helmet, {
     contentSecurityPolicy: DATA_POLICY,
     frameguard: { action: 'deny' },
@@ -40,7 +54,7 @@ export async function sendSecurityHeaders(fastify: FastifyInstance): Promise<voi
     strictTransportSecurity: false,
   });
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (isDocsRoute(request.routeOptions.url)) void reply.helmet({ contentSecurityPolicy: DOCS_POLICY });
+    if (isDocsRoute(request.routeOptions.url)) void reply.helmet({ contentSecurityPolicy });
     done();
   });
 }

@@ -16,6 +16,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
+import { SearchRoute } from '../http/search-route';
 import { paginate } from '../http/pagination';
 import { toFoundThread, toThread, toThreadWithTtl } from './thread.mapper';
 import {
@@ -76,6 +77,7 @@ export class ThreadsController {
   }
 
   @Post('search')
+  @SearchRoute()
   @HttpCode(200)
   @ApiOperation({ summary: 'Search threads' })
   @ApiOkResponse({ standardSchema: z.array(foundThreadSchema) })
@@ -89,6 +91,7 @@ export class ThreadsController {
   }
 
   @Post('count')
+  @SearchRoute()
   @HttpCode(200)
   @ApiOperation({ summary: 'Count threads' })
   @ApiOkResponse({ standardSchema: z.number().int() })

@@ -33,7 +33,9 @@ describe('A2A specification', () => {
 
   beforeAll(async () => {
     receiver = await new WebhookReceiver().start();
-    gantry = await startGantry({ env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' } });
+    gantry = await startGantry({
+      env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', GANTRY_TRUSTED_PROXIES: 'loopback' },
+    });
     talk = new AgentCaller(gantry.url, 'talk');
     desk = talk.of('desk');
     prose = talk.of('prose');
@@ -804,7 +806,7 @@ describe('A2A specification', () => {
       expect(found.supportedInterfaces).toHaveLength(2);
     });
 
-    it('names the address that the client used', async () => {
+    it('names the address that the client used, as a trusted proxy says it', async () => {
       const headers = { 'a2a-version': '1.0', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'agents.example.com' };
       const { card: found } = await card('/a2a/talk', headers);
       expect((found.supportedInterfaces as { url: string }[])[0].url).toMatch(/^https:\/\/agents\.example\.com\/a2a\//);

@@ -100,6 +100,12 @@ describe('filter language', () => {
     expect(() => parseFilter(`eq(name, "${'a'.repeat(70_000)}")`)).toThrow('at most 65536 characters');
     expect(() => parseFilter(`in(name, [${Array(1001).fill('1').join(',')}])`)).toThrow('at most 1000 values');
     expect(() => parseFilter(`and(${Array(1001).fill('eq(name,1)').join(',')})`)).toThrow('at most 1000 conditions');
+    const words = (count: number, length = 1): string => Array(count).fill('w'.repeat(length)).join(' ');
+    expect(() => parseFilter(`search("${words(50)}")`)).not.toThrow();
+    expect(() => parseFilter(`search("${words(51)}")`)).toThrow('at most 50 words (at position 7)');
+    expect(() => parseFilter(`search(inputs, "${words(3, 1_000)}")`)).toThrow('at most 2000 characters together');
+    expect(() => parseFilter(`and(search("${words(30)}"), search(name, "${words(30)}"))`)).toThrow('at most 50 words');
+    expect(() => parseFilter(`like(inputs, "${'%a'.repeat(51)}")`)).toThrow('at most 50 words');
   });
 
   it('puts no character of a value into the SQL text', () => {

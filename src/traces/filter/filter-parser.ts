@@ -3,6 +3,7 @@ import { FilterError } from './filter-error';
 import { FIELD_KINDS, fieldDefinition, FILTER_FIELDS, FilterField, isFilterField } from './filter-fields';
 import { filterToSql } from './filter-sql';
 import { Token, tokenize } from './filter-tokens';
+import { SearchBudget } from './search-budget';
 import { SqlParams } from './sql-params';
 
 /** Beyond what anyone writes, within what the parser's and the database's stacks bear. */
@@ -12,11 +13,12 @@ const MAX_OPERANDS = 1_000;
 
 /**
  * Reads a filter such as `and(eq(run_type, "llm"), gt(latency, "5s"))`.
+ * @param budget of the query that the filter is part of
  * @throws {FilterError} with the position of what is wrong.
  */
-export function parseFilter(text: string): FilterExpression {
+export function parseFilter(text: string, budget = new SearchBudget()): FilterExpression {
   if (text.length > MAX_LENGTH) throw new FilterError(`a filter has at most ${MAX_LENGTH} characters`, MAX_LENGTH);
-  const expression = new Parser(tokenize(text)).parse();
+  const expression = new Parser(tokenize(text), budget).parse();
   // Whether a value fits its field shows when SQL is made of it.
   filterToSql(expression, new SqlParams());
   return expression;
@@ -26,7 +28,10 @@ class Parser {
   private index = 0;
   private operands = 0;
 
-  constructor(private readonly tokens: Token[]) {}
+  constructor(
+    private readonly tokens: Token[],
+    private readonly budget: SearchBudget,
+  ) {}
 
   parse(): FilterExpression {
     const expression = this.expression(0);
@@ -73,6 +78,7 @@ class Parser {
     const first = this.next();
     if (comparator === 'search' && first.type === 'literal') {
       if (typeof first.value !== 'string') throw new FilterError('search() needs a string', first.position);
+      this.budget.search(first.value, first.position);
       return { kind: 'search', text: first.value };
     }
     if (first.type !== 'name') throw new FilterError(`expected a field, found ${describe(first)}`, first.position);
@@ -85,6 +91,8 @@ class Parser {
     this.expect(',');
     const { position } = this.peek();
     const values = this.values(comparator);
+    if (comparator === 'search') this.budget.search(String(values[0]), position);
+    if (comparator === 'like' || comparator === 'nlike') this.budget.like(String(values[0]), position);
     return { kind: 'comparison', comparator, field, values, position };
   }
 

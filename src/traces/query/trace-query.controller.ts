@@ -16,6 +16,7 @@ import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { Public, Tenant } from '../../auth/tenant';
+import { SearchRoute } from '../../http/search-route';
 import type { TenantId } from '../../auth/tenant';
 import { runParamsSchema } from '../ingest/trace-ingest.schemas';
 import { AttachmentsService } from '../attachments/attachments.service';
@@ -57,6 +58,7 @@ export class TraceQueryController {
 
   /** The newest runs first, by pages: `cursors.next` is the `cursor` of the next one, null after the last. */
   @Post('query')
+  @SearchRoute()
   @HttpCode(200)
   @ApiOperation({ summary: 'Query traced runs' })
   async query(
@@ -75,6 +77,7 @@ export class TraceQueryController {
 
   /** Counts, latencies, tokens and costs of the runs that a query would return; with `group_by` of each group. */
   @Post('stats')
+  @SearchRoute()
   @HttpCode(200)
   @ApiOperation({ summary: 'Statistics of traced runs' })
   async stats(@Tenant() tenantId: TenantId, @Body({ schema: runStatsSchema }) body: RunStatsQuery) {
@@ -128,6 +131,7 @@ export class TraceQueryV2Controller {
 
   /** Only the selected fields; without a window the last day. */
   @Post('runs/query')
+  @SearchRoute()
   @HttpCode(200)
   @ApiOperation({ summary: 'Query traced runs (v2)' })
   async query(
@@ -156,6 +160,7 @@ export class TraceQueryV2Controller {
   }
 
   @Get('traces/:trace_id/runs')
+  @SearchRoute()
   @ApiOperation({ summary: 'The runs of a trace (v2)' })
   async traceRuns(
     @Tenant() tenantId: TenantId,

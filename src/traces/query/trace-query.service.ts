@@ -4,6 +4,7 @@ import { AttachmentsService } from '../attachments/attachments.service';
 import type { FilterExpression } from '../filter/filter-ast';
 import { FilterError } from '../filter/filter-error';
 import { parseFilter } from '../filter/filter-parser';
+import { SearchBudget } from '../filter/search-budget';
 import { instantOf, isInstant } from '../instant';
 import { ProjectsService } from '../projects/projects.service';
 import { traceErrors } from '../trace.errors';
@@ -199,9 +200,14 @@ function toSelection(body: RunFilter): RunSelection {
   if (!body.session && !body.trace && !body.parent_run && !body.reference_example) {
     throw traceErrors.invalid('session', 'name at least one of session, id, trace, parent_run, reference_example');
   }
-  const filters = readFilters(body);
-  const words = [body.query, body.search_filter].filter((text) => text !== undefined);
-  const searches = words.map((text): FilterExpression => ({ kind: 'search', text }));
+  const budget = new SearchBudget();
+  const filters = readFilters(body, budget);
+  const searches = (['query', 'search_filter'] as const).flatMap((field): FilterExpression[] => {
+    const text = body[field];
+    if (text === undefined) return [];
+    refuseAs(field, () => budget.search(text, 0));
+    return [{ kind: 'search', text }];
+  });
   const conditions = [...(filters.filter ? [filters.filter] : []), ...searches];
   return {
     ...filters,
@@ -218,19 +224,27 @@ function toSelection(body: RunFilter): RunSelection {
   };
 }
 
-function readFilters(body: ValidateQuery): Pick<RunSelection, 'filter' | 'traceFilter' | 'treeFilter'> {
+function readFilters(
+  body: ValidateQuery,
+  budget = new SearchBudget(),
+): Pick<RunSelection, 'filter' | 'traceFilter' | 'treeFilter'> {
   const read = (field: keyof ValidateQuery): FilterExpression | undefined => {
     const text = body[field];
     if (text === undefined || text.trim() === '') return undefined;
-    try {
-      return parseFilter(text);
-    } catch (error) {
-      if (error instanceof FilterError) throw traceErrors.invalid(field, error.message);
-      throw error;
-    }
+    return refuseAs(field, () => parseFilter(text, budget));
   };
   const [filter, traceFilter, treeFilter] = [read('filter'), read('trace_filter'), read('tree_filter')];
   return { ...(filter && { filter }), ...(traceFilter && { traceFilter }), ...(treeFilter && { treeFilter }) };
+}
+
+/** @throws {ApiError} 422 that names the field, for what is wrong with a filter in it */
+function refuseAs<T>(field: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof FilterError) throw traceErrors.invalid(field, error.message);
+    throw error;
+  }
 }
 
 function checkSelects(selects: string[]): void {

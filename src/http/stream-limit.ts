@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify';
+import { ApiError } from './api-error';
+
+/** Routes whose answers may stay open for hours: streams, results that are waited for, and protocols that have both. */
+const STREAMING = /\/(?:stream|wait|join)(?:\/|$)|^\/(?:a2a|mcp)(?:\/|$)/;
+/** For clients that repeat a 429: a stream may have ended by then. */
+const RETRY_SECONDS = 5;
+
+/**
+ * Bounds how many streams a caller has open on this replica, before a run is made for one more. To be called after the hook
+ * that finds out who asks.
+ */
+export function limitStreams(fastify: FastifyInstance, perCaller: number): void {
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    if (fastify.openStreams.countOf(request) < perCaller || !STREAMING.test(request.routeOptions.url ?? ''))
+      return done();
+    done(
+      new ApiError(
+        429,
+        'too_many_streams',
+        `This key or user has ${perCaller} streams open (GANTRY_STREAMS_PER_KEY): end one, or try again later`,
+        { headers: { 'Retry-After': String(RETRY_SECONDS) } },
+      ),
+    );
+  });
+}

@@ -1,0 +1,34 @@
+import { FilterError } from './filter-error';
+
+/** Each word is looked for in every payload of every run in question. */
+const MAX_WORDS = 50;
+/** Of all words together: what is compared with a payload is compared at each of its characters. */
+const MAX_CHARACTERS = 2_000;
+
+/** Counts what one query looks for in texts, and refuses what would keep the database busy for minutes. */
+export class SearchBudget {
+  private words = 0;
+  private characters = 0;
+
+  /** @throws {FilterError} */
+  search(text: string, position: number): void {
+    this.take(text.split(/\s+/), position);
+  }
+
+  /** The pieces between the wildcards of a pattern are looked for one after the other. @throws {FilterError} */
+  like(pattern: string, position: number): void {
+    this.take(pattern.split(/[%_]+/), position);
+  }
+
+  private take(pieces: string[], position: number): void {
+    for (const piece of pieces) {
+      if (piece === '') continue;
+      this.words += 1;
+      this.characters += piece.length;
+    }
+    if (this.words > MAX_WORDS) throw new FilterError(`a query looks for at most ${MAX_WORDS} words`, position);
+    if (this.characters > MAX_CHARACTERS) {
+      throw new FilterError(`the words of a query have at most ${MAX_CHARACTERS} characters together`, position);
+    }
+  }
+}

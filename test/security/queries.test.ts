@@ -1,0 +1,115 @@
+import { Client } from 'pg';
+import { startTestApi, type TestApi } from '../support/api';
+import { TEST_GRAPHS } from '../support/gantry';
+import { waitFor } from '../support/wait-for';
+
+const PROJECT = '7e4d2c3b-0000-4000-8000-000000000000';
+const QUERY = { session: [PROJECT] };
+
+/** A table that is locked keeps a query as busy as terabytes would: until something ends it. */
+describe('a query', () => {
+  /** Holds the lock. */
+  let sql: Client;
+  /** Sees activity as it is, and not as it was when its transaction began. */
+  let watcher: Client;
+
+  async function withApi(overrides: Record<string, string>, test: (api: TestApi) => Promise<void>): Promise<void> {
+    const api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS, ...overrides });
+    sql = new Client({ connectionString: api.database.url });
+    watcher = new Client({ connectionString: api.database.url });
+    await Promise.all([sql.connect(), watcher.connect()]);
+    try {
+      await test(api);
+    } finally {
+      await Promise.all([sql.end(), watcher.end()]);
+      await api.close();
+    }
+  }
+  const post = (api: TestApi, path: string, body: object, signal?: AbortSignal): Promise<Response> =>
+    fetch(api.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      ...(signal && { signal }),
+    });
+  const waiting = async (): Promise<number> => {
+    const { rows } = await watcher.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM pg_stat_activity
+       WHERE datname = current_database() AND state = 'active' AND wait_event_type = 'Lock'`,
+    );
+    return rows[0].count;
+  };
+  const lock = async (...tables: string[]): Promise<void> => {
+    await sql.query('BEGIN');
+    await sql.query(`LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`);
+  };
+
+  it.each([
+    ['/api/v1/runs/query', QUERY, 'trace_runs'],
+    ['/api/v1/runs/stats', QUERY, 'trace_runs'],
+    ['/threads/search', {}, 'threads'],
+    ['/threads/count', {}, 'threads'],
+  ])('of %s ends at its time limit, and says so', async (path, body, table) => {
+    await withApi({ GANTRY_SEARCH_TIMEOUT_SECONDS: '1' }, async (api) => {
+      await lock(table);
+      const response = await post(api, path, body);
+      expect([response.status, await response.text()]).toEqual([
+        422,
+        expect.stringContaining('GANTRY_SEARCH_TIMEOUT_SECONDS'),
+      ]);
+      await sql.query('ROLLBACK');
+      expect((await post(api, path, body)).status).toBe(200);
+    });
+  });
+
+  it('ends when its client has gone, and others go on', async () => {
+    await withApi({}, async (api) => {
+      await post(api, '/threads', {});
+      await lock('trace_runs', 'threads');
+      for (const [path, body] of [
+        ['/api/v1/runs/query', QUERY],
+        ['/threads/search', {}],
+      ] as const) {
+        const client = new AbortController();
+        const answer = post(api, path, body, client.signal).catch(() => 'gone');
+        await waitFor('the query to be under way', async () => (await waiting()) > 0);
+        client.abort();
+        expect(await answer).toBe('gone');
+        await waitFor('the end of the query', async () => (await waiting()) === 0);
+      }
+      await sql.query('ROLLBACK');
+      expect(await (await post(api, '/threads/count', {})).json()).toBe(1);
+    });
+  });
+
+  it('that writes is not a search: it ends at the limit of all statements', async () => {
+    await withApi({ GANTRY_SEARCH_TIMEOUT_SECONDS: '1', GANTRY_STATEMENT_TIMEOUT_SECONDS: '2' }, async (api) => {
+      await lock('threads');
+      const response = await post(api, '/threads', {});
+      expect([response.status, await response.text()]).toEqual([
+        503,
+        expect.stringContaining('GANTRY_STATEMENT_TIMEOUT_SECONDS'),
+      ]);
+    });
+  });
+
+  it('looks for so many words, in all of its fields together', async () => {
+    await withApi({}, async (api) => {
+      const words = (count: number): string => Array(count).fill('word').join(' ');
+      for (const [body, field] of [
+        [{ query: words(20_000) }, 'query'],
+        [{ search_filter: words(51) }, 'search_filter'],
+        [{ filter: `search("${words(51)}")` }, 'filter'],
+        [{ filter: `search("${words(30)}")`, query: words(30) }, 'query'],
+        [{ filter: `search("${words(30)}")`, tree_filter: `search(name, "${words(30)}")` }, 'tree_filter'],
+      ] as const) {
+        const response = await post(api, '/api/v1/runs/query', { ...QUERY, ...body });
+        expect([response.status, await response.text()]).toEqual([
+          422,
+          expect.stringContaining(`${field}: a query looks for at most 50 words`),
+        ]);
+      }
+      expect((await post(api, '/api/v1/runs/query', { ...QUERY, query: words(50) })).status).toBe(200);
+    });
+  });
+});
