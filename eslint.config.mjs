@@ -21,7 +21,7 @@ const onlyWorkflowPackages = [
 ];
 
 export default tseslint.config(
-  { ignores: ['node_modules', 'dist', 'coverage', '.gantry'] },
+  { ignores: ['node_modules', 'dist', 'coverage', '.gantry', 'test/apps/*/**'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

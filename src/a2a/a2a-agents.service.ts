@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { AssistantEntity } from '../assistants/assistant.entity';
 import { AssistantsService } from '../assistants/assistants.service';
 import type { TenantId } from '../auth/tenant';
-import { GraphHost } from '../graphs/host/graph-host';
 
 /** An assistant as an agent: what it takes and what it answers in. */
 export interface Agent {
@@ -44,10 +43,7 @@ const FILE_MODES = [
 export class A2aAgentsService {
   private readonly graphs = new Map<string, Promise<GraphDescription>>();
 
-  constructor(
-    private readonly assistants: AssistantsService,
-    private readonly host: GraphHost,
-  ) {}
+  constructor(private readonly assistants: AssistantsService) {}
 
   /** @throws {ApiError} 404 when there is no such assistant or graph, 400 when its graph can't be loaded */
   async get(tenantId: TenantId, idOrGraph: string): Promise<Agent> {
@@ -68,21 +64,19 @@ export class A2aAgentsService {
   private describe(tenantId: TenantId, { assistantId, graphId }: AssistantEntity): Promise<GraphDescription> {
     const known = this.graphs.get(graphId);
     if (known) return known;
-    const asked = this.ask(tenantId, assistantId, graphId);
+    const asked = this.ask(tenantId, assistantId);
     this.graphs.set(graphId, asked);
     asked.catch(() => this.graphs.delete(graphId));
     return asked;
   }
 
-  private async ask(tenantId: TenantId, assistantId: string, graphId: string): Promise<GraphDescription> {
+  private async ask(tenantId: TenantId, assistantId: string): Promise<GraphDescription> {
     const schemas = JSON.parse(await this.assistants.schemas(tenantId, assistantId)) as {
       input_schema: { properties?: Record<string, unknown> } | null;
       output_schema: unknown;
     };
     const declared = schemas.input_schema?.properties;
-    const fields = declared
-      ? Object.keys(declared)
-      : (JSON.parse(await this.host.call('getFields', { graphId })) as string[]);
+    const fields = declared ? Object.keys(declared) : await this.assistants.fields(tenantId, assistantId);
     return { fields, inputSchema: schemas.input_schema, outputSchema: schemas.output_schema };
   }
 }

@@ -8,6 +8,7 @@ import type { JsonObject } from '../database/json';
 import { acrossTenants } from '../database/request-scope';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
+import type { GraphTarget } from '../graphs/host/protocol';
 import type { Page } from '../http/pagination';
 import type { AssistantEntity, AssistantVersionEntity } from './assistant.entity';
 import { assistantErrors } from './assistant.errors';
@@ -146,23 +147,31 @@ export class AssistantsService {
 
   /** The graph's drawing, as JSON text. */
   async drawGraph(tenantId: TenantId, idOrGraph: string, xray: boolean | number): Promise<string> {
-    const { graphId } = await this.get(tenantId, idOrGraph);
-    await this.checkLoads(graphId);
-    return this.graphs.call('drawGraph', { graphId, xray });
+    return this.graphs.call('drawGraph', { ...(await this.target(tenantId, idOrGraph)), xray });
   }
 
   /** JSON schemas of the graph's input, output, state and config, as JSON text. */
   async schemas(tenantId: TenantId, idOrGraph: string): Promise<string> {
-    const { graphId } = await this.get(tenantId, idOrGraph);
-    await this.checkLoads(graphId);
-    return this.graphs.call('getSchemas', { graphId });
+    return this.graphs.call('getSchemas', await this.target(tenantId, idOrGraph));
+  }
+
+  /** The names of the fields of the graph's state. */
+  async fields(tenantId: TenantId, idOrGraph: string): Promise<string[]> {
+    return JSON.parse(await this.graphs.call('getFields', await this.target(tenantId, idOrGraph))) as string[];
   }
 
   /** The graphs inside the graph and their schemas, as JSON text. */
   async subgraphs(tenantId: TenantId, idOrGraph: string, recurse: boolean, namespace?: string): Promise<string> {
-    const { graphId } = await this.get(tenantId, idOrGraph);
+    const target = await this.target(tenantId, idOrGraph);
+    return this.graphs.call('getSubgraphs', { ...target, recurse, ...(namespace !== undefined && { namespace }) });
+  }
+
+  /** The assistant's graph, as a run of it without a config of its own would have it. */
+  private async target(tenantId: TenantId, idOrGraph: string): Promise<GraphTarget> {
+    const { graphId, config, context, metadata } = await this.get(tenantId, idOrGraph);
     await this.checkLoads(graphId);
-    return this.graphs.call('getSubgraphs', { graphId, recurse, ...(namespace !== undefined && { namespace }) });
+    const values = { ...(config as GraphTarget['config']).configurable, ...context };
+    return { graphId, tenantId, metadata, config: { ...config, configurable: values }, context: values };
   }
 
   private authorizeSearch({ graph_id, metadata = {} }: AssistantFilter) {

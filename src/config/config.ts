@@ -119,6 +119,8 @@ const environmentSchema = z.object({
     .optional(),
   LANGGRAPH_THREAD_TTL: threadTtl.optional(),
   LANGGRAPH_CONFIG: defaultConfigs.default({}),
+  /** As on the hosted platform; the library's own default, 25, ends agents in the middle of their work. */
+  LANGGRAPH_DEFAULT_RECURSION_LIMIT: positiveInt.default(10_011),
   GANTRY_WORKER_DEPLOYMENT: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/, 'must be up to 100 letters, digits, dashes, underscores')
@@ -380,6 +382,11 @@ export class AppConfig {
   /** What the default assistants of graphs begin with. */
   get defaultConfigs(): DefaultConfigs {
     return this.env.LANGGRAPH_CONFIG;
+  }
+
+  /** Steps that a run may take where neither its client nor its graph says. */
+  get recursionLimit(): number {
+    return this.env.LANGGRAPH_DEFAULT_RECURSION_LIMIT;
   }
   /** What the operator calls this state of the graphs' code, such as a commit; undefined: a hash of the code. */
   get revision(): string | undefined {

@@ -107,6 +107,7 @@ function describe(purpose: Purpose): DynamicModule {
             data: {
               configPath: registry.config.path,
               graphs: registry.graphs,
+              recursionLimit: config.recursionLimit,
               store: registry.config.store,
               databaseUrl: config.databaseUrl,
               apiUrl: config.apiUrl + mountPrefix,

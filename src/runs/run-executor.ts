@@ -330,9 +330,11 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   }
 
   /** What the last checkpoint of the run's thread holds; undefined when the graph's code can't say it. */
-  private async storedState({ runId, graphId, tenantId, threadId }: RunEntity): Promise<FinalState | undefined> {
+  private async storedState(run: RunEntity): Promise<FinalState | undefined> {
+    const { runId, tenantId, graphId, threadId, metadata, kwargs } = run;
     try {
-      return JSON.parse(await this.graphs.call('getFinalState', { graphId, tenantId, threadId })) as FinalState;
+      const target = { graphId, tenantId, metadata, config: kwargs.config ?? {}, threadId };
+      return JSON.parse(await this.graphs.call('getFinalState', target)) as FinalState;
     } catch (error) {
       this.logger.warn(
         { err: error, run_id: runId },

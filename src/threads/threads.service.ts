@@ -7,7 +7,7 @@ import type { JsonObject } from '../database/json';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
 import { GraphCallRefused } from '../graphs/host/graph-thread-handle';
-import type { CheckpointReference, GraphCall, GraphCalls } from '../graphs/host/protocol';
+import type { CheckpointReference, GraphCall, GraphCalls, GraphTarget } from '../graphs/host/protocol';
 import type { Page } from '../http/pagination';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import type { ThreadEntity } from './thread.entity';
@@ -39,6 +39,8 @@ const EMPTY_STATE = {
   checkpoint_id: null,
   parent_checkpoint_id: null,
 };
+
+type ThreadOrigin = Pick<ThreadEntity, 'tenantId' | 'metadata' | 'config'>;
 
 const DELETE_BATCH = 100;
 
@@ -74,7 +76,7 @@ export class ThreadsService {
 
   async create(tenantId: TenantId, body: CreateThread): Promise<ThreadEntity> {
     const { supersteps = [] } = body;
-    if (supersteps.length > 0) this.requireGraph(body.metadata ?? {});
+    if (supersteps.length > 0) this.requireTarget({ tenantId, metadata: body.metadata ?? {}, config: {} });
     const threadId = body.thread_id ?? uuidv7();
     const ttl = body.ttl ?? this.registry.threadTtl.default;
     const wish = { thread_id: threadId, metadata: body.metadata ?? {}, if_exists: body.if_exists, ttl };
@@ -166,23 +168,22 @@ export class ThreadsService {
     checkpoint?: CheckpointReference,
     subgraphs = false,
   ): Promise<string> {
-    const graphId = this.graphOf((await this.get(tenantId, threadId)).metadata);
-    if (!graphId) return JSON.stringify(EMPTY_STATE);
-    return this.ask('getState', { graphId, tenantId, threadId, subgraphs, ...(checkpoint && { checkpoint }) });
+    const target = this.targetOf(await this.get(tenantId, threadId));
+    if (!target) return JSON.stringify(EMPTY_STATE);
+    return this.ask('getState', { ...target, threadId, subgraphs, ...(checkpoint && { checkpoint }) });
   }
 
   /** States from the newest back, as JSON text. */
   async history(tenantId: TenantId, threadId: string, query: HistoryQuery): Promise<string> {
-    const graphId = this.graphOf((await this.get(tenantId, threadId)).metadata);
-    if (!graphId) return '[]';
+    const target = this.targetOf(await this.get(tenantId, threadId));
+    if (!target) return '[]';
     const { limit, before, metadata, checkpoint } = query;
     return this.ask('getHistory', {
-      graphId,
-      tenantId,
+      ...target,
       threadId,
       limit,
       ...(before && { before: { checkpoint_id: before } }),
-      ...(metadata && { metadata }),
+      ...(metadata && { filter: metadata }),
       ...(checkpoint && { checkpoint }),
     });
   }
@@ -192,12 +193,11 @@ export class ThreadsService {
     const { filter } = await this.authorizer.authorize('threads', 'update', { thread_id: threadId, metadata: {} });
     const thread = await this.accessible(tenantId, threadId, filter);
     if (thread.status === 'busy') throw threadErrors.busy();
-    const graphId = this.requireGraph(thread.metadata);
+    const target = this.requireTarget(thread);
     const checkpoint = body.checkpoint ?? (body.checkpoint_id ? { checkpoint_id: body.checkpoint_id } : undefined);
     const updated = await this.repository.edit(tenantId, threadId, () =>
       this.edit('updateState', {
-        graphId,
-        tenantId,
+        ...target,
         threadId,
         values: body.values ?? null,
         ...(checkpoint && { checkpoint }),
@@ -217,11 +217,10 @@ export class ThreadsService {
     supersteps: Supersteps,
   ): Promise<void> {
     try {
-      const graphId = this.requireGraph(metadata);
+      const target = this.requireTarget({ tenantId, metadata, config: {} });
       await this.repository.edit(tenantId, threadId, () =>
         this.edit('replaySupersteps', {
-          graphId,
-          tenantId,
+          ...target,
           threadId,
           supersteps: supersteps.map(({ updates }) =>
             updates.map(({ values, command, as_node }) => ({
@@ -261,10 +260,16 @@ export class ThreadsService {
     }
   }
 
-  private requireGraph(metadata: JsonObject): string {
+  /** The graph that ran last on the thread, with the config of that run; undefined where none did. */
+  private targetOf({ tenantId, metadata, config }: ThreadOrigin): GraphTarget | undefined {
     const graphId = this.graphOf(metadata);
-    if (!graphId) throw threadErrors.noGraph();
-    return graphId;
+    return graphId === undefined ? undefined : { graphId, tenantId, metadata, config };
+  }
+
+  private requireTarget(thread: ThreadOrigin): GraphTarget {
+    const target = this.targetOf(thread);
+    if (!target) throw threadErrors.noGraph();
+    return target;
   }
 
   private authorizeSearch({ metadata = {}, status, values, ids }: ThreadFilter) {

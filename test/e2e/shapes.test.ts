@@ -98,6 +98,30 @@ describe('graphs of every shape', () => {
     expect((await client.threads.getState(thread)).values).toEqual(result);
   });
 
+  it('are made by a function for each use, which is given its config and what it is for', async () => {
+    const assistant = await client.assistants.create({ graphId: 'informed', context: { node: 'mine', size: 1 } });
+    const { thread_id: thread } = await client.threads.create();
+    const run = { input: {}, context: { size: 2 }, metadata: { owner: 'ann' } };
+    const { given } = (await client.runs.wait(thread, assistant.assistant_id, run)) as {
+      given: Record<string, unknown>;
+    };
+    expect(given).toMatchObject({
+      configurable: { node: 'mine', size: 2, thread_id: thread },
+      owner: 'ann',
+      context: { node: 'mine', size: 2 },
+      accessContext: 'threads.create_run',
+      executionRuntime: { context: { node: 'mine', size: 2 } },
+    });
+    expect(given.has).toEqual(expect.arrayContaining(['configurable', 'metadata', 'context', 'store', 'checkpointer']));
+    // The node exists only in the graph that the run's config makes.
+    await client.threads.updateState(thread, { values: { given: 'edited' }, asNode: 'mine' });
+    expect((await client.threads.getState(thread)).values).toEqual({ given: 'edited' });
+    expect((await client.threads.getHistory(thread)).at(-2)!.next).toEqual(['mine']);
+    const { nodes } = await client.assistants.getGraph(assistant.assistant_id);
+    expect(nodes.map(({ id }) => id)).toContain('mine');
+    expect(await client.assistants.getSchemas(assistant.assistant_id)).toMatchObject({ graph_id: 'informed' });
+  });
+
   it('may be functions: tasks, an interrupt, and what was returned before', async () => {
     const thread = await createThread();
     const asked = (await client.runs.wait(thread, 'functional', { input: { value: 4 } })) as Record<string, unknown>;

@@ -64,7 +64,10 @@ describe('the checkpoints of a run', () => {
     await insertRun(threadId, runId);
     const events: RunEventMessage[] = [];
     const running = runGraph(
-      { graphs: { get: async () => graph, source: () => undefined } as never, connections: pool, store: {} as never },
+      {
+        ...{ graphs: { get: async () => graph, source: () => undefined } as never, recursionLimit: 25 },
+        ...{ connections: pool, store: {} as never },
+      },
       {
         ...{ runId, threadId, tenantId: TENANT, assistantId: runId, graphId: 'graph', attempt: 1, metadata: {} },
         ...{ headers: {}, handedBack: false, told: { updates: {}, facts: [] }, onUnknown: 'retry' as never },

@@ -1,13 +1,16 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { StateSnapshot } from '@langchain/langgraph';
 import type { Pool } from 'pg';
+import type { TenantId } from '../../auth/tenant';
+import type { ItemStore } from '../../store/item-store';
 import type { EmbeddingFunction } from './embedding-function';
 import { toCommand } from './graph-command';
 import { CheckpointSaver } from './checkpoint-saver';
-import type { AnyGraph, GraphLoader } from './graph-loader';
-import type { CheckpointReference, GraphCall, GraphCalls, StateOwner } from './protocol';
+import type { AccessContext, AnyGraph, GraphLoader } from './graph-loader';
+import type { CheckpointReference, GraphCall, GraphCalls, GraphTarget, StateOwner, StateQuery } from './protocol';
 import { type GraphSchemas, schemasOf } from './graph-schemas';
-import { interruptsByTask, toFinalState, toThreadState } from './thread-state';
+import { RunStore } from './run-store';
+import { interruptsByTask, toFinalState, toThreadState, waitingNodes } from './thread-state';
 import { schemasFromTypes, type SchemasByPath } from './type-schemas';
 import type { TypeSchemasCache } from './type-schemas-cache';
 import { toWireJson } from './wire-json';
@@ -20,6 +23,7 @@ export class GraphCallHandler {
   constructor(
     private readonly graphs: GraphLoader,
     private readonly connections: Pool,
+    private readonly store: ItemStore,
     private readonly embeddings: EmbeddingFunction | undefined,
     private readonly cache: TypeSchemasCache,
   ) {}
@@ -50,73 +54,74 @@ export class GraphCallHandler {
     }
   }
 
-  private async getState({ checkpoint, subgraphs, ...owner }: GraphCalls['getState']) {
-    const graph = await this.graphAt(owner.graphId, checkpoint);
-    const snapshot: StateSnapshot = await graph.getState(this.config(owner, checkpoint), {
-      subgraphs: subgraphs ?? false,
-    });
+  private async getState(args: GraphCalls['getState']) {
+    const config = this.config(args, args.checkpoint);
+    const graph = await within(await this.graph(args, 'threads.read', config), args);
+    const snapshot: StateSnapshot = await graph.getState(config, { subgraphs: args.subgraphs ?? false });
     return toThreadState(snapshot);
   }
 
-  private async getFinalState(owner: GraphCalls['getFinalState']) {
-    const graph = await this.graph(owner.graphId);
-    return toFinalState(await graph.getState(this.config(owner)));
+  private async getFinalState(args: GraphCalls['getFinalState']) {
+    const config = this.config(args);
+    const graph = await this.graph(args, 'threads.read', config);
+    return toFinalState(await graph.getState(config));
   }
 
   private async getHistory(args: GraphCalls['getHistory']) {
-    const graph = await this.graphAt(args.graphId, args.checkpoint);
+    const config = this.config(args, args.checkpoint);
+    const graph = await within(await this.graph(args, 'threads.read', config), args);
     const options = {
       limit: args.limit,
       ...(args.before && { before: { configurable: args.before } }),
-      ...(args.metadata && { filter: args.metadata }),
+      ...(args.filter && { filter: args.filter }),
     };
     const states = [];
-    for await (const snapshot of graph.getStateHistory(this.config(args, args.checkpoint), options)) {
-      states.push(toThreadState(snapshot));
-    }
+    for await (const snapshot of graph.getStateHistory(config, options)) states.push(toThreadState(snapshot));
     return states;
   }
 
   /** The new checkpoint, and what the thread's row keeps of the state. */
-  private async updateState({ checkpoint, values, asNode, ...owner }: GraphCalls['updateState']) {
-    const graph = await this.graphAt(owner.graphId, checkpoint);
-    const written = await graph.updateState(this.config(owner, checkpoint), values, asNode);
-    return this.edited(owner, written);
+  private async updateState(args: GraphCalls['updateState']) {
+    const config = this.config(args, args.checkpoint);
+    const graph = await this.graph(args, 'threads.update', config);
+    const written = await (await within(graph, args)).updateState(config, args.values, args.asNode);
+    return this.edited(graph, args, written);
   }
 
-  private async replaySupersteps({ supersteps, ...owner }: GraphCalls['replaySupersteps']) {
-    const graph = await this.graph(owner.graphId);
+  private async replaySupersteps(args: GraphCalls['replaySupersteps']) {
+    const config = this.config(args);
+    const graph = await this.graph(args, 'threads.update', config);
     const written = await graph.bulkUpdateState(
-      this.config(owner),
-      supersteps.map((updates) => ({
+      config,
+      args.supersteps.map((updates) => ({
         updates: updates.map(({ asNode, values, command }) => ({
           asNode,
           values: command ? toCommand(command) : values,
         })),
       })),
     );
-    return this.edited(owner, written);
+    return this.edited(graph, args, written);
   }
 
-  private async edited(owner: StateOwner, written: RunnableConfig) {
-    const graph = await this.graph(owner.graphId);
+  private async edited(graph: AnyGraph, owner: StateOwner, written: RunnableConfig) {
     const snapshot: StateSnapshot = await graph.getState(this.config(owner));
     return {
       checkpoint: written.configurable as Record<string, unknown>,
       values: snapshot.values as unknown,
-      next: snapshot.next,
+      next: waitingNodes(snapshot),
       interrupts: interruptsByTask(snapshot),
     };
   }
 
-  private async drawGraph({ graphId, xray }: GraphCalls['drawGraph']) {
-    const graph = await this.graph(graphId);
+  private async drawGraph({ xray, ...target }: GraphCalls['drawGraph']) {
+    const graph = await this.graph(target, 'assistants.read');
     const drawable = await graph.getGraphAsync({ xray });
     return drawable.toJSON();
   }
 
-  private async getSchemas({ graphId }: GraphCalls['getSchemas']) {
-    const schemas = await this.schemasAt(graphId, await this.graph(graphId), '');
+  private async getSchemas(target: GraphCalls['getSchemas']) {
+    const { graphId } = target;
+    const schemas = await this.schemasAt(graphId, await this.graph(target, 'assistants.read'), '');
     return {
       graph_id: graphId,
       input_schema: schemas.input,
@@ -127,17 +132,17 @@ export class GraphCallHandler {
     };
   }
 
-  private async getFields({ graphId }: GraphCalls['getFields']) {
-    const { outputChannels } = await this.graph(graphId);
+  private async getFields(target: GraphCalls['getFields']) {
+    const { outputChannels } = await this.graph(target, 'assistants.read');
     return Array.isArray(outputChannels) ? outputChannels : [outputChannels];
   }
 
   /** Namespace → schemas, in the two spellings that clients of either server read. */
-  private async getSubgraphs({ graphId, namespace, recurse }: GraphCalls['getSubgraphs']) {
-    const graph = await this.graph(graphId);
+  private async getSubgraphs({ namespace, recurse, ...target }: GraphCalls['getSubgraphs']) {
+    const graph = await this.graph(target, 'assistants.read');
     const subgraphs: Record<string, unknown> = {};
     for await (const [name, subgraph] of graph.getSubgraphsAsync(namespace, recurse)) {
-      const { state, input, output, config } = await this.schemasAt(graphId, subgraph, name);
+      const { state, input, output, config } = await this.schemasAt(target.graphId, subgraph, name);
       const suffixed = { state_schema: state, input_schema: input, output_schema: output, config_schema: config };
       subgraphs[name] = { state, input, output, config, ...suffixed, context_schema: config };
     }
@@ -161,26 +166,41 @@ export class GraphCallHandler {
     return read ? { ...read, config: own.config ?? read.config } : own;
   }
 
-  private graph(graphId: string): Promise<AnyGraph> {
-    return this.graphs.get(graphId, { configurable: {} });
+  /** @param state the config that its states are read with */
+  private graph(
+    { graphId, tenantId, config, context, metadata }: GraphTarget,
+    accessContext: AccessContext,
+    state?: RunnableConfig,
+  ): Promise<AnyGraph> {
+    const { __pregel_checkpointer: saver, ...place } = state?.configurable ?? {};
+    return this.graphs.get(graphId, {
+      accessContext,
+      config: {
+        ...config,
+        configurable: { ...config.configurable, ...place },
+        metadata: metadata ?? {},
+        context: context ?? config.configurable ?? {},
+        store: new RunStore(this.store, tenantId as TenantId),
+        checkpointer: saver,
+      },
+    });
   }
 
-  /** The graph whose states a reference means: the one inside that its namespace leads to, or the whole. */
-  private async graphAt(graphId: string, checkpoint: CheckpointReference | undefined): Promise<AnyGraph> {
-    const graph = await this.graph(graphId);
-    const path = nodePath(checkpoint?.checkpoint_ns ?? '');
-    if (path === '') return graph;
-    for await (const [name, subgraph] of graph.getSubgraphsAsync(path, true)) {
-      if (name === path) return subgraph as AnyGraph;
-    }
-    throw new Error(`Graph "${graphId}" has no subgraph at "${path}"`);
-  }
-
-  private config({ tenantId, threadId, graphId }: StateOwner, checkpoint?: CheckpointReference) {
+  private config({ tenantId, threadId, graphId }: StateOwner, checkpoint?: CheckpointReference): RunnableConfig {
     // A saver of its own for each call: what it remembers of versions belongs to one branch.
     const saver = new CheckpointSaver(this.connections, tenantId, this.graphs.source(graphId)?.file);
     return { configurable: { ...checkpoint, thread_id: threadId, __pregel_checkpointer: saver } };
   }
+}
+
+/** The graph whose states a reference means: the one inside that its namespace leads to, or the whole. */
+async function within(graph: AnyGraph, { graphId, checkpoint }: StateQuery): Promise<AnyGraph> {
+  const path = nodePath(checkpoint?.checkpoint_ns ?? '');
+  if (path === '') return graph;
+  for await (const [name, subgraph] of graph.getSubgraphsAsync(path, true)) {
+    if (name === path) return subgraph as AnyGraph;
+  }
+  throw new Error(`Graph "${graphId}" has no subgraph at "${path}"`);
 }
 
 /** `middle:<task>|1|deepest:<task>` → `middle|deepest`: the nodes that a namespace passes, without tasks and positions. */

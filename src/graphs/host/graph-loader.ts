@@ -7,18 +7,42 @@ import { importExport } from './user-module';
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyGraph = CompiledGraph<string, any, any, Record<string, any>, any, any>;
 
+/** What a function that makes a graph is given first. */
 export interface FactoryConfig {
   configurable: Record<string, unknown>;
+  metadata: Record<string, unknown>;
+  context: Record<string, unknown>;
+  store: unknown;
+  /** Absent where no thread is concerned. */
+  checkpointer: unknown;
+  tags?: string[];
+  recursion_limit?: number;
 }
-type GraphFactory = (config?: FactoryConfig) => unknown;
 
-/** What a module exported under a graph's name: a graph, its builder, or a function that makes either. */
-type GraphExport = AnyGraph | { compile(): AnyGraph } | GraphFactory;
+/** What the graph is made for, in the words of the public servers. */
+export type AccessContext = 'threads.create_run' | 'threads.read' | 'threads.update' | 'assistants.read';
+
+/** What a function that makes a graph is given second. */
+export interface FactoryRuntime {
+  accessContext: AccessContext;
+  /** Null where no node will run. */
+  executionRuntime: { context: Record<string, unknown> } | null;
+}
+
+type GraphFactory = (config: FactoryConfig, runtime: FactoryRuntime) => unknown;
+
+/** A use of a graph: each has a graph of its own where a function makes it. */
+export interface GraphUse {
+  accessContext: AccessContext;
+  config: FactoryConfig;
+}
+
+const WHAT_WOULD_BE_RIGHT =
+  'a compiled graph, a StateGraph, an agent of createAgent or createDeepAgent, or a function that returns one of these';
 
 /** The graphs of a langgraph.json, loaded into this thread. */
 export class GraphLoader {
-  private readonly exports = new Map<string, GraphExport>();
-  private readonly compiled = new Map<string, Promise<AnyGraph>>();
+  private readonly graphs = new Map<string, AnyGraph | GraphFactory>();
   private readonly problems = new Map<string, string>();
 
   constructor(private readonly sources: GraphSource[]) {}
@@ -26,19 +50,11 @@ export class GraphLoader {
   /** Imports every module; resolves to one sentence by graph for each that can't be served. The others are. */
   async load(): Promise<Record<string, string>> {
     await preloadGraphLibraries(this.sources.map(({ file }) => file));
-    for (const { graphId, file, exportName } of this.sources) {
+    for (const source of this.sources) {
       try {
-        const exported = (await importExport({ file, exportName })) as GraphExport | undefined;
-        if (exported === undefined) {
-          this.problems.set(graphId, `${file} has no export "${exportName}"`);
-        } else if (!isGraph(exported) && !isBuilder(exported) && typeof exported !== 'function') {
-          this.problems.set(graphId, `${file}: "${exportName}" is neither a graph nor a function that makes one`);
-        } else {
-          this.exports.set(graphId, exported);
-        }
+        this.graphs.set(source.graphId, await loadGraph(source));
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        this.problems.set(graphId, `${file} failed to load: ${message}`);
+        this.problems.set(source.graphId, error instanceof Error ? error.message : String(error));
       }
     }
     return Object.fromEntries(this.problems);
@@ -48,34 +64,66 @@ export class GraphLoader {
     return this.sources.find((source) => source.graphId === graphId);
   }
 
-  /** The graph for one use. A function that takes a config is asked each time, anything else is made once. */
-  get(graphId: string, config: FactoryConfig): Promise<AnyGraph> {
-    const exported = this.exports.get(graphId);
-    if (!exported) {
-      return Promise.reject(new Error(this.problems.get(graphId) ?? `Graph "${graphId}" is not served here`));
-    }
-    if (typeof exported === 'function' && exported.length > 0) return compile(exported(config));
-    const known = this.compiled.get(graphId);
-    if (known) return known;
-    const graph = compile(typeof exported === 'function' ? exported() : exported);
-    this.compiled.set(graphId, graph);
-    graph.catch(() => this.compiled.delete(graphId));
-    return graph;
+  /** The graph for one use. A function that makes it is called each time. */
+  async get(graphId: string, { accessContext, config }: GraphUse): Promise<AnyGraph> {
+    const graph = this.graphs.get(graphId);
+    if (!graph) throw new Error(this.problems.get(graphId) ?? `Graph "${graphId}" is not served here`);
+    if (typeof graph !== 'function') return graph;
+    const executionRuntime = accessContext === 'threads.create_run' ? { context: config.context } : null;
+    const made = await graph(config, { accessContext, executionRuntime });
+    return compiled(made) ?? refuse(this.source(graphId)!, `returned ${kindOf(made)}`);
   }
 }
 
-async function compile(made: unknown): Promise<AnyGraph> {
-  const graph = await made;
-  if (isGraph(graph)) return graph;
-  if (isBuilder(graph)) return graph.compile();
-  throw new Error('The graph function returned neither a compiled graph nor a builder');
+/** What a module exports under a graph's name, awaited and compiled. */
+async function loadGraph(source: GraphSource): Promise<AnyGraph | GraphFactory> {
+  const { file, exportName } = source;
+  let exported: unknown;
+  try {
+    exported = await importExport(source);
+  } catch (error) {
+    throw new Error(`${file} failed to load: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+  if (exported === undefined)
+    throw new Error(`${file} has no export "${exportName}"; it has to be ${WHAT_WOULD_BE_RIGHT}`);
+  if (isFactory(exported)) return exported;
+  return compiled(exported) ?? refuse(source, `is ${kindOf(exported)}`);
 }
 
-// Duck-typed: the user's project may bring its own copy of the library.
+function refuse({ file, exportName }: GraphSource, what: string): never {
+  throw new Error(`${file}: "${exportName}" ${what}; it has to be ${WHAT_WOULD_BE_RIGHT}`);
+}
+
+/** The graph that runs, of all that may stand for it; undefined of anything else. */
+function compiled(value: unknown): AnyGraph | undefined {
+  if (isGraph(value)) return value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  // An agent of createAgent wraps its graph; its own methods change what goes into it and out of it.
+  if ('graph' in value && isGraph(value.graph)) return value.graph;
+  return 'compile' in value && typeof value.compile === 'function'
+    ? compiled((value as { compile(): unknown }).compile())
+    : undefined;
+}
+
+// Duck-typed: the user's project brings its own copy of the library.
 function isGraph(value: unknown): value is AnyGraph {
-  return typeof value === 'object' && value !== null && 'streamEvents' in value && 'getState' in value;
+  if (typeof value !== 'object' || value === null) return false;
+  const { nodes, channels, streamEvents } = value as Partial<AnyGraph>;
+  return isObject(nodes) && isObject(channels) && typeof streamEvents === 'function' && 'getState' in value;
 }
 
-function isBuilder(value: unknown): value is { compile(): AnyGraph } {
-  return typeof value === 'object' && value !== null && 'compile' in value && typeof value.compile === 'function';
+function isFactory(value: unknown): value is GraphFactory {
+  return typeof value === 'function';
+}
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+
+/** A word for what somebody exported, for an error message. */
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (typeof value !== 'object') return `a ${typeof value}`;
+  const name = (value.constructor as { name?: string } | undefined)?.name;
+  return name && name !== 'Object' ? `an instance of ${name}` : 'an object that is no graph';
 }

@@ -152,11 +152,18 @@ async function main(): Promise<void> {
   await Promise.all([closeSerializers(files), connectStoreDirectly(files)]);
   const context: RunContext = {
     graphs,
+    recursionLimit: data.recursionLimit,
     connections,
     store,
     ...(data.tracing && { tracer: new RunTracer(data.tracing) }),
   };
-  const calls = new GraphCallHandler(graphs, connections, embeddings, new TypeSchemasCache(data.configPath, files));
+  const calls = new GraphCallHandler(
+    graphs,
+    connections,
+    store,
+    embeddings,
+    new TypeSchemasCache(data.configPath, files),
+  );
   port.on('message', (message: ToThread) => {
     switch (message.type) {
       case 'execute':

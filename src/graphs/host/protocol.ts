@@ -11,6 +11,8 @@ export interface ThreadData {
   /** Of the langgraph.json. */
   configPath: string;
   graphs: GraphSource[];
+  /** Steps that a run may take where neither its client nor its graph says. */
+  recursionLimit: number;
   store: StoreSettings;
   databaseUrl: string;
   /** Where graph code's own client of the API reaches it. */
@@ -138,10 +140,17 @@ export interface FinalState {
   interrupts: string;
 }
 
-/** Whose state it is. A thread's id is its tenant's own. */
-export interface StateOwner {
+/** Which graph, and what a function that makes it is given: what a run of the assistant or on the thread would have. */
+export interface GraphTarget {
   graphId: string;
   tenantId: string;
+  config: NonNullable<RunKwargs['config']>;
+  context?: Record<string, unknown>;
+  metadata?: Record<string, unknown>;
+}
+
+/** Whose state it is. A thread's id is its tenant's own. */
+export interface StateOwner extends GraphTarget {
   threadId: string;
 }
 
@@ -162,14 +171,14 @@ export interface GraphCalls {
   getState: StateQuery;
   /** What the thread's row keeps, as FinalState. */
   getFinalState: StateOwner;
-  getHistory: StateQuery & { limit: number; before?: CheckpointReference; metadata?: Record<string, unknown> };
+  getHistory: StateQuery & { limit: number; before?: CheckpointReference; filter?: Record<string, unknown> };
   updateState: StateQuery & { values: unknown; asNode?: string };
   replaySupersteps: StateOwner & { supersteps: SuperstepUpdate[][] };
-  getSchemas: { graphId: string };
+  getSchemas: GraphTarget;
   /** The names of the fields of its state, which a graph without declared schemas has too. */
-  getFields: { graphId: string };
-  getSubgraphs: { graphId: string; namespace?: string; recurse: boolean };
-  drawGraph: { graphId: string; xray: boolean | number };
+  getFields: GraphTarget;
+  getSubgraphs: GraphTarget & { namespace?: string; recurse: boolean };
+  drawGraph: GraphTarget & { xray: boolean | number };
   /** A vector for each text, by the deployment's embedding function. */
   embed: { kind: TextKind; texts: string[] };
 }

@@ -5,7 +5,7 @@ import type { AuthUser } from '../../database/request-scope';
 import type { ItemStore } from '../../store/item-store';
 import type { Fence } from './fence';
 import { toCommand } from './graph-command';
-import type { GraphLoader, AnyGraph } from './graph-loader';
+import type { AnyGraph, FactoryConfig, GraphLoader } from './graph-loader';
 import type { CommandInput, ExecuteRequest, FinalState, GraphOutcome, RunEventMessage } from './protocol';
 import { refuseMissingNodes } from './missing-nodes';
 import { HandedBack, RunCheckpointSaver } from './run-checkpoint-saver';
@@ -17,11 +17,10 @@ import { withoutTold } from './told-events';
 import { untoldSteps } from './untold-steps';
 import { toWireJson } from './wire-json';
 
-/** Graphs of this length of path are loops that nobody meant; the library's own default is 25. */
-const DEFAULT_RECURSION_LIMIT = 25;
-
 export interface RunContext {
   graphs: GraphLoader;
+  /** Steps that a run may take where neither its client nor its graph says. */
+  recursionLimit: number;
   connections: Pool;
   store: ItemStore;
   tracer?: RunTracer;
@@ -61,7 +60,11 @@ export async function* runGraph(
   let failure: GraphOutcome | undefined;
   let graph: AnyGraph | undefined;
   try {
-    graph = await context.graphs.get(request.graphId, { configurable: config.configurable! });
+    graph = await context.graphs.get(request.graphId, {
+      accessContext: 'threads.create_run',
+      config: factoryConfig(config, saver, store),
+    });
+    config.recursionLimit ??= graph.config?.recursionLimit ?? context.recursionLimit;
     if (beginsWithItsInput(graph)) saver.deferInput();
     const resuming = request.attempt > 1 && (await hasCheckpointOf(saver, request));
     const unknown = resuming && !request.handedBack ? await unfinishedTasks(graph, config, request.threadId) : [];
@@ -100,7 +103,7 @@ function runConfig(
   const { kwargs } = request;
   return {
     ...(kwargs.config?.tags && { tags: kwargs.config.tags }),
-    recursionLimit: kwargs.config?.recursion_limit ?? DEFAULT_RECURSION_LIMIT,
+    ...(kwargs.config?.recursion_limit && { recursionLimit: kwargs.config.recursion_limit }),
     metadata: { ...request.metadata, ...withheld({ ...request.headers, ...authConfig(kwargs.auth_user) }) },
     configurable: {
       ...kwargs.config?.configurable,
@@ -125,6 +128,21 @@ function runConfig(
     ...(context.tracer && {
       callbacks: [context.tracer.callback(request.tenantId, request.graphId, kwargs.langsmith_tracer)],
     }),
+  };
+}
+
+/** What a function that makes the graph for this run is given. */
+function factoryConfig(config: StreamConfig, checkpointer: RunCheckpointSaver, store: RunStore): FactoryConfig {
+  const { __pregel_checkpointer: _, ...configurable } = config.configurable!;
+  const { tags, recursionLimit, metadata = {}, context = {} } = config;
+  return {
+    ...(tags && { tags }),
+    ...(recursionLimit && { recursion_limit: recursionLimit }),
+    configurable,
+    metadata,
+    context: context as Record<string, unknown>,
+    store,
+    checkpointer,
   };
 }
 

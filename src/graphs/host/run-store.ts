@@ -37,7 +37,8 @@ export class RunStore extends BaseStore {
   constructor(
     private readonly items: ItemStore,
     private readonly tenantId: TenantId,
-    private readonly fence: Fence,
+    /** Of the run that writes; outside of runs there is none. */
+    private readonly fence?: Fence,
   ) {
     super();
   }

@@ -4,6 +4,7 @@ import { ChunkFacts, type Chunk, type ChunkWithFact, type LibraryMode } from './
 import { publicChunk, publicEvent } from './checkpoint-event';
 import type { AnyGraph } from './graph-loader';
 import { CONTENT_BLOCKS, type RunEventMessage, type RunKwargs, type StreamMode } from './protocol';
+import { StreamTransformers } from './stream-transformers';
 import { toWireJson } from './wire-json';
 
 /** What the library must be asked for, so that the client's modes can be told. */
@@ -94,8 +95,15 @@ export async function* streamRun(
     return name(kwargs.event_protocol ? checkpointFirst(told) : told);
   }
 
+  // Only the event protocol has channels for what they emit.
+  const transformers = kwargs.event_protocol && StreamTransformers.of(graph, config.signal);
   try {
-    if (!asked.has('events')) {
+    if (transformers) {
+      for await (const chunk of progress.read(await graph.stream(input, options))) {
+        for (const each of await transformers.apply(chunk as unknown as Chunk)) yield* await translate(each);
+      }
+      for (const each of await transformers.end()) yield* await translate(each);
+    } else if (!asked.has('events')) {
       for await (const chunk of progress.read(await graph.stream(input, options))) {
         yield* await translate(chunk as unknown as Chunk);
       }

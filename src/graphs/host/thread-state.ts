@@ -16,11 +16,21 @@ export function interruptsByTask(snapshot: StateSnapshot): Record<string, Interr
   );
 }
 
+/**
+ * The nodes that a thread waits at. A node that asks a second time is one of them, though the library doesn't name it in
+ * `next`: it takes the first answer, which is stored with the task, for the node's result.
+ * @see https://github.com/langchain-ai/langgraph/issues/6956
+ */
+export function waitingNodes({ next, tasks }: StateSnapshot): string[] {
+  const asking = tasks.filter(({ interrupts }) => interrupts.length > 0).map(({ name }) => name);
+  return [...new Set([...next, ...asking])];
+}
+
 /** What the thread's row keeps of a state. */
 export function toFinalState(snapshot: StateSnapshot): FinalState {
   return {
     values: toWireJson(snapshot.values),
-    next: snapshot.next,
+    next: waitingNodes(snapshot),
     interrupts: toWireJson(interruptsByTask(snapshot)),
   };
 }

@@ -69,6 +69,21 @@ export const ask = new StateGraph(Asking)
   .addEdge('ask', END)
   .compile({ name: 'ask' });
 
+const Examining = z.object({ age: z.number().default(0) });
+
+/** Asks until the answer is one. */
+export const examine = new StateGraph(Examining)
+  .addNode('ask', () => {
+    for (let question = 'How old are you?'; ;) {
+      const answer = interrupt<string, unknown>(question);
+      if (Number(answer) > 0) return { age: Number(answer) };
+      question = `"${String(answer)}" is no age. How old are you?`;
+    }
+  })
+  .addEdge(START, 'ask')
+  .addEdge('ask', END)
+  .compile({ name: 'examine' });
+
 const Nested = z.object({ text: z.string().default('') });
 
 const inner = new StateGraph(Nested)

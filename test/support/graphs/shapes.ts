@@ -65,6 +65,29 @@ export const factory = (config: { configurable?: { steps?: number } }) => {
   return Promise.resolve(graph);
 };
 
+type Given = [
+  config: Record<'configurable' | 'metadata' | 'context' | 'store' | 'checkpointer', object | undefined>,
+  runtime: { accessContext: string; executionRuntime: { context: object } | null },
+];
+
+/** Made by a function whose parameters no one can count, with a node and a drawing that show what it was given. */
+export const informed = async (...[config, runtime]: Given) => {
+  const given = {
+    configurable: config.configurable,
+    owner: (config.metadata as { owner?: string }).owner,
+    context: config.context,
+    accessContext: runtime.accessContext,
+    executionRuntime: runtime.executionRuntime,
+    has: Object.entries(config).flatMap(([key, value]) => (value === undefined ? [] : [key])),
+  };
+  const node = String((config.configurable as { node?: string }).node ?? 'unnamed');
+  return new StateGraph(z.object({ given: z.unknown() }))
+    .addNode(node, () => ({ given }))
+    .addEdge(START, node)
+    .addEdge(node, END)
+    .compile();
+};
+
 const double = task('double', (value: number) => value * 2);
 
 /** The functional API: a task, an interrupt in the middle, and what it returned the last time. */

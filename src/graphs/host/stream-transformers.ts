@@ -1,0 +1,129 @@
+import {
+  createGraphRunStream,
+  isNativeTransformer,
+  type GraphRunStream,
+  type ProtocolEvent,
+  type StreamTransformer,
+} from '@langchain/langgraph';
+import type { Chunk } from './chunk-facts';
+import type { AnyGraph } from './graph-loader';
+
+/** How the library's event stream names what a transformer emits on a channel of its own. */
+const EXTENSION = 'custom:';
+/** The modes that are events of the protocol; others pass by the transformers. */
+const TRANSFORMED = new Set(['values', 'updates', 'messages', 'tools', 'custom', 'tasks']);
+
+/**
+ * A graph's own stream transformers (`compile({ transformers })`, `createAgent({ streamTransformers })`), for one run. The
+ * library runs them in `streamEvents` of version v3, whose events don't say which checkpoint they belong to; here they see
+ * the same events, chunk by chunk.
+ */
+export class StreamTransformers {
+  private readonly source = new ChunkSource();
+  private readonly events: ProtocolEvent[] = [];
+  /** Settles when the transformers have emitted all that they will; rejects when one of them throws. */
+  private readonly ended: Promise<void>;
+  private failure: { error: unknown } | undefined;
+
+  private constructor(
+    transformers: StreamTransformer[],
+    private readonly signal: AbortSignal | undefined,
+  ) {
+    const run = createGraphRunStream(
+      this.source,
+      transformers.map((transformer) => () => transformer),
+    );
+    this.ended = this.collect(run);
+    this.ended.catch((error: unknown) => {
+      this.failure = { error };
+    });
+  }
+
+  /** Undefined where no transformer has anything for clients: native ones serve callers in the same process. */
+  static of(graph: AnyGraph, signal: AbortSignal | undefined): StreamTransformers | undefined {
+    const { streamTransformers = [] } = graph as { streamTransformers?: (() => StreamTransformer)[] };
+    const transformers = streamTransformers.map((create) => create());
+    return transformers.every(isNativeTransformer) ? undefined : new StreamTransformers(transformers, signal);
+  }
+
+  /**
+   * What clients are given for a chunk: what the transformers emit, and the chunk unless one of them keeps it back.
+   * @throws what a transformer throws
+   */
+  async apply(chunk: Chunk): Promise<Chunk[]> {
+    if (!TRANSFORMED.has(chunk[1])) return [chunk];
+    await Promise.race([this.source.offer(chunk), this.ended]);
+    // The reader of the events has its turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.failure) throw this.failure.error;
+    return this.take(chunk);
+  }
+
+  /** What the transformers emit at the end of the run; nothing more of it when the run is aborted meanwhile. */
+  async end(): Promise<Chunk[]> {
+    this.source.end();
+    await Promise.race([this.ended, aborted(this.signal)]);
+    return this.take();
+  }
+
+  private take(chunk?: Chunk): Chunk[] {
+    return this.events.splice(0).flatMap((event): Chunk[] => {
+      const { method, params } = event as { method: string; params: { namespace: string[]; data: unknown } };
+      if (method.startsWith(EXTENSION)) {
+        const payload = { name: method.slice(EXTENSION.length), payload: params.data };
+        return [[params.namespace, 'custom', payload]];
+      }
+      if (!chunk) return method === 'custom' ? [[params.namespace, 'custom', params.data]] : [];
+      return method === chunk[1] ? [chunk] : [];
+    });
+  }
+
+  private async collect(run: GraphRunStream): Promise<void> {
+    for await (const event of run) this.events.push(event);
+  }
+}
+
+/** Chunks one by one: the next one is asked for when the last one has been dealt with. */
+class ChunkSource implements AsyncIterable<Chunk> {
+  private readonly queue: Chunk[] = [];
+  private isOver = false;
+  private wake: (() => void) | undefined;
+  private done: (() => void) | undefined;
+
+  /** Resolves when the reader has dealt with the chunk. */
+  offer(chunk: Chunk): Promise<void> {
+    this.queue.push(chunk);
+    this.wake?.();
+    return new Promise((resolve) => {
+      this.done = resolve;
+    });
+  }
+
+  end(): void {
+    this.isOver = true;
+    this.wake?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Chunk> {
+    for (;;) {
+      const chunk = this.queue.shift();
+      if (chunk) {
+        yield chunk;
+        this.done?.();
+      } else if (this.isOver) {
+        return;
+      } else {
+        await new Promise<void>((resolve) => {
+          this.wake = resolve;
+        });
+      }
+    }
+  }
+}
+
+function aborted(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) resolve();
+    signal?.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

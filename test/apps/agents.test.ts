@@ -1,0 +1,173 @@
+import type { Client, ThreadState } from '@langchain/langgraph-sdk';
+import { installApp } from '../support/app';
+import { Gantry, startGantry } from '../support/gantry';
+import { ModelServer } from '../support/model-server';
+
+interface WireMessage {
+  id?: string;
+  type: string;
+  content: unknown;
+  tool_calls?: { name: string; args: object }[];
+}
+type State = { messages: WireMessage[] };
+
+const say = (content: string) => ({ messages: [{ role: 'user', content }] });
+const lastOf = (state: unknown): WireMessage => (state as State).messages.at(-1)!;
+
+/** An agent as `createAgent` of LangChain 1.x makes it, in a project with packages of its own. */
+describe('an agent of createAgent', () => {
+  let model: ModelServer;
+  let gantry: Gantry;
+  let client: Client;
+
+  beforeAll(async () => {
+    model = await ModelServer.start();
+    gantry = await startGantry({ graphs: await installApp('agents'), env: model.env });
+    client = gantry.client();
+  }, 300_000);
+
+  afterAll(async () => {
+    await gantry?.stop();
+    await model?.stop();
+  });
+
+  const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+
+  it('answers, and keeps what was said', async () => {
+    const thread = await newThread();
+    expect(lastOf(await client.runs.wait(thread, 'agent', { input: say('hello') })).content).toBe('You said: hello');
+    const second = await client.runs.wait(thread, 'agent', { input: say('again') });
+    expect((second as State).messages).toHaveLength(4);
+    expect((await client.threads.get(thread)).status).toBe('idle');
+  });
+
+  it('streams a tool call, its result and the answer in every mode', async () => {
+    const thread = await newThread();
+    const modes = [
+      'values',
+      'updates',
+      'messages',
+      'messages-tuple',
+      'tasks',
+      'checkpoints',
+      'debug',
+      'events',
+      'custom',
+    ] as const;
+    const seen = new Map<string, unknown[]>();
+    const stream = client.runs.stream(thread, 'agent', {
+      input: say('call get_weather {"city": "Bern"}'),
+      streamMode: [...modes],
+    });
+    for await (const { event, data } of stream) seen.set(event, [...(seen.get(event) ?? []), data]);
+    expect([...seen.keys()].filter((name) => name === 'error')).toEqual([]);
+    expect([...seen.keys()]).toEqual(
+      expect.arrayContaining(['values', 'updates', 'messages', 'messages/partial', 'messages/complete', 'events']),
+    );
+    expect(seen.get('updates')!.map((update) => Object.keys(update as object)[0])).toEqual(
+      expect.arrayContaining(['model_request', 'tools']),
+    );
+    const values = seen.get('values')!.at(-1) as State;
+    expect(values.messages.map(({ type }) => type)).toEqual(['human', 'ai', 'tool', 'ai']);
+    expect(lastOf(values).content).toBe('The tool says: Sunny in Bern');
+    const pieces = seen.get('messages')!.map((tuple) => (tuple as [WireMessage])[0].content);
+    expect(pieces.join('')).toContain('The tool says: Sunny in Bern');
+    expect(pieces.length).toBeGreaterThan(5);
+  });
+
+  it('takes more steps than the 25 that are the default of the library', async () => {
+    const input = say('call get_weather {"city": "Bern"}\ntimes 15');
+    expect(lastOf(await client.runs.wait(null, 'agent', { input })).content).toBe('The tool says: Sunny in Bern');
+  });
+
+  it('asks before a tool, and goes on with what the person decides', async () => {
+    const thread = await newThread();
+    const input = say('call send_mail {"to": "ann", "text": "hi"}');
+    const asked = (await client.runs.wait(thread, 'agent', { input })) as State & {
+      __interrupt__: { value: object }[];
+    };
+    expect(asked.__interrupt__[0].value).toMatchObject({
+      actionRequests: [{ name: 'send_mail', args: { to: 'ann', text: 'hi' } }],
+    });
+    expect((await client.threads.get(thread)).status).toBe('interrupted');
+    const edited = { name: 'send_mail', args: { to: 'bob', text: 'hi' } };
+    const done = await client.runs.wait(thread, 'agent', {
+      command: { resume: { decisions: [{ type: 'edit', editedAction: edited }] } },
+    });
+    expect(lastOf(done).content).toBe('The tool says: Sent to bob');
+    expect((await client.threads.get(thread)).status).toBe('idle');
+  });
+
+  it('goes back to a checkpoint, and forks there', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'agent', { input: say('one') });
+    await client.runs.wait(thread, 'agent', { input: say('two') });
+    const history: ThreadState<State>[] = await client.threads.getHistory<State>(thread, { limit: 50 });
+    const first = history.find(({ values, next }) => values.messages?.length === 2 && next.length === 0)!;
+    const forked = await client.runs.wait(thread, 'agent', { input: say('three'), checkpoint: first.checkpoint });
+    expect((forked as State).messages.map(({ content }) => content)).toEqual([
+      'one',
+      'You said: one',
+      'three',
+      'You said: three',
+    ]);
+  });
+
+  it('lets its state be edited, and be given to a new thread', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'agent', { input: say('one') });
+    await client.threads.updateState(thread, { values: say('two'), asNode: '__start__' });
+    expect(lastOf(await client.runs.wait(thread, 'agent', { input: null })).content).toBe('You said: two');
+    const { values } = await client.threads.getState<State>(thread);
+    const copy = await client.threads.create({
+      graphId: 'agent',
+      supersteps: [{ updates: [{ values: { messages: values.messages }, asNode: '__start__' }] }],
+    });
+    expect((await client.threads.getState<State>(copy.thread_id)).values.messages).toHaveLength(4);
+  });
+
+  it('has schemas, a drawing and subgraphs', async () => {
+    const schemas = await client.assistants.getSchemas('agent');
+    expect(schemas.input_schema).toMatchObject({ properties: { messages: { langgraph_type: 'messages' } } });
+    const { nodes } = await client.assistants.getGraph('agent');
+    expect(nodes.map(({ id }) => id)).toEqual(expect.arrayContaining(['model_request', 'tools']));
+    expect(await client.assistants.getSubgraphs('agent')).toBeDefined();
+  });
+
+  it('is run by the event protocol, with the channels of its own stream transformers', async () => {
+    const thread = client.threads.stream({ assistantId: 'agent' });
+    const calls: unknown[] = [];
+    await thread.run.start({ input: say('call get_weather {"city": "Bern"}') });
+    const reading = (async () => {
+      for await (const name of thread.extensions.calls as AsyncIterable<unknown>) calls.push(name);
+    })();
+    const output = (await thread.output) as State;
+    expect(JSON.stringify(lastOf(output).content)).toContain('The tool says: Sunny in Bern');
+    await thread.close();
+    await reading;
+    expect(calls).toEqual(['get_weather']);
+  });
+
+  it('may be made by a function, for each use', async () => {
+    const thread = await newThread();
+    const done = await client.runs.wait(thread, 'later', { input: say('call get_weather {"city": "Rome"}') });
+    expect(lastOf(done).content).toBe('The tool says: Sunny in Rome');
+  });
+
+  it.each([
+    [
+      'not_a_graph',
+      /agent\.ts: \W+notAGraph\W+ is an object that is no graph; it has to be a compiled graph, .*createAgent/,
+    ],
+    ['nothing', /agent\.ts has no export \W+nothing\W+; it has to be/],
+    ['never', /never\.ts failed to load: The tool server is away/],
+  ])('refuses an export that is no graph, and says what is wrong: %s', async (graph, message) => {
+    await expect(client.runs.create(null, graph, { input: {} })).rejects.toThrow(message);
+    expect(gantry.worker.output).toMatch(message);
+  });
+
+  it('says on each run what is wrong with what a function returned', async () => {
+    const run = (await client.runs.wait(await newThread(), 'unfinished', { input: {}, raiseError: false })) as object;
+    expect(JSON.stringify(run)).toMatch(/unfinished.* returned an object that is no graph; it has to be/);
+  });
+});

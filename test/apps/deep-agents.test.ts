@@ -1,0 +1,106 @@
+import type { Client } from '@langchain/langgraph-sdk';
+import { installApp } from '../support/app';
+import { Gantry, startGantry } from '../support/gantry';
+import { ModelServer } from '../support/model-server';
+
+interface State {
+  messages: { type: string; content: unknown }[];
+  files?: Record<string, unknown>;
+}
+
+const say = (content: string) => ({ messages: [{ role: 'user', content }] });
+const lastOf = (state: unknown): unknown => (state as State).messages.at(-1)!.content;
+
+/** An agent of `deepagents`, in a project with the newest LangGraph. */
+describe('an agent of createDeepAgent', () => {
+  let model: ModelServer;
+  let gantry: Gantry;
+  let client: Client;
+
+  beforeAll(async () => {
+    model = await ModelServer.start();
+    gantry = await startGantry({
+      graphs: await installApp('deep-agents'),
+      env: { ...model.env, LANGGRAPH_DEFAULT_RECURSION_LIMIT: '10' },
+    });
+    client = gantry.client();
+  }, 300_000);
+
+  afterAll(async () => {
+    await gantry?.stop();
+    await model?.stop();
+  });
+
+  const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+
+  it('streams the work of a subagent', async () => {
+    const thread = await newThread();
+    const call = { description: 'call look_up {"topic": "bees"}', subagent_type: 'reader' };
+    const seen: string[] = [];
+    const stream = client.runs.stream(thread, 'researcher', {
+      input: say(`call task ${JSON.stringify(call)}`),
+      streamMode: ['values', 'updates'],
+      streamSubgraphs: true,
+    });
+    let values: unknown;
+    for await (const { event, data } of stream) {
+      seen.push(event);
+      if (event === 'values') values = data;
+      expect(event).not.toBe('error');
+    }
+    expect(seen.some((event) => event.startsWith('updates|tools:'))).toBe(true);
+    expect(lastOf(values)).toContain('bees: 42');
+  });
+
+  it('keeps files in its state', async () => {
+    const thread = await newThread();
+    const file = { file_path: '/notes.md', content: 'Bees' };
+    await client.runs.wait(thread, 'researcher', { input: say(`call write_file ${JSON.stringify(file)}`) });
+    const { values } = await client.threads.getState<State>(thread);
+    expect(Object.keys(values.files ?? {})).toEqual(['/notes.md']);
+  });
+
+  it('asks before a tool, and takes a refusal', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'researcher', { input: say('call publish {"title": "Bees"}') });
+    expect((await client.threads.get(thread)).status).toBe('interrupted');
+    const command = { resume: { decisions: [{ type: 'reject', message: 'Not yet' }] } };
+    const done = await client.runs.wait(thread, 'researcher', { command });
+    expect(lastOf(done)).toContain('Not yet');
+    expect((await client.threads.get(thread)).status).toBe('idle');
+  });
+
+  it('goes back to a checkpoint', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'researcher', { input: say('one') });
+    await client.runs.wait(thread, 'researcher', { input: say('two') });
+    const history = await client.threads.getHistory<State>(thread, { limit: 50 });
+    const first = history.find(({ values, next }) => values.messages?.length === 2 && next.length === 0)!;
+    const forked = await client.runs.wait(thread, 'researcher', { input: say('three'), checkpoint: first.checkpoint });
+    expect((forked as unknown as State).messages).toHaveLength(4);
+    expect(lastOf(forked)).toBe('You said: three');
+  });
+
+  it('takes as many steps as it says itself, or as the client says', async () => {
+    const input = say('call look_up {"topic": "bees"}\ntimes 15');
+    expect(lastOf(await client.runs.wait(await newThread(), 'researcher', { input }))).toContain('42');
+    const config = { recursion_limit: 5 };
+    const ended = await client.runs.wait(await newThread(), 'researcher', { input, config, raiseError: false });
+    expect(ended).toMatchObject({ __error__: { error: 'GraphRecursionError' } });
+  });
+
+  it('has schemas and a drawing', async () => {
+    const { input_schema, state_schema } = await client.assistants.getSchemas('researcher');
+    expect(input_schema).toMatchObject({ properties: { messages: {} } });
+    expect(state_schema).toMatchObject({ properties: { messages: {} } });
+    const { nodes } = await client.assistants.getGraph('researcher', { xray: true });
+    expect(nodes.length).toBeGreaterThan(3);
+  });
+
+  it('is run by the event protocol', async () => {
+    const thread = client.threads.stream({ assistantId: 'researcher' });
+    await thread.run.start({ input: say('call look_up {"topic": "bees"}') });
+    expect(JSON.stringify(lastOf(await thread.output))).toContain('bees: 42');
+    await thread.close();
+  });
+});

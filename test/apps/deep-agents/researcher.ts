@@ -1,0 +1,26 @@
+import { ChatOpenAI } from '@langchain/openai';
+import { createDeepAgent } from 'deepagents';
+import { tool } from 'langchain';
+import { z } from 'zod';
+
+const model = new ChatOpenAI({ model: 'gpt-4.1-mini' });
+
+const lookUp = tool(({ topic }) => `${topic}: 42`, {
+  name: 'look_up',
+  description: 'Looks a topic up',
+  schema: z.object({ topic: z.string() }),
+});
+
+const publish = tool(({ title }) => `Published ${title}`, {
+  name: 'publish',
+  description: 'Publishes a report',
+  schema: z.object({ title: z.string() }),
+});
+
+export const researcher = createDeepAgent({
+  model,
+  tools: [lookUp, publish],
+  systemPrompt: 'You research things.',
+  subagents: [{ name: 'reader', description: 'Reads sources', systemPrompt: 'You read sources.', tools: [lookUp] }],
+  interruptOn: { publish: true },
+});
