@@ -9,7 +9,9 @@ interface WireMessage {
   content: unknown;
   tool_calls?: { name: string; args: object }[];
 }
-type State = { messages: WireMessage[] };
+interface State {
+  messages: WireMessage[];
+}
 
 const say = (content: string) => ({ messages: [{ role: 'user', content }] });
 const lastOf = (state: unknown): WireMessage => (state as State).messages.at(-1)!;
