@@ -39,7 +39,7 @@ describe('an agent of createAgent', () => {
     const thread = await newThread();
     expect(lastOf(await client.runs.wait(thread, 'agent', { input: say('hello') })).content).toBe('You said: hello');
     const second = await client.runs.wait(thread, 'agent', { input: say('again') });
-    expect((second as State).messages).toHaveLength(4);
+    expect((second as unknown as State).messages).toHaveLength(4);
     expect((await client.threads.get(thread)).status).toBe('idle');
   });
 
@@ -85,7 +85,7 @@ describe('an agent of createAgent', () => {
   it('asks before a tool, and goes on with what the person decides', async () => {
     const thread = await newThread();
     const input = say('call send_mail {"to": "ann", "text": "hi"}');
-    const asked = (await client.runs.wait(thread, 'agent', { input })) as State & {
+    const asked = (await client.runs.wait(thread, 'agent', { input })) as unknown as State & {
       __interrupt__: { value: object }[];
     };
     expect(asked.__interrupt__[0].value).toMatchObject({
@@ -107,7 +107,7 @@ describe('an agent of createAgent', () => {
     const history: ThreadState<State>[] = await client.threads.getHistory<State>(thread, { limit: 50 });
     const first = history.find(({ values, next }) => values.messages?.length === 2 && next.length === 0)!;
     const forked = await client.runs.wait(thread, 'agent', { input: say('three'), checkpoint: first.checkpoint });
-    expect((forked as State).messages.map(({ content }) => content)).toEqual([
+    expect((forked as unknown as State).messages.map(({ content }) => content)).toEqual([
       'one',
       'You said: one',
       'three',
