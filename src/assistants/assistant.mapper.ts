@@ -1,3 +1,4 @@
+import { maskSealed } from '../crypto/secret-values';
 import { toApiTime } from '../http/api-time';
 import type { AssistantEntity, AssistantVersionEntity } from './assistant.entity';
 import type { Assistant, AssistantVersion } from './assistants.schemas';
@@ -12,8 +13,8 @@ export function toAssistantVersion(row: AssistantEntity | AssistantVersionEntity
     graph_id: row.graphId,
     name: row.name,
     description: row.description,
-    config: row.config,
-    context: row.context,
+    config: maskSealed(row.config),
+    context: maskSealed(row.context),
     metadata: row.metadata,
     version: row.version,
     created_at: toApiTime(row.createdAt),

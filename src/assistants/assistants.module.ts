@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CustomAuthModule } from '../auth/custom/custom-auth.module';
+import { CryptoModule } from '../crypto/crypto.module';
 import { GraphsModule } from '../graphs/graphs.module';
 import { AssistantEntity, AssistantVersionEntity } from './assistant.entity';
 import { AssistantsController } from './assistants.controller';
@@ -10,6 +11,7 @@ import { AssistantsService } from './assistants.service';
 @Module({
   imports: [
     TypeOrmModule.forFeature([AssistantEntity, AssistantVersionEntity]),
+    CryptoModule,
     CustomAuthModule,
     GraphsModule.for('inspect'),
   ],

@@ -4,6 +4,7 @@ import type { AccessFilter } from '../auth/custom/access-filter';
 import { Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
+import { keepMasked, SecretValues } from '../crypto/secret-values';
 import type { JsonObject } from '../database/json';
 import { acrossTenants } from '../database/request-scope';
 import { GraphRegistry } from '../graphs/graph-registry';
@@ -32,6 +33,7 @@ export class AssistantsService {
     private readonly graphs: GraphHost,
     private readonly authorizer: Authorizer,
     private readonly config: AppConfig,
+    private readonly secretValues: SecretValues,
   ) {}
 
   /** @throws 404 when neither an assistant of the tenant nor a served graph has this name. */
@@ -70,8 +72,8 @@ export class AssistantsService {
       graphId: body.graph_id,
       name: body.name ?? 'Untitled',
       description: body.description ?? null,
-      config: body.config ?? {},
-      context: body.context ?? {},
+      config: this.secretValues.seal(tenantId, body.config ?? {}),
+      context: this.secretValues.seal(tenantId, body.context ?? {}),
       metadata: value.metadata,
     });
     if (inserted) return this.accessible(tenantId, assistantId);
@@ -90,8 +92,10 @@ export class AssistantsService {
       graphId: body.graph_id ?? current.graphId,
       name: body.name ?? current.name,
       description: body.description ?? current.description,
-      config: body.config ?? current.config,
-      context: body.context ?? current.context,
+      config: body.config ? this.secretValues.seal(tenantId, keepMasked(body.config, current.config)) : current.config,
+      context: body.context
+        ? this.secretValues.seal(tenantId, keepMasked(body.context, current.context))
+        : current.context,
       metadata: { ...current.metadata, ...value.metadata },
     }));
     return changed ?? reject(assistantErrors.notFound());
@@ -228,8 +232,8 @@ export class AssistantsService {
           graphId,
           name: graphId,
           description: description ?? null,
-          config,
-          context,
+          config: this.secretValues.seal(tenantId, config),
+          context: this.secretValues.seal(tenantId, context),
           metadata: { created_by: 'system' },
         };
         const inserted = await this.repository.insert(tenantId, assistantId, content);

@@ -13,7 +13,7 @@ import type { SecretRotationService } from '../crypto/secret-rotation.service';
 import type { ExportVerificationService } from '../exports/export-verification.service';
 import { parseExpiry } from './expiry';
 import { print, table } from './output';
-import { SEALED_COLUMNS } from './sealed-columns';
+import { SEALED_COLUMNS, SEALED_JSON } from './sealed-columns';
 
 /** Keys or tenants that a list shows: an operator's, not a customer base's. */
 const LIST_LIMIT = 1000;
@@ -72,7 +72,7 @@ function addSecrets(secrets: Command, withServices: WithServices): void {
     .description('seal all stored secrets under the first of GANTRY_SEALING_KEYS')
     .option('--json', 'for programs')
     .action(async ({ json }: Json) => {
-      const columns = await withServices(({ rotation }) => rotation.rotate(SEALED_COLUMNS));
+      const columns = await withServices(({ rotation }) => rotation.rotate(SEALED_COLUMNS, SEALED_JSON));
       const rows = columns.map((each) => [
         `${each.table}.${each.column}`,
         String(each.rotated),

@@ -1,5 +1,5 @@
 import { pushContext } from '../a2a/a2a-push';
-import type { SealedColumn } from '../crypto/secret-rotation.service';
+import type { SealedColumn, SealedJson } from '../crypto/secret-rotation.service';
 import { cronWebhookContext } from '../crons/cron-firing.service';
 import { destinationContext } from '../exports/destinations.service';
 import { exportWebhookContext } from '../exports/export-webhooks';
@@ -22,4 +22,15 @@ export const SEALED_COLUMNS: SealedColumn[] = [
   { table: 'webhook_deliveries', column: 'sealed_url', keyColumns: ['delivery_id'], context: sealContext },
   { table: 'webhook_deliveries', column: 'sealed_headers', keyColumns: ['delivery_id'], context: headersContext },
   { table: 'a2a_push_configs', column: 'sealed', keyColumns: ['task_id', 'config_id'], context: pushContext },
+];
+
+/** Every column in whose JSON callers' secrets are sealed in their place. */
+export const SEALED_JSON: SealedJson[] = [
+  { table: 'assistants', column: 'config', keyColumns: ['assistant_id'] },
+  { table: 'assistants', column: 'context', keyColumns: ['assistant_id'] },
+  { table: 'assistant_versions', column: 'config', keyColumns: ['assistant_id', 'version'] },
+  { table: 'assistant_versions', column: 'context', keyColumns: ['assistant_id', 'version'] },
+  { table: 'crons', column: 'payload', keyColumns: ['cron_id'] },
+  { table: 'runs', column: 'kwargs', keyColumns: ['run_id'] },
+  { table: 'threads', column: 'config', keyColumns: ['tenant_id', 'thread_id'] },
 ];

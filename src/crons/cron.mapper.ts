@@ -1,3 +1,4 @@
+import { maskSealed } from '../crypto/secret-values';
 import { toApiTime } from '../http/api-time';
 import type { CronEntity } from './cron.entity';
 import type { FireWithRun } from './cron-fires.repository';
@@ -16,7 +17,7 @@ export function toCron(row: CronEntity, lastFire: FireWithRun | undefined): Cron
     schedule: row.schedule,
     timezone: row.timezone,
     end_time: row.endTime && toApiTime(row.endTime),
-    payload: row.payload,
+    payload: maskSealed(row.payload),
     metadata: row.metadata,
     on_run_completed: row.onRunCompleted,
     enabled: row.enabled,

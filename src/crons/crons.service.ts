@@ -5,6 +5,7 @@ import { matchesAccess } from '../auth/custom/access-filter';
 import { Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
 import { SecretBox } from '../crypto/secret-box';
+import { keepMasked, SecretValues } from '../crypto/secret-values';
 import type { JsonObject } from '../database/json';
 import { currentScope } from '../database/request-scope';
 import { GraphRegistry } from '../graphs/graph-registry';
@@ -57,6 +58,7 @@ export class CronsService {
     private readonly webhookPolicy: WebhookPolicy,
     private readonly secrets: SecretBox,
     private readonly authorizer: Authorizer,
+    private readonly secretValues: SecretValues,
   ) {}
 
   /**
@@ -85,7 +87,7 @@ export class CronsService {
       schedule: body.schedule,
       timezone,
       endTime,
-      payload: { ...toPayload(body), assistant_id: assistantId, cron_id: cronId },
+      payload: { ...this.sealPayload(tenantId, toPayload(body)), assistant_id: assistantId, cron_id: cronId },
       metadata: value.metadata,
       webhook: this.seal(tenantId, cronId, body.webhook) ?? null,
       onRunCompleted: threadId === undefined ? (body.on_run_completed ?? 'delete') : null,
@@ -258,7 +260,7 @@ export class CronsService {
       schedule: expression,
       timezone,
       endTime,
-      payload: { ...cron.payload, ...toPayload(body) },
+      payload: { ...cron.payload, ...this.sealPayload(tenantId, keepMasked(toPayload(body), cron.payload)) },
       enabled,
       nextRunAt: enabled ? next : null,
       ...(body.metadata && { metadata: { ...cron.metadata, ...body.metadata } }),
@@ -272,6 +274,15 @@ export class CronsService {
     };
     const isRepaused = isPaused && set.statusReason !== undefined;
     return { set, revised: isRescheduled || isEndMoved || enabled !== cron.enabled || isRepaused };
+  }
+
+  private sealPayload(tenantId: string, payload: JsonObject): JsonObject {
+    const { config, context } = payload;
+    return {
+      ...payload,
+      ...(config !== undefined && { config: this.secretValues.seal(tenantId, config) }),
+      ...(context !== undefined && { context: this.secretValues.seal(tenantId, context) }),
+    };
   }
 
   private async checkRun({ config, context, webhook }: PatchCron): Promise<void> {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { SecretBox } from './secret-box';
+import { SEALED_VALUE, valueContext } from './secret-values';
 
 const BATCH = 200;
 const NIL = '00000000-0000-0000-0000-000000000000';
@@ -15,6 +16,13 @@ export interface SealedColumn {
   /** The row's key, of which the first column is a UUID. */
   keyColumns: string[];
   context: (tenantId: string, ...key: string[]) => string;
+}
+
+/** A jsonb column with sealed values anywhere in it (SecretValues). */
+export interface SealedJson {
+  table: string;
+  column: string;
+  keyColumns: string[];
 }
 
 export interface RotatedColumn {
@@ -35,10 +43,50 @@ export class SecretRotationService {
   ) {}
 
   /** Safe beside running processes, and to repeat: a value that changes meanwhile is left to its writer. */
-  async rotate(columns: SealedColumn[]): Promise<RotatedColumn[]> {
+  async rotate(columns: SealedColumn[], documents: SealedJson[] = []): Promise<RotatedColumn[]> {
     const done: RotatedColumn[] = [];
     for (const column of columns) done.push(await this.rotateColumn(column));
+    for (const document of documents) done.push(await this.rotateJson(document));
     return done;
+  }
+
+  /** Counts documents, of which each may hold several values. */
+  private async rotateJson({ table, column, keyColumns }: SealedJson): Promise<RotatedColumn> {
+    const counts = { table, column, rotated: 0, unreadable: 0 };
+    const earlier = `${SEALED_VALUE}(?!${this.secrets.currentPrefix.replaceAll('.', '\\.')})`;
+    for (;;) {
+      const rows = await this.database.query<{ tenantId: string; key: string[]; document: string }[]>(
+        `SELECT tenant_id AS "tenantId", ARRAY[${keyColumns.map((each) => `${each}::text`).join(', ')}] AS key,
+           ${column}::text AS document
+         FROM ${table} WHERE ${column}::text ~ $1 ORDER BY ${keyColumns.join(', ')} LIMIT ${BATCH} OFFSET ${counts.unreadable}`,
+        [earlier],
+      );
+      for (const { tenantId, key, document } of rows) {
+        const anew = this.resealAll(document, valueContext(tenantId));
+        if (anew === undefined) {
+          counts.unreadable += 1;
+          continue;
+        }
+        const where = keyColumns.map((each, index) => `${each}::text = $${index + 3}`).join(' AND ');
+        const [updated] = await this.database.query<[unknown[], number]>(
+          `UPDATE ${table} SET ${column} = $1::jsonb WHERE ${column} = $2::jsonb AND ${where} RETURNING 1`,
+          [anew, document, ...key],
+        );
+        counts.rotated += updated.length;
+      }
+      if (rows.length === 0) return counts;
+    }
+  }
+
+  /** A document with all of its values sealed anew; undefined when one of them can't be opened. */
+  private resealAll(document: string, context: string): string | undefined {
+    let isReadable = true;
+    const anew = document.replace(new RegExp(`"${SEALED_VALUE}([\\w.-]+)"`, 'g'), (whole, sealed: string) => {
+      const again = this.reseal(sealed, context);
+      if (again === undefined) isReadable = false;
+      return again === undefined ? whole : `"${SEALED_VALUE}${again}"`;
+    });
+    return isReadable ? anew : undefined;
   }
 
   private async rotateColumn({ table, column, field, keyColumns, context }: SealedColumn): Promise<RotatedColumn> {

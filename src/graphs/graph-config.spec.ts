@@ -156,4 +156,9 @@ describe('readGraphConfig', () => {
     expect(problemsOf('{"graphs":')[0]).toMatch(/langgraph\.json: not valid JSON: /);
     expect(() => readGraphConfig(join(folder, 'none.json'))).toThrow(/none\.json: there is no such file/);
   });
+
+  it('refuses custom encryption, which nobody should believe to be at work', () => {
+    const path = write({ graphs: { a: './a.ts:graph' }, encryption: { path: './encryption.ts:mine' } });
+    expect(() => readGraphConfig(path)).toThrow(/encryption: custom encryption is not supported/);
+  });
 });

@@ -57,6 +57,11 @@ const graphConfigSchema = z.looseObject({
       path: z.never('a saver of your own is not supported: Gantry keeps checkpoints in its Postgres').optional(),
     })
     .optional(),
+  encryption: z
+    .never(
+      'custom encryption is not supported: it would be left out in silence (docs/security.md says what is encrypted)',
+    )
+    .optional(),
   auth: z
     .looseObject({
       path: graphPath.optional(),

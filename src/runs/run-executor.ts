@@ -6,6 +6,7 @@ import { A2aTurns } from '../a2a/a2a-turns';
 import { issueCallToken } from '../auth/call-token';
 import { AppConfig } from '../config/config';
 import { recordCronOutcome } from '../crons/cron-outcomes';
+import { SecretValues } from '../crypto/secret-values';
 import { Notifications } from '../database/notifications';
 import { isContentError } from '../database/unstorable-text';
 import { GraphRegistry } from '../graphs/graph-registry';
@@ -85,6 +86,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     private readonly orchestrator: RunOrchestrator,
     private readonly metrics: RunMetrics,
     private readonly headers: RunHeaders,
+    private readonly secretValues: SecretValues,
   ) {
     this.slots = new RunSlots(config.runsPerWorker, RESERVED_SLOTS);
   }
@@ -268,8 +270,14 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   ): Promise<GraphOutcome> {
     const told = before ? await this.log.toldOf(run.runId) : { updates: {}, facts: [] };
     void events.append([{ event: 'metadata', data: JSON.stringify({ run_id: run.runId, attempt: run.attempt }) }]);
-    const { runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata } = run;
+    const { runId, threadId, tenantId, assistantId, graphId, attempt, metadata } = run;
     const onUnknown = this.registry.onUnknown(graphId);
+    const { config, context } = run.kwargs;
+    const kwargs = {
+      ...run.kwargs,
+      ...(config && { config: this.secretValues.open(tenantId, config) }),
+      ...(context && { context: this.secretValues.open(tenantId, context) }),
+    };
     const headers = this.headers.open(tenantId, runId, kwargs.sealed_headers);
     return this.graphs.execute(
       {

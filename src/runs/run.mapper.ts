@@ -1,3 +1,4 @@
+import { maskSealed } from '../crypto/secret-values';
 import { toApiTime } from '../http/api-time';
 import type { RunEntity } from './run.entity';
 import type { Run } from './runs.schemas';
@@ -5,7 +6,8 @@ import type { Run } from './runs.schemas';
 /** A run as the API shows it and as webhooks deliver it. */
 export function toRun(row: RunEntity): Run {
   const {
-    config,
+    config: stored,
+    context,
     stream_subgraphs: subgraphs,
     stream_resumable: resumable,
     // Headers and the user are the graph's alone: neither the API nor a webhook shows them.
@@ -15,6 +17,7 @@ export function toRun(row: RunEntity): Run {
     event_protocol: _protocol,
     ...kwargs
   } = row.kwargs;
+  const config = maskSealed(stored);
   return {
     run_id: row.runId,
     thread_id: row.threadId,
@@ -26,6 +29,7 @@ export function toRun(row: RunEntity): Run {
     metadata: row.metadata,
     kwargs: {
       ...kwargs,
+      ...(context && { context: maskSealed(context) }),
       subgraphs,
       resumable,
       config: {

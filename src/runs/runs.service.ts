@@ -7,6 +7,7 @@ import { Authorizer } from '../auth/custom/authorizer';
 import type { AuthAction } from '../auth/custom/protocol';
 import type { TenantId } from '../auth/tenant';
 import type { JsonObject } from '../database/json';
+import { SecretValues } from '../crypto/secret-values';
 import { currentScope } from '../database/request-scope';
 import { GraphRegistry } from '../graphs/graph-registry';
 import type { Durability, RunKwargs } from '../graphs/host/protocol';
@@ -63,6 +64,7 @@ export class RunsService {
     private readonly graphs: GraphRegistry,
     private readonly authorizer: Authorizer,
     private readonly turns: A2aTurns,
+    private readonly secretValues: SecretValues,
   ) {}
 
   /**
@@ -294,6 +296,8 @@ export class RunsService {
       assistantMetadata: assistant.metadata,
       kwargs: {
         ...kwargs,
+        config: this.secretValues.seal(tenantId, kwargs.config),
+        ...(kwargs.context && { context: this.secretValues.seal(tenantId, kwargs.context) }),
         ...(sealedHeaders && { sealed_headers: sealedHeaders }),
         ...(user && { auth_user: user }),
       },

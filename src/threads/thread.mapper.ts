@@ -1,3 +1,4 @@
+import { maskSealed } from '../crypto/secret-values';
 import { toApiTime } from '../http/api-time';
 import { project } from '../http/pagination';
 import type { ThreadEntity } from './thread.entity';
@@ -12,7 +13,7 @@ export function toThread(row: ThreadEntity): Thread {
     state_updated_at: row.stateUpdatedAt && toApiTime(row.stateUpdatedAt),
     metadata: row.metadata,
     status: row.status,
-    config: row.config,
+    config: maskSealed(row.config),
     values: row.values ?? null,
     interrupts: row.interrupts,
     // Kept while a busy thread may yet go back to it.

@@ -1,9 +1,11 @@
 const MASK = '***';
+/** An origin and a path that says more than `/`. A path of this server, which has no origin, is one of its routes. */
+const PATH = /^((?:[a-z][a-z0-9+.-]*:)?\/\/[^/\\]*)[/\\].+$/is;
 
 /**
- * A webhook's URL as it may be shown, stored in clear and logged: every query value is masked, since receivers are
- * protected by `?token=…`; so are userinfo and a query without a name. A fragment is never sent, and goes.
- * Works on what can't be parsed too.
+ * A webhook's URL as it may be shown, stored in clear and logged: the path is masked, since the addresses of many receivers
+ * are secrets (`/services/T…/B…/…`), and every query value, since others are protected by `?token=…`; so are userinfo
+ * and a query without a name. A fragment is never sent, and goes. Works on what can't be parsed too.
  */
 export function maskUrl(url: string): string {
   const [withoutFragment = ''] = url.split('#', 1);
@@ -13,9 +15,10 @@ export function maskUrl(url: string): string {
     /^([a-z][a-z0-9+.-]*:)?\/\/[^/]*@/i,
     (_, scheme?: string) => `${scheme ?? ''}//${MASK}@`,
   );
-  if (cut === -1) return shown;
+  const masked = shown.replace(PATH, (_, origin: string) => `${origin}/${MASK}`);
+  if (cut === -1) return masked;
   const query = withoutFragment.slice(cut + 1).split('&');
-  return `${shown}?${query.map(maskParameter).join('&')}`;
+  return `${masked}?${query.map(maskParameter).join('&')}`;
 }
 
 function maskParameter(parameter: string): string {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { AppConfig } from '../../src/config/config';
-import { SEALED_COLUMNS } from '../../src/cli/sealed-columns';
+import { SEALED_COLUMNS, SEALED_JSON } from '../../src/cli/sealed-columns';
 import { SecretBox } from '../../src/crypto/secret-box';
 import { SecretRotationService } from '../../src/crypto/secret-rotation.service';
+import { SecretValues } from '../../src/crypto/secret-values';
 import { createDataSource } from '../../src/database/data-source';
 import { destinationContext } from '../../src/exports/destinations.service';
 import { createTestDatabase, TestDatabase } from '../support/database';
@@ -58,6 +59,39 @@ describe('the rotation of keys', () => {
       ['secret x', [1]],
       ['secret y', [1]],
     ]);
+  });
+
+  it('seals values inside of JSON, wherever they are', async () => {
+    const [old, next] = [randomBytes(32), randomBytes(32)];
+    await source.query(`CREATE TABLE documents (tenant_id uuid, id int PRIMARY KEY, value jsonb)`);
+    const given = {
+      config: { configurable: { api_key: 'the first one', list: [{ password: 'the second one' }], model: 'small' } },
+    };
+    const insert = (id: number, value: unknown): Promise<unknown> =>
+      source.query(`INSERT INTO documents VALUES ($1, $2, $3)`, [TENANT, id, JSON.stringify(value)]);
+    await insert(1, new SecretValues(box(randomBytes(32))).seal(TENANT, given));
+    for (let id = 2; id <= 300; id += 1) await insert(id, new SecretValues(box(old)).seal(TENANT, given));
+    await insert(301, { none: true });
+    const rotation = new SecretRotationService(box(next, old), source);
+    const document = { table: 'documents', column: 'value', keyColumns: ['id'] };
+    expect(await rotation.rotate([], [document])).toEqual([
+      { table: 'documents', column: 'value', rotated: 299, unreadable: 1 },
+    ]);
+    const rows: { value: object }[] = await source.query(`SELECT value FROM documents WHERE id BETWEEN 2 AND 300`);
+    for (const { value } of rows) {
+      expect(JSON.stringify(value)).not.toMatch(/the (first|second) one/);
+      expect(new SecretValues(box(next)).open(TENANT, value)).toEqual(given);
+      // A value that was copied to another tenant stays closed.
+      expect(new SecretValues(box(next)).open('00000000-0000-0000-0000-00000000000b', value)).toEqual(value);
+    }
+    expect((await rotation.rotate([], [document]))[0]).toMatchObject({ rotated: 0, unreadable: 1 });
+  });
+
+  it('knows every column of JSON that may hold them', async () => {
+    for (const { table, column, keyColumns } of SEALED_JSON) {
+      const columns = [column, 'tenant_id', ...keyColumns].join(', ');
+      await expect(source.query(`SELECT ${columns} FROM ${table} WHERE ${column} = '{}'::jsonb`)).resolves.toEqual([]);
+    }
   });
 
   it('seals what is stored anew, after which the old key opens nothing and is not needed', async () => {

@@ -76,7 +76,7 @@ describe('webhooks of runs', () => {
       const { run, headers } = await arrival(`/made-${index}?`);
       expect(run).toMatchObject({
         status: 'success',
-        kwargs: { input: INPUT, webhook: receiver.url(`/made-${index}?token=***`) },
+        kwargs: { input: INPUT, webhook: receiver.url('/***?token=***') },
       });
       expect(headers['webhook-id']).toMatch(/^msg_/);
       expect(run.values).toMatchObject({ done: expect.arrayContaining(['step_10']) as string[] });

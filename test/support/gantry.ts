@@ -142,9 +142,9 @@ export class Gantry {
   }
 
   /** What the processes wrote last: for the message of a failure. */
-  logs(): string {
+  logs(count = 60): string {
     const processes = [...this.ended, ...(this.api ? [this.api] : []), ...this.replicas, ...this.workers];
-    return processes.map(({ name, pid, lines }) => `--- ${name} ${pid}\n${lines.slice(-60).join('\n')}`).join('\n');
+    return processes.map(({ name, pid, lines }) => `--- ${name} ${pid}\n${lines.slice(-count).join('\n')}`).join('\n');
   }
 
   /** Ends what was started here, and removes the database and the namespace. */

@@ -1,6 +1,7 @@
 import { START, type StateSnapshot } from '@langchain/langgraph';
 import type { Pool } from 'pg';
 import type { TenantId } from '../../auth/tenant';
+import { isSecretName } from '../../crypto/secret-names';
 import type { AuthUser } from '../../database/request-scope';
 import type { ItemStore } from '../../store/item-store';
 import type { Fence } from './fence';
@@ -104,7 +105,7 @@ function runConfig(
   return {
     ...(kwargs.config?.tags && { tags: kwargs.config.tags }),
     ...(kwargs.config?.recursion_limit && { recursionLimit: kwargs.config.recursion_limit }),
-    metadata: { ...request.metadata, ...withheld({ ...request.headers, ...authConfig(kwargs.auth_user) }) },
+    metadata: { ...request.metadata, ...withheld(notForTraces(request)) },
     configurable: {
       ...kwargs.config?.configurable,
       ...request.headers,
@@ -152,6 +153,13 @@ function factoryConfig(config: StreamConfig, checkpointer: RunCheckpointSaver, s
  */
 function withheld(configurable: Record<string, unknown>): Record<string, undefined> {
   return Object.fromEntries(Object.keys(configurable).map((name) => [name, undefined]));
+}
+
+/** The headers and the user of the request, and what has the name of a secret. */
+function notForTraces({ headers, kwargs }: ExecuteRequest): Record<string, unknown> {
+  const given = Object.entries(kwargs.config?.configurable ?? {});
+  const secrets = Object.fromEntries(given.filter(([name]) => isSecretName(name)));
+  return { ...secrets, ...headers, ...authConfig(kwargs.auth_user) };
 }
 
 /** What the hosted server tells a graph of its user; requests that bring these keys lose them at the door. */

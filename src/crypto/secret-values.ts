@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { SecretBox } from './secret-box';
+import { isSecretName } from './secret-names';
+
+/** In front of each sealed value inside of stored JSON. */
+export const SEALED_VALUE = 'gantry-sealed:';
+const MASK = '***';
+/** Deeper values are left as they are: nobody keeps keys there. */
+const MAX_DEPTH = 20;
+
+type Replace = (value: unknown, name: string) => unknown;
+
+/**
+ * Secrets that callers put into a `configurable` or a `context`, for their graph: whatever has the name of one. Rows keep
+ * them sealed in their place, the API shows `***`, the graph gets them. A sealed value belongs to its tenant and not to
+ * one row: an assistant's goes with each run of it.
+ */
+@Injectable()
+export class SecretValues {
+  constructor(private readonly box: SecretBox) {}
+
+  /** The same with every secret sealed. What is sealed already stays. */
+  seal<T>(tenantId: string, value: T): T {
+    return replaced(value, (secret, name) => {
+      if (!isSecretName(name) || !isSealable(secret) || this.tryOpen(tenantId, secret) !== undefined) return secret;
+      return SEALED_VALUE + this.box.seal(JSON.stringify(secret), valueContext(tenantId));
+    });
+  }
+
+  /** The same as it was given, for the graph. */
+  open<T>(tenantId: string, value: T): T {
+    return replaced(value, (sealed) => {
+      const opened = this.tryOpen(tenantId, sealed);
+      return opened === undefined ? sealed : (JSON.parse(opened) as unknown);
+    });
+  }
+
+  private tryOpen(tenantId: string, value: unknown): string | undefined {
+    if (!isSealed(value)) return undefined;
+    try {
+      return this.box.open(value.slice(SEALED_VALUE.length), valueContext(tenantId));
+    } catch {
+      // A text of the caller's own that only looks like one, or a key that is gone: the graph gets what is stored.
+      return undefined;
+    }
+  }
+}
+
+/** The same as the API shows it. */
+export function maskSealed<T>(value: T): T {
+  return replaced(value, (given) => (isSealed(given) ? MASK : given));
+}
+
+/** What a client sends back as it was shown stays what it was before. */
+export function keepMasked<T>(given: T, before: unknown): T {
+  if (!isObject(given) || !isObject(before)) return given;
+  const entries = Object.entries(given).map(([name, value]) => [
+    name,
+    value === MASK && isSealed(before[name]) ? before[name] : keepMasked(value, before[name]),
+  ]);
+  return Object.fromEntries(entries) as T;
+}
+
+/** What a sealed value is bound to: for another tenant it doesn't open. */
+export function valueContext(tenantId: string): string {
+  return `values/${tenantId}`;
+}
+
+function replaced<T>(value: T, replace: Replace, name = '', depth = 0): T {
+  const changed = replace(value, name);
+  if (changed !== value) return changed as T;
+  if (depth >= MAX_DEPTH || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((each: unknown) => replaced(each, replace, '', depth + 1)) as T;
+  const entries = Object.entries(value).map(([key, each]) => [key, replaced(each as unknown, replace, key, depth + 1)]);
+  return Object.fromEntries(entries) as T;
+}
+
+function isSealable(value: unknown): boolean {
+  return (typeof value === 'string' && value !== '' && value !== MASK) || typeof value === 'number' || isObject(value);
+}
+
+function isSealed(value: unknown): value is string {
+  return typeof value === 'string' && value.startsWith(SEALED_VALUE);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
