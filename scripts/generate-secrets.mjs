@@ -12,7 +12,7 @@ const settings = [
   ['The API key (X-API-Key) and its tenant (X-Tenant-Id).', 'GANTRY_API_KEY', key()],
   ['', 'GANTRY_TENANT_ID', randomUUID()],
   ['Opens the admin API: tenants, keys, the audit log.', 'GANTRY_ADMIN_KEY', key()],
-  ['With this one the worker sends its traces to the api.', 'GANTRY_INTERNAL_KEY', key()],
+  ['Workers of earlier releases send their traces to the api with it.', 'GANTRY_INTERNAL_KEY', key()],
   ['Lets Prometheus read /metrics of the api and of the workers.', 'GANTRY_METRICS_TOKEN', key()],
   [
     'Encrypts stored credentials and webhook URLs: 32 bytes in base64.',

@@ -17,6 +17,7 @@ import { RateLimiter } from './rate-limiter';
 import { RefusedLogins } from './refused-logins';
 import { ACCESS, Access, CUSTOM_AUTH, TenantId } from './tenant';
 import { TenantsService } from './tenants.service';
+import { tenantOfTraceToken } from './trace-token';
 
 interface Caller {
   /** Undefined for the operator, who is of no tenant. */
@@ -83,10 +84,8 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     const asked = headerOf(request, 'x-tenant-id')?.toLowerCase();
     const key = headerOf(request, 'x-api-key');
     if (access === 'operator') return this.operator(key);
-    if (access === 'internal' && key !== undefined && asked !== undefined && isSame(key, this.config.internalKey)) {
-      if (!isUuid(asked)) throw authErrors.otherTenant();
-      return { tenantId: asked as TenantId, actor: { kind: 'internal' } };
-    }
+    const uploader = access === 'trace-upload' && key !== undefined ? this.uploaderOf(key, asked) : undefined;
+    if (uploader) return { tenantId: uploader, actor: { kind: 'internal' } };
     // Routes that a custom auth doesn't decide about must not be open beside those that it protects.
     if (!this.config.authEnabled && !this.customAuth.source) {
       const only = this.config.defaultTenantId.toLowerCase() as TenantId;
@@ -101,6 +100,18 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     if (asked !== undefined && asked !== owner.tenantId) throw authErrors.otherTenant();
     const { tenantId, apiKeyId } = owner;
     return { tenantId, actor: actorOf(apiKeyId) };
+  }
+
+  /** Whose traces this deployment's own processes upload with a key. */
+  private uploaderOf(key: string, asked: string | undefined): TenantId | undefined {
+    const tenantId = tenantOfTraceToken(this.config.secretKey, key, new Date());
+    if (tenantId) {
+      if (asked !== undefined && asked !== tenantId) throw authErrors.otherTenant();
+      return tenantId;
+    }
+    if (asked === undefined || !isSame(key, this.config.internalKey)) return undefined;
+    if (!isUuid(asked)) throw authErrors.otherTenant();
+    return asked as TenantId;
   }
 
   /** On these routes the module of langgraph.json says who it is; keys count only where langgraph.json lets them. */

@@ -35,7 +35,7 @@ export class RateLimiter {
     const kind = request.actor?.kind;
     if (kind !== 'key' && kind !== 'user') return;
     // Trace clients come in bursts, and lose what is refused: they are counted apart.
-    const count = this.countOf(access === 'internal' ? 'traces' : 'api');
+    const count = this.countOf(access === 'traces' || access === 'trace-upload' ? 'traces' : 'api');
     if (!count) return;
     const counted = await count(request);
     if (counted.isAllowed) return;

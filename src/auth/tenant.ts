@@ -29,17 +29,19 @@ export const AskedContext = createParamDecorator((_: unknown, context: Execution
 
 export const ACCESS = Symbol('access');
 /**
- * `public`: no key. `tenant-header`: X-Tenant-Id is required beside the key. `internal`: workers' own key is accepted.
- * `operator`: the admin key, and none of a tenant.
+ * `public`: no key. `tenant-header`: X-Tenant-Id is required beside the key. `traces`: a tenant's key, counted apart.
+ * `trace-upload`: the same, and the key of a run for its own trace. `operator`: the admin key, and none of a tenant.
  */
-export type Access = 'public' | 'tenant-header' | 'internal' | 'operator';
+export type Access = 'public' | 'tenant-header' | 'traces' | 'trace-upload' | 'operator';
 
 export const Public = (): MethodDecorator & ClassDecorator =>
   applyDecorators(SetMetadata(ACCESS, 'public' satisfies Access), ApiSecurity(NOBODYS_SCHEME));
 export const TenantHeaderRequired = (): MethodDecorator & ClassDecorator =>
   SetMetadata(ACCESS, 'tenant-header' satisfies Access);
-export const InternalKeyAccepted = (): MethodDecorator & ClassDecorator =>
-  SetMetadata(ACCESS, 'internal' satisfies Access);
+/** Where trace clients send what they have, in bursts. */
+export const TraceClients = (): MethodDecorator & ClassDecorator => SetMetadata(ACCESS, 'traces' satisfies Access);
+/** The few routes that the workers' own key, and that of a run, are for. */
+export const TraceUpload = (): MethodDecorator & ClassDecorator => SetMetadata(ACCESS, 'trace-upload' satisfies Access);
 export const OperatorOnly = (): MethodDecorator & ClassDecorator => SetMetadata(ACCESS, 'operator' satisfies Access);
 
 export const CUSTOM_AUTH = Symbol('custom auth');

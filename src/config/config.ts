@@ -402,7 +402,7 @@ export class AppConfig {
   get devApiKey(): string | undefined {
     return this.env.GANTRY_API_KEY;
   }
-  /** Lets the worker send the traces of any tenant's runs; accepted on the trace routes only. */
+  /** Uploads the traces of any tenant's runs, and nothing else. Workers of this release have keys of their own for it. */
   get internalKey(): string | undefined {
     return this.env.GANTRY_INTERNAL_KEY;
   }

@@ -114,7 +114,7 @@ function describe(purpose: Purpose): DynamicModule {
               databasePool: CONNECTIONS_PER_THREAD,
               ...(purpose === 'run' &&
                 config.tracing && {
-                  tracing: { apiUrl: `${config.apiUrl}${mountPrefix}/api/v1`, apiKey: config.internalKey ?? 'none' },
+                  tracing: { apiUrl: `${config.apiUrl}${mountPrefix}/api/v1` },
                 }),
             },
           });

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { A2aTurns } from '../a2a/a2a-turns';
 import { issueCallToken } from '../auth/call-token';
+import { issueTraceToken } from '../auth/trace-token';
 import { AppConfig } from '../config/config';
 import { recordCronOutcome } from '../crons/cron-outcomes';
 import { SecretValues } from '../crypto/secret-values';
@@ -45,6 +46,8 @@ const HEAD_STARTS_OF_TENANT = 2;
 const HEAD_START_MS = 1_000;
 /** Tenants that may have a run here although others fill every slot. */
 const RESERVED_SLOTS = 16;
+/** For what is still queued of a trace when its run ends. */
+const UPLOAD_MS = 600_000;
 
 /** A run that was taken, or what was found instead. */
 export type Taken = { state: 'held'; execution: RunExecution } | { state: 'ended'; result: ExecuteRunResult };
@@ -289,6 +292,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
           kwargs.auth_user,
           this.config.runTimeoutMs,
         ),
+        ...(this.config.tracing && { traceKey: this.traceKeyOf(run) }),
         handedBack: before?.handedBack ?? false,
         told,
       },
@@ -302,6 +306,11 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
         },
       },
     );
+  }
+
+  private traceKeyOf({ tenantId }: RunEntity): string {
+    const expiresAt = new Date(Date.now() + this.config.runTimeoutMs + UPLOAD_MS);
+    return issueTraceToken(this.config.secretKey, tenantId, expiresAt);
   }
 
   private async finish(run: RunEntity, outcome: GraphOutcome, events: AttemptEvents): Promise<ExecuteRunResult> {

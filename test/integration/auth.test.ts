@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { ApiKeysService } from '../../src/auth/api-keys.service';
 import { ACCESS, type Access, type TenantId } from '../../src/auth/tenant';
+import { issueTraceToken } from '../../src/auth/trace-token';
 import { loadConfig } from '../../src/config/config';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
@@ -120,6 +121,35 @@ describe('with authentication on', () => {
     const headers = { 'x-api-key': INTERNAL_KEY, 'x-tenant-id': tenants.a };
     expect((await ask('POST', '/threads/search', headers, {})).status).toBe(401);
     expect((await ask('GET', '/api/v1/bulk-exports', headers)).status).toBe(401);
+  });
+
+  it('takes the keys of workers and of runs for the upload of traces, and for nothing else', async () => {
+    const { secretKey } = api.config;
+    const later = new Date(Date.now() + 60_000);
+    const ofA = { 'x-api-key': issueTraceToken(secretKey, tenants.a, later), 'x-tenant-id': tenants.a };
+    const internal = { 'x-api-key': INTERNAL_KEY, 'x-tenant-id': tenants.a };
+    for (const headers of [ofA, internal]) {
+      expect((await ask('POST', '/api/v1/runs/batch', headers, { post: [] })).status).toBe(202);
+      for (const [method, path] of [
+        ['GET', '/api/v1/feedback'],
+        ['POST', '/api/v1/runs/query'],
+        ['GET', '/api/v1/sessions'],
+        ['POST', '/api/v1/otel/v1/traces'],
+        ['POST', '/threads/search'],
+        ['GET', '/api/v1/bulk-exports'],
+      ]) {
+        expect([path, (await ask(method, path, headers, method === 'POST' ? {} : undefined)).status]).toEqual([
+          path,
+          401,
+        ]);
+      }
+    }
+    // A run's key is its tenant's.
+    expect((await ask('POST', '/api/v1/runs/batch', { ...ofA, 'x-tenant-id': tenants.b }, { post: [] })).status).toBe(
+      403,
+    );
+    const expired = { 'x-api-key': issueTraceToken(secretKey, tenants.a, new Date(Date.now() - 1)) };
+    expect((await ask('POST', '/api/v1/runs/batch', expired, { post: [] })).status).toBe(401);
   });
 
   it('forgets a key that was revoked or has expired', async () => {

@@ -92,7 +92,6 @@ describe('docker-compose.yml', () => {
       const env = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, String(value)]));
       const config = loadConfig(env);
       expect(config.authEnabled).toBe(true);
-      expect(config.internalKey).toBe(secrets.GANTRY_INTERNAL_KEY);
       // Only the worker sends webhooks.
       expect(config.webhookSecrets).toHaveLength(name === 'worker' ? 1 : 0);
     }
@@ -145,7 +144,7 @@ describe('docker-compose.yml', () => {
       GANTRY_ADMIN_KEY: ['api'],
       GANTRY_API_KEY: ['api'],
       GANTRY_TENANT_ID: both,
-      GANTRY_INTERNAL_KEY: both,
+      GANTRY_INTERNAL_KEY: ['api'],
       GANTRY_METRICS_TOKEN: both,
       GANTRY_SECRET_KEY: both,
       GANTRY_WEBHOOK_SECRETS: ['worker'],

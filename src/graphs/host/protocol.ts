@@ -24,7 +24,6 @@ export interface ThreadData {
 
 export interface TracingSettings {
   apiUrl: string;
-  apiKey: string;
 }
 
 /** Where a run's trace goes beside its graph's project, and of which example of a dataset it is. */
@@ -102,6 +101,8 @@ export interface ExecuteRequest {
   handedBack: boolean;
   /** What earlier attempts told of the run, to be told once. */
   told: ToldEvents;
+  /** Uploads the run's trace; undefined when runs aren't traced. */
+  traceKey?: string;
   /** Of the request that made the run; they win over the body's `configurable`. */
   headers: Record<string, string>;
   /** Key with which the graph calls the API in the name of the run's owner. */

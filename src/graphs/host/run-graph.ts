@@ -127,7 +127,7 @@ function runConfig(
     runId: request.runId,
     signal,
     ...(context.tracer && {
-      callbacks: [context.tracer.callback(request.tenantId, request.graphId, kwargs.langsmith_tracer)],
+      callbacks: [context.tracer.callback(request, kwargs.langsmith_tracer)],
     }),
   };
 }

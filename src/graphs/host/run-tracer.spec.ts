@@ -7,25 +7,30 @@ import { RunTracer } from './run-tracer';
 
 const ROOT = '00000000-0000-7000-8000-000000000001';
 const STEP = '00000000-0000-7000-8000-000000000002';
+const RUN = { tenantId: 'tenant', graphId: 'graph', traceKey: 'key' };
 const chain = { lc: 1 as const, type: 'not_implemented' as const, id: ['graph'] };
 
 describe('RunTracer', () => {
   let server: Server;
   let tracer: RunTracer;
-  let uploads: { path: string; body: string }[] = [];
+  let uploads: { path: string; key: string; body: string }[] = [];
 
   beforeAll(async () => {
     server = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
-        uploads.push({ path: request.url!, body: Buffer.concat(chunks).toString() });
+        uploads.push({
+          path: request.url!,
+          key: String(request.headers['x-api-key']),
+          body: Buffer.concat(chunks).toString(),
+        });
         response.writeHead(202, { 'content-type': 'application/json' }).end('{}');
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    tracer = new RunTracer({ apiUrl: `http://127.0.0.1:${port}`, apiKey: 'key' });
+    tracer = new RunTracer({ apiUrl: `http://127.0.0.1:${port}` });
   });
 
   afterAll(async () => {
@@ -43,13 +48,24 @@ describe('RunTracer', () => {
         callback.copyWithTracingConfig({ metadata: { a: 1 } }).copyWithTracingConfig({ metadata: { b: 1 } }),
     ],
   ])('knows of a step its run, and keeps no list of steps with the run: %s', async (_which, used) => {
-    const callback = used(tracer.callback('tenant', 'graph'));
+    const callback = used(tracer.callback(RUN));
     await callback.handleChainStart(chain, {}, ROOT);
     const step = await callback.handleChainStart(chain, {}, STEP, ROOT);
     expect(step).toMatchObject({ parent_run_id: ROOT, trace_id: ROOT });
     expect(callback.getRun(ROOT)?.child_runs).toEqual([]);
     await callback.handleChainEnd({}, STEP);
     await callback.handleChainEnd({}, ROOT);
+  });
+
+  it('uploads with the key of the newest run', async () => {
+    uploads = [];
+    for (const traceKey of ['first', 'second']) {
+      const callback = tracer.callback({ ...RUN, traceKey });
+      await callback.handleChainStart(chain, {}, ROOT);
+      await callback.handleChainEnd({}, ROOT);
+      await tracer.flush();
+    }
+    expect(uploads.filter(({ path }) => path.includes('/runs')).map(({ key }) => key)).toEqual(['first', 'second']);
   });
 
   describe('of a graph with functions that are traced themselves', () => {
@@ -67,7 +83,7 @@ describe('RunTracer', () => {
 
     const trace = async (ask: (question: string) => Promise<string[]>): Promise<void> => {
       uploads = [];
-      const callbacks = [tracer.callback('tenant', 'graph', { project_name: 'graph' })];
+      const callbacks = [tracer.callback(RUN, { project_name: 'graph' })];
       await compile(ask).invoke({ question: 'why' }, { callbacks });
       await tracer.flush();
     };

@@ -1,17 +1,20 @@
 import { LangChainTracer } from '@langchain/core/tracers/tracer_langchain';
 import { Client, type RunTree } from 'langsmith';
-import type { TraceWish, TracingSettings } from './protocol';
+import type { ExecuteRequest, TraceWish, TracingSettings } from './protocol';
 
 /** Sends the server's own runs to its own trace API, by the public client: one project per graph. */
 export class RunTracer {
-  private readonly clients = new Map<string, Client>();
+  private readonly clients = new Map<string, TraceClient>();
 
   constructor(private readonly settings: TracingSettings) {}
 
   /** A callback that traces one run into the project named after its graph, and into the one that the run asks for. */
-  callback(tenantId: string, projectName: string, wish: TraceWish = {}): LangChainTracer {
+  callback(
+    { tenantId, graphId: projectName, traceKey }: Pick<ExecuteRequest, 'tenantId' | 'graphId' | 'traceKey'>,
+    wish: TraceWish = {},
+  ): LangChainTracer {
     const { project_name: extra, example_id: exampleId } = wish;
-    const client = this.client(tenantId);
+    const client = this.client(tenantId, traceKey);
     if (!extra || extra === projectName)
       return runByRun(new LangChainTracer({ projectName, client, ...(exampleId && { exampleId }) }));
     const updates = exampleId ? { reference_example_id: exampleId } : undefined;
@@ -24,12 +27,12 @@ export class RunTracer {
     await Promise.all([...this.clients.values()].map((client) => client.awaitPendingTraceBatches()));
   }
 
-  private client(tenantId: string): Client {
+  private client(tenantId: string, traceKey: string | undefined): TraceClient {
     const known = this.clients.get(tenantId);
-    if (known) return known;
+    if (known) return known.renewed(traceKey);
     const client = new TraceClient({
       apiUrl: this.settings.apiUrl,
-      apiKey: this.settings.apiKey,
+      apiKey: traceKey ?? 'none',
       workspaceId: tenantId,
       // A trace store that is slow or away costs traces, never a run: nothing waits for it.
       blockOnRootRunFinalization: false,
@@ -46,6 +49,11 @@ type Upload = Parameters<Client['multipartIngestRuns']>;
  * that took longer than all else about a trace. Only attachments need it.
  */
 class TraceClient extends Client {
+  /** Uploads with the newest run's key from now on: those of earlier runs expire before it. */
+  renewed(traceKey: string | undefined): this {
+    return Object.assign(this, { apiKey: traceKey ?? 'none' });
+  }
+
   override async multipartIngestRuns(...[batch, options]: Upload): Promise<void> {
     const runCreates = batch.runCreates?.map(withoutRuntime);
     const runUpdates = batch.runUpdates?.map(withoutRuntime);

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { z } from 'zod';
-import { InternalKeyAccepted, Tenant } from '../../auth/tenant';
+import { TraceClients, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { toFeedback } from './feedback.mapper';
 import {
@@ -17,7 +17,7 @@ type FeedbackParams = z.output<typeof feedbackParamsSchema>;
 
 /** Scores and comments on traced runs. */
 @ApiTags('Trace feedback')
-@InternalKeyAccepted()
+@TraceClients()
 @Controller('api/v1/feedback')
 export class FeedbackController {
   constructor(private readonly feedback: FeedbackService) {}
@@ -62,6 +62,6 @@ export class FeedbackController {
 
 /** The same routes where clients look that were given the server's root, or `/api`, as their endpoint. */
 @ApiExcludeController()
-@InternalKeyAccepted()
+@TraceClients()
 @Controller(['api/feedback', 'feedback'])
 export class FeedbackAliasesController extends FeedbackController {}

@@ -3,7 +3,7 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiConsumes, ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { InternalKeyAccepted, Tenant } from '../../auth/tenant';
+import { TraceUpload, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { runBatchSchema, runBodySchema, runParamsSchema } from './trace-ingest.schemas';
 import type { RunBatch, RunBody } from './trace-ingest.schemas';
@@ -11,7 +11,7 @@ import { TraceUploadService } from './trace-upload.service';
 
 /** Uploads whose bare paths (`POST /runs`, `POST /runs/batch`) mean these only to a trace client: see url-rewriter.ts. */
 @ApiTags('Trace ingestion')
-@InternalKeyAccepted()
+@TraceUpload()
 @Controller('api/v1/runs')
 export class RunUploadController {
   constructor(private readonly uploads: TraceUploadService) {}
@@ -37,7 +37,7 @@ export class RunUploadController {
 }
 
 @ApiTags('Trace ingestion')
-@InternalKeyAccepted()
+@TraceUpload()
 @Controller('api/v1/runs')
 export class TraceIngestController {
   constructor(private readonly uploads: TraceUploadService) {}
@@ -69,11 +69,11 @@ export class TraceIngestController {
 }
 
 @ApiExcludeController()
-@InternalKeyAccepted()
+@TraceUpload()
 @Controller('api/runs')
 export class RunUploadAliasController extends RunUploadController {}
 
 @ApiExcludeController()
-@InternalKeyAccepted()
+@TraceUpload()
 @Controller(['api/runs', 'runs'])
 export class TraceIngestAliasesController extends TraceIngestController {}

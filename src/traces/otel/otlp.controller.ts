@@ -2,12 +2,12 @@ import { Controller, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiConsumes, ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { InternalKeyAccepted, Tenant } from '../../auth/tenant';
+import { TraceClients, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { OtlpService } from './otlp.service';
 
 @ApiTags('Trace ingestion')
-@InternalKeyAccepted()
+@TraceClients()
 @Controller('api/v1/otel/v1')
 export class OtlpController {
   constructor(private readonly otlp: OtlpService) {}
@@ -33,6 +33,6 @@ export class OtlpController {
 }
 
 @ApiExcludeController()
-@InternalKeyAccepted()
+@TraceClients()
 @Controller(['api/otel/v1', 'otel/v1'])
 export class OtlpAliasesController extends OtlpController {}
