@@ -232,7 +232,6 @@ describe('with authentication on', () => {
         ['GET', `/threads/${thread}/runs`],
         ['POST', `/threads/${thread}/runs`, body],
         ['POST', `/thread/${thread}/runs`, body],
-        ['POST', `/threads/${thread}/runs`, { ...body, if_not_exists: 'create' }],
         ['POST', `/threads/${thread}/runs/wait`, body],
         ['POST', `/threads/${thread}/runs/stream`, body],
         ['GET', `/threads/${thread}/runs/${run}`],
@@ -273,10 +272,14 @@ describe('with authentication on', () => {
       expect(await (await ask('GET', `/runs/${stateless}`, key('a'))).json()).toMatchObject({ status: 'pending' });
     });
 
-    it('cannot be taken over by creating it again', async () => {
-      expect((await ask('POST', '/threads', key('b'), { thread_id: thread })).status).toBe(409);
-      const kept = await ask('POST', '/threads', key('b'), { thread_id: thread, if_exists: 'do_nothing' });
-      expect(kept.status).toBe(409);
+    it('is neither seen nor changed by a thread of the same id', async () => {
+      const created = await ask('POST', '/threads', key('b'), { thread_id: thread, metadata: { owner: 'b' } });
+      expect([created.status, await created.json()]).toMatchObject([200, { metadata: { owner: 'b' } }]);
+      expect(await (await ask('GET', `/threads/${thread}/runs`, key('b'))).json()).toEqual([]);
+      expect((await ask('GET', `/threads/${thread}/runs/${run}`, key('b'))).status).toBe(404);
+      expect((await ask('DELETE', `/threads/${thread}`, key('b'))).status).toBe(204);
+      const kept = await ask('GET', `/threads/${thread}`, key('a'));
+      expect(await kept.json()).toMatchObject({ metadata: { owner: 'a' } });
     });
   });
 
