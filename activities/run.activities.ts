@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { ExecutionBroken } from '../src/graphs/host/graph-thread-handle';
+import { ExecutionBroken } from '../src/graphs/host/graph-process-handle';
 import type { RunExecution } from '../src/runs/run-execution';
 import { RunExecutor, type Taken } from '../src/runs/run-executor';
 import type {

@@ -178,6 +178,9 @@ const environmentSchema = z.object({
         .regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/, 'must be names, or prefixes that end in *, such as MY_TOKEN,MY_APP_*'),
     ),
   ),
+  GANTRY_GRAPH_MEMORY_MB: z.coerce.number().int().min(64).optional(),
+  GANTRY_GRAPH_UID: z.coerce.number().int().min(1).optional(),
+  GANTRY_GRAPH_GID: z.coerce.number().int().min(1).optional(),
   GANTRY_GRAPH_THREADS_MIN: positiveInt.default(1),
   GANTRY_GRAPH_THREADS_MAX: positiveInt.optional(),
   GANTRY_WORKER_QUEUES: list
@@ -510,6 +513,11 @@ export class AppConfig {
   get graphEnvironment(): string[] {
     return this.env.GANTRY_GRAPH_ENV;
   }
+  /** How graph processes are confined beside their environment. */
+  get graphConfinement(): { memoryMb?: number; uid?: number; gid?: number } {
+    const { GANTRY_GRAPH_MEMORY_MB: memoryMb, GANTRY_GRAPH_UID: uid, GANTRY_GRAPH_GID: gid } = this.env;
+    return { ...(memoryMb && { memoryMb }), ...(uid && { uid }), ...(gid && { gid }) };
+  }
   /** A worker that executes no runs keeps no thread ready for them. */
   get graphThreads(): { min: number; max: number } {
     const min = this.hasQueue('runs') ? this.env.GANTRY_GRAPH_THREADS_MIN : 0;
@@ -616,6 +624,15 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
       problems.push(
         `GANTRY_WORKER_HOST=${workerHost} is reachable from other machines: set GANTRY_METRICS_TOKEN, or bind 127.0.0.1`,
       );
+    }
+    const { GANTRY_GRAPH_UID: uid, GANTRY_GRAPH_GID: gid } = parsed.data;
+    if ((uid !== undefined || gid !== undefined) && process.getuid?.() !== 0) {
+      problems.push(
+        'GANTRY_GRAPH_UID and GANTRY_GRAPH_GID need a process that runs as root: no other may change its user',
+      );
+    }
+    if ((uid === undefined) !== (gid === undefined)) {
+      problems.push('GANTRY_GRAPH_UID and GANTRY_GRAPH_GID go together');
     }
     const { GANTRY_GRAPH_THREADS_MIN: min, GANTRY_GRAPH_THREADS_MAX: max = min } = parsed.data;
     if (min > max) {

@@ -15,8 +15,8 @@ import { GraphRegistry } from './graph-registry';
 import { GraphHost } from './host/graph-host';
 import { userCodeEnvironment } from './user-code-environment';
 
-/** Postgres connections of one graph thread: checkpoints of the runs that share it. */
-const CONNECTIONS_PER_THREAD = 4;
+/** Postgres connections of one graph process: checkpoints of the runs that share it. */
+const CONNECTIONS_PER_PROCESS = 4;
 
 /**
  * How long after its start a process that only inspects graphs loads them, unless it is asked about one before. Loading takes
@@ -27,7 +27,7 @@ const INSPECT_AFTER_MS = 3_000;
 /** Whether the start waits for the graphs: a worker's does, and one whose store needs the user's embedding function. */
 const LOADS_AT_START = Symbol('loads at start');
 
-/** Ties the pool of graph threads to the life of the process. What can't be served at all fails a start that waits for it. */
+/** Ties the pool of graph processes to the life of the process. What can't be served at all fails a start that waits for it. */
 @Injectable()
 class GraphHostLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(GraphHostLifecycle.name);
@@ -40,7 +40,7 @@ class GraphHostLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModu
   ) {
     const threads = metrics.gauge({
       name: 'gantry_graph_threads',
-      help: 'Threads for graph code; blocked: busy with one piece of code, so that it answers nothing',
+      help: 'Processes for graph code; blocked: busy with one piece of code, so that it answers nothing',
       labelNames: ['state'],
       collect: () => {
         for (const [state, count] of Object.entries(host.census())) threads.set({ state }, count);
@@ -72,7 +72,7 @@ type Purpose = 'run' | 'inspect';
 export class GraphsModule {
   private static readonly modules = new Map<Purpose, DynamicModule>();
 
-  /** `run`: threads for runs, traced. `inspect`: one thread for states, histories and drawings; it runs no nodes. */
+  /** `run`: processes for runs, traced. `inspect`: one process for states, histories and drawings; it runs no nodes. */
   static for(purpose: Purpose): DynamicModule {
     // Nest tells dynamic modules apart by identity: every importer has to be given the same one.
     const known = this.modules.get(purpose) ?? describe(purpose);
@@ -102,8 +102,8 @@ function describe(purpose: Purpose): DynamicModule {
           loadsAtStart: boolean,
         ) => {
           const host = new GraphHost({
-            threads: purpose === 'run' ? config.graphThreads : { min: 1, max: 2 },
-            env: userCodeEnvironment(config, registry.config.env),
+            processes: purpose === 'run' ? config.graphThreads : { min: 1, max: 2 },
+            confinement: { env: userCodeEnvironment(config, registry.config.env), ...config.graphConfinement },
             data: {
               configPath: registry.config.path,
               graphs: registry.graphs,
@@ -111,7 +111,7 @@ function describe(purpose: Purpose): DynamicModule {
               store: registry.config.store,
               databaseUrl: config.databaseUrl,
               apiUrl: config.apiUrl + mountPrefix,
-              databasePool: CONNECTIONS_PER_THREAD,
+              databasePool: CONNECTIONS_PER_PROCESS,
               ...(purpose === 'run' &&
                 config.tracing && {
                   tracing: { apiUrl: `${config.apiUrl}${mountPrefix}/api/v1` },

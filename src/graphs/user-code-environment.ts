@@ -14,6 +14,7 @@ const SYSTEM = [
   'LANGUAGE',
   'LC_*',
   'XDG_*',
+  'NODE_COMPILE_CACHE',
   'NODE_ENV',
 ];
 

@@ -12,7 +12,7 @@ import { Notifications } from '../database/notifications';
 import { isContentError } from '../database/unstorable-text';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
-import { ExecutionBroken, HostLost } from '../graphs/host/graph-thread-handle';
+import { ExecutionBroken, HostLost } from '../graphs/host/graph-process-handle';
 import type { FinalState, GraphOutcome } from '../graphs/host/protocol';
 import { EventAppender, EventsRefused } from '../streams/event-appender';
 import { EventLogRepository } from '../streams/event-log.repository';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { matchesAccess, whereSaid } from '../auth/custom/access-filter';
 import { type Authorized, Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
-import { GraphCallRefused } from '../graphs/host/graph-thread-handle';
+import { GraphCallRefused } from '../graphs/host/graph-process-handle';
 import { ItemStore } from './item-store';
 import { storeErrors } from './store.errors';
 import { StoreRefusal } from './store-refusal';

@@ -6,7 +6,7 @@ import type { TenantId } from '../auth/tenant';
 import type { JsonObject } from '../database/json';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
-import { GraphCallRefused } from '../graphs/host/graph-thread-handle';
+import { GraphCallRefused } from '../graphs/host/graph-process-handle';
 import type { CheckpointReference, GraphCall, GraphCalls, GraphTarget } from '../graphs/host/protocol';
 import type { Page } from '../http/pagination';
 import { RunOrchestrator } from '../temporal/run-orchestrator';

@@ -47,11 +47,15 @@ describe("user code's environment", () => {
 
   it('is an allow-list for graphs and auth', async () => {
     const seen = (await gantry.client().runs.wait(null, 'environment', { input: {} })) as unknown as {
-      graph: { env: unknown };
+      graph: { env: unknown; kernel: string[] };
       user: { seen: unknown };
     };
     expectAllowList(seen.graph.env);
     expectAllowList(seen.user.seen);
+    const names = seen.graph.kernel.map((entry) => entry.split('=')[0]);
+    expect(names).toContain('OPENAI_API_KEY');
+    expect(names).not.toContain('DATABASE_URL');
+    for (const name of Object.keys(CANARIES)) expect(names).not.toContain(name);
   });
 
   it('is an allow-list for http.app', async () => {

@@ -1,10 +1,16 @@
 import { ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 
 const READY_MS = 60_000;
 const STOP_MS = 40_000;
 /** What is kept of a process's output, to be shown when a test fails. */
 const KEPT_LINES = 400;
+
+/** Processes of graphs that a process of Gantry has at this moment. */
+export function graphProcessesOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
 
 /** A process of Gantry as it is deployed: the built program, told by IPC when it is ready. */
 export class GantryProcess {
@@ -78,13 +84,16 @@ export class GantryProcess {
     return this.lines.join('\n');
   }
 
+  /** Sends a signal to the process and to those of its graphs, as what freezes or wakes a machine does. */
   signal(name: NodeJS.Signals): void {
-    this.child.kill(name);
+    for (const pid of [...graphProcessesOf(this.pid), this.pid]) process.kill(pid, name);
   }
 
   /** Sends a signal that ends the process, and waits for its end. */
   async kill(name: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     if (!this.isAlive) return;
+    // Frozen graph processes would not see the end of their parent.
+    for (const pid of graphProcessesOf(this.pid)) process.kill(pid, 'SIGCONT');
     this.child.kill(name);
     await this.end(STOP_MS);
   }

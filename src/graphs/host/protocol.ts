@@ -1,4 +1,4 @@
-/** What a process and its graph threads say to each other. Everything that crosses is plain data; values are JSON text. */
+/** What a process of Gantry and its graph processes send each other. Everything that crosses is plain data; values are JSON text. */
 
 import type { AuthUser } from '../../database/request-scope';
 import type { TextKind } from '../../store/item-store';
@@ -7,7 +7,8 @@ import type { ToldEvents } from '../../streams/run-event';
 import type { GraphSource, OnUnknown } from '../graph-config';
 import type { UserLogLine } from './sdk-logger';
 
-export interface ThreadData {
+/** The first message to a graph process. */
+export interface ProcessData {
   /** Of the langgraph.json. */
   configPath: string;
   graphs: GraphSource[];
@@ -17,7 +18,7 @@ export interface ThreadData {
   databaseUrl: string;
   /** Where graph code's own client of the API reaches it. */
   apiUrl?: string;
-  /** Postgres connections of the thread, for checkpoints and the store. */
+  /** Postgres connections of the process, for checkpoints and the store. */
   databasePool: number;
   tracing?: TracingSettings;
 }
@@ -186,24 +187,25 @@ export interface GraphCalls {
 export type GraphCall = keyof GraphCalls;
 
 /**
- * Who has an execution: the thread takes it when it begins, the pool takes it back from a thread that doesn't begin.
- * One word of shared memory, so that a thread whose event loop is blocked can lose it without being asked.
+ * An execution is offered, accepted and only then begun. One that isn't accepted, since the event loop is blocked, is withdrawn:
+ * the process may read the offer later, but nobody grants it.
  */
-export const CLAIM = { open: 0, begun: 1, withdrawn: 2 } as const;
-
-export type ToThread =
-  | { type: 'execute'; id: number; request: ExecuteRequest; claim: Int32Array }
+export type ToProcess =
+  | { type: 'offer'; id: number; request: ExecuteRequest }
+  | { type: 'begin'; id: number }
+  | { type: 'withdraw'; id: number }
   | { type: 'abort'; id: number; reason: string }
   /** Stop behind the next checkpoint: another worker goes on from there. */
   | { type: 'hand-back'; id: number }
   | { type: 'ack'; id: number; count: number }
   | { type: 'call'; id: number; name: GraphCall; args: GraphCalls[GraphCall] };
 
-export type FromThread =
+export type FromProcess =
   /** `problems`: why a graph can't be served, by its id. */
   | { type: 'ready'; problems: Record<string, string> }
   | { type: 'unusable'; message: string }
   | { type: 'pulse' }
+  | { type: 'accept'; id: number }
   /** User code threw outside of any run. */
   | { type: 'stray'; message: string }
   | UserLogLine

@@ -22,7 +22,7 @@ export async function recordExecution(node: string, config: RunnableConfig): Pro
   const { rows } = await connections().query<{ id: string }>(
     `INSERT INTO ledger.executions (run_id, thread_id, node, key, attempt, pid) VALUES ($1, $2, $3, $4, $5, $6)
      RETURNING id`,
-    [run_id, thread_id, node, `${run_id}/${checkpoint_ns}`, run_attempt, process.pid],
+    [run_id, thread_id, node, `${run_id}/${checkpoint_ns}`, run_attempt, process.ppid],
   );
   return async () => {
     await connections().query(`UPDATE ledger.executions SET ended_at = clock_timestamp() WHERE id = $1`, [rows[0].id]);

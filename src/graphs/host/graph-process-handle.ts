@@ -1,27 +1,26 @@
+import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import type { Worker } from 'node:worker_threads';
 import { Logger } from '@nestjs/common';
 import {
-  CLAIM,
   type ExecuteRequest,
-  type FromThread,
+  type FromProcess,
   type GraphCall,
   type GraphCalls,
   type GraphOutcome,
   type RunEventMessage,
-  type ThreadData,
-  type ToThread,
+  type ProcessData,
+  type ToProcess,
 } from './protocol';
 import { writeUserLog } from './sdk-logger';
-import { startUserCodeThread } from './user-code-thread';
+import { type Confinement, startUserCodeProcess } from './user-code-process';
 
-const THREAD_FILE = join(__dirname, 'graph-thread');
+const PROCESS_FILE = join(__dirname, 'graph-process');
 
-/** A thread that sent no pulse for this long (it sends ten a second) is busy with one piece of code. */
+/** A process that sent no pulse for this long (it sends ten a second) is busy with one piece of code. */
 const SILENCE_MS = 400;
 
 /**
- * LangChain calls its listeners from a queue of the whole thread, and LangGraph's own stream of tokens is one of them: behind
+ * LangChain calls its listeners from a queue of the whole process, and LangGraph's own stream of tokens is one of them: behind
  * a slow listener tokens would come after the end of their node, or be lost with the stream's. Awaited, they come in order.
  */
 const AWAITED_CALLBACKS = { LANGCHAIN_CALLBACKS_BACKGROUND: 'false' };
@@ -37,7 +36,7 @@ export class ExecutionBroken extends Error {
 /** The host of the attempt ended under it: what ran in it is the cause, this run or one beside it. */
 export class HostLost extends ExecutionBroken {
   constructor() {
-    super('The graph thread ended before the run did');
+    super('The graph process ended before the run did');
     this.name = 'HostLost';
   }
 }
@@ -54,7 +53,7 @@ export class GraphCallRefused extends Error {
 }
 
 export interface ExecuteOptions {
-  /** Of a run that needs a thread of its own, with nothing before or beside it: called when it has one, before it begins. */
+  /** Of a run that needs a process of its own, with nothing before or beside it: called when it has one, before it begins. */
   onAlone?: () => Promise<void>;
   signal: AbortSignal;
   /** Aborted when the run is to stop behind its next checkpoint, for another worker to go on. */
@@ -68,6 +67,8 @@ export interface ExecuteOptions {
 interface Execution extends Pick<ExecuteOptions, 'onEvents' | 'onNode'> {
   resolve: (outcome: GraphOutcome) => void;
   reject: (error: Error) => void;
+  onAccepted: () => void;
+  hasBegun?: true;
 }
 
 interface Call {
@@ -76,19 +77,24 @@ interface Call {
 }
 
 export interface StartedExecution {
-  /** Whether the thread began within the time. If not, the work is withdrawn and can be given to another thread. */
+  /** Whether the process began within the time. If not, the work is withdrawn and can be given to another one. */
   begun(timeoutMs: number): Promise<boolean>;
   outcome: Promise<GraphOutcome>;
 }
 
-/** One graph thread, seen from the pool. */
-export class GraphThread {
+/** User code may find a way to the channel: what it says there must not harm this process. */
+function isFromProcess(message: unknown): message is FromProcess {
+  return typeof message === 'object' && message !== null && 'type' in message;
+}
+
+/** One graph process, seen from the pool. */
+export class GraphProcess {
   /** Resolves to the graphs that it can't serve, and why. */
   readonly ready: Promise<Record<string, string>>;
   readonly ended: Promise<void>;
-  private readonly logger = new Logger(GraphThread.name);
+  private readonly logger = new Logger(GraphProcess.name);
   private readonly userLog = new Logger('Graph');
-  private readonly worker: Worker;
+  private readonly child: ChildProcess;
   private readonly executions = new Map<number, Execution>();
   private readonly calls = new Map<number, Call>();
   private nextId = 1;
@@ -96,11 +102,13 @@ export class GraphThread {
   private lastUse = Date.now();
   private dead = false;
 
-  /** @param onAwake called when the thread answers again after a silence: it can take work. */
-  constructor(data: ThreadData, env: Record<string, string>, onAwake: () => void) {
-    this.worker = startUserCodeThread(THREAD_FILE, data, { ...AWAITED_CALLBACKS, ...env });
+  /** @param onAwake called when the process answers again after a silence: it can take work. */
+  constructor(data: ProcessData, confinement: Confinement, onAwake: () => void) {
+    const env = { ...AWAITED_CALLBACKS, ...confinement.env };
+    this.child = startUserCodeProcess(PROCESS_FILE, { ...confinement, env });
     this.ready = new Promise((resolve, reject) => {
-      this.worker.on('message', (message: FromThread) => {
+      this.child.on('message', (message) => {
+        if (!isFromProcess(message)) return;
         const wasSilent = !this.responsive;
         this.lastPulse = Date.now();
         if (wasSilent) onAwake();
@@ -108,20 +116,25 @@ export class GraphThread {
         else if (message.type === 'unusable') reject(new Error(message.message));
         else this.receive(message);
       });
-      this.worker.once('exit', (code: number) =>
-        reject(new Error(`The graph thread ended with code ${code} while it loaded`)),
+      this.child.once('exit', (code, signal) =>
+        reject(new Error(`The graph process ended with ${signal ?? `code ${code}`} while it loaded`)),
       );
+      this.child.once('error', reject);
     });
-    this.worker.on('error', (error: unknown) => this.logger.error({ err: error }, 'A graph thread failed'));
+    this.child.on('error', (error) => this.logger.error({ err: error }, 'A graph process failed'));
     this.ended = new Promise((resolve) => {
-      this.worker.once('exit', () => {
+      const end = (): void => {
         this.fail();
         resolve();
-      });
+      };
+      this.child.once('exit', end);
+      // One that could not be started has no exit.
+      this.child.once('error', () => this.child.pid === undefined && end());
     });
+    this.send(data);
   }
 
-  /** Runs and calls that are on their way in this thread. */
+  /** Runs and calls that are on their way in this process. */
   get load(): number {
     return this.executions.size + this.calls.size;
   }
@@ -139,22 +152,25 @@ export class GraphThread {
     { signal, handBack, onEvents, onNode }: Omit<ExecuteOptions, 'onAlone'>,
   ): StartedExecution {
     const id = this.take();
-    const claim = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const abort = (): void => this.send({ type: 'abort', id, reason: String(signal.reason ?? 'cancelled') });
     const giveAway = (): void => this.send({ type: 'hand-back', id });
-    const outcome = new Promise<GraphOutcome>((resolve, reject) => {
-      this.executions.set(id, { resolve, reject, onEvents, onNode });
-    }).finally(() => {
-      signal.removeEventListener('abort', abort);
-      handBack.removeEventListener('abort', giveAway);
+    let outcome!: Promise<GraphOutcome>;
+    const accepted = new Promise<void>((onAccepted) => {
+      outcome = new Promise<GraphOutcome>((resolve, reject) => {
+        this.executions.set(id, { resolve, reject, onEvents, onNode, onAccepted });
+      }).finally(() => {
+        signal.removeEventListener('abort', abort);
+        handBack.removeEventListener('abort', giveAway);
+        onAccepted();
+      });
     });
     // A withdrawn execution has no reader of its outcome.
     outcome.catch(() => undefined);
-    this.send({ type: 'execute', id, request, claim });
+    this.send({ type: 'offer', id, request });
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort);
     handBack.addEventListener('abort', giveAway);
-    return { begun: (timeoutMs) => this.begun(id, claim, timeoutMs), outcome };
+    return { begun: (timeoutMs) => this.begun(id, accepted, timeoutMs), outcome };
   }
 
   call<N extends GraphCall>(name: N, args: GraphCalls[N]): Promise<string> {
@@ -166,21 +182,33 @@ export class GraphThread {
   }
 
   async terminate(): Promise<void> {
-    await this.worker.terminate();
+    this.child.kill('SIGKILL');
+    await this.ended;
   }
 
-  private async begun(id: number, claim: Int32Array, timeoutMs: number): Promise<boolean> {
-    const deadline = Date.now() + timeoutMs;
-    for (let pauseMs = 1; Atomics.load(claim, 0) === CLAIM.open && this.executions.has(id); pauseMs *= 2) {
-      if (Date.now() >= deadline) {
-        if (Atomics.compareExchange(claim, 0, CLAIM.open, CLAIM.withdrawn) !== CLAIM.open) return true;
-        this.executions.get(id)?.reject(new ExecutionBroken('The thread did not begin'));
-        this.executions.delete(id);
-        return false;
-      }
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    }
-    return true;
+  /** @param settled resolves when the execution is accepted, or over */
+  private async begun(id: number, settled: Promise<void>, timeoutMs: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs, 'late');
+    });
+    const first = await Promise.race([settled, late]);
+    clearTimeout(timer);
+    const execution = this.executions.get(id);
+    if (first !== 'late' || !execution || execution.hasBegun) return true;
+    this.send({ type: 'withdraw', id });
+    this.executions.delete(id);
+    execution.reject(new ExecutionBroken('The graph process did not begin'));
+    return false;
+  }
+
+  /** What was withdrawn meanwhile isn't granted. */
+  private grant(id: number): void {
+    const execution = this.executions.get(id);
+    if (!execution) return;
+    execution.hasBegun = true;
+    this.send({ type: 'begin', id });
+    execution.onAccepted();
   }
 
   private take(): number {
@@ -189,14 +217,17 @@ export class GraphThread {
     return this.nextId;
   }
 
-  private send(message: ToThread): void {
-    this.worker.postMessage(message);
+  private send(message: ToProcess | ProcessData): void {
+    // What doesn't reach a process that has ended is the business of `fail`.
+    if (this.child.connected) this.child.send(message, () => undefined);
   }
 
-  private receive(message: Exclude<FromThread, { type: 'ready' | 'unusable' }>): void {
+  private receive(message: Exclude<FromProcess, { type: 'ready' | 'unusable' }>): void {
     switch (message.type) {
       case 'pulse':
         return;
+      case 'accept':
+        return this.grant(message.id);
       case 'stray':
         this.logger.error({ error: message.message }, 'Graph code threw outside of a run');
         return;

@@ -1,8 +1,7 @@
 /**
- * The entry point of a graph thread: user code runs here and nowhere else, so that a node that blocks its event loop
- * blocks neither the process's heartbeats nor the runs of other threads.
+ * The entry point of a graph process: user code runs here and nowhere else. A node that blocks its event loop, takes all memory or
+ * ends the process does it to the runs of this process alone, and what its environment and memory hold is all that it can read.
  */
-import { parentPort, workerData } from 'node:worker_threads';
 import { Pool } from 'pg';
 import { PreparingClient } from '../../database/prepared-statements';
 import { ItemStore } from '../../store/item-store';
@@ -12,14 +11,8 @@ import { connectStoreDirectly } from './direct-store';
 import { EmbeddingFunction } from './embedding-function';
 import { GraphCallHandler } from './graph-calls';
 import { GraphLoader } from './graph-loader';
-import {
-  CLAIM,
-  type ExecuteRequest,
-  type FromThread,
-  type RunEventMessage,
-  type ThreadData,
-  type ToThread,
-} from './protocol';
+import { connectToParent, type ParentChannel } from './parent-channel';
+import type { ExecuteRequest, FromProcess, ProcessData, RunEventMessage, ToProcess } from './protocol';
 import { runGraph, type RunContext } from './run-graph';
 import { RunTracer } from './run-tracer';
 import { registerSdkClient } from './sdk-client';
@@ -32,25 +25,23 @@ const PULSE_MS = 100;
 const WINDOW = 2_000;
 
 interface Execution {
+  request: ExecuteRequest;
   abort: AbortController;
   isHandingBack: boolean;
   unacknowledged: number;
   resume?: () => void;
 }
 
-const port = parentPort!;
-const data = workerData as ThreadData;
-const executions = new Map<number, Execution>();
+type Channel = ParentChannel<ToProcess, FromProcess>;
 
-function send(message: FromThread): void {
-  port.postMessage(message);
-}
+const executions = new Map<number, Execution>();
 
 /** Collects the events of one turn of the event loop into one message. */
 class EventSender {
   private batch: RunEventMessage[] = [];
 
   constructor(
+    private readonly send: Channel['send'],
     private readonly id: number,
     private readonly execution: Execution,
   ) {}
@@ -73,17 +64,21 @@ class EventSender {
 
   flush(): void {
     if (this.batch.length === 0) return;
-    send({ type: 'events', id: this.id, events: this.batch });
+    this.send({ type: 'events', id: this.id, events: this.batch });
     this.batch = [];
   }
 }
 
-async function execute(context: RunContext, id: number, request: ExecuteRequest): Promise<void> {
-  const execution: Execution = { abort: new AbortController(), isHandingBack: false, unacknowledged: 0 };
-  executions.set(id, execution);
-  const sender = new EventSender(id, execution);
+/** Takes note of an execution, which begins when the pool grants it: by then it may have gone elsewhere. */
+function consider({ send }: Channel, id: number, request: ExecuteRequest): void {
+  executions.set(id, { request, abort: new AbortController(), isHandingBack: false, unacknowledged: 0 });
+  send({ type: 'accept', id });
+}
+
+async function execute(context: RunContext, { send }: Channel, id: number, execution: Execution): Promise<void> {
+  const sender = new EventSender(send, id, execution);
   try {
-    const events = runGraph(context, request, {
+    const events = runGraph(context, execution.request, {
       signal: execution.abort.signal,
       isHandingBack: () => execution.isHandingBack,
       onNode: (node) => send({ type: 'node', id, node }),
@@ -125,8 +120,17 @@ function scopeOf({ runId, threadId, graphId, assistantId, tenantId, callToken }:
   };
 }
 
-async function main(): Promise<void> {
-  // A promise that user code forgot must not take the runs of the whole thread with it.
+function begin(context: RunContext, channel: Channel, id: number): void {
+  const execution = executions.get(id);
+  if (!execution) return;
+  userCodeScope.run(scopeOf(execution.request), () => {
+    void execute(context, channel, id, execution);
+  });
+}
+
+async function main(data: ProcessData, channel: Channel): Promise<void> {
+  const { send } = channel;
+  // A promise that user code forgot must not take the runs of the whole process with it.
   const stray = (error: unknown): void =>
     send({ type: 'stray', message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   process.on('uncaughtException', stray);
@@ -140,7 +144,7 @@ async function main(): Promise<void> {
     keepAlive: true,
     Client: PreparingClient,
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the thread.
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   connections.on('error', () => undefined);
   const graphs = new GraphLoader(data.graphs);
   const problems = await graphs.load();
@@ -164,13 +168,14 @@ async function main(): Promise<void> {
     embeddings,
     new TypeSchemasCache(data.configPath, files),
   );
-  port.on('message', (message: ToThread) => {
+  channel.onMessage((message) => {
     switch (message.type) {
-      case 'execute':
-        if (Atomics.compareExchange(message.claim, 0, CLAIM.open, CLAIM.begun) !== CLAIM.open) return;
-        return userCodeScope.run(scopeOf(message.request), () => {
-          void execute(context, message.id, message.request);
-        });
+      case 'offer':
+        return consider(channel, message.id, message.request);
+      case 'begin':
+        return begin(context, channel, message.id);
+      case 'withdraw':
+        return void executions.delete(message.id);
       case 'abort':
         return executions.get(message.id)?.abort.abort(new Error(message.reason));
       case 'hand-back':
@@ -194,6 +199,8 @@ async function main(): Promise<void> {
   send({ type: 'ready', problems });
 }
 
-main().catch((error: unknown) => {
-  send({ type: 'unusable', message: error instanceof Error ? error.message : String(error) });
-});
+void connectToParent<ProcessData, ToProcess, FromProcess>().then(([data, channel]) =>
+  main(data, channel).catch((error: unknown) => {
+    channel.send({ type: 'unusable', message: error instanceof Error ? error.message : String(error) });
+  }),
+);
