@@ -223,9 +223,11 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
 
   private execute(held: HeldRun): RunExecution {
     const { runId } = held.run;
+    const tenant = this.slots.countTenant(held.run.tenantId);
     const execution = new RunExecution((self) => this.attempt(held, self));
     this.executions.set(runId, execution);
     const forget = (): void => {
+      tenant.release();
       if (this.executions.get(runId) === execution) this.executions.delete(runId);
     };
     execution.ended.then(forget, forget);

@@ -54,4 +54,14 @@ describe('slots of runs', () => {
     third!.release();
     expect(slots.tryTake()).toBe(false);
   });
+
+  it('are no more for a tenant whose runs were begun before it was known whose they are', () => {
+    const slots = new RunSlots(1, 1);
+    expect(slots.tryTakeFor(undefined)).toBeDefined();
+    expect(slots.tryTakeFor('one')).toBeUndefined(); // it may be the one that has the slot
+    const known = slots.countTenant('one');
+    expect(slots.tryTakeFor('one')).toBeUndefined();
+    expect(slots.tryTakeFor('two')).toBeDefined();
+    known.release();
+  });
 });

@@ -9,8 +9,9 @@ export interface RunSlot {
  */
 export class RunSlots {
   private taken = 0;
-  /** Beyond the limit, by tenant. */
+  /** Tenants with a run beyond the limit. */
   private readonly extra = new Set<string>();
+  /** Slots by tenant, as far as their tenants are known: a run that its workflow begins is read first. */
   private readonly ofTenants = new Map<string, number>();
   private readonly waiting: (() => void)[] = [];
 
@@ -28,22 +29,32 @@ export class RunSlots {
   }
 
   /**
-   * Takes a slot for a run: a free one, or one of the reserve when its tenant was given none yet.
+   * Takes a slot for a run: a free one, or one of the reserve when other tenants have slots and its own has none.
    * @param tenantId undefined where it isn't known yet: then there is no reserve
    */
   tryTakeFor(tenantId: string | undefined): RunSlot | undefined {
     if (tenantId === undefined) return this.tryTake() ? { release: () => this.release() } : undefined;
     const isReserved = !this.tryTake();
-    if (isReserved && (this.ofTenants.has(tenantId) || this.extra.size >= this.reserve)) return undefined;
+    if (isReserved && !this.mayUseReserve(tenantId)) return undefined;
     if (isReserved) this.extra.add(tenantId);
-    this.count(tenantId, 1);
+    const tenant = this.countTenant(tenantId);
     return {
       release: () => {
-        this.count(tenantId, -1);
+        tenant.release();
         if (isReserved) this.extra.delete(tenantId);
         else this.release();
       },
     };
+  }
+
+  /** Counts a run for its tenant, once that is known, until that is released; it takes no slot. */
+  countTenant(tenantId: string): RunSlot {
+    this.count(tenantId, 1);
+    return { release: () => this.count(tenantId, -1) };
+  }
+
+  private mayUseReserve(tenantId: string): boolean {
+    return this.ofTenants.size > 0 && !this.ofTenants.has(tenantId) && this.extra.size < this.reserve;
   }
 
   /** Takes a slot, first come first served. Rejects with the signal's reason when that is aborted before there is one. */
