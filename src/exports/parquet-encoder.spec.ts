@@ -202,7 +202,7 @@ describe('the Parquet encoder', () => {
     const rows = Array.from({ length: 200_000 }, (_, n) => row(n));
     const path = await spool(own, text(rows));
     const encoding = own.encode(columns, { path, rows: 200_000, rowBytes: 200 }, 'gzip', stop.signal);
-    setTimeout(() => stop.abort(new Error('stopped')), 20);
+    setImmediate(() => stop.abort(new Error('stopped')));
     await expect(encoding).rejects.toThrow('stopped');
     const failed = own.spool(async (append) => {
       await append(Buffer.from('half a row'));

@@ -104,7 +104,6 @@ describe('secrets', () => {
         GANTRY_WEBHOOK_SECRETS: SECRETS.webhookSecret,
         LG_WEBHOOK_TOKEN: SECRETS.webhookHeader,
         GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
-        GANTRY_EXPORT_ALLOW_PRIVATE_ENDPOINTS: 'on',
       },
     });
   }, 120_000);

@@ -23,6 +23,8 @@ const LEVELS = {
 
 type Level = keyof typeof LEVELS;
 
+const WRITTEN_LEVELS = new Set<string>(Object.values(LEVELS));
+
 /** A line that user code logs, on its way to its process. */
 export interface UserLogLine {
   type: 'log';
@@ -41,7 +43,8 @@ export function registerSdkLogger(send: (line: UserLogLine) => void): void {
 
 /** Writes a line into the log of the process, as one of user code. */
 export function writeUserLog(logger: Logger, { level, message, fields }: UserLogLine): void {
-  logger[level](fields, message);
+  // User code can write messages of its own making to its process's channel.
+  logger[WRITTEN_LEVELS.has(level) ? level : 'log'](fields, message);
 }
 
 interface SdkLogger extends Record<Level, (...args: unknown[]) => SdkLogger> {

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork, type ForkOptions, spawn } from 'node:child_process';
-import { extname } from 'node:path';
+import { extname, join } from 'node:path';
 import type { Socket } from 'node:net';
 import { TSX_APIS } from './user-module';
 
@@ -21,7 +21,7 @@ export interface Confinement {
 export function startUserCodeProcess(file: string, { env, memoryMb, uid, gid }: Confinement): ChildProcess {
   const execArgv = memoryMb === undefined ? [] : [`--max-old-space-size=${memoryMb}`];
   const options: ForkOptions = {
-    env,
+    env: { ...compileCache(), ...env },
     execArgv,
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
@@ -31,6 +31,12 @@ export function startUserCodeProcess(file: string, { env, memoryMb, uid, gid }: 
   const child = extname(__filename) === '.js' ? fork(`${file}.js`, [], options) : startSource(file, execArgv, options);
   (child.stdio[4] as Socket | null)?.on('error', () => undefined).unref();
   return child;
+}
+
+/** A folder for compiled code beside this process's own, which must not load what user code could have written. */
+function compileCache(): Record<string, string> {
+  const own = process.env.NODE_COMPILE_CACHE;
+  return own ? { NODE_COMPILE_CACHE: join(own, 'user-code') } : {};
 }
 
 /** A source checkout: the process's own code is TypeScript too. */
