@@ -76,14 +76,15 @@ async function main() {
   await installDependencies();
   await build();
   if (process.argv.length <= 2 || process.argv.some((each) => each === '--help' || each === '-h')) return run({});
-  if (process.env.DATABASE_URL) return run({ GANTRY_SECRET_KEY: secretKey(readSettings().home) });
-  const { home } = readSettings();
+  const { home, exportAllowCidrs } = readSettings();
+  if (process.env.DATABASE_URL) return run({ GANTRY_SECRET_KEY: secretKey(home) });
   if (!existsSync(join(home, 'secrets.json'))) {
     throw new Error(
       `There is no Gantry in ${home} yet: "npm start" makes one. Or set DATABASE_URL and GANTRY_SECRET_KEY.`,
     );
   }
-  const env = { GANTRY_SECRET_KEY: secretKey(home) };
+  // The stores of exports are judged here as they are by the api and the worker of that Gantry.
+  const env = { GANTRY_SECRET_KEY: secretKey(home), GANTRY_EXPORT_ALLOW_CIDRS: exportAllowCidrs };
   if (!isRunning(home) && !existsSync(join(home, 'postgres', 'data'))) {
     throw new Error(`The Gantry in ${home} is stopped, and its database is not there but your own: set DATABASE_URL.`);
   }

@@ -128,6 +128,27 @@ describe('an agent of createAgent', () => {
     expect((await client.threads.getState<State>(copy.thread_id)).values.messages).toHaveLength(4);
   });
 
+  it('has nodes that a client’s commands are sent to, with the copy of the library that its project has', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'routed', { input: { path: [] } });
+    const goto = [
+      { node: 'add', input: { item: 8 } },
+      { node: 'add', input: { item: 9 } },
+    ];
+    const sent = (await client.runs.wait(thread, 'routed', { command: { goto } })) as unknown as { path: string[] };
+    expect([...sent.path].sort()).toEqual(['add 1', 'add 8', 'add 9']);
+    const send = { goto: { node: 'add', input: { item: 3 } } };
+    const { thread_id: replayed } = await client.threads.create({
+      supersteps: [
+        { updates: [{ values: { path: [] }, asNode: '__input__' }] },
+        { updates: [{ values: null, command: send, asNode: 'aside' }] },
+      ],
+      graphId: 'routed',
+    });
+    const { next } = await client.threads.getState(replayed);
+    expect(next).toEqual(['add']);
+  });
+
   it('has schemas, a drawing and subgraphs', async () => {
     const schemas = await client.assistants.getSchemas('agent');
     expect(schemas.input_schema).toMatchObject({ properties: { messages: { langgraph_type: 'messages' } } });

@@ -354,7 +354,7 @@ describe('a deployment that is wrong does not start', () => {
     expect(code).toBe(1);
     expect(output).toContain(`graphs.throwing: ${throwing} failed to load: The model key is missing`);
     expect(output).toContain(`graphs.exporting: ${exporting} has no export "graph"`);
-    expect(output).toContain(`graphs.text: ${exporting}: "text" is neither a graph nor a function that makes one`);
+    expect(output).toContain(`graphs.text: ${exporting}: "text" is a string; it has to be a compiled graph, `);
     expect(output).toContain(`graphs.syntax: ${syntax} failed to load`);
   });
 

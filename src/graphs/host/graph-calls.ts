@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import type { TenantId } from '../../auth/tenant';
 import type { ItemStore } from '../../store/item-store';
 import type { EmbeddingFunction } from './embedding-function';
-import { toCommand } from './graph-command';
+import { commandClassesOf, toCommand } from './graph-command';
 import { CheckpointSaver } from './checkpoint-saver';
 import type { AccessContext, AnyGraph, GraphLoader } from './graph-loader';
 import type { CheckpointReference, GraphCall, GraphCalls, GraphTarget, StateOwner, StateQuery } from './protocol';
@@ -91,12 +91,13 @@ export class GraphCallHandler {
   private async replaySupersteps(args: GraphCalls['replaySupersteps']) {
     const config = this.config(args);
     const graph = await this.graph(args, 'threads.update', config);
+    const classes = await commandClassesOf(graph, this.graphs.source(args.graphId)!.file);
     const written = await graph.bulkUpdateState(
       config,
       args.supersteps.map((updates) => ({
         updates: updates.map(({ asNode, values, command }) => ({
           asNode,
-          values: command ? toCommand(command) : values,
+          values: command ? toCommand(command, classes) : values,
         })),
       })),
     );

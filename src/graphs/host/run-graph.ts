@@ -5,7 +5,7 @@ import { isSecretName } from '../../crypto/secret-names';
 import type { AuthUser } from '../../database/request-scope';
 import type { ItemStore } from '../../store/item-store';
 import type { Fence } from './fence';
-import { toCommand } from './graph-command';
+import { commandClassesOf, toCommand } from './graph-command';
 import type { AnyGraph, FactoryConfig, GraphLoader } from './graph-loader';
 import type { CommandInput, ExecuteRequest, FinalState, GraphOutcome, RunEventMessage } from './protocol';
 import { refuseMissingNodes } from './missing-nodes';
@@ -73,7 +73,7 @@ export async function* runGraph(
       return await stopBeforeUnknown(graph, request, config, unknown);
     config.configurable!.unknown_outcome_tasks = unknown.map(({ id }) => id);
     if (resuming) yield* await untoldSteps(graph, config, request);
-    const input = resuming ? null : await runInput(graph, config, request);
+    const input = resuming ? null : await runInput(context.graphs, graph, config, request);
     if (input === null || kwargs.command) await refuseMissingNodes(graph, saver, request);
     const events = streamRun(graph, input, config, kwargs, { onNode, progress, written: () => saver.written() });
     yield* request.attempt > 1 ? withoutTold(events, request.told) : events;
@@ -230,11 +230,16 @@ function stateConfig({ configurable }: StreamConfig, threadId: string) {
   return { configurable: { thread_id: threadId, __pregel_checkpointer: saver } };
 }
 
-async function runInput(graph: AnyGraph, config: StreamConfig, { kwargs, threadId }: ExecuteRequest): Promise<unknown> {
+async function runInput(
+  graphs: GraphLoader,
+  graph: AnyGraph,
+  config: StreamConfig,
+  { kwargs, threadId, graphId }: ExecuteRequest,
+): Promise<unknown> {
   const { input, command } = kwargs;
   if (!command) return input ?? null;
   const resume = await resumeValue(graph, config, threadId, command);
-  return toCommand({ ...command, resume });
+  return toCommand({ ...command, resume }, await commandClassesOf(graph, graphs.source(graphId)!.file));
 }
 
 /** The library takes `false`, `0` and `""` for no answer at all, unless each is addressed to its interrupt. */
