@@ -170,27 +170,27 @@ describe('the system routes', () => {
 });
 
 describe('the application', () => {
-  const ports = (): number => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+  const children = (): number => process.getActiveResourcesInfo().filter((name) => name === 'ProcessWrap').length;
 
-  it('takes a thread that has answered with it when it is closed', async () => {
-    const before = ports();
+  it('takes a graph process that has answered with it when it is closed', async () => {
+    const before = children();
     const api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS });
-    expect(ports()).toBe(before);
+    expect(children()).toBe(before);
     // The first question loads the graphs: a start does without.
     expect((await fetch(`${api.url}/assistants/three/schemas`)).status).toBe(200);
-    expect(ports()).toBe(before + 1);
+    expect(children()).toBe(before + 1);
     await api.close();
-    expect(ports()).toBe(before);
+    expect(children()).toBe(before);
   }, 60_000);
 
-  it('takes a thread that is still starting with it, too', async () => {
-    const before = ports();
+  it('takes a graph process that is still starting with it, too', async () => {
+    const before = children();
     const api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS });
     const question = fetch(`${api.url}/assistants/three/schemas`).catch(() => undefined);
-    await waitFor('the thread', () => ports() === before + 1);
+    await waitFor('the graph process', () => children() === before + 1);
     await api.close();
     await question;
-    expect(ports()).toBe(before);
+    expect(children()).toBe(before);
   }, 60_000);
 });
 
