@@ -169,7 +169,7 @@ describe('webhooks of runs', () => {
       webhook: 'http://169.254.169.254/?token=canary',
     });
     expect(status).toBe(422);
-    expect(text).toMatch(/webhook: linkLocal addresses are refused/);
+    expect(text).toMatch(/webhook: metadata addresses are refused/);
     expect(text).not.toContain('canary');
   });
 
