@@ -79,14 +79,18 @@ describe('a run that was just begun', () => {
   }, 90_000);
 
   it('is watched where it is when its workflow is with another worker: it has one attempt', async () => {
-    const runs = await Promise.all(Array.from({ length: 8 }, () => startRun()));
-    for (const { thread, run } of runs) {
-      expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
-      const executions = await gantry.ledger.of(run);
-      expect(executions.map(({ node, attempt }) => [node, attempt])).toEqual(NODES.map((node) => [node, 1]));
+    const workers = new Set<number>();
+    // Which worker is the first to begin a run is chance: there are runs until both have been.
+    for (let round = 0; workers.size < 2; round += 1) {
+      expect(round).toBeLessThan(6);
+      const runs = await Promise.all(Array.from({ length: 8 }, () => startRun()));
+      for (const { thread, run, first } of runs) {
+        expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+        const executions = await gantry.ledger.of(run);
+        expect(executions.map(({ node, attempt }) => [node, attempt])).toEqual(NODES.map((node) => [node, 1]));
+        workers.add(first.pid);
+      }
     }
-    // Both workers take part.
-    expect(new Set(runs.map(({ first }) => first.pid)).size).toBe(2);
   }, 90_000);
 });
 
