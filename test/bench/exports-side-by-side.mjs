@@ -207,6 +207,7 @@ try {
     GANTRY_LOG_LEVEL: 'error',
     // A worker of exports alone, as docs/bulk-export.md has it: its memory is then that of exports, without graphs.
     GANTRY_WORKER_QUEUES: 'exports',
+    GANTRY_EXPORT_ALLOW_CIDRS: '127.0.0.0/8',
     MALLOC_ARENA_MAX: '2',
     NODE_OPTIONS: '--max-semi-space-size=1',
   };

@@ -32,6 +32,7 @@ beforeAll(async () => {
     GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2',
     GANTRY_SWEEP_INTERVAL_SECONDS: '1',
     GANTRY_SHUTDOWN_GRACE_SECONDS: '5',
+    GANTRY_EXPORT_ALLOW_CIDRS: '127.0.0.0/8',
   };
   api = await startTestApi(settings);
   bucket = new ExportBucket();
