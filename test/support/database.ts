@@ -18,6 +18,25 @@ async function asAdmin(sql: string): Promise<void> {
   }
 }
 
+/**
+ * Drops a database once its last connections are closed, or a second later all the same. A pool of pg's counts as ended while
+ * its connections still close: one that is cut off in that moment reports an error that nothing listens to any more.
+ */
+async function dropDatabase(name: string): Promise<void> {
+  const client = new Client({ connectionString: serverUrl() });
+  await client.connect();
+  try {
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      const { rowCount } = await client.query('SELECT 1 FROM pg_stat_activity WHERE datname = $1', [name]);
+      if (rowCount === 0) break;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  } finally {
+    await client.end();
+  }
+}
+
 function serverUrl(): string {
   const url = process.env.GANTRY_TEST_DATABASE_URL;
   if (!url) throw new Error('GANTRY_TEST_DATABASE_URL is missing: run the tests with `npm test`');
@@ -33,7 +52,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await migrate(url.href);
   const role = new URL(await requestsUrlOf(url.href)).username;
   const drop = async (): Promise<void> => {
-    await asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await dropDatabase(name);
     // A copy of the database has the same role, and keeps it.
     await asAdmin(`DROP ROLE IF EXISTS ${role}`).catch(() => undefined);
   };
@@ -60,5 +79,5 @@ export async function copyOf(original: TestDatabase): Promise<TestDatabase> {
   await asAdmin(`CREATE DATABASE ${name} TEMPLATE ${from}`);
   const url = new URL(original.url);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+  return { url: url.href, drop: () => dropDatabase(name) };
 }
