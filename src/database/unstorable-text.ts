@@ -1,4 +1,4 @@
-import { QueryFailedError } from 'typeorm';
+import { postgresErrorOf } from './sql-errors';
 
 /** What to say to the client that sent it. */
 export const UNSTORABLE_TEXT =
@@ -14,8 +14,9 @@ const CONTENT_CLASSES = ['22', '54'];
 
 /** Whether Postgres has refused a value for characters that it can't hold; then nothing was stored. */
 export function isUnstorableText(error: unknown): boolean {
-  if (!(error instanceof QueryFailedError)) return false;
-  const { code = '', detail = '' } = error.driverError as { code?: string; detail?: string };
+  const failure = postgresErrorOf(error);
+  if (!failure) return false;
+  const { code, detail } = failure;
   return CODES.includes(code) || (code === INVALID_TEXT && detail.includes('surrogate'));
 }
 
@@ -23,7 +24,6 @@ export function isUnstorableText(error: unknown): boolean {
 export function isContentError(error: unknown): boolean {
   // What is too long or too deep for JSON or for a message to Postgres.
   if (error instanceof RangeError) return true;
-  if (!(error instanceof QueryFailedError)) return false;
-  const { code = '' } = error.driverError as { code?: string };
-  return CONTENT_CLASSES.includes(code.slice(0, 2));
+  const failure = postgresErrorOf(error);
+  return failure !== undefined && CONTENT_CLASSES.includes(failure.code.slice(0, 2));
 }

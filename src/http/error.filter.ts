@@ -1,6 +1,6 @@
 import { ArgumentsHost, Catch, ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { QueryFailedError } from 'typeorm';
+import { postgresErrorOf } from '../database/sql-errors';
 import { isUnstorableText, UNSTORABLE_TEXT } from '../database/unstorable-text';
 import { ApiError } from './api-error';
 
@@ -71,8 +71,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError | undefin
 }
 
 /** SQLSTATE of a statement that was cancelled: by its timeout, or as nobody waited for it any more. */
-const isTimeout = (error: unknown): boolean =>
-  error instanceof QueryFailedError && (error.driverError as { code?: string }).code === '57014';
+const isTimeout = (error: unknown): boolean => postgresErrorOf(error)?.code === '57014';
 
 function tookTooLong({ routeOptions }: FastifyRequest): ApiError {
   const wayOut = 'narrow it: a shorter time range, fewer words, fewer conditions';

@@ -42,10 +42,6 @@ const HEADERS_TIMEOUT_MS = 30_000;
 /** How often Node looks for requests that are late. */
 const TIMEOUT_CHECK_MS = 5_000;
 
-function appEnvironment(config: AppConfig): Record<string, string> {
-  return userCodeEnvironment(config, readGraphConfig(config.graphConfigPath).env);
-}
-
 /** The HTTP application, complete but not listening: the process listens, tests inject. */
 export async function createHttpApp(
   rootModule: Type | DynamicModule,
@@ -55,7 +51,8 @@ export async function createHttpApp(
   // User code is loaded, and may log, before there is an application that has a logger.
   NestLog.overrideLogger(new NestLogger(logger));
   const settings = HttpSettings.read(config);
-  const customApp = settings.app && (await CustomApp.start(settings.app, appEnvironment(config)));
+  const { auth, env } = readGraphConfig(config.graphConfigPath);
+  const customApp = settings.app && (await CustomApp.start(settings.app, userCodeEnvironment(config, env)));
   const rewriteUrl = urlRewriter(settings, customApp);
   const adapter = new FastifyAdapter({
     loggerInstance: logger,
@@ -92,7 +89,7 @@ export async function createHttpApp(
   fastify.decorate('connections', new Connections(fastify.server));
   await fastify.register(rateLimit, RATE_LIMIT_OPTIONS);
   await acceptWebSockets(fastify, settings.cors, config.bodyLimitBytes);
-  await sendSecurityHeaders(fastify, tokenOrigins(readGraphConfig(config.graphConfigPath).auth?.openapi));
+  await sendSecurityHeaders(fastify, tokenOrigins(auth?.openapi));
   if (customApp) {
     fastify.addHook('onClose', () => customApp.close());
     await serveInnerApi(fastify, customApp.innerSocketPath);
@@ -102,7 +99,7 @@ export async function createHttpApp(
     logger: new NestLogger(logger),
     abortOnError: false,
   });
-  const asksForKeys = config.authEnabled || readGraphConfig(config.graphConfigPath).auth !== undefined;
+  const asksForKeys = config.authEnabled || auth !== undefined;
   const pages = asksForKeys ? undefined : new PageAccess(config, settings.cors);
   answerBrowsers(app, settings.cors, pages);
   readBodies(fastify);

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource, EntityManager, QueryFailedError } from 'typeorm';
+import { DataSource, EntityManager } from 'typeorm';
 import { textArray } from '../database/binary-array';
 import { checkpointKey } from '../database/checkpoint-key';
 import { columnsOf } from '../database/entity-columns';
 import { prepared } from '../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
+import { postgresErrorOf } from '../database/sql-errors';
 import type { NewRunEvent } from '../streams/event-log.repository';
 import { END_EVENT, END_HINT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
 import type { RunEnding } from './run-ending';
@@ -231,7 +232,7 @@ export class RunLifecycleRepository {
 }
 
 function isUniqueViolation(error: unknown): boolean {
-  return error instanceof QueryFailedError && (error.driverError as { code?: string }).code === '23505';
+  return postgresErrorOf(error)?.code === '23505';
 }
 
 async function take(manager: EntityManager, run: RunEntity | null, revision: string, taskQueue: string): Promise<Held> {

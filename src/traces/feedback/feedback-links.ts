@@ -1,8 +1,9 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { TenantId } from '../../auth/tenant';
 import { AppConfig } from '../../config/config';
+import { readClaim, signClaim } from '../../crypto/signed-claim';
 
 /** As long as people take to answer "was this helpful?", and not for ever. */
 const VALID_MS = 7 * 86_400_000;
@@ -43,20 +44,13 @@ export class FeedbackLinks {
 
   /** What a token allows; undefined when it was not made here, was changed, or is past its time. */
   open(token: string): FeedbackClaim | undefined {
-    const [payload = '', signature = ''] = token.split('.');
-    const given = Buffer.from(signature, 'base64url');
-    const right = this.signature(payload);
-    if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined;
+    const payload = readClaim(this.secret, token);
+    if (payload === undefined) return undefined;
     const { tenant, run, key, until } = claimSchema.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()));
     return until < Date.now() ? undefined : { tenantId: tenant as TenantId, runId: run, key };
   }
 
   private sign(claim: string): string {
-    const payload = Buffer.from(claim).toString('base64url');
-    return `${payload}.${this.signature(payload).toString('base64url')}`;
-  }
-
-  private signature(payload: string): Buffer {
-    return createHmac('sha256', this.secret).update(payload).digest();
+    return signClaim(this.secret, Buffer.from(claim).toString('base64url'));
   }
 }
