@@ -126,7 +126,7 @@ async function runTests(home, testEnv, signal) {
   const failures = failuresOf(results);
   if (failures.length === 0 || failures.length > MAX_RETRIED) return { code, ...judge(results) };
   const files = [...new Set(failures.map(({ file }) => file))];
-  say('test', `${failures.length} failed; running ${files.length} files once more to tell faults from chance`);
+  say('test', `${failures.length} failed; running ${files.length} files once more to separate faults from chance`);
   const { results: again } = await run('second', ['--runInBand', '--runTestsByPath', ...files]);
   const outcome = judge(results, again);
   record(outcome);

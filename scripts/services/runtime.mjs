@@ -110,7 +110,7 @@ function environmentWith(program) {
  * @returns {Promise<never>}
  */
 function relaunch(program) {
-  // A caller's own channel is passed on: its disconnection tells the command to stop.
+  // The caller's channel is forwarded: the command stops when it disconnects.
   const stdio = /** @type {import('node:child_process').StdioOptions} */ (['inherit', 'inherit', 'inherit', 'ipc']);
   const args = [...process.execArgv, ...process.argv.slice(1)];
   const child = spawn(program, args, { stdio, env: environmentWith(program) });

@@ -7,7 +7,7 @@ import { auditChainKey } from './audit-chain-key';
 const PAGE = 2_000;
 /** A report is for people: what is wrong shows in the first of them. */
 const MAX_PROBLEMS = 100;
-/** After this time a record has its link, or no worker is at work. */
+/** Time after which a record without a link means that no worker is running. */
 const SEALED_AFTER_MS = 10 * 60_000;
 
 export interface AuditReport {

@@ -28,13 +28,13 @@ export interface SealedJson {
 export interface RotatedColumn {
   table: string;
   column: string;
-  /** Values that were sealed anew. */
+  /** Number of values that were sealed with the current key. */
   rotated: number;
   /** Values under a key that isn't configured any more: they stay as they are. */
   unreadable: number;
 }
 
-/** Seals stored secrets anew under the current key, so that an earlier one can be thrown away. */
+/** Seals stored secrets again, under the current key, so that an earlier one can be thrown away. */
 @Injectable()
 export class SecretRotationService {
   constructor(
@@ -62,15 +62,15 @@ export class SecretRotationService {
         [earlier],
       );
       for (const { tenantId, key, document } of rows) {
-        const anew = this.resealAll(document, valueContext(tenantId));
-        if (anew === undefined) {
+        const resealed = this.resealAll(document, valueContext(tenantId));
+        if (resealed === undefined) {
           counts.unreadable += 1;
           continue;
         }
         const where = keyColumns.map((each, index) => `${each}::text = $${index + 3}`).join(' AND ');
         const [updated] = await this.database.query<[unknown[], number]>(
           `UPDATE ${table} SET ${column} = $1::jsonb WHERE ${column} = $2::jsonb AND ${where} RETURNING 1`,
-          [anew, document, ...key],
+          [resealed, document, ...key],
         );
         counts.rotated += updated.length;
       }
@@ -78,15 +78,15 @@ export class SecretRotationService {
     }
   }
 
-  /** A document with all of its values sealed anew; undefined when one of them can't be opened. */
+  /** A document with all of its values sealed with the current key; undefined when one of them can't be opened. */
   private resealAll(document: string, context: string): string | undefined {
     let isReadable = true;
-    const anew = document.replace(new RegExp(`"${SEALED_VALUE}([\\w.-]+)"`, 'g'), (whole, sealed: string) => {
+    const resealed = document.replace(new RegExp(`"${SEALED_VALUE}([\\w.-]+)"`, 'g'), (whole, sealed: string) => {
       const again = this.reseal(sealed, context);
       if (again === undefined) isReadable = false;
       return again === undefined ? whole : `"${SEALED_VALUE}${again}"`;
     });
-    return isReadable ? anew : undefined;
+    return isReadable ? resealed : undefined;
   }
 
   private async rotateColumn({ table, column, field, keyColumns, context }: SealedColumn): Promise<RotatedColumn> {
@@ -105,13 +105,13 @@ export class SecretRotationService {
         [this.secrets.currentPrefix, ...after],
       );
       for (const row of rows) {
-        const anew = this.reseal(row.sealed, context(row.tenantId, ...row.key));
-        if (anew === undefined) counts.unreadable += 1;
+        const resealed = this.reseal(row.sealed, context(row.tenantId, ...row.key));
+        if (resealed === undefined) counts.unreadable += 1;
         else {
           const [updated] = await this.database.query<[unknown[], number]>(
             `UPDATE ${table} SET ${column} = ${changed}
              WHERE ${value} = $2 AND tenant_id = $3 AND (${key}) = (${parameters(4)}) RETURNING 1`,
-            [anew, row.sealed, row.tenantId, ...row.key],
+            [resealed, row.sealed, row.tenantId, ...row.key],
           );
           counts.rotated += updated.length;
         }

@@ -5,7 +5,7 @@ import { isSecretName } from './secret-names';
 /** In front of each sealed value inside of stored JSON. */
 export const SEALED_VALUE = 'gantry-sealed:';
 const MASK = '***';
-/** Deeper values are left as they are: nobody keeps keys there. */
+/** Levels of nesting that are searched for secrets; keys aren't kept deeper than this. */
 const MAX_DEPTH = 20;
 
 type Replace = (value: unknown, name: string) => unknown;

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { isSame } from './is-same';
 
-/** A claim that somebody else carries and can't change: the claim itself, a dot, and its signature. */
+/** A claim that a client carries and can't change: the claim itself, a dot, and its signature. */
 export function signClaim(key: Buffer, claim: string): string {
   return `${claim}.${signatureOf(key, claim)}`;
 }

@@ -40,7 +40,7 @@ export class CustomApp {
    * @throws {ConfigError} when the module can't be loaded or exports nothing that takes requests
    */
   static async start(app: { file: string; exportName: string }, env: Record<string, string>): Promise<CustomApp> {
-    // Only this user may enter: whoever reaches the sockets has passed no authentication.
+    // Accessible to this user alone: connections to the sockets aren't authenticated.
     const folder = mkdtempSync(join(tmpdir(), 'gantry-app-'));
     const data: AppThreadData = {
       ...app,

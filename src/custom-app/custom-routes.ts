@@ -22,7 +22,7 @@ export class CustomRoutes {
   /** @param routes undefined for an app without a table: it is asked for what Gantry has no route for. */
   constructor(private readonly routes: AppRoute[] | undefined) {
     for (const { method, path } of routes ?? []) {
-      // For every method and everything below a path, it doesn't tell whether it answers: what it passes on is the API's.
+      // Registered for every method below a path, it may be middleware: requests that it doesn't answer go to the API.
       this.router.add(method, path, method === 'ALL' && path.endsWith('*') ? 'middleware' : 'route');
     }
   }

@@ -19,7 +19,7 @@ export interface RequestScope {
   actor?: string | undefined;
   /** The user whom the handlers of the custom auth decide about; undefined for the holder of an API key. */
   user?: AuthUser | undefined;
-  /** Present where the work is a search: it is bounded more tightly, and ends when nobody waits for its outcome. */
+  /** Present where the work is a search: it is bounded more tightly, and is cancelled when its client disconnects. */
   search?: SearchScope | undefined;
 }
 

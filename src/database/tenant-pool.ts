@@ -22,7 +22,7 @@ export interface TenantPoolConfig extends PoolConfig {
 }
 
 const UNLIMITED: StatementTimeouts = { requestMs: 0, searchMs: 0 };
-/** What a connection is set to that has served nobody: no tenant, no actor, no time limit. */
+/** Settings of a connection that has served no request yet: no tenant, no actor, no time limit. */
 const UNSET = '  0';
 
 /**
@@ -121,7 +121,7 @@ export class TenantPool extends EventEmitter {
   }
 
   /**
-   * Cancels what the connection is doing once nobody waits for it. A connection that was cancelled is not used again: the
+   * Cancels the connection's statement when the client disconnects. A connection that was cancelled is not used again: the
    * signal could reach it in the middle of another caller's statement.
    */
   private endsWith(search: SearchScope, client: PoolClient, release: Release): Release {

@@ -4,7 +4,7 @@ import type { AddressPolicy } from '../network/address-policy';
 
 const AWS_HOST = /(^|\.)amazonaws\.com(\.cn)?$/i;
 
-/** The one answer for every address and every name: differences would tell what there is in the internal network. */
+/** The one answer for every address and name: differences would reveal what exists in the internal network. */
 const REFUSED = 'this server does not connect to it, or its name has no address';
 
 export class EndpointRefused extends Error {

@@ -70,7 +70,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError | undefin
   return undefined;
 }
 
-/** SQLSTATE of a statement that was cancelled: by its timeout, or as nobody waited for it any more. */
+/** SQLSTATE of a statement that was cancelled: by its timeout, or because its client disconnected. */
 const isTimeout = (error: unknown): boolean => postgresErrorOf(error)?.code === '57014';
 
 function tookTooLong({ routeOptions }: FastifyRequest): ApiError {

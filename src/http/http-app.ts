@@ -162,13 +162,13 @@ function protectDocs(app: NestFastifyApplication): void {
 /** Open to all, as in SystemController. */
 const PUBLIC_PATHS = new Set(['/', '/info']);
 
-/** Stands for the routes of the API that a request may be for. */
+/** Stands for every route of the API, before the request is routed. */
 @CustomAuthDecides()
-class BehindMiddleware {}
+class ApiRoutes {}
 
 /**
- * The user's own routes ask for what the API's routes ask for, unless `enable_custom_route_auth` is false. Requests
- * for the API's routes are asked about behind the app's middleware, and with `auth_first` in front of it as well.
+ * The user's own routes require the same credentials as the API's, unless `enable_custom_route_auth` is false. Requests for
+ * the API's routes are authenticated after the app's middleware, and with `auth_first` before it as well.
  */
 function customAppGuard(
   app: NestFastifyApplication,
@@ -177,7 +177,7 @@ function customAppGuard(
   const guard = app.get(AuthGuard);
   return async (request, reply, passedOnTo) => {
     if (passedOnTo === undefined ? !settings.protectsApp : !settings.authFirst || PUBLIC_PATHS.has(passedOnTo)) return;
-    const route = passedOnTo === undefined ? CustomRoutes : BehindMiddleware;
+    const route = passedOnTo === undefined ? CustomRoutes : ApiRoutes;
     const context = new ExecutionContextHost([request, reply], route, serveCustomApp);
     await guard.canActivate(context);
   };

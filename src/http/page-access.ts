@@ -14,8 +14,8 @@ const FRONT_ENDS = [
   'https://agentchat.vercel.app',
 ];
 
-/** An origin that no pattern means; one that matches it lets in every page, as `*` does. */
-const NOBODYS_ORIGIN = 'https://nobody.invalid';
+/** An origin that no operator means: a pattern that matches it admits every page, as `*` does. */
+const UNRELATED_ORIGIN = 'https://nobody.invalid';
 
 type PageSettings = Pick<AppConfig, 'allowedOrigins' | 'apiUrl' | 'publicUrl'>;
 
@@ -35,7 +35,7 @@ export class PageAccess {
     this.origins = new Set([...FRONT_ENDS, ...allowedOrigins, ...own.map(({ origin }) => origin), ...named]);
     this.patterns = cors.origins
       .filter((each) => typeof each !== 'string')
-      .filter((each) => !each.test(NOBODYS_ORIGIN));
+      .filter((each) => !each.test(UNRELATED_ORIGIN));
     this.hosts = new Set([...own, ...allowedOrigins.map((origin) => new URL(origin))].map(({ hostname }) => hostname));
   }
 

@@ -7,5 +7,5 @@ declare module 'fastify' {
   }
 }
 
-/** A route whose statements end after GANTRY_SEARCH_TIMEOUT_SECONDS, and as soon as nobody waits for the answer. */
+/** A route whose statements end after GANTRY_SEARCH_TIMEOUT_SECONDS, and as soon as the client disconnects. */
 export const SearchRoute = (): MethodDecorator => RouteConfig({ isSearch: true });

@@ -40,7 +40,7 @@ export function tokenOrigins(openapi: { securitySchemes: object } | undefined): 
 }
 
 /**
- * What tells browsers to take answers for nothing but data. The user's own routes decide for themselves.
+ * Headers that make browsers treat answers as data only. The user's own routes decide for themselves.
  * @param connectTo origins that the pages about the API may ask, beside this one
  */
 export async function sendSecurityHeaders(fastify: FastifyInstance, connectTo: string[]): Promise<void> {

@@ -472,7 +472,7 @@ const INSERT_DUE_RUN = prepared(
 );
 
 /**
- * @param isDue whether it can begin at once: workers are told
+ * @param isDue whether it can begin at once: workers are notified then
  * @param limit of the tenant's runs that wait
  * @throws {ApiError} 429 when there are as many
  */

@@ -1,8 +1,8 @@
 import { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What tells a run that kills its host from those beside it: `lost_attempts` counts from now on those attempts alone that had a
- * host of their own, `lost_in_company` the others. Both begin again behind a new checkpoint.
+ * Distinguishes a run that kills its host from the runs that shared the host: `lost_attempts` now counts only attempts that had
+ * a host of their own, `lost_in_company` the others. A new checkpoint resets both.
  */
 export class SuspectRuns1700002030000 implements MigrationInterface {
   name = 'SuspectRuns1700002030000';

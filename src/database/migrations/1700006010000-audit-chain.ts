@@ -46,7 +46,7 @@ export class AuditChain1700006010000 implements MigrationInterface {
       idColumn: 'task_id',
       create: 'true',
       update: 'OLD IS DISTINCT FROM NEW',
-      // Those that go with their task are told by what deletes it.
+      // Deletions that cascade from a task are recorded with the task's own deletion.
       delete: 'pg_trigger_depth() = 0',
     });
     await this.watchThreads(queryRunner, `${EDITED} OR ${LIFETIME}`);

@@ -30,7 +30,7 @@ interface Waiting {
  *    the process that has the fewest. A node that blocks its event loop then delays at most the runs of its own process.
  * 2. A process that doesn't answer gets no work, and work that it hasn't begun is taken back from it.
  * 3. One idle process is kept in reserve while there may be more.
- * 4. A process that dies fails its runs as broken: their next attempt goes on at their checkpoints, each in a process of its own, so
+ * 4. A process that dies fails its runs as broken: their next attempt resumes from their checkpoints, each in a process of its own, so
  *    that the one that ends its process does it to no other.
  */
 export class GraphHost {

@@ -120,7 +120,7 @@ function isFactory(value: unknown): value is GraphFactory {
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
-/** A word for what somebody exported, for an error message. */
+/** Describes the kind of an exported value, for an error message. */
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value !== 'object') return `a ${typeof value}`;

@@ -20,7 +20,7 @@ const PROCESS_FILE = join(__dirname, 'graph-process');
 const SILENCE_MS = 400;
 
 /**
- * LangChain calls its listeners from a queue of the whole process, and LangGraph's own stream of tokens is one of them: behind
+ * LangChain calls its listeners from a queue of the whole process, and LangGraph's own stream of tokens is one of them: after
  * a slow listener tokens would come after the end of their node, or be lost with the stream's. Awaited, they come in order.
  */
 const AWAITED_CALLBACKS = { LANGCHAIN_CALLBACKS_BACKGROUND: 'false' };

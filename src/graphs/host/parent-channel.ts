@@ -18,7 +18,7 @@ export interface ParentChannel<ToChild, FromChild> {
  * User code finds no `process.send`: what it said there would be taken for ours.
  */
 export function connectToParent<Data, ToChild, FromChild>(): Promise<[Data, ParentChannel<ToChild, FromChild>]> {
-  const tell = process.send!.bind(process);
+  const post = process.send!.bind(process);
   delete process.send;
   // A signal to the whole group is the parent's business: it hands the runs back before it ends.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
@@ -30,7 +30,7 @@ export function connectToParent<Data, ToChild, FromChild>(): Promise<[Data, Pare
       if (listener) return listener(message as ToChild);
       const channel: ParentChannel<ToChild, FromChild> = {
         // What can't be sent any more has no reader: the parent is gone, and this process goes next.
-        send: (answer) => void tell(answer, undefined, undefined, () => undefined),
+        send: (answer) => void post(answer, undefined, undefined, () => undefined),
         onMessage: (given) => {
           listener = given;
         },

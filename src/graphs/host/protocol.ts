@@ -188,7 +188,7 @@ export type GraphCall = keyof GraphCalls;
 
 /**
  * An execution is offered, accepted and only then begun. One that isn't accepted, since the event loop is blocked, is withdrawn:
- * the process may read the offer later, but nobody grants it.
+ * the process may read the offer later, but it isn't granted any more.
  */
 export type ToProcess =
   | { type: 'offer'; id: number; request: ExecuteRequest }

@@ -4,13 +4,13 @@ import { userCodeScope } from './user-code-scope';
 const FETCH = Symbol.for('langgraph_api:fetch');
 const URL_OF_SERVER = Symbol.for('langgraph_api:url');
 
-/** Where the SDK's client takes a key from that nobody gave it. */
+/** Variable from which the SDK's client takes its key where none is given. */
 const KEY_VARIABLES = ['LANGGRAPH_API_KEY', 'LANGSMITH_API_KEY', 'LANGCHAIN_API_KEY'];
 
 export type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**
- * Lets `new Client()` in user code reach this deployment, in the name of whoever the code works for.
+ * Lets `new Client()` in user code reach this deployment with the identity of the caller that the code runs for.
  * @param url base address of the API
  * @param fetchApi how it is reached
  */

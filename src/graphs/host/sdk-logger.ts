@@ -25,7 +25,7 @@ type Level = keyof typeof LEVELS;
 
 const WRITTEN_LEVELS = new Set<string>(Object.values(LEVELS));
 
-/** A line that user code logs, on its way to its process. */
+/** A log line of user code, as sent to the process that writes it. */
 export interface UserLogLine {
   type: 'log';
   level: (typeof LEVELS)[Level];

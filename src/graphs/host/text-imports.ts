@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import Module, { register } from 'node:module';
 
-/** Files that are text without being told so by `with { type: 'text' }`, as bundlers and Bun have it. */
+/** Extensions that are imported as text without `with { type: 'text' }`, as bundlers and Bun do. */
 const TEXT_ENDINGS = ['.txt', '.md'];
 
 /** For Node's loader of ES modules, whose hooks run in a thread of their own: plain JavaScript, without imports of ours. */

@@ -4,7 +4,7 @@ import { constants, createZstdDecompress, type ZstdDecompress } from 'node:zlib'
 /** RFC 9659: the largest window of zstd as a content coding. A decoder must hold that much, and a sender may not ask for more. */
 const MAX_WINDOW_LOG = 23;
 
-/** What to tell the sender of a body that failed to decode; undefined where the decoder's error says nothing useful. */
+/** Reason for the sender of a body that failed to decode; undefined where the decoder's error says nothing useful. */
 export function describeDecodingError(error: Error): string | undefined {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ZSTD_error_frameParameter_windowTooLarge') {
