@@ -1,8 +1,8 @@
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { CheckpointSerializer } from './checkpoint-serializer';
-import { checkpointLibraries } from './project-libraries';
+import type { CheckpointLibrary } from './project-libraries';
 
-interface Library {
+interface Exports {
   MemorySaver?: new () => { serde: SerializerProtocol };
 }
 
@@ -12,11 +12,10 @@ const closed = new WeakSet<SerializerProtocol>();
  * Gives the savers and caches that graphs bring themselves (a MemorySaver in a nested graph, an InMemoryCache for nodes) the
  * serialiser of ours: the library's own makes objects of what a run's input names (langgraph-checkpoint 1.1.5; can go when
  * it takes a list of classes).
- * @param graphFiles for the copies of the library that the graphs' own projects may bring
  */
-export async function closeSerializers(graphFiles: string[]): Promise<void> {
-  for (const [build, file] of checkpointLibraries([__filename, ...graphFiles])) {
-    const { MemorySaver } = (await import(build)) as Library;
+export function closeSerializers(libraries: CheckpointLibrary[]): void {
+  for (const { file, exports } of libraries) {
+    const { MemorySaver } = exports as Exports;
     if (MemorySaver) close(new MemorySaver().serde, new CheckpointSerializer(file));
   }
 }

@@ -1,4 +1,4 @@
-import { checkpointLibraries } from './project-libraries';
+import type { CheckpointLibrary } from './project-libraries';
 import { RunStore } from './run-store';
 
 const OPERATIONS = ['get', 'search', 'put', 'delete', 'listNamespaces'] as const;
@@ -10,7 +10,7 @@ interface BatchedStore extends Record<(typeof OPERATIONS)[number], Operation> {
   start: Operation;
 }
 
-interface Library {
+interface Exports {
   AsyncBatchedStore?: { prototype: BatchedStore };
 }
 
@@ -21,11 +21,10 @@ const connected = new WeakSet<BatchedStore>();
  * second for operations to pass on, forgets the `index` of a put, doesn't know `listNamespaces`, and fails every operation
  * of a millisecond with the first of them that fails (langgraph-checkpoint 1.1.5; can go when that is mended). Around our
  * store it passes each call straight on instead; around any other it stays what it is.
- * @param graphFiles for the copies of the library that the graphs' own projects may bring
  */
-export async function connectStoreDirectly(graphFiles: string[]): Promise<void> {
-  for (const build of checkpointLibraries([__filename, ...graphFiles]).keys()) {
-    const { AsyncBatchedStore } = (await import(build)) as Library;
+export function connectStoreDirectly(libraries: CheckpointLibrary[]): void {
+  for (const { exports } of libraries) {
+    const { AsyncBatchedStore } = exports as Exports;
     if (AsyncBatchedStore) connect(AsyncBatchedStore.prototype);
   }
 }

@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import type { TenantId } from '../../auth/tenant';
 import type { ItemStore } from '../../store/item-store';
 import type { EmbeddingFunction } from './embedding-function';
-import { commandClassesOf, toCommand } from './graph-command';
+import { toCommand } from './graph-command';
 import { CheckpointSaver } from './checkpoint-saver';
 import type { AccessContext, AnyGraph, GraphLoader } from './graph-loader';
 import type { CheckpointReference, GraphCall, GraphCalls, GraphTarget, StateOwner, StateQuery } from './protocol';
@@ -91,16 +91,18 @@ export class GraphCallHandler {
   private async replaySupersteps(args: GraphCalls['replaySupersteps']) {
     const config = this.config(args);
     const graph = await this.graph(args, 'threads.update', config);
-    const classes = await commandClassesOf(graph, this.graphs.source(args.graphId)!.file);
-    const written = await graph.bulkUpdateState(
-      config,
-      args.supersteps.map((updates) => ({
-        updates: updates.map(({ asNode, values, command }) => ({
-          asNode,
-          values: command ? toCommand(command, classes) : values,
-        })),
+    const { file } = this.graphs.source(args.graphId)!;
+    const supersteps = await Promise.all(
+      args.supersteps.map(async (updates) => ({
+        updates: await Promise.all(
+          updates.map(async ({ asNode, values, command }) => ({
+            asNode,
+            values: command ? await toCommand(command, graph, file) : values,
+          })),
+        ),
       })),
     );
+    const written = await graph.bulkUpdateState(config, supersteps);
     return this.edited(graph, args, written);
   }
 

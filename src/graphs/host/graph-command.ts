@@ -1,7 +1,6 @@
-import { createRequire } from 'node:module';
 import { Command, Send } from '@langchain/langgraph';
 import type { AnyGraph } from './graph-loader';
-import { esmBuildOf, resolveFrom } from './project-libraries';
+import { buildsOf, importBuild, resolveFrom } from './project-libraries';
 import type { CommandInput } from './protocol';
 
 const LANGGRAPH = '@langchain/langgraph';
@@ -10,8 +9,7 @@ const PREGEL = '@langchain/langgraph/pregel';
 /** Packages of agents, which may have a copy of LangGraph below them. */
 const AGENT_LIBRARIES = ['langchain', 'deepagents'];
 
-/** What a client's commands are made of. */
-export interface CommandClasses {
+interface CommandClasses {
   Command: typeof Command;
   Send: typeof Send;
 }
@@ -21,10 +19,36 @@ const OWN_CLASSES: CommandClasses = { Command, Send };
 const byGraphClass = new WeakMap<object, Promise<CommandClasses>>();
 
 /**
- * The classes of the copy of LangGraph that a graph was made with: the library recognises its own instances alone.
- * Gantry's own where that copy isn't found from the graph's file.
+ * A command as the library takes it.
+ * @param file the graph's
  */
-export function commandClassesOf(graph: AnyGraph, file: string): Promise<CommandClasses> {
+export async function toCommand(
+  { update, resume, goto }: CommandInput,
+  graph: AnyGraph,
+  file: string,
+): Promise<Command> {
+  const targets = goto == null ? [] : [goto].flat();
+  const classes = targets.some(isTask) ? await commandClassesOf(graph, file) : OWN_CLASSES;
+  const nodes = targets.map((target) =>
+    isTask(target) ? new classes.Send(String(target.node), target.input) : (target as string),
+  );
+  return new classes.Command({
+    ...(update != null && { update: update as Record<string, unknown> }),
+    ...(resume !== undefined && { resume }),
+    ...(goto != null && { goto: nodes }),
+  });
+}
+
+/** A target with an input of its own, which LangGraph calls a `Send`. */
+function isTask(target: unknown): target is { node: unknown; input?: unknown } {
+  return typeof target === 'object' && target !== null && 'node' in target;
+}
+
+/**
+ * The classes of the copy of LangGraph that a graph was made with: it recognises a `Send` by its class. Gantry's own where
+ * that copy isn't found from the graph's file.
+ */
+function commandClassesOf(graph: AnyGraph, file: string): Promise<CommandClasses> {
   const made = graph.constructor;
   const known = byGraphClass.get(made) ?? findClasses(graph, file);
   byGraphClass.set(made, known);
@@ -34,36 +58,13 @@ export function commandClassesOf(graph: AnyGraph, file: string): Promise<Command
 async function findClasses(graph: AnyGraph, file: string): Promise<CommandClasses> {
   const agents = AGENT_LIBRARIES.map((library) => resolveFrom(file, library)).filter((path) => path !== undefined);
   for (const from of [file, ...agents]) {
-    for (const load of [loadCommonJs, loadEsModule]) {
-      const pregel = (await load(from, PREGEL)) as { Pregel?: new () => object } | undefined;
-      if (!pregel?.Pregel || !(graph instanceof pregel.Pregel)) continue;
-      const classes = (await load(from, LANGGRAPH)) as CommandClasses | undefined;
-      if (classes) return classes;
+    const libraries = buildsOf(from, LANGGRAPH);
+    for (const [index, build] of buildsOf(from, PREGEL).entries()) {
+      const { Pregel } = (await importBuild(build)) as { Pregel?: new () => object };
+      const library = libraries[index];
+      if (Pregel && graph instanceof Pregel && library)
+        return (await importBuild(library)) as unknown as CommandClasses;
     }
   }
   return OWN_CLASSES;
-}
-
-async function loadCommonJs(from: string, library: string): Promise<unknown> {
-  const path = resolveFrom(from, library);
-  return path && createRequire(from)(path);
-}
-
-async function loadEsModule(from: string, library: string): Promise<unknown> {
-  const path = resolveFrom(from, library);
-  const url = path && esmBuildOf(path);
-  return url && import(url);
-}
-
-/** A command as the library takes it. */
-export function toCommand({ update, resume, goto }: CommandInput, classes: CommandClasses): Command {
-  const toTarget = (target: unknown): unknown =>
-    typeof target === 'object' && target !== null && 'node' in target
-      ? new classes.Send(String(target.node), 'input' in target ? target.input : undefined)
-      : target;
-  return new classes.Command({
-    ...(update != null && { update: update as Record<string, unknown> }),
-    ...(resume !== undefined && { resume }),
-    ...(goto != null && { goto: (Array.isArray(goto) ? goto.map(toTarget) : toTarget(goto)) as string }),
-  });
 }

@@ -12,6 +12,7 @@ import { EmbeddingFunction } from './embedding-function';
 import { GraphCallHandler } from './graph-calls';
 import { GraphLoader } from './graph-loader';
 import { connectToParent, type ParentChannel } from './parent-channel';
+import { loadCheckpointLibraries } from './project-libraries';
 import type { ExecuteRequest, FromProcess, ProcessData, RunEventMessage, ToProcess } from './protocol';
 import { runGraph, type RunContext } from './run-graph';
 import { RunTracer } from './run-tracer';
@@ -153,7 +154,9 @@ async function main(data: ProcessData, channel: Channel): Promise<void> {
     embeddings!.embed(kind, texts),
   );
   const files = data.graphs.map(({ file }) => file);
-  await Promise.all([closeSerializers(files), connectStoreDirectly(files)]);
+  const checkpointLibraries = await loadCheckpointLibraries([__filename, ...files]);
+  closeSerializers(checkpointLibraries);
+  connectStoreDirectly(checkpointLibraries);
   const context: RunContext = {
     graphs,
     recursionLimit: data.recursionLimit,

@@ -23,23 +23,42 @@ export function esmBuildOf(commonJs: string): string | undefined {
   return path !== commonJs && existsSync(path) ? pathToFileURL(path).href : undefined;
 }
 
+/**
+ * The builds of a library that the module `file` can load, as URLs: ES modules first, since graphs load these, then
+ * CommonJS. Each has classes of its own. Empty when the project has no such dependency.
+ */
+export function buildsOf(file: string, library: string): string[] {
+  const commonJs = resolveFrom(file, library);
+  if (commonJs === undefined) return [];
+  const esm = esmBuildOf(commonJs);
+  return [...(esm === undefined ? [] : [esm]), pathToFileURL(commonJs).href];
+}
+
+/** What a build exports; nothing when it doesn't load, which the graphs that import it report by name. */
+export async function importBuild(url: string): Promise<Record<string, unknown>> {
+  return (await import(url).catch(() => ({}))) as Record<string, unknown>;
+}
+
 const CHECKPOINT_LIBRARY = '@langchain/langgraph-checkpoint';
 
-/**
- * The copies of LangGraph's checkpoint library that modules use, by URL, with a module that does. Both builds of each:
- * CommonJS and ES modules have classes of their own.
- */
-export function checkpointLibraries(files: string[]): Map<string, string> {
+/** One build of one copy of LangGraph's checkpoint library. */
+export interface CheckpointLibrary {
+  /** A module that uses this copy. */
+  file: string;
+  exports: Record<string, unknown>;
+}
+
+/** The copies of LangGraph's checkpoint library that modules use, in both builds, each once. */
+export function loadCheckpointLibraries(files: string[]): Promise<CheckpointLibrary[]> {
   const builds = new Map<string, string>();
   for (const file of files) {
     const graphs = resolveFrom(file, '@langchain/langgraph');
-    const library = resolveFrom(file, CHECKPOINT_LIBRARY) ?? (graphs && resolveFrom(graphs, CHECKPOINT_LIBRARY));
-    if (!library) continue;
-    for (const build of [pathToFileURL(library).href, esmBuildOf(library)]) {
-      if (build && !builds.has(build)) builds.set(build, file);
+    const user = [file, graphs].find((path) => path !== undefined && resolveFrom(path, CHECKPOINT_LIBRARY));
+    for (const build of user ? buildsOf(user, CHECKPOINT_LIBRARY) : []) {
+      if (!builds.has(build)) builds.set(build, file);
     }
   }
-  return builds;
+  return Promise.all([...builds].map(async ([build, file]) => ({ file, exports: await importBuild(build) })));
 }
 
 /**
@@ -50,7 +69,6 @@ export async function preloadGraphLibraries(graphFiles: string[]): Promise<void>
   const builds = graphFiles.flatMap((file) => GRAPH_LIBRARIES.map((library) => resolveFrom(file, library)));
   for (const build of new Set(builds)) {
     const url = build && esmBuildOf(build);
-    // One that fails to load fails the graphs that import it, with their names.
-    if (url) await import(url).catch(() => undefined);
+    if (url) await importBuild(url);
   }
 }

@@ -5,7 +5,7 @@ import { isSecretName } from '../../crypto/secret-names';
 import type { AuthUser } from '../../database/request-scope';
 import type { ItemStore } from '../../store/item-store';
 import type { Fence } from './fence';
-import { commandClassesOf, toCommand } from './graph-command';
+import { toCommand } from './graph-command';
 import type { AnyGraph, FactoryConfig, GraphLoader } from './graph-loader';
 import type { CommandInput, ExecuteRequest, FinalState, GraphOutcome, RunEventMessage } from './protocol';
 import { refuseMissingNodes } from './missing-nodes';
@@ -239,7 +239,7 @@ async function runInput(
   const { input, command } = kwargs;
   if (!command) return input ?? null;
   const resume = await resumeValue(graph, config, threadId, command);
-  return toCommand({ ...command, resume }, await commandClassesOf(graph, graphs.source(graphId)!.file));
+  return toCommand({ ...command, resume }, graph, graphs.source(graphId)!.file);
 }
 
 /** The library takes `false`, `0` and `""` for no answer at all, unless each is addressed to its interrupt. */

@@ -1,8 +1,7 @@
 import * as documents from '@langchain/core/documents';
 import * as messages from '@langchain/core/messages';
-import { pathToFileURL } from 'node:url';
 import { messageType, type MessageLike } from './langchain-values';
-import { esmBuildOf, resolveFrom } from './project-libraries';
+import { buildsOf, importBuild } from './project-libraries';
 
 export type StoredClass = new (fields: Record<string, unknown>) => object;
 export type StoredClasses = ReadonlyMap<string, StoredClass>;
@@ -51,10 +50,8 @@ async function classesOfProject(file: string): Promise<StoredClasses> {
 
 /** Empty where the project has no such library, or one that doesn't load. */
 async function importFrom(file: string, library: string): Promise<Record<string, unknown>> {
-  const build = resolveFrom(file, library);
-  if (!build) return {};
-  const url = esmBuildOf(build) ?? pathToFileURL(build).href;
-  return ((await import(url).catch(() => undefined)) as Record<string, unknown> | undefined) ?? {};
+  const [build] = buildsOf(file, library);
+  return build === undefined ? {} : importBuild(build);
 }
 
 function named(library: Record<string, unknown>, names: string[]): [string, StoredClass][] {
