@@ -277,6 +277,55 @@ describe('graphs of every shape', () => {
       ]);
       expect(new Set(of('debug').map(({ type }) => type))).toEqual(new Set(['checkpoint', 'task', 'task_result']));
     });
+
+    it('show where each checkpoint is, its parent, and the state of a graph inside', async () => {
+      const thread = await createThread();
+      const options = { input: { note: 'hi' }, stream_mode: ['checkpoints', 'debug'] };
+      const events = await streamed('deep', options, thread);
+      const whole = events.filter(({ event }) => event === 'checkpoints').map(({ data }) => data as object);
+      const debug = events
+        .filter(({ event }) => event === 'debug')
+        .map(({ data }) => data as { type: string; payload: Record<string, unknown> });
+      const payloads = debug.filter(({ type }) => type === 'checkpoint').map(({ payload }) => payload);
+      const history = (await client.threads.getHistory(thread)).reverse();
+      expect(history).toHaveLength(2);
+      for (const shown of [whole, payloads]) {
+        expect(shown).toMatchObject(
+          history.map(({ checkpoint, parent_checkpoint }) => ({ checkpoint, parent_checkpoint })),
+        );
+        const { tasks } = shown[1] as { tasks: { id: string }[] };
+        const inside = { thread_id: thread, checkpoint_ns: `middle:${tasks[0].id}`, checkpoint_id: null };
+        expect(tasks).toMatchObject([{ name: 'middle', checkpoint: { ...inside, checkpoint_map: null } }]);
+        expect(tasks[0]).not.toHaveProperty('state');
+      }
+    });
+
+    it('events are those of what the graph runs, without the other modes of the graph itself', async () => {
+      const input = { messages: [{ role: 'user', content: 'talk' }] };
+      const events = await streamed('overheard', { input, stream_mode: ['events', 'values'] });
+      interface Event {
+        event: string;
+        name: string;
+        data: { chunk: { type: string }; output: { messages: object[] } };
+      }
+      const told = events.filter(({ event }) => event === 'events').map(({ data }) => data as Event);
+      const [root] = told;
+      expect(root).toMatchObject({ event: 'on_chain_start' });
+      expect(told.at(-1)).toMatchObject({ event: 'on_chain_end', name: root.name });
+      expect(told.filter(({ event, name }) => event === 'on_chain_stream' && name === root.name)).toEqual([]);
+      expect(events.filter(({ event }) => event === 'values')).toHaveLength(2);
+      const pieces = told.filter(({ event }) => event === 'on_chat_model_stream').map(({ data }) => data.chunk.type);
+      expect(new Set(pieces)).toEqual(new Set(['AIMessageChunk']));
+      expect(told.at(-1)!.data.output.messages).toMatchObject([{ type: 'human' }, { type: 'ai' }]);
+    });
+
+    it('messages that a node returns whole are of the type of whole ones, and complete behind their state', async () => {
+      const events = await streamed('whole', { input: {}, stream_mode: ['messages-tuple', 'messages', 'values'] });
+      expect(events.map(({ event }) => event)).toEqual(['metadata', 'messages', 'values', 'messages/complete']);
+      const whole = { id: 'whole', type: 'ai', content: 'all at once' };
+      expect(events[1].data).toMatchObject([whole, { langgraph_node: 'say' }]);
+      expect(events[3].data).toMatchObject([whole]);
+    });
   });
 
   describe('batches', () => {

@@ -1,3 +1,6 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import { checkpointOf, taskCheckpointOf } from './checkpoint-reference';
+
 type Json = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
@@ -20,9 +23,23 @@ function publicConfig(config: unknown): unknown {
   return { ...rest, configurable: Object.fromEntries(shown.map((key) => [key, configurable[key]])) };
 }
 
+/** A task of a checkpoint: for one that runs a nested graph, `checkpoint` says where that graph's state is. */
+function publicTask(task: unknown): unknown {
+  if (!isObject(task) || !isObject(task.state)) return task;
+  const { state, ...rest } = task;
+  return { ...rest, checkpoint: taskCheckpointOf(state) };
+}
+
 /** A checkpoint as the modes `checkpoints` and `debug` emit it. */
-function publicCheckpoint({ config, parentConfig, ...checkpoint }: Json): Json {
-  return { config: publicConfig(config), parent_config: publicConfig(parentConfig), ...checkpoint };
+function publicCheckpoint({ config, parentConfig, tasks, ...rest }: Json): Json {
+  return {
+    config: publicConfig(config),
+    parent_config: publicConfig(parentConfig),
+    ...rest,
+    checkpoint: checkpointOf(config as RunnableConfig | undefined),
+    parent_checkpoint: checkpointOf(parentConfig as RunnableConfig | undefined),
+    ...(tasks !== undefined && { tasks: Array.isArray(tasks) ? tasks.map(publicTask) : tasks }),
+  };
 }
 
 /** A chunk of the library's stream in a mode, as clients may see it. */

@@ -1,4 +1,5 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
+import type { StreamEvent } from '@langchain/core/tracers/log_stream';
 import type { BaseMessage, AIMessageChunk } from '@langchain/core/messages';
 import { ChunkFacts, type Chunk, type ChunkWithFact, type LibraryMode } from './chunk-facts';
 import { publicChunk, publicEvent } from './checkpoint-event';
@@ -113,9 +114,8 @@ export async function* streamRun(
         const isRoot = event.event === 'on_chain_stream' && event.run_id === config.runId;
         if (isRoot) yield* await translate(event.data.chunk as Chunk);
         if (event.event.endsWith('_end')) await written();
-        if (!event.tags?.includes('langsmith:hidden')) {
-          yield { event: 'events', data: toWireJson(publicEvent(event), true) };
-        }
+        // What the graph itself streams are the other modes, with internals of the library.
+        if (!isRoot && !event.tags?.includes('langsmith:hidden')) yield eventOf(event);
       }
     }
   } catch (error) {
@@ -123,6 +123,11 @@ export async function* streamRun(
     throw error;
   }
   yield* name(facts.rest());
+}
+
+function eventOf(event: StreamEvent): RunEventMessage {
+  const piece: unknown = event.event.endsWith('_stream') ? event.data.chunk : undefined;
+  return { event: 'events', data: toWireJson(publicEvent(event), piece) };
 }
 
 function* translateChunk(
@@ -135,7 +140,7 @@ function* translateChunk(
   const isRoot = namespace.length === 0;
   const nameOf = (name: string): string => (isRoot ? name : `${name}|${namespace.join('|')}`);
   if (kwargs.event_protocol && mode === 'messages') {
-    yield { event: nameOf(CONTENT_BLOCKS), data: toWireJson(contentBlockEvent(data), true) };
+    yield { event: nameOf(CONTENT_BLOCKS), data: toWireJson(contentBlockEvent(data)) };
     return;
   }
   if (kwargs.event_protocol && mode === 'checkpoints') {
@@ -152,16 +157,24 @@ function* translateChunk(
     const [message, metadata] = data as [BaseMessage, Record<string, unknown>];
     if (asked.has('messages-tuple')) {
       const name = !isRoot && kwargs.stream_subgraphs ? `messages|${namespace.join('|')}` : 'messages';
-      yield { event: name, data: toWireJson(data, true) };
+      yield { event: name, data: toWireJson(data, isPiece(metadata) ? message : undefined) };
     }
-    if (asked.has('messages')) yield* messages.piece(message, metadata);
+    if (asked.has('messages') && isPiece(metadata)) yield* messages.piece(message, metadata);
     return;
   }
   if (mode === 'tasks' && isRoot && isTaskStart(data)) onNode(data.name);
-  if (mode === 'values' && isRoot && asked.has('messages')) yield* messages.state(data);
   if (asked.has(mode)) {
     yield { event: nameOf(mode), data: toWireJson(publicChunk(mode, data)) };
   }
+  if (mode === 'values' && isRoot && asked.has('messages')) yield* messages.state(data);
+}
+
+/**
+ * Whether a message of the mode `messages` is one of the pieces in which a model answers. The library also emits, under the
+ * node's own name and without anything about a model, the messages that a node returns and that it has not seen yet.
+ */
+function isPiece({ ls_model_type: model, name, langgraph_node: node }: Record<string, unknown>): boolean {
+  return model !== undefined || name !== node;
 }
 
 /** What the event protocol tells of a message: of the model's metadata, which come with every token, the node and the run. */

@@ -1,4 +1,5 @@
 import type { StateSnapshot } from '@langchain/langgraph';
+import { checkpointOf } from './checkpoint-reference';
 import type { FinalState } from './protocol';
 import { toWireJson } from './wire-json';
 
@@ -35,32 +36,14 @@ export function toFinalState(snapshot: StateSnapshot): FinalState {
   };
 }
 
-interface Configurable {
-  thread_id?: string;
-  checkpoint_id?: string;
-  checkpoint_ns?: string;
-  checkpoint_map?: Record<string, unknown> | null;
-}
-
-function checkpointOf(config: { configurable?: Configurable } | undefined) {
-  const configurable = config?.configurable;
-  if (!configurable?.checkpoint_id) return null;
-  return {
-    thread_id: configurable.thread_id,
-    checkpoint_id: configurable.checkpoint_id,
-    checkpoint_ns: configurable.checkpoint_ns ?? '',
-    checkpoint_map: configurable.checkpoint_map ?? null,
-  };
-}
-
 function isSnapshot(state: unknown): state is StateSnapshot {
   return typeof state === 'object' && state !== null && 'tasks' in state && 'values' in state;
 }
 
 /** A state as the API shows it. */
 export function toThreadState(snapshot: StateSnapshot): Record<string, unknown> {
-  const checkpoint = checkpointOf(snapshot.config as { configurable?: Configurable });
-  const parent = checkpointOf(snapshot.parentConfig as { configurable?: Configurable } | undefined);
+  const checkpoint = checkpointOf(snapshot.config);
+  const parent = checkpointOf(snapshot.parentConfig);
   return {
     values: snapshot.values ?? {},
     next: snapshot.next,

@@ -3,7 +3,7 @@ import { ChatPromptValue } from '@langchain/core/prompt_values';
 import { PromptTemplate } from '@langchain/core/prompts';
 import { toWireJson } from './wire-json';
 
-const wire = (value: unknown, chunkTypes?: boolean): unknown => JSON.parse(toWireJson(value, chunkTypes));
+const wire = (value: unknown, piece?: unknown): unknown => JSON.parse(toWireJson(value, piece));
 
 describe('toWireJson', () => {
   it('writes messages flat, with a type that clients know', () => {
@@ -20,14 +20,16 @@ describe('toWireJson', () => {
     });
   });
 
-  it('tells pieces of a message from whole ones only where that is asked for', () => {
+  it('distinguishes a piece of a message from whole ones of the same class', () => {
     const piece = new AIMessageChunk({ content: 'to', id: '1' });
     expect(wire(piece)).toMatchObject({ type: 'ai', content: 'to' });
-    expect(wire([piece, { langgraph_node: 'say' }], true)).toEqual([
+    const whole = new AIMessageChunk({ content: 'before', id: '0' });
+    expect(wire([piece, { input: [whole] }], piece)).toEqual([
       expect.objectContaining({ type: 'AIMessageChunk', content: 'to' }),
-      { langgraph_node: 'say' },
+      { input: [expect.objectContaining({ type: 'ai', content: 'before' })] },
     ]);
-    expect(wire(new AIMessage('whole'), true)).toMatchObject({ type: 'ai' });
+    const answer = new AIMessage('whole');
+    expect(wire(answer, answer)).toMatchObject({ type: 'ai' });
   });
 
   it('finds messages wherever they are', () => {

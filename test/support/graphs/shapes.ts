@@ -163,3 +163,10 @@ export const overheard = new StateGraph(Typed)
   .addEdge(START, 'say')
   .addEdge('say', END)
   .compile();
+
+/** A node that returns a message of the class of pieces, as models do whose answer was streamed where it isn't shown. */
+export const whole = new StateGraph(Typed)
+  .addNode('say', () => ({ messages: [new AIMessageChunk({ id: 'whole', content: 'all at once' })] }))
+  .addEdge(START, 'say')
+  .addEdge('say', END)
+  .compile();
