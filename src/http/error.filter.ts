@@ -44,7 +44,8 @@ function toJsonRpc({ status, detail }: ApiError) {
   return { jsonrpc: '2.0', id: null, error: { code: status < 500 ? -32_600 : -32_603, message: detail } };
 }
 
-function toApiError(error: unknown, request: FastifyRequest): ApiError | undefined {
+/** The answer to an error that is the caller's or an overload; undefined for what nobody expected. */
+export function toApiError(error: unknown, request: FastifyRequest): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof HttpException) {
     const status = error.getStatus();

@@ -11,8 +11,8 @@ const META = new Set(['/', '/info', '/api/info', '/api/v1/info', '/metrics']);
 
 /** How LangSmith's clients call themselves, in each of their languages. */
 const TRACE_CLIENT = /^langsmith-/i;
-/** What means traced runs to those, and the deployment API's runs to everybody else. */
-const RUNS = /^\/runs(?:[/?]|$)/;
+/** What means traced runs, and LangSmith's release, to those, and the deployment API's runs and release to others. */
+const SHARED = /^\/(?:runs(?:[/?]|$)|info(?:\?|$))/;
 
 /** `app`: passed on or asked for by the user's own app. `handshake`: of a WebSocket, which doesn't go through middleware. */
 export type RequestOrigin = 'client' | 'handshake' | 'app';
@@ -43,7 +43,7 @@ export function urlRewriter(
 }
 
 function inApi(url: string, userAgent: string): string {
-  if (RUNS.test(url) && TRACE_CLIENT.test(userAgent)) return `/api/v1${url}`;
+  if (SHARED.test(url) && TRACE_CLIENT.test(userAgent)) return `/api/v1${url}`;
   // An agent's address may end in a slash.
   const [, agent, query = ''] = /^(\/a2a\/[^/?]+)\/(\?.*)?$/.exec(url) ?? [];
   if (agent) return agent + query;

@@ -54,7 +54,7 @@ export class SystemController {
     return readiness;
   }
 
-  /** Version and abilities, as clients of the deployment server and of trace ingestion both read them. */
+  /** Version and abilities, as clients of the deployment server read them. */
   @Get('info')
   @ApiOperation({ summary: 'Version and features' })
   @ApiOkResponse({ standardSchema: infoSchema })
@@ -66,7 +66,7 @@ export class SystemController {
   @Get(['api/v1/info', 'api/info'])
   @ApiExcludeEndpoint()
   infoForTraceClients() {
-    return this.info();
+    return this.system.infoForTraceClients();
   }
 
   /**

@@ -15,6 +15,8 @@ const PROBE_TIMEOUT_MS = 3_000;
 
 /** Clients of both APIs switch abilities by this number: it names the public servers' release whose API is served here. */
 const API_LEVEL = '0.16.7';
+/** The same for trace clients: the release of LangSmith from which on they use all that is served here without a warning. */
+const TRACE_API_LEVEL = '0.18.0';
 
 export interface Health {
   status: 200 | 500 | 503;
@@ -98,6 +100,11 @@ export class SystemService {
       },
       instance_flags: { gzip_body_enabled: true, zstd_compression_enabled: true },
     };
+  }
+
+  /** The same for trace clients, which read another product's release out of the version. */
+  infoForTraceClients(): Info {
+    return { ...this.info(), version: TRACE_API_LEVEL };
   }
 
   /** About to stop, or more queries waiting for a connection than the pool could serve twice over. */

@@ -63,3 +63,11 @@ function offsetMs(zone: string | undefined): number {
   const minutes = Number(match[2]) * 60 + Number(match[3] ?? 0);
   return (match[1] === '-' ? -minutes : minutes) * 60_000;
 }
+
+/** Seconds with microseconds; null for what has no end yet. */
+export function latencySeconds(start: Instant, end: Instant | null): number | null {
+  if (end === null) return null;
+  const micros = (instant: Instant): number =>
+    Date.parse(`${instant.slice(0, 23)}Z`) * 1000 + Number(instant.slice(23, 26));
+  return (micros(end) - micros(start)) / 1_000_000;
+}

@@ -2,6 +2,9 @@ import { ApiError, invalidField } from '../http/api-error';
 
 export const traceErrors = {
   invalid: (path: string, message: string) => invalidField(path, message),
+  /** For what clients can ask of the hosted platform and not of this server. */
+  unsupported: (path: string, reason: string) =>
+    new ApiError(501, 'unsupported', `${path}: ${reason}`, { errors: [{ path, message: reason }] }),
   tooLarge: (limitBytes: number) =>
     new ApiError(
       413,

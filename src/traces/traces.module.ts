@@ -37,6 +37,15 @@ import {
 } from './query/trace-query.controller';
 import { TraceQueryService } from './query/trace-query.service';
 import { TraceRunsRepository } from './query/trace-runs.repository';
+import { TraceUsageRepository } from './query/trace-usage.repository';
+import {
+  RunGroupsAliasesController,
+  RunGroupsController,
+  TraceThreadsAliasController,
+  TraceThreadsController,
+} from './threads/trace-threads.controller';
+import { TraceThreadsRepository } from './threads/trace-threads.repository';
+import { TraceThreadsService } from './threads/trace-threads.service';
 import { TracePartitions } from './trace-partitions';
 
 /** What LangSmith clients talk to: uploads, projects, feedback and queries. */
@@ -59,6 +68,10 @@ import { TracePartitions } from './trace-partitions';
     TraceRunAliasController,
     TraceQueryV2Controller,
     TraceQueryV2AliasController,
+    TraceThreadsController,
+    TraceThreadsAliasController,
+    RunGroupsController,
+    RunGroupsAliasesController,
     AttachmentsController,
     OtlpController,
     OtlpAliasesController,
@@ -80,7 +93,10 @@ import { TracePartitions } from './trace-partitions';
     TracePartitions,
     TraceQueryService,
     TraceRunsRepository,
+    TraceThreadsRepository,
+    TraceThreadsService,
     TraceUploadService,
+    TraceUsageRepository,
   ],
   exports: [ProjectsService, TracePartitions],
 })

@@ -236,6 +236,24 @@ const CASES: Record<string, Case | Case[]> = {
   ],
   'GET /api/v2/runs/{run_id}': hidden(({ project }) => ({ query: { project_id: project } })),
   'GET /api/v2/traces/{trace_id}/runs': hidden(({ project }) => ({ query: { project_id: project } }), empty),
+  'POST /api/v2/traces/query': [
+    hidden(({ project }) => ({ body: { project_id: project, selects: ['name'] } }), empty),
+    hidden(({ trace }, { project }) => ({ body: { project_id: project, trace_ids: [trace] } }), empty),
+  ],
+  'POST /api/v2/threads/query': hidden(({ project }) => ({ body: { project_id: project } }), empty),
+  'POST /api/v2/threads/stats': hidden(
+    ({ project }) => ({ body: { project_id: project, select: ['TRACE_COUNT', 'THREAD_FEEDBACK_STATS'] } }),
+    empty,
+  ),
+  'GET /api/v2/threads/{thread_id}/stats': hidden(
+    ({ project }) => ({ query: { session_id: project, selects: 'TURNS' } }),
+    empty,
+  ),
+  'GET /api/v2/threads/{thread_id}/traces': hidden(({ project }) => ({ query: { project_id: project } }), empty),
+  'POST /api/v1/runs/group': hidden(
+    ({ project }) => ({ body: { session_id: project, group_by: 'conversation' } }),
+    empty,
+  ),
   // The signature is for one tenant's address.
   'GET /api/v1/attachments/{tenant_id}/{run_id}/{name}': hidden(({ attachment_expires: expires }, me) => ({
     query: { expires, signature: me.attachment_signature },

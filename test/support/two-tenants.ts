@@ -44,6 +44,7 @@ export interface Possessions {
 const PARAMS: [prefix: string, Record<string, keyof Possessions>][] = [
   ['/api/v1/bulk-exports', { run_id: 'export_run' }],
   ['/api/v1/runs', { run_id: 'trace' }],
+  ['/api/v2/threads', { thread_id: 'marker' }],
   ['/api/v2', { run_id: 'trace', trace_id: 'trace' }],
   ['/api/v1/attachments', { run_id: 'trace' }],
   ['/api/v1/sessions', { project_id: 'project' }],
@@ -174,7 +175,8 @@ export class TenantCaller {
   private async upload(id: string, marker: string, project: string): Promise<void> {
     const start = new Date().toISOString();
     const run = { id, trace_id: id, dotted_order: start.replace(/[-:.]/g, '') + id, start_time: start };
-    const form = multipart(id, { ...run, name: marker, run_type: 'chain', session_name: project, inputs: { marker } });
+    const details = { inputs: { marker }, extra: { metadata: { thread_id: marker } } };
+    const form = multipart(id, { ...run, name: marker, run_type: 'chain', session_name: project, ...details });
     const response = await this.send('POST', '/api/v1/runs/multipart', form);
     if (response.status !== 202) throw new Error(await response.text());
   }

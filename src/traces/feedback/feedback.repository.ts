@@ -84,24 +84,30 @@ const SELECTED = COLUMNS.map((column) =>
   TYPES[column] === 'timestamptz' ? `${selectInstant(`f.${column}`)} AS ${column}` : `f.${column}`,
 ).join(', ');
 
-/** What clients and exports show of a run's feedback, by key; labels are counted, numbers are summed up. */
+/**
+ * The summary of one key's feedback, over the rows `f`: labels are counted, numbers are summed up.
+ * @param labelled `trace_feedback g` with the conditions that choose the same rows once more
+ */
+export const feedbackStat = (labelled: string): string => `jsonb_build_object(
+  'n', count(*),
+  'avg', avg(f.score), 'min', min(f.score), 'max', max(f.score), 'stdev', stddev_samp(f.score),
+  'errors', count(*) FILTER (WHERE f.error),
+  'values', COALESCE((
+    SELECT jsonb_object_agg(label, times) FROM (
+      SELECT g.value #>> '{}' AS label, count(*) AS times FROM ${labelled} AND json_typeof(g.value) = 'string'
+      GROUP BY 1) AS labels), '{}'),
+  'comments', COALESCE(to_jsonb((array_agg(f.comment ORDER BY f.created_at) FILTER (WHERE f.comment IS NOT NULL))[1:5]), '[]'),
+  'sources', COALESCE(to_jsonb((array_agg(f.feedback_source::jsonb ORDER BY f.created_at)
+    FILTER (WHERE f.feedback_source IS NOT NULL))[1:5]), '[]'),
+  'contains_thread_feedback', false)`;
+
+/** What clients and exports show of a run's feedback, by key. */
 const REFRESH_STATS = `
   UPDATE trace_runs r SET feedback_stats = s.stats, updated_at = now()
   FROM trace_run_keys k, (
     SELECT run_id, jsonb_object_agg(key, stat) AS stats FROM (
-      SELECT f.run_id, f.key, jsonb_build_object(
-        'n', count(*),
-        'avg', avg(f.score), 'min', min(f.score), 'max', max(f.score), 'stdev', stddev_samp(f.score),
-        'errors', count(*) FILTER (WHERE f.error),
-        'values', COALESCE((
-          SELECT jsonb_object_agg(label, times) FROM (
-            SELECT g.value #>> '{}' AS label, count(*) AS times FROM trace_feedback g
-            WHERE g.tenant_id = $1 AND g.run_id = f.run_id AND g.key = f.key AND json_typeof(g.value) = 'string'
-            GROUP BY 1) AS labels), '{}'),
-        'comments', COALESCE(to_jsonb((array_agg(f.comment ORDER BY f.created_at) FILTER (WHERE f.comment IS NOT NULL))[1:5]), '[]'),
-        'sources', COALESCE(to_jsonb((array_agg(f.feedback_source::jsonb ORDER BY f.created_at)
-          FILTER (WHERE f.feedback_source IS NOT NULL))[1:5]), '[]'),
-        'contains_thread_feedback', false) AS stat
+      SELECT f.run_id, f.key,
+        ${feedbackStat('trace_feedback g WHERE g.tenant_id = $1 AND g.run_id = f.run_id AND g.key = f.key')} AS stat
       FROM trace_feedback f
       WHERE f.tenant_id = $1 AND f.run_id = ANY ($2::uuid[])
       GROUP BY f.run_id, f.key) AS by_key

@@ -15,6 +15,11 @@ export interface RunSelection {
   referenceExampleIds?: string[];
   from?: Instant;
   to?: Instant;
+  /** The same bound without the instant itself. */
+  before?: Instant;
+  threadIds?: string[];
+  /** Only runs that belong to a conversation thread. */
+  isInThread?: true;
   hasError?: boolean;
   isRoot?: boolean;
   filter?: FilterExpression;
@@ -25,13 +30,13 @@ export interface RunSelection {
 }
 
 /** How far from the window the other runs of a trace are looked for; without it every day would be searched. */
-const TRACE_SPAN = `interval '1 day'`;
+export const TRACE_SPAN = `interval '1 day'`;
 
 /** The selection as a condition over `trace_runs r`. The tenant is part of it, always. */
 export function selectionToSql(tenantId: TenantId, selection: RunSelection, params: SqlParams): string {
   const tenant = params.add(tenantId, 'uuid');
   const where = [`r.tenant_id = ${tenant}`];
-  const { ids, projectIds, from, to } = selection;
+  const { ids, projectIds, from, to, before } = selection;
   if (projectIds) where.push(projects(projectIds, params));
   if (ids) {
     where.push(
@@ -42,6 +47,9 @@ export function selectionToSql(tenantId: TenantId, selection: RunSelection, para
   }
   if (from) where.push(`r.start_time >= ${params.add(from, 'timestamptz')}`);
   if (to) where.push(`r.start_time <= ${params.add(to, 'timestamptz')}`);
+  if (before) where.push(`r.start_time < ${params.add(before, 'timestamptz')}`);
+  if (selection.threadIds) where.push(`r.thread_id = ANY (${params.add(selection.threadIds, 'text[]')})`);
+  if (selection.isInThread) where.push('r.thread_id IS NOT NULL');
   if (selection.traceId) where.push(`r.trace_id = ${params.add(selection.traceId, 'uuid')}`);
   if (selection.parentRunId) where.push(`r.parent_run_id = ${params.add(selection.parentRunId, 'uuid')}`);
   if (selection.runType) where.push(`r.run_type = ${params.add(selection.runType.toLowerCase(), 'text')}`);
@@ -60,7 +68,8 @@ export function selectionToSql(tenantId: TenantId, selection: RunSelection, para
     const inner = [`r.tenant_id = ${tenant}`, only];
     if (projectIds) inner.push(projects(projectIds, params));
     if (from) inner.push(`r.start_time >= ${params.add(from, 'timestamptz')} - ${TRACE_SPAN}`);
-    if (to) inner.push(`r.start_time <= ${params.add(to, 'timestamptz')} + ${TRACE_SPAN}`);
+    const end = to ?? before;
+    if (end) inner.push(`r.start_time <= ${params.add(end, 'timestamptz')} + ${TRACE_SPAN}`);
     if (selection.traceId) inner.push(`r.trace_id = ${params.add(selection.traceId, 'uuid')}`);
     inner.push(filterToSql(expression, params));
     where.push(`r.trace_id IN (SELECT r.trace_id FROM trace_runs r WHERE ${inner.join(' AND ')})`);

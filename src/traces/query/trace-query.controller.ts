@@ -12,7 +12,7 @@ import {
   StreamableFile,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeController, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { Public, Tenant } from '../../auth/tenant';
@@ -27,6 +27,7 @@ import {
   deleteRunsSchema,
   queryRunsSchema,
   queryRunsV2Schema,
+  queryTracesSchema,
   readRunSchema,
   readRunV2Schema,
   runStatsSchema,
@@ -38,13 +39,15 @@ import type {
   DeleteRuns,
   QueryRuns,
   QueryRunsV2,
+  QueryTraces,
   ReadRunV2,
   RunStatsQuery,
   TraceRunsV2,
   ValidateQuery,
 } from './trace-query.schemas';
+import { PAGE_OR_STREAM, sendPage } from './page-stream';
 import { TraceQueryService } from './trace-query.service';
-import { toRunV1, toRunV2, toStats } from './trace-run.mapper';
+import { toRunV1, toRunV2, toStats, toTrace } from './trace-run.mapper';
 
 type RunParams = z.output<typeof runParamsSchema>;
 
@@ -134,17 +137,36 @@ export class TraceQueryV2Controller {
   @SearchRoute()
   @HttpCode(200)
   @ApiOperation({ summary: 'Query traced runs (v2)' })
+  @ApiOkResponse(PAGE_OR_STREAM)
   async query(
     @Tenant() tenantId: TenantId,
     @Body({ schema: queryRunsV2Schema }) body: QueryRunsV2,
     @Req() request: FastifyRequest,
-  ) {
-    const { runs, next } = await this.queries.queryV2(tenantId, body, origin(request));
-    return {
-      items: runs.map(({ row, attachments }) => toRunV2(row, body.selects, attachments)),
-      has_more: next !== null,
-      ...(next !== null && { next_cursor: next }),
-    };
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await sendPage(request, reply, body, async (page) => {
+      const { runs, next } = await this.queries.queryV2(tenantId, { ...body, ...page }, origin(request));
+      return { items: runs.map(({ row, attachments }) => toRunV2(row, body.selects, attachments)), next };
+    });
+  }
+
+  /** Root runs, the newest first, and what all runs of each trace used together; without a window the last day. */
+  @Post('traces/query')
+  @SearchRoute()
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Query traces' })
+  @ApiOkResponse(PAGE_OR_STREAM)
+  async queryTraces(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: queryTracesSchema }) body: QueryTraces,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await sendPage(request, reply, body, async (page) => {
+      const { traces, next } = await this.queries.queryTraces(tenantId, { ...body, ...page }, origin(request));
+      const items = traces.map(({ row, usage, attachments }) => toTrace(row, body.selects, usage, attachments));
+      return { items, next };
+    });
   }
 
   @Get('runs/:run_id')

@@ -71,7 +71,19 @@ export const readRunSchema = z.object({
   exclude_serialized: queryBoolean.optional(),
 });
 
-const upperNames = (value: string): string => value.toLowerCase();
+/** Names of fields, which clients write in capitals. */
+export const fieldNames = z.array(z.string().toLowerCase());
+
+/** How queries of the second version ask for a page, and what they can ask that is not served. */
+export const pageV2Shape = {
+  page_size: z.int().min(1).max(PAGE_V2).default(100),
+  cursor: z.string().optional(),
+  ai_search: z.string().optional(),
+};
+const feedbackWindowShape = {
+  min_feedback_modified_at: instantSchema.optional(),
+  max_feedback_modified_at: instantSchema.optional(),
+};
 
 export const queryRunsV2Schema = z.object({
   project_ids: ids.optional(),
@@ -87,17 +99,19 @@ export const queryRunsV2Schema = z.object({
   filter: filter.optional(),
   trace_filter: filter.optional(),
   tree_filter: filter.optional(),
-  selects: z.array(z.string().transform(upperNames)).default(['id']),
+  selects: fieldNames.default(['id']),
+  /** Tokens and costs of a run are then those of all runs under it as well. */
+  include_subtree_usage: z.boolean().default(false),
   sort_order: z.enum(['ASC', 'DESC']).default('DESC'),
-  page_size: z.int().min(1).max(PAGE_V2).default(100),
-  cursor: z.string().optional(),
+  ...feedbackWindowShape,
+  ...pageV2Shape,
 });
 export type QueryRunsV2 = z.output<typeof queryRunsV2Schema>;
 
 export const readRunV2Schema = z.object({
   project_id: z.guid(),
   start_time: instantSchema.optional(),
-  selects: queryList(z.string().transform(upperNames)),
+  selects: queryList(z.string().toLowerCase()),
 });
 export type ReadRunV2 = z.output<typeof readRunV2Schema>;
 
@@ -106,9 +120,23 @@ export const traceRunsV2Schema = z.object({
   filter: filter.optional(),
   min_start_time: instantSchema.optional(),
   max_start_time: instantSchema.optional(),
-  selects: queryList(z.string().transform(upperNames)),
+  selects: queryList(z.string().toLowerCase()),
 });
 export type TraceRunsV2 = z.output<typeof traceRunsV2Schema>;
+
+export const queryTracesSchema = z.object({
+  project_id: z.guid(),
+  min_start_time: instantSchema.optional(),
+  /** Exclusive. */
+  max_start_time: instantSchema.optional(),
+  trace_ids: ids.max(PAGE_V2).optional(),
+  trace_filter: filter.optional(),
+  tree_filter: filter.optional(),
+  selects: fieldNames.default(['id']),
+  ...feedbackWindowShape,
+  ...pageV2Shape,
+});
+export type QueryTraces = z.output<typeof queryTracesSchema>;
 
 export const traceParamsSchema = z.object({ trace_id: z.guid() });
 

@@ -1,35 +1,34 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../../auth/tenant';
 import { AttachmentsService } from '../attachments/attachments.service';
-import type { FilterExpression } from '../filter/filter-ast';
 import { FilterError } from '../filter/filter-error';
 import { parseFilter } from '../filter/filter-parser';
-import { SearchBudget } from '../filter/search-budget';
-import { instantOf, isInstant } from '../instant';
+import { instantOf } from '../instant';
 import { ProjectsService } from '../projects/projects.service';
 import { traceErrors } from '../trace.errors';
-import { RunSelection } from './run-selection';
-import { AttachmentLinks, isV2Field, payloadsFor } from './trace-run.mapper';
+import {
+  checkSelects,
+  dayAgo,
+  readCursor,
+  readFilters,
+  readRootFilter,
+  refuseFeedbackWindow,
+  toSelection,
+  writeCursor,
+} from './query-input';
+import { AttachmentLinks, isAggregate, payloadsFor } from './trace-run.mapper';
 import type {
   QueryRuns,
   QueryRunsV2,
+  QueryTraces,
   ReadRunV2,
-  RunFilter,
   RunStatsQuery,
   TraceRunsV2,
   ValidateQuery,
 } from './trace-query.schemas';
-import {
-  PAYLOADS,
-  Payload,
-  RunCursor,
-  RunPage,
-  RunStats,
-  TraceRunRow,
-  TraceRunsRepository,
-} from './trace-runs.repository';
+import { PAYLOADS, Payload, RunPage, RunStats, TraceRunRow, TraceRunsRepository } from './trace-runs.repository';
+import { TraceUsageRepository, Usage } from './trace-usage.repository';
 
-const DAY_MS = 86_400_000;
 /** A trace is read whole: enough for any that a person looks at, bounded for those that are not. */
 const TRACE_LIMIT = 10_000;
 
@@ -43,6 +42,12 @@ export interface FoundPage {
   next: string | null;
 }
 
+export interface FoundTraces {
+  /** Root runs; `usage` where a field of it was selected. */
+  traces: (FoundRun & { usage: Usage | undefined })[];
+  next: string | null;
+}
+
 /** Reads traced runs. `origin` is the server's address as the client sees it, for links to attachments. */
 @Injectable()
 export class TraceQueryService {
@@ -50,6 +55,7 @@ export class TraceQueryService {
     private readonly runs: TraceRunsRepository,
     private readonly projects: ProjectsService,
     private readonly attachments: AttachmentsService,
+    private readonly usage: TraceUsageRepository,
   ) {}
 
   /** @throws {ApiError} 422 for a filter that can't be read, with the position, and for a query of everything. */
@@ -100,11 +106,12 @@ export class TraceQueryService {
 
   async queryV2(tenantId: TenantId, body: QueryRunsV2, origin: string): Promise<FoundPage> {
     checkSelects(body.selects);
+    refuseFeedbackWindow(body);
     const projectIds = await this.projectsOf(tenantId, body);
     const page: RunPage = {
       selection: {
         projectIds,
-        from: body.min_start_time ?? instantOf(new Date(Date.now() - DAY_MS)),
+        from: body.min_start_time ?? dayAgo(),
         to: body.max_start_time ?? instantOf(new Date()),
         ...(body.ids && { ids: body.ids }),
         ...(body.trace_id && { traceId: body.trace_id }),
@@ -119,7 +126,41 @@ export class TraceQueryService {
       limit: body.page_size,
       ...(body.cursor !== undefined && { after: readCursor(body.cursor) }),
     };
-    return this.page(tenantId, page, origin, body.selects.includes('attachments'));
+    const found = await this.page(tenantId, page, origin, body.selects.includes('attachments'));
+    return body.include_subtree_usage ? this.withSubtreeUsage(tenantId, found) : found;
+  }
+
+  /**
+   * Traces of a project, newest first: their root runs, with what all of their runs used together where that is selected.
+   * @throws {ApiError} 422 for a filter or field that can't be read
+   */
+  async queryTraces(tenantId: TenantId, body: QueryTraces, origin: string): Promise<FoundTraces> {
+    checkSelects(body.selects);
+    refuseFeedbackWindow(body);
+    const { trace_filter: filter, tree_filter: tree } = body;
+    const page: RunPage = {
+      selection: {
+        projectIds: [body.project_id],
+        isRoot: true,
+        from: body.min_start_time ?? dayAgo(),
+        before: body.max_start_time ?? instantOf(new Date()),
+        ...(body.trace_ids && { ids: body.trace_ids }),
+        ...readFilters({ ...(tree !== undefined && { tree_filter: tree }) }),
+        ...(filter !== undefined && readRootFilter(filter)),
+      },
+      payloads: payloadsFor(body.selects),
+      order: 'desc',
+      limit: body.page_size,
+      ...(body.cursor !== undefined && { after: readCursor(body.cursor) }),
+    };
+    const { runs, next } = await this.page(tenantId, page, origin, body.selects.includes('attachments'));
+    const usage = body.selects.some(isAggregate)
+      ? await this.usage.ofTraces(
+          tenantId,
+          runs.map(({ row }) => row),
+        )
+      : new Map<string, Usage>();
+    return { traces: runs.map((run) => ({ ...run, usage: usage.get(run.row.trace_id) })), next };
   }
 
   /** @throws {ApiError} 404 */
@@ -166,6 +207,14 @@ export class TraceQueryService {
     return this.runs.deleteTraces(tenantId, projectId, traceIds);
   }
 
+  private async withSubtreeUsage(tenantId: TenantId, { runs, next }: FoundPage): Promise<FoundPage> {
+    const usage = await this.usage.ofSubtrees(
+      tenantId,
+      runs.map(({ row }) => row),
+    );
+    return { runs: runs.map(({ row, ...run }) => ({ ...run, row: { ...row, ...usage.get(row.run_id) } })), next };
+  }
+
   private async page(tenantId: TenantId, page: RunPage, origin: string, withAttachments: boolean): Promise<FoundPage> {
     // One more than asked tells whether there is a next page.
     const rows = await this.runs.page(tenantId, { ...page, limit: page.limit + 1 });
@@ -194,72 +243,3 @@ export class TraceQueryService {
 }
 
 const ALL_BUT_METADATA = PAYLOADS.filter((payload): payload is Exclude<Payload, 'metadata'> => payload !== 'metadata');
-
-function toSelection(body: RunFilter): RunSelection {
-  if (body.id) return { ids: body.id };
-  if (!body.session && !body.trace && !body.parent_run && !body.reference_example) {
-    throw traceErrors.invalid('session', 'name at least one of session, id, trace, parent_run, reference_example');
-  }
-  const budget = new SearchBudget();
-  const filters = readFilters(body, budget);
-  const searches = (['query', 'search_filter'] as const).flatMap((field): FilterExpression[] => {
-    const text = body[field];
-    if (text === undefined) return [];
-    refuseAs(field, () => budget.search(text, 0));
-    return [{ kind: 'search', text }];
-  });
-  const conditions = [...(filters.filter ? [filters.filter] : []), ...searches];
-  return {
-    ...filters,
-    ...(body.session && { projectIds: body.session }),
-    ...(body.trace && { traceId: body.trace }),
-    ...(body.parent_run && { parentRunId: body.parent_run }),
-    ...(body.run_type && { runType: body.run_type }),
-    ...(body.reference_example && { referenceExampleIds: body.reference_example }),
-    ...(body.start_time && { from: body.start_time }),
-    ...(body.end_time && { to: body.end_time }),
-    ...(body.error !== undefined && { hasError: body.error }),
-    ...((body.is_root ?? body.execution_order) !== undefined && { isRoot: body.is_root ?? true }),
-    ...(conditions.length > 0 && { filter: { kind: 'and', operands: conditions } }),
-  };
-}
-
-function readFilters(
-  body: ValidateQuery,
-  budget = new SearchBudget(),
-): Pick<RunSelection, 'filter' | 'traceFilter' | 'treeFilter'> {
-  const read = (field: keyof ValidateQuery): FilterExpression | undefined => {
-    const text = body[field];
-    if (text === undefined || text.trim() === '') return undefined;
-    return refuseAs(field, () => parseFilter(text, budget));
-  };
-  const [filter, traceFilter, treeFilter] = [read('filter'), read('trace_filter'), read('tree_filter')];
-  return { ...(filter && { filter }), ...(traceFilter && { traceFilter }), ...(treeFilter && { treeFilter }) };
-}
-
-/** @throws {ApiError} 422 that names the field, for what is wrong with a filter in it */
-function refuseAs<T>(field: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof FilterError) throw traceErrors.invalid(field, error.message);
-    throw error;
-  }
-}
-
-function checkSelects(selects: string[]): void {
-  const unknown = selects.find((name) => !isV2Field(name));
-  if (unknown !== undefined) throw traceErrors.invalid('selects', `unknown field ${unknown.toUpperCase()}`);
-}
-
-function writeCursor({ startTime, runId }: RunCursor): string {
-  return Buffer.from(`${startTime} ${runId}`).toString('base64url');
-}
-
-function readCursor(cursor: string): RunCursor {
-  const [startTime = '', runId = ''] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ');
-  if (!isInstant(startTime) || !/^[0-9a-f-]{36}$/.test(runId)) {
-    throw traceErrors.invalid('cursor', 'this is no cursor of a previous page');
-  }
-  return { startTime, runId };
-}

@@ -1,7 +1,8 @@
 import { parseExactly } from '../../http/exact-json';
-import { Instant } from '../instant';
+import { latencySeconds } from '../instant';
 import { naive } from '../trace-wire';
 import type { Payload, RunStats, TraceRunRow } from './trace-runs.repository';
+import type { Usage } from './trace-usage.repository';
 
 const PREVIEW_CHARACTERS = 250;
 
@@ -10,10 +11,10 @@ export type AttachmentLinks = { name: string; mimeType: string; url: string }[];
 
 const json = (text: string | null | undefined): unknown =>
   text === null || text === undefined ? null : parseExactly(text);
-const preview = (text: string | null | undefined): string | null => text?.slice(0, PREVIEW_CHARACTERS) ?? null;
-const count = (value: string | null): number => (value === null ? 0 : Number(value));
-const number = (value: string | null): number | null => (value === null ? null : Number(value));
-const details = (row: TraceRunRow, name: string): Record<string, number> | null =>
+export const preview = (text: string | null | undefined): string | null => text?.slice(0, PREVIEW_CHARACTERS) ?? null;
+export const count = (value: string | null): number => (value === null ? 0 : Number(value));
+export const number = (value: string | null): number | null => (value === null ? null : Number(value));
+export const details = (row: Pick<TraceRunRow, 'usage_details'>, name: string): Record<string, number> | null =>
   (row.usage_details?.[name] as Record<string, number> | undefined) ?? null;
 
 function appPath(row: TraceRunRow): string {
@@ -103,6 +104,7 @@ const V2: Record<string, (row: TraceRunRow, attachments: AttachmentLinks) => unk
   outputs: (row) => json(row.outputs),
   outputs_preview: (row) => preview(row.outputs),
   manifest: (row) => json(row.serialized),
+  parent_run_id: (row) => row.parent_run_id,
   parent_run_ids: (row) => row.parent_run_ids,
   project_id: (row) => row.project_id,
   trace_id: (row) => row.trace_id,
@@ -130,6 +132,8 @@ const V2: Record<string, (row: TraceRunRow, attachments: AttachmentLinks) => unk
   last_queued_at: () => null,
   share_url: () => null,
   feedback_stats: (row) => row.feedback_stats,
+  // Traces come with keys of tenants, which belong to no user.
+  ls_user_id: () => null,
 };
 
 export function isV2Field(name: string): boolean {
@@ -143,6 +147,34 @@ export function toRunV2(
   attachments: AttachmentLinks = [],
 ): Record<string, unknown> {
   return Object.fromEntries(selects.map((name) => [name, V2[name]?.(row, attachments)]));
+}
+
+/** Fields of a trace that are about all of its runs. */
+const AGGREGATES: Record<string, (usage: Usage) => unknown> = {
+  total_tokens: (usage) => count(usage.total_tokens),
+  total_cost: (usage) => number(usage.total_cost),
+  first_token_time: (usage) => usage.first_token_time,
+};
+
+export function isAggregate(name: string): boolean {
+  return Object.hasOwn(AGGREGATES, name);
+}
+
+/** A trace: its root run, and what its runs add up to, each with just the fields that were selected. */
+export function toTrace(row: TraceRunRow, selects: string[], usage?: Usage, attachments: AttachmentLinks = []) {
+  const aggregates = selects.filter(isAggregate);
+  return {
+    root_run: toRunV2(
+      row,
+      selects.filter((name) => !isAggregate(name)),
+      attachments,
+    ),
+    ...(usage &&
+      aggregates.length > 0 && {
+        trace_aggregates: Object.fromEntries(aggregates.map((name) => [name, AGGREGATES[name]?.(usage)])),
+      }),
+    query_metadata: null,
+  };
 }
 
 /** The payload columns that fields of either version are made of. */
@@ -164,11 +196,4 @@ export function toStats(stats: RunStats) {
     feedback_stats: {},
     run_facets: [],
   };
-}
-
-function latencySeconds(start: Instant, end: Instant | null): number | null {
-  if (end === null) return null;
-  const micros = (instant: Instant): number =>
-    Date.parse(`${instant.slice(0, 23)}Z`) * 1000 + Number(instant.slice(23, 26));
-  return (micros(end) - micros(start)) / 1_000_000;
 }

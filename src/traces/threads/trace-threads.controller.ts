@@ -1,0 +1,115 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res, UseInterceptors } from '@nestjs/common';
+import { ApiExcludeController, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { Tenant } from '../../auth/tenant';
+import type { TenantId } from '../../auth/tenant';
+import { SearchRoute } from '../../http/search-route';
+import { ExactNumbers } from '../query/exact-numbers.interceptor';
+import { PAGE_OR_STREAM, sendPage } from '../query/page-stream';
+import { toRunGroup, toThread, toThreadsStats, toThreadStats, toTurn } from './trace-thread.mapper';
+import {
+  groupRunsSchema,
+  queryThreadsSchema,
+  threadParamsSchema,
+  threadsStatsSchema,
+  threadStatsSchema,
+  threadTracesSchema,
+} from './trace-threads.schemas';
+import type {
+  GroupRuns,
+  QueryThreads,
+  ThreadsStatsQuery,
+  ThreadStatsQuery,
+  ThreadTracesQuery,
+} from './trace-threads.schemas';
+import { TraceThreadsService } from './trace-threads.service';
+
+type ThreadParams = z.output<typeof threadParamsSchema>;
+
+/** Conversation threads of traced runs; the threads of the deployment API are something else. */
+@ApiTags('Trace queries (v2)')
+@UseInterceptors(ExactNumbers)
+@Controller('api/v2/threads')
+export class TraceThreadsController {
+  constructor(private readonly threads: TraceThreadsService) {}
+
+  /** Threads with a trace in the window, those with the newest one first; without a window the last day. */
+  @Post('query')
+  @SearchRoute()
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Query traced threads' })
+  @ApiOkResponse(PAGE_OR_STREAM)
+  async query(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: queryThreadsSchema }) body: QueryThreads,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await sendPage(request, reply, body, async (page) => {
+      const { threads, next } = await this.threads.query(tenantId, { ...body, ...page });
+      return { items: threads.map(toThread), next };
+    });
+  }
+
+  @Post('stats')
+  @SearchRoute()
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Statistics of all traced threads of a project' })
+  async statsOfAll(@Tenant() tenantId: TenantId, @Body({ schema: threadsStatsSchema }) body: ThreadsStatsQuery) {
+    return toThreadsStats(await this.threads.statsOfAll(tenantId, body), body.select);
+  }
+
+  @Get(':thread_id/stats')
+  @SearchRoute()
+  @ApiOperation({ summary: 'Statistics of a traced thread' })
+  async statsOfOne(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadParamsSchema }) { thread_id: threadId }: ThreadParams,
+    @Query({ schema: threadStatsSchema }) query: ThreadStatsQuery,
+  ) {
+    return toThreadStats(await this.threads.statsOfOne(tenantId, threadId, query), query.selects);
+  }
+
+  /** The oldest first. */
+  @Get(':thread_id/traces')
+  @SearchRoute()
+  @ApiOperation({ summary: 'The traces of a traced thread' })
+  async traces(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: threadParamsSchema }) { thread_id: threadId }: ThreadParams,
+    @Query({ schema: threadTracesSchema }) query: ThreadTracesQuery,
+  ) {
+    const { turns, next } = await this.threads.traces(tenantId, threadId, query);
+    return {
+      items: turns.map((turn) => toTurn(turn, query.selects ?? [])),
+      has_more: next !== null,
+      next_cursor: next,
+    };
+  }
+}
+
+@ApiExcludeController()
+@Controller('v2/threads')
+export class TraceThreadsAliasController extends TraceThreadsController {}
+
+@ApiTags('Trace queries')
+@UseInterceptors(ExactNumbers)
+@Controller('api/v1/runs')
+export class RunGroupsController {
+  constructor(private readonly threads: TraceThreadsService) {}
+
+  /** One group for each thread with a trace in the window; without a window the last day. */
+  @Post('group')
+  @SearchRoute()
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Group traced runs by thread' })
+  async group(@Tenant() tenantId: TenantId, @Body({ schema: groupRunsSchema }) body: GroupRuns) {
+    const { threads, total } = await this.threads.group(tenantId, body);
+    return { groups: threads.map(toRunGroup), total };
+  }
+}
+
+@ApiExcludeController()
+@Controller(['api/runs', 'runs'])
+export class RunGroupsAliasesController extends RunGroupsController {}

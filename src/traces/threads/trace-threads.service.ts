@@ -1,0 +1,239 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantId } from '../../auth/tenant';
+import { Instant, instantOf, isInstant } from '../instant';
+import { dayAgo, readCursor, readFilters, readRootFilter, writeCursor } from '../query/query-input';
+import type { RunSelection } from '../query/run-selection';
+import { payloadsFor } from '../query/trace-run.mapper';
+import { TraceRunRow, TraceRunsRepository } from '../query/trace-runs.repository';
+import { TraceUsageRepository, Usage } from '../query/trace-usage.repository';
+import { traceErrors } from '../trace.errors';
+import { isStatField, isThreadsStatField, isTurnField } from './trace-thread.mapper';
+import type {
+  GroupRuns,
+  QueryThreads,
+  ThreadsStatsQuery,
+  ThreadStatsQuery,
+  ThreadTracesQuery,
+} from './trace-threads.schemas';
+import {
+  Details,
+  Feedback,
+  ThreadCursor,
+  ThreadPage,
+  ThreadRow,
+  ThreadSelection,
+  TraceThreadsRepository,
+  TurnPreview,
+  TurnStats,
+} from './trace-threads.repository';
+
+export interface FoundThread {
+  row: ThreadRow;
+  first: TurnPreview | undefined;
+  last: TurnPreview | undefined;
+  failed: TurnPreview | undefined;
+  details: Details;
+  feedback: Feedback;
+}
+
+export interface FoundStats {
+  stats: TurnStats;
+  details: Details;
+  feedback: Feedback;
+}
+
+/** A trace of a thread with its place in it, counted from 1. */
+export interface FoundTurn {
+  row: TraceRunRow;
+  usage: Usage | undefined;
+  turnNumber: number | undefined;
+}
+
+interface Filters {
+  filter?: string | undefined;
+  trace_filter?: string | undefined;
+  tree_filter?: string | undefined;
+  thread_filter?: string | undefined;
+}
+
+/** Conversation threads of a tracing project: their turns, what they add up to, and what was said of them. */
+@Injectable()
+export class TraceThreadsService {
+  constructor(
+    private readonly threads: TraceThreadsRepository,
+    private readonly runs: TraceRunsRepository,
+    private readonly usage: TraceUsageRepository,
+  ) {}
+
+  /** @throws {ApiError} 422 for a filter that can't be read, 501 for one on whole threads */
+  async query(tenantId: TenantId, body: QueryThreads): Promise<{ threads: FoundThread[]; next: string | null }> {
+    const { page_size: size, cursor } = body;
+    const selection = selectThreads(body, body);
+    // One more than asked tells whether there is a next page.
+    const page: ThreadPage = { limit: size + 1, ...(cursor !== undefined && { after: readThreadCursor(cursor) }) };
+    const rows = await this.threads.page(tenantId, selection, page);
+    const found = rows.slice(0, size);
+    const last = found.at(-1);
+    return {
+      threads: await this.complete(tenantId, selection.turns, found),
+      next:
+        last && rows.length > size
+          ? writeThreadCursor({ lastStartTime: last.last_start_time, threadId: last.thread_id })
+          : null,
+    };
+  }
+
+  /** The same in the form of the first version, which counts pages. */
+  async group(tenantId: TenantId, body: GroupRuns): Promise<{ threads: FoundThread[]; total: number }> {
+    const selection = selectThreads(
+      {
+        project_id: body.session_id,
+        ...(body.start_time && { min_start_time: body.start_time }),
+        ...(body.end_time && { max_start_time: body.end_time }),
+      },
+      { filter: body.filter ?? undefined },
+    );
+    const rows = await this.threads.page(tenantId, selection, { limit: body.limit, offset: body.offset });
+    return {
+      threads: await this.complete(tenantId, selection.turns, rows),
+      total: await this.threads.count(tenantId, selection),
+    };
+  }
+
+  /** @throws {ApiError} 422, 501 */
+  async statsOfAll(tenantId: TenantId, body: ThreadsStatsQuery): Promise<FoundStats> {
+    checkFields('select', body.select, isThreadsStatField);
+    return this.stats(tenantId, selectThreads(body, body), body.select);
+  }
+
+  /** All of a thread's turns, whenever they were. @throws {ApiError} 422 */
+  async statsOfOne(tenantId: TenantId, threadId: string, query: ThreadStatsQuery): Promise<FoundStats> {
+    checkFields('selects', query.selects, isStatField);
+    const turns = {
+      projectIds: [query.session_id],
+      threadIds: [threadId],
+      isRoot: true,
+      ...readRootFilter(query.filter ?? '', 'filter'),
+    };
+    return this.stats(tenantId, { turns }, query.selects);
+  }
+
+  /** The turns of a thread, the oldest first. @throws {ApiError} 422 */
+  async traces(
+    tenantId: TenantId,
+    threadId: string,
+    query: ThreadTracesQuery,
+  ): Promise<{ turns: FoundTurn[]; next: string | null }> {
+    const selects = query.selects ?? [];
+    checkFields('selects', selects, isTurnField);
+    const selection: RunSelection = {
+      projectIds: [query.project_id],
+      threadIds: [threadId],
+      isRoot: true,
+      ...rootConditions(query),
+    };
+    const rows = await this.runs.page(tenantId, {
+      selection,
+      payloads: payloadsFor(selects),
+      order: 'asc',
+      limit: query.page_size + 1,
+      ...(query.cursor !== undefined && { after: readCursor(query.cursor) }),
+    });
+    const found = rows.slice(0, query.page_size);
+    const last = found.at(-1);
+    const usage = await this.usage.ofTraces(tenantId, found);
+    const numbers = selects.includes('turn_number')
+      ? await this.threads.turnNumbers(tenantId, query.project_id, threadId)
+      : new Map<string, number>();
+    return {
+      turns: found.map((row) => ({
+        row,
+        usage: usage.get(row.trace_id),
+        turnNumber: numbers.get(row.trace_id),
+      })),
+      next:
+        last && rows.length > query.page_size ? writeCursor({ startTime: last.start_time, runId: last.run_id }) : null,
+    };
+  }
+
+  private async stats(tenantId: TenantId, selection: ThreadSelection, fields: string[]): Promise<FoundStats> {
+    const together = true;
+    const [stats, details, feedback] = await Promise.all([
+      this.threads.stats(tenantId, selection),
+      fields.some((name) => name.endsWith('_details'))
+        ? this.threads.details(tenantId, selection, together)
+        : undefined,
+      fields.some((name) => name.endsWith('feedback_stats'))
+        ? this.threads.feedback(tenantId, selection, together)
+        : undefined,
+    ]);
+    return { stats, details: details?.get('') ?? {}, feedback: feedback?.get('') ?? {} };
+  }
+
+  private async complete(tenantId: TenantId, turns: RunSelection, rows: ThreadRow[]): Promise<FoundThread[]> {
+    if (rows.length === 0) return [];
+    const selection = { turns: { ...turns, threadIds: rows.map((row) => row.thread_id) } };
+    const ids = rows.flatMap((row) => [row.first_trace_id, row.last_trace_id, row.failed_trace_id ?? []].flat());
+    const [previews, details, feedback] = await Promise.all([
+      this.threads.previews(tenantId, { ...turns, ids: [...new Set(ids)] }),
+      this.threads.details(tenantId, selection, false),
+      this.threads.feedback(tenantId, selection, false),
+    ]);
+    return rows.map((row) => ({
+      row,
+      first: previews.get(row.first_trace_id),
+      last: previews.get(row.last_trace_id),
+      failed: row.failed_trace_id === null ? undefined : previews.get(row.failed_trace_id),
+      details: details.get(row.thread_id) ?? {},
+      feedback: feedback.get(row.thread_id) ?? {},
+    }));
+  }
+}
+
+/** Threads with a turn in the window; with filters only those that contain a trace which meets all of them. */
+function selectThreads(
+  window: { project_id: string; min_start_time?: Instant; max_start_time?: Instant },
+  filters: Filters,
+): ThreadSelection {
+  if (filters.thread_filter !== undefined) {
+    throw traceErrors.unsupported('thread_filter', 'filter threads by their traces, with trace_filter or tree_filter');
+  }
+  const turns: RunSelection = {
+    projectIds: [window.project_id],
+    isRoot: true,
+    isInThread: true,
+    from: window.min_start_time ?? dayAgo(),
+    before: window.max_start_time ?? instantOf(new Date()),
+  };
+  const conditions = rootConditions(filters);
+  return { turns, ...(Object.keys(conditions).length > 0 && { containing: { ...turns, ...conditions } }) };
+}
+
+/** Filters on a root run and on its tree, as conditions on the root run. */
+function rootConditions(filters: Filters): Pick<RunSelection, 'filter' | 'treeFilter'> {
+  const onRoot = (['filter', 'trace_filter'] as const).flatMap((field) => {
+    const { filter } = readRootFilter(filters[field] ?? '', field);
+    return filter ? [filter] : [];
+  });
+  const { treeFilter } = readFilters({ tree_filter: filters.tree_filter });
+  return {
+    ...(onRoot.length > 0 && { filter: { kind: 'and', operands: onRoot } }),
+    ...(treeFilter && { treeFilter }),
+  };
+}
+
+function checkFields(path: string, names: string[], isKnown: (name: string) => boolean): void {
+  const unknown = names.find((name) => !isKnown(name));
+  if (unknown !== undefined) throw traceErrors.invalid(path, `unknown field ${unknown.toUpperCase()}`);
+}
+
+function writeThreadCursor({ lastStartTime, threadId }: ThreadCursor): string {
+  return Buffer.from(`${lastStartTime} ${threadId}`).toString('base64url');
+}
+
+function readThreadCursor(cursor: string): ThreadCursor {
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  const [lastStartTime = ''] = text.split(' ', 1);
+  if (!isInstant(lastStartTime)) throw traceErrors.invalid('cursor', 'this is no cursor of a previous page');
+  return { lastStartTime, threadId: text.slice(lastStartTime.length + 1) };
+}

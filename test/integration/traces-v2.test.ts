@@ -1,0 +1,352 @@
+import { randomUUID } from 'node:crypto';
+import { Client as LangSmithClient } from 'langsmith';
+import { startTestApi, TestApi } from '../support/api';
+
+type Json = Record<string, unknown>;
+
+const HOUR_MS = 3_600_000;
+const PROJECT = 'conversations';
+/** Of the first trace; the others follow by the minute. */
+const START = Date.now() - HOUR_MS;
+
+interface Turn {
+  id: string;
+  llm: string;
+  thread: string;
+  error?: string;
+}
+
+/** The second version of the query API, by the real JavaScript client. */
+describe('traces and threads, by the second version of the query API', () => {
+  let api: TestApi;
+  let client: LangSmithClient;
+  let projectId: string;
+  /** Two turns of one thread, one of another that failed, and a trace without a thread. */
+  const turns: Turn[] = ['weather', 'weather', 'sports', ''].map((thread, index) => ({
+    id: randomUUID(),
+    llm: randomUUID(),
+    thread,
+    ...(index === 2 && { error: 'no such team' }),
+  }));
+  const [first, second, failed, loose] = turns as [Turn, Turn, Turn, Turn];
+
+  const send = (method: 'GET' | 'POST', path: string, payload?: Json) =>
+    api.app.inject({ method, url: path, ...(payload && { payload }) });
+  const at = (index: number, seconds = 0): string => new Date(START + index * 60_000 + seconds * 1000).toISOString();
+
+  beforeAll(async () => {
+    api = await startTestApi();
+    client = new LangSmithClient({ apiUrl: `${api.url}/api/v1`, apiKey: 'x' });
+    const post = turns.flatMap(({ id, llm, thread, error }, index) => [
+      {
+        id,
+        trace_id: id,
+        name: `turn ${index}`,
+        run_type: 'chain',
+        session_name: PROJECT,
+        start_time: at(index),
+        end_time: at(index, 4 + index),
+        dotted_order: dottedOrder(at(index), id),
+        inputs: { question: `question ${index}` },
+        outputs: { answer: `answer ${index}` },
+        extra: { metadata: thread === '' ? {} : { thread_id: thread } },
+        tags: index === 0 ? ['first'] : [],
+        ...(error && { error }),
+      },
+      {
+        id: llm,
+        trace_id: id,
+        parent_run_id: id,
+        name: 'model',
+        run_type: 'llm',
+        session_name: PROJECT,
+        start_time: at(index, 1),
+        end_time: at(index, 3),
+        dotted_order: `${dottedOrder(at(index), id)}.${dottedOrder(at(index, 1), llm)}`,
+        events: [{ name: 'new_token', time: at(index, 2) }],
+        outputs: {
+          usage_metadata: {
+            input_tokens: 10,
+            output_tokens: 5 + index,
+            total_tokens: 15 + index,
+            input_cost: 0.5,
+            output_cost: 0.25,
+            total_cost: 0.75,
+            input_token_details: { cache_read: 4 },
+            output_token_details: { reasoning: 1 },
+          },
+        },
+        extra: { metadata: thread === '' ? {} : { thread_id: thread } },
+      },
+    ]);
+    const answer = await send('POST', '/api/v1/runs/batch', { post });
+    expect(answer.statusCode).toBe(202);
+    projectId = (await client.readProject({ projectName: PROJECT })).id;
+    await send('POST', '/api/v1/feedback', { run_id: first.id, key: 'helpful', score: 1 });
+    await send('POST', '/api/v1/feedback', { run_id: second.id, key: 'helpful', score: 0 });
+  });
+  afterAll(() => api.close());
+
+  it('lists traces with their roots, what all their runs used, and by pages', async () => {
+    const traces: unknown[] = [];
+    for await (const trace of client.traces.query({
+      project_id: projectId,
+      selects: ['ID', 'NAME', 'TOTAL_TOKENS', 'TOTAL_COST', 'FIRST_TOKEN_TIME'],
+      page_size: 3,
+    } as never)) {
+      traces.push(trace);
+    }
+    expect(traces).toEqual(
+      [loose, failed, second, first].map(({ id }, index) => ({
+        root_run: { id, name: `turn ${3 - index}` },
+        trace_aggregates: {
+          total_tokens: 18 - index,
+          total_cost: 0.75,
+          first_token_time: expect.stringContaining(at(3 - index, 2).slice(0, 19)) as string,
+        },
+        query_metadata: null,
+      })),
+    );
+  });
+
+  it.each([
+    ['a filter on the root', { trace_filter: 'has(tags, "first")' }, () => [first]],
+    ['a filter on any run', { tree_filter: 'gte(total_tokens, 17)' }, () => [loose, failed]],
+    ['both', { trace_filter: 'eq(status, "error")', tree_filter: 'eq(run_type, "llm")' }, () => [failed]],
+    ['ids of traces', {}, () => [second]],
+    ['a window whose end is exclusive', { max_start_time: at(1) }, () => [first]],
+  ])('narrows traces by %s', async (title, condition, expected) => {
+    const ids = title === 'ids of traces' ? { trace_ids: [second.id] } : {};
+    const answer = await send('POST', '/api/v2/traces/query', { project_id: projectId, ...condition, ...ids });
+    expect(answer.json<{ items: unknown[] }>().items).toEqual(
+      expected().map(({ id }) => ({ root_run: { id }, query_metadata: null })),
+    );
+  });
+
+  it('adds up what is under a run, whatever the query selects', async () => {
+    const answer = await send('POST', '/api/v2/runs/query', {
+      project_ids: [projectId],
+      trace_id: first.id,
+      sort_order: 'ASC',
+      selects: ['NAME', 'TOTAL_TOKENS', 'PROMPT_TOKEN_DETAILS'],
+      include_subtree_usage: true,
+      is_root: true,
+    });
+    expect(answer.json<{ items: unknown[] }>().items).toEqual([
+      { name: 'turn 0', total_tokens: 15, prompt_token_details: { raw: { cache_read: 4 } } },
+    ]);
+  });
+
+  it('lists threads with what their turns add up to', async () => {
+    const threads: Json[] = [];
+    for await (const thread of client.threads.query({ project_id: projectId, page_size: 1 } as never)) {
+      threads.push(thread as Json);
+    }
+    expect(threads).toEqual([
+      expect.objectContaining({ thread_id: 'sports', count: 1, num_errored_turns: 1, last_error: 'no such team' }),
+      expect.objectContaining({
+        thread_id: 'weather',
+        count: 2,
+        num_errored_turns: 0,
+        last_error: null,
+        first_trace_id: first.id,
+        last_trace_id: second.id,
+        first_inputs: '{"question":"question 0"}',
+        last_outputs: '{"answer":"answer 1"}',
+        min_start_time: expect.stringContaining(at(0).slice(0, 19)) as string,
+        max_start_time: expect.stringContaining(at(1).slice(0, 19)) as string,
+        total_tokens: 31,
+        total_cost: 1.5,
+        total_token_details: { cache_read: 8, reasoning: 2 },
+        latency_p50: 4.5,
+        feedback_stats: { helpful: expect.objectContaining({ n: 2, avg: 0.5, min: 0, max: 1 }) as unknown },
+      }),
+    ]);
+  });
+
+  it.each([
+    ['filter', 'has(tags, "first")', ['weather']],
+    ['trace_filter', 'eq(status, "error")', ['sports']],
+    ['tree_filter', 'and(eq(run_type, "llm"), eq(total_tokens, 16))', ['weather']],
+    ['tree_filter', 'eq(name, "nothing")', []],
+  ])('finds threads that contain a trace by %s, with all of their turns', async (field, filter, expected) => {
+    const answer = await send('POST', '/api/v2/threads/query', { project_id: projectId, [field]: filter });
+    const { items } = answer.json<{ items: { thread_id: string; count: number }[] }>();
+    expect(items.map(({ thread_id: id, count }) => [id, count])).toEqual(
+      expected.map((id) => [id, id === 'weather' ? 2 : 1]),
+    );
+  });
+
+  it('gives the turns of a thread in their order, by pages, with their usage', async () => {
+    const found: unknown[] = [];
+    for await (const turn of client.threads.listTraces('weather', {
+      project_id: projectId,
+      selects: ['NAME', 'TURN_NUMBER', 'TOTAL_TOKENS', 'LATENCY', 'INPUTS', 'COMPLETION_TOKEN_DETAILS'],
+      page_size: 1,
+    } as never)) {
+      found.push(turn);
+    }
+    expect(found).toEqual(
+      [first, second].map(({ id }, index) => ({
+        trace_id: id,
+        name: `turn ${index}`,
+        turn_number: index + 1,
+        total_tokens: 15 + index,
+        latency: 4 + index,
+        inputs: { question: `question ${index}` },
+        completion_token_details: { raw: { reasoning: 1 } },
+      })),
+    );
+    const filtered = await send(
+      'GET',
+      `/api/v2/threads/weather/traces?project_id=${projectId}&selects=TURN_NUMBER&trace_filter=${encodeURIComponent('eq(name, "turn 1")')}`,
+    );
+    expect(filtered.json<{ items: unknown[] }>().items).toEqual([{ trace_id: second.id, turn_number: 2 }]);
+  });
+
+  it('adds up one thread, and all of them', async () => {
+    const one = await client.threads.stats('weather', {
+      session_id: projectId,
+      selects: ['TURNS', 'TOTAL_TOKENS', 'TOTAL_COST', 'LATENCY_P50', 'PROMPT_TOKEN_DETAILS', 'FEEDBACK_STATS'],
+    } as never);
+    expect(one).toEqual({
+      turns: 2,
+      total_tokens: 31,
+      total_cost: 1.5,
+      latency_p50_seconds: 4.5,
+      prompt_token_details: { raw: { cache_read: 8 } },
+      feedback_stats: { helpful: expect.objectContaining({ n: 2 }) as unknown },
+    });
+    const all = await send('POST', '/api/v2/threads/stats', {
+      project_id: projectId,
+      select: [
+        ...['THREAD_COUNT', 'TRACE_COUNT', 'ERROR_RATE', 'STREAMING_RATE', 'MEDIAN_TOKENS', 'FIRST_TOKEN_P50'],
+        ...['COMPLETION_TOKEN_DETAILS', 'THREAD_FEEDBACK_STATS'],
+      ],
+    });
+    expect(all.json()).toEqual({
+      thread_count: 2,
+      trace_count: 3,
+      error_rate: expect.closeTo(1 / 3, 5) as number,
+      streaming_rate: 1,
+      median_tokens: 16,
+      first_token_p50_seconds: 2,
+      completion_token_details: { reasoning: 3 },
+      thread_feedback_stats: { helpful: expect.objectContaining({ n: 2, avg: 0.5 }) as unknown },
+    });
+    const empty = await send(
+      'GET',
+      `/api/v2/threads/none/stats?session_id=${projectId}&selects=TURNS&selects=LATENCY_P50`,
+    );
+    expect(empty.json()).toEqual({ turns: 0, latency_p50_seconds: null });
+  });
+
+  it('groups runs by thread for clients of the first version', async () => {
+    const groups: Json[] = [];
+    for await (const group of client.listGroupRuns({ projectId, groupBy: 'conversation', limit: 1 } as never)) {
+      groups.push(group as unknown as Json);
+    }
+    expect(groups.map(({ group_key: key, count, filter }) => [key, count, filter])).toEqual([
+      ['sports', 1, 'eq(thread_id, "sports")'],
+      ['weather', 2, 'eq(thread_id, "weather")'],
+    ]);
+  });
+
+  /** Builds the document that the patches of a stream describe, and counts the events. */
+  async function stream(path: string, body: Json): Promise<{ events: number; document: Json }> {
+    const response = await fetch(api.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify(body),
+    });
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    const events = (await response.text()).split('\n\n').filter((event) => event.startsWith('data: '));
+    const items: unknown[] = [];
+    const document: Json = {};
+    for (const { path: pointer, value } of events.flatMap(
+      (event) => JSON.parse(event.slice('data: '.length)) as { path: string; value: unknown }[],
+    )) {
+      if (pointer === '') Object.assign(document, value, { items });
+      else if (pointer === '/items/-') items.push(value);
+      else document[pointer.slice(1)] = value;
+    }
+    return { events: events.length, document };
+  }
+
+  it.each([
+    ['/api/v2/traces/query', () => ({ project_id: projectId })],
+    ['/api/v2/threads/query', () => ({ project_id: projectId })],
+    ['/api/v2/runs/query', () => ({ project_ids: [projectId], selects: ['NAME'] })],
+  ])('streams %s as patches that build the same page', async (path, query) => {
+    const body = { ...query(), page_size: 2, max_start_time: at(30) };
+    const answer = (await send('POST', path, body)).json<Json>();
+    const { document } = await stream(path, body);
+    expect(document).toEqual({ items: answer.items, next_cursor: answer.next_cursor });
+    expect([(document.items as unknown[]).length, typeof document.next_cursor]).toEqual([
+      2,
+      path.includes('threads') ? 'object' : 'string',
+    ]);
+  });
+
+  it('sends the first runs of a streamed page before it has read the others', async () => {
+    const post = Array.from({ length: 120 }, (_, index) => ({
+      ...{ id: randomUUID(), name: `many ${index}`, run_type: 'chain', session_name: 'many', start_time: at(5, index) },
+    }));
+    await send('POST', '/api/v1/runs/batch', { post });
+    const { id } = await client.readProject({ projectName: 'many' });
+    const { events, document } = await stream('/api/v2/runs/query', {
+      project_ids: [id],
+      selects: ['NAME'],
+      sort_order: 'ASC',
+      page_size: 110,
+    });
+    // The empty document, three parts of the page, and the cursor.
+    expect(events).toBe(5);
+    expect(document.items).toEqual(post.slice(0, 110).map(({ name }) => ({ name })));
+    expect(document.next_cursor).toEqual(expect.any(String));
+  });
+
+  it.each([
+    ['/api/v2/traces/query', {}, 422, 'project_id'],
+    ['/api/v2/traces/query', { project_id: '$', selects: ['COLOUR'] }, 422, 'unknown field COLOUR'],
+    ['/api/v2/traces/query', { project_id: '$', trace_filter: 'eq(' }, 422, 'trace_filter'],
+    ['/api/v2/traces/query', { project_id: '$', cursor: 'x' }, 422, 'cursor'],
+    ['/api/v2/traces/query', { project_id: '$', ai_search: 'angry users' }, 501, 'ai_search'],
+    ['/api/v2/traces/query', { project_id: '$', min_feedback_modified_at: at(0) }, 501, 'min_feedback_modified_at'],
+    ['/api/v2/threads/query', { project_id: '$', thread_filter: 'gt(count, 1)' }, 501, 'thread_filter'],
+    ['/api/v2/threads/query', { project_id: '$', filter: 'eq(colour, 1)' }, 422, 'unknown field colour'],
+    ['/api/v2/threads/stats', { project_id: '$', select: [] }, 422, 'select'],
+    ['/api/v2/threads/stats', { project_id: '$', select: ['COLOUR'] }, 422, 'unknown field COLOUR'],
+  ])('answers %s with %j by %i naming the field', async (path, body, status, named) => {
+    const given = JSON.parse(JSON.stringify(body).replace('"$"', JSON.stringify(projectId))) as Json;
+    const answer = await send('POST', path, given);
+    expect([answer.statusCode, answer.body]).toEqual([status, expect.stringContaining(named)]);
+    // The same for a stream, which hasn't begun then.
+    const streamed = await api.app.inject({
+      method: 'POST',
+      url: path,
+      payload: given,
+      headers: { accept: 'text/event-stream' },
+    });
+    expect(streamed.statusCode).toBe(status);
+  });
+
+  it('names a release that clients use all of this with, at each of their addresses', async () => {
+    for (const [path, agent] of [
+      ['/api/v1/info', 'x'],
+      ['/api/info', 'x'],
+      ['/info', 'langsmith-js/0.12.0'],
+    ]) {
+      const { version } = (await api.app.inject({ url: path, headers: { 'user-agent': agent } })).json<{
+        version: string;
+      }>();
+      expect([path, version]).toEqual([path, '0.18.0']);
+    }
+    const deployment = await api.app.inject({ url: '/info', headers: { 'user-agent': 'node' } });
+    expect(deployment.json()).toMatchObject({ version: '0.16.7' });
+  });
+});
+
+function dottedOrder(time: string, id: string): string {
+  return `${time.replace(/[-:.]/g, '').replace('Z', '000Z')}${id}`;
+}
