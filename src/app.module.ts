@@ -6,6 +6,7 @@ import { AuditApiModule } from './audit/audit.module';
 import { AuthModule } from './auth/auth.module';
 import { AppConfig } from './config/config';
 import { ConfigModule } from './config/config.module';
+import { CronOutcomesModule } from './crons/cron-outcomes.module';
 import { CronsModule } from './crons/crons.module';
 import { DatabaseModule } from './database/database.module';
 import { EventProtocolModule } from './event-protocol/event-protocol.module';
@@ -40,6 +41,7 @@ export class AppModule {
         EventProtocolModule,
         AssistantRemovalModule,
         CronsModule,
+        CronOutcomesModule,
         ExportsModule,
         TracesModule,
         WebhooksApiModule,

@@ -7,6 +7,8 @@ import { WebhookActivityProvider } from '../activities/webhook.activities';
 import { AuditModule } from '../src/audit/audit.module';
 import { AppConfig } from '../src/config/config';
 import { ConfigModule } from '../src/config/config.module';
+import { A2aTasksModule } from '../src/a2a/a2a-tasks.module';
+import { CronOutcomesModule } from '../src/crons/cron-outcomes.module';
 import { CronExecutionModule } from '../src/crons/cron-execution.module';
 import { DatabaseModule } from '../src/database/database.module';
 import { ExportExecutionModule } from '../src/exports/export-execution.module';
@@ -24,7 +26,9 @@ export class WorkerModule {
       imports: [
         ConfigModule.forRoot(config),
         DatabaseModule,
+        A2aTasksModule,
         CronExecutionModule,
+        CronOutcomesModule,
         AuditModule,
         ExportExecutionModule,
         RunExecutionModule,

@@ -1,14 +1,13 @@
 import { Module } from '@nestjs/common';
 import { CryptoModule } from '../crypto/crypto.module';
 import { DatabaseModule } from '../database/database.module';
-import { TemporalModule } from '../temporal/temporal.module';
 import { WebhooksModule } from '../webhooks/webhooks.module';
 import { A2aTasksRepository } from './a2a-tasks.repository';
 import { A2aTurns } from './a2a-turns';
 
 /** What both processes need: the records, and what a run's end means for them. */
 @Module({
-  imports: [DatabaseModule, CryptoModule, TemporalModule, WebhooksModule],
+  imports: [DatabaseModule, CryptoModule, WebhooksModule],
   providers: [A2aTasksRepository, A2aTurns],
   exports: [A2aTasksRepository, A2aTurns],
 })

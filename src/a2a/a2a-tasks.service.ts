@@ -8,7 +8,7 @@ import type { IdempotencyRequest } from '../runs/idempotency';
 import type { RunEntity } from '../runs/run.entity';
 import { createRunSchema } from '../runs/runs.schemas';
 import { RunsService } from '../runs/runs.service';
-import type { DeliveryReference } from '../temporal/webhook-orchestrator';
+import { type DeliveryReference, WebhookOrchestrator } from '../temporal/webhook-orchestrator';
 import { ThreadsService } from '../threads/threads.service';
 import type { Agent } from './a2a-agents.service';
 import { answerOf, checkModes, inputOf, type Interrupt } from './a2a-input';
@@ -47,6 +47,7 @@ export class A2aTasksService {
     private readonly runs: RunsService,
     private readonly threads: ThreadsService,
     private readonly turns: A2aTurns,
+    private readonly deliveries: WebhookOrchestrator,
     private readonly push: A2aPushService,
     private readonly authorizer: Authorizer,
   ) {}
@@ -149,7 +150,7 @@ export class A2aTasksService {
         if (error instanceof ApiError && error.code === 'thread_not_found') throw a2aErrors.contextRefused();
         throw error;
       });
-    this.turns.start(superseded);
+    this.deliveries.startStored(superseded);
     return this.rowOf(agent, run);
   }
 
@@ -199,7 +200,7 @@ export class A2aTasksService {
       if (!(await this.tasks.cancelWaiting(manager, task))) throw a2aErrors.taskAtWork(task.taskId);
       return this.turns.notify(manager, { ...task, state: 'canceled', superseded: false, statusAt: new Date() });
     });
-    this.turns.start(notifications);
+    this.deliveries.startStored(notifications);
     try {
       // The graph waits for nobody any more: its thread is free for the next task.
       await this.threads.updateState(task.tenantId, task.threadId, { as_node: '__end__' });

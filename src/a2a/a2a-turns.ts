@@ -5,7 +5,9 @@ import type { TenantId } from '../auth/tenant';
 import { SecretBox } from '../crypto/secret-box';
 import type { RunEnding } from '../runs/run-ending';
 import type { RunEntity } from '../runs/run.entity';
-import { type DeliveryReference, WebhookOrchestrator } from '../temporal/webhook-orchestrator';
+import { ListensToRuns, type RunListener } from '../runs/run-listeners';
+import type { DeliveryReference } from '../temporal/webhook-orchestrator';
+import type { ThreadEntity } from '../threads/thread.entity';
 import { DeliveriesService } from '../webhooks/deliveries.service';
 import { partOf } from './a2a-content';
 import { type Outcome, outcomeOf } from './a2a-outcome';
@@ -17,23 +19,20 @@ import { A2aTasksRepository, type PushConfigRow, type TaskRow } from './a2a-task
 export const TASK_KEY = 'a2a_task_id';
 export const CONTEXT_KEY = 'a2a_context_id';
 
-/** What the end of a run means for its agent-to-agent task: written in the transaction that ends the run. */
+/** What the runs of a thread mean for its agent-to-agent tasks. */
 @Injectable()
-export class A2aTurns {
+@ListensToRuns(1)
+export class A2aTurns implements RunListener {
   private readonly logger = new Logger('A2a');
 
   constructor(
     private readonly tasks: A2aTasksRepository,
     private readonly deliveries: DeliveriesService,
     private readonly secrets: SecretBox,
-    private readonly orchestrator: WebhookOrchestrator,
   ) {}
 
-  /**
-   * Keeps the answer and the question, and enqueues the push notifications. A run that is no task's turn costs nothing.
-   * @returns the deliveries, to be started when the transaction is committed
-   */
-  async close(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<DeliveryReference[]> {
+  /** Keeps the answer and the question, and enqueues the push notifications. A run that is no task's turn costs nothing. */
+  async ended(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<DeliveryReference[]> {
     if (run.metadata[TASK_KEY] === undefined && run.metadata[CONTEXT_KEY] === undefined) return [];
     const tenantId = run.tenantId as TenantId;
     const { awaitsInput, artifacts, question } = this.outcome(run, ending);
@@ -50,9 +49,9 @@ export class A2aTurns {
   /**
    * A run that no agent sent, on a thread where a task may wait: without input of its own it goes on where the task has
    * stopped and so is the task's next turn, whoever answered; with new input it leaves the question behind.
-   * @returns the deliveries, to be started when the transaction is committed
    */
-  async meet(manager: EntityManager, run: RunEntity): Promise<DeliveryReference[]> {
+  async created(manager: EntityManager, run: RunEntity, thread: ThreadEntity): Promise<DeliveryReference[]> {
+    if (thread.status !== 'interrupted') return [];
     const tenantId = run.tenantId as TenantId;
     if (run.kwargs.input !== null) return this.supersede(manager, tenantId, run.threadId);
     const task = await this.tasks.adopt(manager, run);
@@ -92,16 +91,6 @@ export class A2aTurns {
       if (deliveryId) started.push({ deliveryId, tenantId, runId, threadId });
     }
     return started;
-  }
-
-  /** Not awaited: they are stored, and what isn't started here the sweep starts. */
-  start(deliveries: DeliveryReference[]): void {
-    for (const delivery of deliveries) {
-      this.orchestrator.start(delivery).catch((error: unknown) => {
-        const { deliveryId: delivery_id } = delivery;
-        this.logger.warn({ err: error, delivery_id }, 'Notification not started yet: the sweep will do it');
-      });
-    }
   }
 
   /** A run's end must not fail for a receiver that was registered under a key which is gone. */

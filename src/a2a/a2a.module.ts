@@ -5,6 +5,7 @@ import { CryptoModule } from '../crypto/crypto.module';
 import { GraphsModule } from '../graphs/graphs.module';
 import { RunsModule } from '../runs/runs.module';
 import { EventReadingModule } from '../streams/streams.module';
+import { TemporalModule } from '../temporal/temporal.module';
 import { ThreadsModule } from '../threads/threads.module';
 import { WebhooksModule } from '../webhooks/webhooks.module';
 import { A2aAgentsService } from './a2a-agents.service';
@@ -28,6 +29,7 @@ import { A2aTasksService } from './a2a-tasks.service';
     EventReadingModule,
     GraphsModule.for('inspect'),
     RunsModule,
+    TemporalModule,
     ThreadsModule,
     WebhooksModule,
   ],

@@ -3,11 +3,11 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Repository, SelectQueryBuilder } from 'typeorm';
 import { type AccessFilter, restrict } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
-import { stopCronsOfAssistant } from '../crons/cron-outcomes';
 import { columnsOf } from '../database/entity-columns';
 import { prepared } from '../database/prepared-statements';
 import type { Page } from '../http/pagination';
 import { AssistantEntity, AssistantVersionEntity } from './assistant.entity';
+import { AssistantListeners } from './assistant-listeners';
 import type { AssistantFilter, SearchAssistants, SearchVersions } from './assistants.schemas';
 
 /** What a version keeps. */
@@ -34,6 +34,7 @@ export class AssistantsRepository {
   constructor(
     @InjectRepository(AssistantEntity) private readonly assistants: Repository<AssistantEntity>,
     @InjectRepository(AssistantVersionEntity) private readonly versions: Repository<AssistantVersionEntity>,
+    private readonly listeners: AssistantListeners,
   ) {}
 
   async find(tenantId: TenantId, assistantId: string, access?: AccessFilter): Promise<AssistantEntity | null> {
@@ -104,7 +105,7 @@ export class AssistantsRepository {
   async delete(tenantId: TenantId, assistantId: string): Promise<boolean> {
     return this.assistants.manager.transaction(async (manager) => {
       const { affected } = await manager.delete(AssistantEntity, { tenantId, assistantId });
-      await stopCronsOfAssistant(manager, tenantId, assistantId);
+      await this.listeners.assistantDeleted(manager, tenantId, assistantId);
       return affected === 1;
     });
   }

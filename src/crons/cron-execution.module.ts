@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { A2aTasksModule } from '../a2a/a2a-tasks.module';
+import { DiscoveryModule } from '@nestjs/core';
+import { AssistantListeners } from '../assistants/assistant-listeners';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AssistantEntity, AssistantVersionEntity } from '../assistants/assistant.entity';
 import { AssistantsRepository } from '../assistants/assistants.repository';
@@ -13,9 +14,10 @@ import { RunLimits } from '../runs/run-limits';
 import { RunsRepository } from '../runs/runs.repository';
 import { RunsService } from '../runs/runs.service';
 import { RunHeaders } from '../runs/run-headers';
-import { RunWebhooks } from '../runs/run-webhooks';
+import { RunListenersModule } from '../runs/run-listeners.module';
 import { TemporalModule } from '../temporal/temporal.module';
 import { ThreadEntity } from '../threads/thread.entity';
+import { ThreadRemovalModule } from '../threads/thread-removal.module';
 import { ThreadsRepository } from '../threads/threads.repository';
 import { ThreadsService } from '../threads/threads.service';
 import { WebhooksModule } from '../webhooks/webhooks.module';
@@ -31,7 +33,7 @@ import { CronsRepository } from './crons.repository';
 /** The worker's half: ticks become runs, by the same services as a request's, over the worker's own graphs. */
 @Module({
   imports: [
-    A2aTasksModule,
+    RunListenersModule,
     TypeOrmModule.forFeature([
       CronEntity,
       CronFireEntity,
@@ -46,8 +48,11 @@ import { CronsRepository } from './crons.repository';
     CryptoModule,
     CustomAuthModule,
     EntitlementsModule,
+    ThreadRemovalModule,
+    DiscoveryModule,
   ],
   providers: [
+    AssistantListeners,
     AssistantsRepository,
     AssistantsService,
     ThreadsRepository,
@@ -56,7 +61,6 @@ import { CronsRepository } from './crons.repository';
     RunsRepository,
     RunsService,
     RunHeaders,
-    RunWebhooks,
     CronsRepository,
     CronFiresRepository,
     CronSchedulesService,

@@ -1,47 +1,56 @@
+import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { type AssistantListener, ListensToAssistants } from '../assistants/assistant-listeners';
 import type { RunEnding } from '../runs/run-ending';
 import type { RunEntity } from '../runs/run.entity';
+import { ListensToRuns, type RunListener } from '../runs/run-listeners';
+import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import { type ThreadKey, threadKeys } from '../threads/thread-key';
+import { ListensToThreads, type ThreadListener } from '../threads/thread-listeners';
 import type { StopCause } from './cron.entity';
-
-/** Keeps how a cron's run ended with its tick and its cron, in the transaction that ends the run. */
-export async function recordCronOutcome(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<void> {
-  if (typeof run.metadata.cron_id !== 'string') return;
-  const status = ending.status === 'deleted' ? 'interrupted' : ending.status;
-  const failed = status === 'error' || status === 'timeout';
-  const error = ending.error ? `${ending.error.error}: ${ending.error.message}` : null;
-  await manager.query(
-    `WITH fire AS (
-       UPDATE cron_fires SET status = $3, error = $4, ended_at = now()
-       WHERE tenant_id = $1 AND run_id = $2 AND status = 'started'
-       RETURNING cron_id, run_id, scheduled_at
-     )
-     UPDATE crons c SET
-       consecutive_failures = CASE WHEN $5 THEN consecutive_failures + 1 WHEN $3 = 'success' THEN 0 ELSE consecutive_failures END,
-       last_failure = CASE WHEN $5 THEN ${FAILURE} ELSE last_failure END
-     FROM fire WHERE c.tenant_id = $1 AND c.cron_id = fire.cron_id`,
-    [run.tenantId, run.runId, status, error, failed],
-  );
-}
 
 const TIME = `'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"'`;
 const FAILURE = `jsonb_build_object('run_id', fire.run_id, 'error', $4::text,
   'scheduled_at', to_char(fire.scheduled_at AT TIME ZONE 'UTC', ${TIME}), 'failed_at', to_char(now() AT TIME ZONE 'UTC', ${TIME}))`;
 
-/** Stops the crons of threads that are being deleted, in the transaction that does it. Their Schedules follow by the sweep. */
-export async function stopCronsOfThreads(manager: EntityManager, threads: ThreadKey[]): Promise<void> {
-  const where = '(tenant_id, thread_id) IN (SELECT * FROM unnest($2::uuid[], $3::uuid[]))';
-  await stop(manager, 'thread', `'Thread ' || thread_id || ' was deleted'`, where, threadKeys(threads));
-}
+/** What the ends of runs, threads and assistants mean for crons. Their Schedules follow by the sweep. */
+@Injectable()
+@ListensToRuns(2)
+@ListensToThreads(1)
+@ListensToAssistants(1)
+export class CronOutcomes implements RunListener, ThreadListener, AssistantListener {
+  /** Keeps how a cron's run ended with its tick and its cron. */
+  async ended(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<DeliveryReference[]> {
+    if (typeof run.metadata.cron_id !== 'string') return [];
+    const status = ending.status === 'deleted' ? 'interrupted' : ending.status;
+    const failed = status === 'error' || status === 'timeout';
+    const error = ending.error ? `${ending.error.error}: ${ending.error.message}` : null;
+    await manager.query(
+      `WITH fire AS (
+         UPDATE cron_fires SET status = $3, error = $4, ended_at = now()
+         WHERE tenant_id = $1 AND run_id = $2 AND status = 'started'
+         RETURNING cron_id, run_id, scheduled_at
+       )
+       UPDATE crons c SET
+         consecutive_failures = CASE WHEN $5 THEN consecutive_failures + 1 WHEN $3 = 'success' THEN 0 ELSE consecutive_failures END,
+         last_failure = CASE WHEN $5 THEN ${FAILURE} ELSE last_failure END
+       FROM fire WHERE c.tenant_id = $1 AND c.cron_id = fire.cron_id`,
+      [run.tenantId, run.runId, status, error, failed],
+    );
+    return [];
+  }
 
-/** The same for those of an assistant. */
-export async function stopCronsOfAssistant(
-  manager: EntityManager,
-  tenantId: string,
-  assistantId: string,
-): Promise<void> {
-  const reason = `'Assistant ' || assistant_id || ' was deleted'`;
-  await stop(manager, 'assistant', reason, 'tenant_id = $2 AND assistant_id = $3', [tenantId, assistantId]);
+  /** Stops the crons of the threads. */
+  async threadsDeleted(manager: EntityManager, threads: ThreadKey[]): Promise<void> {
+    const where = '(tenant_id, thread_id) IN (SELECT * FROM unnest($2::uuid[], $3::uuid[]))';
+    await stop(manager, 'thread', `'Thread ' || thread_id || ' was deleted'`, where, threadKeys(threads));
+  }
+
+  /** Stops the crons of the assistant. */
+  async assistantDeleted(manager: EntityManager, tenantId: string, assistantId: string): Promise<void> {
+    const reason = `'Assistant ' || assistant_id || ' was deleted'`;
+    await stop(manager, 'assistant', reason, 'tenant_id = $2 AND assistant_id = $3', [tenantId, assistantId]);
+  }
 }
 
 async function stop(

@@ -1,5 +1,6 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
+import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import { CronOrchestrator } from '../temporal/cron-orchestrator';
 import { CronEntity } from './cron.entity';
 import { CronSchedule } from './cron-schedule';
@@ -8,8 +9,6 @@ import { type CronKey, CronsRepository } from './crons.repository';
 /** Crons and their Schedules, both ways: the row's changes go to the Schedule, a pause made in Temporal comes back. */
 @Injectable()
 export class CronSchedulesService {
-  private readonly logger = new Logger(CronSchedulesService.name);
-
   constructor(
     private readonly crons: CronsRepository,
     private readonly orchestrator: CronOrchestrator,
@@ -38,9 +37,7 @@ export class CronSchedulesService {
 
   /** The same for a caller whose own work is done: what fails here is done by the sweep. */
   async trySync(cron: CronKey): Promise<void> {
-    await this.sync(cron).catch((error: unknown) => {
-      this.logger.warn({ err: error, cron_id: cron.cronId }, 'Schedule not changed yet: the sweep will do it');
-    });
+    await startOrLeaveToSweep('Change of the Schedule', { cron_id: cron.cronId }, () => this.sync(cron));
   }
 
   /**

@@ -11,6 +11,7 @@ import { currentScope } from '../database/request-scope';
 import { GraphRegistry } from '../graphs/graph-registry';
 import type { Page } from '../http/pagination';
 import { runErrors } from '../runs/run.errors';
+import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import { CronOrchestrator } from '../temporal/cron-orchestrator';
 import { ThreadsService } from '../threads/threads.service';
 import { maskUrl } from '../webhooks/mask-url';
@@ -188,9 +189,7 @@ export class CronsService {
     if (!placed) throw cronErrors.notFound();
     const { cron, ticks, fireIds } = placed;
     if (fireIds.length > 0) {
-      await this.orchestrator.wake(cron, fireIds[0]).catch((error: unknown) => {
-        this.logger.warn({ err: error, cron_id: cronId }, 'Backfill not started yet: the sweep will do it');
-      });
+      await startOrLeaveToSweep('Backfill', { cron_id: cronId }, () => this.orchestrator.wake(cron, fireIds[0]));
     }
     const fires = await this.fires.findByIds(tenantId, fireIds);
     return { ticks, alreadyFired: ticks - fires.length, fires };

@@ -1,7 +1,8 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
 import { SecretBox } from '../crypto/secret-box';
+import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
 import { DeliveriesService } from '../webhooks/deliveries.service';
 import { toBulkExport } from './export.mapper';
@@ -10,8 +11,6 @@ import type { ExportRow } from './exports.repository';
 /** The webhook that an export may ask for: kept sealed, and enqueued in the transaction that ends the export. */
 @Injectable()
 export class ExportWebhooks {
-  private readonly logger = new Logger(ExportWebhooks.name);
-
   constructor(
     private readonly secrets: SecretBox,
     private readonly deliveries: DeliveriesService,
@@ -43,11 +42,8 @@ export class ExportWebhooks {
   /** Starts a delivery once its transaction has committed; when that fails, the sweep does it. */
   async dispatch(tenantId: TenantId, deliveryId: string | undefined): Promise<void> {
     if (deliveryId === undefined) return;
-    try {
-      await this.orchestrator.start({ tenantId, deliveryId, runId: null, threadId: null });
-    } catch (error) {
-      this.logger.warn({ err: error, delivery_id: deliveryId }, 'Delivery not started yet: the sweep will do it');
-    }
+    const delivery = { tenantId, deliveryId, runId: null, threadId: null };
+    await startOrLeaveToSweep('Delivery', { delivery_id: deliveryId }, () => this.orchestrator.start(delivery));
   }
 }
 

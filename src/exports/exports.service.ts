@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../auth/tenant';
 import { invalidField } from '../http/api-error';
 import { type IdempotencyRequest, takeIdempotencyKey } from '../runs/idempotency';
+import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import { ExportOrchestrator } from '../temporal/export-orchestrator';
 import { WebhookPolicy } from '../webhooks/webhook-policy';
 import { DestinationsRepository } from './destinations.repository';
@@ -22,8 +23,6 @@ const RESTART_MS = 100;
 /** What is asked of exports. The row is the intent; the workflow that follows it is started here or by the sweep. */
 @Injectable()
 export class ExportsService {
-  private readonly logger = new Logger(ExportsService.name);
-
   constructor(
     private readonly exports: ExportsRepository,
     private readonly runs: ExportRunsRepository,
@@ -78,14 +77,7 @@ export class ExportsService {
     const row = await this.get(tenantId, exportId);
     if (row.status !== 'Cancelled') throw exportErrors.exportIsOver(exportId, row.status);
     if (isCancelled) {
-      try {
-        await this.orchestrator.cancel(exportId);
-      } catch (error) {
-        this.logger.warn(
-          { err: error, export_id: exportId },
-          'Workflow not told of the cancellation yet: the sweep will',
-        );
-      }
+      await startOrLeaveToSweep('Cancellation', { export_id: exportId }, () => this.orchestrator.cancel(exportId));
     }
     return row;
   }
@@ -152,14 +144,12 @@ export class ExportsService {
 
   /** Resolves to whether this call started the workflow; where it couldn't, the sweep does. */
   private async start(tenantId: TenantId, exportId: string, isSchedule: boolean): Promise<boolean> {
-    try {
-      const isStarted = await this.orchestrator.start({ exportId, tenantId, isSchedule });
+    let isStarted = false;
+    await startOrLeaveToSweep('Export', { export_id: exportId }, async () => {
+      isStarted = await this.orchestrator.start({ exportId, tenantId, isSchedule });
       if (isStarted) await this.exports.markSeen(tenantId, exportId);
-      return isStarted;
-    } catch (error) {
-      this.logger.warn({ err: error, export_id: exportId }, 'Export not started yet: the sweep will start it');
-      return false;
-    }
+    });
+    return isStarted;
   }
 
   private async checkReferences(tenantId: TenantId, request: CreateExport): Promise<void> {

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { A2aTasksModule } from '../a2a/a2a-tasks.module';
 import { CryptoModule } from '../crypto/crypto.module';
 import { DatabaseModule } from '../database/database.module';
 import { GraphsModule } from '../graphs/graphs.module';
@@ -11,6 +10,7 @@ import { ThreadEntity } from '../threads/thread.entity';
 import { ThreadExpiryRepository } from '../threads/thread-expiry.repository';
 import { ThreadExpiryScheduleSweep } from '../threads/thread-expiry-schedule.sweep';
 import { ThreadExpiryService } from '../threads/thread-expiry.service';
+import { ThreadRemovalModule } from '../threads/thread-removal.module';
 import { ThreadRetentionSweep } from '../threads/thread-retention.sweep';
 import { ThreadsRepository } from '../threads/threads.repository';
 import { WebhooksModule } from '../webhooks/webhooks.module';
@@ -18,7 +18,7 @@ import { RunExecutor } from './run-executor';
 import { RunHeaders } from './run-headers';
 import { RunLifecycleRepository } from './run-lifecycle.repository';
 import { RunSweep } from './run-sweep';
-import { RunWebhooks } from './run-webhooks';
+import { RunListenersModule } from './run-listeners.module';
 import { RunEntity } from './run.entity';
 import { RunMetrics } from './run.metrics';
 
@@ -32,7 +32,8 @@ import { RunMetrics } from './run.metrics';
     TemporalModule,
     WebhooksModule,
     CryptoModule,
-    A2aTasksModule,
+    ThreadRemovalModule,
+    RunListenersModule,
   ],
   providers: [
     RunLifecycleRepository,
@@ -41,7 +42,6 @@ import { RunMetrics } from './run.metrics';
     RunHeaders,
     RunMetrics,
     RunSweep,
-    RunWebhooks,
     ThreadExpiryRepository,
     ThreadExpiryScheduleSweep,
     ThreadExpiryService,

@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
-import { A2aTurns } from '../a2a/a2a-turns';
 import { issueCallToken } from '../auth/call-token';
 import { issueTraceToken } from '../auth/trace-token';
 import { AppConfig } from '../config/config';
-import { recordCronOutcome } from '../crons/cron-outcomes';
 import { SecretValues } from '../crypto/secret-values';
 import { Notifications } from '../database/notifications';
 import { isContentError } from '../database/unstorable-text';
@@ -18,7 +16,8 @@ import { EventAppender, EventsRefused } from '../streams/event-appender';
 import { EventLogRepository } from '../streams/event-log.repository';
 import { type DueRun, parseDue, RUN_CANCEL_CHANNEL, RUN_DUE_CHANNEL } from '../streams/run-event';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
-import type { DeliveryReference } from '../temporal/webhook-orchestrator';
+import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
+import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import { runsHeldQueue } from '../../workflows/contracts/queues';
 import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
 import {
@@ -85,7 +84,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     private readonly config: AppConfig,
     private readonly notifications: Notifications,
     private readonly webhooks: RunWebhooks,
-    private readonly turns: A2aTurns,
+    private readonly deliveries: WebhookOrchestrator,
     private readonly orchestrator: RunOrchestrator,
     private readonly metrics: RunMetrics,
     private readonly headers: RunHeaders,
@@ -384,22 +383,16 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     attempt: number | undefined,
     ending: RunEnding,
   ): Promise<ExecuteRunResult | undefined> {
-    let notifications: DeliveryReference[] = [];
-    const ended = await this.lifecycle.end(runId, attempt, ending, async (manager, run) => {
-      notifications = await this.turns.close(manager, run, ending);
-      await recordCronOutcome(manager, run, ending);
-      return this.webhooks.enqueue(manager, run, ending);
-    });
+    const ended = await this.lifecycle.end(runId, attempt, ending);
     if (!ended) return undefined;
-    const { run, next, deliveryId } = ended;
+    const { run, next, deliveries } = ended;
     this.metrics.runEnded(run, ending.status);
-    this.turns.start(notifications);
+    this.deliveries.startStored(deliveries.filter(({ startedByWorkflow }) => !startedByWorkflow));
     if (next) {
       this.giveHeadStart(next);
-      this.orchestrator.start(next).catch((error: unknown) => {
-        this.logger.warn({ err: error, run_id: next.runId }, 'Next run not started yet: the sweep will do it');
-      });
+      void startOrLeaveToSweep('Next run', { run_id: next.runId }, () => this.orchestrator.start(next));
     }
+    const deliveryId = deliveries.find(({ startedByWorkflow }) => startedByWorkflow)?.deliveryId;
     return { ending: ending.status, ...(deliveryId && { deliveryId }) };
   }
 }

@@ -9,9 +9,11 @@ import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import { postgresErrorOf } from '../database/sql-errors';
 import type { NewRunEvent } from '../streams/event-log.repository';
 import { END_EVENT, END_HINT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
+import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import type { RunEnding } from './run-ending';
 import { RunEntity } from './run.entity';
-import { deleteCheckpoints, nextRun, type OnEnd, placeUnstarted } from './runs.repository';
+import { RunListeners } from './run-listeners';
+import { deleteCheckpoints, nextRun, placeUnstarted } from './runs.repository';
 
 /** How long the events and checkpoints of a stateless run are kept behind its end, so that it can still be rejoined. */
 const TEMPORARY_KEPT = '1 hour';
@@ -49,7 +51,8 @@ const LOST_IN_COMPANY = 2;
 export interface Ended {
   run: RunEntity;
   next: RunEntity | null;
-  deliveryId: string | undefined;
+  /** Stored with the end, to be started now. */
+  deliveries: DeliveryReference[];
 }
 
 /** The thread before the run, as everybody does who locks both: who began with the run would wait for one who waits for it. */
@@ -106,7 +109,10 @@ type BegunRow = RunEntity & (TakenRow | { [column in keyof TakenRow]: null });
 /** The transitions of a run that its execution makes: each is one transaction under the thread's lock. */
 @Injectable()
 export class RunLifecycleRepository {
-  constructor(@InjectDataSource() private readonly database: DataSource) {}
+  constructor(
+    @InjectDataSource() private readonly database: DataSource,
+    private readonly listeners: RunListeners,
+  ) {}
 
   /**
    * Takes a run that nobody has taken, for its first attempt; otherwise says where the one who has it can be asked.
@@ -169,17 +175,17 @@ export class RunLifecycleRepository {
   }
 
   /**
-   * Ends a run: its status, its thread's status and values, the end of its log, its webhook delivery and who is next are one
-   * transaction. Resolves to null when the attempt doesn't hold the run any more; then nothing was changed.
+   * Ends a run: its status, its thread's status and values, the end of its log, what its listeners write and who is next are
+   * one transaction. Resolves to null when the attempt doesn't hold the run any more; then nothing was changed.
    * @param attempt undefined to end it whichever attempt holds it.
    */
-  end(runId: string, attempt: number | undefined, ending: RunEnding, onEnd: OnEnd): Promise<Ended | null> {
+  end(runId: string, attempt: number | undefined, ending: RunEnding): Promise<Ended | null> {
     return this.database.transaction(async (manager) => {
       const run = await lockRun(manager, runId);
       if (!run || !isHeld(run, attempt)) return null;
       const { ended, hasNext } = await closeRun(manager, run, ending);
-      const deliveryId = await onEnd(manager, ended);
-      return { run: ended, next: hasNext ? await nextRun(manager, run) : null, deliveryId };
+      const deliveries = await this.listeners.ended(manager, ended, ending);
+      return { run: ended, next: hasNext ? await nextRun(manager, run) : null, deliveries };
     });
   }
 

@@ -4,13 +4,16 @@ import type { TenantId } from '../auth/tenant';
 import { SecretBox } from '../crypto/secret-box';
 import { toApiTime } from '../http/api-time';
 import { DeliveriesService } from '../webhooks/deliveries.service';
+import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import type { RunEnding } from './run-ending';
 import { RunEntity } from './run.entity';
+import { ListensToRuns, type RunListener } from './run-listeners';
 import { toRun } from './run.mapper';
 
 /** The webhook that a run may ask for: kept sealed, since its URL may carry a token, and enqueued with the run's end. */
 @Injectable()
-export class RunWebhooks {
+@ListensToRuns(3)
+export class RunWebhooks implements RunListener {
   constructor(
     private readonly secrets: SecretBox,
     private readonly deliveries: DeliveriesService,
@@ -28,15 +31,12 @@ export class RunWebhooks {
     return rows[0]?.deliveryId;
   }
 
-  /**
-   * Stores the delivery in the transaction that ends the run.
-   * @returns its id, or undefined when the run asked for none
-   */
-  async enqueue(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<string | undefined> {
-    if (!run.webhook) return undefined;
+  /** Stores the delivery, if the run asked for one. */
+  async ended(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<DeliveryReference[]> {
+    if (!run.webhook) return [];
     const { state } = ending;
     const waitsForHuman = state !== undefined && state.next.length > 0 && ending.status === 'success';
-    return this.deliveries.enqueue(manager, {
+    const deliveryId = await this.deliveries.enqueue(manager, {
       tenantId: run.tenantId as TenantId,
       runId: run.runId,
       threadId: run.threadId,
@@ -52,6 +52,9 @@ export class RunWebhooks {
         ...(ending.error && { error: ending.error }),
       },
     });
+    if (deliveryId === undefined) return [];
+    const { tenantId, runId, threadId } = run;
+    return [{ deliveryId, tenantId, runId, threadId, startedByWorkflow: true }];
   }
 }
 

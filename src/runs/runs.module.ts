@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { A2aTasksModule } from '../a2a/a2a-tasks.module';
 import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { AssistantsModule } from '../assistants/assistants.module';
 import { CryptoModule } from '../crypto/crypto.module';
@@ -16,7 +15,7 @@ import { RunEntity } from './run.entity';
 import { RunHeaders } from './run-headers';
 import { RunLimits } from './run-limits';
 import { RunStreamsService } from './run-streams.service';
-import { RunWebhooks } from './run-webhooks';
+import { RunListenersModule } from './run-listeners.module';
 import { RunsController } from './runs.controller';
 import { RunsRepository } from './runs.repository';
 import { RunsService } from './runs.service';
@@ -40,19 +39,10 @@ import { StatelessRunsController } from './stateless-runs.controller';
     HttpModule,
     DatabaseModule,
     FeedbackLinksModule,
-    A2aTasksModule,
+    RunListenersModule,
   ],
   controllers: [RunsController, StatelessRunsController, ThreadStreamController],
-  providers: [
-    RunHeaders,
-    RunLimits,
-    RunsRepository,
-    RunsService,
-    RunStreamsService,
-    RunWebhooks,
-    ThreadLog,
-    ThreadStreamService,
-  ],
+  providers: [RunHeaders, RunLimits, RunsRepository, RunsService, RunStreamsService, ThreadLog, ThreadStreamService],
   exports: [RunsService, RunStreamsService, RunHeaders, ThreadLog],
 })
 export class RunsModule {}

@@ -17,12 +17,15 @@ import {
   type RunEnd,
   RUN_EVENTS_CHANNEL,
 } from '../streams/run-event';
+import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import { ThreadEntity } from '../threads/thread.entity';
 import { threadErrors } from '../threads/thread.errors';
 import type { ThreadKey } from '../threads/thread-key';
 import type { ThreadTtl } from '../threads/thread-ttl';
 import { CancelAction, MultitaskStrategy, RunEntity, RunStatus } from './run.entity';
 import { runErrors } from './run.errors';
+import { completedEnding } from './run-ending';
+import { RunListeners } from './run-listeners';
 import { RunLimits } from './run-limits';
 import type { ListRuns } from './runs.schemas';
 
@@ -54,7 +57,16 @@ export interface NewRun {
 }
 
 export type Created =
-  { outcome: 'replayed'; runId: string } | { outcome: 'created'; run: RunEntity; first: boolean; cancelled: string[] };
+  | { outcome: 'replayed'; runId: string }
+  | { outcome: 'created'; run: RunEntity; first: boolean; cancelled: string[]; deliveries: DeliveryReference[] };
+
+/** What a cancellation has done, for those that carry it out after the commit. */
+export interface Cancelled {
+  /** Ids of the runs that workers have to stop. */
+  running: string[];
+  /** Stored with the ends of the others, to be started now. */
+  deliveries: DeliveryReference[];
+}
 
 /**
  * Called inside the transaction that inserts a run, before it does: takes for it what may have one run only.
@@ -63,12 +75,10 @@ export type Created =
 export type RunClaim = (manager: EntityManager) => Promise<string | undefined>;
 
 /**
- * Called inside the transaction that inserts a run, with the thread as it was before: what throws here takes the run back.
+ * Called inside the transaction that inserts a run, in place of the listeners and with the thread as it was before: what
+ * throws here takes the run back.
  */
 export type Alongside = (manager: EntityManager, run: RunEntity, thread: ThreadEntity) => Promise<void>;
-
-/** Called inside the transaction that ends a run, with the run as it is then. Resolves to the id of its webhook delivery. */
-export type OnEnd = (manager: EntityManager, run: RunEntity) => Promise<string | undefined>;
 
 interface InFlight {
   run_id: string;
@@ -103,6 +113,7 @@ export class RunsRepository {
   constructor(
     @InjectRepository(RunEntity) private readonly runs: Repository<RunEntity>,
     private readonly limits: RunLimits,
+    private readonly listeners: RunListeners,
   ) {}
 
   /** @throws {ApiError} 429 when the tenant may not have as many more runs that wait */
@@ -133,7 +144,7 @@ export class RunsRepository {
    * after the other. What is claimed for the run and the run are one transaction: a refused run leaves no claim.
    * @throws {ApiError} 404 when there is no such thread, 409 by `reject` and whatever the claim throws
    */
-  create(tenantId: TenantId, run: NewRun, onEnd: OnEnd, claim?: RunClaim, alongside?: Alongside): Promise<Created> {
+  create(tenantId: TenantId, run: NewRun, claim?: RunClaim, alongside?: Alongside): Promise<Created> {
     return this.runs.manager.transaction(async (manager): Promise<Created> => {
       const earlier = await claim?.(manager);
       if (earlier) return { outcome: 'replayed', runId: earlier };
@@ -144,29 +155,29 @@ export class RunsRepository {
       if (!isNew) await checkAccess(manager, tenantId, run);
       const inFlight: InFlight[] = isNew ? [] : await manager.query(SELECT_IN_FLIGHT, [tenantId, run.threadId]);
       if (inFlight.length > 0 && run.multitaskStrategy === 'reject') throw runErrors.rejected();
-      const cancelled =
+      const { running: cancelled, deliveries } =
         run.multitaskStrategy === 'interrupt' || run.multitaskStrategy === 'rollback'
-          ? await this.cancelLocked(manager, inFlight, run.multitaskStrategy, onEnd)
-          : [];
+          ? await this.cancelLocked(manager, inFlight, run.multitaskStrategy)
+          : { running: [], deliveries: [] };
       // Who was pending has just been cancelled, unless this run is to queue; who isn't due yet stands in nobody's way.
       const queues = run.multitaskStrategy === 'enqueue';
       const ahead = inFlight.filter(({ status, delayed }) => status === 'running' || (queues && !delayed));
       const first = ahead.length === 0;
       const isDue = first && run.delayMs === 0;
       const row = await insertRun(manager, tenantId, run, thread.metadata, { isDue, limit: this.limits.pending });
-      await alongside?.(manager, row, thread);
+      if (alongside) await alongside(manager, row, thread);
+      else deliveries.push(...(await this.listeners.created(manager, row, thread)));
       if (!isNew) await occupyThread(manager, run, thread);
-      return { outcome: 'created', run: row, first, cancelled };
+      return { outcome: 'created', run: row, first, cancelled, deliveries };
     });
   }
 
   /**
-   * Asks runs to end. What hasn't begun ends here; what runs is marked, and its worker is told.
-   * @returns ids of the running ones.
+   * Asks runs to end. What hasn't begun ends here; what runs is marked, and its worker is notified.
    */
-  cancel(tenantId: TenantId, runs: RunEntity[], action: CancelAction, onEnd: OnEnd): Promise<string[]> {
+  cancel(tenantId: TenantId, runs: RunEntity[], action: CancelAction): Promise<Cancelled> {
     return this.runs.manager.transaction(async (manager) => {
-      const running: string[] = [];
+      const cancelled: Cancelled = { running: [], deliveries: [] };
       // Always in the same order, so that two bulk cancels can't wait for each other's threads.
       const threadIds = [...new Set(runs.map(({ threadId }) => threadId))].sort();
       for (const threadId of threadIds) {
@@ -176,28 +187,31 @@ export class RunsRepository {
            WHERE run_id = ANY($1) AND tenant_id = $2 AND thread_id = $3 AND ${IN_FLIGHT}`,
           [runs.map(({ runId }) => runId), tenantId, threadId],
         );
-        running.push(...(await this.cancelLocked(manager, inFlight, action, onEnd)));
+        const { running, deliveries } = await this.cancelLocked(manager, inFlight, action);
+        cancelled.running.push(...running);
+        cancelled.deliveries.push(...deliveries);
         await releaseThread(manager, { tenantId, threadId });
       }
-      return running;
+      return cancelled;
     });
   }
 
-  /** Interrupts whatever the tenant has in flight without waiting for workers, which are told. Resolves to its ids. */
-  async interruptAll(tenantId: TenantId, onEnd: OnEnd): Promise<string[]> {
+  /** Interrupts whatever the tenant has in flight without waiting for workers, which are notified. */
+  async interruptAll(tenantId: TenantId): Promise<Cancelled> {
     const inFlight = await this.findInFlight(tenantId, ['pending', 'running']);
+    const deliveries: DeliveryReference[] = [];
     for (const threadId of new Set(inFlight.map((run) => run.threadId))) {
       await this.runs.manager.transaction(async (manager) => {
         await lockThread(manager, tenantId, threadId);
         const runs = await manager.findBy(RunEntity, { tenantId, threadId, status: In(['pending', 'running']) });
         for (const run of runs) {
-          await this.endNow(manager, run, 'interrupt', onEnd);
+          deliveries.push(...(await this.endNow(manager, run, 'interrupt')));
           await manager.query(`SELECT pg_notify('${RUN_CANCEL_CHANNEL}', $1)`, [run.runId]);
         }
         await releaseThread(manager, { tenantId, threadId });
       });
     }
-    return inFlight.map(({ runId }) => runId);
+    return { running: inFlight.map(({ runId }) => runId), deliveries };
   }
 
   findInFlight(
@@ -291,13 +305,7 @@ export class RunsRepository {
     return this.runs.manager.transaction((manager) => nextRun(manager, thread));
   }
 
-  /** @returns the running ones, marked. */
-  private async cancelLocked(
-    manager: EntityManager,
-    inFlight: InFlight[],
-    action: CancelAction,
-    onEnd: OnEnd,
-  ): Promise<string[]> {
+  private async cancelLocked(manager: EntityManager, inFlight: InFlight[], action: CancelAction): Promise<Cancelled> {
     const idsOf = (status: RunStatus): string[] =>
       inFlight.filter((run) => run.status === status).map(({ run_id }) => run_id);
     const running = idsOf('running');
@@ -310,22 +318,23 @@ export class RunsRepository {
         running,
       ]);
     }
+    const deliveries: DeliveryReference[] = [];
     for (const runId of idsOf('pending')) {
       const run = await manager.findOneByOrFail(RunEntity, { runId });
-      await this.endNow(manager, run, action, onEnd);
+      deliveries.push(...(await this.endNow(manager, run, action)));
     }
-    return running;
+    return { running, deliveries };
   }
 
   /** Not left to a worker: a run that hasn't begun has none. One that is on the run can write nothing more of it. */
-  private async endNow(manager: EntityManager, run: RunEntity, action: CancelAction, onEnd: OnEnd): Promise<void> {
+  private async endNow(manager: EntityManager, run: RunEntity, action: CancelAction): Promise<DeliveryReference[]> {
     const endedAt = new Date();
     const change = { status: 'interrupted' as const, endedAt, updatedAt: endedAt };
     if (action === 'rollback') await manager.delete(RunEntity, { runId: run.runId });
     else await manager.update(RunEntity, { runId: run.runId }, change);
     await placeUnstarted(manager, run);
     await appendEnd(manager, run, { status: action === 'rollback' ? 'deleted' : 'interrupted', result: {} });
-    await onEnd(manager, { ...run, ...change });
+    return this.listeners.ended(manager, { ...run, ...change }, completedEnding('interrupted', undefined));
   }
 }
 

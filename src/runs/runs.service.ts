@@ -1,6 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { A2aTurns } from '../a2a/a2a-turns';
 import type { AssistantEntity } from '../assistants/assistant.entity';
 import { AssistantsService } from '../assistants/assistants.service';
 import { Authorizer } from '../auth/custom/authorizer';
@@ -11,9 +10,9 @@ import { SecretValues } from '../crypto/secret-values';
 import { currentScope } from '../database/request-scope';
 import { GraphRegistry } from '../graphs/graph-registry';
 import type { Durability, RunKwargs } from '../graphs/host/protocol';
-import { recordCronOutcome } from '../crons/cron-outcomes';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
-import type { DeliveryReference } from '../temporal/webhook-orchestrator';
+import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
+import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import type { ThreadKey } from '../threads/thread-key';
 import { ThreadsService } from '../threads/threads.service';
 import { maskUrl } from '../webhooks/mask-url';
@@ -21,14 +20,12 @@ import { WebhookPolicy } from '../webhooks/webhook-policy';
 import { type IdempotencyRequest, takeIdempotencyKey } from './idempotency';
 import { CancelAction, RunEntity } from './run.entity';
 import { runErrors } from './run.errors';
-import { completedEnding } from './run-ending';
 import { RunHeaders } from './run-headers';
 import { RunWebhooks } from './run-webhooks';
 import {
   type Alongside,
   type Created,
   type NewRun,
-  type OnEnd,
   type RunClaim,
   RunsRepository,
   type StartedRun,
@@ -63,14 +60,14 @@ export class RunsService {
     private readonly headers: RunHeaders,
     private readonly graphs: GraphRegistry,
     private readonly authorizer: Authorizer,
-    private readonly turns: A2aTurns,
+    private readonly deliveries: WebhookOrchestrator,
     private readonly secretValues: SecretValues,
   ) {}
 
   /**
    * @param headers what the run's graph finds in its `configurable` beside the body's
-   * @param alongside what is written in the transaction that inserts the run; not asked for a replayed one. Without it, a
-   *   task of another agent that waits on the thread takes the run as its answer
+   * @param alongside what is written in the transaction that inserts the run, in place of what its listeners write; not
+   *   called for a replayed one
    * @throws 404 for an unknown thread or assistant, 409 by `reject`, 422 for a webhook that the policy refuses, 429 when the
    *   tenant has as many runs that wait as it may
    */
@@ -204,7 +201,9 @@ export class RunsService {
 
   /** Whatever is in flight has ended when this resolves, and writes nothing any more. */
   async interruptAll(tenantId: TenantId): Promise<void> {
-    await this.tellWorkers(await this.repository.interruptAll(tenantId, this.onPendingEnd));
+    const { running, deliveries } = await this.repository.interruptAll(tenantId);
+    this.deliveries.startStored(deliveries);
+    await this.tellWorkers(running);
   }
 
   /** Deletes the run and what it wrote; a run in flight is stopped by it. */
@@ -231,18 +230,11 @@ export class RunsService {
   }
 
   private async cancelAll(tenantId: TenantId, runs: RunEntity[], action: CancelAction): Promise<void> {
-    const running = await this.repository.cancel(tenantId, runs, action, this.onPendingEnd);
+    const { running, deliveries } = await this.repository.cancel(tenantId, runs, action);
+    this.deliveries.startStored(deliveries);
     await this.tellWorkers(running);
     for (const threadId of new Set(runs.map((run) => run.threadId))) await this.startNext({ tenantId, threadId });
   }
-
-  /** Deliveries are started by the sweep, a few seconds later. */
-  private readonly onPendingEnd: OnEnd = async (manager, run) => {
-    const ending = completedEnding('interrupted', undefined);
-    await this.turns.close(manager, run, ending);
-    await recordCronOutcome(manager, run, ending);
-    return this.webhooks.enqueue(manager, run, ending);
-  };
 
   private async startNext(thread: ThreadKey): Promise<void> {
     const next = await this.repository.nextOf(thread);
@@ -335,24 +327,18 @@ export class RunsService {
     claim: RunClaim | undefined,
     alongside?: Alongside,
   ): Promise<Created> {
-    let notifications: DeliveryReference[] = [];
-    const meetTask: Alongside = async (manager, row, thread) => {
-      if (thread.status === 'interrupted') notifications = await this.turns.meet(manager, row);
-    };
-    const created = await this.repository.create(tenantId, run, this.onPendingEnd, claim, alongside ?? meetTask);
+    const created = await this.repository.create(tenantId, run, claim, alongside);
     if (created.outcome === 'replayed') return created;
-    this.turns.start(notifications);
+    this.deliveries.startStored(created.deliveries);
     if (created.cancelled.length > 0) await this.tellWorkers(created.cancelled);
     // A delayed run has a timer of its own; when it is due and the thread is taken, it waits its turn like the others.
     if (created.first || run.delayMs > 0) this.start(created.run, run.delayMs);
     return created;
   }
 
-  /** Not awaited: the run is stored, and when this fails the sweep starts it. */
+  /** Doesn't wait for Temporal: the run is stored. */
   private start(run: RunEntity, delayMs = 0): void {
-    this.orchestrator.start(run, delayMs).catch((error: unknown) => {
-      this.logger.warn({ err: error, run_id: run.runId }, 'Run not started yet: the sweep will do it');
-    });
+    void startOrLeaveToSweep('Run', { run_id: run.runId }, () => this.orchestrator.start(run, delayMs));
   }
 
   /** The notification has reached the worker already; the workflow's cancellation is for a worker that was away. */

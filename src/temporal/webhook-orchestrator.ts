@@ -4,6 +4,7 @@ import { WEBHOOKS_QUEUE } from '../../workflows/contracts/queues';
 import { runIdAttribute, tenantIdAttribute, threadIdAttribute } from '../../workflows/contracts/search-attributes';
 import { webhookWorkflowId } from '../../workflows/contracts/webhook.contract';
 import type { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery.workflow';
+import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import { TemporalClient } from './temporal-client';
 
 export interface DeliveryReference {
@@ -11,6 +12,8 @@ export interface DeliveryReference {
   tenantId: string;
   runId: string | null;
   threadId: string | null;
+  /** Whether the run's workflow starts it as its child when it learns of the run's end. */
+  startedByWorkflow?: boolean;
 }
 
 /** Webhook deliveries as workflows: `webhook-<delivery_id>`, ids only. */
@@ -31,6 +34,13 @@ export class WebhookOrchestrator {
         ...(threadId ? [{ key: threadIdAttribute, value: threadId }] : []),
       ]),
     });
+  }
+
+  /** Starts what a committed transaction stored, without waiting for Temporal. */
+  startStored(deliveries: DeliveryReference[]): void {
+    for (const delivery of deliveries) {
+      void startOrLeaveToSweep('Delivery', { delivery_id: delivery.deliveryId }, () => this.start(delivery));
+    }
   }
 
   /** Whether a workflow is at work on the delivery. */

@@ -4,8 +4,8 @@ import { Repository } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
 import { ThreadEntity } from './thread.entity';
 import { THREAD_KEYS, type ThreadKey, threadKeys } from './thread-key';
+import { ThreadRemoval } from './thread-removal';
 import type { TtlStrategy } from './thread-ttl';
-import { deleteThreads } from './threads.repository';
 
 /** As the index has it. */
 const EXPIRY = `(timezone('UTC', updated_at) + ttl_minutes * interval '1 minute')`;
@@ -21,7 +21,10 @@ export interface ExpiredThread {
 /** Threads of all tenants that have had their time. */
 @Injectable()
 export class ThreadExpiryRepository {
-  constructor(@InjectRepository(ThreadEntity) private readonly threads: Repository<ThreadEntity>) {}
+  constructor(
+    @InjectRepository(ThreadEntity) private readonly threads: Repository<ThreadEntity>,
+    private readonly removal: ThreadRemoval,
+  ) {}
 
   /** Threads of any tenant on which nothing has happened for as long as they live, the longest first. */
   async findExpired(limit: number): Promise<ExpiredThread[]> {
@@ -35,7 +38,7 @@ export class ThreadExpiryRepository {
   /** Deletes those of the threads that have still expired; resolves to how many there were. */
   deleteIfExpired(threads: ThreadKey[]): Promise<number> {
     return this.threads.manager.transaction((manager) =>
-      deleteThreads(
+      this.removal.deleteThreads(
         manager,
         `(tenant_id, thread_id) IN (SELECT tenant_id, thread_id FROM threads
            WHERE (tenant_id, thread_id) IN (${THREAD_KEYS}) AND ttl_strategy = 'delete'
@@ -54,7 +57,7 @@ export class ThreadExpiryRepository {
   /** Deletes threads of any tenant that were made for a while; resolves to how many there were. */
   deleteForgotten(limit: number): Promise<number> {
     return this.threads.manager.transaction((manager) =>
-      deleteThreads(
+      this.removal.deleteThreads(
         manager,
         `(tenant_id, thread_id) IN (
            SELECT tenant_id, thread_id FROM threads WHERE delete_after < now() AND status <> 'busy'

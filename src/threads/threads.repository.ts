@@ -3,7 +3,6 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { EntityManager, Repository, SelectQueryBuilder } from 'typeorm';
 import { type AccessFilter, restrict } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
-import { stopCronsOfThreads } from '../crons/cron-outcomes';
 import { checkpointKey } from '../database/checkpoint-key';
 import { columnsOf } from '../database/entity-columns';
 import type { JsonObject } from '../database/json';
@@ -14,8 +13,8 @@ import type { Page } from '../http/pagination';
 import { RUN_CANCEL_CHANNEL, THREAD_STATE_CHANNEL } from '../streams/run-event';
 import { pruneNext } from './checkpoint-pruning';
 import { ThreadEntity } from './thread.entity';
+import { ThreadRemoval } from './thread-removal';
 import type { ThreadTtl } from './thread-ttl';
-import { THREAD_KEYS, type ThreadKey, threadKeys } from './thread-key';
 import type { SearchThreads, ThreadFilter, ThreadStorage } from './threads.schemas';
 
 const SORT_COLUMNS: Record<SearchThreads['sort_by'], string> = {
@@ -47,7 +46,10 @@ const INSERT_THREAD = prepared(
 
 @Injectable()
 export class ThreadsRepository {
-  constructor(@InjectRepository(ThreadEntity) private readonly threads: Repository<ThreadEntity>) {}
+  constructor(
+    @InjectRepository(ThreadEntity) private readonly threads: Repository<ThreadEntity>,
+    private readonly removal: ThreadRemoval,
+  ) {}
 
   async find(tenantId: TenantId, threadId: string, access?: AccessFilter): Promise<ThreadEntity | null> {
     if (!access) {
@@ -156,7 +158,7 @@ export class ThreadsRepository {
         [tenantId, threadId],
       );
       const where = `tenant_id = $1 AND thread_id = $2 AND NOT temporary`;
-      const deleted = await deleteThreads(manager, where, [tenantId, threadId]);
+      const deleted = await this.removal.deleteThreads(manager, where, [tenantId, threadId]);
       return deleted > 0 ? inFlight.map(({ run_id }) => run_id) : null;
     });
   }
@@ -294,29 +296,5 @@ export class ThreadsRepository {
       query.andWhere('t.metadata @> :metadata', { metadata: JSON.stringify(filter.metadata) });
     if (filter.values) query.andWhere('t.values @> :values', { values: JSON.stringify(filter.values) });
     return restrict(query, 't.metadata', access);
-  }
-}
-
-/** The runs go with their threads by the foreign key; events and checkpoints have none, for speed and for the library. */
-export async function deleteThreads(manager: EntityManager, where: string, parameters: unknown[]): Promise<number> {
-  const gone: (ThreadKey & { runIds: string[] })[] = await manager.query(
-    `SELECT tenant_id AS "tenantId", thread_id AS "threadId", ARRAY(
-       SELECT run_id FROM runs WHERE runs.tenant_id = threads.tenant_id AND runs.thread_id = threads.thread_id
-     ) AS "runIds"
-     FROM threads WHERE ${where}`,
-    parameters,
-  );
-  if (gone.length === 0) return 0;
-  await manager.query(`DELETE FROM threads WHERE (tenant_id, thread_id) IN (${THREAD_KEYS})`, threadKeys(gone));
-  await stopCronsOfThreads(manager, gone);
-  await manager.query(`DELETE FROM run_events WHERE run_id = ANY($1::uuid[])`, [gone.flatMap(({ runIds }) => runIds)]);
-  await deleteCheckpointsOf(manager, gone);
-  return gone.length;
-}
-
-export async function deleteCheckpointsOf(manager: EntityManager, threads: ThreadKey[]): Promise<void> {
-  const keys = threads.map(({ tenantId, threadId }) => checkpointKey(tenantId, threadId));
-  for (const table of ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes']) {
-    await manager.query(`DELETE FROM ${CHECKPOINT_SCHEMA}.${table} WHERE thread_id = ANY($1::text[])`, [keys]);
   }
 }

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AssistantRemovalModule } from '../assistants/removal/assistant-removal.module';
 import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { RunsModule } from '../runs/runs.module';
+import { ThreadRemovalModule } from '../threads/thread-removal.module';
 import { StoreModule } from '../store/store.module';
 import { TruncationController } from './truncation.controller';
 import { TruncationRepository } from './truncation.repository';
@@ -9,7 +10,7 @@ import { TruncationService } from './truncation.service';
 
 /** Part of the api when it is a server for tests. */
 @Module({
-  imports: [AssistantRemovalModule, CustomAuthModule, RunsModule, StoreModule],
+  imports: [AssistantRemovalModule, CustomAuthModule, RunsModule, StoreModule, ThreadRemovalModule],
   controllers: [TruncationController],
   providers: [TruncationRepository, TruncationService],
 })

@@ -5,7 +5,7 @@ import type { TenantId } from '../auth/tenant';
 import { releaseThread } from '../runs/runs.repository';
 import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
 import { THREAD_KEYS, type ThreadKey, threadKeys } from '../threads/thread-key';
-import { deleteCheckpointsOf, deleteThreads } from '../threads/threads.repository';
+import { deleteCheckpointsOf, ThreadRemoval } from '../threads/thread-removal';
 
 /** Threads of one transaction: nobody waits long for their locks. */
 const BATCH = 100;
@@ -19,13 +19,16 @@ interface StoppedRun extends ThreadKey {
 /** A tenant's threads as a whole, those of stateless runs too, or a part of what belongs to them. */
 @Injectable()
 export class TruncationRepository {
-  constructor(@InjectDataSource() private readonly database: DataSource) {}
+  constructor(
+    @InjectDataSource() private readonly database: DataSource,
+    private readonly removal: ThreadRemoval,
+  ) {}
 
   /** Deletes the threads with their runs, events and checkpoints. Resolves to the ids of runs that were in flight. */
   deleteThreads(tenantId: TenantId): Promise<string[]> {
     return this.inBatches(tenantId, async (manager, threads) => {
       const stopped = await stopRuns(manager, threads);
-      await deleteThreads(manager, IS_ONE_OF, threadKeys(threads));
+      await this.removal.deleteThreads(manager, IS_ONE_OF, threadKeys(threads));
       return stopped.map(({ runId }) => runId);
     });
   }

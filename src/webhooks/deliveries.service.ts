@@ -7,6 +7,7 @@ import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import type { AuthUser } from '../database/request-scope';
 import { SecretBox } from '../crypto/secret-box';
+import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
 import { AttemptEntity } from './attempt.entity';
 import { DeliveryEntity, DeliveryKind } from './delivery.entity';
@@ -148,11 +149,10 @@ export class DeliveriesService {
     if (this.settings.config.disabled) throw webhookErrors.disabled();
     await this.policy.check(message.url, field);
     const deliveryId = await this.insert(tenantId, this.database.manager, message);
-    try {
-      await this.orchestrator.start({ tenantId, deliveryId, runId: message.runId, threadId: message.threadId });
-    } catch (error) {
-      this.logger.warn({ err: error, delivery_id: deliveryId }, 'Delivery not started yet: the sweep will do it');
-    }
+    const { runId, threadId } = message;
+    await startOrLeaveToSweep('Delivery', { delivery_id: deliveryId }, () =>
+      this.orchestrator.start({ tenantId, deliveryId, runId, threadId }),
+    );
     return this.find(tenantId, deliveryId);
   }
 

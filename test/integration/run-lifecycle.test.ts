@@ -2,6 +2,7 @@ import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { completedEnding } from '../../src/runs/run-ending';
+import { RunListeners } from '../../src/runs/run-listeners';
 import { RunLifecycleRepository } from '../../src/runs/run-lifecycle.repository';
 import { type RunStatus } from '../../src/runs/run.entity';
 import { EventLogRepository } from '../../src/streams/event-log.repository';
@@ -21,7 +22,7 @@ describe('a run', () => {
     api = await startTestApi();
     pool = new Pool({ connectionString: api.database.url, max: 4 });
     const database = api.app.get(DataSource);
-    runs = new RunLifecycleRepository(database);
+    runs = new RunLifecycleRepository(database, api.app.get(RunListeners, { strict: false }));
     log = new EventLogRepository(database);
   });
 
@@ -182,7 +183,7 @@ describe('a run', () => {
         { event: 'updates', data: '{"b":"\\"2\\""}', fact: 'task' },
         { event: 'values', data: '{"b":2}' },
       ];
-      const ended = await runs.end(runId, 1, { ...completedEnding('success', undefined), rest }, async () => undefined);
+      const ended = await runs.end(runId, 1, { ...completedEnding('success', undefined), rest });
       expect(ended?.run.status).toBe('success');
       const { rows } = await pool.query(
         `SELECT seq, event, data, fact FROM run_events WHERE run_id = $1 ORDER BY seq`,
@@ -199,16 +200,14 @@ describe('a run', () => {
     it('when whoever cancels it at this moment is done with it', async () => {
       const threadId = await insertThread();
       const runId = await insertRun(threadId, 'running', 1);
-      const end = () => runs.end(runId, 1, completedEnding('success', undefined), async () => undefined);
+      const end = () => runs.end(runId, 1, completedEnding('success', undefined));
       expect(await besideCancel(threadId, runId, end)).toMatchObject({ run: { status: 'success', attempt: 1 } });
     });
 
     it('by the attempt that holds it alone, and leaves no event of another', async () => {
       const runId = await insertRun(await insertThread(), 'running', 2);
       const rest = [{ event: 'values', data: '{}' }];
-      expect(
-        await runs.end(runId, 1, { ...completedEnding('success', undefined), rest }, async () => undefined),
-      ).toBeNull();
+      expect(await runs.end(runId, 1, { ...completedEnding('success', undefined), rest })).toBeNull();
       const { rowCount } = await pool.query(`SELECT FROM run_events WHERE run_id = $1`, [runId]);
       expect(rowCount).toBe(0);
     });

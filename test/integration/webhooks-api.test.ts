@@ -10,7 +10,8 @@ describe('webhook deliveries over the api', () => {
   let receiver: WebhookReceiver;
 
   beforeAll(async () => {
-    stack = await WebhookStack.start({ GANTRY_WEBHOOK_SECRETS: SECRET });
+    // No sweep: what a request stores, the request starts.
+    stack = await WebhookStack.start({ GANTRY_WEBHOOK_SECRETS: SECRET, GANTRY_SWEEP_INTERVAL_SECONDS: '3600' });
     await stack.startWorker();
     receiver = await new WebhookReceiver((response, { path }) =>
       response.writeHead(path.startsWith('/fail') ? 410 : 200).end(),
@@ -25,6 +26,16 @@ describe('webhook deliveries over the api', () => {
   async function list(query: string): Promise<{ rows: DeliveryResponse[]; headers: Headers; status: number }> {
     const response = await fetch(`${stack.api.url}/webhooks/deliveries?${query}`);
     return { status: response.status, headers: response.headers, rows: (await response.json()) as DeliveryResponse[] };
+  }
+
+  async function call<T = unknown>(path: string, body?: object): Promise<T> {
+    const response = await fetch(stack.api.url + path, {
+      method: 'POST',
+      ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    expect(response.ok).toBe(true);
+    const text = await response.text();
+    return (text === '' ? undefined : JSON.parse(text)) as T;
   }
 
   it('lists by run, thread, status and host, newest first, with the true total', async () => {
@@ -47,6 +58,18 @@ describe('webhook deliveries over the api', () => {
     expect((await list('status=failed')).rows).toEqual([last]);
     expect((await list(`host=${receiver.hostAndPort}`)).rows).toHaveLength(3);
     expect((await list('host=other.example')).rows).toEqual([]);
+  });
+
+  it('sends the webhook of a run that is cancelled before it begins', async () => {
+    const thread = await call<{ thread_id: string }>('/threads', {});
+    const runs = `/threads/${thread.thread_id}/runs`;
+    const webhook = receiver.url('/cancelled');
+    const run = await call<{ run_id: string }>(runs, { assistant_id: 'approval', input: {}, webhook });
+    await call(`${runs}/${run.run_id}/cancel`);
+    const [delivery] = (await list(`run_id=${run.run_id}`)).rows as [DeliveryResponse];
+    expect(await stack.ended(delivery.delivery_id)).toMatchObject({ status: 'delivered' });
+    const { body } = receiver.received.find(({ path }) => path === '/cancelled')!;
+    expect(JSON.parse(body)).toMatchObject({ run_id: run.run_id, status: 'interrupted' });
   });
 
   it('names the wrong field of a question', async () => {

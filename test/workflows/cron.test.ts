@@ -4,10 +4,10 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { CronActivityProvider } from '../../activities/cron.activities';
 import { CronFiringService } from '../../src/crons/cron-firing.service';
-import { recordCronOutcome } from '../../src/crons/cron-outcomes';
 import { CronSchedule } from '../../src/crons/cron-schedule';
 import { CronsRepository } from '../../src/crons/crons.repository';
 import { completedEnding } from '../../src/runs/run-ending';
+import { RunListeners } from '../../src/runs/run-listeners';
 import { RunLifecycleRepository } from '../../src/runs/run-lifecycle.repository';
 import { RunOrchestrator } from '../../src/temporal/run-orchestrator';
 import type { FireCronInput } from '../../workflows/contracts/cron.contract';
@@ -67,7 +67,7 @@ describe('the workflow of a cron, over weeks', () => {
     const now = async (): Promise<Date> => new Date(await environment.currentTimeMs());
     jest.spyOn(api.app.get(CronsRepository, { strict: false }), 'now').mockImplementation(now);
     activities = new CronActivityProvider(api.app.get(CronFiringService, { strict: false }));
-    const lifecycle = new RunLifecycleRepository(api.app.get(DataSource));
+    const lifecycle = new RunLifecycleRepository(api.app.get(DataSource), api.app.get(RunListeners, { strict: false }));
     lasting = {
       beginRun: async (runId) => {
         const held = await lifecycle.begin(runId, 'test', 'test');
@@ -75,11 +75,7 @@ describe('the workflow of a cron, over weeks', () => {
         return Number((held.run.kwargs.input as { hours: number }).hours) * HOUR;
       },
       finishRun: async (runId) => {
-        const ending = completedEnding('success', undefined);
-        const ended = await lifecycle.end(runId, undefined, ending, async (manager, run) => {
-          await recordCronOutcome(manager, run, ending);
-          return undefined;
-        });
+        const ended = await lifecycle.end(runId, undefined, completedEnding('success', undefined));
         if (ended?.next) await api.app.get(RunOrchestrator, { strict: false }).start(ended.next);
       },
     };

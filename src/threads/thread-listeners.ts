@@ -1,0 +1,30 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import type { EntityManager } from 'typeorm';
+import { orderedProviders } from '../discovery/ordered-providers';
+import type { ThreadKey } from './thread-key';
+
+/** A feature that follows threads. */
+export interface ThreadListener {
+  /** Threads were deleted, by a request or by their expiry: called inside the transaction that does it. */
+  threadsDeleted(manager: EntityManager, threads: ThreadKey[]): Promise<void>;
+}
+
+/** Registers a provider as a {@link ThreadListener}, at a place in the order in which all are called. */
+export const ListensToThreads = DiscoveryService.createDecorator<number>();
+
+/** All listeners of the application, called one after the other. */
+@Injectable()
+export class ThreadListeners implements OnModuleInit, ThreadListener {
+  private listeners: ThreadListener[] = [];
+
+  constructor(private readonly discovery: DiscoveryService) {}
+
+  onModuleInit(): void {
+    this.listeners = orderedProviders<ThreadListener>(this.discovery, ListensToThreads);
+  }
+
+  async threadsDeleted(manager: EntityManager, threads: ThreadKey[]): Promise<void> {
+    for (const listener of this.listeners) await listener.threadsDeleted(manager, threads);
+  }
+}
