@@ -7,8 +7,8 @@ import { CHECKPOINT_SCHEMA } from './schemas';
 import { isolateTenants } from './tenant-isolation';
 
 /**
- * Brings the database to this release: the migrations of LangGraph's store and checkpoint libraries, Gantry's, and the wall
- * between tenants.
+ * Brings the database to this release: the migrations of LangGraph's store and checkpoint libraries, then Gantry's, which
+ * may add to their tables, and the wall between tenants.
  * Safe to run from several processes at once, and again.
  */
 export async function migrate(databaseUrl: string, requestsUrl?: string): Promise<void> {
@@ -19,13 +19,13 @@ export async function migrate(databaseUrl: string, requestsUrl?: string): Promis
     // Without an index of its own, which would need pgvector: Gantry keeps embeddings in a table that doesn't.
     const store = new PostgresStore({ connectionOptions: databaseUrl, schema: CHECKPOINT_SCHEMA });
     await store.setup().finally(() => store.stop());
+    await new PostgresSaver(pool, undefined, { schema: CHECKPOINT_SCHEMA }).setup();
     const dataSource = await createDataSource(databaseUrl).initialize();
     try {
       await dataSource.runMigrations();
     } finally {
       await dataSource.destroy();
     }
-    await new PostgresSaver(pool, undefined, { schema: CHECKPOINT_SCHEMA }).setup();
     await recordLibrary(lock);
     await isolateTenants(lock, requestsUrl);
   } finally {

@@ -234,7 +234,7 @@ export class ThreadsRepository {
       const columns = {
         checkpoints: 'checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata',
         checkpoint_blobs: 'checkpoint_ns, channel, version, type, blob',
-        checkpoint_writes: 'checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob',
+        checkpoint_writes: 'checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob',
       };
       for (const [table, list] of Object.entries(columns)) {
         // Checkpoints say whose they are.

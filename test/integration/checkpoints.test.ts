@@ -1,9 +1,10 @@
-import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+import { Annotation, END, Send, START, StateGraph } from '@langchain/langgraph';
 import { Pool } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { checkpointKey } from '../../src/database/checkpoint-key';
 import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
 import type { GraphOutcome, RunEventMessage, StreamMode } from '../../src/graphs/host/protocol';
+import { CheckpointSaver } from '../../src/graphs/host/checkpoint-saver';
 import { runGraph } from '../../src/graphs/host/run-graph';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { waitFor } from '../support/wait-for';
@@ -168,5 +169,48 @@ describe('the checkpoints of a run', () => {
       ['input', -1],
       ['loop', 0],
     ]);
+  });
+
+  it('keep the writes of a step in the order in which the step applied them', async () => {
+    const threadId = uuidv7();
+    const items = Array.from({ length: 12 }, (_, index) => `item ${index}`);
+    const graph = new StateGraph(State)
+      .addNode('work', ({ item }: { item: string }) => ({ done: [item] }))
+      .addConditionalEdges(START, () => items.map((item) => new Send('work', { item })))
+      .compile();
+    const { outcome } = await run(threadId, graph);
+    expect(outcome).toMatchObject({ status: 'success', state: { values: JSON.stringify({ done: items }) } });
+
+    const kept = async (): Promise<unknown[]> => {
+      const saver = new CheckpointSaver(pool, TENANT);
+      for await (const { metadata, pendingWrites } of saver.list({ configurable: { thread_id: threadId } })) {
+        if (metadata?.step === 0) {
+          return pendingWrites!.flatMap(([, channel, value]) => (channel === 'done' ? (value as unknown[]) : []));
+        }
+      }
+      return [];
+    };
+    expect(await kept()).toEqual(items);
+    // What an earlier release stored has no paths: it comes first, in the order of its tasks.
+    await pool.query(
+      `UPDATE ${CHECKPOINT_SCHEMA}.checkpoint_writes SET task_path = '' WHERE thread_id = $1 AND task_path LIKE '%0000000011%'`,
+      [checkpointKey(TENANT, threadId)],
+    );
+    expect(await kept()).toEqual(['item 11', ...items.slice(0, 11)]);
+  });
+
+  it('keeps the path of what an edit wrote, which the library orders in the same way', async () => {
+    const saver = new CheckpointSaver(pool, TENANT);
+    const threadId = uuidv7();
+    const config = { configurable: { thread_id: threadId, checkpoint_ns: '', __pregel_checkpointer: saver } };
+    const graph = plain(async () => undefined);
+    await graph.updateState(config, { done: ['one'] }, 'work');
+    await graph.updateState(config, { done: ['two'] }, 'work');
+    const { rows } = await pool.query<{ task_path: string }>(
+      `SELECT DISTINCT task_path FROM ${CHECKPOINT_SCHEMA}.checkpoint_writes WHERE thread_id = $1`,
+      [checkpointKey(TENANT, threadId)],
+    );
+    expect(rows).toEqual([{ task_path: '~__interrupt__, 0000000000' }]);
+    expect((await graph.getState(config)).values).toEqual({ done: ['one', 'two'] });
   });
 });

@@ -14,6 +14,7 @@ import { prepared } from '../../database/prepared-statements';
 import { storableJson } from '../../database/storable-text';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { CheckpointSerializer } from './checkpoint-serializer';
+import { insertWrites, replacesKnown, WRITE_ORDER, writeParameters, type WriteRow } from './checkpoint-writes';
 import { toWireJson } from './wire-json';
 
 const schema = `"${CHECKPOINT_SCHEMA}"`;
@@ -38,7 +39,7 @@ const SELECT = `
     (
       SELECT array_agg(
         array[pending.task_id::bytea, pending.channel::bytea, pending.type::bytea, pending.blob]
-        ORDER BY pending.task_id, pending.idx
+        ORDER BY ${WRITE_ORDER}
       )
       FROM ${schema}.checkpoint_writes pending
       WHERE pending.thread_id = saved.thread_id AND pending.checkpoint_ns = saved.checkpoint_ns
@@ -52,10 +53,15 @@ prepared(
   `${SELECT}WHERE thread_id = $1 AND checkpoint_ns = $2 ORDER BY checkpoint_id DESC LIMIT 1`,
 );
 
+const INSERT_WRITES = insertWrites('$1', 2, false);
+const REPLACE_WRITES = insertWrites('$1', 2, true);
+
 /**
  * LangGraph's Postgres saver for long threads, and with versions of channels that no two branches of a thread share. The
  * library counts 1, 2, 3, and stores values by (thread, channel, version), the first one for good: a branch that forks from
  * an earlier checkpoint counts the same numbers again and would read the values of the branch before it.
+ *
+ * It also keeps the paths of the tasks that wrote, which the library's own tables have no column for.
  *
  * Graphs and callers see thread ids as their tenant knows them; in the tables they are one tenant's own (checkpointKey).
  * @see https://github.com/langchain-ai/langgraphjs/issues/1812 until it is closed
@@ -66,7 +72,7 @@ export class CheckpointSaver extends PostgresSaver {
 
   /** @param graphFile the module of the graph whose states these are */
   constructor(
-    connections: Pool,
+    protected readonly connections: Pool,
     protected readonly tenantId: string,
     graphFile?: string,
   ) {
@@ -94,8 +100,30 @@ export class CheckpointSaver extends PostgresSaver {
     return this.shownConfig(await super.put(this.stored(config), checkpoint, metadata, newVersions));
   }
 
-  override putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    return super.putWrites(this.stored(config), writes, taskId);
+  override async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+    taskPath?: string,
+  ): Promise<void> {
+    const { thread_id } = config.configurable as { thread_id: string };
+    const rows = await this.rowsOfWrites(config, writes, taskId, taskPath);
+    const statement = replacesKnown(writes) ? REPLACE_WRITES : INSERT_WRITES;
+    await this.connections.query(statement, [this.keyOf(thread_id), ...writeParameters(rows)]);
+  }
+
+  /** @param taskPath '' for what no task of the graph wrote: inputs, answers, edits */
+  protected async rowsOfWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+    taskPath = '',
+  ): Promise<WriteRow[]> {
+    const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
+    const rows = await this._dumpWrites(thread_id, checkpoint_ns, checkpoint_id, taskId, writes);
+    return rows.map(([, , , , index, channel, type, blob]): WriteRow => {
+      return [checkpoint_ns, checkpoint_id, taskId, taskPath, index, channel, type, Buffer.from(blob)];
+    });
   }
 
   override deleteThread(threadId: string): Promise<void> {

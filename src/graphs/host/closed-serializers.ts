@@ -10,7 +10,7 @@ const closed = new WeakSet<SerializerProtocol>();
 
 /**
  * Gives the savers and caches that graphs bring themselves (a MemorySaver in a nested graph, an InMemoryCache for nodes) the
- * serialiser of ours: the library's own makes objects of what a run's input names (langgraph-checkpoint 1.1.5; can go when
+ * serialiser of ours: the library's own makes objects of what a run's input names (langgraph-checkpoint 1.2.2; can go when
  * it takes a list of classes).
  */
 export function closeSerializers(libraries: CheckpointLibrary[]): void {

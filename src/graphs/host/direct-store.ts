@@ -19,7 +19,7 @@ const connected = new WeakSet<BatchedStore>();
 /**
  * LangGraph gives nodes their store inside an AsyncBatchedStore, which for as long as the run lasts looks a thousand times a
  * second for operations to pass on, forgets the `index` of a put, doesn't know `listNamespaces`, and fails every operation
- * of a millisecond with the first of them that fails (langgraph-checkpoint 1.1.5; can go when that is mended). Around our
+ * of a millisecond with the first of them that fails (langgraph-checkpoint 1.2.2; can go when that is mended). Around our
  * store it passes each call straight on instead; around any other it stays what it is.
  */
 export function connectStoreDirectly(libraries: CheckpointLibrary[]): void {

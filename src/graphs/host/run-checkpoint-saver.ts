@@ -6,7 +6,6 @@ import type {
   CheckpointTuple,
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
-import { WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
 import type { Pool } from 'pg';
 import { type Resolvable, withResolvers } from '../../async/with-resolvers';
 import { byteaArray, textArray } from '../../database/binary-array';
@@ -15,6 +14,7 @@ import { storableJson } from '../../database/storable-text';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { type Fence, FencedError, HOLDS_RUN } from './fence';
 import { CheckpointSaver } from './checkpoint-saver';
+import { columns, insertWrites, replacesKnown, writeParameters, type WriteRow } from './checkpoint-writes';
 
 /** Thrown behind a written checkpoint, to stop a graph there: the next step is another worker's. */
 export class HandedBack extends Error {
@@ -34,8 +34,8 @@ export interface HandBack {
 
 const schema = `"${CHECKPOINT_SCHEMA}"`;
 
-/** @param onKnownWrite what becomes of a task's write that is there already */
-const writing = (onKnownWrite: string): string => `
+/** @param replacing whether a task's write that is there already is replaced */
+const writing = (replacing: boolean): string => `
   WITH fence AS MATERIALIZED (${HOLDS_RUN}),
   blobs AS (
     INSERT INTO ${schema}.checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
@@ -44,18 +44,13 @@ const writing = (onKnownWrite: string): string => `
     ON CONFLICT (thread_id, checkpoint_ns, channel, version) DO NOTHING
   ),
   writes AS (
-    INSERT INTO ${schema}.checkpoint_writes
-      (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob)
-    SELECT $3, row.*
-    FROM unnest($9::text[], $10::text[], $11::text[], $12::int[], $13::text[], $14::text[], $15::bytea[]) AS row
-    WHERE EXISTS (SELECT 1 FROM fence)
-    ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) ${onKnownWrite}
+    ${insertWrites('$3', 9, replacing, 'EXISTS (SELECT 1 FROM fence)')}
   ),
   checkpoints AS (
     INSERT INTO ${schema}.checkpoints
       (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
     SELECT $3, ns, id, parent, checkpoint::jsonb, metadata::jsonb
-    FROM unnest($16::text[], $17::text[], $18::text[], $19::text[], $20::text[])
+    FROM unnest($17::text[], $18::text[], $19::text[], $20::text[], $21::text[])
       AS row (ns, id, parent, checkpoint, metadata)
     WHERE EXISTS (SELECT 1 FROM fence)
     ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id)
@@ -63,14 +58,10 @@ const writing = (onKnownWrite: string): string => `
   )
   SELECT 1 FROM fence`;
 
-const WRITE = prepared('write-checkpoints', writing('DO NOTHING'));
-const OVERWRITE = prepared(
-  'overwrite-checkpoints',
-  writing('DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob'),
-);
+const WRITE = prepared('write-checkpoints', writing(false));
+const OVERWRITE = prepared('overwrite-checkpoints', writing(true));
 
 type BlobRow = [ns: string, channel: string, version: string, type: string, blob: Buffer | null];
-type WriteRow = [ns: string, id: string, taskId: string, index: number, channel: string, type: string, blob: Buffer];
 type CheckpointRow = [ns: string, id: string, parent: string | null, checkpoint: string, metadata: string];
 
 /** Rows of one thread. */
@@ -101,7 +92,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
   private deferred: Deferred | undefined;
 
   constructor(
-    private readonly connections: Pool,
+    connections: Pool,
     tenantId: string,
     private readonly fence: Fence,
     /** Kept with every checkpoint of the run: who made it, and the user's own metadata. */
@@ -163,11 +154,16 @@ export class RunCheckpointSaver extends CheckpointSaver {
     return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
   }
 
-  override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+  override async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+    taskPath?: string,
+  ): Promise<void> {
     if (writes.length === 0) return;
     const { thread_id, checkpoint_id } = config.configurable as Record<string, string>;
-    const rows = seenLater(this.rowsOfWrites(config, writes, taskId));
-    if (writes.every(([channel]) => channel in WRITES_IDX_MAP)) {
+    const rows = seenLater(this.rowsToWrite(config, writes, taskId, taskPath));
+    if (replacesKnown(writes)) {
       await this.writeDeferred();
       await this.track(this.insert(OVERWRITE, thread_id, [rows]));
     } else if (this.deferred?.checkpointId === checkpoint_id) {
@@ -210,8 +206,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
       ...[runId, attempt, this.keyOf(threadId)],
       ...columns(blobs, 4),
       byteaArray(blobs.map(([, , , , blob]) => blob)),
-      ...columns(writes, 6),
-      byteaArray(writes.map(([, , , , , , blob]) => blob)),
+      ...writeParameters(writes),
       ...columns(checkpoints, 3),
       textArray(checkpoints.map(([, , , checkpoint]) => checkpoint)),
       textArray(checkpoints.map(([, , , , metadata]) => metadata)),
@@ -247,22 +242,8 @@ export class RunCheckpointSaver extends CheckpointSaver {
     };
   }
 
-  private async rowsOfWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<Rows> {
-    const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
-    const rows = await this._dumpWrites(thread_id, checkpoint_ns, checkpoint_id, taskId, writes);
-    return {
-      blobs: [],
-      writes: rows.map(([, ns, id, task, index, channel, type, blob]) => [
-        ns,
-        id,
-        task,
-        index,
-        channel,
-        type,
-        Buffer.from(blob),
-      ]),
-      checkpoints: [],
-    };
+  private async rowsToWrite(...given: Parameters<CheckpointSaver['putWrites']>): Promise<Rows> {
+    return { blobs: [], writes: await this.rowsOfWrites(...given), checkpoints: [] };
   }
 }
 
@@ -277,9 +258,4 @@ function defer(threadId: string, checkpointId: string, rows: Promise<Rows>): Def
 function seenLater(rows: Promise<Rows>): Promise<Rows> {
   rows.catch(() => undefined);
   return rows;
-}
-
-/** Rows as the arrays of their first columns. */
-function columns(rows: unknown[][], count: number): unknown[][] {
-  return Array.from({ length: count }, (_, index) => rows.map((row) => row[index]));
 }

@@ -25,7 +25,10 @@ describe('RunTracer', () => {
           key: String(request.headers['x-api-key']),
           body: Buffer.concat(chunks).toString(),
         });
-        response.writeHead(202, { 'content-type': 'application/json' }).end('{}');
+        // As Gantry's own API says of itself: a client may compress what it uploads.
+        const info = { instance_flags: { gzip_body_enabled: true, zstd_compression_enabled: true } };
+        response.writeHead(202, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(request.url!.endsWith('/info') ? info : {}));
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

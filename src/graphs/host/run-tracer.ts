@@ -42,25 +42,37 @@ export class RunTracer {
   }
 }
 
-type Upload = Parameters<Client['multipartIngestRuns']>;
-
 /**
  * Sends a batch as one JSON text. As multipart, which the library prefers, each field of each run is a stream of its own:
  * that took longer than all else about a trace. Only attachments need it.
  */
 class TraceClient extends Client {
+  constructor(config: ConstructorParameters<typeof Client>[0]) {
+    super(config);
+    // Private to the library (langsmith 0.12.0), which compresses runs one by one as multipart where it may, and asks the
+    // environment, which is the users' own.
+    Object.assign(this, { _runCompressionDisabled: true });
+  }
+
   /** Uploads with the newest run's key from now on: those of earlier runs expire before it. */
   renewed(traceKey: string | undefined): this {
     return Object.assign(this, { apiKey: traceKey ?? 'none' });
   }
 
-  override async multipartIngestRuns(...[batch, options]: Upload): Promise<void> {
-    const runCreates = batch.runCreates?.map(withoutRuntime);
-    const runUpdates = batch.runUpdates?.map(withoutRuntime);
-    const shown = { ...(runCreates && { runCreates }), ...(runUpdates && { runUpdates }) };
-    const runs = [...(runCreates ?? []), ...(runUpdates ?? [])];
-    if (runs.some(({ attachments }) => attachments)) return super.multipartIngestRuns(shown, options);
-    return this.batchIngestRuns(shown, options);
+  override createRun(...[run, options]: Parameters<Client['createRun']>): Promise<void> {
+    return super.createRun(withoutRuntime(run), options);
+  }
+
+  override updateRun(...[id, run, options]: Parameters<Client['updateRun']>): Promise<void> {
+    return super.updateRun(id, withoutRuntime(run), options);
+  }
+
+  override async multipartIngestRuns(...[batch, options]: Parameters<Client['multipartIngestRuns']>): Promise<void> {
+    const { runCreates = [], runUpdates = [] } = batch;
+    if ([...runCreates, ...runUpdates].some(({ attachments }) => attachments)) {
+      return super.multipartIngestRuns(batch, options);
+    }
+    return this.batchIngestRuns({ runCreates, runUpdates }, options);
   }
 }
 
@@ -89,10 +101,11 @@ function runByRun(tracer: LangChainTracer): LangChainTracer {
   });
 }
 
-function settingsOf({ client, projectName, replicas, exampleId }: LangChainTracer, tree: RunTree): object {
+function settingsOf({ client, projectName, address, replicas, exampleId }: LangChainTracer, tree: RunTree): object {
   return {
     client,
     project_name: projectName,
+    address,
     replicas: replicas ?? tree.replicas,
     reference_example_id: exampleId,
     tracingEnabled: true,

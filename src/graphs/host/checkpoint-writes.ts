@@ -1,0 +1,55 @@
+import { type PendingWrite, WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
+import { byteaArray } from '../../database/binary-array';
+import { CHECKPOINT_SCHEMA } from '../../database/schemas';
+
+/** A write of a task to a channel, as it is stored with the checkpoint that the task ran from. */
+export type WriteRow = [
+  ns: string,
+  checkpointId: string,
+  taskId: string,
+  taskPath: string,
+  index: number,
+  channel: string,
+  type: string,
+  blob: Buffer,
+];
+
+/**
+ * The order in which a step applied its writes, that of `writesSortKey` in LangGraph's checkpoint library: by code points,
+ * whatever the collation of the database is.
+ */
+export const WRITE_ORDER = `task_path COLLATE "C", task_id COLLATE "C", idx`;
+
+/** A task has one interrupt, one error and one answer at a time, the newest; all else that it wrote stays as it is. */
+export function replacesKnown(writes: PendingWrite[]): boolean {
+  return writes.every(([channel]) => channel in WRITES_IDX_MAP);
+}
+
+/**
+ * The statement that stores writes, whose rows `writeParameters` gives it.
+ * @param thread the placeholder of the thread's key
+ * @param first the number of the first placeholder of the rows
+ */
+export function insertWrites(thread: string, first: number, replacing: boolean, condition = 'true'): string {
+  const types = ['text', 'text', 'text', 'text', 'int', 'text', 'text', 'bytea'];
+  const parameters = types.map((type, index) => `$${first + index}::${type}[]`).join(', ');
+  const onKnown = replacing
+    ? 'DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob'
+    : 'DO NOTHING';
+  return `INSERT INTO "${CHECKPOINT_SCHEMA}".checkpoint_writes
+      (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob)
+    SELECT ${thread}, row.* FROM unnest(${parameters}) AS row
+    WHERE ${condition}
+    ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) ${onKnown}`;
+}
+
+/** The parameters of `insertWrites`, one array a column. */
+export function writeParameters(rows: WriteRow[]): unknown[] {
+  // What may be long goes in binary format.
+  return [...columns(rows, 7), byteaArray(rows.map((row) => row[7]))];
+}
+
+/** Rows as the arrays of their first columns. */
+export function columns(rows: unknown[][], count: number): unknown[][] {
+  return Array.from({ length: count }, (_, index) => rows.map((row) => row[index]));
+}
