@@ -36,3 +36,26 @@ export interface FieldError {
 export function invalidField(path: string, message: string): ApiError {
   return new ApiError(422, 'invalid_request', `${path}: ${message}`, { errors: [{ path, message }] });
 }
+
+/** 422 for a body whose shape is wrong, with every field that is. */
+export function invalidRequest(issues: readonly ShapeIssue[]): ApiError {
+  const errors = issues.map(({ path = [], message }) => ({
+    path: path.map((segment) => String(typeof segment === 'object' ? segment.key : segment)).join('.'),
+    message,
+  }));
+  const detail = errors.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; ');
+  return new ApiError(422, 'invalid_request', detail, { errors });
+}
+
+/** What a schema finds wrong, as the Standard Schema specification describes it. */
+interface ShapeIssue {
+  path?: readonly (PropertyKey | { key: PropertyKey })[];
+  message: string;
+}
+
+/** 422 for a body that is no JSON, in the parser's words. */
+export function invalidJson({ message }: Error): ApiError {
+  return new ApiError(422, 'invalid_json', `Invalid JSON in request body: ${message}`, {
+    errors: [{ path: '', message }],
+  });
+}

@@ -1,6 +1,6 @@
 import { ArgumentMetadata, Injectable, StandardSchemaValidationPipe } from '@nestjs/common';
 import { z } from 'zod';
-import { ApiError } from './api-error';
+import { invalidRequest } from './api-error';
 
 /** `?stream_mode=` is how an HTTP library writes a parameter that was given as nothing. */
 function withoutEmpty(query: unknown): unknown {
@@ -35,18 +35,7 @@ function meansNull(schema: unknown, key: string): boolean {
 @Injectable()
 export class RequestValidationPipe extends StandardSchemaValidationPipe {
   constructor() {
-    super({
-      exceptionFactory: (issues) => {
-        const errors = issues.map((issue) => ({
-          path: (issue.path ?? [])
-            .map((segment) => String(typeof segment === 'object' ? segment.key : segment))
-            .join('.'),
-          message: issue.message,
-        }));
-        const detail = errors.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; ');
-        return new ApiError(422, 'invalid_request', detail, { errors });
-      },
-    });
+    super({ exceptionFactory: (issues) => invalidRequest(issues) });
   }
 
   override transform<T = unknown>(value: T, metadata: ArgumentMetadata): Promise<T> {

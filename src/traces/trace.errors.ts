@@ -13,6 +13,16 @@ export const traceErrors = {
     ),
   tooManyParts: (limit: number) =>
     new ApiError(413, 'too_many_parts', `The multipart body has more than ${limit} parts`),
+  tooManyRuns: (limit: number) =>
+    new ApiError(413, 'too_many_runs', `An upload may carry ${limit} starts and ends of runs: send them in several`),
+  runTooLarge: (runId: string, limit: number) =>
+    new ApiError(
+      413,
+      'run_too_large',
+      `Run ${runId} is larger than ${limit} characters: send large data as attachments`,
+    ),
+  needsTooMuchMemory: () =>
+    new ApiError(413, 'upload_too_complex', 'Reading the upload needs more memory than there is: send it in parts'),
   unfoldsTooFar: (ratio: number) =>
     new ApiError(
       413,
@@ -37,7 +47,7 @@ export const traceErrors = {
     new ApiError(404, 'feedback_link_invalid', 'This feedback link is not valid, or not any more'),
   feedbackNotFound: () => new ApiError(404, 'feedback_not_found', 'Feedback not found'),
   storeBusy: () =>
-    new ApiError(503, 'trace_store_busy', 'The database takes no more traces for now: try again', {
+    new ApiError(503, 'trace_store_busy', 'No more traces can be taken for now: try again', {
       headers: { 'Retry-After': '1' },
     }),
   attachmentStoreUnavailable: () =>

@@ -9,7 +9,6 @@ import { FeedbackRepository } from './feedback/feedback.repository';
 import { FeedbackService } from './feedback/feedback.service';
 import { FeedbackTokenAliasesController, FeedbackTokensController } from './feedback/feedback-tokens.controller';
 import { LinkedFeedbackService } from './feedback/linked-feedback.service';
-import { IngestGate } from './ingest/ingest-gate';
 import { RequestDecoding } from './ingest/request-decoding';
 import {
   RunUploadAliasController,
@@ -20,8 +19,8 @@ import {
 import { TraceIngestRepository } from './ingest/trace-ingest.repository';
 import { TraceIngestService } from './ingest/trace-ingest.service';
 import { TraceUploadService } from './ingest/trace-upload.service';
+import { UploadReader } from './ingest/upload-reader';
 import { OtlpAliasesController, OtlpController } from './otel/otlp.controller';
-import { OtlpService } from './otel/otlp.service';
 import { ProjectEntity } from './projects/project.entity';
 import { ProjectAliasesController, ProjectsController } from './projects/projects.controller';
 import { ProjectsRepository } from './projects/projects.repository';
@@ -83,12 +82,10 @@ import { TracePartitions } from './trace-partitions';
     FeedbackRepository,
     FeedbackService,
     LinkedFeedbackService,
-    OtlpService,
     ProjectsRepository,
     ProjectsService,
     RequestDecoding,
     TraceIngestRepository,
-    IngestGate,
     TraceIngestService,
     TracePartitions,
     TraceQueryService,
@@ -97,6 +94,7 @@ import { TracePartitions } from './trace-partitions';
     TraceThreadsService,
     TraceUploadService,
     TraceUsageRepository,
+    UploadReader,
   ],
   exports: [ProjectsService, TracePartitions],
 })

@@ -1,6 +1,8 @@
 import { Agent, request } from 'node:http';
 import pLimit from 'p-limit';
 import { v7 as uuidv7 } from 'uuid';
+import { readUpload } from '../../src/traces/ingest/upload';
+import { instantOf } from '../../src/traces/instant';
 import { type Gantry, startGantry } from '../support/gantry';
 import {
   DEEP_BODIES,
@@ -191,6 +193,45 @@ describe('what strangers send', () => {
     for (const { status } of await Promise.all(sent)) expect(status).toBeLessThan(500);
     expect(answered).toBeGreaterThanOrEqual(heavy.length);
   }, 120_000);
+
+  it('leaves others their answers while the largest upload of traces is read and stored', async () => {
+    const batch = largestBatch();
+    // What the same machine, as busy as it is, needs for parsing alone: nobody may wait for that.
+    const began = performance.now();
+    readUpload({ form: 'batch', body: batch }, instantOf(new Date()));
+    const parsing = performance.now() - began;
+    let isPending = true;
+    const uploaded = ask('POST', '/api/v1/runs/batch', batch).finally(() => (isPending = false));
+    let longest = 0;
+    while (isPending) {
+      const asked = performance.now();
+      const response = await fetch(`${gantry.url}/threads/${given.thread_id}`, { headers: { 'x-api-key': KEY } });
+      expect(response.status).toBe(200);
+      longest = Math.max(longest, performance.now() - asked);
+    }
+    expect(await uploaded).toMatchObject({ status: 202 });
+    const { rows } = await gantry.sql.query<{ runs: number }>(
+      `SELECT count(*)::int AS runs FROM trace_runs WHERE name = 'in a large batch'`,
+    );
+    expect(rows).toEqual([{ runs: 20_002 }]);
+    expect(longest).toBeLessThan(parsing / 2);
+  }, 120_000);
+
+  it('is refused in large uploads of traces as in small ones, with the field', async () => {
+    const padding = JSON.stringify({ text: 'x'.repeat(1_000_000) });
+    const refusal = async (path: string, body: string): Promise<[number, unknown]> => {
+      const { status, text } = await ask('POST', path, body);
+      return [status, (JSON.parse(text) as { errors?: { path: string }[] }).errors?.[0]?.path];
+    };
+    const batch = '/api/v1/runs/batch';
+    expect(await refusal(batch, `{"post":[{"inputs":${padding}},{"id":"no id"}]}`)).toEqual([422, 'post.1.id']);
+    expect(await refusal(batch, `{"post":[{"inputs":${padding}},7]}`)).toEqual([422, 'post.1']);
+    expect(await refusal(batch, `{"post":[{"inputs":${padding}},`)).toEqual([422, '']);
+    expect(await refusal(batch, `{"patch":[${'{},'.repeat(300_000)}{}]}`)).toEqual([422, 'patch.0.id']);
+    expect(await refusal(batch, `{"post":[${'{},'.repeat(300_000)}{}]}`)).toEqual([413, undefined]);
+    expect(await refusal('/otel/v1/traces', `{"resourceSpans":7,"padding":${padding}}`)).toEqual([400, undefined]);
+    await isAlive();
+  });
 });
 
 type FieldKind = 'string' | 'number' | 'value' | 'other';
@@ -203,6 +244,22 @@ function kindOf({ type, anyOf, oneOf, enum: values, format, $ref }: Schema): Fie
   if (only === 'string') return 'string';
   if (only === 'integer' || only === 'number') return 'number';
   return only === undefined || only === 'object' ? 'value' : 'other';
+}
+
+/** A batch of 100 MiB: many small runs, one of a million numbers, one of as many letters as a run may have, and some text. */
+function largestBatch(): Buffer {
+  const run = (inputs: string): string =>
+    `{"id":"${uuidv7()}","name":"in a large batch","run_type":"chain","inputs":${inputs}}`;
+  const runs = [
+    run(`{"vector":[${'0.123456,'.repeat(1_000_000)}0]}`),
+    run(JSON.stringify({ text: 'x'.repeat(30_000_000) })),
+    ...Array.from({ length: 10_000 }, () => run('{"a":"b"}')),
+    ...Array.from({ length: 10_000 }, () => run(JSON.stringify({ text: '\u00e9\n'.repeat(1_500) }))),
+  ];
+  const batch = Buffer.from(`{"post":[${runs.join()}]}`);
+  expect(batch.length).toBeLessThan(100 * 1024 * 1024);
+  expect(batch.length).toBeGreaterThan(95 * 1024 * 1024);
+  return batch;
 }
 
 /** JSON of an object with a literal in some of its fields, as JSON.stringify would not write it. */

@@ -3,11 +3,9 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../auth/tenant';
-import { storableText } from '../../database/storable-text';
-import { storableJsonb } from '../stored-text';
 import { traceErrors } from '../trace.errors';
+import { toValues } from './feedback-values';
 import { FeedbackRepository, FeedbackRow, FeedbackValues } from './feedback.repository';
-import { createFeedbackSchema } from './feedback.schemas';
 import type { CreateFeedback, ListFeedback, UpdateFeedback } from './feedback.schemas';
 
 @Injectable()
@@ -19,15 +17,15 @@ export class FeedbackService {
 
   async create(tenantId: TenantId, body: CreateFeedback): Promise<FeedbackRow> {
     const id = body.id?.toLowerCase() ?? uuidv7();
-    await this.database.transaction((manager) => this.write(manager, tenantId, [{ ...body, id }]));
+    await this.database.transaction((manager) => this.write(manager, tenantId, [toValues({ ...body, id })]));
     return this.read(tenantId, id);
   }
 
   /** Feedback that came inside an upload, in the upload's own transaction. */
-  async write(manager: EntityManager, tenantId: TenantId, items: CreateFeedback[]): Promise<void> {
+  async write(manager: EntityManager, tenantId: TenantId, items: FeedbackValues[]): Promise<void> {
     if (items.length === 0) return;
     // One row an id: a statement can't touch a row twice.
-    const rows = new Map(items.map((item) => toValues(item)).map((values) => [values.feedback_id, values]));
+    const rows = new Map(items.map((values) => [values.feedback_id, values]));
     await this.feedback.upsert(manager, tenantId, [...rows.values()]);
     const runIds = [...new Set([...rows.values()].map(({ run_id: runId }) => runId))];
     await this.refresh(
@@ -65,7 +63,8 @@ export class FeedbackService {
       feedback_source: source as CreateFeedback['feedback_source'],
       ...given,
     };
-    await this.database.transaction((manager) => this.write(manager, tenantId, [{ ...merged, modified_at: null }]));
+    const values = toValues({ ...merged, modified_at: null });
+    await this.database.transaction((manager) => this.write(manager, tenantId, [values]));
     return this.read(tenantId, feedbackId);
   }
 
@@ -79,40 +78,4 @@ export class FeedbackService {
       await this.feedback.refreshStats(manager, tenantId, [deleted.runId]);
     });
   }
-}
-
-/**
- * A feedback part of an upload.
- * @throws {ApiError} 422 naming the part and the field.
- */
-export function readFeedbackPart(id: string, body: Record<string, unknown>): CreateFeedback {
-  const parsed = createFeedbackSchema.safeParse(body);
-  if (parsed.success) return { ...parsed.data, id: parsed.data.id ?? id };
-  const [issue] = parsed.error.issues;
-  throw traceErrors.invalid(`feedback.${id}.${issue?.path.join('.') ?? ''}`, issue?.message ?? 'is not feedback');
-}
-
-const text = (value: string | null | undefined): string | null => (value ? storableText(value) : (value ?? null));
-const json = (value: unknown): string | null => (value === undefined || value === null ? null : storableJsonb(value));
-
-function toValues(item: CreateFeedback): FeedbackValues {
-  return {
-    feedback_id: item.id?.toLowerCase() ?? uuidv7(),
-    run_id: item.run_id ?? null,
-    trace_id: item.trace_id ?? null,
-    project_id: item.session_id ?? null,
-    key: storableText(item.key),
-    score: item.score?.toString() ?? null,
-    value: json(item.value),
-    comment: text(item.comment),
-    correction: json(item.correction),
-    feedback_source: json(item.feedback_source),
-    feedback_config: json(item.feedback_config),
-    feedback_group_id: item.feedback_group_id ?? null,
-    comparative_experiment_id: item.comparative_experiment_id ?? null,
-    extra: json(item.extra),
-    error: item.error === true ? 'true' : null,
-    created_at: item.created_at ?? null,
-    modified_at: item.modified_at ?? null,
-  };
 }

@@ -1,22 +1,29 @@
 import { parseExactly } from '../../http/exact-json';
 import { checkJson, TRACE_LIMITS } from '../../http/json-limits';
-import type { Attachment } from '../attachments/attachments.service';
-import { Instant } from '../instant';
 import { storableText } from '../../database/storable-text';
+import type { Attachment } from '../attachments/attachments.service';
+import type { FeedbackValues } from '../feedback/feedback.repository';
+import { readFeedbackPart } from '../feedback/feedback-values';
+import type { Instant } from '../instant';
 import { traceErrors } from '../trace.errors';
-import { MultipartPart, textOf } from './multipart';
-import { OperationKind } from './run-merge';
-import { OUT_OF_BAND, OutOfBandField, readOperation, RunOperation } from './run-operation';
+import type { MultipartPart } from './multipart';
+import type { OperationKind } from './run-merge';
+import { OUT_OF_BAND, OutOfBandField, readOperation } from './run-operation';
+import type { UploadContent } from './upload';
 
-export interface MultipartContent {
-  operations: RunOperation[];
-  /** Feedback bodies under the ids in their parts' names. */
-  feedback: { id: string; body: Record<string, unknown> }[];
-  attachments: Attachment[];
+/** A part whose content stands after that of the part before it. */
+export interface PartName {
+  name: string;
+  size: number;
 }
 
 const PART_NAME =
   /^(post|patch|feedback|attachment)\.([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\.(.+))?$/is;
+
+interface Part {
+  name: string;
+  content: Buffer;
+}
 
 interface Assembly {
   kind: OperationKind;
@@ -31,14 +38,14 @@ class JsonParts {
   private tokens = TRACE_LIMITS.tokens;
 
   /** @throws {ApiError} 422 */
-  text(part: MultipartPart): string {
-    const text = textOf(part);
-    this.tokens -= checkJson(text, { depth: TRACE_LIMITS.depth, tokens: this.tokens }, part.name);
+  text({ name, content }: Part): string {
+    const text = content.toString('utf8');
+    this.tokens -= checkJson(text, { depth: TRACE_LIMITS.depth, tokens: this.tokens }, name);
     return text;
   }
 
   /** @throws {ApiError} 422 */
-  object(part: MultipartPart): Record<string, unknown> {
+  object(part: Part): Record<string, unknown> {
     const text = this.text(part);
     let value: unknown;
     try {
@@ -54,37 +61,49 @@ class JsonParts {
 }
 
 /**
- * Puts the parts `<event>.<id>[.<field>]` together: a run's main part and its large fields in any order, feedback and
- * attachments.
+ * Separates the attachments from the parts that are parsed.
+ * @throws {ApiError} 422
+ */
+export function separateAttachments(parts: MultipartPart[]): { attachments: Attachment[]; parsed: MultipartPart[] } {
+  const attachments: Attachment[] = [];
+  const parsed: MultipartPart[] = [];
+  for (const part of parts) {
+    const [, event, runId, field] = PART_NAME.exec(part.name) ?? [];
+    if (!runId || event?.toLowerCase() !== 'attachment') {
+      parsed.push(part);
+      continue;
+    }
+    if (!field) throw traceErrors.invalid(part.name, 'an attachment needs a name: attachment.<run id>.<name>');
+    const name = storableText(field);
+    attachments.push({ runId: runId.toLowerCase(), name, mimeType: part.contentType, content: part });
+  }
+  return { attachments, parsed };
+}
+
+/**
+ * Puts the parts `<event>.<id>[.<field>]` together: a run's main part and its large fields in any order, and feedback.
  * @throws {ApiError} 422 naming the part that is wrong: nothing of a request is dropped silently.
  */
-export function readParts(parts: MultipartPart[], receivedAt: Instant): MultipartContent {
+export function readParts(body: Buffer, names: PartName[], receivedAt: Instant): UploadContent {
   const json = new JsonParts();
   const assemblies: Assembly[] = [];
   const open = new Map<string, Assembly>();
-  const content: MultipartContent = { operations: [], feedback: [], attachments: [] };
-  for (const part of parts) {
-    const [, event, rawId, field] = PART_NAME.exec(part.name) ?? [];
+  const feedback: FeedbackValues[] = [];
+  let end = 0;
+  for (const { name, size } of names) {
+    const part: Part = { name, content: body.subarray(end, (end += size)) };
+    const [, event, rawId, field] = PART_NAME.exec(name) ?? [];
     if (!event || !rawId) {
-      throw traceErrors.invalid(part.name, 'a part is named post|patch|feedback|attachment.<uuid>[.<field>]');
+      throw traceErrors.invalid(name, 'a part is named post|patch|feedback|attachment.<uuid>[.<field>]');
     }
     const id = rawId.toLowerCase();
-    switch (event.toLowerCase()) {
-      case 'feedback':
-        content.feedback.push({ id, body: json.object(part) });
-        break;
-      case 'attachment':
-        if (!field) throw traceErrors.invalid(part.name, 'an attachment needs a name: attachment.<run id>.<name>');
-        content.attachments.push({ runId: id, name: storableText(field), mimeType: part.contentType, content: part });
-        break;
-      default:
-        collect(json, assemblies, open, event.toLowerCase() as OperationKind, id, field, part);
-    }
+    if (event.toLowerCase() === 'feedback') feedback.push(readFeedbackPart(id, json.object(part)));
+    else collect(json, assemblies, open, event.toLowerCase() as OperationKind, id, field, part);
   }
-  for (const { kind, runId, body = {}, outOfBand } of assemblies) {
-    content.operations.push(readOperation({ kind, runId, body, outOfBand, receivedAt, path: `${kind}.${runId}` }));
-  }
-  return content;
+  const operations = assemblies.map(({ kind, runId, body: main = {}, outOfBand }) =>
+    readOperation({ kind, runId, body: main, outOfBand, receivedAt, path: `${kind}.${runId}` }),
+  );
+  return { operations, feedback };
 }
 
 function collect(
@@ -94,7 +113,7 @@ function collect(
   kind: OperationKind,
   runId: string,
   field: string | undefined,
-  part: MultipartPart,
+  part: Part,
 ): void {
   const key = `${kind}.${runId}`;
   let assembly = open.get(key);

@@ -15,14 +15,9 @@ const MAX_PARTS = 100_000;
 export interface MultipartPart {
   name: string;
   contentType: string;
-  /** The bytes in the pieces that they came in: put together only where somebody needs them so. */
+  /** The bytes in the pieces that they came in: put together only where they must be. */
   pieces: Buffer[];
   size: number;
-}
-
-export function textOf({ pieces }: MultipartPart): string {
-  const [first] = pieces;
-  return pieces.length === 1 && first ? first.toString('utf8') : Buffer.concat(pieces).toString('utf8');
 }
 
 /**

@@ -31,10 +31,25 @@ export interface FieldValue {
   /** As stored: text, JSON text, an instant or an id. */
   value: string;
   rank: string;
+  /** Of `extra`: what other columns have of it, read together with it. Runs held by earlier releases lack it. */
+  columns?: ExtraColumns;
+}
+
+export interface ExtraColumns {
+  /** JSON as jsonb takes it. */
+  metadata?: string;
+  thread_id?: string;
 }
 
 /** What one or several operations say about a run. */
 export type RunChange = Partial<Record<RunField, FieldValue>>;
+
+/** Characters that a change keeps in memory and brings to the database, about. */
+export function weightOf(change: RunChange): number {
+  let weight = 0;
+  for (const { value, columns } of Object.values(change)) weight += value.length + (columns?.metadata?.length ?? 0);
+  return weight;
+}
 
 export type OperationKind = 'post' | 'patch';
 

@@ -1,10 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
-import { stringifyExactly } from '../../http/exact-json';
+import { parseExactly, stringifyExactly } from '../../http/exact-json';
 import { parseDottedOrder, uuidTime } from '../dotted-order';
 import { Instant, toInstant } from '../instant';
 import { traceErrors } from '../trace.errors';
-import { DERIVED_RANK, FieldValue, OperationKind, rankOf, RunChange, RunField } from './run-merge';
+import { DERIVED_RANK, ExtraColumns, FieldValue, OperationKind, rankOf, RunChange, RunField } from './run-merge';
 import { storableText } from '../../database/storable-text';
+import { storableJsonb } from '../stored-text';
 import { Usage, usageOf } from './usage';
 
 /** The fields that multipart requests carry as parts of their own, as the JSON text that the client wrote. */
@@ -110,6 +111,7 @@ export function readOperation(source: OperationSource): RunOperation {
     if (field !== 'error') set(field, json.text);
     else if (json.value !== '') set('error', storableText(typeof json.value === 'string' ? json.value : json.text));
   }
+  if (change.extra) change.extra.columns = extraColumns(parsed.extra?.value);
   deriveFrom(parsed, kind, endTime, change);
   return { runId, change };
 }
@@ -134,7 +136,7 @@ function readOutOfBand(
     if (raw !== undefined) {
       let value: unknown;
       try {
-        value = JSON.parse(raw);
+        value = field === 'extra' ? parseExactly(raw) : JSON.parse(raw);
       } catch {
         throw traceErrors.invalid(at(field), `${field} is not JSON`);
       }
@@ -160,7 +162,15 @@ function deriveFrom(
   if (firstToken) change.first_token_time = ranked('first_token_time', firstToken);
 }
 
-export function metadataOf(extra: unknown): Record<string, unknown> | undefined {
+/** @param extra parsed, with numbers as they were sent */
+export function extraColumns(extra: unknown): ExtraColumns {
+  const metadata = metadataOf(extra);
+  if (!metadata) return {};
+  const threadId = threadIdOf(metadata);
+  return { metadata: storableJsonb(metadata), ...(threadId !== undefined && { thread_id: threadId }) };
+}
+
+function metadataOf(extra: unknown): Record<string, unknown> | undefined {
   if (typeof extra !== 'object' || extra === null || !('metadata' in extra)) return undefined;
   const { metadata } = extra;
   return typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata)
@@ -169,9 +179,9 @@ export function metadataOf(extra: unknown): Record<string, unknown> | undefined 
 }
 
 /** A conversation's id, under the names that clients give it. */
-export function threadIdOf(metadata: Record<string, unknown> | undefined): string | undefined {
+function threadIdOf(metadata: Record<string, unknown>): string | undefined {
   for (const key of ['session_id', 'conversation_id', 'thread_id']) {
-    const value = metadata?.[key];
+    const value = metadata[key];
     if (typeof value === 'string' && value !== '') return storableText(value);
   }
   return undefined;

@@ -1,13 +1,17 @@
-import { Body, Controller, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
+import { Controller, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiConsumes, ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { TraceUpload, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { runBatchSchema, runBodySchema, runParamsSchema } from './trace-ingest.schemas';
-import type { RunBatch, RunBody } from './trace-ingest.schemas';
 import { TraceUploadService } from './trace-upload.service';
+
+/** Bodies are read beside the event loop, by the feature itself: their descriptions are written down here. */
+const describe = (schema: z.ZodType) => ({ schema: z.toJSONSchema(schema) }) as Parameters<typeof ApiBody>[0];
+const RUN_BODY = describe(runBodySchema);
+const BATCH_BODY = describe(runBatchSchema);
 
 /** Uploads whose bare paths (`POST /runs`, `POST /runs/batch`) mean these only to a trace client: see url-rewriter.ts. */
 @ApiTags('Trace ingestion')
@@ -19,18 +23,20 @@ export class RunUploadController {
   /** Begins a run. Answered once it is stored, as every upload; a replay changes nothing. */
   @Post()
   @HttpCode(202)
-  @RouteConfig({ exactNumbers: true, isTraceUpload: true })
+  @RouteConfig({ isTraceUpload: true })
   @ApiOperation({ summary: 'Trace the start of a run' })
-  async post(@Tenant() tenantId: TenantId, @Body({ schema: runBodySchema }) body: RunBody) {
+  @ApiBody(RUN_BODY)
+  async post(@Tenant() tenantId: TenantId, @Req() { body }: FastifyRequest) {
     await this.uploads.post(tenantId, body);
     return { message: 'Run stored' };
   }
 
   @Post('batch')
   @HttpCode(202)
-  @RouteConfig({ exactNumbers: true, isTraceUpload: true })
+  @RouteConfig({ isTraceUpload: true })
   @ApiOperation({ summary: 'Trace starts and ends of many runs' })
-  async batch(@Tenant() tenantId: TenantId, @Body({ schema: runBatchSchema }) body: RunBatch) {
+  @ApiBody(BATCH_BODY)
+  async batch(@Tenant() tenantId: TenantId, @Req() { body }: FastifyRequest) {
     await this.uploads.batch(tenantId, body);
     return { message: 'Runs stored' };
   }
@@ -56,12 +62,13 @@ export class TraceIngestController {
   /** Adds to a run: null and absent fields stay as they are. It may come before the run's start. */
   @Patch(':run_id')
   @HttpCode(202)
-  @RouteConfig({ exactNumbers: true, isTraceUpload: true })
+  @RouteConfig({ isTraceUpload: true })
   @ApiOperation({ summary: 'Trace the end of a run' })
+  @ApiBody(RUN_BODY)
   async patch(
     @Tenant() tenantId: TenantId,
     @Param({ schema: runParamsSchema }) params: z.output<typeof runParamsSchema>,
-    @Body({ schema: runBodySchema }) body: RunBody,
+    @Req() { body }: FastifyRequest,
   ) {
     await this.uploads.patch(tenantId, params.run_id, body);
     return { message: 'Run stored' };

@@ -7,9 +7,19 @@ import { Instant } from '../instant';
 import { parseDottedOrder, SEGMENT_LENGTH } from '../dotted-order';
 import { SPAN_ID_KEY } from '../otel/span-mapper';
 import { selectInstant } from '../trace-wire';
-import { COMPUTED_RANK, decodeRanks, DERIVED_RANK, Ranks, RunChange, RunField } from './run-merge';
-import { metadataOf, threadIdOf } from './run-operation';
+import {
+  COMPUTED_RANK,
+  decodeRanks,
+  DERIVED_RANK,
+  ExtraColumns,
+  Ranks,
+  RunChange,
+  RunField,
+  weightOf,
+} from './run-merge';
+import { extraColumns } from './run-operation';
 import { storableJsonb } from '../stored-text';
+import { slices } from './slices';
 import type { Usage } from './usage';
 
 /** Where a stored run is: all of its primary key but the tenant. */
@@ -49,7 +59,7 @@ interface ColumnWriter {
 interface Row {
   change: RunChange;
   usage?: Usage;
-  metadata?: Record<string, unknown>;
+  extra?: ExtraColumns;
 }
 
 const plain = (column: RunField, type: string): ColumnWriter => ({
@@ -84,13 +94,8 @@ const COLUMNS: ColumnWriter[] = [
   plain('inputs', 'text'),
   plain('outputs', 'text'),
   plain('extra', 'text'),
-  {
-    column: 'metadata',
-    type: 'jsonb',
-    field: 'extra',
-    read: ({ metadata }) => metadata && storableJsonb(metadata),
-  },
-  { column: 'thread_id', type: 'text', field: 'extra', read: ({ metadata }) => threadIdOf(metadata) },
+  { column: 'metadata', type: 'jsonb', field: 'extra', read: ({ extra }) => extra?.metadata },
+  { column: 'thread_id', type: 'text', field: 'extra', read: ({ extra }) => extra?.thread_id },
   plain('events', 'text'),
   plain('serialized', 'text'),
   {
@@ -169,7 +174,7 @@ const UPDATE = `
   WHERE r.tenant_id = $1::uuid AND r.project_id = v.stored_project_id
     AND r.start_time = v.stored_start_time AND r.run_id = v.run_id`;
 
-/** The writes of ingestion. All run inside the caller's transaction, and each is one statement for a whole request. */
+/** The writes of ingestion. All run inside the caller's transaction, and each is one statement for a whole request, or for each slice of a large one. */
 @Injectable()
 export class TraceIngestRepository {
   /**
@@ -182,27 +187,31 @@ export class TraceIngestRepository {
     runs: { runId: string; place: RunPlace | null; held: RunChange | null }[],
   ): Promise<RunKey[]> {
     const sorted = [...runs].sort((a, b) => (a.runId < b.runId ? -1 : 1));
-    const created = await manager.query<{ run_id: string }[]>(
-      `INSERT INTO trace_run_keys (tenant_id, run_id, project_id, start_time, held)
-       SELECT $1, v.* FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[]) AS v
-       ON CONFLICT (tenant_id, run_id) DO NOTHING
-       RETURNING run_id`,
-      [
-        tenantId,
-        sorted.map(({ runId }) => runId),
-        sorted.map(({ place }) => place?.projectId ?? null),
-        sorted.map(({ place }) => place?.startTime ?? null),
-        sorted.map(({ held }) => held && JSON.stringify(held)),
-      ],
-    );
-    if (created.length === sorted.length) return [];
-    const isNew = new Set(created.map((row) => row.run_id));
+    const isNew = new Set<string>();
+    for (const slice of slices(sorted, ({ held }) => (held ? weightOf(held) : 0))) {
+      const created = await manager.query<{ run_id: string }[]>(
+        `INSERT INTO trace_run_keys (tenant_id, run_id, project_id, start_time, held)
+         SELECT $1, v.* FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[]) AS v
+         ON CONFLICT (tenant_id, run_id) DO NOTHING
+         RETURNING run_id`,
+        [
+          tenantId,
+          slice.map(({ runId }) => runId),
+          slice.map(({ place }) => place?.projectId ?? null),
+          slice.map(({ place }) => place?.startTime ?? null),
+          slice.map(({ held }) => held && JSON.stringify(held)),
+        ],
+      );
+      for (const row of created) isNew.add(row.run_id);
+    }
+    const present = sorted.map(({ runId }) => runId).filter((runId) => !isNew.has(runId));
+    if (present.length === 0) return [];
     const rows = await manager.query<
       { run_id: string; project_id: string | null; start_time: Instant | null; held: string | null }[]
     >(
       `SELECT run_id, project_id, ${selectInstant('start_time')} AS start_time, held
        FROM trace_run_keys WHERE tenant_id = $1 AND run_id = ANY ($2::uuid[]) ORDER BY run_id FOR UPDATE`,
-      [tenantId, sorted.map(({ runId }) => runId).filter((runId) => !isNew.has(runId))],
+      [tenantId, present],
     );
     return rows.map((row) => ({
       runId: row.run_id,
@@ -230,11 +239,13 @@ export class TraceIngestRepository {
   }
 
   async hold(manager: EntityManager, tenantId: TenantId, runs: { runId: string; held: RunChange }[]): Promise<void> {
-    await manager.query(
-      `UPDATE trace_run_keys k SET held = v.held FROM unnest($2::uuid[], $3::text[]) AS v (run_id, held)
-       WHERE k.tenant_id = $1 AND k.run_id = v.run_id`,
-      [tenantId, runs.map(({ runId }) => runId), runs.map(({ held }) => JSON.stringify(held))],
-    );
+    for (const slice of slices(runs, ({ held }) => weightOf(held))) {
+      await manager.query(
+        `UPDATE trace_run_keys k SET held = v.held FROM unnest($2::uuid[], $3::text[]) AS v (run_id, held)
+         WHERE k.tenant_id = $1 AND k.run_id = v.run_id`,
+        [tenantId, slice.map(({ runId }) => runId), slice.map(({ held }) => JSON.stringify(held))],
+      );
+    }
   }
 
   /** The ranks of stored runs' fields, by run id. */
@@ -265,16 +276,18 @@ export class TraceIngestRepository {
   }
 
   async insert(manager: EntityManager, tenantId: TenantId, runs: NewRun[]): Promise<void> {
-    await manager.query(INSERT, parameters(tenantId, runs));
+    for (const slice of slices(runs, weigh)) await manager.query(INSERT, parameters(tenantId, slice));
   }
 
   async update(manager: EntityManager, tenantId: TenantId, runs: ChangedRun[]): Promise<void> {
-    await manager.query(UPDATE, [
-      ...parameters(tenantId, runs),
-      runs.map(({ change }) => `,${Object.keys(change).join(',')},`),
-      runs.map(({ storedAt }) => storedAt.projectId),
-      runs.map(({ storedAt }) => storedAt.startTime),
-    ]);
+    for (const slice of slices(runs, weigh)) {
+      await manager.query(UPDATE, [
+        ...parameters(tenantId, slice),
+        slice.map(({ change }) => `,${Object.keys(change).join(',')},`),
+        slice.map(({ storedAt }) => storedAt.projectId),
+        slice.map(({ storedAt }) => storedAt.startTime),
+      ]);
+    }
   }
 
   /** Lets one request at a time work out positions in a trace: each must see the runs that the others added. */
@@ -337,11 +350,13 @@ export class TraceIngestRepository {
   }
 }
 
+const weigh = ({ change }: NewRun): number => weightOf(change);
+
 function parameters(tenantId: TenantId, runs: NewRun[]): unknown[] {
   const rows = runs.map(({ change }): Row => ({
     change,
     ...(change.usage && { usage: JSON.parse(change.usage.value) as Usage }),
-    ...(change.extra && { metadata: metadataOf(parseExactly(change.extra.value)) }),
+    ...(change.extra && { extra: change.extra.columns ?? extraColumns(parseExactly(change.extra.value)) }),
   }));
   return [
     tenantId,

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager, QueryFailedError } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
+import { AppConfig } from '../../config/config';
 import { dottedOrderSegment } from '../dotted-order';
 import { Instant, instantOf, utcDay } from '../instant';
 import { ProjectsService } from '../projects/projects.service';
 import { traceErrors } from '../trace.errors';
 import { TracePartitions } from '../trace-partitions';
-import { IngestGate } from './ingest-gate';
 import {
   COMPUTED_RANK,
   DERIVED_RANK,
@@ -20,6 +20,7 @@ import {
 } from './run-merge';
 import { ProjectReference, RunOperation } from './run-operation';
 import { ChangedRun, NewRun, RunKey, RunPlace, TraceIngestRepository } from './trace-ingest.repository';
+import { UploadGate } from './upload-gate';
 
 /** A partition a day is cheap, a partition for each day that a broken clock can name is not. */
 const EARLIEST: Instant = '2000-01-01T00:00:00.000000Z' as Instant;
@@ -28,13 +29,21 @@ const MAX_AHEAD_MS = 366 * 86_400_000;
 /** Takes operations on runs, in any order and any number of times, and merges them into rows. */
 @Injectable()
 export class TraceIngestService {
+  /**
+   * Uploads have half of the database's connections at the most: while their tables are slow or locked, runs and everything
+   * else continue with the others.
+   */
+  private readonly gate: UploadGate;
+
   constructor(
     @InjectDataSource() private readonly database: DataSource,
     private readonly runs: TraceIngestRepository,
     private readonly projects: ProjectsService,
     private readonly partitions: TracePartitions,
-    private readonly gate: IngestGate,
-  ) {}
+    config: AppConfig,
+  ) {
+    this.gate = new UploadGate(Math.ceil(config.databasePool / 2));
+  }
 
   /**
    * Stores the operations of a request; when it returns they are committed. `also` runs in the same transaction, with the
@@ -53,7 +62,7 @@ export class TraceIngestService {
       else changes.set(runId, change);
     }
     this.checkTimes(changes);
-    await this.gate.write(() => this.write(tenantId, changes, also));
+    await this.gate.run(() => this.write(tenantId, changes, also));
   }
 
   private async write(

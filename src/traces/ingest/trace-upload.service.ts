@@ -2,41 +2,41 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../../auth/tenant';
 import { AppConfig } from '../../config/config';
-import { AttachmentsService } from '../attachments/attachments.service';
-import { readFeedbackPart, FeedbackService } from '../feedback/feedback.service';
-import { instantOf } from '../instant';
+import { invalidRequest } from '../../http/api-error';
+import { Attachment, AttachmentsService } from '../attachments/attachments.service';
+import { FeedbackService } from '../feedback/feedback.service';
 import { traceErrors } from '../trace.errors';
 import { readMultipart } from './multipart';
-import { MultipartContent, readParts } from './multipart-operations';
-import { OperationKind } from './run-merge';
-import { readOperation, RunOperation } from './run-operation';
+import { separateAttachments } from './multipart-operations';
 import { TraceIngestService } from './trace-ingest.service';
-import type { RunBatch, RunBody } from './trace-ingest.schemas';
+import type { Upload } from './upload';
+import { UploadReader } from './upload-reader';
 
 /** Reads what clients upload in each of their forms; all of a request is stored, or nothing. */
 @Injectable()
 export class TraceUploadService {
   constructor(
     private readonly config: AppConfig,
+    private readonly reader: UploadReader,
     private readonly ingestion: TraceIngestService,
     private readonly feedback: FeedbackService,
     private readonly attachments: AttachmentsService,
   ) {}
 
-  async post(tenantId: TenantId, body: RunBody): Promise<void> {
-    await this.store(tenantId, { operations: [this.read('post', body, '')] });
+  post(tenantId: TenantId, body: unknown): Promise<void> {
+    return this.read(tenantId, { form: 'post', body: bytesOf(body) });
   }
 
-  async patch(tenantId: TenantId, runId: string, body: RunBody): Promise<void> {
-    await this.store(tenantId, { operations: [this.read('patch', { ...body, id: runId }, '')] });
+  patch(tenantId: TenantId, runId: string, body: unknown): Promise<void> {
+    return this.read(tenantId, { form: 'patch', runId: runId.toLowerCase(), body: bytesOf(body) });
   }
 
-  async batch(tenantId: TenantId, { post = [], patch = [] }: RunBatch): Promise<void> {
-    const operations = [
-      ...post.map((body, index) => this.read('post', body, `post.${index}`)),
-      ...patch.map((body, index) => this.read('patch', body, `patch.${index}`)),
-    ];
-    await this.store(tenantId, { operations });
+  batch(tenantId: TenantId, body: unknown): Promise<void> {
+    return this.read(tenantId, { form: 'batch', body: bytesOf(body) });
+  }
+
+  spans(tenantId: TenantId, body: unknown, encoding: 'json' | 'protobuf', project: string | undefined): Promise<void> {
+    return this.read(tenantId, { form: 'otlp', encoding, project, body: bytesOf(body) });
   }
 
   /** `body` is the raw multipart stream. */
@@ -45,23 +45,25 @@ export class TraceUploadService {
       throw traceErrors.notMultipart('Content-Type must be multipart/form-data');
     }
     const parts = await readMultipart(body, contentType, this.config.traceLimitBytes);
-    await this.store(tenantId, readParts(parts, instantOf(new Date())));
+    const { attachments, parsed } = separateAttachments(parts);
+    const whole = Buffer.concat(parsed.flatMap(({ pieces }) => pieces));
+    const names = parsed.map(({ name, size }) => ({ name, size }));
+    await this.read(tenantId, { form: 'multipart', body: whole, parts: names }, attachments);
   }
 
-  private read(kind: OperationKind, body: RunBody, path: string): RunOperation {
-    return readOperation({ kind, body, outOfBand: {}, receivedAt: instantOf(new Date()), path });
-  }
-
-  private async store(
-    tenantId: TenantId,
-    { operations, feedback = [], attachments = [] }: Partial<MultipartContent> & Pick<MultipartContent, 'operations'>,
-  ): Promise<void> {
-    const entries = feedback.map(({ id, body }) => readFeedbackPart(id, body));
+  private async read(tenantId: TenantId, upload: Upload, attachments: Attachment[] = []): Promise<void> {
+    const { operations, feedback } = await this.reader.read(upload);
     const stored = await this.attachments.write(tenantId, attachments);
     await this.ingestion.ingest(tenantId, operations, async (manager, newRunIds) => {
       await this.attachments.insert(manager, tenantId, stored);
-      await this.feedback.write(manager, tenantId, entries);
+      await this.feedback.write(manager, tenantId, feedback);
       await this.feedback.refresh(manager, tenantId, newRunIds);
     });
   }
+}
+
+/** @throws {ApiError} 422 for a request that came without a body, or as multipart */
+function bytesOf(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  throw invalidRequest([{ message: 'a body of JSON is required' }]);
 }

@@ -4,13 +4,13 @@ import { ApiConsumes, ApiExcludeController, ApiOperation, ApiTags } from '@nestj
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TraceClients, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
-import { OtlpService } from './otlp.service';
+import { TraceUploadService } from '../ingest/trace-upload.service';
 
 @ApiTags('Trace ingestion')
 @TraceClients()
 @Controller('api/v1/otel/v1')
 export class OtlpController {
-  constructor(private readonly otlp: OtlpService) {}
+  constructor(private readonly uploads: TraceUploadService) {}
 
   /** OTLP over HTTP, protobuf or JSON, plain or gzip. The project is named by the header `Langsmith-Project`. */
   @Post('traces')
@@ -24,8 +24,9 @@ export class OtlpController {
     @Headers('langsmith-project') project: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer | Record<string, never>> {
-    await this.otlp.ingest(tenantId, request.body, project);
-    if (!Buffer.isBuffer(request.body)) return {};
+    const isProtobuf = request.headers['content-type']?.toLowerCase().startsWith('application/x-protobuf') ?? false;
+    await this.uploads.spans(tenantId, request.body, isProtobuf ? 'protobuf' : 'json', project);
+    if (!isProtobuf) return {};
     // An empty ExportTraceServiceResponse: everything was accepted.
     void reply.type('application/x-protobuf');
     return Buffer.alloc(0);

@@ -1,20 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { AppConfig } from '../../config/config';
-import { IngestGate } from './ingest-gate';
+import { UploadGate } from './upload-gate';
 
-const gateOf = (databasePool: number): IngestGate => new IngestGate({ databasePool } as AppConfig);
 const never = (): Promise<never> => new Promise(() => undefined);
 
-describe('IngestGate', () => {
-  it('lets half of the connections be used at once, each in the scope of its own request', async () => {
-    const gate = gateOf(4);
+describe('UploadGate', () => {
+  it('lets so many run at once, each in the scope of its own request', async () => {
+    const gate = new UploadGate(2);
     const scope = new AsyncLocalStorage<number>();
     let atWork = 0;
     let most = 0;
     const seen = await Promise.all(
       Array.from({ length: 10 }, (_, request) =>
         scope.run(request, () =>
-          gate.write(async () => {
+          gate.run(async () => {
             most = Math.max(most, ++atWork);
             await new Promise((resolve) => setTimeout(resolve, 2));
             atWork -= 1;
@@ -28,9 +26,9 @@ describe('IngestGate', () => {
   });
 
   it('passes a failure on, and gives the turn to the next', async () => {
-    const gate = gateOf(1);
-    const failing = gate.write(() => Promise.reject(new Error('no')));
-    const next = gate.write(() => Promise.resolve('yes'));
+    const gate = new UploadGate(1);
+    const failing = gate.run(() => Promise.reject(new Error('no')));
+    const next = gate.run(() => Promise.resolve('yes'));
     await expect(failing).rejects.toThrow('no');
     expect(await next).toBe('yes');
   });
@@ -40,11 +38,11 @@ describe('IngestGate', () => {
     afterEach(() => jest.useRealTimers());
 
     it('answers 503 before clients give up, and begins nothing then', async () => {
-      const gate = gateOf(1);
+      const gate = new UploadGate(1);
       let finish!: () => void;
-      const hanging = gate.write(() => new Promise<void>((resolve) => (finish = resolve)));
+      const hanging = gate.run(() => new Promise<void>((resolve) => (finish = resolve)));
       const begun = jest.fn(never);
-      const waiting = gate.write(begun).catch((error: unknown) => error);
+      const waiting = gate.run(begun).catch((error: unknown) => error);
       await jest.advanceTimersByTimeAsync(9_000);
       expect(await waiting).toMatchObject({ status: 503, code: 'trace_store_busy' });
       finish();
@@ -54,10 +52,10 @@ describe('IngestGate', () => {
     });
 
     it('answers 503 at once when too many wait', async () => {
-      const gate = gateOf(1);
-      void gate.write(never);
-      const waiting = Array.from({ length: 200 }, () => gate.write(never).catch((error: unknown) => error));
-      await expect(gate.write(never)).rejects.toMatchObject({ status: 503 });
+      const gate = new UploadGate(1);
+      void gate.run(never);
+      const waiting = Array.from({ length: 200 }, () => gate.run(never).catch((error: unknown) => error));
+      await expect(gate.run(never)).rejects.toMatchObject({ status: 503 });
       await jest.advanceTimersByTimeAsync(9_000);
       expect(await Promise.all(waiting)).toHaveLength(200);
     });

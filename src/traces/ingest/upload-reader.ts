@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { Injectable, OnApplicationShutdown } from '@nestjs/common';
+import { ApiError } from '../../http/api-error';
+import { type Instant, instantOf } from '../instant';
+import { traceErrors } from '../trace.errors';
+import { readUpload, Upload, UploadContent } from './upload';
+import { UploadGate } from './upload-gate';
+import type { FromThread, Refusal, ToThread } from './upload-thread';
+
+/** Parsed in some ten milliseconds at the most. */
+const SMALL_BYTES = 512 * 1024;
+/** What a thread's heap has grown to goes with the thread. */
+const IDLE_MS = 10_000;
+
+/**
+ * Parses uploads: small ones at once, and the others one after another in a thread, so that the process answers other
+ * requests meanwhile, and lives on where an upload needs more memory than there is.
+ */
+@Injectable()
+export class UploadReader implements OnApplicationShutdown {
+  private readonly gate = new UploadGate(1);
+  private thread: Worker | undefined;
+  private idle: NodeJS.Timeout | undefined;
+
+  /**
+   * @param upload its body is handed over, and not to be used again
+   * @throws {ApiError} 4xx naming the field that is wrong, 503 when too many uploads wait
+   */
+  async read(upload: Upload): Promise<UploadContent> {
+    const receivedAt = instantOf(new Date());
+    if (upload.body.byteLength <= SMALL_BYTES) return readUpload(upload, receivedAt);
+    return this.gate.run(() => this.readInThread(upload, receivedAt));
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearTimeout(this.idle);
+    await this.thread?.terminate();
+  }
+
+  private async readInThread(upload: Upload, receivedAt: Instant): Promise<UploadContent> {
+    clearTimeout(this.idle);
+    const thread = (this.thread ??= this.startThread());
+    const body = movable(upload.body);
+    try {
+      return await contentFrom(thread, { type: 'read', upload: { ...upload, body }, receivedAt }, body.buffer);
+    } finally {
+      this.idle = setTimeout(() => void this.endThread(), IDLE_MS).unref();
+    }
+  }
+
+  private startThread(): Worker {
+    // It needs nothing of the environment.
+    const thread = new Worker(join(__dirname, 'upload-thread.js'), { env: {} });
+    const forget = (): void => {
+      if (this.thread === thread) this.thread = undefined;
+    };
+    thread.on('error', forget).on('exit', forget).unref();
+    return thread;
+  }
+
+  private async endThread(): Promise<void> {
+    const { thread } = this;
+    this.thread = undefined;
+    await thread?.terminate();
+  }
+}
+
+/** Bytes that have their memory to themselves: it moves to the thread without being copied. */
+function movable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const isAlone = bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
+  return isAlone ? (bytes as Uint8Array<ArrayBuffer>) : Uint8Array.from(bytes);
+}
+
+/** What the thread makes of an upload, in portions that it sends one by one. */
+function contentFrom(thread: Worker, task: ToThread, moved: ArrayBuffer): Promise<UploadContent> {
+  const content: UploadContent = { operations: [], feedback: [] };
+  return new Promise<UploadContent>((resolve, reject) => {
+    const take = (message: FromThread): void => {
+      if (message.type === 'portion') {
+        for (const operation of message.portion.operations) content.operations.push(operation);
+        for (const values of message.portion.feedback) content.feedback.push(values);
+        thread.postMessage({ type: 'next' } satisfies ToThread);
+        return;
+      }
+      thread.off('message', take).off('error', lose).off('exit', lose);
+      if (message.type === 'end') resolve(content);
+      else if (message.type === 'refused') reject(asApiError(message.refusal));
+      else reject(new Error(`An upload could not be read: ${message.stack}`));
+    };
+    const lose = (reason: Error | number): void => {
+      const isMemory = reason instanceof Error && 'code' in reason && reason.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      if (isMemory) reject(traceErrors.needsTooMuchMemory());
+      else reject(reason instanceof Error ? reason : new Error('The thread that reads uploads has ended'));
+    };
+    thread.on('message', take).on('error', lose).on('exit', lose);
+    thread.postMessage(task, [moved]);
+  });
+}
+
+const asApiError = ({ status, code, detail, errors }: Refusal): ApiError =>
+  new ApiError(status, code, detail, { errors });
