@@ -8,10 +8,10 @@ import { RunsService } from '../runs/runs.service';
 import { EventLogRepository } from '../streams/event-log.repository';
 import { ThreadsService } from '../threads/threads.service';
 import type { ThreadEntity } from '../threads/thread.entity';
+import { CommandRefused, refusalOf, refuseThread } from './command-refusals';
 import { parseEnvelope } from './envelope.pipe';
 import {
   type CommandReply,
-  type ErrorCode,
   eventStreamSchema,
   inputRespondSchema,
   type ProtocolCommand,
@@ -21,6 +21,7 @@ import {
   unsubscribeSchema,
 } from './event-protocol.schemas';
 import { type AgentTree, RunTranslator } from './run-translator';
+import { ThreadEventsService } from './thread-events.service';
 import type { ThreadSubscriptions } from './thread-subscriptions';
 
 /** What the channels are made of. */
@@ -41,17 +42,6 @@ export interface CommandContext {
 type Result = Pick<Extract<CommandReply, { type: 'success' }>, 'result' | 'meta'>;
 type Handler = (context: CommandContext, params: Record<string, unknown>) => Promise<Result>;
 
-/** A refusal in the protocol's own words. */
-class CommandRefused extends Error {
-  constructor(
-    readonly code: ErrorCode,
-    message: string,
-  ) {
-    super(message);
-    this.name = 'CommandRefused';
-  }
-}
-
 /** The commands of the event protocol. A command that fails is answered, with 200, by what is wrong. */
 @Injectable()
 export class CommandsService {
@@ -68,6 +58,7 @@ export class CommandsService {
     private readonly runs: RunsService,
     private readonly threads: ThreadsService,
     private readonly log: EventLogRepository,
+    private readonly events: ThreadEventsService,
   ) {}
 
   async handle(context: CommandContext, { id, method, params = {} }: ProtocolCommand): Promise<CommandReply> {
@@ -166,9 +157,11 @@ export class CommandsService {
     const { since, ...filter } = parseEnvelope(eventStreamSchema, params);
     const { tenantId, threadId } = context;
     const subscriptions = subscriptionsOf(context);
-    await this.threads.get(tenantId, threadId);
     if (subscriptions.isFull) throw new CommandRefused('not_supported', 'There are too many subscriptions');
-    return { result: { subscription_id: subscriptions.add(filter, since) }, meta: { thread_id: threadId } };
+    const thread = await this.threads.getIfThere(tenantId, threadId).catch(refuseThread);
+    const replayed = thread ? await this.events.countBehind(tenantId, threadId, since, filter) : 0;
+    const id = subscriptions.add(filter, since, thread !== null);
+    return { result: { subscription_id: id, replayed_events: replayed }, meta: { thread_id: threadId } };
   }
 
   private async unsubscribe(context: CommandContext, params: Record<string, unknown>): Promise<Result> {
@@ -181,23 +174,16 @@ export class CommandsService {
 
   private async treeOf({ runId, graphId }: RunEntity): Promise<AgentTree> {
     const translator = new RunTranslator(graphId);
-    for (let after = -1; ;) {
-      const [events] = await this.log.readMany([{ runId, after }]);
+    for await (const events of this.log.readAll(runId)) {
       for (const event of events) for (const _told of translator.translate(event));
-      if (events.length === 0) return translator.tree();
-      after = events.at(-1)!.seq;
     }
+    return translator.tree();
   }
 }
 
 function subscriptionsOf({ subscriptions }: CommandContext): ThreadSubscriptions {
   if (subscriptions) return subscriptions;
   throw new CommandRefused('not_supported', 'Subscriptions are for WebSockets: POST …/stream/events is one by itself');
-}
-
-/** What is told of an error of the API. */
-export function refusalOf(id: number | null, error: ApiError): CommandReply {
-  return { type: 'error', id, error: codeOf(error), message: error.detail };
 }
 
 /** Ids of what the thread waits for; none while a run is on it. */
@@ -207,9 +193,4 @@ function questionsOf({ status, interrupts }: ThreadEntity): string[] {
     .flat()
     .map((interrupt) => (interrupt as { id?: string }).id)
     .filter((id) => typeof id === 'string');
-}
-
-function codeOf({ status, code }: ApiError): ErrorCode {
-  if (status === 401 || status === 403 || status === 429) return 'permission_denied';
-  return code === 'run_not_found' ? 'no_such_run' : 'invalid_argument';
 }

@@ -2,11 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { TenantId } from '../auth/tenant';
 import { sendEvents, sseFrame } from '../http/streaming';
+import type { StartedRun } from '../runs/runs.repository';
 import { RunsService } from '../runs/runs.service';
 import { ThreadLog } from '../runs/thread-log';
+import { EventLogRepository } from '../streams/event-log.repository';
+import type { RunEvent } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
 import type { EventStreamRequest } from './event-protocol.schemas';
-import { isWanted, type ProtocolEvent, toEnvelope } from './protocol-event';
+import { refusalOf, refuseThread, ThreadRefused } from './command-refusals';
+import { type EventFilter, isWanted, type ProtocolEvent, toEnvelope } from './protocol-event';
 import { RunTranslator } from './run-translator';
 
 /**
@@ -27,11 +31,15 @@ export interface NumberedEvent extends ProtocolEvent {
 export class ThreadEventsService {
   constructor(
     private readonly log: ThreadLog,
+    private readonly events: EventLogRepository,
     private readonly runs: RunsService,
     private readonly threads: ThreadsService,
   ) {}
 
-  /** Streams until the client goes, run after run. @throws 404 for an unknown thread */
+  /**
+   * Streams until the client goes, run after run. For a thread that isn't there yet, nothing comes until it is.
+   * @throws {ApiError} for a thread that the custom auth keeps from the user
+   */
   async stream(
     tenantId: TenantId,
     threadId: string,
@@ -39,24 +47,55 @@ export class ThreadEventsService {
     reply: FastifyReply,
     lastEventId: string | undefined,
   ): Promise<void> {
-    await this.threads.get(tenantId, threadId);
+    const isThere = (await this.threads.getIfThere(tenantId, threadId)) !== null;
     const seen = since ?? (lastEventId && /^\d{1,16}$/.test(lastEventId) ? Number(lastEventId) : undefined);
-    const position = await this.positionBehind(tenantId, threadId, seen);
-    const isNews = (event: NumberedEvent): boolean => event.seq > (seen ?? -1) && isWanted(filter, event);
-    await sendEvents(reply, (signal) => this.frames(tenantId, threadId, position, isNews, signal));
+    const isNews = newsOf(filter, seen);
+    await sendEvents(reply, (signal) => this.frames({ tenantId, threadId, isThere, seen, isNews }, signal));
   }
 
-  private async *frames(
-    tenantId: TenantId,
-    threadId: string,
-    position: number,
-    isNews: (event: NumberedEvent) => boolean,
-    signal: AbortSignal,
-  ): AsyncGenerator<string> {
+  private async *frames(reading: Reading, signal: AbortSignal): AsyncGenerator<string> {
+    const { tenantId, threadId, isThere, seen, isNews } = reading;
+    try {
+      if (!isThere && !(await this.untilReadable(tenantId, threadId, signal))) return;
+    } catch (error) {
+      if (!(error instanceof ThreadRefused)) throw error;
+      yield sseFrame('error', JSON.stringify(refusalOf(null, error.reason)));
+      return;
+    }
+    const position = await this.positionBehind(tenantId, threadId, seen);
     for await (const events of this.follow(tenantId, threadId, position, signal)) {
       const news = events.filter(isNews);
       if (news.length === 0) continue;
       yield news.map((event) => sseFrame(event.method, toEnvelope(event, event.seq), event.seq)).join('');
+    }
+  }
+
+  /**
+   * Waits until the thread is there, and asks then whether the user may read it.
+   * @returns false when the reader went before
+   * @throws {ThreadRefused}
+   */
+  async untilReadable(tenantId: TenantId, threadId: string, signal: AbortSignal): Promise<boolean> {
+    if (!(await this.log.whenThere(tenantId, threadId, signal))) return false;
+    await this.threads.get(tenantId, threadId).catch(refuseThread);
+    return true;
+  }
+
+  /** How many of the thread's events so far are behind a number and wanted. */
+  async countBehind(
+    tenantId: TenantId,
+    threadId: string,
+    seen: number | undefined,
+    filter: EventFilter,
+  ): Promise<number> {
+    const isNews = newsOf(filter, seen);
+    let count = 0;
+    for (let position = await this.positionBehind(tenantId, threadId, seen); ;) {
+      const run = await this.runs.findStarted(tenantId, threadId, position);
+      if (!run) return count;
+      const numbering = new Numbering(run);
+      for await (const page of this.events.readAll(run.runId)) count += numbering.of(page).filter(isNews).length;
+      position = run.position + 1;
     }
   }
 
@@ -78,20 +117,48 @@ export class ThreadEventsService {
     signal: AbortSignal,
   ): AsyncGenerator<NumberedEvent[]> {
     let runId: string | undefined;
-    let translator!: RunTranslator;
-    let seq = 0;
+    let numbering!: Numbering;
     for await (const news of this.log.follow(tenantId, threadId, { position, seq: -1 }, signal)) {
       if (!('run' in news)) continue;
       if (news.run.runId !== runId) {
         runId = news.run.runId;
-        translator = new RunTranslator(news.run.graphId);
-        seq = news.run.position;
+        numbering = new Numbering(news.run);
       }
-      const events: NumberedEvent[] = [];
-      for (const event of news.events) {
-        for (const told of translator.translate(event)) events.push({ ...told, seq: (seq += 1) });
-      }
+      const events = numbering.of(news.events);
       if (events.length > 0) yield events;
     }
+  }
+}
+
+type IsNews = (event: NumberedEvent) => boolean;
+
+interface Reading {
+  tenantId: TenantId;
+  threadId: string;
+  /** Whether the thread was there, and the user let through to it, before the stream began. */
+  isThere: boolean;
+  /** Number of the last event that the reader has; undefined: it does not say. */
+  seen: number | undefined;
+  isNews: IsNews;
+}
+
+function newsOf(filter: EventFilter, seen = -1): IsNews {
+  return (event) => event.seq > seen && isWanted(filter, event);
+}
+
+/** The events of one run, page by page from its beginning, in the words of the protocol and with their numbers. */
+class Numbering {
+  private readonly translator: RunTranslator;
+  private seq: number;
+
+  constructor({ graphId, position }: StartedRun) {
+    this.translator = new RunTranslator(graphId);
+    this.seq = position;
+  }
+
+  of(page: RunEvent[]): NumberedEvent[] {
+    return page.flatMap((event) =>
+      [...this.translator.translate(event)].map((each) => ({ ...each, seq: (this.seq += 1) })),
+    );
   }
 }

@@ -9,7 +9,8 @@ import { ApiError } from '../http/api-error';
 import { checkJson } from '../http/json-limits';
 import { SocketStream } from '../http/socket-stream';
 import { acceptWebSocket } from '../http/web-sockets';
-import { CommandsService, refusalOf } from './commands.service';
+import { refusalOf, ThreadRefused } from './command-refusals';
+import { CommandsService } from './commands.service';
 import { parseEnvelope } from './envelope.pipe';
 import { type CommandReply, protocolCommandSchema } from './event-protocol.schemas';
 import { toEnvelope } from './protocol-event';
@@ -47,11 +48,17 @@ export class ThreadSocketsService {
 
   private serve(context: ExecutionContext, reply: FastifyReply, wanted: ThreadSocket, socket: WebSocket): void {
     const { request } = reply;
+    const refuse = async (reason: ApiError, id: number | null): Promise<void> => {
+      await stream.send([JSON.stringify(refusalOf(id, reason))]);
+      stream.refuse(reason);
+    };
     const stream = new SocketStream(socket, request, async (message) => {
       const answer = await this.answer(context, request, message, { ...wanted, subscriptions });
+      if ('refused' in answer) return refuse(answer.refused, answer.id);
       const sent = stream.send([JSON.stringify(answer)]);
       // Behind the reply, and until there are no subscriptions: only a failure is of interest here.
-      inScope(scopeOf(request), () => subscriptions.begin()).catch((error: unknown) => {
+      inScope(scopeOf(request), () => subscriptions.begin()).catch(async (error: unknown) => {
+        if (error instanceof ThreadRefused) return refuse(error.reason, null);
         this.log(request, error);
         stream.close(INTERNAL_ERROR);
       });
@@ -72,7 +79,7 @@ export class ThreadSocketsService {
     request: FastifyRequest,
     message: string,
     wanted: ThreadSocket & { subscriptions: ThreadSubscriptions },
-  ): Promise<CommandReply> {
+  ): Promise<CommandReply | { id: number | null; refused: ApiError }> {
     let id: number | null = null;
     try {
       const value = parseJson(request, message);
@@ -81,6 +88,7 @@ export class ThreadSocketsService {
       const command = parseEnvelope(protocolCommandSchema, value);
       return await inScope(scopeOf(request), () => this.commands.handle(wanted, command));
     } catch (error) {
+      if (error instanceof ThreadRefused) return { id, refused: error.reason };
       if (error instanceof ApiError && error.status < 500) return refusalOf(id, error);
       this.log(request, error);
       return { type: 'error', id, error: 'unknown_error', message: 'Internal Server Error' };

@@ -77,13 +77,13 @@ describe('the subscriptions of a WebSocket', () => {
   afterEach(() => gone.abort());
 
   const subscribe = (channels: string[], since?: number): string => {
-    const id = subscriptions.add({ channels }, since);
+    const id = subscriptions.add({ channels }, since, true);
     void subscriptions.begin();
     return id;
   };
 
   it('tell nothing before they begin', async () => {
-    subscriptions.add({ channels: ['values'] }, undefined);
+    subscriptions.add({ channels: ['values'] }, undefined, true);
     await settle();
     expect([told, log.reads]).toEqual([[], []]);
     void subscriptions.begin();
@@ -130,7 +130,7 @@ describe('the subscriptions of a WebSocket', () => {
   it('end one by one, and the reading with the last one', async () => {
     const first = subscribe(['values']);
     await settle();
-    const second = subscriptions.add({ channels: ['updates'] }, 6);
+    const second = subscriptions.add({ channels: ['updates'] }, 6, true);
     const reading = subscriptions.begin();
     await reading;
     await settle();
@@ -146,7 +146,7 @@ describe('the subscriptions of a WebSocket', () => {
   });
 
   it('end with the socket, and with the thread', async () => {
-    subscriptions.add({ channels: ['values'] }, undefined);
+    subscriptions.add({ channels: ['values'] }, undefined, true);
     const reading = subscriptions.begin();
     await settle();
     gone.abort();
@@ -162,7 +162,7 @@ describe('the subscriptions of a WebSocket', () => {
       () => Promise.resolve(),
       new AbortController().signal,
     );
-    const id = other.add({ channels: ['values'] }, undefined);
+    const id = other.add({ channels: ['values'] }, undefined, true);
     const ended = other.begin();
     await settle();
     log.end();

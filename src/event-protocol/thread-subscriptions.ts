@@ -22,6 +22,8 @@ export class ThreadSubscriptions {
   private newcomers: [id: string, subscription: Subscription][] = [];
   private round = new AbortController();
   private isReading = false;
+  /** Whether the thread is there and the user was let through to it. */
+  private isReadable = false;
 
   /** @param tell resolves when the client can take more */
   constructor(
@@ -41,9 +43,11 @@ export class ThreadSubscriptions {
 
   /**
    * Nothing is told before `begin`: the client is to know the id first.
+   * @param isReadable whether the thread is there and the user was let through to it
    * @returns its id
    */
-  add(filter: EventFilter, since: number | undefined): string {
+  add(filter: EventFilter, since: number | undefined, isReadable: boolean): string {
+    this.isReadable ||= isReadable;
     const id = uuidv7();
     this.newcomers.push([id, { filter, toldThrough: since }]);
     return id;
@@ -55,7 +59,10 @@ export class ThreadSubscriptions {
     return isKnown;
   }
 
-  /** Lets newcomers in. Resolves at once, or when the reading that this began has ended: with the last subscription. */
+  /**
+   * Lets newcomers in. Resolves at once, or when the reading that this began has ended: with the last subscription.
+   * @throws {ThreadRefused} when the thread that was waited for is not the user's to read
+   */
   async begin(): Promise<void> {
     if (this.newcomers.length === 0) return;
     for (const [id, subscription] of this.newcomers) this.subscriptions.set(id, subscription);
@@ -72,6 +79,10 @@ export class ThreadSubscriptions {
 
   private async read(): Promise<void> {
     const { signal } = (this.round = new AbortController());
+    if (!this.isReadable) {
+      if (!(await this.events.untilReadable(this.tenantId, this.threadId, signal))) return;
+      this.isReadable = true;
+    }
     const members = [...this.subscriptions];
     const seen = new Set(members.map(([, { toldThrough }]) => toldThrough));
     const positions = await Promise.all(
@@ -82,8 +93,10 @@ export class ThreadSubscriptions {
       if (news.length > 0) await this.tell(news);
       if (signal.aborted) return;
     }
+    if (signal.aborted) return;
     // The thread is gone.
-    if (!signal.aborted) this.subscriptions.clear();
+    this.subscriptions.clear();
+    this.isReadable = false;
   }
 
   /** Whether somebody has yet to be told. All of them are asked: each is told up to here now. */

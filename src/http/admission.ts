@@ -12,6 +12,7 @@ import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-hos
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AuthGuard } from '../auth/auth.guard';
 import { RouteGroupsGuard } from './route-groups.guard';
+import { isPage } from './web-sockets';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -61,7 +62,10 @@ export class Admission implements CanActivate, OnModuleInit {
     fastify.addHook('onRequest', async (request, reply) => {
       if (request.is404) throw new NotFoundException();
       const route = this.routeOf(request);
-      if (route) await this.admit(new ExecutionContextHost([request, reply], route.controller, route.handler));
+      if (!route) return;
+      const admitted = this.admit(new ExecutionContextHost([request, reply], route.controller, route.handler));
+      // A page that is refused is told so on its socket, which can be opened where Nest runs its guards: they refuse it again.
+      await (isPage(request) ? admitted.catch(() => undefined) : admitted);
     });
   }
 

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { postgresErrorOf } from '../database/sql-errors';
 import { isUnstorableText, UNSTORABLE_TEXT } from '../database/unstorable-text';
 import { ApiError } from './api-error';
+import { refusePage } from './web-sockets';
 
 /** Turns whatever a handler threw into the one error form of the API, and logs once what nobody expected. */
 @Catch()
@@ -26,6 +27,7 @@ export class ErrorFilter implements ExceptionFilter {
       return;
     }
     const answer = known ?? new ApiError(500, 'internal', 'Internal Server Error');
+    if (refusePage(reply, answer)) return;
     void reply.status(answer.status).headers(answer.headers ?? {});
     if (answer.format === 'text') {
       void reply.type('text/plain; charset=utf-8').send(answer.detail);

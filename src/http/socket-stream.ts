@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import type { BreakOffReason, OpenStream } from './open-streams';
 import { HEARTBEAT_MS } from './streaming';
-import { GOING_AWAY, POLICY_VIOLATION } from './web-sockets';
+import type { ApiError } from './api-error';
+import { GOING_AWAY, refuseSocket } from './web-sockets';
 
 /** A minute of silence, with a ping every five seconds: whoever is there has answered one. */
 const SILENT_BEATS = 12;
@@ -52,9 +53,14 @@ export class SocketStream implements OpenStream {
     this.gone.abort();
   }
 
+  refuse(reason: Pick<ApiError, 'status' | 'detail'>): void {
+    refuseSocket(this.socket, reason);
+    this.gone.abort();
+  }
+
   breakOff(reason: BreakOffReason): void {
     if (reason === 'stopping') this.close(GOING_AWAY);
-    else this.close(POLICY_VIOLATION, 'The API key was revoked or has expired');
+    else this.refuse({ status: 401, detail: 'The API key was revoked or has expired' });
   }
 
   private receive(message: string): void {

@@ -78,8 +78,8 @@ export async function sendEvents(
 }
 
 /** `data` is one line of JSON text: JSON has no bare line breaks. */
-export function sseFrame(event: string, data: string, id: number | string): string {
-  return `event: ${event}\ndata: ${data}\nid: ${id}\n\n`;
+export function sseFrame(event: string, data: string, id?: number | string): string {
+  return `event: ${event}\ndata: ${data}\n${id === undefined ? '' : `id: ${id}\n`}\n`;
 }
 
 /** JSON whose beginning may take hours: line breaks before it keep the connection alive and are white space to a parser. */

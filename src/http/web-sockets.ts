@@ -12,8 +12,8 @@ import { ApiError } from './api-error';
 const CLOSE_TIMEOUT_MS = 2_000;
 /** Of RFC 6455: the server goes away, and the client may come back to another. */
 export const GOING_AWAY = 1001;
-/** Of RFC 6455: what the socket is for is not allowed. The handshake of a client that comes back says why. */
-export const POLICY_VIOLATION = 1008;
+/** Of RFC 6455: the longest reason of a close, in bytes. */
+const MAX_REASON_BYTES = 123;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -46,6 +46,33 @@ export function acceptWebSocket(reply: FastifyReply, serve: (socket: WebSocket) 
     reply.raw.statusCode = 101;
     serve(socket);
   });
+}
+
+/** Ends a socket that is open with the status that HTTP has for the refusal, plus 4000: clients read there whether to come back. */
+export function refuseSocket(socket: WebSocket, { status, detail }: Pick<ApiError, 'status' | 'detail'>): void {
+  const reason = Buffer.from(detail).subarray(0, MAX_REASON_BYTES);
+  // As a stream, so that a character that is cut in two is left out.
+  socket.close(4000 + status, new TextDecoder().decode(reason, { stream: true }));
+}
+
+/** Whether a request for a WebSocket comes from a page in a browser. */
+export function isPage({ ws, headers, routeOptions }: FastifyRequest): boolean {
+  return ws && headers.origin !== undefined && routeOptions.config.webSocket === true;
+}
+
+/**
+ * Refuses the handshake of a page by opening and closing its socket: browsers show pages no status of HTTP.
+ * @returns false for whatever else was refused, which is to be answered by HTTP
+ */
+export function refusePage(reply: FastifyReply, reason: ApiError): boolean {
+  const { request } = reply;
+  if (!isPage(request) || !request.upgrade) return false;
+  request.upgrade((socket) => {
+    request.answeredAfterMs = reply.elapsedTime;
+    reply.raw.statusCode = reason.status;
+    refuseSocket(socket, reason);
+  });
+  return true;
 }
 
 /** Serves WebSockets on the routes that are for them. To be called before the routes are added. */

@@ -64,6 +64,22 @@ export class ThreadLog implements OnModuleInit {
     }
   }
 
+  /** Resolves once the thread is there; to false when the reader went before. */
+  async whenThere(tenantId: TenantId, threadId: string, signal: AbortSignal): Promise<boolean> {
+    const watch = new Watch(signal);
+    const unwatch = this.reader.watch(() => watch.hint());
+    try {
+      while (!signal.aborted) {
+        const hinted = watch.next();
+        if (await this.threads.find(tenantId, threadId)) return true;
+        await hinted;
+      }
+      return false;
+    } finally {
+      unwatch();
+    }
+  }
+
   private async *followRun(
     tenantId: TenantId,
     run: StartedRun,

@@ -133,6 +133,16 @@ export class EventLogRepository {
     return pages;
   }
 
+  /** The events of a run so far, page by page. */
+  async *readAll(runId: string): AsyncGenerator<RunEvent[]> {
+    for (let after = -1; ;) {
+      const [events] = await this.readMany([{ runId, after }]);
+      if (events.length === 0) return;
+      yield events;
+      after = events.at(-1)!.seq;
+    }
+  }
+
   /** Of each asked run the event that ends its log, if it has come. */
   async readEnds(runIds: string[]): Promise<(RunEvent | undefined)[]> {
     const rows: (RunEvent & { index: string })[] = await this.database.query(READ_ENDS, [runIds]);

@@ -64,6 +64,17 @@ export class ThreadsService {
     return this.accessible(tenantId, threadId, filter);
   }
 
+  /**
+   * The thread, or null where there is none.
+   * @throws {ApiError} 404 for a thread that the custom auth keeps from the user
+   */
+  async getIfThere(tenantId: TenantId, threadId: string): Promise<ThreadEntity | null> {
+    const { filter } = await this.authorizer.authorize('threads', 'read', { thread_id: threadId });
+    const thread = await this.repository.find(tenantId, threadId);
+    if (thread) await this.checkAccess(tenantId, threadId, filter);
+    return thread;
+  }
+
   /** Whether a user whom this filter restricts has the thread, a temporary one too. */
   async isAccessible(tenantId: TenantId, threadId: string, filter: AccessFilter | undefined): Promise<boolean> {
     return filter === undefined || this.repository.isAccessible(tenantId, threadId, filter);

@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Client } from '@langchain/langgraph-sdk';
 import { AgentCaller, toMessage } from '../support/a2a';
 import { Gantry } from '../support/gantry';
 import { connectMcp, ERAS, postMcp } from '../support/mcp';
 import { runPython } from '../support/python';
+import { SseReader } from '../support/sse';
+import { type SocketReply, socketUrl, ThreadSocket } from '../support/thread-socket';
 import { waitFor } from '../support/wait-for';
 
 const GRAPHS = join(__dirname, '..', 'support', 'auth', 'langgraph.json');
@@ -324,6 +328,35 @@ describe('the custom auth of langgraph.json', () => {
     const [own, other] = [await follow('alice'), await follow('bob')];
     await own.body?.cancel();
     expect([own.status, other.status]).toEqual([200, 404]);
+  });
+
+  it('a thread’s events are its owner’s, also where it is not there yet when they are asked for', async () => {
+    const { thread_id: there } = await alice.threads.create();
+    const coming = randomUUID();
+    const headers = { authorization: 'Bearer bob' };
+    const streamOf = (thread: string): Promise<Response> =>
+      ask(headers, `/threads/${thread}/stream/events`, { channels: ['values'] });
+    const socketOf = (thread: string): Promise<ThreadSocket> =>
+      ThreadSocket.open(socketUrl(gantry.url, thread), { headers });
+    const subscribe = (socket: ThreadSocket): Promise<SocketReply> =>
+      socket.command('subscription.subscribe', { channels: ['values'] });
+
+    const refused = await socketOf(there);
+    const closed = once(refused.socket, 'close');
+    expect(await subscribe(refused)).toMatchObject({ type: 'error', message: `Thread with ID ${there} not found` });
+    expect((await closed)[0]).toBe(4404);
+    expect((await streamOf(there)).status).toBe(404);
+
+    const waiting = await socketOf(coming);
+    const end = once(waiting.socket, 'close');
+    expect(await subscribe(waiting)).toMatchObject({ type: 'success' });
+    const stream = new SseReader(await streamOf(coming));
+    await alice.runs.create(coming, 'whoami', { input: { said: 'hers' }, ifNotExists: 'create' });
+    const error = { type: 'error', id: null, message: `Thread with ID ${coming} not found` };
+    expect(await stream.rest()).toMatchObject([{ event: 'error', data: error }]);
+    expect((await end)[0]).toBe(4404);
+    expect(waiting.received.at(-1)).toMatchObject(error);
+    expect(JSON.stringify(waiting.received)).not.toContain('hers');
   });
 
   describe('agents and tools', () => {

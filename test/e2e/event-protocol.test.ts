@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Client } from '@langchain/langgraph-sdk';
 import { StreamController } from '@langchain/langgraph-sdk/stream';
 import WebSocket from 'ws';
@@ -335,7 +336,6 @@ describe('the event protocol', () => {
         message: expect.stringContaining('nobody'),
       });
       expect(await command(thread, 'agent.getTree')).toMatchObject({ type: 'error', error: 'no_such_run' });
-      expect((await open('7e4d2c3b-0000-4000-8000-000000000000')).response.status).toBe(404);
     });
   });
 
@@ -359,6 +359,18 @@ describe('the event protocol', () => {
       expect(output.messages.map(({ text }) => text)).toEqual(['hi', SENTENCE]);
       expect(await client.runs.get(thread.threadId, run_id)).toMatchObject({ status: 'success' });
       await thread.close();
+    });
+
+    it('reads the output of a run that is over, and waits for a thread that comes later', async () => {
+      const thread = randomUUID();
+      const early = streamOf(thread, 'talk');
+      const coming = early.output as Promise<{ messages: { text: string }[] }>;
+      await client.runs.wait(thread, 'talk', { input: human('hi'), ifNotExists: 'create' });
+      const late = streamOf(thread, 'talk');
+      for (const output of [await coming, (await late.output) as Awaited<typeof coming>]) {
+        expect(output.messages.map(({ text }) => text)).toEqual(['hi', SENTENCE]);
+      }
+      await Promise.all([early.close(), late.close()]);
     });
 
     it('is asked, answers, and reads on', async () => {

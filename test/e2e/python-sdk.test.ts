@@ -44,7 +44,7 @@ interface Report {
     reused: { status: number };
     not_allowed: { status: number };
   };
-  protocol: { texts: string[]; last: unknown; interrupted: boolean; questions: number };
+  protocol: { outputs: string[][]; texts: string[]; last: unknown; interrupted: boolean; questions: number };
   crons: {
     created: Record<string, unknown>;
     on_thread: boolean;
@@ -100,7 +100,9 @@ describe('Python SDK', () => {
   });
 
   it('speaks the event protocol', () => {
-    const { texts, interrupted, questions } = report.protocol;
+    const { outputs, texts, interrupted, questions } = report.protocol;
+    // By a WebSocket, and again of the run that is over, by both transports.
+    expect(outputs).toEqual(Array(3).fill(['human', 'ai', 'tool', 'ai']));
     expect(texts.at(-1)).toMatch(/^Here/);
     expect([interrupted, questions]).toEqual([true, 1]);
   });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Client } from '@langchain/langgraph-sdk';
 import { StreamController } from '@langchain/langgraph-sdk/stream';
@@ -71,6 +72,28 @@ describe('the WebSocket of a thread', () => {
       }
       expect(timeless(events)).toEqual(timeless(told));
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => events[0].seq + index));
+    });
+
+    it('is subscribed to before its thread is there: nothing is missing, and a later one is told how much follows', async () => {
+      const thread = randomUUID();
+      const socket = await open(thread);
+      const early = await socket.command('subscription.subscribe', { channels: ['updates', 'lifecycle'] });
+      expect(early.result).toMatchObject({ replayed_events: 0 });
+      await client.runs.create(thread, 'three', { input: {}, streamMode: 'updates', ifNotExists: 'create' });
+      const events = await socket.until(isEnd);
+      expect(nodesOf(events)).toEqual(NODES.slice(0, 3));
+      for (const [params, count] of [
+        [{ channels: ['updates', 'lifecycle'] }, events.length],
+        [{ channels: ['updates'] }, 3],
+        [{ channels: ['updates', 'lifecycle'], since: events.at(-2)!.seq }, 1],
+      ] as const) {
+        const again = await open(thread);
+        const { result } = await again.command('subscription.subscribe', params);
+        expect([params, result?.replayed_events]).toEqual([params, count]);
+        await waitFor('as many events', () => again.events.length === count);
+        await again.close();
+      }
+      await socket.close();
     });
 
     it('gives each subscription what it asked for, each event once and in order, and stops when it is told to', async () => {

@@ -216,7 +216,7 @@ describe('what is open with an API key that is revoked', () => {
     const end = once(closed.socket, 'close') as Promise<[code: number, reason: Buffer]>;
     await revoke(first, revoked);
     const [code, reason] = await end;
-    expect([code, reason.toString()]).toEqual([1008, expect.stringContaining('revoked')]);
+    expect([code, reason.toString()]).toEqual([4401, expect.stringContaining('revoked')]);
     await waitFor('one to be left', () => openOn(second) === 1);
     expect((await refusalOf(url, as(revoked))).status).toBe(401);
     expect(await stays.command('state.get')).toMatchObject({ type: 'success' });
@@ -249,7 +249,7 @@ it('is broken off beside a custom auth as well, and calls of the deployment itse
     const [closed, stays] = [await open(key.key), await open(token)];
     const end = once(closed.socket, 'close');
     await revoke(api, key);
-    expect((await end)[0]).toBe(1008);
+    expect((await end)[0]).toBe(4401);
     await waitFor('one to be left', () => openOn(api) === 1);
     expect(stays.isOpen).toBe(true);
     await stays.close();

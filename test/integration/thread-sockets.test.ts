@@ -128,7 +128,10 @@ describe('the WebSocket of a thread', () => {
   it('is opened for a thread that is not there yet, and tells nothing of it before', async () => {
     const fresh = uuidv7();
     const socket = await ThreadSocket.open(socketUrl(api.url, fresh));
-    expect(await socket.command('subscription.subscribe', { channels: ['values'] })).toMatchObject({ type: 'error' });
+    expect(await socket.command('subscription.subscribe', { channels: ['values'] })).toMatchObject({
+      type: 'success',
+      result: { replayed_events: 0 },
+    });
     expect(await socket.command('state.get')).toMatchObject({ type: 'error', message: expect.stringContaining('not') });
     expect(await socket.command('run.start', LATER)).toMatchObject({ type: 'success' });
     expect(await socket.subscribe({ channels: ['values'] })).not.toBe('');
@@ -278,6 +281,10 @@ describe('who may open it', () => {
     expect((await refusalOf(url, as(KEYS.a, { 'x-tenant-id': uuidv7() }))).status).toBe(403);
     // Who may not ask is not told what would be there.
     expect((await refusalOf(socketUrl(api.url, 'no-uuid'))).status).toBe(401);
+    // Browsers show pages no status.
+    const page = await ThreadSocket.open(url, { origin: api.url });
+    const [code, reason] = (await once(page.socket, 'close')) as [number, Buffer];
+    expect([code, reason.toString()]).toEqual([4401, expect.stringContaining('X-API-Key')]);
     expect(socketsOf(api)).toBe(0);
   });
 
@@ -291,8 +298,9 @@ describe('who may open it', () => {
         await socket.command('agent.getTree'),
         await socket.command('input.respond', { interrupt_id: 'any', response: 1 }),
       ];
-      expect(replies.map(({ type }) => type)).toEqual(['error', 'error', 'error', 'error']);
-      told.push(JSON.parse(JSON.stringify(replies).replaceAll(asked, 'the thread')));
+      expect(replies.map(({ type }) => type)).toEqual(['success', 'error', 'error', 'error']);
+      const id = String(replies[0].result?.subscription_id);
+      told.push(JSON.parse(JSON.stringify(replies).replaceAll(asked, 'the thread').replaceAll(id, 'the subscription')));
       await socket.close();
     }
     expect(told[0]).toEqual(told[1]);

@@ -70,7 +70,15 @@ async def protocol(client):
             await asyncio.sleep(0.05)
         interrupted = thread.interrupted
         questions = len(thread.interrupts)
+    outputs = []
+    async with client.threads.stream(assistant_id="agent", transport="websocket") as thread:
+        await thread.run.start(input=WEATHER)
+        outputs.append(await thread.output)
+    for transport in ["sse", "websocket"]:
+        async with client.threads.stream(thread.thread_id, assistant_id="agent", transport=transport) as again:
+            outputs.append(await again.output)
     return {
+        "outputs": [[each["type"] for each in output["messages"]] for output in outputs],
         "texts": texts,
         "last": output["messages"][-1]["content"] if isinstance(output["messages"][-1], dict) else None,
         "interrupted": interrupted,

@@ -129,7 +129,11 @@ const CASES: Record<string, Case | Case[]> = {
   'GET /threads/{thread_id}/stream': hidden(),
   // A WebSocket: thread-sockets.test.ts.
   'GET /threads/{thread_id}/stream/events': open(),
-  'POST /threads/{thread_id}/stream/events': hidden(body({ channels: ['values', 'lifecycle'] })),
+  // It waits for a thread of the caller's own.
+  'POST /threads/{thread_id}/stream/events': hidden(body({ channels: ['values', 'lifecycle'] }), {
+    status: 200,
+    isVisible: false,
+  }),
   'POST /threads/{thread_id}/commands': [
     hidden(body({ id: 1, method: 'state.get' })),
     hidden(body({ id: 1, method: 'agent.getTree' })),

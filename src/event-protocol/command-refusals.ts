@@ -1,0 +1,36 @@
+import { ApiError } from '../http/api-error';
+import type { CommandReply, ErrorCode } from './event-protocol.schemas';
+
+/** A refusal in the protocol's own words. */
+export class CommandRefused extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'CommandRefused';
+  }
+}
+
+/** The refusal of a whole thread: nothing that is subscribed to on its WebSocket will ever be sent. */
+export class ThreadRefused extends Error {
+  constructor(readonly reason: ApiError) {
+    super(reason.detail);
+    this.name = 'ThreadRefused';
+  }
+}
+
+/** For what a check of the thread throws. @throws {ThreadRefused} where it refuses */
+export function refuseThread(error: unknown): never {
+  throw error instanceof ApiError && error.status < 500 ? new ThreadRefused(error) : error;
+}
+
+/** The reply to a command that the API refuses, or what a stream says before it ends. */
+export function refusalOf(id: number | null, error: ApiError): CommandReply {
+  return { type: 'error', id, error: codeOf(error), message: error.detail };
+}
+
+function codeOf({ status, code }: ApiError): ErrorCode {
+  if (status === 401 || status === 403 || status === 429) return 'permission_denied';
+  return code === 'run_not_found' ? 'no_such_run' : 'invalid_argument';
+}
