@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { withResolvers } from '../async/with-resolvers';
 import { isContentError } from '../database/unstorable-text';
 import { EventLogRepository, type NewRunEvent } from './event-log.repository';
 
@@ -130,7 +129,7 @@ export class EventAppender {
 }
 
 function newBatch(): Batch {
-  const { promise, resolve, reject } = withResolvers<Set<string>>();
+  const { promise, resolve, reject } = Promise.withResolvers<Set<string>>();
   return { events: [], withdrawn: new Set(), unstorable: new Map(), done: promise, resolve, reject };
 }
 

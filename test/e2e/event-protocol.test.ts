@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@langchain/langgraph-sdk';
 import { StreamController } from '@langchain/langgraph-sdk/stream';
-import WebSocket from 'ws';
 import { Gantry, startGantry } from '../support/gantry';
 import { type SseEvent, SseReader } from '../support/sse';
 import { waitFor } from '../support/wait-for';
@@ -341,8 +340,7 @@ describe('the event protocol', () => {
 
   describe.each([
     ['server-sent events', {}],
-    // Node 20 has no WebSocket of its own.
-    ['a WebSocket', { transport: 'websocket', webSocketFactory: (url: string) => new WebSocket(url) as never }],
+    ['a WebSocket', { transport: 'websocket' }],
   ] as const)('the JavaScript client by %s', (_transport, options) => {
     const streamOf = (thread: string | undefined, assistantId: string) =>
       thread === undefined

@@ -167,7 +167,7 @@ describe('the WebSocket of a thread', () => {
 
   describe('the JavaScript client', () => {
     const sockets: WebSocket[] = [];
-    /** Node 20 has no WebSocket of its own. */
+    /** Keeps each, so that their ends can be seen. */
     const webSocketFactory = (url: string): never => {
       const socket = new WebSocket(url);
       sockets.push(socket);

@@ -7,7 +7,6 @@ import type {
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import type { Pool } from 'pg';
-import { type Resolvable, withResolvers } from '../../async/with-resolvers';
 import { byteaArray, textArray } from '../../database/binary-array';
 import { prepared } from '../../database/prepared-statements';
 import { storableJson } from '../../database/storable-text';
@@ -76,7 +75,7 @@ interface Deferred {
   threadId: string;
   checkpointId: string;
   parts: Promise<Rows>[];
-  written: Resolvable<void>;
+  written: PromiseWithResolvers<void>;
 }
 
 /** Longer than the library takes from the input to the first step. */
@@ -248,7 +247,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
 }
 
 function defer(threadId: string, checkpointId: string, rows: Promise<Rows>): Deferred {
-  const written = withResolvers<void>();
+  const written = Promise.withResolvers<void>();
   // Who writes them sees the failure; nobody else has to be there for it.
   written.promise.catch(() => undefined);
   return { threadId, checkpointId, parts: [rows], written };
