@@ -100,6 +100,8 @@ export class WorkerProcess {
       ...activityWorker,
       ...(await workflowSource()),
       ...versioned('AUTO_UPGRADE'),
+      // A workflow waits no longer for a dead worker that has it in memory than a run does.
+      stickyQueueScheduleToStartTimeout: config.heartbeatTimeoutMs,
     };
     const runs = app.get(RunExecutor);
     const options: Record<WorkerQueue, WorkerOptions[]> = {
