@@ -30,5 +30,6 @@ module.exports = {
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
   testTimeout: 60_000,
+  testSequencer: '<rootDir>/test/longest-first.cjs',
   maxWorkers: 2,
 };

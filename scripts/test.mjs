@@ -1,4 +1,9 @@
-// npm test [-- jest arguments]: real Postgres, Temporal and S3 on free ports, then jest, then "N passed, N failed".
+// npm test [-- options] [jest arguments]: real Postgres, Temporal and S3, then jest, then "N passed, N failed". The services are
+// those of `npm run test:services` where they run, else services of its own on free ports.
+//
+//   --changed[=<branch>]   only what the changes since the branch [main] touch (services/changed-tests.mjs has the rules)
+//   --full                 faults, fuzzing and chaos in their full amount: `npm run chaos`
+//   --record-durations     writes how long each file took to test/durations.json, by which files are ordered
 //
 // What the tests find in their environment:
 //   GANTRY_TEST_DATABASE_URL          superuser of the Postgres server; each test file makes its own database
@@ -8,64 +13,66 @@
 //   GANTRY_TEST_MCP_CONFORMANCE       the script of MCP's public conformance suite
 //   GANTRY_TEST_OLD_NODE              the installed Node, where it is too old to run Gantry
 //   GANTRY_TEST_TIME_SKIPPING_SERVER  program for TestWorkflowEnvironment.createTimeSkipping
+//   GANTRY_TEST_FULL                  1 with --full (test/support/amount.ts)
 // A test that needs a whole Gantry runs `node scripts/start.mjs` with these as DATABASE_URL, TEMPORAL_ADDRESS and
 // GANTRY_S3_*, GANTRY_PORT=0 and a GANTRY_HOME of its own, and reads endpoints.json there.
-import { launcherProgram } from './services/runtime.mjs';
-import { spawn } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import './services/runtime.mjs';
+import { execFileSync, spawn } from 'node:child_process';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { startPostgres, startS3, startTemporal } from './services/backing-services.mjs';
 import { build, installDependencies } from './services/build.mjs';
+import { changedFiles, touchedTests } from './services/changed-tests.mjs';
 import { openHome } from './services/home.mjs';
 import { readJson } from './services/json-file.mjs';
-import { findMcpConformance } from './services/mcp-conformance.mjs';
 import { cacheDir, ROOT } from './services/paths.mjs';
-import { freePort } from './services/ports.mjs';
 import { say } from './services/progress.mjs';
-import { findPython } from './services/python.mjs';
-import { loadSecrets } from './services/secrets.mjs';
 import { Supervisor } from './services/supervisor.mjs';
 import { failuresOf, judge } from './services/test-outcome.mjs';
-import { findTimeSkippingServer } from './services/time-skipping-server.mjs';
+import { findTestServices, startTestServices } from './services/test-services.mjs';
 
-const LOOPBACK = '127.0.0.1';
+const JEST = [join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js'), '--config', join(ROOT, 'jest.config.cjs')];
+
+/** @param {string[]} args of the command line */
+function readArguments(args) {
+  const changed = args.find((arg) => /^--changed(=|$)/.test(arg));
+  return {
+    isFull: args.includes('--full'),
+    recordsDurations: args.includes('--record-durations'),
+    branch: changed && (changed.split('=')[1] ?? 'main'),
+    jestArgs: args.filter((arg) => !/^--(full|record-durations|changed(=.*)?)$/.test(arg)),
+  };
+}
+
+/** Paths of test files from the root. @param {string[]} args */
+function listTests(args) {
+  const output = execFileSync(process.execPath, [...JEST, '--listTests', ...args], { cwd: ROOT, encoding: 'utf8' });
+  return output
+    .split('\n')
+    .filter(Boolean)
+    .map((path) => relative(ROOT, path));
+}
 
 /**
- * @param {string} home
- * @param {import('./services/backing-services.mjs').Context} context
+ * @param {string} branch
+ * @returns {string[] | undefined} arguments for jest; undefined when nothing is touched
  */
-async function bringUp(home, context) {
-  const { installed, signal } = context;
-  const secrets = loadSecrets(home);
-  const ports = await Promise.all([freePort(LOOPBACK), freePort(LOOPBACK), freePort(LOOPBACK), freePort(LOOPBACK)]);
-  const [postgresPort, temporalPort, uiPort, s3Port] = ports;
-  const [databaseUrl, temporal, s3, python, mcpConformance, timeSkippingServer] = await Promise.all([
-    startPostgres(context, { port: postgresPort, password: secrets.postgres_password }),
-    startTemporal(context, { port: temporalPort, uiPort, namespace: 'default' }),
-    startS3(context, {
-      port: s3Port,
-      bucket: 'gantry',
-      region: 'us-east-1',
-      accessKeyId: secrets.s3_access_key_id,
-      secretAccessKey: secrets.s3_secret_access_key,
-    }),
-    findPython(signal),
-    findMcpConformance(signal),
-    installed.then(() => findTimeSkippingServer(signal)), // the download goes through an npm package
-    installed.then(() => build(signal)),
-  ]);
-  return {
-    GANTRY_TEST_DATABASE_URL: databaseUrl,
-    GANTRY_TEST_TEMPORAL_ADDRESS: temporal.address,
-    GANTRY_TEST_S3: JSON.stringify(s3),
-    GANTRY_TEST_PYTHON: python,
-    GANTRY_TEST_MCP_CONFORMANCE: mcpConformance,
-    GANTRY_TEST_OLD_NODE: launcherProgram() ?? '',
-    // Code that one process has compiled serves the next one; the folder goes with the tests.
-    NODE_COMPILE_CACHE: join(home, 'compile-cache'),
-    GANTRY_TEST_TIME_SKIPPING_SERVER: timeSkippingServer,
-  };
+function argumentsForChanges(branch) {
+  const touched = touchedTests(changedFiles(ROOT, branch), listTests([]));
+  if ('all' in touched) {
+    say('test', `${touched.all} may be part of everything: all tests run`);
+    return [];
+  }
+  const { importersOf } = touched;
+  const importers = (/** @type {string[]} */ files) =>
+    files.length > 0 ? listTests(['--findRelatedTests', ...files]) : [];
+  const tests = [
+    ...touched.tests,
+    ...importers(importersOf.specs).filter((path) => path.endsWith('.spec.ts')),
+    ...importers(importersOf.tests),
+  ];
+  say('test', tests.length > 0 ? `the changes touch ${tests.length} files with tests` : 'the changes touch no test');
+  return tests.length > 0 ? ['--runTestsByPath', ...new Set(tests)] : undefined;
 }
 
 /**
@@ -76,9 +83,7 @@ async function bringUp(home, context) {
  */
 function runJest(args, testEnv, signal) {
   return new Promise((resolve, reject) => {
-    const jest = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
-    const config = join(ROOT, 'jest.config.cjs');
-    const child = spawn(process.execPath, [jest, '--config', config, ...args], {
+    const child = spawn(process.execPath, [...JEST, ...args], {
       cwd: ROOT,
       env: { ...process.env, NODE_ENV: 'test', ...testEnv },
       stdio: ['ignore', 'inherit', 'inherit'],
@@ -110,27 +115,28 @@ const MAX_RETRIED = 10;
 /**
  * Runs the suite, and the files in which a few tests failed a second time.
  * @param {string} home
+ * @param {string[]} args for jest
  * @param {Record<string, string>} testEnv
  * @param {AbortSignal} signal
  */
-async function runTests(home, testEnv, signal) {
-  const run = async (/** @type {string} */ name, /** @type {string[]} */ args) => {
+async function runTests(home, args, testEnv, signal) {
+  const run = async (/** @type {string} */ name, /** @type {string[]} */ jestArgs) => {
     const path = join(home, `${name}.json`);
-    const code = await runJest(['--json', `--outputFile=${path}`, ...args], testEnv, signal);
+    const code = await runJest(['--json', `--outputFile=${path}`, ...jestArgs], testEnv, signal);
     signal.throwIfAborted();
     const results = readJson(path);
     if (!results) throw new Error('jest ended without results.');
     return { code, results };
   };
-  const { code, results } = await run('first', process.argv.slice(2));
+  const { code, results } = await run('first', args);
   const failures = failuresOf(results);
-  if (failures.length === 0 || failures.length > MAX_RETRIED) return { code, ...judge(results) };
+  if (failures.length === 0 || failures.length > MAX_RETRIED) return { code, results, ...judge(results) };
   const files = [...new Set(failures.map(({ file }) => file))];
   say('test', `${failures.length} failed; running ${files.length} files once more to separate faults from chance`);
   const { results: again } = await run('second', ['--runInBand', '--runTestsByPath', ...files]);
   const outcome = judge(results, again);
   record(outcome);
-  return { code: outcome.failed.length > 0 ? 1 : 0, ...outcome };
+  return { code: outcome.failed.length > 0 ? 1 : 0, results, ...outcome };
 }
 
 /**
@@ -149,8 +155,22 @@ function record({ failed, flaky }) {
   );
 }
 
+/** Files that take less than this are in no need of an order. */
+const RECORDED_SECONDS = 5;
+
+/** @param {any} results jest's */
+function recordDurations({ testResults }) {
+  const seconds = testResults.map((/** @type {any} */ { name, startTime, endTime }) => [
+    relative(ROOT, name),
+    Math.round((endTime - startTime) / 1000),
+  ]);
+  const long = seconds.filter((/** @type {[string, number]} */ entry) => entry[1] >= RECORDED_SECONDS).sort();
+  writeFileSync(join(ROOT, 'test', 'durations.json'), `${JSON.stringify(Object.fromEntries(long), null, 2)}\n`);
+}
+
 /** @param {AbortSignal} signal */
 async function main(signal) {
+  const { isFull, recordsDurations, branch, jestArgs } = readArguments(process.argv.slice(2));
   const home = mkdtempSync(join(tmpdir(), 'gantry-test-'));
   // Also aborted when one step fails: the others shall not build on.
   const giveUp = new AbortController();
@@ -159,8 +179,18 @@ async function main(signal) {
   const supervisor = new Supervisor({ home, logs: join(home, 'logs'), signal: context.signal });
   try {
     const installed = installDependencies(context.signal);
-    const testEnv = await bringUp(home, { ...context, supervisor, installed });
-    return await runTests(home, testEnv, signal);
+    const running = findTestServices();
+    if (running) say('test', 'uses the services of npm run test:services');
+    const [testEnv] = await Promise.all([
+      running ?? startTestServices({ ...context, supervisor, installed }),
+      installed.then(() => build(context.signal)),
+    ]);
+    const chosen = branch === undefined ? [] : argumentsForChanges(branch);
+    if (!chosen) return { code: 0, passed: 0, failed: [], flaky: [] };
+    const env = { ...testEnv, ...(isFull && { GANTRY_TEST_FULL: '1' }) };
+    const { results, ...outcome } = await runTests(home, [...jestArgs, ...chosen], env, signal);
+    if (recordsDurations) recordDurations(results);
+    return outcome;
   } finally {
     giveUp.abort();
     await supervisor.stop();

@@ -1,9 +1,22 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
-const MODULE = pathToFileURL(join(__dirname, '..', '..', 'scripts', 'services', 'test-outcome.mjs')).href;
+const run = promisify(execFile);
+const moduleOf = (name: string): string =>
+  JSON.stringify(pathToFileURL(join(__dirname, '..', '..', 'scripts', 'services', `${name}.mjs`)).href);
+
+/** A function of the runner's own modules, called in a process of its own: jest loads no ES modules. */
+async function call<T>(module: string, name: string, ...args: unknown[]): Promise<T> {
+  const script = `import { ${name} } from ${moduleOf(module)};
+    process.stdout.write(JSON.stringify(${name}(...${JSON.stringify(args)})) ?? 'null');`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script]);
+  return JSON.parse(stdout) as T;
+}
 
 interface Outcome {
   passed: number;
@@ -26,13 +39,7 @@ function results(files: Record<string, Record<string, Status> | null>): object {
   };
 }
 
-/** The judgement of the runner's own module, in a process of its own: jest loads no ES modules. */
-async function judge(...tries: object[]): Promise<Outcome> {
-  const script = `import { judge } from ${JSON.stringify(MODULE)};
-    process.stdout.write(JSON.stringify(judge(...${JSON.stringify(tries)})));`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
-  return JSON.parse(stdout) as Outcome;
-}
+const judge = (...tries: object[]): Promise<Outcome> => call('test-outcome', 'judge', ...tries);
 
 describe('the judgement of a test run', () => {
   it('counts what passed and what failed twice', async () => {
@@ -75,5 +82,91 @@ describe('the judgement of a test run', () => {
     const all = (status: Status) => Object.fromEntries(names.map((name) => [name, status]));
     const { passed, failed } = await judge(results({ a: all('failed') }), results({ a: all('passed') }));
     expect([passed, failed.map(({ name }) => name)]).toEqual([0, names]);
+  });
+});
+
+describe('the tests that changes touch', () => {
+  const TESTS = [
+    'src/crons/cron-schedule.spec.ts',
+    'test/e2e/wire.test.ts',
+    'test/faults/crons-kill.test.ts',
+    'test/integration/crons.test.ts',
+    'test/workflows/cron.test.ts',
+  ];
+  const touched = (...changed: string[]): Promise<unknown> => call('changed-tests', 'touchedTests', changed, TESTS);
+
+  it('are those of a feature, by their names, and the specs that import what changed', async () => {
+    expect(await touched('src/crons/crons.service.ts')).toEqual({
+      tests: ['test/faults/crons-kill.test.ts', 'test/integration/crons.test.ts', 'test/workflows/cron.test.ts'],
+      importersOf: { specs: ['src/crons/crons.service.ts'], tests: [] },
+    });
+  });
+
+  it('are a changed test itself, and those that import a changed helper', async () => {
+    expect(await touched('test/e2e/wire.test.ts', 'test/support/sse.ts', 'docs/crons.md')).toEqual({
+      tests: ['test/e2e/wire.test.ts'],
+      importersOf: { specs: [], tests: ['test/support/sse.ts'] },
+    });
+  });
+
+  it('are none for a page of documentation, or for a test that is gone', async () => {
+    expect(await touched('README.md', 'docs/operations.md', 'test/e2e/gone.test.ts')).toMatchObject({ tests: [] });
+  });
+
+  it.each(['src/runs/runs.service.ts', 'worker/main.ts', 'package-lock.json', 'test/support/graphs/ten.ts'])(
+    'are all of them for %s, which may be part of everything',
+    async (file) => {
+      expect(await touched('src/crons/crons.service.ts', file)).toEqual({ all: file });
+    },
+  );
+
+  it('are found from what git says of a branch, files that it does not know yet among them', async () => {
+    const clone = mkdtempSync(join(tmpdir(), 'gantry-changed-'));
+    const git = (...args: string[]) =>
+      run('git', ['-c', 'user.name=test', '-c', 'user.email=test@example.com', ...args], { cwd: clone });
+    const write = (name: string, text: string): void => writeFileSync(join(clone, name), text);
+    try {
+      await git('init', '-q', '-b', 'main');
+      for (const name of ['committed', 'edited', 'same']) write(name, 'before');
+      await git('add', '.');
+      await git('commit', '-qm', 'first');
+      await git('switch', '-qc', 'feature');
+      write('committed', 'after');
+      await git('commit', '-qam', 'second');
+      write('edited', 'after');
+      write('new', 'after');
+      const changed = await call<string[]>('changed-tests', 'changedFiles', clone, 'main');
+      expect(changed.sort()).toEqual(['committed', 'edited', 'new']);
+    } finally {
+      rmSync(clone, { recursive: true });
+    }
+  });
+});
+
+describe('services that stay between test runs', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gantry-test-runner-'));
+  const path = join(folder, 'services.json');
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('are found while the process that has them lives, and not after its death', async () => {
+    expect(await call('test-services', 'findTestServices', path)).toBeNull();
+    const script = join(folder, 'keeper.mjs');
+    writeFileSync(
+      script,
+      `import { publishTestServices } from ${moduleOf('test-services')};
+       publishTestServices({ GANTRY_TEST_S3: '{}' }, ${JSON.stringify(path)});
+       process.stdout.write('up');
+       setInterval(() => undefined, 1_000);`,
+    );
+    const keeper = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      await once(keeper.stdout, 'data');
+      expect(await call('test-services', 'findTestServices', path)).toEqual({ GANTRY_TEST_S3: '{}' });
+    } finally {
+      keeper.kill('SIGKILL');
+      await once(keeper, 'exit');
+    }
+    expect(await call('test-services', 'findTestServices', path)).toBeNull();
   });
 });
