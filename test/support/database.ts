@@ -1,7 +1,14 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { version as libraryVersion } from '@langchain/langgraph-checkpoint-postgres/package.json';
 import { Client } from 'pg';
 import { readRequestLogin } from '../../src/database/request-login';
+import { isolateTenants } from '../../src/database/tenant-isolation';
 import { migrate } from '../../src/database/upgrade';
+
+/** What decides how a migrated database looks. */
+const DATABASE_SOURCES = join(__dirname, '..', '..', 'src', 'database');
 
 export interface TestDatabase {
   url: string;
@@ -18,6 +25,15 @@ async function asAdmin(sql: string): Promise<void> {
   }
 }
 
+/** Waits until nobody is connected to a database, for a second at the most. */
+async function closedConnections(admin: Client, name: string): Promise<void> {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    const { rowCount } = await admin.query('SELECT FROM pg_stat_activity WHERE datname = $1', [name]);
+    if (rowCount === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 /**
  * Drops a database once its last connections are closed, or a second later all the same. A pool of pg's counts as ended while
  * its connections still close: one that is cut off in that moment reports an error that nothing listens to any more.
@@ -26,15 +42,17 @@ async function dropDatabase(name: string): Promise<void> {
   const client = new Client({ connectionString: serverUrl() });
   await client.connect();
   try {
-    for (let attempt = 0; attempt < 20; attempt += 1) {
-      const { rowCount } = await client.query('SELECT 1 FROM pg_stat_activity WHERE datname = $1', [name]);
-      if (rowCount === 0) break;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await closedConnections(client, name);
     await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   } finally {
     await client.end();
   }
+}
+
+const newName = (): string => `test_${randomBytes(6).toString('hex')}`;
+
+function urlOf(database: string): string {
+  return Object.assign(new URL(serverUrl()), { pathname: `/${database}` }).href;
 }
 
 function serverUrl(): string {
@@ -43,20 +61,67 @@ function serverUrl(): string {
   return url;
 }
 
+/** Name of the migrated database that others are copied from: another one for each state of the migrations. */
+function templateName(): string {
+  const hash = createHash('sha256').update(libraryVersion);
+  const files = readdirSync(DATABASE_SOURCES, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.ts'),
+  );
+  for (const path of files.sort()) hash.update(`${path}\0`).update(readFileSync(join(DATABASE_SOURCES, path)));
+  return `template_${hash.digest('hex').slice(0, 16)}`;
+}
+
+/** Makes the template unless it is there; one process at a time does. */
+async function ensureTemplate(): Promise<string> {
+  const name = templateName();
+  const admin = new Client({ connectionString: serverUrl() });
+  await admin.connect();
+  try {
+    await admin.query('SELECT pg_advisory_lock(hashtext($1))', [name]);
+    const { rowCount } = await admin.query('SELECT FROM pg_database WHERE datname = $1', [name]);
+    if (rowCount === 0) await makeTemplate(admin, name);
+    return name;
+  } finally {
+    // The end of the session frees the lock.
+    await admin.end();
+  }
+}
+
+/** Migrates a database and takes its login of requests away: roles belong to the server, and each copy makes its own. */
+async function makeTemplate(admin: Client, name: string): Promise<void> {
+  const draft = `${name}_draft`;
+  await admin.query(`DROP DATABASE IF EXISTS ${draft} WITH (FORCE)`);
+  await admin.query(`CREATE DATABASE ${draft}`);
+  await migrate(urlOf(draft));
+  const owner = new Client({ connectionString: urlOf(draft) });
+  await owner.connect();
+  const { role } = await readRequestLogin(owner);
+  await owner.query(`DROP OWNED BY ${role}; DROP ROLE ${role}; DELETE FROM request_login`);
+  await owner.end();
+  await closedConnections(admin, draft);
+  await admin.query(`ALTER DATABASE ${draft} RENAME TO ${name}`);
+}
+
+let template: Promise<string> | undefined;
+
 /** A database of the test file's own on the real server, migrated to this release. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await asAdmin(`CREATE DATABASE ${name}`);
-  const url = new URL(serverUrl());
-  url.pathname = `/${name}`;
-  await migrate(url.href);
-  const role = new URL(await requestsUrlOf(url.href)).username;
+  template ??= ensureTemplate();
+  const name = newName();
+  // By its files: the other strategy writes each page into the log, which takes several times as long.
+  await asAdmin(`CREATE DATABASE ${name} TEMPLATE ${await template} STRATEGY FILE_COPY`);
+  const url = urlOf(name);
+  const owner = new Client({ connectionString: url });
+  await owner.connect();
+  await isolateTenants(owner);
+  const { role } = await readRequestLogin(owner);
+  await owner.end();
   const drop = async (): Promise<void> => {
     await dropDatabase(name);
     // A copy of the database has the same role, and keeps it.
     await asAdmin(`DROP ROLE IF EXISTS ${role}`).catch(() => undefined);
   };
-  return { url: url.href, drop };
+  return { url, drop };
 }
 
 /** Of the role under which the statements of requests log in. */
@@ -74,10 +139,8 @@ export async function requestsUrlOf(databaseUrl: string): Promise<string> {
 /** What a dump and a restore make, in one step: another database with the same contents. Who is connected is cut off. */
 export async function copyOf(original: TestDatabase): Promise<TestDatabase> {
   const from = new URL(original.url).pathname.slice(1);
-  const name = `test_${randomBytes(6).toString('hex')}`;
+  const name = newName();
   await asAdmin(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${from}'`);
   await asAdmin(`CREATE DATABASE ${name} TEMPLATE ${from}`);
-  const url = new URL(original.url);
-  url.pathname = `/${name}`;
-  return { url: url.href, drop: () => dropDatabase(name) };
+  return { url: urlOf(name), drop: () => dropDatabase(name) };
 }
