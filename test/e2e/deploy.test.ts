@@ -27,7 +27,7 @@ describe('a deploy over running and waiting runs', () => {
     ...more,
   });
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     gantry = await startGantry({
       graphs: config('a'),
       workers: 0,
@@ -35,9 +35,15 @@ describe('a deploy over running and waiting runs', () => {
     });
   }, 60_000);
 
-  afterEach(() => gantry?.stop());
+  afterAll(async () => {
+    await gantry?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  /** Each deploy begins with workers of its own. */
+  async function killWorkers(): Promise<void> {
+    await Promise.all([...gantry.workers].map((worker) => gantry.killWorker('SIGKILL', worker)));
+  }
 
   async function begin(graph: string, input: object): Promise<{ threadId: string; runId: string }> {
     const client = gantry.client();
@@ -87,7 +93,57 @@ describe('a deploy over running and waiting runs', () => {
     expect(await revision(second)).toMatchObject({ revision_id: 'b' });
   }, 120_000);
 
+  describe('with the least of patience', () => {
+    let ended: Promise<void>;
+    let running: Awaited<ReturnType<typeof holdAt>>;
+    let staying: Awaited<ReturnType<typeof begin>>;
+    let going: Awaited<ReturnType<typeof begin>>;
+
+    /** One deploy over a run that is at a node, and threads that wait for a person. */
+    beforeAll(async () => {
+      await killWorkers();
+      const old = await gantry.startWorker(ofRevision('a'));
+      [staying, going, running] = await Promise.all([begin('staying', {}), begin('going', {}), holdAt('a:two')]);
+      for (const { threadId, runId } of [staying, going]) await gantry.client().runs.join(threadId, runId);
+      ({ ended } = await tellToStop(old));
+      running.goOn();
+      await gantry.startWorker(ofRevision('b'));
+    }, 120_000);
+
+    it('hands a run over at a checkpoint: the new code goes on behind what the old code did', async () => {
+      await ended;
+      await gantry.client().runs.join(running.threadId, running.runId);
+      expect(await stepsOf(running.threadId)).toEqual(['a:one', 'a:two', 'b:three']);
+      const { status, metadata } = await gantry.client().runs.get(running.threadId, running.runId);
+      expect([status, metadata]).toMatchObject(['success', { revision_id: 'b' }]);
+    });
+
+    it('lets a thread that waits for a person go on with the new code', async () => {
+      await gantry.client().runs.wait(staying.threadId, 'staying', { command: { resume: 'yes' } });
+      expect(await stepsOf(staying.threadId)).toEqual(['b:yes']);
+    });
+
+    it('says which node is gone, in which revision, when a thread waits at one that was renamed', async () => {
+      const client = gantry.client();
+      const { threadId } = going;
+      const answer = await client.runs.wait(threadId, 'going', { command: { resume: 'yes' }, raiseError: false });
+      expect(answer).toMatchObject({
+        __error__: { error: 'NodeNotFound', message: expect.stringContaining('waits at "approve"') },
+      });
+      expect(JSON.stringify(answer)).toMatch(/"going\\" of revision b .* revision a\./);
+      expect(await client.threads.get(threadId)).toMatchObject({ status: 'error' });
+
+      // The old code brings it on, as the message says.
+      await gantry.killWorker('SIGTERM');
+      await gantry.startWorker(ofRevision('a'));
+      await client.runs.wait(threadId, 'going', { command: { resume: 'after all' } });
+      expect(await stepsOf(threadId)).toEqual(['a:after all']);
+    });
+  });
+
+  // The last: from here on, work goes to versions alone.
   it('keeps a run on the version that it began on where workers are versioned, also over a stop of its worker', async () => {
+    await killWorkers();
     const versioned = { GANTRY_WORKER_DEPLOYMENT: 'gantry' };
     // The first version of a deployment makes itself the current one.
     const old = await gantry.startWorker(ofRevision('a', versioned));
@@ -119,48 +175,4 @@ describe('a deploy over running and waiting runs', () => {
     await gantry.client().runs.join(first.threadId, first.runId);
     expect(await stepsOf(first.threadId)).toEqual(['a:one', 'a:two', 'a:three']);
   }, 180_000);
-
-  it('hands a run over at a checkpoint otherwise: the new code goes on behind what the old code did', async () => {
-    const old = await gantry.startWorker(ofRevision('a'));
-    const run = await holdAt('a:two');
-    const { ended } = await tellToStop(old);
-    run.goOn();
-    await gantry.startWorker(ofRevision('b'));
-    await ended;
-    await gantry.client().runs.join(run.threadId, run.runId);
-    expect(await stepsOf(run.threadId)).toEqual(['a:one', 'a:two', 'b:three']);
-    const { status, metadata } = await gantry.client().runs.get(run.threadId, run.runId);
-    expect([status, metadata]).toMatchObject(['success', { revision_id: 'b' }]);
-  }, 120_000);
-
-  it('lets a thread that waits for a person go on with the new code', async () => {
-    const old = await gantry.startWorker(ofRevision('a'));
-    const { threadId, runId } = await begin('staying', {});
-    await gantry.client().runs.join(threadId, runId);
-    await gantry.killWorker('SIGTERM', old);
-    await gantry.startWorker(ofRevision('b'));
-    await gantry.client().runs.wait(threadId, 'staying', { command: { resume: 'yes' } });
-    expect(await stepsOf(threadId)).toEqual(['b:yes']);
-  }, 120_000);
-
-  it('says which node is gone, in which revision, when a thread waits at one that was renamed', async () => {
-    const old = await gantry.startWorker(ofRevision('a'));
-    const { threadId, runId } = await begin('going', {});
-    await gantry.client().runs.join(threadId, runId);
-    await gantry.killWorker('SIGTERM', old);
-    const renamed = await gantry.startWorker(ofRevision('b'));
-    const client = gantry.client();
-    const answer = await client.runs.wait(threadId, 'going', { command: { resume: 'yes' }, raiseError: false });
-    expect(answer).toMatchObject({
-      __error__: { error: 'NodeNotFound', message: expect.stringContaining('waits at "approve"') },
-    });
-    expect(JSON.stringify(answer)).toMatch(/"going\\" of revision b .* revision a\./);
-    expect(await client.threads.get(threadId)).toMatchObject({ status: 'error' });
-
-    // The old code brings it on, as the message says.
-    await gantry.killWorker('SIGTERM', renamed);
-    await gantry.startWorker(ofRevision('a'));
-    await client.runs.wait(threadId, 'going', { command: { resume: 'after all' } });
-    expect(await stepsOf(threadId)).toEqual(['a:after all']);
-  }, 120_000);
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { amount } from '../support/amount';
 import { startTestApi, TestApi } from '../support/api';
 import { ExportBucket } from '../support/export-bucket';
 import { testStore } from '../support/exports';
@@ -13,8 +14,8 @@ const TENANT = '00000000-0000-0000-0000-000000000000';
 const ROOT = join(__dirname, '../..');
 /** The worker as it is deployed, built by `npm test`; another build can be tried by its path. */
 const WORKER = process.env.GANTRY_TEST_WORKER ?? join(ROOT, 'dist/worker/main.js');
-const ROWS = Number(process.env.GANTRY_TEST_EXPORT_ROWS ?? 15_000);
-const KILLS = Number(process.env.GANTRY_TEST_EXPORT_KILLS ?? 3);
+const ROWS = Number(process.env.GANTRY_TEST_EXPORT_ROWS ?? amount(6_000, 15_000));
+const KILLS = Number(process.env.GANTRY_TEST_EXPORT_KILLS ?? amount(1, 3));
 const DAYS = ['2026-09-01', '2026-09-02', '2026-09-03'];
 
 /** What the API answers: its shape is what the tests are about. */
@@ -176,7 +177,7 @@ async function expectWhole(id: string, project: string, prefix: string): Promise
 }
 
 it(
-  `loses and repeats no row when its worker is killed ${KILLS} times`,
+  `loses and repeats no row when its worker is killed (kills: ${KILLS})`,
   async () => {
     const { project, prefix, body } = await prepare();
     const { id } = await call('POST', '', body);

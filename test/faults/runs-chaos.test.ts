@@ -1,5 +1,6 @@
 import { Client } from '@langchain/langgraph-sdk';
 import { Pool } from 'pg';
+import { amount } from '../support/amount';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { Gantry, startGantry, TEST_GRAPHS } from '../support/gantry';
 import { type Execution, Ledger } from '../support/ledger';
@@ -7,15 +8,15 @@ import { SseReader } from '../support/sse';
 import { SupervisedGantry } from '../support/supervised-gantry';
 import { waitFor } from '../support/wait-for';
 
-/** The long form also kills Temporal and Postgres, which only a Gantry of its own can afford. */
-const IS_LONG = process.env.GANTRY_TEST_LONG === '1';
-const THREADS = 20;
-const RUNS = IS_LONG ? 200 : 60;
-const KILLS = IS_LONG
-  ? ['worker', 'api', 'temporal', 'worker', 'postgres', 'api', 'worker', 'temporal', 'postgres', 'worker']
-  : ['worker', 'api', 'worker', 'api'];
+const THREADS = amount(8, 20);
+const RUNS = amount(24, 200);
+/** Temporal and Postgres are killed too where the whole amount is asked for: that takes a Gantry with its own. */
+const KILLS = amount(
+  ['worker', 'api'],
+  ['worker', 'api', 'temporal', 'worker', 'postgres', 'api', 'worker', 'temporal', 'postgres', 'worker'],
+);
 const STEP_MS = 150;
-const SETTLE_MS = IS_LONG ? 600_000 : 150_000;
+const SETTLE_MS = amount(150_000, 600_000);
 const NODES = ['node_1', 'node_2', 'node_3'];
 /** Mostly queueing, as users do; each thread gets some of everything. */
 const STRATEGIES = ['enqueue', 'enqueue', 'interrupt', 'enqueue', 'rollback'] as const;
@@ -32,7 +33,7 @@ interface Deployment {
 
 async function deploy(): Promise<Deployment> {
   const env = { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2', GANTRY_SWEEP_INTERVAL_SECONDS: '1' };
-  if (!IS_LONG) return ofProcesses(await startGantry({ env }));
+  if (!KILLS.includes('postgres')) return ofProcesses(await startGantry({ env }));
   const outside = await createTestDatabase();
   return supervised(
     outside,

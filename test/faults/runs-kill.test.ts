@@ -1,13 +1,14 @@
-import type { Client } from '@langchain/langgraph-sdk';
+import type { Client, StreamMode } from '@langchain/langgraph-sdk';
 import { Gantry, startGantry } from '../support/gantry';
 import { SseReader, type SseEvent } from '../support/sse';
+import { TenantCaller } from '../support/two-tenants';
 import { waitFor } from '../support/wait-for';
 
 const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
 const STEP_MS = 500;
 
 /** A run survives the death of whatever carries it. */
-describe('SIGKILL in the middle of a ten-node graph', () => {
+describe('In the middle of a ten-node graph', () => {
   let gantry: Gantry;
   let client: Client;
 
@@ -18,14 +19,17 @@ describe('SIGKILL in the middle of a ten-node graph', () => {
 
   afterAll(() => gantry?.stop());
 
-  async function startRun(): Promise<{ thread: string; run: string; stream: string }> {
+  async function startRun(
+    graph = 'ten',
+    input: Record<string, unknown> = { step_ms: STEP_MS },
+    streamMode: StreamMode[] = ['updates'],
+  ): Promise<{ thread: string; run: string; stream: string }> {
     const { thread_id: thread } = await client.threads.create();
-    const { run_id: run } = await client.runs.create(thread, 'ten', {
-      input: { step_ms: STEP_MS },
-      streamMode: 'updates',
-    });
+    const { run_id: run } = await client.runs.create(thread, graph, { input, streamMode });
     return { thread, run, stream: `${gantry.url}/threads/${thread}/runs/${run}/stream` };
   }
+
+  const read = async (stream: string): Promise<SseEvent[]> => (await SseReader.get(stream)).rest();
 
   const untilNode = (run: string, count: number): Promise<true> =>
     waitFor(`${count} nodes of the run`, async () => (await gantry.ledger.of(run)).length >= count);
@@ -53,30 +57,108 @@ describe('SIGKILL in the middle of a ten-node graph', () => {
   const updatedNodes = (events: SseEvent[]): string[] =>
     events.filter(({ event }) => event === 'updates').flatMap(({ data }) => Object.keys(data as object));
 
-  it('of the worker: another one finishes the run where it was, and the open stream goes on', async () => {
-    const { thread, run, stream } = await startRun();
-    const open = SseReader.get(stream).then((reader) => reader.rest());
-    await untilNode(run, 4);
-    const dead = gantry.worker.pid;
-    await gantry.killWorker('SIGKILL');
-    await gantry.startWorker();
-    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
-    expect(await client.runs.get(thread, run)).toMatchObject({ status: 'success' });
-    expect(await client.threads.get(thread)).toMatchObject({ status: 'idle', values: { done: NODES } });
-    await expectEachNodeOnce(run);
-    expect(new Set((await gantry.ledger.of(run)).map(({ pid }) => pid))).toEqual(new Set([dead, gantry.worker.pid]));
+  /** One kill meets four runs, each where its case wants it: in a node that takes seconds, or before the last of many. */
+  describe('SIGKILL of the worker', () => {
+    let dead: number;
+    let ten: Awaited<ReturnType<typeof startRun>>;
+    let forked: Awaited<ReturnType<typeof startRun>>;
+    let first: Awaited<ReturnType<typeof startRun>>;
+    let waiting: string[];
+    let careful: Awaited<ReturnType<typeof startRun>>;
+    let tenEvents: Promise<SseEvent[]>;
+    let forkedEvents: Promise<SseEvent[]>;
 
-    const events = await open;
-    expectNoGaps(events);
-    expect(updatedNodes(events)).toEqual(NODES);
-    const attempts = events
-      .filter(({ event }) => event === 'metadata')
-      .map(({ data }) => (data as { attempt: number }).attempt);
-    expect(attempts).toEqual([1, 2]);
-    expect(await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest()).toEqual(events);
-  }, 90_000);
+    beforeAll(async () => {
+      careful = await startRun('careful', { step_ms: 2_500 });
+      ten = await startRun();
+      tenEvents = read(ten.stream);
+      forked = await startRun('fork', { step_ms: 7_000 }, ['updates', 'values']);
+      forkedEvents = read(forked.stream);
+      first = await startRun();
+      waiting = [];
+      for (let index = 0; index < 3; index += 1) {
+        waiting.push((await client.runs.create(first.thread, 'three', { input: {} })).run_id);
+      }
+      await Promise.all([
+        untilNode(ten.run, 4),
+        untilNode(first.run, 2),
+        waitFor('the end of the quick node beside the slow one', async () => {
+          const executions = await gantry.ledger.of(forked.run);
+          return (
+            executions.length === 2 && executions.some(({ node, ended_at }) => node === 'quick' && ended_at !== null)
+          );
+        }),
+        waitFor('its event', async () => {
+          const sql = `SELECT 1 FROM run_events WHERE run_id = $1 AND event = 'updates'`;
+          return (await gantry.sql.query(sql, [forked.run])).rows.length > 0;
+        }),
+      ]);
+      await untilNode(careful.run, 2);
+      dead = gantry.worker.pid;
+      await gantry.killWorker('SIGKILL');
+      await gantry.startWorker();
+    }, 90_000);
 
-  it('of the api: the run goes on meanwhile, and its stream is rejoined behind the last id without a gap', async () => {
+    it('another one finishes the run where it was, and the open stream goes on', async () => {
+      const { thread, run, stream } = ten;
+      expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+      expect(await client.runs.get(thread, run)).toMatchObject({ status: 'success' });
+      expect(await client.threads.get(thread)).toMatchObject({ status: 'idle', values: { done: NODES } });
+      await expectEachNodeOnce(run);
+      expect(new Set((await gantry.ledger.of(run)).map(({ pid }) => pid))).toEqual(new Set([dead, gantry.worker.pid]));
+
+      const events = await tenEvents;
+      expectNoGaps(events);
+      expect(updatedNodes(events)).toEqual(NODES);
+      const attempts = events
+        .filter(({ event }) => event === 'metadata')
+        .map(({ data }) => (data as { attempt: number }).attempt);
+      expect(attempts).toEqual([1, 2]);
+      expect(await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest()).toEqual(events);
+    });
+
+    it('beside a finished node: what was told of that one is not told again', async () => {
+      const events = await forkedEvents;
+      expectNoGaps(events);
+      expect(updatedNodes(events)).toEqual(['quick', 'slow']);
+      const values = events
+        .filter(({ event }) => event === 'values')
+        .map(({ data }) => (data as { done: string[] }).done);
+      expect(values).toEqual([[], ['quick', 'slow']]);
+      expect((await gantry.ledger.of(forked.run)).map(({ node }) => node).sort()).toEqual(['quick', 'slow', 'slow']);
+    });
+
+    it('while runs wait behind: each of them is run, in order', async () => {
+      const { thread, run } = first;
+      await Promise.all([run, ...waiting].map((id) => client.runs.join(thread, id)));
+      const order = (
+        await gantry.sql.query<{ run_id: string; status: string }>(
+          'SELECT run_id, status FROM runs WHERE thread_id = $1 ORDER BY started_at',
+          [thread],
+        )
+      ).rows;
+      expect(order).toEqual([run, ...waiting].map((run_id) => ({ run_id, status: 'success' })));
+      expect(await client.threads.get(thread)).toMatchObject({ status: 'idle' });
+    });
+
+    it('with `on_unknown: interrupt`: the node in doubt is not started again until somebody says so', async () => {
+      const { thread, run } = careful;
+      const asked = (await client.runs.join(thread, run)) as unknown as { done: string[]; __interrupt__: unknown[] };
+      expect(asked.done).toEqual(['node_1']);
+      expect(asked.__interrupt__).toEqual([
+        expect.objectContaining({
+          value: expect.objectContaining({ type: 'unknown_outcome', node: 'node_2', run_id: run }),
+        }),
+      ]);
+      expect((await gantry.ledger.of(run)).map(({ node }) => node)).toEqual(['node_1', 'node_2']);
+      expect(await client.threads.get(thread)).toMatchObject({ status: 'interrupted' });
+
+      expect(await client.runs.wait(thread, 'careful', { input: null })).toMatchObject({ done: NODES.slice(0, 3) });
+      expect(await client.threads.get(thread)).toMatchObject({ status: 'idle', interrupts: {} });
+    });
+  });
+
+  it('SIGKILL of the api: the run goes on meanwhile, and its stream is rejoined behind the last id without a gap', async () => {
     const { thread, run, stream } = await startRun();
     const reader = await SseReader.get(stream);
     const before = await reader.until(({ event }) => event === 'updates');
@@ -91,7 +173,7 @@ describe('SIGKILL in the middle of a ten-node graph', () => {
     expect(executions.map(({ node, attempt }) => [node, attempt])).toEqual(NODES.map((node) => [node, 1]));
   }, 60_000);
 
-  it('of both at once: nothing but time is lost', async () => {
+  it('SIGKILL of both at once: nothing but time is lost', async () => {
     const { thread, run, stream } = await startRun();
     await untilNode(run, 3);
     await Promise.all([gantry.killApi('SIGKILL'), gantry.killWorker('SIGKILL')]);
@@ -101,42 +183,9 @@ describe('SIGKILL in the middle of a ten-node graph', () => {
     expectNoGaps(await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest());
   }, 90_000);
 
-  it('of the worker beside a finished node: what was told of that one is not told again', async () => {
-    const { thread_id: thread } = await client.threads.create();
-    const { run_id: run } = await client.runs.create(thread, 'fork', {
-      input: { step_ms: 4_000 },
-      streamMode: ['updates', 'values'],
-    });
-    const open = SseReader.get(`${gantry.url}/threads/${thread}/runs/${run}/stream`).then((reader) => reader.rest());
-    await waitFor('the end of the quick node beside the slow one', async () => {
-      const executions = await gantry.ledger.of(run);
-      return executions.length === 2 && executions.some(({ node, ended_at }) => node === 'quick' && ended_at !== null);
-    });
-    await waitFor('its event', async () => {
-      const { rows } = await gantry.sql.query(`SELECT 1 FROM run_events WHERE run_id = $1 AND event = 'updates'`, [
-        run,
-      ]);
-      return rows.length > 0;
-    });
-    await gantry.killWorker('SIGKILL');
-    await gantry.startWorker();
-    const events = await open;
-    expectNoGaps(events);
-    expect(updatedNodes(events)).toEqual(['quick', 'slow']);
-    const values = events
-      .filter(({ event }) => event === 'values')
-      .map(({ data }) => (data as { done: string[] }).done);
-    expect(values).toEqual([[], ['quick', 'slow']]);
-    expect((await gantry.ledger.of(run)).map(({ node }) => node).sort()).toEqual(['quick', 'slow', 'slow']);
-  }, 90_000);
-
-  it('of the worker before it told of finished nodes: the next one tells of them, once and in order', async () => {
-    const { thread_id: thread } = await client.threads.create();
-    const { run_id: run } = await client.runs.create(thread, 'ten', {
-      input: { step_ms: STEP_MS },
-      streamMode: ['updates', 'values', 'tasks'],
-    });
-    const open = SseReader.get(`${gantry.url}/threads/${thread}/runs/${run}/stream`).then((reader) => reader.rest());
+  it('SIGKILL of the worker before it told of finished nodes: the next one tells of them, once and in order', async () => {
+    const { run, stream } = await startRun('ten', { step_ms: STEP_MS }, ['updates', 'values', 'tasks']);
+    const open = read(stream);
     await untilNode(run, 2);
     // Checkpoints are written on, events wait for the lock, and die with the worker that asked for it.
     const lock = await gantry.sql.connect();
@@ -167,27 +216,7 @@ describe('SIGKILL in the middle of a ten-node graph', () => {
     await expectEachNodeOnce(run);
   }, 90_000);
 
-  it('of the worker while runs wait behind: each of them is run, in order', async () => {
-    const { thread, run } = await startRun();
-    const waiting = [];
-    for (let index = 0; index < 3; index += 1) waiting.push(await client.runs.create(thread, 'three', { input: {} }));
-    await untilNode(run, 2);
-    await gantry.killWorker('SIGKILL');
-    await gantry.startWorker();
-    await Promise.all([run, ...waiting.map(({ run_id }) => run_id)].map((id) => client.runs.join(thread, id)));
-    const order = (
-      await gantry.sql.query<{ run_id: string; status: string }>(
-        'SELECT run_id, status FROM runs WHERE thread_id = $1 ORDER BY started_at',
-        [thread],
-      )
-    ).rows;
-    expect(order).toEqual(
-      [run, ...waiting.map(({ run_id }) => run_id)].map((run_id) => ({ run_id, status: 'success' })),
-    );
-    expect(await client.threads.get(thread)).toMatchObject({ status: 'idle' });
-  }, 90_000);
-
-  it('of a worker that was cancelling: the run is cancelled all the same', async () => {
+  it('SIGKILL of a worker that was cancelling: the run is cancelled all the same', async () => {
     const { thread, run } = await startRun();
     await untilNode(run, 2);
     gantry.worker.signal('SIGSTOP');
@@ -201,43 +230,9 @@ describe('SIGKILL in the middle of a ten-node graph', () => {
     expect(await client.threads.getState(thread)).toMatchObject({ next: [expect.stringMatching(/^node_/)] });
   }, 90_000);
 
-  it('with `on_unknown: interrupt`: the node in doubt is not started again until somebody says so', async () => {
-    const { thread_id: thread } = await client.threads.create();
-    const { run_id: run } = await client.runs.create(thread, 'careful', { input: { step_ms: 2_500 } });
-    await untilNode(run, 2);
-    await gantry.killWorker('SIGKILL');
+  it('SIGTERM hands the run to another worker at a checkpoint: no node runs twice, and none is interrupted', async () => {
     await gantry.startWorker();
-    const asked = (await client.runs.join(thread, run)) as unknown as { done: string[]; __interrupt__: unknown[] };
-    expect(asked.done).toEqual(['node_1']);
-    expect(asked.__interrupt__).toEqual([
-      expect.objectContaining({
-        value: expect.objectContaining({ type: 'unknown_outcome', node: 'node_2', run_id: run }),
-      }),
-    ]);
-    expect((await gantry.ledger.of(run)).map(({ node }) => node)).toEqual(['node_1', 'node_2']);
-    expect(await client.threads.get(thread)).toMatchObject({ status: 'interrupted' });
-
-    expect(await client.runs.wait(thread, 'careful', { input: null })).toMatchObject({ done: NODES.slice(0, 3) });
-    expect(await client.threads.get(thread)).toMatchObject({ status: 'idle', interrupts: {} });
-  }, 90_000);
-});
-
-describe('SIGTERM in the middle of a ten-node graph', () => {
-  let gantry: Gantry;
-
-  beforeAll(async () => {
-    gantry = await startGantry({ workers: 2 });
-  });
-
-  afterAll(() => gantry?.stop());
-
-  it('hands the run to another worker at a checkpoint: no node runs twice, and none is interrupted', async () => {
-    const client = gantry.client();
-    const { thread_id: thread } = await client.threads.create();
-    const { run_id: run } = await client.runs.create(thread, 'ten', {
-      input: { step_ms: STEP_MS },
-      streamMode: 'updates',
-    });
+    const { thread, run, stream } = await startRun();
     const [first] = await waitFor('the third node', async () => {
       const executions = await gantry.ledger.of(run);
       return executions.length >= 3 && executions;
@@ -250,19 +245,15 @@ describe('SIGTERM in the middle of a ten-node graph', () => {
     expect(executions.map(({ node }) => node)).toEqual(NODES);
     expect(executions.every(({ ended_at }) => ended_at !== null)).toBe(true);
     expect([...new Set(executions.map(({ pid }) => pid))]).toEqual([leaving.pid, gantry.worker.pid]);
-    const stream = `${gantry.url}/threads/${thread}/runs/${run}/stream`;
     const events = await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest();
-    expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => String(index)));
+    expectNoGaps(events);
     expect(events.map(({ event }) => event)).not.toContain('error');
-    const updates = events.filter(({ event }) => event === 'updates');
-    expect(updates.flatMap(({ data }) => Object.keys(data as object))).toEqual(NODES);
+    expect(updatedNodes(events)).toEqual(NODES);
   }, 60_000);
 
-  it('leaves nothing in doubt: a graph that asks in that case has nothing to ask', async () => {
-    const client = gantry.client();
+  it('SIGTERM leaves nothing in doubt: a graph that asks in that case has nothing to ask', async () => {
     await gantry.startWorker();
-    const { thread_id: thread } = await client.threads.create();
-    const { run_id: run } = await client.runs.create(thread, 'careful', { input: { step_ms: 2_500 } });
+    const { thread, run } = await startRun('careful', { step_ms: 1_500 });
     const [first] = await waitFor('the first node', async () => {
       const executions = await gantry.ledger.of(run);
       return executions.length > 0 && executions;
@@ -277,9 +268,13 @@ describe('SIGTERM in the middle of a ten-node graph', () => {
 });
 
 describe('Runs that kill whatever executes them', () => {
-  it("end none of the runs beside them, which are another tenant's", async () => {
-    const admin = 'admin-key-0123456789';
-    const gantry = await startGantry({
+  const admin = 'admin-key-0123456789';
+  let gantry: Gantry;
+  let healthy: Client;
+  let poisonous: Client;
+
+  beforeAll(async () => {
+    gantry = await startGantry({
       env: {
         GANTRY_AUTH: 'on',
         GANTRY_ADMIN_KEY: admin,
@@ -287,62 +282,46 @@ describe('Runs that kill whatever executes them', () => {
         GANTRY_GRAPH_THREADS_MAX: '2',
       },
     });
-    const newTenant = async (name: string): Promise<Client> => {
-      const post = async <T>(path: string, body: unknown): Promise<T> => {
-        const headers = { 'content-type': 'application/json', 'x-api-key': admin };
-        const response = await fetch(gantry.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
-        return (await response.json()) as T;
-      };
-      const { tenant_id } = await post<{ tenant_id: string }>('/admin/tenants', { name });
-      const { key } = await post<{ key: string }>('/admin/keys', { tenant_id, name: 'test' });
-      return gantry.client({ apiKey: key });
-    };
-    const start = async (client: Client, graph: string, input: object): Promise<{ thread: string; run: string }> => {
-      const { thread_id: thread } = await client.threads.create();
-      const { run_id: run } = await client.runs.create(thread, graph, { input: input as Record<string, unknown> });
-      return { thread, run };
-    };
-    try {
-      const [healthy, poisonous] = [await newTenant('healthy'), await newTenant('poisonous')];
-      const good = await Promise.all(Array.from({ length: 4 }, () => start(healthy, 'sleep', { sleep_ms: 4_000 })));
-      await waitFor('the healthy runs to be in their threads', async () => (await gantry.ledger.all()).length === 4);
-      const bad = await Promise.all(Array.from({ length: 5 }, () => start(poisonous, 'poison', {})));
-      for (const { thread, run } of good) {
-        await healthy.runs.join(thread, run);
-        expect(await healthy.runs.get(thread, run)).toMatchObject({ status: 'success' });
-      }
-      for (const { thread, run } of bad) {
-        await poisonous.runs.join(thread, run);
-        expect(await poisonous.threads.get(thread)).toMatchObject({ status: 'error', error: { error: 'RunLost' } });
-      }
-      // The healthy ones were in the threads that died: else this shows nothing.
-      const attempts = (await gantry.ledger.all()).filter(({ node }) => node === 'nap');
-      expect(attempts.length).toBeGreaterThan(4);
-    } finally {
-      await gantry.stop();
-    }
-  }, 180_000);
-});
+    const tenants = [await TenantCaller.create(gantry.url, admin), await TenantCaller.create(gantry.url, admin)];
+    [healthy, poisonous] = tenants.map(({ key }) => gantry.client({ apiKey: key }));
+  }, 60_000);
 
-describe('A run that kills whatever executes it', () => {
-  it('ends as an error after so many attempts, and its finished nodes ran once', async () => {
-    const gantry = await startGantry({ env: { GANTRY_RUN_LOST_ATTEMPTS: '3' } });
-    try {
-      const client = gantry.client();
-      const { thread_id: thread } = await client.threads.create();
-      const { run_id: run } = await client.runs.create(thread, 'poison', { input: {} });
-      await client.runs.join(thread, run);
-      expect(await client.runs.get(thread, run)).toMatchObject({ status: 'error' });
-      expect(await client.threads.get(thread)).toMatchObject({ status: 'error', error: { error: 'RunLost' } });
-      expect((await gantry.ledger.of(run)).map(({ node }) => node)).toEqual([
-        'fine',
-        // Once in a host that others may share, then three times in one of its own.
-        ...Array<string>(4).fill('deadly'),
-      ]);
-      // The worker has outlived it.
-      expect(await client.runs.wait(null, 'three', { input: {} })).toMatchObject({ done: NODES.slice(0, 3) });
-    } finally {
-      await gantry.stop();
+  afterAll(() => gantry?.stop());
+
+  const start = async (client: Client, graph: string, input: object): Promise<{ thread: string; run: string }> => {
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, graph, { input: input as Record<string, unknown> });
+    return { thread, run };
+  };
+
+  it('end as an error after so many attempts, and their finished nodes ran once', async () => {
+    const { thread, run } = await start(poisonous, 'poison', {});
+    await poisonous.runs.join(thread, run);
+    expect(await poisonous.runs.get(thread, run)).toMatchObject({ status: 'error' });
+    expect(await poisonous.threads.get(thread)).toMatchObject({ status: 'error', error: { error: 'RunLost' } });
+    expect((await gantry.ledger.of(run)).map(({ node }) => node)).toEqual([
+      'fine',
+      // Once in a host that others may share, then twice in one of its own.
+      ...Array<string>(3).fill('deadly'),
+    ]);
+    // The worker has outlived it.
+    expect(await poisonous.runs.wait(null, 'three', { input: {} })).toMatchObject({ done: NODES.slice(0, 3) });
+  }, 60_000);
+
+  it("end none of the runs beside them, which are another tenant's", async () => {
+    const good = await Promise.all(Array.from({ length: 4 }, () => start(healthy, 'sleep', { sleep_ms: 4_000 })));
+    const naps = async (): Promise<number> => (await gantry.ledger.all()).filter(({ node }) => node === 'nap').length;
+    await waitFor('the healthy runs to be in their threads', async () => (await naps()) === 4);
+    const bad = await Promise.all(Array.from({ length: 5 }, () => start(poisonous, 'poison', {})));
+    for (const { thread, run } of good) {
+      await healthy.runs.join(thread, run);
+      expect(await healthy.runs.get(thread, run)).toMatchObject({ status: 'success' });
     }
-  }, 90_000);
+    for (const { thread, run } of bad) {
+      await poisonous.runs.join(thread, run);
+      expect(await poisonous.threads.get(thread)).toMatchObject({ status: 'error', error: { error: 'RunLost' } });
+    }
+    // The healthy ones were in the threads that died: else this shows nothing.
+    expect(await naps()).toBeGreaterThan(4);
+  }, 120_000);
 });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Client } from '@langchain/langgraph-sdk';
+import { amount } from '../support/amount';
 import { Gantry, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 
@@ -41,7 +42,7 @@ describe('a worker lost in a node that puts an item', () => {
   }, 120_000);
 
   it('by SIGKILL while it puts, again and again: the item and its embedding go together', async () => {
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < amount(1, 3); round += 1) {
       const key = `round-${round}`;
       const { thread, run } = await start({ key, wait_ms: 0 });
       await gantry.killWorker();

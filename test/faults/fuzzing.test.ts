@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { amount } from '../support/amount';
 import { Gantry, startGantry } from '../support/gantry';
 import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
 import { testPython } from '../support/python';
@@ -12,7 +13,7 @@ const ADMIN_KEY = 'the-admin-key-0123456789';
 const HOOKS = join(__dirname, '..', 'python', 'fuzz_hooks.py');
 const RUN_MS = 12 * 60_000;
 /** Generated bodies for each operation, beside those that walk along the borders of its schema. */
-const EXAMPLES = 4;
+const EXAMPLES = amount(1, 4);
 
 /** Streams of a thread, which go on until the client goes: whoever reads an answer to its end waits for ever. */
 const ENDLESS = ['/threads/{thread_id}/stream', '/threads/{thread_id}/stream/events'];
