@@ -15,7 +15,10 @@ const WAIT_POLL_MS = 1_000;
 
 export interface FollowOptions {
   historyLength?: number | undefined;
-  /** Goes on behind a question, to the task's end. */
+  /**
+   * For a subscriber: from the task's present state to its end, questions included. The sender of a message gets all events of
+   * its turn instead, however far that is by now.
+   */
   throughQuestions: boolean;
   signal: AbortSignal;
 }
@@ -39,17 +42,12 @@ export class A2aStreamsService {
     return row;
   }
 
-  /** The task as it is now, then what happens to it; ends with its turn, or with the task. */
+  /** The task, then what happens to it; ends with its turn, or with the task. */
   async *stream(agent: Agent, task: TaskRow, options: FollowOptions): AsyncGenerator<StreamResponse, void, undefined> {
     const { signal, historyLength, throughQuestions } = options;
-    let row = task;
-    let { events, after } = await this.catchUp(row);
-    for (let now = await this.tasks.get(agent, row.taskId); ; now = await this.tasks.get(agent, row.taskId)) {
-      const isSameTurn = now.runId === row.runId;
-      row = now;
-      if (isSameTurn) break;
-      ({ events, after } = await this.catchUp(row));
-    }
+    let { row, events, after } = throughQuestions
+      ? await this.now(agent, task)
+      : { row: task, events: new TurnEvents(task), after: -1 };
     const answerSoFar = isInFlight(row) ? events.soFar : undefined;
     const [told] = await this.tasks.render([row], { historyLength, answerSoFar });
     yield { payload: { $case: 'task', value: told } };
@@ -72,6 +70,17 @@ export class A2aStreamsService {
       } else return;
       events = new TurnEvents(row);
       after = -1;
+    }
+  }
+
+  /** The task as it is, with what the log of its turn holds by now taken in; `after` is where to go on. */
+  private async now(agent: Agent, task: TaskRow): Promise<{ row: TaskRow; events: TurnEvents; after: number }> {
+    let row = task;
+    for (;;) {
+      const caughtUp = await this.catchUp(row);
+      const now = await this.tasks.get(agent, row.taskId);
+      if (now.runId === row.runId) return { row: now, ...caughtUp };
+      row = now;
     }
   }
 
