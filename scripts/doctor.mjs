@@ -385,6 +385,13 @@ async function main() {
   }
   if (temporal) await check('temporal', () => checkTemporal(temporal, settings.temporalNamespace));
   if (s3) await check('s3', () => checkS3(s3));
+  else if (running) {
+    await check('s3', () => {
+      const hint =
+        'install versitygw or Go and start again, or set GANTRY_S3_ENDPOINT; exports go to buckets of their own';
+      throw new Finding('there is no S3 service', hint, 'WARN');
+    });
+  }
   if (api) {
     await check('api', () => checkOk(api));
     await check('api clock', () => checkApiClock(api));

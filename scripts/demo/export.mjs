@@ -287,6 +287,7 @@ class Bucket {
 
   /** @param {RunningGantry} gantry */
   static async open(gantry) {
+    if (!gantry.endpoints.s3) throw new Error('This Gantry has no S3 service: set GANTRY_S3_ENDPOINT to one of yours.');
     // A remark about Node versions to come, which a newcomer can do nothing about.
     process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
     return new Bucket(await import('@aws-sdk/client-s3'), gantry.endpoints.s3);

@@ -197,9 +197,13 @@ export function findTemporal(signal) {
   });
 }
 
+/** No S3 gateway is installed, and none can be built here. */
+export class NoGatewayError extends Error {}
+
 /**
  * @param {AbortSignal} [signal]
  * @returns {Promise<string>} path of the S3 gateway
+ * @throws {NoGatewayError}
  */
 export function findS3Gateway(signal) {
   return installedOr('versitygw', signal, async () => {
@@ -209,7 +213,7 @@ export function findS3Gateway(signal) {
       );
     } catch (error) {
       signal?.throwIfAborted();
-      throw new Error(
+      throw new NoGatewayError(
         `No S3 gateway could be obtained. Install versitygw so that it is on PATH, or install Go (go.dev) so that it ` +
           `can be built, or set GANTRY_S3_ENDPOINT to an S3 service of yours.\n${error.message}`,
         { cause: error },

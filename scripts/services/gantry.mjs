@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgres, startS3, startTemporal, untilReachable } from './backing-services.mjs';
+import { NoGatewayError } from './binaries.mjs';
 import { build, installDependencies } from './build.mjs';
 import { openHome } from './home.mjs';
 import { writeJsonAtomically } from './json-file.mjs';
@@ -83,7 +84,11 @@ async function bringUpServices(settings, ports, secrets, context) {
     const { s3Bucket: bucket, s3Region: region } = settings;
     if (!settings.s3Endpoint) {
       const { s3_access_key_id: accessKeyId, s3_secret_access_key: secretAccessKey } = secrets;
-      return startS3(context, { port: ports.s3, bucket, region, accessKeyId, secretAccessKey });
+      return startS3(context, { port: ports.s3, bucket, region, accessKeyId, secretAccessKey }).catch((error) => {
+        if (!(error instanceof NoGatewayError)) throw error;
+        say('s3', error.message);
+        return null;
+      });
     }
     const { hostname, port, protocol } = new URL(settings.s3Endpoint);
     const usualPort = protocol === 'https:' ? 443 : 80;
@@ -189,6 +194,20 @@ function httpUrl(host, port) {
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
+const NO_S3 =
+  'none: exports need a bucket, of their destination or by GANTRY_S3_ENDPOINT; attachments stay in Postgres';
+
+/** @param {import('./s3.mjs').S3Endpoint | null} s3 */
+function s3Settings(s3) {
+  return {
+    GANTRY_S3_ENDPOINT: s3?.endpoint ?? '',
+    GANTRY_S3_BUCKET: s3?.bucket ?? '',
+    GANTRY_S3_REGION: s3?.region ?? '',
+    GANTRY_S3_ACCESS_KEY_ID: s3?.access_key_id ?? '',
+    GANTRY_S3_SECRET_ACCESS_KEY: s3?.secret_access_key ?? '',
+  };
+}
+
 /**
  * @param {import('./settings.mjs').Settings} settings
  * @param {Record<string, any>} endpoints
@@ -202,7 +221,7 @@ function printBanner(settings, endpoints, key) {
     ['API', endpoints.api],
     ['API docs', endpoints.docs],
     ['Temporal UI', endpoints.temporal_ui ?? `your own, at ${endpoints.temporal}`],
-    ['S3', `${endpoints.s3.endpoint}, bucket ${endpoints.s3.bucket}`],
+    ['S3', endpoints.s3 ? `${endpoints.s3.endpoint}, bucket ${endpoints.s3.bucket}` : NO_S3],
     ['API key', isAuthOn ? key : `${key} (not asked for: GANTRY_AUTH is off)`],
     ['Tenant', endpoints.tenant_id],
     ['Graphs', settings.config],
@@ -272,11 +291,7 @@ export async function runGantry(settings, { signal, stopNow, isVerbose = false, 
       GANTRY_PORT: String(ports.api),
       GANTRY_HOME: home,
       GANTRY_CONFIG: settings.config,
-      GANTRY_S3_ENDPOINT: services.s3.endpoint,
-      GANTRY_S3_BUCKET: services.s3.bucket,
-      GANTRY_S3_REGION: services.s3.region,
-      GANTRY_S3_ACCESS_KEY_ID: services.s3.access_key_id ?? '',
-      GANTRY_S3_SECRET_ACCESS_KEY: services.s3.secret_access_key ?? '',
+      ...s3Settings(services.s3),
       GANTRY_AUTH: settings.auth,
       GANTRY_API_URL: apiUrl,
       GANTRY_API_KEY: apiKey,

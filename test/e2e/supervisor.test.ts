@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '@langchain/langgraph-sdk';
@@ -63,9 +64,7 @@ describe('the supervisor', () => {
     [database, namespace] = await Promise.all([createTestDatabase(), createNamespace()]);
     const s3 = process.env.GANTRY_TEST_S3 ? (JSON.parse(process.env.GANTRY_TEST_S3) as Endpoints['s3']) : undefined;
     gantry = await SupervisedGantry.start({
-      DATABASE_URL: database.url,
-      TEMPORAL_ADDRESS: temporalAddress(),
-      TEMPORAL_NAMESPACE: namespace.name,
+      ...ownServices(),
       ...(s3 && {
         GANTRY_S3_ENDPOINT: s3.endpoint,
         GANTRY_S3_BUCKET: s3.bucket,
@@ -82,6 +81,12 @@ describe('the supervisor', () => {
     await namespace?.drop();
     await database?.drop();
   }, 90_000);
+
+  const ownServices = (): Record<string, string> => ({
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: temporalAddress(),
+    TEMPORAL_NAMESPACE: namespace.name,
+  });
 
   it('says where everything is, to its owner alone', () => {
     expect(statSync(gantry.endpointsPath).mode & 0o777).toBe(0o600);
@@ -194,5 +199,24 @@ describe('the supervisor', () => {
     const left = readdirSync(gantry.home).filter((name) => /lock|pid/.test(name));
     expect(left).toEqual([]);
     expect(existsSync(join(gantry.home, 'secrets.json'))).toBe(true);
+  }, 90_000);
+
+  it('starts without an S3 gateway where none can be had, and says what exports then need', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gantry-without-gateway-'));
+    symlinkSync(process.execPath, join(folder, 'node'));
+    // Neither a gateway nor Go is on this PATH, or in this cache.
+    const bare = await SupervisedGantry.start({ ...ownServices(), PATH: folder, GANTRY_CACHE: folder });
+    try {
+      expect(bare.printed).toMatch(/No S3 gateway could be obtained.*GANTRY_S3_ENDPOINT/);
+      expect(bare.printed).toMatch(/S3 +none: exports need a bucket/);
+      expect(bare.endpoints.s3).toBeNull();
+      expect((await fetch(`${bare.endpoints.api}/ok`)).status).toBe(200);
+      const { code, printed } = await runScript('doctor', { GANTRY_HOME: bare.home });
+      expect(printed).toMatch(/^WARN +s3 .*GANTRY_S3_ENDPOINT/m);
+      expect(code).toBe(0);
+    } finally {
+      await bare.discard();
+      rmSync(folder, { recursive: true });
+    }
   }, 90_000);
 });

@@ -16,7 +16,8 @@ export interface Endpoints {
   temporal: string;
   temporal_ui: string | null;
   postgres: string;
-  s3: { endpoint: string; bucket: string; region: string; access_key_id: string; secret_access_key: string };
+  /** Null where there is no gateway. */
+  s3: { endpoint: string; bucket: string; region: string; access_key_id: string; secret_access_key: string } | null;
   api_key: string;
   tenant_id: string;
   pids: Record<string, number>;
