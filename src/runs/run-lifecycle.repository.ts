@@ -11,9 +11,10 @@ import type { NewRunEvent } from '../streams/event-log.repository';
 import { END_EVENT, END_HINT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
 import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import type { RunEnding } from './run-ending';
+import { deleteCheckpoints } from './run-checkpoints';
 import { RunEntity } from './run.entity';
 import { RunListeners } from './run-listeners';
-import { deleteCheckpoints, nextRun, placeUnstarted } from './runs.repository';
+import { nextRun, placeUnstarted } from './runs.repository';
 
 /** How long the events and checkpoints of a stateless run are kept behind its end, so that it can still be rejoined. */
 const TEMPORARY_KEPT = '1 hour';

@@ -3,11 +3,9 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { EntityManager, In, Repository } from 'typeorm';
 import { type AccessFilter, accessSql, restrict } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
-import { checkpointKey } from '../database/checkpoint-key';
 import { columnsOf } from '../database/entity-columns';
 import type { JsonObject } from '../database/json';
 import { prepared } from '../database/prepared-statements';
-import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import type { RunKwargs } from '../graphs/host/protocol';
 import {
   END_EVENT,
@@ -22,6 +20,7 @@ import { ThreadEntity } from '../threads/thread.entity';
 import { threadErrors } from '../threads/thread.errors';
 import type { ThreadKey } from '../threads/thread-key';
 import type { ThreadTtl } from '../threads/thread-ttl';
+import { deleteCheckpoints } from './run-checkpoints';
 import { CancelAction, MultitaskStrategy, RunEntity, RunStatus } from './run.entity';
 import { runErrors } from './run.errors';
 import { completedEnding } from './run-ending';
@@ -392,19 +391,6 @@ export async function nextRun(manager: EntityManager, { tenantId, threadId }: Th
     .orderBy('r.scheduledAt')
     .addOrderBy('r.runId')
     .getOne();
-}
-
-/** Removes what a run wrote: checkpoints, and the writes that belong to them. */
-export async function deleteCheckpoints(manager: EntityManager, run: RunEntity): Promise<void> {
-  await manager.query(
-    `WITH gone AS (
-       DELETE FROM ${CHECKPOINT_SCHEMA}.checkpoints
-       WHERE thread_id = $1 AND metadata->>'run_id' = $2 RETURNING checkpoint_ns, checkpoint_id
-     )
-     DELETE FROM ${CHECKPOINT_SCHEMA}.checkpoint_writes w USING gone
-     WHERE w.thread_id = $1 AND w.checkpoint_ns = gone.checkpoint_ns AND w.checkpoint_id = gone.checkpoint_id`,
-    [checkpointKey(run.tenantId, run.threadId), run.runId],
-  );
 }
 
 /** A thread whose last run in flight went away without running is no longer busy. */

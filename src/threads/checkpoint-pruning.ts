@@ -1,4 +1,5 @@
 import { EntityManager } from 'typeorm';
+import { replayedBy } from '../database/delta-channels';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 
 /** Rows that one transaction removes: enough to be quick, few enough that a run that is to start waits for no time. */
@@ -10,17 +11,23 @@ const WRITES = `${CHECKPOINT_SCHEMA}.checkpoint_writes`;
 
 /**
  * What a thread needs to be gone on with: the newest checkpoint of the graph, those of nested graphs that wait at it (a
- * nested graph's name has a colon where it belongs to one task, and its checkpoints name the one above them), and the newest
- * of nested graphs that keep a state of their own.
+ * nested graph's name has a colon where it belongs to one task, and its checkpoints name the one above them), the newest
+ * of nested graphs that keep a state of their own, and the ancestors that the values of delta channels are read from.
  */
 const NEEDED = `
-  WITH latest AS (
+  WITH RECURSIVE latest AS (
     SELECT checkpoint_id FROM ${CHECKPOINTS} WHERE thread_id = $1 AND checkpoint_ns = '' ORDER BY checkpoint_id DESC LIMIT 1
-  )
-  SELECT DISTINCT ON (checkpoint_ns) checkpoint_ns, checkpoint_id FROM ${CHECKPOINTS}
-  WHERE thread_id = $1
-    AND (position(':' IN checkpoint_ns) = 0 OR metadata->'parents'->>'' = (SELECT checkpoint_id FROM latest))
-  ORDER BY checkpoint_ns, checkpoint_id DESC`;
+  ),
+  kept AS (
+    SELECT DISTINCT ON (checkpoint_ns) checkpoint_ns, checkpoint_id FROM ${CHECKPOINTS}
+    WHERE thread_id = $1
+      AND (position(':' IN checkpoint_ns) = 0 OR metadata->'parents'->>'' = (SELECT checkpoint_id FROM latest))
+    ORDER BY checkpoint_ns, checkpoint_id DESC
+  ),
+  ${replayedBy('SELECT checkpoint_ns, checkpoint_id FROM kept')}
+  SELECT checkpoint_ns, checkpoint_id FROM kept
+  UNION
+  SELECT checkpoint_ns, checkpoint_id FROM replayed`;
 
 /**
  * In this order: the writes and values that go are those that no checkpoint has any more. `NOT IN` is looked up in a hash

@@ -4,7 +4,9 @@ import type {
   Checkpoint,
   CheckpointListOptions,
   CheckpointMetadata,
+  CheckpointPendingWrite,
   CheckpointTuple,
+  DeltaChannelHistory,
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
@@ -15,7 +17,10 @@ import { storableJson } from '../../database/storable-text';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { CheckpointSerializer } from './checkpoint-serializer';
 import { insertWrites, replacesKnown, WRITE_ORDER, writeParameters, type WriteRow } from './checkpoint-writes';
+import { readDeltaHistory } from './delta-history';
 import { toWireJson } from './wire-json';
+
+type DeltaQuery = Parameters<PostgresSaver['getDeltaChannelHistory']>[0];
 
 const schema = `"${CHECKPOINT_SCHEMA}"`;
 
@@ -124,6 +129,29 @@ export class CheckpointSaver extends PostgresSaver {
     return rows.map(([, , , , index, channel, type, blob]): WriteRow => {
       return [checkpoint_ns, checkpoint_id, taskId, taskPath, index, channel, type, Buffer.from(blob)];
     });
+  }
+
+  /** The library's own reads each ancestor by itself. */
+  override async getDeltaChannelHistory({
+    config,
+    channels,
+  }: DeltaQuery): Promise<Record<string, DeltaChannelHistory>> {
+    if (channels.length === 0) return {};
+    const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
+    const key = this.keyOf(thread_id);
+    const read = await readDeltaHistory(this.connections, key, checkpoint_ns, checkpoint_id, channels);
+    const histories = [...read].map(async ([channel, { seed, writes }]) => {
+      const history: DeltaChannelHistory = {
+        ...(seed && { seed: await this.serde.loadsTyped(seed.type, seed.blob) }),
+        writes: await Promise.all(
+          writes.map(async ({ task_id: task, type, blob }): Promise<CheckpointPendingWrite> => {
+            return [task, channel, await this.serde.loadsTyped(type, blob)];
+          }),
+        ),
+      };
+      return [channel, history] as const;
+    });
+    return Object.fromEntries(await Promise.all(histories));
   }
 
   override deleteThread(threadId: string): Promise<void> {

@@ -127,6 +127,11 @@ export class RunCheckpointSaver extends CheckpointSaver {
     return super.getTuple(config);
   }
 
+  override async getDeltaChannelHistory(...asked: Parameters<CheckpointSaver['getDeltaChannelHistory']>) {
+    await this.writeDeferred();
+    return super.getDeltaChannelHistory(...asked);
+  }
+
   override async *list(...asked: Parameters<CheckpointSaver['list']>): AsyncGenerator<CheckpointTuple> {
     await this.writeDeferred();
     yield* super.list(...asked);
