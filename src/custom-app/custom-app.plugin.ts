@@ -60,7 +60,7 @@ export async function serveCustomApp(
           void failed
             .status(503)
             .header('retry-after', '1')
-            .send({ detail: 'The custom routes of this deployment do not answer' });
+            .send(new ApiError(503, 'custom_app_unavailable', 'The custom routes of this deployment do not answer').body());
         },
       });
     };

@@ -1,4 +1,4 @@
-/** What a client is told: a status, a stable code for logs and tests, and one sentence. */
+/** The answer to a request that is refused or fails: a status, a code that stays the same between releases, and one sentence. */
 export class ApiError extends Error {
   /** `text` answers with the bare sentence, as clients of the deployment API expect of a 404; all else is JSON. */
   readonly format: 'json' | 'text';
@@ -21,6 +21,12 @@ export class ApiError extends Error {
     this.format = options.format ?? 'json';
     this.errors = options.errors;
     this.headers = options.headers;
+  }
+
+  /** The body of the answer, for those that are JSON. */
+  body(): { detail: string; code: string; errors?: FieldError[] } {
+    const { detail, code, errors } = this;
+    return { detail, code, ...(errors && { errors }) };
   }
 }
 

@@ -34,9 +34,7 @@ export class ErrorFilter implements ExceptionFilter {
     } else if (request.routeOptions.config.bodyAsText) {
       void reply.type('application/json; charset=utf-8').send(JSON.stringify(toJsonRpc(answer)));
     } else {
-      void reply
-        .type('application/json; charset=utf-8')
-        .send(JSON.stringify({ detail: answer.detail, ...(answer.errors && { errors: answer.errors }) }));
+      void reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body()));
     }
   }
 }

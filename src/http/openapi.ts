@@ -14,14 +14,15 @@ export const EVENT_STREAM = {
 
 const ERROR = {
   description:
-    'An error: one sentence as `detail`, with `errors` naming the fields when the request has the wrong shape',
+    'An error: one sentence as `detail`, its stable `code`, and `errors` naming the fields when the request has the wrong shape',
   content: {
     'application/json': {
       schema: {
         type: 'object' as const,
-        required: ['detail'],
+        required: ['detail', 'code'],
         properties: {
           detail: { type: 'string' as const },
+          code: { type: 'string' as const },
           errors: {
             type: 'array' as const,
             items: {

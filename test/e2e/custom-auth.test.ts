@@ -48,16 +48,16 @@ describe('the custom auth of langgraph.json', () => {
   describe('who it is', () => {
     it('is what authenticate says: refusals keep their status, words and headers', async () => {
       const missing = await ask({});
-      expect([missing.status, await missing.json()]).toEqual([401, { detail: 'No token' }]);
+      expect([missing.status, await missing.json()]).toEqual([401, { detail: 'No token', code: 'custom_auth' }]);
       expect(missing.headers.get('www-authenticate')).toBe('Bearer');
       const banned = await ask({ authorization: 'Bearer banned' });
-      expect([banned.status, await banned.json()]).toEqual([403, { detail: 'Banned' }]);
+      expect([banned.status, await banned.json()]).toEqual([403, { detail: 'Banned', code: 'custom_auth' }]);
       expect((await ask({ authorization: 'Bearer nobody' })).status).toBe(401);
     });
 
     it('is nobody when the module crashes, and its reasons stay in the log', async () => {
       const crashed = await ask({ authorization: 'Bearer crash' });
-      expect([crashed.status, await crashed.json()]).toEqual([500, { detail: 'The custom auth failed' }]);
+      expect([crashed.status, await crashed.json()]).toEqual([500, { detail: 'The custom auth failed', code: 'custom_auth_failed' }]);
       await waitFor('the log', () => gantry.logs().includes('a secret of the module'));
     });
 

@@ -100,7 +100,7 @@ describe('with authentication on', () => {
   it('says what is missing and what is wrong, and never repeats the key', async () => {
     const missing = await ask('POST', '/threads/search', {}, {});
     expect(missing.status).toBe(401);
-    expect(await missing.json()).toEqual({ detail: expect.stringContaining('X-API-Key') });
+    expect(await missing.json()).toEqual({ detail: expect.stringContaining('X-API-Key'), code: 'missing_api_key' });
     const wrong = await ask('POST', '/threads/search', { 'x-api-key': 'a-secret-that-was-mistyped' }, {});
     expect(wrong.status).toBe(401);
     expect(await wrong.text()).not.toContain('mistyped');

@@ -62,7 +62,10 @@ describe('the limits of the api', () => {
       expect(seconds).toBeLessThanOrEqual(10);
       expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
       expect(refused.headers.get('x-ratelimit-reset')).toBe(String(seconds));
-      expect(await refused.json()).toEqual({ detail: `Too many requests: try again in ${seconds} s` });
+      expect(await refused.json()).toEqual({
+        detail: `Too many requests: try again in ${seconds} s`,
+        code: 'rate_limited',
+      });
       expect((await search(KEYS.b)).status).toBe(200);
     });
 

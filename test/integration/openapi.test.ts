@@ -132,7 +132,7 @@ describe('the description of the API', () => {
       expect([path, response.status, await response.json(), allowed]).toEqual([
         path,
         405,
-        { detail: 'Method Not Allowed' },
+        { detail: 'Method Not Allowed', code: 'method_not_allowed' },
         expect.arrayContaining(methods),
       ]);
     }

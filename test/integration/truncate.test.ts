@@ -70,7 +70,7 @@ describe('with users of a custom auth', () => {
       const body = JSON.stringify({ [flag]: true });
       expect((await ask(api.url, body, JSON_TYPE)).status).toBe(401);
       const alice = await ask(api.url, body, { ...JSON_TYPE, authorization: 'Bearer alice' });
-      expect([alice.status, await alice.json()]).toEqual([403, { detail: 'Forbidden' }]);
+      expect([alice.status, await alice.json()]).toEqual([403, { detail: 'Forbidden', code: 'forbidden' }]);
     },
   );
 });

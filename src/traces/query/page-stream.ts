@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Logger } from '@nestjs/common';
+import { ApiError } from '../../http/api-error';
 import { toApiError } from '../../http/error.filter';
 import { stringifyExactly } from '../../http/exact-json';
 import { sendEvents } from '../../http/streaming';
@@ -90,13 +91,13 @@ async function* patches(
     } catch (error) {
       const known = toApiError(error, request);
       if (!known) logger.error({ err: error, request_id: request.id }, 'Unexpected error in a streamed query');
-      yield `event: error\n${frame({ detail: known?.detail ?? 'Internal Server Error' })}`;
+      yield `event: error\n${frame((known ?? new ApiError(500, 'internal', 'Internal Server Error')).body())}`;
       return;
     }
   }
   yield frame([{ op: 'replace', path: '/next_cursor', value: page.next }]);
 }
 
-function frame(data: Patch[] | { detail: string }): string {
+function frame(data: Patch[] | ReturnType<ApiError['body']>): string {
   return `data: ${stringifyExactly(data)}\n\n`;
 }
