@@ -91,7 +91,7 @@ async function main() {
   if (!isRunning(home)) return withDatabase(home, (DATABASE_URL) => run({ ...env, DATABASE_URL }));
   const endpoints = readJson(join(home, 'endpoints.json'));
   if (!endpoints) throw new Error(`The Gantry in ${home} is starting: try again when it is up.`);
-  return run({ ...env, DATABASE_URL: endpoints.postgres });
+  return run({ ...env, DATABASE_URL: endpoints.postgres, TEMPORAL_ADDRESS: endpoints.temporal });
 }
 
 await main().catch((error) => {

@@ -6,8 +6,9 @@ import { ConfigModule } from '../config/config.module';
 import { CryptoModule } from '../crypto/crypto.module';
 import { DatabaseModule } from '../database/database.module';
 import { ExportVerificationModule } from '../exports/export-verification.module';
+import { RunExplanationModule } from '../runs/explanation/run-explanation.module';
 
-/** What the operator's command line needs of the services: the database, and no HTTP, Temporal or graphs. */
+/** What the operator's command line needs of the services: the database and, to explain runs, Temporal; no HTTP and no graphs. */
 @Module({})
 export class CliModule {
   static forRoot(config: AppConfig): DynamicModule {
@@ -19,6 +20,7 @@ export class CliModule {
         AuditModule,
         CryptoModule,
         ExportVerificationModule,
+        RunExplanationModule,
         TenantsModule,
       ],
     };

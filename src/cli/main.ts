@@ -9,13 +9,14 @@ import { SecretRotationService } from '../crypto/secret-rotation.service';
 import { inScope } from '../database/request-scope';
 import { ExportVerificationService } from '../exports/export-verification.service';
 import { ApiError } from '../http/api-error';
+import { RunExplanationService } from '../runs/explanation/run-explanation.service';
 import { CliModule } from './cli.module';
 import { createProgram, type WithServices } from './program';
 
 /** The operator at a terminal: reads and writes across tenants, under the name of the account. */
 const withServices: WithServices = async (work) => {
-  // No command starts a workflow: where Temporal is doesn't matter, and needn't be known here.
-  const config = loadConfig({ TEMPORAL_ADDRESS: 'not-needed', ...process.env });
+  // No command starts a workflow, and the one that asks Temporal does without where it isn't known.
+  const config = loadConfig({ TEMPORAL_ADDRESS: 'not-set:7233', ...process.env });
   const app = await NestFactory.createApplicationContext(CliModule.forRoot(config), {
     logger: false,
     abortOnError: false,
@@ -28,6 +29,7 @@ const withServices: WithServices = async (work) => {
       rotation: app.get(SecretRotationService, { strict: false }),
       audit: app.get(AuditRepository, { strict: false }),
       auditVerification: app.get(AuditVerificationService, { strict: false }),
+      explanation: app.get(RunExplanationService, { strict: false }),
     };
     return await inScope({ tenantId: undefined, isAcrossTenants: true, actor }, () => work(services));
   } finally {

@@ -11,6 +11,8 @@ import { type Entitlement, ENTITLEMENTS } from '../auth/entitlements';
 import { TenantsService } from '../auth/tenants.service';
 import type { SecretRotationService } from '../crypto/secret-rotation.service';
 import type { ExportVerificationService } from '../exports/export-verification.service';
+import type { RunExplanationService } from '../runs/explanation/run-explanation.service';
+import { toReport } from './run-report';
 import { parseExpiry } from './expiry';
 import { print, table } from './output';
 import { SEALED_COLUMNS, SEALED_JSON } from './sealed-columns';
@@ -27,23 +29,37 @@ interface Services {
   rotation: SecretRotationService;
   audit: AuditRepository;
   auditVerification: AuditVerificationService;
+  explanation: RunExplanationService;
 }
 
 interface Json {
   json?: boolean;
 }
 
-/** `gantry keys`, `gantry tenants`, `gantry exports verify`, `gantry secrets rotate`, `gantry audit`: `--help` shows the rest. */
+/** `gantry keys`, `gantry tenants`, `gantry exports verify`, `gantry runs explain`, `gantry secrets rotate`, `gantry audit`: `--help` shows the rest. */
 export function createProgram(withServices: WithServices): Command {
   const program = new Command('gantry')
     .description('Administers a Gantry: the one that DATABASE_URL names, or that "npm start" runs or ran here.')
     .showHelpAfterError('(add --help for what there is)');
   addKeys(program.command('keys').description('API keys'), withServices);
   addTenants(program.command('tenants').description('tenants and what their plans include'), withServices);
+  addRuns(program.command('runs').description('runs of graphs'), withServices);
   addExports(program.command('exports').description('bulk exports'), withServices);
   addSecrets(program.command('secrets').description('what is stored encrypted'), withServices);
   addAudit(program.command('audit').description('who did what, newest first'), withServices);
   return program;
+}
+
+function addRuns(runs: Command, withServices: WithServices): void {
+  runs
+    .command('explain <run-id>')
+    .description('where a run is, what it waits for and what to do')
+    .option('--json', 'for programs')
+    .action(async (runId: string, { json }: Json) => {
+      if (!z.uuid().safeParse(runId).success) throw new Error(`"${runId}" is no run id: give a UUID`);
+      const report = toReport(await withServices(({ explanation }) => explanation.explain(runId)));
+      print(report.fields, report.text, json);
+    });
 }
 
 function addExports(exports: Command, withServices: WithServices): void {

@@ -11,7 +11,7 @@ import {
   threadIdAttribute,
 } from '../../workflows/contracts/search-attributes';
 import { AppConfig } from '../config/config';
-import { TemporalClient } from './temporal-client';
+import { TemporalClient, type WorkflowState } from './temporal-client';
 
 export interface RunReference {
   runId: string;
@@ -66,6 +66,11 @@ export class RunOrchestrator {
   /** How many workers poll for runs. Rejects when Temporal doesn't answer in time. */
   countWorkers(timeoutMs: number): Promise<number> {
     return this.temporal.countWorkers(RUNS_QUEUE, timeoutMs);
+  }
+
+  /** Where the run's workflow is; undefined when there is none. Rejects when Temporal doesn't answer in time. */
+  describe(runId: string, timeoutMs: number): Promise<WorkflowState | undefined> {
+    return this.temporal.describe(runWorkflowId(runId), timeoutMs);
   }
 
   /** Whether a workflow is at work on the run. */

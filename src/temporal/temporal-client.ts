@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, OnModuleDestroy } from '@nestjs/common';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import {
   Client,
@@ -29,6 +30,23 @@ const { INDEXED_VALUE_TYPE_KEYWORD } = temporal.api.enums.v1.IndexedValueType;
 const { TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
 /** A poll is open for a minute when there is nothing to do; the server forgets a poller after five. */
 const POLLER_SEEN_SECONDS = 120;
+
+/** An activity of a workflow that hasn't ended. */
+export interface PendingActivity {
+  type: string;
+  /** Counts from 1; undefined while Temporal doesn't say. */
+  attempt: number | undefined;
+  /** Node of the graph that the activity's last heartbeat named. */
+  node: string | undefined;
+  /** Message of the failure of the attempt before this one. */
+  lastFailure: string | undefined;
+}
+
+export interface WorkflowState {
+  /** As Temporal names it: `RUNNING`, `COMPLETED`, … */
+  status: string;
+  activities: PendingActivity[];
+}
 
 /** The process's only Temporal client. Orchestrators beside it are what features see; no handle leaves this folder. */
 @Injectable()
@@ -190,6 +208,19 @@ export class TemporalClient implements OnModuleDestroy {
     }
   }
 
+  /** Where a workflow is; undefined when there is none of this id. Rejects when the server doesn't answer in time. */
+  async describe(workflowId: string, timeoutMs: number): Promise<WorkflowState | undefined> {
+    try {
+      const { status, raw } = await this.connection.withDeadline(Date.now() + timeoutMs, () =>
+        this.client.workflow.getHandle(workflowId).describe(),
+      );
+      return { status: status.name, activities: (raw.pendingActivities ?? []).map(toPendingActivity) };
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  }
+
   /** How many processes have polled the queue for activities lately. Rejects when the server doesn't answer in time. */
   async countWorkers(taskQueue: string, timeoutMs: number): Promise<number> {
     const { pollers } = await this.connection.withDeadline(Date.now() + timeoutMs, () =>
@@ -238,6 +269,22 @@ export class TemporalClient implements OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     await this.connection.close();
   }
+}
+
+function toPendingActivity({
+  activityType,
+  attempt,
+  heartbeatDetails,
+  lastFailure,
+}: temporal.api.workflow.v1.IPendingActivityInfo): PendingActivity {
+  const [details] = heartbeatDetails?.payloads ?? [];
+  const beat = details ? defaultPayloadConverter.fromPayload<{ node?: string } | undefined>(details) : undefined;
+  return {
+    type: activityType?.name ?? '',
+    attempt: attempt ?? undefined,
+    node: beat?.node,
+    lastFailure: lastFailure?.message ?? undefined,
+  };
 }
 
 function isUnknownSearchAttribute(error: unknown): boolean {

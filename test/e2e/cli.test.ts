@@ -68,6 +68,8 @@ describe('npm run gantry, with DATABASE_URL', () => {
     ['an unknown tenant', ['keys', 'create', '-n', 'x', '-t', 'nobody'], /^Tenant not found\n$/],
     ['a key that is not there', ['keys', 'revoke', '01a1fe1d-37cc-71f9-b2d6-4349d75764b5'], /^API key not found\n$/],
     ['an expiry in words', ['keys', 'create', '-n', 'x', '-e', 'tomorrow'], /"tomorrow" is no expiry/],
+    ['a run id that is none', ['runs', 'explain', 'r1'], /"r1" is no run id: give a UUID/],
+    ['an unknown run', ['runs', 'explain', '01a1fe1d-37cc-71f9-b2d6-4349d75764b5'], /^Run not found\n$/],
     ['an unknown command', ['keys', 'steal'], /unknown command 'steal'/],
   ])(
     'says in one sentence what is wrong with %s',
@@ -99,6 +101,35 @@ describe('npm run gantry, with a home', () => {
     await started?.discard();
     await namespace?.drop();
   }, 90_000);
+
+  it('explains where runs are and what they wait for', async () => {
+    const env = { GANTRY_HOME: started.home, TEMPORAL_NAMESPACE: namespace.name };
+    const { api } = started.endpoints;
+    const post = async <T>(path: string, body: object): Promise<T> => {
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(api + path, { method: 'POST', headers, body: JSON.stringify(body) });
+      return (await response.json()) as T;
+    };
+    const { thread_id } = await post<{ thread_id: string }>('/threads', {});
+    const run = { assistant_id: 'pipeline', input: { step_ms: 3_600_000 }, multitask_strategy: 'enqueue' };
+    const first = await post<{ run_id: string }>(`/threads/${thread_id}/runs`, run);
+    const second = await post<{ run_id: string }>(`/threads/${thread_id}/runs`, run);
+    const explain = (runId: string) =>
+      json<{ status: string; workers: number; explanation: { waits_for: string } }>(['runs', 'explain', runId], env);
+    const running = await waitFor('the heartbeat with the node', async () => {
+      const report = await explain(first.run_id);
+      return report.explanation.waits_for === 'node "step_1"' && report;
+    });
+    expect(running).toMatchObject({ status: 'running', attempt: 1, workers: 1, last_events: expect.any(Array) });
+    expect(await explain(second.run_id)).toMatchObject({
+      status: 'pending',
+      explanation: { waits_for: `the end of run ${first.run_id}, which is running on the same thread` },
+    });
+    const { out } = await gantryCli(['runs', 'explain', first.run_id], env);
+    expect(out).toMatch(/^The run is running for .*, in attempt 1\.\n {2}Waits for +node "step_1"\n/);
+    await post(`/threads/${thread_id}/runs/${second.run_id}/cancel`, {}).catch(() => undefined);
+    await post(`/threads/${thread_id}/runs/${first.run_id}/cancel`, {}).catch(() => undefined);
+  }, 120_000);
 
   it('administers the Gantry that runs there, and the same one when it is stopped', async () => {
     const env = { GANTRY_HOME: started.home };

@@ -70,7 +70,7 @@ describe('who asks is known before the body is read', () => {
     expect(await begin(api.url, 'POST', '/no/such/route')).toMatchObject({ status: 404, text: 'Not Found' });
     expect(await begin(api.url, 'POST', '/api/v1/no-such-route')).toMatchObject({
       status: 404,
-      text: '{"detail":"Not Found"}',
+      text: '{"detail":"Not Found","code":"not_found"}',
     });
     expect(await begin(api.url, 'PUT', '/threads/search')).toMatchObject({ status: 405, headers: { allow: 'POST' } });
   });

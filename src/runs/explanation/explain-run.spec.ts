@@ -1,0 +1,130 @@
+import { explainRun } from './explain-run';
+import type { RunFacts } from './run-facts';
+
+const NOW = new Date('2026-11-21T12:00:00Z');
+const ago = (seconds: number): Date => new Date(NOW.getTime() - seconds * 1000);
+const OPEN = { status: 'RUNNING', activities: [] };
+
+function facts(run: Partial<RunFacts['run']>, rest: Partial<RunFacts> = {}): RunFacts {
+  return {
+    run: {
+      runId: 'r1',
+      threadId: 't1',
+      tenantId: 'w1',
+      assistantId: 'a1',
+      graphId: 'agent',
+      status: 'pending',
+      attempt: 0,
+      taskQueue: null,
+      cancelAction: null,
+      error: null,
+      scheduledAt: ago(60),
+      createdAt: ago(60),
+      startedAt: null,
+      endedAt: null,
+      ...run,
+    },
+    lostAttempts: 0,
+    threadStatus: 'busy',
+    ahead: null,
+    lastEvents: [],
+    checkpoint: null,
+    delivery: null,
+    temporal: { workflow: OPEN, workers: 1 },
+    now: NOW,
+    ...rest,
+  };
+}
+
+describe('explainRun', () => {
+  const running = { status: 'running', attempt: 1, startedAt: ago(3_900) } as const;
+  const ended = { attempt: 1, startedAt: ago(10), endedAt: ago(6) };
+
+  it.each<[string, RunFacts, string, string | null, string | null]>([
+    ['delayed', facts({ scheduledAt: ago(-90) }), 'delayed', 'in 1 min 30 s', null],
+    [
+      'behind another run',
+      facts({}, { ahead: { runId: 'r0', status: 'running' } }),
+      'pending for 1 min',
+      'run r0, which is running',
+      'gantry runs explain r0',
+    ],
+    ['without a worker', facts({}, { temporal: { workflow: OPEN, workers: 0 } }), 'pending', 'a worker', 'start one'],
+    [
+      'without a workflow',
+      facts({}, { temporal: { workflow: undefined, workers: 1 } }),
+      'pending',
+      'its workflow',
+      'sweeps fail',
+    ],
+    ['that has just come', facts({ scheduledAt: ago(1) }), 'pending for 1 s', 'a free slot', null],
+    ['that no worker takes', facts({}), 'pending', 'a free slot', 'GANTRY_RUNS_PER_WORKER'],
+    [
+      'of which Temporal says nothing',
+      facts({}, { temporal: { unknown: 'no answer' } }),
+      'pending',
+      'a worker',
+      'no answer',
+    ],
+    [
+      'at a node',
+      facts(running, {
+        temporal: {
+          workflow: {
+            status: 'RUNNING',
+            activities: [{ type: 'watchRun', attempt: 1, node: 'search', lastFailure: undefined }],
+          },
+          workers: 1,
+        },
+      }),
+      'running for 1 h 5 min, in attempt 1',
+      'node "search"',
+      null,
+    ],
+    ['to be cancelled', facts({ ...running, cancelAction: 'rollback' }), 'running', 'asked to end (rollback)', null],
+    [
+      'whose workflow is gone',
+      facts(running, { temporal: { workflow: { status: 'TERMINATED', activities: [] }, workers: 1 } }),
+      'running',
+      'its workflow',
+      'run-r1',
+    ],
+    [
+      'whose workers are gone',
+      facts(running, { temporal: { workflow: OPEN, workers: 0 } }),
+      'running',
+      'a worker',
+      'resumes',
+    ],
+    ['whose attempts are lost', facts(running, { lostAttempts: 2 }), 'last 2 attempts were lost', 'the graph', null],
+    ['that succeeded', facts({ ...ended, status: 'success' }), 'success after 4 s.', null, null],
+    [
+      'that failed',
+      facts({ ...ended, status: 'error', error: { error: 'TypeError', message: 'no' } }),
+      'error after 4 s: TypeError: no',
+      null,
+      "the graph's own",
+    ],
+    [
+      'that was lost',
+      facts({ ...ended, status: 'error', error: { error: 'RunLost', message: 'gone' } }),
+      'RunLost',
+      null,
+      'memory',
+    ],
+    [
+      'whose webhook is on its way',
+      facts({ ...ended, status: 'success' }, { delivery: { deliveryId: 'd1', status: 'pending', attempts: 3 } }),
+      'success',
+      'delivery d1, after 3 attempts',
+      null,
+    ],
+  ])('explains a run %s', (_kind, given, status, waitsFor, advice) => {
+    const contains = (text: string | null): unknown => (text === null ? null : expect.stringContaining(text));
+    expect(explainRun(given)).toEqual({
+      status: contains(status),
+      waits_for: contains(waitsFor),
+      advice: contains(advice),
+    });
+  });
+});

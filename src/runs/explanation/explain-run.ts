@@ -1,0 +1,128 @@
+import { runWorkflowId } from '../../../workflows/contracts/run.contract';
+import type { RunFacts } from './run-facts';
+
+/** Where a run is, why, and what to do about it, in sentences for an operator. */
+export interface RunExplanation {
+  /** One sentence. */
+  status: string;
+  /** What the run waits for; null for one that has ended. */
+  waits_for: string | null;
+  /** What to do; null when nothing is wrong. */
+  advice: string | null;
+}
+
+/** Time after which a run that could begin should have begun, in milliseconds. */
+const PROMPT_MS = 10_000;
+
+/** The advice for what ends a run outside the graph's own errors, by the name in its `error`. */
+const ADVICE: Record<string, string> = {
+  RunLost:
+    'The process that executed it ended several times at the same node: look for memory, process.exit and native faults in that node.',
+  TimeoutError: 'It took longer than GANTRY_RUN_TIMEOUT_SECONDS, time in the queue included.',
+  UnstorableResult: 'Its events hold what the database can not store. The log of the worker names the cause.',
+  GraphRecursionError:
+    'The graph took more steps than its recursion limit: raise `recursion_limit` in the config, or end the loop.',
+};
+
+export function explainRun(facts: RunFacts): RunExplanation {
+  switch (facts.run.status) {
+    case 'pending':
+      return explainPending(facts);
+    case 'running':
+      return explainRunning(facts);
+    default:
+      return explainEnded(facts);
+  }
+}
+
+function explainPending(facts: RunFacts): RunExplanation {
+  const { run, now, ahead, temporal } = facts;
+  const waitMs = run.scheduledAt.getTime() - now.getTime();
+  if (waitMs > 0) {
+    const at = run.scheduledAt.toISOString();
+    return { status: 'The run is delayed.', waits_for: `its time, ${at}, in ${span(waitMs)}`, advice: null };
+  }
+  const status = `The run is pending for ${span(-waitMs)}.`;
+  if (ahead) {
+    const waits_for = `the end of run ${ahead.runId}, which is ${ahead.status} on the same thread`;
+    return { status, waits_for, advice: `See why that run isn't over: gantry runs explain ${ahead.runId}` };
+  }
+  if ('unknown' in temporal) return { status, waits_for: 'a worker', advice: temporal.unknown };
+  if (temporal.workers === 0) {
+    return {
+      status,
+      waits_for: 'a worker',
+      advice: 'No worker polls Temporal: start one, or see why it has stopped in its log.',
+    };
+  }
+  const isOpen = temporal.workflow?.status === 'RUNNING';
+  if (!isOpen) {
+    const advice = 'If it stays without one, see in the log of the workers whether their sweeps fail.';
+    return { status, waits_for: 'its workflow, which a sweep starts within seconds', advice: late(waitMs, advice) };
+  }
+  const advice =
+    'All slots of the workers may be taken (gantry_runs_active at GANTRY_RUNS_PER_WORKER): start more workers, or raise it.';
+  return { status, waits_for: 'a free slot of a worker', advice: late(waitMs, advice) };
+}
+
+/** An advice for what is normal at first. */
+const late = (waitMs: number, advice: string): string | null => (-waitMs > PROMPT_MS ? advice : null);
+
+function explainRunning(facts: RunFacts): RunExplanation {
+  const { run, now, temporal, lostAttempts } = facts;
+  const since = run.startedAt ? ` for ${span(now.getTime() - run.startedAt.getTime())}` : '';
+  const lost = lostAttempts > 0 ? ` Its last ${lostAttempts} attempts were lost after the same checkpoint.` : '';
+  const status = `The run is running${since}, in attempt ${run.attempt}.${lost}`;
+  const cancel =
+    run.cancelAction === null
+      ? ''
+      : `; it is asked to end (${run.cancelAction}), which takes effect when the node aborts or returns`;
+  if ('unknown' in temporal) return { status, waits_for: `the graph${cancel}`, advice: temporal.unknown };
+  const { workflow, workers } = temporal;
+  if (workflow?.status !== 'RUNNING') {
+    const advice = `No workflow ${runWorkflowId(run.runId)} is open: a sweep starts it again within a minute. If it doesn't, see the log of the workers.`;
+    return { status, waits_for: 'its workflow', advice };
+  }
+  if (workers === 0) {
+    const advice = 'No worker polls Temporal: start one. It resumes the run from its last checkpoint.';
+    return { status, waits_for: 'a worker', advice };
+  }
+  const failure = workflow.activities.find(({ lastFailure }) => lastFailure)?.lastFailure;
+  const node = workflow.activities.map(({ node: name }) => name).find((name) => name !== undefined);
+  return {
+    status,
+    waits_for: `${node === undefined ? 'the graph' : `node "${node}"`}${cancel}`,
+    advice: failure === undefined ? null : `The attempt before this one failed: ${failure}`,
+  };
+}
+
+function explainEnded({ run, delivery, temporal }: RunFacts): RunExplanation {
+  const took = run.startedAt && run.endedAt ? ` after ${span(run.endedAt.getTime() - run.startedAt.getTime())}` : '';
+  const error = run.error ? `: ${run.error.error}: ${run.error.message}` : '.';
+  const attempts = run.attempt === 1 ? '' : ` It took ${run.attempt} attempts.`;
+  const status = `The run ended as ${run.status}${took}${error}${attempts}`;
+  const advice = run.error ? (ADVICE[run.error.error] ?? "The error is the graph's own: see its trace.") : null;
+  if (delivery?.status !== 'pending') return { status, waits_for: null, advice };
+  const isStuck = !('unknown' in temporal) && temporal.workers === 0;
+  return {
+    status,
+    waits_for: `its webhook (delivery ${delivery.deliveryId}, after ${delivery.attempts} attempts)`,
+    advice: isStuck ? 'No worker polls Temporal: start one.' : advice,
+  };
+}
+
+const UNITS: [string, number][] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+];
+
+/** A length of time in its two largest units: `2 h 5 min`. */
+function span(ms: number): string {
+  const first = UNITS.findIndex(([, size]) => ms >= size);
+  if (first < 0) return `${Math.max(0, Math.round(ms))} ms`;
+  const [[name, size], next] = [UNITS[first], UNITS[first + 1] as [string, number] | undefined];
+  const rest = next && Math.floor((ms % size) / next[1]);
+  return `${Math.floor(ms / size)} ${name}${rest ? ` ${rest} ${next[0]}` : ''}`;
+}

@@ -1,0 +1,42 @@
+import type { WorkflowState } from '../../temporal/temporal-client';
+import type { RunEntity } from '../run.entity';
+
+/** What the database knows of a run. */
+export interface StoredFacts {
+  run: Pick<
+    RunEntity,
+    | 'runId'
+    | 'threadId'
+    | 'tenantId'
+    | 'assistantId'
+    | 'graphId'
+    | 'status'
+    | 'attempt'
+    | 'taskQueue'
+    | 'cancelAction'
+    | 'error'
+    | 'scheduledAt'
+    | 'createdAt'
+    | 'startedAt'
+    | 'endedAt'
+  >;
+  /** Attempts in a row that were lost after the run's last checkpoint. */
+  lostAttempts: number;
+  threadStatus: string;
+  /** The run that has to end before this one begins, if any. */
+  ahead: { runId: string; status: string } | null;
+  /** Newest last. */
+  lastEvents: { seq: number; event: string }[];
+  /** Id and time of the thread's newest checkpoint. */
+  checkpoint: { id: string; time: string } | null;
+  /** The run's webhook delivery, if it asked for one and has ended. */
+  delivery: { deliveryId: string; status: string; attempts: number } | null;
+}
+
+/** What Temporal knows of it; a sentence when it couldn't be asked. */
+export type TemporalFacts = { workflow: WorkflowState | undefined; workers: number } | { unknown: string };
+
+export interface RunFacts extends StoredFacts {
+  now: Date;
+  temporal: TemporalFacts;
+}
