@@ -60,7 +60,9 @@ export async function serveCustomApp(
           void failed
             .status(503)
             .header('retry-after', '1')
-            .send(new ApiError(503, 'custom_app_unavailable', 'The custom routes of this deployment do not answer').body());
+            .send(
+              new ApiError(503, 'custom_app_unavailable', 'The custom routes of this deployment do not answer').body(),
+            );
         },
       });
     };

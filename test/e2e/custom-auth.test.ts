@@ -57,7 +57,10 @@ describe('the custom auth of langgraph.json', () => {
 
     it('is nobody when the module crashes, and its reasons stay in the log', async () => {
       const crashed = await ask({ authorization: 'Bearer crash' });
-      expect([crashed.status, await crashed.json()]).toEqual([500, { detail: 'The custom auth failed', code: 'custom_auth_failed' }]);
+      expect([crashed.status, await crashed.json()]).toEqual([
+        500,
+        { detail: 'The custom auth failed', code: 'custom_auth_failed' },
+      ]);
       await waitFor('the log', () => gantry.logs().includes('a secret of the module'));
     });
 

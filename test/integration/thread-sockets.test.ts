@@ -275,7 +275,10 @@ describe('who may open it', () => {
 
   it('is decided before the upgrade, in the words of HTTP', async () => {
     const missing = await refusalOf(url);
-    expect([missing.status, JSON.parse(missing.text)]).toEqual([401, { detail: expect.stringContaining('X-API-Key'), code: 'missing_api_key' }]);
+    expect([missing.status, JSON.parse(missing.text)]).toEqual([
+      401,
+      { detail: expect.stringContaining('X-API-Key'), code: 'missing_api_key' },
+    ]);
     expect(missing.headers['www-authenticate']).toContain('X-API-Key');
     expect((await refusalOf(url, as('a-key-of-nobody'))).status).toBe(401);
     expect((await refusalOf(url, as(KEYS.a, { 'x-tenant-id': uuidv7() }))).status).toBe(403);
@@ -351,7 +354,11 @@ describe('pages of browsers', () => {
       for (const origin of [PAGE, 'https://one.preview.example', api.url]) await openAs(api, origin);
       for (const origin of ['https://evil.example', 'https://one.preview.example.evil.test', 'null', 'x']) {
         const { status, text } = await refusalOf(socketUrl(api.url, uuidv7()), { headers: { origin } });
-        expect([origin, status, JSON.parse(text)]).toEqual([origin, 403, { detail: expect.any(String), code: 'origin_not_allowed' }]);
+        expect([origin, status, JSON.parse(text)]).toEqual([
+          origin,
+          403,
+          { detail: expect.any(String), code: 'origin_not_allowed' },
+        ]);
       }
     }));
 

@@ -96,7 +96,13 @@ describe('explainRun', () => {
       'a worker',
       'resumes',
     ],
-    ['whose attempts are lost', facts(running, { lostAttempts: 2 }), 'last 2 attempts were lost', 'the graph', null],
+    [
+      'whose attempts are lost',
+      facts(running, { lostAttempts: 2 }),
+      'Attempts lost since its last checkpoint: 2.',
+      'the graph',
+      null,
+    ],
     ['that succeeded', facts({ ...ended, status: 'success' }), 'success after 4 s.', null, null],
     [
       'that failed',

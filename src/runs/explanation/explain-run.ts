@@ -71,7 +71,7 @@ const late = (waitMs: number, advice: string): string | null => (-waitMs > PROMP
 function explainRunning(facts: RunFacts): RunExplanation {
   const { run, now, temporal, lostAttempts } = facts;
   const since = run.startedAt ? ` for ${span(now.getTime() - run.startedAt.getTime())}` : '';
-  const lost = lostAttempts > 0 ? ` Its last ${lostAttempts} attempts were lost after the same checkpoint.` : '';
+  const lost = lostAttempts > 0 ? ` Attempts lost since its last checkpoint: ${lostAttempts}.` : '';
   const status = `The run is running${since}, in attempt ${run.attempt}.${lost}`;
   const cancel =
     run.cancelAction === null
