@@ -13,6 +13,8 @@ describe('graphs that can not be loaded, beside one that can', () => {
           package_missing: './package-missing.ts:graph',
           nothing_exported: './nothing-exported.ts:graph',
           variable_missing: './variable-missing.ts:graph',
+          promise_rejected: './promise-rejected.ts:graph',
+          library_too_old: './old/graph.ts:graph',
         },
       },
       'good.ts': answeringGraph('', "'good'"),
@@ -22,6 +24,9 @@ describe('graphs that can not be loaded, beside one that can', () => {
         "if (!process.env.ACME_KEY) throw new Error('ACME_KEY is not set: put it into .env');",
         '1',
       ),
+      'promise-rejected.ts': "export const graph = Promise.reject(new Error('The tool server is away'));\n",
+      'old/graph.ts': answeringGraph('', '1'),
+      'old/node_modules/@langchain/langgraph/package.json': { name: '@langchain/langgraph', version: '0.4.9' },
     });
     gantry = await startGantry({ graphs: project.path('langgraph.json') });
   }, 120_000);
@@ -35,6 +40,11 @@ describe('graphs that can not be loaded, beside one that can', () => {
     ['package_missing', /package-missing\.ts failed to load: Cannot find (package|module) '@acme\/not-installed'/],
     ['nothing_exported', /nothing-exported\.ts has no export \\*"graph/],
     ['variable_missing', /variable-missing\.ts failed to load: ACME_KEY is not set: put it into \.env/],
+    ['promise_rejected', /promise-rejected\.ts failed to load: The tool server is away/],
+    [
+      'library_too_old',
+      /graph\.ts: its project has @langchain\/langgraph 0\.4\.9, and Gantry supports >=1\.0\.0 <2\.0\.0/,
+    ],
   ])('%s: the start and each run say why', async (graph, reason) => {
     const line = gantry.worker.lines.find((each) => each.includes(`graphs.${graph}: `));
     expect((JSON.parse(line!) as { msg: string }).msg).toMatch(reason);

@@ -12,12 +12,13 @@ const run = promisify(execFile);
 /**
  * An application of test/apps as its users have it: in a folder of its own, with packages of its own. They are installed once
  * for each lock file and kept for the next test.
+ * @param variant folder in the application's that names its packages, where there are several
  * @returns the path of its langgraph.json
  */
-export async function installApp(name: string): Promise<string> {
+export async function installApp(name: string, variant = ''): Promise<string> {
   const source = join(APPS, name);
-  const packages = await installPackages(source);
-  const folder = join(CACHE, `${name}-${process.pid}`);
+  const packages = await installPackages(join(source, variant));
+  const folder = join(CACHE, `${name}${variant}-${process.pid}`);
   rmSync(folder, { recursive: true, force: true });
   cpSync(source, folder, { recursive: true, filter: (path) => !path.endsWith('.test.ts') });
   symlinkSync(packages, join(folder, 'node_modules'));

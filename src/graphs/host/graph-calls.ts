@@ -159,9 +159,9 @@ export class GraphCallHandler {
 
   /** What the graph itself says, else what its types say; null for what neither does. */
   private async schemasAt(graphId: string, graph: unknown, path: string): Promise<GraphSchemas> {
-    const own = await schemasOf(graph);
-    const source = this.graphs.source(graphId);
-    if (own.state !== null || !source) return own;
+    const source = this.graphs.source(graphId)!;
+    const own = await schemasOf(graph, source.file);
+    if (own.state !== null) return own;
     const known =
       this.typeSchemas.get(graphId) ?? schemasFromTypes(source, this.cache).catch((): SchemasByPath => new Map());
     this.typeSchemas.set(graphId, known);

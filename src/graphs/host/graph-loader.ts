@@ -1,5 +1,6 @@
 import type { CompiledGraph } from '@langchain/langgraph';
 import type { GraphSource } from '../graph-config';
+import { checkLibraryVersions } from './library-versions';
 import { preloadGraphLibraries } from './project-libraries';
 import { importExport } from './user-module';
 
@@ -78,6 +79,7 @@ export class GraphLoader {
 /** What a module exports under a graph's name, awaited and compiled. */
 async function loadGraph(source: GraphSource): Promise<AnyGraph | GraphFactory> {
   const { file, exportName } = source;
+  checkLibraryVersions(file);
   let exported: unknown;
   try {
     exported = await importExport(source);

@@ -1,3 +1,6 @@
+import type * as SchemaLibrary from '@langchain/langgraph/zod/schema';
+import { importForGraph } from './graph-library';
+
 /** JSON schemas of a graph; null where the graph doesn't declare one (states that are not described by zod). */
 export interface GraphSchemas {
   state: unknown;
@@ -6,12 +9,17 @@ export interface GraphSchemas {
   config: unknown;
 }
 
+const LIBRARY = '@langchain/langgraph/zod/schema';
+
 /**
- * What a graph takes, keeps and gives. Asks the copy of the library that ES modules get, since the registry that holds a
- * zod state's reducers and defaults belongs to the copy that the graph was made with.
+ * What a graph takes, keeps and gives. Asks the copy of the library that the graph was made with: the registry that holds a
+ * zod state's reducers and defaults, and what its fields are to clients, is that copy's.
+ * @param file the graph's
  */
-export async function schemasOf(graph: unknown): Promise<GraphSchemas> {
-  const library = await import('@langchain/langgraph/zod/schema');
+export async function schemasOf(graph: unknown, file: string): Promise<GraphSchemas> {
+  const library =
+    (await importForGraph<typeof SchemaLibrary>(graph, file, LIBRARY)) ??
+    (await import('@langchain/langgraph/zod/schema'));
   const read = (schema: (graph: unknown) => unknown): unknown => {
     try {
       return schema(graph) ?? null;

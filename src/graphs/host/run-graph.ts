@@ -75,7 +75,9 @@ export async function* runGraph(
     if (resuming) yield* await untoldSteps(graph, config, request);
     const input = resuming ? null : await runInput(context.graphs, graph, config, request);
     if (input === null || kwargs.command) await refuseMissingNodes(graph, saver, request);
-    const events = streamRun(graph, input, config, kwargs, { onNode, progress, written: () => saver.written() });
+    const { file } = context.graphs.source(request.graphId)!;
+    const control = { onNode, progress, written: () => saver.written() };
+    const events = streamRun(graph, input, config, { kwargs, file }, control);
     yield* request.attempt > 1 ? withoutTold(events, request.told) : events;
   } catch (error) {
     const handedBack = handedBackBy(error);

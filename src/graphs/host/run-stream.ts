@@ -4,6 +4,7 @@ import type { BaseMessage, AIMessageChunk } from '@langchain/core/messages';
 import { ChunkFacts, type Chunk, type ChunkWithFact, type LibraryMode } from './chunk-facts';
 import { publicChunk, publicEvent } from './checkpoint-event';
 import type { AnyGraph } from './graph-loader';
+import { checkEventProtocol } from './library-versions';
 import { CONTENT_BLOCKS, type RunEventMessage, type RunKwargs, type StreamMode } from './protocol';
 import { StreamTransformers } from './stream-transformers';
 import { toWireJson } from './wire-json';
@@ -53,6 +54,12 @@ export class StreamProgress {
   }
 }
 
+export interface StreamRequest {
+  kwargs: RunKwargs;
+  /** The graph's. */
+  file: string;
+}
+
 export interface StreamControl {
   /** Told of each node that begins. */
   onNode: (node: string) => void;
@@ -69,9 +76,10 @@ export async function* streamRun(
   graph: AnyGraph,
   input: unknown,
   config: StreamConfig,
-  kwargs: RunKwargs,
+  { kwargs, file }: StreamRequest,
   { onNode, progress, written }: StreamControl,
 ): AsyncGenerator<RunEventMessage> {
+  if (kwargs.event_protocol) checkEventProtocol(file);
   const asked = new Set(kwargs.stream_mode);
   const options = {
     ...config,
@@ -97,7 +105,7 @@ export async function* streamRun(
   }
 
   // Only the event protocol has channels for what they emit.
-  const transformers = kwargs.event_protocol && StreamTransformers.of(graph, config.signal);
+  const transformers = kwargs.event_protocol && (await StreamTransformers.of(graph, file, config.signal));
   try {
     if (transformers) {
       for await (const chunk of progress.read(await graph.stream(input, options))) {

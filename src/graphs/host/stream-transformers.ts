@@ -1,12 +1,21 @@
 import {
   createGraphRunStream,
-  isNativeTransformer,
   type GraphRunStream,
+  isNativeTransformer,
   type ProtocolEvent,
   type StreamTransformer,
 } from '@langchain/langgraph';
 import type { Chunk } from './chunk-facts';
+import { importForGraph } from './graph-library';
 import type { AnyGraph } from './graph-loader';
+
+/** What of LangGraph runs transformers. */
+interface TransformerLibrary {
+  createGraphRunStream: typeof createGraphRunStream;
+  isNativeTransformer: typeof isNativeTransformer;
+}
+
+const OWN_LIBRARY: TransformerLibrary = { createGraphRunStream, isNativeTransformer };
 
 /** How the library's event stream names what a transformer emits on a channel of its own. */
 const EXTENSION = 'custom:';
@@ -26,10 +35,11 @@ export class StreamTransformers {
   private failure: { error: unknown } | undefined;
 
   private constructor(
+    library: TransformerLibrary,
     transformers: StreamTransformer[],
     private readonly signal: AbortSignal | undefined,
   ) {
-    const run = createGraphRunStream(
+    const run = library.createGraphRunStream(
       this.source,
       transformers.map((transformer) => () => transformer),
     );
@@ -39,11 +49,22 @@ export class StreamTransformers {
     });
   }
 
-  /** Undefined where no transformer has anything for clients: native ones serve callers in the same process. */
-  static of(graph: AnyGraph, signal: AbortSignal | undefined): StreamTransformers | undefined {
+  /**
+   * Undefined where no transformer has anything for clients: native ones serve callers in the same process.
+   * @param file the graph's
+   */
+  static async of(
+    graph: AnyGraph,
+    file: string,
+    signal: AbortSignal | undefined,
+  ): Promise<StreamTransformers | undefined> {
     const { streamTransformers = [] } = graph as { streamTransformers?: (() => StreamTransformer)[] };
+    if (streamTransformers.length === 0) return undefined;
+    const library = (await importForGraph<TransformerLibrary>(graph, file, '@langchain/langgraph')) ?? OWN_LIBRARY;
     const transformers = streamTransformers.map((create) => create());
-    return transformers.every(isNativeTransformer) ? undefined : new StreamTransformers(transformers, signal);
+    return transformers.every((each) => library.isNativeTransformer(each))
+      ? undefined
+      : new StreamTransformers(library, transformers, signal);
   }
 
   /**

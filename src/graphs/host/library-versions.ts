@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { AGENT_LIBRARIES } from './graph-library';
+import { resolveFrom } from './project-libraries';
+
+const LANGGRAPH = '@langchain/langgraph';
+
+interface Range {
+  library: string;
+  from: string;
+  before: string;
+}
+
+/** The versions of a project's libraries that graphs are run with. Each `from` is tested, and so is the newest there is. */
+const SUPPORTED: Range[] = [
+  { library: LANGGRAPH, from: '1.0.0', before: '2.0.0' },
+  { library: '@langchain/core', from: '1.0.1', before: '2.0.0' },
+];
+
+/** The first version of LangGraph that streams tokens as content blocks. */
+const EVENT_PROTOCOL_FROM = '1.3.0';
+
+/**
+ * Refuses a project whose libraries are of versions that graphs aren't run with. A project without them uses Gantry's own.
+ * @param file of a graph
+ * @throws {Error} naming the library, the version that was found and those that would do
+ */
+export function checkLibraryVersions(file: string): void {
+  for (const { library, from, before } of SUPPORTED) {
+    const version = versionFrom(file, library);
+    if (version === undefined || (compare(version, from) >= 0 && compare(version, before) < 0)) continue;
+    throw new Error(`${file}: its project has ${library} ${version}, and Gantry supports >=${from} <${before}`);
+  }
+}
+
+/** @throws {Error} when the project's copy of LangGraph is too old for runs of the event protocol */
+export function checkEventProtocol(file: string): void {
+  const version = versionFrom(file, LANGGRAPH);
+  if (version === undefined || compare(version, EVENT_PROTOCOL_FROM) >= 0) return;
+  throw new Error(
+    `The event protocol needs ${LANGGRAPH} ${EVENT_PROTOCOL_FROM} or newer, and the graph's project has ${version}: ` +
+      'upgrade it, or stream by the routes below /runs',
+  );
+}
+
+function versionFrom(file: string, library: string): string | undefined {
+  const agents = AGENT_LIBRARIES.map((each) => resolveFrom(file, each));
+  for (const from of [file, ...agents]) {
+    const found = from && resolveFrom(from, `${library}/package.json`);
+    if (found) return (JSON.parse(readFileSync(found, 'utf8')) as { version: string }).version;
+  }
+  return undefined;
+}
+
+/** Compares the release numbers; a pre-release counts as its release. */
+function compare(left: string, right: string): number {
+  const [a, b] = [left, right].map((version) => version.split(/[-+]/, 1)[0].split('.').map(Number));
+  for (let index = 0; index < 3; index += 1) {
+    if (a[index] !== b[index]) return a[index] - b[index];
+  }
+  return 0;
+}

@@ -1,0 +1,102 @@
+import type { Client } from '@langchain/langgraph-sdk';
+import { installApp } from '../support/app';
+import { Gantry, startGantry } from '../support/gantry';
+
+interface State {
+  messages: { type: string; content: string }[];
+  path: string[];
+  __interrupt__?: { value: unknown }[];
+}
+
+const MODES = [
+  'values',
+  'updates',
+  'messages',
+  'messages-tuple',
+  'tasks',
+  'checkpoints',
+  'debug',
+  'events',
+  'custom',
+] as const;
+const INPUT = { messages: [{ role: 'user', content: 'hi' }] };
+
+describe.each([
+  ['oldest', false],
+  ['newest', true],
+] as const)('a project with the %s libraries that are supported', (versions, hasEventProtocol) => {
+  let gantry: Gantry;
+  let client: Client;
+
+  beforeAll(async () => {
+    gantry = await startGantry({ graphs: await installApp('library-versions', versions) });
+    client = gantry.client();
+  }, 300_000);
+
+  afterAll(() => gantry?.stop());
+
+  it('streams in every mode, asks, and goes on with the answer', async () => {
+    const { thread_id } = await client.threads.create();
+    const seen = new Map<string, unknown[]>();
+    for await (const { event, data } of client.runs.stream(thread_id, 'graph', {
+      input: INPUT,
+      streamMode: [...MODES],
+    })) {
+      seen.set(event, [...(seen.get(event) ?? []), data]);
+    }
+    expect([...seen.keys()]).toEqual(
+      expect.arrayContaining(['values', 'updates', 'messages', 'messages/partial', 'messages/complete', 'tasks']),
+    );
+    expect([...seen.keys()]).toEqual(expect.arrayContaining(['checkpoints', 'debug', 'events']));
+    expect(seen.has('error')).toBe(false);
+    const pieces = seen.get('messages')!.map((tuple) => (tuple as State['messages'])[0]);
+    expect(pieces.map(({ content }) => content).join('')).toBe('well said');
+    expect(new Set(pieces.map(({ type }) => type))).toEqual(new Set(['AIMessageChunk']));
+    const asked = await client.threads.get(thread_id);
+    expect([asked.status, Object.values(asked.interrupts).flat()]).toMatchObject([
+      'interrupted',
+      [{ value: 'Go on?' }],
+    ]);
+    const done = (await client.runs.wait(thread_id, 'graph', { command: { resume: 'yes' } })) as unknown as State;
+    expect(done.path).toEqual(['speak', 'add 1', 'yes']);
+    expect(done.messages.map(({ type }) => type)).toEqual(['human', 'ai']);
+    expect(await client.threads.getHistory(thread_id)).toHaveLength(5);
+  });
+
+  it('takes edits, tasks of a client’s command, and another way from a checkpoint', async () => {
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, 'graph', { input: INPUT });
+    await client.runs.wait(thread_id, 'graph', { command: { resume: 'yes' } });
+    await client.threads.updateState(thread_id, { values: { path: ['by hand'] }, asNode: 'ask' });
+    const { values, next } = await client.threads.getState<State>(thread_id);
+    expect([values.path.at(-1), next]).toEqual(['by hand', []]);
+    const goto = { node: 'add', input: { item: 7 } };
+    const sent = (await client.runs.wait(thread_id, 'graph', { command: { goto } })) as unknown as State;
+    expect(sent.path).toContain('add 7');
+    const first = (await client.threads.getHistory(thread_id)).at(-1)!;
+    const forked = await client.runs.wait(thread_id, 'graph', { input: INPUT, checkpoint: first.checkpoint });
+    expect((forked as unknown as State).path).toEqual(['speak', 'add 1']);
+  });
+
+  it('has its schemas, a drawing and graphs inside', async () => {
+    const { input_schema } = await client.assistants.getSchemas('graph');
+    expect(input_schema).toMatchObject({ properties: { messages: { langgraph_type: 'messages' } } });
+    const { nodes } = await client.assistants.getGraph('graph');
+    expect(nodes.map(({ id }) => id)).toEqual(['__start__', 'inner', 'add', 'ask', '__end__']);
+    expect(Object.keys(await client.assistants.getSubgraphs('graph'))).toEqual(['inner']);
+  });
+
+  it('is run by the event protocol, or said to be too old for it', async () => {
+    const thread = client.threads.stream({ assistantId: 'graph' });
+    const { run_id } = (await thread.run.start({ input: INPUT })) as { run_id: string };
+    const output = (await thread.output) as State | undefined;
+    if (hasEventProtocol) {
+      expect(output?.path).toEqual(['speak', 'add 1']);
+      expect(thread.interrupts).toMatchObject([{ payload: 'Go on?' }]);
+    } else {
+      const joined = JSON.stringify(await client.runs.join(thread.threadId, run_id));
+      expect(joined).toMatch(/needs @langchain\/langgraph 1\.3\.0 or newer.*has 1\.0\.0/);
+    }
+    await thread.close();
+  });
+});
