@@ -1,7 +1,7 @@
 import { DynamicModule, Module } from '@nestjs/common';
 import { A2aModule } from './a2a/a2a.module';
 import { AssistantsModule } from './assistants/assistants.module';
-import { AssistantRemovalModule } from './assistants/removal/assistant-removal.module';
+import { AssistantRemovalModule } from './assistant-removal/assistant-removal.module';
 import { AuditApiModule } from './audit/audit.module';
 import { AuthModule } from './auth/auth.module';
 import { AppConfig } from './config/config';
@@ -11,7 +11,7 @@ import { CronsModule } from './crons/crons.module';
 import { DatabaseModule } from './database/database.module';
 import { EventProtocolModule } from './event-protocol/event-protocol.module';
 import { ExportsModule } from './exports/exports.module';
-import { HttpModule } from './http/http.module';
+import { ServerModule } from './server/server.module';
 import { McpModule } from './mcp/mcp.module';
 import { RunsModule } from './runs/runs.module';
 import { StoreModule } from './store/store.module';
@@ -29,7 +29,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         ConfigModule.forRoot(config),
-        HttpModule,
+        ServerModule,
         DatabaseModule,
         AuthModule,
         AuditApiModule,

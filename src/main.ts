@@ -4,7 +4,7 @@ import { loadConfig } from './config/config';
 import { enterProjectFolder } from './config/project-folder';
 import { forgetSecretSettings } from './config/secret-settings';
 import { stopGracefully } from './http/graceful-stop';
-import { createHttpApp } from './http/http-app';
+import { createHttpApp } from './server/http-app';
 import { createLogger } from './http/logging';
 import { startTelemetry } from './telemetry/telemetry';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObject } from '../assistants/assistants.schemas';
+import { jsonObject } from '../runnable-config/runnable-config.schemas';
 
 const id = z.string().min(1);
 const media = z.string().nullish();

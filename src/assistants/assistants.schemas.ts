@@ -1,23 +1,7 @@
 import { z } from 'zod';
 import { pageSchema } from '../http/pagination';
 import { queryFlag } from '../http/query';
-import { nullAsAbsent, withoutReservedKeys, withoutReservedMetadata } from './reserved-keys';
-
-export const jsonObject = z.record(z.string(), z.unknown());
-
-/** Static values of graph code, and what describes a record: never with keys that the server itself writes. */
-export const contextSchema = jsonObject.transform(withoutReservedKeys);
-export const metadataSchema = jsonObject.transform((metadata) => withoutReservedMetadata(metadata));
-
-const configFields = z.looseObject({
-  tags: z.array(z.string()).optional(),
-  recursion_limit: z.number().int().positive().optional(),
-  configurable: contextSchema.optional(),
-  metadata: metadataSchema.optional(),
-});
-export const configSchema = nullAsAbsent(configFields);
-/** A config that brings the context along, under a key of its own. */
-export const configWithContextSchema = nullAsAbsent(configFields.extend({ context: contextSchema.default({}) }));
+import { configSchema, contextSchema, jsonObject, metadataSchema } from '../runnable-config/runnable-config.schemas';
 
 /** An assistant's id is a UUID; wherever one is expected, the name of a graph stands for its default assistant. */
 export const assistantIdParam = z.object({ assistant_id: z.string().min(1) });

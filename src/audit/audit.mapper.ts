@@ -1,5 +1,5 @@
 import { toApiTime } from '../http/api-time';
-import { fromPath } from '../store/namespace';
+import { fromPath } from '../item-store/namespace';
 import type { AuditRecord } from './audit.schemas';
 import type { AuditRecordEntity } from './audit-record.entity';
 

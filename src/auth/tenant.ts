@@ -2,10 +2,10 @@ import { applyDecorators, createParamDecorator, ExecutionContext, SetMetadata } 
 import { ApiSecurity } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { AuthUser } from '../database/request-scope';
+import type { TenantId } from '../database/tenant-id';
 import type { Actor } from './actor';
 
-/** Every row has one, every query takes one. */
-export type TenantId = string & { readonly brand: 'TenantId' };
+export type { TenantId };
 
 declare module 'fastify' {
   interface FastifyRequest {

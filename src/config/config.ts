@@ -4,9 +4,9 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { type DefaultConfigs, defaultConfigsSchema } from '../assistants/default-configs';
+import { type DefaultConfigs, defaultConfigsSchema } from './default-configs';
 import { projectSettings } from './project-settings';
-import { checkpointerTtlSchema, type ThreadTtlSettings } from '../threads/thread-ttl';
+import { checkpointerTtlSchema, type ThreadTtlSettings } from './thread-ttl';
 
 const flag = z
   .enum(['on', 'off', 'true', 'false', '1', '0'])

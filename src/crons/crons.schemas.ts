@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObject } from '../assistants/assistants.schemas';
+import { jsonObject } from '../runnable-config/runnable-config.schemas';
 import { pageSchema } from '../http/pagination';
 import { queryInteger } from '../http/query';
 import { createRunSchema, threadParam } from '../runs/runs.schemas';

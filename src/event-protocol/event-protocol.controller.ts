@@ -3,7 +3,7 @@ import { ApiBody, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nes
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { AskedContext, CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
-import { EVENT_STREAM } from '../http/openapi';
+import { EVENT_STREAM } from '../http/event-stream';
 import { WebSocketRoute } from '../http/web-sockets';
 import { Idempotency, type IdempotencyRequest } from '../runs/idempotency';
 import { ConfigurableHeaders } from '../runs/run-headers';

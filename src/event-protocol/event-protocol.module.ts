@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module';
 import { CustomAuthModule } from '../auth/custom/custom-auth.module';
-import { HttpModule } from '../http/http.module';
+import { ServerModule } from '../server/server.module';
 import { RunsModule } from '../runs/runs.module';
 import { EventReadingModule } from '../streams/streams.module';
 import { ThreadsModule } from '../threads/threads.module';
@@ -11,7 +11,7 @@ import { ThreadEventsService } from './thread-events.service';
 import { ThreadSocketsService } from './thread-sockets.service';
 
 @Module({
-  imports: [AuthModule, CustomAuthModule, HttpModule, RunsModule, ThreadsModule, EventReadingModule],
+  imports: [AuthModule, CustomAuthModule, ServerModule, RunsModule, ThreadsModule, EventReadingModule],
   controllers: [EventProtocolController],
   providers: [CommandsService, ThreadEventsService, ThreadSocketsService],
 })

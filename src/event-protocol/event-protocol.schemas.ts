@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { configSchema, contextSchema, metadataSchema } from '../assistants/assistants.schemas';
+import { configSchema, contextSchema, metadataSchema } from '../runnable-config/runnable-config.schemas';
 import { CHANNELS } from './protocol-event';
 
 export const threadParam = z.object({ thread_id: z.guid('must be a UUID') });

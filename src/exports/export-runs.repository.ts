@@ -6,7 +6,7 @@ import { storableText } from '../database/storable-text';
 import type { ExportRunStatus } from './exports.schemas';
 import type { FailureWords } from './export-failure';
 import { isoText, STALLED } from './exports.repository';
-import type { RowKey } from './trace-reader';
+import type { RowKey } from './row-key';
 
 /** A partition as stored; instants are ISO text. */
 export interface ExportRunRow {

@@ -3,7 +3,7 @@ import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger
 import type { FastifyReply } from 'fastify';
 import { NeedsEntitlement } from '../auth/entitlements';
 import { Tenant, TenantHeaderRequired, TenantId } from '../auth/tenant';
-import { EVENT_STREAM } from '../http/openapi';
+import { EVENT_STREAM } from '../http/event-stream';
 import { Idempotency, IdempotencyRequest } from '../runs/idempotency';
 import { toBulkExport } from './export.mapper';
 import { ExportProgressService } from './export-progress.service';

@@ -1,4 +1,4 @@
-import type { RowKey } from './trace-reader';
+import type { RowKey } from './row-key';
 
 /** In PostgreSQL's text format the end of a row, and nothing else: line feeds within values are escaped. */
 const LINE_FEED = 0x0a;

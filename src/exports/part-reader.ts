@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import { to as copyTo, type CopyToStreamQuery } from 'pg-copy-streams';
 import type { Append } from './parquet-encoder';
 import { PartCutter, PartLimit } from './part-cutter';
-import type { RowKey } from './trace-reader';
+import type { RowKey } from './row-key';
 
 /** A statement that nobody reads from for so long is given up: the next one begins behind the last row that was read. */
 const IDLE_MS = 5_000;

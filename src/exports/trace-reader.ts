@@ -12,13 +12,8 @@ import { ExportColumn, readColumns } from './export-columns';
 import type { DayCount } from './export-runs.repository';
 import { isoText } from './exports.repository';
 import { PartReader, RowStream } from './part-reader';
+import type { RowKey } from './row-key';
 import { SqlLiterals } from './sql-literals';
-
-/** The place of a row in the order of an export. The instant is ISO text with its microseconds. */
-export interface RowKey {
-  startTime: string;
-  runId: string;
-}
 
 /** Which rows: a project's in a window, received up to the watermark, that the filter lets through. */
 export interface RowSelection {

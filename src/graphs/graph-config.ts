@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
 import { ConfigError } from '../config/config';
-import type { EmbeddingSource, StoreSettings } from '../store/store-settings';
-import { checkpointerTtlSchema, type ThreadTtlSettings } from '../threads/thread-ttl';
+import type { EmbeddingSource, StoreSettings } from '../item-store/store-settings';
+import { checkpointerTtlSchema, type ThreadTtlSettings } from '../config/thread-ttl';
 
 const graphPath = z.string().regex(/^.+:[A-Za-z_$][\w$]*$/, 'must be "path/to/file.ts:export"');
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v5 as uuidv5 } from 'uuid';
 import { AppConfig } from '../config/config';
-import type { ThreadTtlSettings } from '../threads/thread-ttl';
+import type { ThreadTtlSettings } from '../config/thread-ttl';
 import { graphRevision } from './graph-revision';
 import { GraphConfig, GraphSource, type OnUnknown, readGraphConfig } from './graph-config';
 

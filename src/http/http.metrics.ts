@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Counter, Histogram } from 'prom-client';
 import { Metrics } from '../metrics/metrics';
-import { statusOf, whenAnswered } from './answered';
+import { statusOf, whenAnswered } from '../telemetry/answered';
 
 /** What asks for the state of the server would otherwise be most of what is counted. */
 const UNCOUNTED = new Set(['/', '/ok', '/ready', '/metrics']);

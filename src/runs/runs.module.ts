@@ -4,7 +4,7 @@ import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { AssistantsModule } from '../assistants/assistants.module';
 import { CryptoModule } from '../crypto/crypto.module';
 import { GraphsModule } from '../graphs/graphs.module';
-import { HttpModule } from '../http/http.module';
+import { ServerModule } from '../server/server.module';
 import { DatabaseModule } from '../database/database.module';
 import { EventReadingModule } from '../streams/streams.module';
 import { TemporalModule } from '../temporal/temporal.module';
@@ -36,7 +36,7 @@ import { StatelessRunsController } from './stateless-runs.controller';
     WebhooksModule,
     CryptoModule,
     GraphsModule.for('inspect'),
-    HttpModule,
+    ServerModule,
     DatabaseModule,
     FeedbackLinksModule,
     RunListenersModule,

@@ -19,7 +19,7 @@ import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import { ThreadEntity } from '../threads/thread.entity';
 import { threadErrors } from '../threads/thread.errors';
 import type { ThreadKey } from '../threads/thread-key';
-import type { ThreadTtl } from '../threads/thread-ttl';
+import type { ThreadTtl } from '../config/thread-ttl';
 import { deleteCheckpoints } from './run-checkpoints';
 import { CancelAction, MultitaskStrategy, RunEntity, RunStatus } from './run.entity';
 import { runErrors } from './run.errors';

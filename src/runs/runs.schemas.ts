@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { configSchema, contextSchema, jsonObject, metadataSchema } from '../assistants/assistants.schemas';
+import { configSchema, contextSchema, jsonObject, metadataSchema } from '../runnable-config/runnable-config.schemas';
 import { STREAM_MODES } from '../graphs/host/protocol';
 import { queryFlag, queryInteger, queryList } from '../http/query';
 import { commandSchema } from '../threads/command.schema';

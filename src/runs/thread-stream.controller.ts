@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
-import { EVENT_STREAM } from '../http/openapi';
+import { EVENT_STREAM } from '../http/event-stream';
 import { threadParam, threadStreamQuery } from './runs.schemas';
 import { ThreadStreamService } from './thread-stream.service';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { GraphRegistry } from '../graphs/graph-registry';
 import type { Sweep } from '../sweeps/sweep';
-import { StoreRepository } from './store.repository';
+import { StoreRepository } from '../item-store/store.repository';
 
 /** Items that one statement deletes: enough to keep up, few enough to hold no lock for long. */
 const BATCH = 1000;

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { GraphsModule } from '../graphs/graphs.module';
-import { StoreConnectionsModule } from './store-connections.module';
+import { StoreConnectionsModule } from '../item-store/store-connections.module';
 import { StoreExpirySweep } from './store-expiry.sweep';
 
 /** What the worker process does for the store beside its graphs: no routes. */

@@ -1,5 +1,5 @@
 import { ApiError, invalidField } from '../http/api-error';
-import type { StoreRefusal } from './store-refusal';
+import type { StoreRefusal } from '../item-store/store-refusal';
 
 export const storeErrors = {
   notFound: () => new ApiError(404, 'item_not_found', 'Item not found', { format: 'text' }),

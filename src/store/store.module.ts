@@ -3,10 +3,10 @@ import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphsModule } from '../graphs/graphs.module';
 import { GraphHost } from '../graphs/host/graph-host';
-import { ItemStore } from './item-store';
-import { StoreConnectionsModule } from './store-connections.module';
+import { ItemStore } from '../item-store/item-store';
+import { StoreConnectionsModule } from '../item-store/store-connections.module';
 import { StoreController } from './store.controller';
-import { StoreRepository } from './store.repository';
+import { StoreRepository } from '../item-store/store.repository';
 import { StoreService } from './store.service';
 
 @Module({

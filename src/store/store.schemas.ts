@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObject } from '../assistants/assistants.schemas';
+import { jsonObject } from '../runnable-config/runnable-config.schemas';
 import { queryFlag } from '../http/query';
 
 /** Which labels there may be is the store's own rule, since graph code meets it as well. */

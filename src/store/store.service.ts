@@ -3,10 +3,10 @@ import { matchesAccess, whereSaid } from '../auth/custom/access-filter';
 import { type Authorized, Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
 import { GraphCallRefused } from '../graphs/host/graph-process-handle';
-import { ItemStore } from './item-store';
+import { ItemStore } from '../item-store/item-store';
 import { storeErrors } from './store.errors';
-import { StoreRefusal } from './store-refusal';
-import type { StoredItem } from './store.repository';
+import { StoreRefusal } from '../item-store/store-refusal';
+import type { StoredItem } from '../item-store/store.repository';
 import type { DeleteItem, GetItem, ListNamespaces, PutItem, SearchItems } from './store.schemas';
 
 /** Rows that are read at once where users' filters are applied to them, and rows that one request may read in all. */

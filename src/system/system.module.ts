@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module';
 import { DatabaseModule } from '../database/database.module';
 import { GraphsModule } from '../graphs/graphs.module';
-import { HttpModule } from '../http/http.module';
+import { ServerModule } from '../server/server.module';
 import { TemporalModule } from '../temporal/temporal.module';
 import { BacklogMetrics } from './backlog.metrics';
 import { BacklogRepository } from './backlog.repository';
@@ -11,7 +11,7 @@ import { SystemController } from './system.controller';
 import { SystemService } from './system.service';
 
 @Module({
-  imports: [AuthModule, DatabaseModule, GraphsModule.for('inspect'), HttpModule, TemporalModule],
+  imports: [AuthModule, DatabaseModule, GraphsModule.for('inspect'), ServerModule, TemporalModule],
   controllers: [SystemController],
   providers: [BacklogMetrics, BacklogRepository, MetricsService, SystemService],
 })

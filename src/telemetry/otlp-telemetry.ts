@@ -7,7 +7,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import { OpenTelemetryPlugin } from '@temporalio/interceptors-opentelemetry';
 import { AppConfig } from '../config/config';
-import { statusOf, whenAnswered } from '../http/answered';
+import { statusOf, whenAnswered } from './answered';
 import type { Telemetry } from './telemetry';
 
 /** Probes and scrapers come every few seconds and tell nothing. */

@@ -5,7 +5,7 @@ import type { TenantId } from '../auth/tenant';
 import { ThreadEntity } from './thread.entity';
 import { THREAD_KEYS, type ThreadKey, threadKeys } from './thread-key';
 import { ThreadRemoval } from './thread-removal';
-import type { TtlStrategy } from './thread-ttl';
+import type { TtlStrategy } from '../config/thread-ttl';
 
 /** As the index has it. */
 const EXPIRY = `(timezone('UTC', updated_at) + ttl_minutes * interval '1 minute')`;

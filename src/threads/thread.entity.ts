@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { JsonObject } from '../database/json';
-import type { TtlStrategy } from './thread-ttl';
+import type { TtlStrategy } from '../config/thread-ttl';
 
 export type ThreadStatus = 'idle' | 'busy' | 'interrupted' | 'error';
 

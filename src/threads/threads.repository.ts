@@ -14,7 +14,7 @@ import { RUN_CANCEL_CHANNEL, THREAD_STATE_CHANNEL } from '../streams/run-event';
 import { pruneNext } from './checkpoint-pruning';
 import { ThreadEntity } from './thread.entity';
 import { ThreadRemoval } from './thread-removal';
-import type { ThreadTtl } from './thread-ttl';
+import type { ThreadTtl } from '../config/thread-ttl';
 import type { SearchThreads, ThreadFilter, ThreadStorage } from './threads.schemas';
 
 const SORT_COLUMNS: Record<SearchThreads['sort_by'], string> = {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { jsonObject } from '../assistants/assistants.schemas';
-import { nullAsAbsent, withoutReservedMetadata } from '../assistants/reserved-keys';
+import { jsonObject } from '../runnable-config/runnable-config.schemas';
+import { nullAsAbsent, withoutReservedMetadata } from '../runnable-config/reserved-keys';
 import { queryFlag, queryInteger } from '../http/query';
 import { commandSchema } from './command.schema';
 import { extractSchema } from './thread-extract';
-import { threadTtlSchema, ttlStrategySchema } from './thread-ttl';
+import { threadTtlSchema, ttlStrategySchema } from '../config/thread-ttl';
 import { pageSchema } from '../http/pagination';
 
 export const threadIdParam = z.object({ thread_id: z.guid('must be a UUID') });

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AssistantRemovalModule } from '../assistants/removal/assistant-removal.module';
+import { AssistantRemovalModule } from '../assistant-removal/assistant-removal.module';
 import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { RunsModule } from '../runs/runs.module';
 import { ThreadRemovalModule } from '../threads/thread-removal.module';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AssistantRemovalService } from '../assistants/removal/assistant-removal.service';
+import { AssistantRemovalService } from '../assistant-removal/assistant-removal.service';
 import { Authorizer } from '../auth/custom/authorizer';
 import type { AuthResource } from '../auth/custom/protocol';
 import type { TenantId } from '../auth/tenant';

@@ -6,7 +6,7 @@ import { Pool } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../src/auth/tenant';
 import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
-import { StoreRepository } from '../../src/store/store.repository';
+import { StoreRepository } from '../../src/item-store/store.repository';
 import { startTestApi, type TestApi } from '../support/api';
 import { waitFor } from '../support/wait-for';
 

@@ -1,8 +1,8 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { StateSnapshot } from '@langchain/langgraph';
 import type { Pool } from 'pg';
-import type { TenantId } from '../../auth/tenant';
-import type { ItemStore } from '../../store/item-store';
+import type { TenantId } from '../../database/tenant-id';
+import type { ItemStore } from '../../item-store/item-store';
 import type { EmbeddingFunction } from './embedding-function';
 import { toCommand } from './graph-command';
 import { CheckpointSaver } from './checkpoint-saver';

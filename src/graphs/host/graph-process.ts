@@ -4,8 +4,8 @@
  */
 import { Pool } from 'pg';
 import { PreparingClient } from '../../database/prepared-statements';
-import { ItemStore } from '../../store/item-store';
-import { StoreRepository } from '../../store/store.repository';
+import { ItemStore } from '../../item-store/item-store';
+import { StoreRepository } from '../../item-store/store.repository';
 import { closeSerializers } from './closed-serializers';
 import { connectStoreDirectly } from './direct-store';
 import { EmbeddingFunction } from './embedding-function';

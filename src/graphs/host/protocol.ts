@@ -1,8 +1,8 @@
 /** What a process of Gantry and its graph processes send each other. Everything that crosses is plain data; values are JSON text. */
 
 import type { AuthUser } from '../../database/request-scope';
-import type { TextKind } from '../../store/item-store';
-import type { StoreSettings } from '../../store/store-settings';
+import type { TextKind } from '../../item-store/item-store';
+import type { StoreSettings } from '../../item-store/store-settings';
 import type { ToldEvents } from '../../streams/run-event';
 import type { GraphSource, OnUnknown } from '../graph-config';
 import type { UserLogLine } from './sdk-logger';

@@ -11,7 +11,7 @@ import { byteaArray, textArray } from '../../database/binary-array';
 import { prepared } from '../../database/prepared-statements';
 import { storableJson } from '../../database/storable-text';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
-import { type Fence, FencedError, HOLDS_RUN } from './fence';
+import { type Fence, FencedError, HOLDS_RUN } from '../../database/fence';
 import { CheckpointSaver } from './checkpoint-saver';
 import { columns, insertWrites, replacesKnown, writeParameters, type WriteRow } from './checkpoint-writes';
 

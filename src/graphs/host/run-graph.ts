@@ -1,10 +1,10 @@
 import { START, type StateSnapshot } from '@langchain/langgraph';
 import type { Pool } from 'pg';
-import type { TenantId } from '../../auth/tenant';
+import type { TenantId } from '../../database/tenant-id';
 import { isSecretName } from '../../crypto/secret-names';
 import type { AuthUser } from '../../database/request-scope';
-import type { ItemStore } from '../../store/item-store';
-import type { Fence } from './fence';
+import type { ItemStore } from '../../item-store/item-store';
+import type { Fence } from '../../database/fence';
 import { toCommand } from './graph-command';
 import type { AnyGraph, FactoryConfig, GraphLoader } from './graph-loader';
 import type { CommandInput, ExecuteRequest, FinalState, GraphOutcome, RunEventMessage } from './protocol';

@@ -5,10 +5,10 @@ import {
   type OperationResults,
   type SearchItem,
 } from '@langchain/langgraph-checkpoint';
-import type { TenantId } from '../../auth/tenant';
-import type { ItemStore } from '../../store/item-store';
-import type { StoredItem } from '../../store/store.repository';
-import type { Fence } from './fence';
+import type { TenantId } from '../../database/tenant-id';
+import type { ItemStore } from '../../item-store/item-store';
+import type { StoredItem } from '../../item-store/store.repository';
+import type { Fence } from '../../database/fence';
 
 type Value = Record<string, unknown>;
 

@@ -1,23 +1,7 @@
+import type { Comparator } from './comparators';
 import type { FilterField } from './filter-fields';
 
 export type FilterLiteral = string | number | boolean | null;
-
-export const COMPARATORS = [
-  'eq',
-  'neq',
-  'gt',
-  'gte',
-  'lt',
-  'lte',
-  'like',
-  'nlike',
-  'in',
-  'nin',
-  'has',
-  'exists',
-  'search',
-] as const;
-export type Comparator = (typeof COMPARATORS)[number];
 
 /** One condition on one field. `in` and `nin` have a list, every other comparator one literal. */
 export interface Comparison {

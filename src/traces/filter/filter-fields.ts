@@ -1,4 +1,4 @@
-import type { Comparator } from './filter-ast';
+import type { Comparator } from './comparators';
 
 const EQUALITY: Comparator[] = ['eq', 'neq', 'in', 'nin'];
 const ORDER: Comparator[] = ['gt', 'gte', 'lt', 'lte'];

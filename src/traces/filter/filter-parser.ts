@@ -1,4 +1,5 @@
-import { COMPARATORS, Comparator, FilterExpression, FilterLiteral } from './filter-ast';
+import { COMPARATORS, Comparator } from './comparators';
+import { FilterExpression, FilterLiteral } from './filter-ast';
 import { FilterError } from './filter-error';
 import { FIELD_KINDS, fieldDefinition, FILTER_FIELDS, FilterField, isFilterField } from './filter-fields';
 import { filterToSql } from './filter-sql';

@@ -9,7 +9,7 @@ import { traceErrors } from '../trace.errors';
 import type { MultipartPart } from './multipart';
 import type { OperationKind } from './run-merge';
 import { OUT_OF_BAND, OutOfBandField, readOperation } from './run-operation';
-import type { UploadContent } from './upload';
+import type { UploadContent } from './upload-content';
 
 /** A part whose content stands after that of the part before it. */
 export interface PartName {

@@ -4,7 +4,8 @@ import { Injectable, OnApplicationShutdown } from '@nestjs/common';
 import { ApiError } from '../../http/api-error';
 import { type Instant, instantOf } from '../instant';
 import { traceErrors } from '../trace.errors';
-import { readUpload, Upload, UploadContent } from './upload';
+import type { UploadContent } from './upload-content';
+import { readUpload, Upload } from './upload';
 import { UploadGate } from './upload-gate';
 import type { FromThread, Refusal, ToThread } from './upload-thread';
 

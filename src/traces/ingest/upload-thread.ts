@@ -5,7 +5,8 @@ import { weigh } from '../feedback/feedback-values';
 import type { Instant } from '../instant';
 import { weightOf } from './run-merge';
 import { slices } from './slices';
-import { readUpload, Upload, UploadContent } from './upload';
+import type { UploadContent } from './upload-content';
+import { readUpload, Upload } from './upload';
 
 export type ToThread =
   | { type: 'read'; upload: Upload; receivedAt: Instant }

@@ -2,13 +2,13 @@ import type { z } from 'zod';
 import { invalidJson, invalidRequest } from '../../http/api-error';
 import { parseExactly } from '../../http/exact-json';
 import { checkJson, TRACE_LIMITS } from '../../http/json-limits';
-import type { FeedbackValues } from '../feedback/feedback.repository';
 import type { Instant } from '../instant';
 import { readSpans } from '../otel/otlp-runs';
 import { traceErrors } from '../trace.errors';
 import { PartName, readParts } from './multipart-operations';
 import { OperationKind, weightOf } from './run-merge';
 import { readOperation, RunOperation } from './run-operation';
+import type { UploadContent } from './upload-content';
 import { runBatchSchema, runBodySchema } from './trace-ingest.schemas';
 
 /** The bytes of a request in the form that its route takes. Structured clone copies it: see upload-thread.ts. */
@@ -19,11 +19,6 @@ export type Upload = { body: Uint8Array } & (
   | { form: 'multipart'; parts: PartName[] }
   | { form: 'otlp'; encoding: 'json' | 'protobuf'; project: string | undefined }
 );
-
-export interface UploadContent {
-  operations: RunOperation[];
-  feedback: FeedbackValues[];
-}
 
 /** Enough for the largest batches of LangSmith's clients (20 MB), were each of their runs of 400 bytes. */
 const MAX_OPERATIONS = 50_000;

@@ -1,7 +1,7 @@
 import { parseExactly } from '../../http/exact-json';
 import { latencySeconds } from '../instant';
 import { count, details, number, preview } from '../query/trace-run.mapper';
-import type { FoundStats, FoundThread, FoundTurn } from './trace-threads.service';
+import type { FoundStats, FoundThread, FoundTurn } from './found-threads';
 import type { Details } from './trace-threads.repository';
 
 const json = (text: string | null | undefined): unknown => (text == null ? null : parseExactly(text));

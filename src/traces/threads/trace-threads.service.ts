@@ -4,9 +4,10 @@ import { Instant, instantOf, isInstant } from '../instant';
 import { dayAgo, readCursor, readFilters, readRootFilter, writeCursor } from '../query/query-input';
 import type { RunSelection } from '../query/run-selection';
 import { payloadsFor } from '../query/trace-run.mapper';
-import { TraceRunRow, TraceRunsRepository } from '../query/trace-runs.repository';
-import { TraceUsageRepository, Usage } from '../query/trace-usage.repository';
+import { TraceRunsRepository } from '../query/trace-runs.repository';
+import { TraceUsageRepository } from '../query/trace-usage.repository';
 import { traceErrors } from '../trace.errors';
+import type { FoundStats, FoundThread, FoundTurn } from './found-threads';
 import { isStatField, isThreadsStatField, isTurnField } from './trace-thread.mapper';
 import type {
   GroupRuns,
@@ -16,38 +17,12 @@ import type {
   ThreadTracesQuery,
 } from './trace-threads.schemas';
 import {
-  Details,
-  Feedback,
   ThreadCursor,
   ThreadPage,
   ThreadRow,
   ThreadSelection,
   TraceThreadsRepository,
-  TurnPreview,
-  TurnStats,
 } from './trace-threads.repository';
-
-export interface FoundThread {
-  row: ThreadRow;
-  first: TurnPreview | undefined;
-  last: TurnPreview | undefined;
-  failed: TurnPreview | undefined;
-  details: Details;
-  feedback: Feedback;
-}
-
-export interface FoundStats {
-  stats: TurnStats;
-  details: Details;
-  feedback: Feedback;
-}
-
-/** A trace of a thread with its place in it, counted from 1. */
-export interface FoundTurn {
-  row: TraceRunRow;
-  usage: Usage | undefined;
-  turnNumber: number | undefined;
-}
 
 interface Filters {
   filter?: string | undefined;

@@ -1,8 +1,8 @@
 import { Controller, Delete, HttpCode, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { z } from 'zod';
-import { CustomAuthDecides, Tenant, type TenantId } from '../../auth/tenant';
-import { assistantIdParam, deleteQuery } from '../assistants.schemas';
+import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
+import { assistantIdParam, deleteQuery } from '../assistants/assistants.schemas';
 import { AssistantRemovalService } from './assistant-removal.service';
 
 @ApiTags('Assistants')

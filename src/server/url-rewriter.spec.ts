@@ -1,4 +1,4 @@
-import { decodedPath, originForm } from './request-target';
+import { decodedPath, originForm } from '../http/request-target';
 import { CustomRoutes } from '../custom-app/custom-routes';
 import { urlRewriter } from './url-rewriter';
 

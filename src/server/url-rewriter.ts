@@ -1,7 +1,7 @@
 import type { HttpSettings } from '../config/http-settings';
 import type { CustomApp } from '../custom-app/custom-app';
 import { APP_MIDDLEWARE_PATH, CUSTOM_APP_PATH, NOWHERE } from '../custom-app/custom-app.plugin';
-import { decodedPath, originForm } from './request-target';
+import { decodedPath, originForm } from '../http/request-target';
 
 /** Served without the prefix too: what probes and scrapers ask must not depend on where the API is mounted. */
 const AT_ROOT = new Set(['/', '/ok', '/ready', '/metrics']);

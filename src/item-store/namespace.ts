@@ -1,4 +1,4 @@
-import type { TenantId } from '../auth/tenant';
+import type { TenantId } from '../database/tenant-id';
 import { StoreRefusal } from './store-refusal';
 
 /** Both are part of one B-tree entry, of which Postgres takes 2,704 bytes. */

@@ -1,6 +1,6 @@
-import type { TenantId } from '../auth/tenant';
+import type { TenantId } from '../database/tenant-id';
 import type { JsonObject } from '../database/json';
-import type { Fence } from '../graphs/host/fence';
+import type { Fence } from '../database/fence';
 import { textsAt } from './embedding-fields';
 import { checkKey, checkLabels, checkNamespace } from './namespace';
 import type { Filter } from './store-filter';

@@ -6,12 +6,6 @@ import { AppConfig } from '../config/config';
 import { HttpSettings } from '../config/http-settings';
 import type { AuthSource } from '../graphs/graph-config';
 
-/** The answer of a streaming route: server-sent events. */
-export const EVENT_STREAM = {
-  description: 'Server-sent events: `event`, `data` (JSON), `id`',
-  content: { 'text/event-stream': { schema: { type: 'string' as const } } },
-};
-
 const ERROR = {
   description:
     'An error: one sentence as `detail`, its stable `code`, and `errors` naming the fields when the request has the wrong shape',

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { TenantId } from '../../auth/tenant';
-import { RunsService } from '../../runs/runs.service';
-import { ThreadsService } from '../../threads/threads.service';
-import { assistantErrors } from '../assistant.errors';
-import { AssistantsService } from '../assistants.service';
+import type { TenantId } from '../auth/tenant';
+import { RunsService } from '../runs/runs.service';
+import { ThreadsService } from '../threads/threads.service';
+import { assistantErrors } from '../assistants/assistant.errors';
+import { AssistantsService } from '../assistants/assistants.service';
 
 /** An assistant goes with what hangs on it. */
 @Injectable()

@@ -2,11 +2,11 @@ import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
 import { AuthModule } from '../auth/auth.module';
 import { Admission } from './admission';
-import { Drain } from './drain';
-import { ErrorFilter } from './error.filter';
-import { HttpMetrics } from './http.metrics';
-import { RouteGroupsGuard } from './route-groups.guard';
-import { RequestValidationPipe } from './validation.pipe';
+import { Drain } from '../http/drain';
+import { ErrorFilter } from '../http/error.filter';
+import { HttpMetrics } from '../http/http.metrics';
+import { RouteGroupsGuard } from '../http/route-groups.guard';
+import { RequestValidationPipe } from '../http/validation.pipe';
 
 /** What every route of the api has in common. */
 @Module({
@@ -22,4 +22,4 @@ import { RequestValidationPipe } from './validation.pipe';
   ],
   exports: [Admission, Drain, HttpMetrics],
 })
-export class HttpModule {}
+export class ServerModule {}

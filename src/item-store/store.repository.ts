@@ -1,8 +1,8 @@
 import type { PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
-import type { TenantId } from '../auth/tenant';
+import type { TenantId } from '../database/tenant-id';
 import type { JsonObject } from '../database/json';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
-import { type Fence, FencedError, HOLDS_RUN } from '../graphs/host/fence';
+import { type Fence, FencedError, HOLDS_RUN } from '../database/fence';
 import { ANY_LABEL, escape, fromPath, toPath } from './namespace';
 import { type Bind, type Filter, filterCondition } from './store-filter';
 

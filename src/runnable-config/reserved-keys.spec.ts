@@ -1,4 +1,4 @@
-import { configSchema, contextSchema, metadataSchema } from './assistants.schemas';
+import { configSchema, contextSchema, metadataSchema } from './runnable-config.schemas';
 
 describe('reserved keys', () => {
   it('are taken out of configurable and context, and nothing else is', () => {

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { RunsModule } from '../../runs/runs.module';
-import { ThreadsModule } from '../../threads/threads.module';
-import { AssistantsModule } from '../assistants.module';
+import { RunsModule } from '../runs/runs.module';
+import { ThreadsModule } from '../threads/threads.module';
+import { AssistantsModule } from '../assistants/assistants.module';
 import { AssistantRemovalController } from './assistant-removal.controller';
 import { AssistantRemovalService } from './assistant-removal.service';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { configWithContextSchema } from './assistants.schemas';
+import { configWithContextSchema } from '../runnable-config/runnable-config.schemas';
 
 /**
  * `LANGGRAPH_CONFIG`: the configuration that the default assistant of a graph is made with, by the name of the graph. What

@@ -1,4 +1,4 @@
-import type { TenantId } from '../auth/tenant';
+import type { TenantId } from '../database/tenant-id';
 import { checkKey, checkLabels, checkNamespace, fromPath, MAX_NAMESPACE_BYTES, toPath } from './namespace';
 import { StoreRefusal } from './store-refusal';
 

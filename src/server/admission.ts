@@ -11,8 +11,8 @@ import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AuthGuard } from '../auth/auth.guard';
-import { RouteGroupsGuard } from './route-groups.guard';
-import { isPage } from './web-sockets';
+import { RouteGroupsGuard } from '../http/route-groups.guard';
+import { isPage } from '../http/web-sockets';
 
 declare module 'fastify' {
   interface FastifyRequest {
