@@ -181,6 +181,8 @@ const environmentSchema = z.object({
   GANTRY_GRAPH_MEMORY_MB: z.coerce.number().int().min(64).optional(),
   GANTRY_GRAPH_UID: z.coerce.number().int().min(1).optional(),
   GANTRY_GRAPH_GID: z.coerce.number().int().min(1).optional(),
+  GANTRY_CACHE_FOLDER: z.string().min(1).optional(),
+  GANTRY_PREPARE_SCHEMAS: flag.default(true),
   GANTRY_GRAPH_THREADS_MIN: positiveInt.default(1),
   GANTRY_GRAPH_THREADS_MAX: positiveInt.optional(),
   GANTRY_WORKER_QUEUES: list
@@ -517,6 +519,15 @@ export class AppConfig {
   get graphConfinement(): { memoryMb?: number; uid?: number; gid?: number } {
     const { GANTRY_GRAPH_MEMORY_MB: memoryMb, GANTRY_GRAPH_UID: uid, GANTRY_GRAPH_GID: gid } = this.env;
     return { ...(memoryMb && { memoryMb }), ...(uid && { uid }), ...(gid && { gid }) };
+  }
+  /** Where graph processes keep what they computed; undefined: in the folder for temporary files. */
+  get cacheFolder(): string | undefined {
+    const { GANTRY_CACHE_FOLDER: folder } = this.env;
+    return folder === undefined ? undefined : resolve(folder);
+  }
+  /** Whether an api reads graphs' types after its start, before somebody asks for their schemas. */
+  get preparesSchemas(): boolean {
+    return this.env.GANTRY_PREPARE_SCHEMAS;
   }
   /** A worker that executes no runs keeps no thread ready for them. */
   get graphThreads(): { min: number; max: number } {

@@ -112,6 +112,8 @@ function describe(purpose: Purpose): DynamicModule {
               databaseUrl: config.databaseUrl,
               apiUrl: config.apiUrl + mountPrefix,
               databasePool: CONNECTIONS_PER_PROCESS,
+              ...(config.cacheFolder !== undefined && { cacheFolder: config.cacheFolder }),
+              preparesSchemas: purpose === 'inspect' && config.preparesSchemas,
               ...(purpose === 'run' &&
                 config.tracing && {
                   tracing: { apiUrl: `${config.apiUrl}${mountPrefix}/api/v1` },

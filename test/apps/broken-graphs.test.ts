@@ -1,9 +1,13 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { startGantry, type Gantry } from '../support/gantry';
 import { answeringGraph, layOutProject, type Project } from '../support/project';
+import { waitFor } from '../support/wait-for';
 
 describe('graphs that can not be loaded, beside one that can', () => {
   let project: Project;
   let gantry: Gantry;
+  let cache: string;
 
   beforeAll(async () => {
     project = layOutProject({
@@ -28,7 +32,9 @@ describe('graphs that can not be loaded, beside one that can', () => {
       'old/graph.ts': answeringGraph('', '1'),
       'old/node_modules/@langchain/langgraph/package.json': { name: '@langchain/langgraph', version: '0.4.9' },
     });
-    gantry = await startGantry({ graphs: project.path('langgraph.json') });
+    cache = project.path('.cache');
+    const env = { GANTRY_PREPARE_SCHEMAS: 'on', GANTRY_CACHE_FOLDER: cache };
+    gantry = await startGantry({ graphs: project.path('langgraph.json'), env });
   }, 120_000);
 
   afterAll(async () => {
@@ -55,5 +61,20 @@ describe('graphs that can not be loaded, beside one that can', () => {
 
   it('leaves the others at work', async () => {
     expect(await gantry.client().runs.wait(null, 'good', { input: {} })).toEqual({ answer: 'good' });
+  });
+
+  it('has the schemas of the others read from their types before they are asked for, and kept', async () => {
+    const kept = await waitFor(
+      'the schemas',
+      () => existsSync(cache) && readdirSync(join(cache, 'graph-types')).find((name) => name.endsWith('.json')),
+    );
+    const { schemas, files } = JSON.parse(readFileSync(join(cache, 'graph-types', kept), 'utf8')) as {
+      schemas: string;
+      files: Record<string, string>;
+    };
+    expect(Object.keys(files)).toContain(project.path('good.ts'));
+    const [{ state }] = Object.values(JSON.parse(schemas) as Record<string, { state: object }>);
+    expect(state).toMatchObject({ properties: { answer: {} } });
+    expect((await gantry.client().assistants.getSchemas('good')).state_schema).toEqual(state);
   });
 });

@@ -11,6 +11,7 @@ export function testConfig(databaseUrl: string, overrides: Record<string, string
     GANTRY_PORT: '0',
     GANTRY_LOG_LEVEL: process.env.GANTRY_LOG_LEVEL ?? 'silent',
     GANTRY_TRACING: 'off',
+    GANTRY_PREPARE_SCHEMAS: 'off',
     GANTRY_EXPORT_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
     ...overrides,
   });

@@ -70,6 +70,7 @@ export class Gantry {
       GANTRY_CONFIG: graphs,
       GANTRY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
       GANTRY_TRACING: 'off',
+      GANTRY_PREPARE_SCHEMAS: 'off',
       GANTRY_EXPORT_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
       GANTRY_LOG_LEVEL: process.env.GANTRY_LOG_LEVEL ?? 'info',
       GANTRY_SWEEP_INTERVAL_SECONDS: '1',

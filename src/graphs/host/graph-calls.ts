@@ -3,6 +3,7 @@ import type { StateSnapshot } from '@langchain/langgraph';
 import type { Pool } from 'pg';
 import type { TenantId } from '../../database/tenant-id';
 import type { ItemStore } from '../../item-store/item-store';
+import type { GraphSource } from '../graph-config';
 import type { EmbeddingFunction } from './embedding-function';
 import { toCommand } from './graph-command';
 import { CheckpointSaver } from './checkpoint-saver';
@@ -162,11 +163,24 @@ export class GraphCallHandler {
     const source = this.graphs.source(graphId)!;
     const own = await schemasOf(graph, source.file);
     if (own.state !== null) return own;
+    const read = (await this.typesOf(source)).get(path);
+    return read ? { ...read, config: own.config ?? read.config } : own;
+  }
+
+  /** Reads the types of the graphs that don't say themselves what their state is, one by one: a request would wait for it. */
+  async prepareSchemas(): Promise<void> {
+    for (const { source, graph } of this.graphs.loaded()) {
+      if (graph && (await schemasOf(graph, source.file)).state !== null) continue;
+      await this.typesOf(source);
+    }
+  }
+
+  private typesOf(source: GraphSource): Promise<SchemasByPath> {
+    const { graphId } = source;
     const known =
       this.typeSchemas.get(graphId) ?? schemasFromTypes(source, this.cache).catch((): SchemasByPath => new Map());
     this.typeSchemas.set(graphId, known);
-    const read = (await known).get(path);
-    return read ? { ...read, config: own.config ?? read.config } : own;
+    return known;
   }
 
   /** @param state the config that its states are read with */

@@ -61,6 +61,14 @@ export class GraphLoader {
     return Object.fromEntries(this.problems);
   }
 
+  /** The graphs that are served; without the graph where a function makes it for each use. */
+  loaded(): { source: GraphSource; graph: AnyGraph | undefined }[] {
+    return [...this.graphs].map(([graphId, graph]) => ({
+      source: this.source(graphId)!,
+      graph: typeof graph === 'function' ? undefined : graph,
+    }));
+  }
+
   source(graphId: string): GraphSource | undefined {
     return this.sources.find((source) => source.graphId === graphId);
   }

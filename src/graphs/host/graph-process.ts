@@ -169,7 +169,7 @@ async function main(data: ProcessData, channel: Channel): Promise<void> {
     connections,
     store,
     embeddings,
-    new TypeSchemasCache(data.configPath, files),
+    new TypeSchemasCache(data.configPath, files, data.cacheFolder),
   );
   channel.onMessage((message) => {
     switch (message.type) {
@@ -200,6 +200,7 @@ async function main(data: ProcessData, channel: Channel): Promise<void> {
   });
   setInterval(() => send({ type: 'pulse' }), PULSE_MS);
   send({ type: 'ready', problems });
+  if (data.preparesSchemas) void calls.prepareSchemas();
 }
 
 void connectToParent<ProcessData, ToProcess, FromProcess>().then(([data, channel]) =>

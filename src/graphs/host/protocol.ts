@@ -21,6 +21,10 @@ export interface ProcessData {
   /** Postgres connections of the process, for checkpoints and the store. */
   databasePool: number;
   tracing?: TracingSettings;
+  /** Where what was computed is kept for the next process. */
+  cacheFolder?: string;
+  /** Whether to read the types of graphs before somebody asks for their schemas. */
+  preparesSchemas?: boolean;
 }
 
 export interface TracingSettings {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GraphSource } from '../graph-config';
@@ -9,6 +9,7 @@ describe('the cache of what the compiler read from types', () => {
   let kept: string;
   let configPath: string;
   let file: string;
+  let library: string;
   let asked: number;
 
   beforeEach(() => {
@@ -17,7 +18,9 @@ describe('the cache of what the compiler read from types', () => {
     mkdirSync(join(folder, 'project'));
     configPath = join(folder, 'project', 'langgraph.json');
     file = join(folder, 'project', 'graph.ts');
+    library = join(folder, 'library.d.ts');
     writeFileSync(configPath, '{}');
+    writeFileSync(library, 'export type Library = 1;');
     writeFileSync(file, 'export const graph = 1;');
     asked = 0;
   });
@@ -31,7 +34,7 @@ describe('the cache of what the compiler read from types', () => {
   const asNewProcess = (exportName = 'graph'): Promise<string> =>
     new TypeSchemasCache(configPath, [file], kept).get({ ...source(), exportName }, () => {
       asked += 1;
-      return Promise.resolve(`"answer ${asked}"`);
+      return Promise.resolve({ schemas: `"answer ${asked}"`, files: [file, library] });
     });
 
   it('asks once for the same code, whichever process asks', async () => {
@@ -49,6 +52,27 @@ describe('the cache of what the compiler read from types', () => {
     await asNewProcess();
     writeFileSync(join(folder, 'project', 'state.ts'), 'export type State = { a: string };');
     expect(await asNewProcess()).toBe('"answer 2"');
+  });
+
+  it('asks again when a file outside of the project that the compiler read has changed, or is gone', async () => {
+    await asNewProcess();
+    writeFileSync(library, 'export type Library = 2;');
+    expect(await asNewProcess()).toBe('"answer 2"');
+    rmSync(library);
+    expect(await asNewProcess()).toBe('"answer 3"');
+  });
+
+  it('asks once where several processes need the same at the same time', async () => {
+    expect(await Promise.all([asNewProcess(), asNewProcess()])).toEqual(['"answer 1"', '"answer 1"']);
+  });
+
+  it('does not wait for a process that ended while it asked', async () => {
+    const killed = new TypeSchemasCache(configPath, [file], kept);
+    void killed.get(source(), () => new Promise(() => undefined));
+    const [lock] = readdirSync(join(kept, 'graph-types')).map((name) => join(kept, 'graph-types', name));
+    const longAgo = new Date(Date.now() - 60_000);
+    utimesSync(lock, longAgo, longAgo);
+    expect(await asNewProcess()).toBe('"answer 1"');
   });
 
   it('keeps no failure', async () => {
