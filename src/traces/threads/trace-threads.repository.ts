@@ -92,7 +92,7 @@ export class TraceThreadsRepository {
     return await this.database.query<ThreadRow[]>(
       `WITH ${turns}, page AS (
          SELECT thread_id, max(start_time) AS last_start FROM turns GROUP BY thread_id ${having}
-         ORDER BY last_start DESC, thread_id DESC LIMIT ${params.add(limit, 'int')} OFFSET ${params.add(offset, 'int')}
+         ORDER BY last_start DESC, thread_id DESC LIMIT ${params.add(limit, 'int')} OFFSET ${params.add(offset, 'bigint')}
        ), ${usageCte(tenantId, params, 'SELECT trace_id FROM turns JOIN page USING (thread_id)')}
        SELECT t.thread_id, count(*)::int AS turns,
               ${selectInstant('min(t.start_time)')} AS first_start_time,
