@@ -1,3 +1,4 @@
+const { availableParallelism } = require('node:os');
 const swc = require('./swc.config.json');
 
 /** Only these packages ship ESM alone; everything else loads as CommonJS without a transform. */
@@ -31,5 +32,6 @@ module.exports = {
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
   testTimeout: 60_000,
   testSequencer: '<rootDir>/test/longest-first.cjs',
-  maxWorkers: 2,
+  // A file with services waits for about half of its time: one more than there are cores keeps all of them busy.
+  maxWorkers: Math.min(availableParallelism() + 1, 6),
 };

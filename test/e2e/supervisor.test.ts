@@ -83,6 +83,9 @@ describe('the supervisor', () => {
   }, 90_000);
 
   const ownServices = (): Record<string, string> => ({
+    // What the demo waits for.
+    GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '3',
+    GANTRY_WEBHOOK_RETRY_SECONDS: '0.5,0.5,0.5',
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: temporalAddress(),
     TEMPORAL_NAMESPACE: namespace.name,

@@ -245,7 +245,7 @@ describe('the time to live of threads', () => {
     it('lets a thread be that a run is on', async () => {
       const { thread_id } = await client.threads.create();
       await client.runs.wait(thread_id, 'three', { input: {} });
-      const run = await client.runs.create(thread_id, 'sleep', { input: { sleep_ms: 5_000 } });
+      const run = await client.runs.create(thread_id, 'sleep', { input: { sleep_ms: 2_000 } });
       expect(await client.threads.prune([thread_id], { strategy: 'keep_latest' })).toEqual({ pruned_count: 0 });
       await client.runs.join(thread_id, run.run_id);
       expect(await client.threads.prune([thread_id], { strategy: 'keep_latest' })).toEqual({ pruned_count: 1 });
