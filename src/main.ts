@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { AppModule } from './app.module';
+import { keepCompiledCode } from './config/compiled-code';
 import { loadConfig } from './config/config';
 import { enterProjectFolder } from './config/project-folder';
 import { forgetSecretSettings } from './config/secret-settings';
@@ -32,6 +33,7 @@ async function main(): Promise<void> {
   await app.listen(config.port, config.host);
   logger.info({ url: await app.getUrl() }, 'API is listening');
   process.send?.({ type: 'ready' });
+  keepCompiledCode();
 }
 
 main().catch((error: unknown) => {

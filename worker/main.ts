@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { keepCompiledCode } from '../src/config/compiled-code';
 import { ConfigError, loadConfig } from '../src/config/config';
 import { enterProjectFolder } from '../src/config/project-folder';
 import { forgetSecretSettings } from '../src/config/secret-settings';
@@ -37,6 +38,7 @@ async function main(): Promise<void> {
   const stop = (): void => worker.shutdown();
   for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.once(signal, stop);
   process.send?.({ type: 'ready' });
+  keepCompiledCode();
   logger.info('Worker is polling');
   try {
     await worker.run();

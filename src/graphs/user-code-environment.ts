@@ -14,7 +14,6 @@ const SYSTEM = [
   'LANGUAGE',
   'LC_*',
   'XDG_*',
-  'NODE_COMPILE_CACHE',
   'NODE_ENV',
 ];
 

@@ -51,6 +51,7 @@ async function startWorker(): Promise<ChildProcess> {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       TMPDIR: process.env.TMPDIR,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       DATABASE_URL: api.database.url,
       TEMPORAL_ADDRESS: process.env.GANTRY_TEST_TEMPORAL_ADDRESS,
       GANTRY_SECRET_KEY: api.config.secretKey.toString('base64'),

@@ -1,6 +1,9 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Gantry, runToExit, startGantry } from '../support/gantry';
 import { temporaryConfig } from '../support/langgraph-json';
+import { waitFor } from '../support/wait-for';
 
 const GRAPHS = join(__dirname, '..', 'support', 'environment', 'langgraph.json');
 
@@ -24,17 +27,34 @@ const ALLOWED = {
   TZ: 'UTC',
 };
 
+/** Files in the folder of this version of Node. */
+function filesIn(cache: string): number {
+  if (!existsSync(cache)) return 0;
+  const [version] = readdirSync(cache).filter((name) => name.startsWith('v'));
+  return version === undefined ? 0 : readdirSync(join(cache, version)).length;
+}
+
 describe("user code's environment", () => {
   let gantry: Gantry;
+  const cache = mkdtempSync(join(tmpdir(), 'gantry-compiled-'));
 
   beforeAll(async () => {
     gantry = await startGantry({
       graphs: GRAPHS,
-      env: { GANTRY_AUTH: 'on', ...CANARIES, ...ALLOWED, GANTRY_GRAPH_ENV: 'CRM_TOKEN,MY_APP_*,GANTRY_A*,GANTRY_S*' },
+      env: {
+        GANTRY_AUTH: 'on',
+        NODE_COMPILE_CACHE: cache,
+        ...CANARIES,
+        ...ALLOWED,
+        GANTRY_GRAPH_ENV: 'CRM_TOKEN,MY_APP_*,GANTRY_A*,GANTRY_S*',
+      },
     });
   });
 
-  afterAll(() => gantry?.stop());
+  afterAll(async () => {
+    await gantry?.stop();
+    rmSync(cache, { recursive: true });
+  });
 
   const expectAllowList = (env: unknown): void => {
     expect(env).toMatchObject({ ...ALLOWED, GRAPHS_OWN: 'of langgraph.json', PATH: expect.any(String) });
@@ -56,6 +76,17 @@ describe("user code's environment", () => {
     expect(names).toContain('OPENAI_API_KEY');
     expect(names).not.toContain('DATABASE_URL');
     for (const name of Object.keys(CANARIES)) expect(names).not.toContain(name);
+  });
+
+  it('names a folder for compiled code that no process of Gantry reads, and code is in it although nobody exited', async () => {
+    const { graph } = (await gantry.client().runs.wait(null, 'environment', { input: {} })) as unknown as {
+      graph: { env: Record<string, string> };
+    };
+    expect(graph.env.NODE_COMPILE_CACHE).toBe(join(cache, 'user-code'));
+    await waitFor('the compiled code of both', () => {
+      const [own, users] = [cache, join(cache, 'user-code')].map((folder) => filesIn(folder));
+      return own > 100 && users > 100;
+    });
   });
 
   it('is an allow-list for http.app', async () => {

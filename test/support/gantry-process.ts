@@ -56,7 +56,7 @@ export class GantryProcess {
   static launch(name: string, script: string, env: Record<string, string>): GantryProcess {
     // Not jest's whole environment: NODE_OPTIONS and the like are its own business.
     const inherited = Object.fromEntries(
-      ['PATH', 'HOME', 'TMPDIR', 'LANG', 'GANTRY_LOG_LEVEL'].flatMap((key) =>
+      ['PATH', 'HOME', 'TMPDIR', 'LANG', 'GANTRY_LOG_LEVEL', 'NODE_COMPILE_CACHE'].flatMap((key) =>
         process.env[key] === undefined ? [] : [[key, process.env[key]]],
       ),
     );

@@ -3,6 +3,7 @@
  * ends the process does it to the runs of this process alone, and what its environment and memory hold is all that it can read.
  */
 import { Pool } from 'pg';
+import { keepCompiledCode } from '../../config/compiled-code';
 import { PreparingClient } from '../../database/prepared-statements';
 import { ItemStore } from '../../item-store/item-store';
 import { StoreRepository } from '../../item-store/store.repository';
@@ -200,6 +201,7 @@ async function main(data: ProcessData, channel: Channel): Promise<void> {
   });
   setInterval(() => send({ type: 'pulse' }), PULSE_MS);
   send({ type: 'ready', problems });
+  keepCompiledCode();
   if (data.preparesSchemas) void calls.prepareSchemas();
 }
 
