@@ -68,11 +68,14 @@ describe('the cache of what the compiler read from types', () => {
 
   it('does not wait for a process that ended while it asked', async () => {
     const killed = new TypeSchemasCache(configPath, [file], kept);
-    void killed.get(source(), () => new Promise(() => undefined));
+    let end!: (error: Error) => void;
+    const asking = killed.get(source(), () => new Promise((_, reject) => (end = reject)));
     const [lock] = readdirSync(join(kept, 'graph-types')).map((name) => join(kept, 'graph-types', name));
     const longAgo = new Date(Date.now() - 60_000);
     utimesSync(lock, longAgo, longAgo);
     expect(await asNewProcess()).toBe('"answer 1"');
+    end(new Error('killed'));
+    await expect(asking).rejects.toThrow('killed');
   });
 
   it('keeps no failure', async () => {

@@ -103,11 +103,19 @@ export class TypeSchemasCache {
       if (Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) > LOCK_STALE_MS) remove(path);
       return undefined;
     }
-    const touch = setInterval(() => utimesSync(path, new Date(), new Date()), LOCK_TOUCH_MS).unref();
+    const touch = setInterval(() => touchIfThere(path), LOCK_TOUCH_MS).unref();
     return () => {
       clearInterval(touch);
       remove(path);
     };
+  }
+}
+
+function touchIfThere(path: string): void {
+  try {
+    utimesSync(path, new Date(), new Date());
+  } catch {
+    // The folder was cleared, or a process that was held up has lost its lock: the answer is computed twice.
   }
 }
 
