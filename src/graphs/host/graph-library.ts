@@ -1,10 +1,8 @@
 import type { AnyGraph } from './graph-loader';
-import { buildsOf, importBuild, resolveFrom } from './project-libraries';
+import { AGENT_LIBRARIES, buildsOf, importBuild, resolveFrom } from './project-libraries';
 
 /** Exports the class that every compiled graph is an instance of. */
 const PREGEL = '@langchain/langgraph/pregel';
-/** Packages of agents, which may have a copy of LangGraph below them. */
-export const AGENT_LIBRARIES = ['langchain', 'deepagents'];
 
 /** One build of one copy of LangGraph. */
 interface LibraryBuild {

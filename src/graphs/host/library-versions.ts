@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { AGENT_LIBRARIES } from './graph-library';
-import { resolveFrom } from './project-libraries';
+import { AGENT_LIBRARIES, resolveFrom } from './project-libraries';
 
 const LANGGRAPH = '@langchain/langgraph';
 

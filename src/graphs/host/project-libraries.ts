@@ -2,6 +2,9 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
+/** Packages of agents, which may have a copy of LangGraph below them. */
+export const AGENT_LIBRARIES = ['langchain', 'deepagents'];
+
 /** Large, and imported by nearly every graph. */
 const GRAPH_LIBRARIES = ['@langchain/langgraph', '@langchain/langgraph/prebuilt', '@langchain/core/tools', 'zod'];
 
