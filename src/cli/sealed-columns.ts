@@ -5,6 +5,7 @@ import { destinationContext } from '../exports/destinations.service';
 import { exportWebhookContext } from '../exports/export-webhooks';
 import { runHeadersContext } from '../runs/run-headers';
 import { runWebhookContext } from '../runs/run-webhooks';
+import { feedbackLinkContext, shareContext } from '../traces/link-tokens';
 import { headersContext, sealContext } from '../webhooks/deliveries.service';
 
 /** Every place where a sealed value is stored: the rotation of keys must find them all. */
@@ -21,6 +22,8 @@ export const SEALED_COLUMNS: SealedColumn[] = [
   { table: 'runs', column: 'kwargs', field: 'sealed_headers', keyColumns: ['run_id'], context: runHeadersContext },
   { table: 'webhook_deliveries', column: 'sealed_url', keyColumns: ['delivery_id'], context: sealContext },
   { table: 'webhook_deliveries', column: 'sealed_headers', keyColumns: ['delivery_id'], context: headersContext },
+  { table: 'trace_shares', column: 'sealed_token', keyColumns: ['share_id'], context: shareContext },
+  { table: 'trace_feedback_links', column: 'sealed_token', keyColumns: ['link_id'], context: feedbackLinkContext },
   { table: 'a2a_push_configs', column: 'sealed', keyColumns: ['task_id', 'config_id'], context: pushContext },
 ];
 

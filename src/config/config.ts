@@ -147,6 +147,7 @@ const environmentSchema = z.object({
     )
     .pipe(z.array(masterKey)),
   GANTRY_TRACING: flag.default(true),
+  GANTRY_TRACE_SHARING: flag.default(true),
   GANTRY_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   GANTRY_BODY_LIMIT_BYTES: positiveInt.default(10 * 1024 * 1024),
   GANTRY_STREAMS_PER_KEY: positiveInt.default(10_000),
@@ -446,6 +447,10 @@ export class AppConfig {
   }
   get tracing(): boolean {
     return this.env.GANTRY_TRACING;
+  }
+  /** Whether traces are shared by public links. */
+  get traceSharing(): boolean {
+    return this.env.GANTRY_TRACE_SHARING;
   }
   get logLevel(): Environment['GANTRY_LOG_LEVEL'] {
     return this.env.GANTRY_LOG_LEVEL;

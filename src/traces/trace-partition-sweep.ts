@@ -30,6 +30,7 @@ export class TracePartitionSweep implements Sweep {
     const { traceRetentionDays: kept } = this.config;
     if (kept !== undefined) await this.partitions.dropBefore(dayOf(now - kept * DAY_MS));
     await this.partitions.forgetHeld(new Date(now - HELD_DAYS * DAY_MS));
+    await this.partitions.forgetLinks();
     this.next = now + INTERVAL_MS;
   }
 }

@@ -95,9 +95,14 @@ export class TracePartitions {
     await this.database.query('DELETE FROM trace_run_keys WHERE start_time IS NULL AND received_at < $1', [before]);
   }
 
+  /** Links that leave feedback, once they have expired. */
+  async forgetLinks(): Promise<void> {
+    await this.database.query('DELETE FROM trace_feedback_links WHERE expires_at < now()');
+  }
+
   private async deleteOrphans(day: string): Promise<void> {
     const before = `${day} 00:00:00+00`;
-    for (const table of ['trace_attachments', 'trace_feedback']) {
+    for (const table of ['trace_attachments', 'trace_feedback', 'trace_feedback_links', 'trace_shares']) {
       await this.database.query(
         `DELETE FROM ${table} t USING trace_run_keys k
          WHERE k.tenant_id = t.tenant_id AND k.run_id = t.run_id AND k.start_time < $1`,

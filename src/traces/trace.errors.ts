@@ -2,9 +2,9 @@ import { ApiError, invalidField } from '../http/api-error';
 
 export const traceErrors = {
   invalid: (path: string, message: string) => invalidField(path, message),
-  /** For what clients can ask of the hosted platform and not of this server. */
+  /** For what clients can ask of the hosted platform and not of this server. No 501: clients would repeat the request. */
   unsupported: (path: string, reason: string) =>
-    new ApiError(501, 'unsupported', `${path}: ${reason}`, { errors: [{ path, message: reason }] }),
+    new ApiError(422, 'unsupported', `${path}: ${reason}`, { errors: [{ path, message: reason }] }),
   tooLarge: (limitBytes: number) =>
     new ApiError(
       413,
@@ -43,6 +43,10 @@ export const traceErrors = {
   projectExists: (name: string) =>
     new ApiError(409, 'project_exists', `Project with name ${name} already exists: use upsert=true to update it`),
   runNotFound: () => new ApiError(404, 'run_not_found', 'Run not found'),
+  threadNotFound: () => new ApiError(404, 'thread_not_found', 'Thread not found'),
+  shareNotFound: () => new ApiError(404, 'share_not_found', 'This link leads to nothing, or not any more'),
+  sharingOff: () =>
+    new ApiError(403, 'sharing_off', 'Traces are not shared by public links here (GANTRY_TRACE_SHARING)'),
   feedbackLinkInvalid: () =>
     new ApiError(404, 'feedback_link_invalid', 'This feedback link is not valid, or not any more'),
   feedbackNotFound: () => new ApiError(404, 'feedback_not_found', 'Feedback not found'),

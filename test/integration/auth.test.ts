@@ -30,6 +30,17 @@ const PUBLIC = [
     `GET ${root}/feedback/tokens/:token`,
     `POST ${root}/feedback/tokens/:token`,
   ]),
+  // What somebody shared is for everybody who has the link.
+  'GET /public/:share_token/r',
+  ...['', '/api', '/api/v1'].flatMap((root) => [
+    `GET ${root}/public/:share_token/run`,
+    `GET ${root}/public/:share_token/run/:run_id`,
+    `POST ${root}/public/:share_token/runs/query`,
+  ]),
+  ...['/v2', '/api/v2'].flatMap((root) => [
+    `GET ${root}/public/:share_token/run/:run_id`,
+    `POST ${root}/public/:share_token/runs/query`,
+  ]),
 ];
 
 describe('with authentication on', () => {

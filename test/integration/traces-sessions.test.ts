@@ -3,6 +3,12 @@ import { startTestApi, TestApi } from '../support/api';
 
 type Json = Record<string, unknown>;
 
+interface Page {
+  items: { name: string }[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
 /** Tracing projects, which the wire calls sessions, from their creation to their end. */
 describe('sessions', () => {
   let api: TestApi;
@@ -91,6 +97,143 @@ describe('sessions', () => {
     expect((await send('GET', `/${String(body.id)}`)).status).toBe(404);
     expect((await api.app.inject({ url: `/api/v1/runs/${run.id}` })).statusCode).toBe(404);
     expect((await send('DELETE', `/${String(body.id)}`)).status).toBe(404);
+  });
+
+  describe('of the second version', () => {
+    async function v2<T = Json>(method: 'GET' | 'POST' | 'PATCH', path: string, body?: Json) {
+      const url = `/api/v2/sessions${path}`;
+      const answer = await api.app.inject({ method, url, ...(body && { payload: body }) });
+      return { status: answer.statusCode, body: answer.json<T>() };
+    }
+    const dataset = randomUUID();
+    let project: Json;
+    let experiment: Json;
+
+    beforeAll(async () => {
+      project = (await v2('POST', '', { type: 'PROJECT', name: 'v2 one', trace_tier: 'LONG_LIVED' })).body;
+      const given = {
+        type: 'EXPERIMENT',
+        name: 'v2 two',
+        reference_dataset_id: dataset,
+        extra: { metadata: { a: 1 } },
+      };
+      experiment = (await v2('POST', '', given)).body;
+      const run = {
+        name: 'r',
+        run_type: 'chain',
+        session_name: 'v2 one',
+        start_time: Date.now(),
+        end_time: Date.now(),
+      };
+      await api.app.inject({ method: 'POST', url: '/api/v1/runs', payload: { ...run, id: randomUUID() } });
+      for (const [key, score] of [['good', 1] as const, ['other', 0] as const]) {
+        const payload = { session_id: project.id, key, score };
+        await api.app.inject({ method: 'POST', url: '/api/v1/feedback', payload });
+      }
+    });
+
+    it('have a type, and moments with their offset', async () => {
+      expect([project, experiment]).toEqual([
+        expect.objectContaining({ type: 'PROJECT', trace_tier: 'LONG_LIVED', reference_dataset_id: null }),
+        expect.objectContaining({ type: 'EXPERIMENT', trace_tier: null, reference_dataset_id: dataset }),
+      ]);
+      expect(project.start_time).toMatch(/Z$/);
+      const read = await v2('GET', `/${String(project.id)}?include_stats=true`);
+      expect(read.body).toMatchObject({ name: 'v2 one', run_count: 1, total_cost: null, error_rate: 0 });
+    });
+
+    it.each([
+      ['NAME', 'asc'],
+      ['NAME', 'desc'],
+      ['START_TIME', 'desc'],
+      ['START_TIME', 'asc'],
+      // Most of them have no run, and so no value to sort by.
+      ['LAST_RUN_START_TIME', 'desc'],
+      ['ERROR_RATE', 'asc'],
+      ['LATENCY_P50', 'desc'],
+    ])('are listed once each by pages, by %s %s', async (sort, order) => {
+      const paged: string[] = [];
+      let cursor: string | null = null;
+      do {
+        const page: Page = (
+          await v2<Page>(
+            'GET',
+            `?page_size=2&sort_by=${sort}&sort_order=${order}${cursor === null ? '' : `&cursor=${cursor}`}`,
+          )
+        ).body;
+        paged.push(...page.items.map(({ name }) => name));
+        cursor = page.next_cursor;
+        expect(page.has_more).toBe(cursor !== null);
+      } while (cursor);
+      const whole = await v2<{ items: { name: string }[] }>('GET', `?sort_by=${sort}&sort_order=${order}`);
+      expect(paged).toEqual(whole.body.items.map(({ name }) => name));
+      expect(paged.length).toBeGreaterThan(3);
+      expect(new Set(paged).size).toBe(paged.length);
+    });
+
+    it.each([
+      ['type=EXPERIMENT', ['v2 two']],
+      ['type=AGENT', []],
+      ['type=EXPERIMENT&type=PROJECT&name_contains=v2', ['v2 two', 'v2 one']],
+      [`reference_dataset_id=${dataset}`, ['v2 two']],
+      ['metadata=%7B%22a%22%3A1%7D', ['v2 two']],
+      ['name=v2%20one', ['v2 one']],
+      [
+        'name_contains=v2&sort_by=FEEDBACK&sort_by_feedback_key=good&sort_by_feedback_source=SESSION',
+        ['v2 one', 'v2 two'],
+      ],
+    ])('are found by %s', async (query, expected) => {
+      const { body } = await v2<{ items: { name: string }[] }>('GET', `?${query}`);
+      expect(body.items.map(({ name }) => name)).toEqual(expected);
+    });
+
+    it('give just the statistics that are selected', async () => {
+      const query = '?name=v2%20one&include_stats=true&stats_select=run_count&stats_select=ERROR_RATE';
+      const { body } = await v2<{ items: Json[] }>('GET', query);
+      expect(body.items[0]).toMatchObject({ run_count: 1, error_rate: 0 });
+      expect(body.items[0]).not.toHaveProperty('total_tokens');
+    });
+
+    it('are changed, and what is null stays', async () => {
+      const changed = await v2('PATCH', `/${String(experiment.id)}`, {
+        description: 'new',
+        end_time: null,
+        name: null,
+      });
+      expect([changed.status, changed.body]).toEqual([
+        200,
+        expect.objectContaining({ name: 'v2 two', description: 'new', end_time: null }),
+      ]);
+    });
+
+    it('are found by the address of an experiment', async () => {
+      const found = await send('GET', `/resolutions?kind=experiment&id=${String(experiment.id)}`);
+      expect(found.body).toEqual({ session_id: experiment.id });
+      expect((await send('GET', `/resolutions?kind=EXPERIMENT&id=${String(project.id)}`)).status).toBe(404);
+      expect((await send('GET', '/resolutions?kind=AGENT&id=helper&environment=LOCAL')).status).toBe(404);
+    });
+
+    it.each([
+      [{ type: 'EXPERIMENT', name: 'x' }, 'reference_dataset_id'],
+      [{ type: 'PROJECT', name: 'x', reference_dataset_id: dataset }, 'reference_dataset_id'],
+      [{ type: 'AGENT', name: 'x' }, 'type'],
+      [{ type: 'PROJECT', name: 'x', longlived_ttl_days: 30 }, 'longlived_ttl_days'],
+      [{ type: 'PROJECT' }, 'name'],
+    ])('answer 422 for %j', async (body, field) => {
+      const answer = await v2('POST', '', body);
+      expect([answer.status, JSON.stringify(answer.body)]).toEqual([422, expect.stringContaining(field)]);
+    });
+
+    it.each(['filter=x', 'stats_filter=x', 'cursor=x', 'sort_by=FEEDBACK', 'include_facets=true'])(
+      'answer 422 for a listing by %s',
+      async (query) => {
+        const answer = await v2('GET', `?${query}`);
+        expect([answer.status, JSON.stringify(answer.body)]).toEqual([
+          422,
+          expect.stringContaining(query.includes('FEEDBACK') ? 'sort_by_feedback_key' : query.split('=')[0]),
+        ]);
+      },
+    );
   });
 
   it.each([

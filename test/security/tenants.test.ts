@@ -36,6 +36,8 @@ type Case =
   | { kind: 'lists'; call: MakeCall }
   /** Ids are each tenant's own here: the same id is another thing, and the other's stays as it was. */
   | { kind: 'own'; call: MakeCall }
+  /** Whoever has the token in the address may see what it is for, and nothing else of its tenant. */
+  | { kind: 'link' }
   /** Behind it there is nothing of any tenant. */
   | { kind: 'open'; call: MakeCall }
   | { kind: 'operator' };
@@ -50,6 +52,7 @@ const lists = (call: MakeCall = nothing): Case => ({ kind: 'lists', call });
 const own = (call: MakeCall): Case => ({ kind: 'own', call });
 const open = (call: MakeCall = nothing): Case => ({ kind: 'open', call });
 const operator: Case = { kind: 'operator' };
+const link: Case = { kind: 'link' };
 
 const body =
   (value: unknown): MakeCall =>
@@ -254,6 +257,34 @@ const CASES: Record<string, Case | Case[]> = {
     empty,
   ),
   'GET /api/v2/threads/{thread_id}/traces': hidden(({ project }) => ({ query: { project_id: project } }), empty),
+  'PUT /api/v1/runs/{run_id}/share': hidden(body({})),
+  'GET /api/v1/runs/{run_id}/share': hidden(),
+  // When its owner tries, the run has gone with its project.
+  'DELETE /api/v1/runs/{run_id}/share': hidden(nothing, { isVisible: false }),
+  'POST /api/v2/runs/{run_id}/share': hidden(({ trace, project }) => ({
+    body: { session_id: project, trace_id: trace },
+  })),
+  // Succeeds for what isn't shared.
+  'DELETE /api/v2/runs/{trace_id}/share': hidden(({ project }) => ({ body: { session_id: project } }), {
+    status: 204,
+    isVisible: false,
+  }),
+  'POST /api/v2/threads/{thread_id}/share': hidden(({ project }) => ({ body: { project_id: project } })),
+  'GET /api/v2/threads/{thread_id}/share': hidden(({ project }) => ({ query: { project_id: project } }), {
+    status: 200,
+    isVisible: false,
+  }),
+  'DELETE /api/v2/threads/{thread_id}/share': hidden(({ project }) => ({ query: { project_id: project } }), {
+    status: 204,
+    isVisible: false,
+  }),
+  // The token in the address is the permission, of whoever has it: traces-shares.test.ts.
+  'GET /public/{share_token}/r': link,
+  'GET /api/v1/public/{share_token}/run': link,
+  'GET /api/v1/public/{share_token}/run/{run_id}': link,
+  'POST /api/v1/public/{share_token}/runs/query': link,
+  'GET /api/v2/public/{share_token}/run/{run_id}': link,
+  'POST /api/v2/public/{share_token}/runs/query': link,
   'POST /api/v1/runs/group': hidden(
     ({ project }) => ({ body: { session_id: project, group_by: 'conversation' } }),
     empty,
@@ -270,6 +301,8 @@ const CASES: Record<string, Case | Case[]> = {
   // A link is signed: what it says of her and is signed for him opens nothing.
   'GET /api/v1/feedback/tokens/{token}': refused(nothing),
   'POST /api/v1/feedback/tokens/{token}': refused(body({ score: 1 })),
+  'POST /api/v1/feedback/tokens': own(({ trace }) => ({ body: { run_id: trace, feedback_key: 'mine' } })),
+  'GET /api/v1/feedback/tokens': hidden(({ trace }) => ({ query: { run_id: trace } }), { ...empty, isVisible: false }),
   'POST /api/v1/sessions': own(({ marker }) => ({ query: { upsert: 'true' }, body: { name: marker } })),
   'GET /api/v1/sessions': [
     lists(),
@@ -280,6 +313,21 @@ const CASES: Record<string, Case | Case[]> = {
   'GET /api/v1/sessions/{project_id}': hidden(),
   'PATCH /api/v1/sessions/{project_id}': hidden(body({ description: 'mine' })),
   'DELETE /api/v1/sessions/{project_id}': hidden(),
+
+  'GET /api/v1/sessions/resolutions': hidden(({ project }) => ({ query: { kind: 'EXPERIMENT', id: project } }), {
+    isVisible: false,
+  }),
+  'POST /api/v2/sessions': own(({ marker }) => ({
+    query: { upsert: 'true' },
+    body: { name: marker, type: 'PROJECT' },
+  })),
+  'GET /api/v2/sessions': [
+    lists(),
+    hidden(({ project }) => ({ query: { id: project } }), empty),
+    hidden(({ marker }) => ({ query: { name_contains: marker } }), empty),
+  ],
+  'GET /api/v2/sessions/{project_id}': hidden(),
+  'PATCH /api/v2/sessions/{project_id}': hidden(body({ description: 'mine' })),
 
   'GET /webhooks/deliveries': lists(),
   'GET /webhooks/deliveries/{delivery_id}': hidden(),
@@ -458,6 +506,13 @@ describe('two tenants', () => {
       if (each.kind === 'operator') {
         const answer = await ask(bob, method, path.replace(/\{\w+\}/g, alice.tenantId), {});
         if (answer.status !== 403) fault('not refused', answer);
+        continue;
+      }
+      if (each.kind === 'link') {
+        if (!path.includes('{run_id}')) continue;
+        const mixed = fill(route, path, bob, (param) => (param === 'run_id' ? hers : his));
+        const answer = await ask(bob, method, mixed, {});
+        if (answer.status !== 404) fault('shows her run by his link', answer);
         continue;
       }
       const call = each.call(hers, his);

@@ -30,6 +30,7 @@ export interface Possessions {
   other_trace: string;
   feedback_id: string;
   feedback_token: string;
+  share_token: string;
   attachment_signature: string;
   attachment_expires: string;
   destination_id: string;
@@ -45,7 +46,8 @@ const PARAMS: [prefix: string, Record<string, keyof Possessions>][] = [
   ['/api/v1/bulk-exports', { run_id: 'export_run' }],
   ['/api/v1/runs', { run_id: 'trace' }],
   ['/api/v2/threads', { thread_id: 'marker' }],
-  ['/api/v2', { run_id: 'trace', trace_id: 'trace' }],
+  ['/api/v1/public', { run_id: 'trace' }],
+  ['/api/v2', { run_id: 'trace', trace_id: 'trace', project_id: 'project' }],
   ['/api/v1/attachments', { run_id: 'trace' }],
   ['/api/v1/sessions', { project_id: 'project' }],
   ['/api/v1/feedback', { token: 'feedback_token' }],
@@ -130,6 +132,9 @@ export class TenantCaller {
     await this.upload(other_trace, marker, `other ${marker}`);
     const { id: feedback_id } = await post('/api/v1/feedback', { run_id: trace, key: marker, score: 1 });
     const links = new FeedbackLinks(testConfig('postgres://nowhere')).of(tenantId, trace, new Date(), ['liked']);
+    const { share_token } = await this.json<{ share_token: string }>('PUT', `/api/v1/runs/${trace}/share`, {
+      body: {},
+    });
     const traced = JSON.stringify(await this.json('GET', `/api/v1/runs/${trace}`));
     const [, attachment_expires, attachment_signature] = /notes\?expires=(\d+)&signature=([\w-]+)/.exec(traced)!;
 
@@ -160,6 +165,7 @@ export class TenantCaller {
       other_project,
       other_trace,
       feedback_id,
+      share_token,
       feedback_token: links.liked.split('/').at(-1)!,
       attachment_signature,
       attachment_expires,

@@ -46,12 +46,41 @@ export const feedbackParamsSchema = z.object({ feedback_id: z.guid() });
 
 export const feedbackTokenParams = z.object({ token: z.string().min(1) });
 
+const period = z.object({
+  days: z.number().min(0).max(36_500).optional(),
+  hours: z.number().min(0).optional(),
+  minutes: z.number().min(0).optional(),
+});
+const createFeedbackTokenSchema = z.object({
+  run_id: z.guid(),
+  feedback_key: z.string().min(1).max(180),
+  feedback_config: json,
+  expires_in: period.nullish(),
+  expires_at: instantSchema.nullish(),
+  /** Of the feedback that will be left. */
+  id: z.guid().nullish(),
+});
+export type CreateFeedbackToken = z.output<typeof createFeedbackTokenSchema>;
+
+export const createFeedbackTokensSchema = z.union([
+  createFeedbackTokenSchema,
+  z.array(createFeedbackTokenSchema).min(1).max(100),
+]);
+export type CreateFeedbackTokens = z.output<typeof createFeedbackTokensSchema>;
+
+export const listFeedbackTokensSchema = z.object({
+  run_id: z.guid(),
+  limit: z.coerce.number().int().min(1).max(100).default(100),
+  offset: z.coerce.number().int().min(0).default(0),
+});
+
 /** What is said by link, as a body. */
 export const linkedFeedbackSchema = z.object({
   score,
   value: json,
   comment: z.string().nullish(),
   correction: json,
+  metadata: z.record(z.string(), json).nullish(),
 });
 export type LinkedFeedback = z.output<typeof linkedFeedbackSchema>;
 

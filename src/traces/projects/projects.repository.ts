@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { Repository, SelectQueryBuilder } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../auth/tenant';
 import { Instant } from '../instant';
 import { selectInstant } from '../trace-wire';
 import { ProjectEntity } from './project.entity';
 import type { ListProjects } from './projects.schemas';
+import type { ListProjectsV2 } from './projects-v2.schemas';
 
 /** What a project's runs add up to. Counts are of all runs; latencies are those of whole traces. */
 export interface ProjectStats {
@@ -46,6 +47,36 @@ const SORT: Record<ListProjects['sort_by'], string> = {
     '(SELECT avg(f.score) FROM trace_feedback f WHERE f.tenant_id = p.tenant_id AND f.project_id = p.project_id)',
 };
 
+/** What a listing of the second version sorts by: feedback under one key, on the runs or on the project itself. */
+export type ProjectSort =
+  { by: Exclude<ListProjectsV2['sort_by'], 'FEEDBACK'> } | { by: 'FEEDBACK'; key: string; ofRuns: boolean };
+
+/** A project's place in a sorted listing: its sort key, as Postgres writes it. */
+export interface ProjectCursor {
+  key: string | null;
+  projectId: string;
+}
+
+const SORT_TYPES = {
+  NAME: 'text',
+  START_TIME: 'timestamptz',
+  LAST_RUN_START_TIME: 'timestamptz',
+  ERROR_RATE: 'numeric',
+  LATENCY_P50: 'interval',
+  LATENCY_P99: 'interval',
+} as const;
+
+function sortKey(sort: ProjectSort): { sql: string; type: string; parameters: Record<string, unknown> } {
+  if (sort.by !== 'FEEDBACK') {
+    const column = sort.by.toLowerCase() as ListProjects['sort_by'];
+    // In parentheses as those of SORT.
+    return { sql: `(${SORT[column]})`, type: SORT_TYPES[sort.by], parameters: {} };
+  }
+  const sql = `(SELECT avg(f.score) FROM trace_feedback f WHERE f.tenant_id = p.tenant_id AND f.project_id = p.project_id
+    AND f.key = :feedbackKey AND f.run_id IS ${sort.ofRuns ? 'NOT ' : ''}NULL)`;
+  return { sql, type: 'float8', parameters: { feedbackKey: sort.key } };
+}
+
 @Injectable()
 export class ProjectsRepository {
   constructor(@InjectRepository(ProjectEntity) private readonly projects: Repository<ProjectEntity>) {}
@@ -84,22 +115,9 @@ export class ProjectsRepository {
   }
 
   async list(tenantId: TenantId, query: ListProjects): Promise<{ rows: ProjectEntity[]; total: number }> {
-    const select = this.projects.createQueryBuilder('p').where('p.tenant_id = :tenantId', { tenantId });
-    if (query.name !== undefined) select.andWhere('p.name = :name', { name: query.name });
-    if (query.name_contains !== undefined) {
-      select.andWhere('strpos(lower(p.name), lower(:part)) > 0', { part: query.name_contains });
-    }
-    if (query.id) select.andWhere('p.project_id = ANY (:ids)', { ids: query.id });
-    if (query.reference_dataset) {
-      select.andWhere('p.reference_dataset_id = ANY (:datasets)', { datasets: query.reference_dataset });
-    }
+    const select = this.matching(tenantId, query);
     if (query.reference_free !== undefined) {
       select.andWhere(`p.reference_dataset_id IS ${query.reference_free ? '' : 'NOT '}NULL`);
-    }
-    if (query.metadata) {
-      select.andWhere(`p.extra @> jsonb_build_object('metadata', :metadata::jsonb)`, {
-        metadata: JSON.stringify(query.metadata),
-      });
     }
     const total = await select.getCount();
     const direction = query.sort_by_desc ? 'DESC' : 'ASC';
@@ -111,6 +129,69 @@ export class ProjectsRepository {
       .offset(query.offset)
       .getMany();
     return { rows, total };
+  }
+
+  /** One page by cursor; projects without a value to sort by come last. */
+  async pageV2(
+    tenantId: TenantId,
+    query: ListProjectsV2,
+    sort: ProjectSort,
+    { limit, descending, after }: { limit: number; descending: boolean; after?: ProjectCursor },
+  ): Promise<{ rows: ProjectEntity[]; last: ProjectCursor | undefined }> {
+    const { sql, type, parameters } = sortKey(sort);
+    const select = this.matching(tenantId, { ...query, reference_dataset: query.reference_dataset_id });
+    if (query.type) {
+      const isExperiment = query.type.map((type) => type === 'EXPERIMENT');
+      select.andWhere('(p.reference_dataset_id IS NOT NULL) = ANY (:isExperiment::boolean[])', {
+        // No project is an agent's.
+        isExperiment: isExperiment.filter((_, index) => query.type?.[index] !== 'AGENT'),
+      });
+    }
+    const direction = descending ? 'DESC' : 'ASC';
+    const beyond = descending ? '<' : '>';
+    if (after?.key === null) select.andWhere(`${sql} IS NULL AND p.project_id ${beyond} :lastId`);
+    else if (after) {
+      select.andWhere(
+        `(${sql} IS NULL OR ${sql} ${beyond} :lastKey::${type} OR (${sql} = :lastKey::${type} AND p.project_id ${beyond} :lastId))`,
+      );
+    }
+    const { entities, raw } = await select
+      .addSelect(sql, 'sort_key')
+      // As text: the driver would cut the microseconds of a moment.
+      .addSelect(`(${sql})::text`, 'sort_text')
+      .setParameters({ ...select.getParameters(), ...parameters, lastKey: after?.key, lastId: after?.projectId })
+      .orderBy('sort_key', direction, 'NULLS LAST')
+      .addOrderBy('p.project_id', direction)
+      .limit(limit + 1)
+      .getRawAndEntities<{ sort_text: string | null }>();
+    const rows = entities.slice(0, limit);
+    const last = rows.at(-1);
+    const hasMore = entities.length > limit;
+    return {
+      rows,
+      last: hasMore && last ? { key: raw[rows.length - 1].sort_text, projectId: last.projectId } : undefined,
+    };
+  }
+
+  private matching(
+    tenantId: TenantId,
+    query: Pick<ListProjects, 'name' | 'name_contains' | 'id' | 'reference_dataset' | 'metadata'>,
+  ): SelectQueryBuilder<ProjectEntity> {
+    const select = this.projects.createQueryBuilder('p').where('p.tenant_id = :tenantId', { tenantId });
+    if (query.name !== undefined) select.andWhere('p.name = :name', { name: query.name });
+    if (query.name_contains !== undefined) {
+      select.andWhere('strpos(lower(p.name), lower(:part)) > 0', { part: query.name_contains });
+    }
+    if (query.id) select.andWhere('p.project_id = ANY (:ids)', { ids: query.id });
+    if (query.reference_dataset) {
+      select.andWhere('p.reference_dataset_id = ANY (:datasets)', { datasets: query.reference_dataset });
+    }
+    if (query.metadata) {
+      select.andWhere(`p.extra @> jsonb_build_object('metadata', :metadata::jsonb)`, {
+        metadata: JSON.stringify(query.metadata),
+      });
+    }
+    return select;
   }
 
   async stats(
@@ -157,12 +238,14 @@ export class ProjectsRepository {
         .from(ProjectEntity)
         .where('tenant_id = :tenantId AND project_id = ANY (:projectIds)', { tenantId, projectIds })
         .execute();
-      await manager.query(
-        `DELETE FROM trace_attachments a USING trace_run_keys k
-         WHERE a.tenant_id = $1 AND k.tenant_id = $1 AND k.run_id = a.run_id AND k.project_id = ANY ($2::uuid[])`,
-        parameters,
-      );
-      for (const table of ['trace_feedback', 'trace_runs', 'trace_run_keys']) {
+      for (const table of ['trace_attachments', 'trace_feedback_links']) {
+        await manager.query(
+          `DELETE FROM ${table} a USING trace_run_keys k
+           WHERE a.tenant_id = $1 AND k.tenant_id = $1 AND k.run_id = a.run_id AND k.project_id = ANY ($2::uuid[])`,
+          parameters,
+        );
+      }
+      for (const table of ['trace_shares', 'trace_feedback', 'trace_runs', 'trace_run_keys']) {
         await manager.query(`DELETE FROM ${table} WHERE tenant_id = $1 AND project_id = ANY ($2::uuid[])`, parameters);
       }
       return result.affected ?? 0;

@@ -2,36 +2,49 @@ import { z } from 'zod';
 import { parseJson } from '../../http/json-limits';
 import { instantSchema, queryBoolean, queryList } from '../trace-wire';
 
-const name = z.string().trim().min(1).max(1000);
+export const projectName = z.string().trim().min(1).max(1000);
 const extra = z.record(z.string(), z.unknown());
-const traceTier = z.enum(['longlived', 'shortlived']);
+export const traceTier = z.enum(['longlived', 'shortlived']);
 
 export const projectParamsSchema = z.object({ project_id: z.guid() });
 
 export const createProjectSchema = z.object({
-  name,
-  id: z.guid().optional(),
-  description: z.string().optional(),
-  extra: extra.optional(),
-  start_time: instantSchema.optional(),
-  end_time: instantSchema.optional(),
-  default_dataset_id: z.guid().optional(),
-  reference_dataset_id: z.guid().optional(),
-  trace_tier: traceTier.optional(),
+  name: projectName,
+  id: z.guid().nullish(),
+  description: z.string().nullish(),
+  extra: extra.nullish(),
+  start_time: instantSchema.nullish(),
+  end_time: instantSchema.nullish(),
+  default_dataset_id: z.guid().nullish(),
+  reference_dataset_id: z.guid().nullish(),
+  trace_tier: traceTier.nullish(),
 });
 export type CreateProject = z.output<typeof createProjectSchema>;
 
 export const createProjectQuerySchema = z.object({ upsert: queryBoolean.optional() });
 
 export const updateProjectSchema = z.object({
-  name: name.optional(),
-  description: z.string().optional(),
-  extra: extra.optional(),
-  end_time: instantSchema.optional(),
-  default_dataset_id: z.guid().optional(),
-  trace_tier: traceTier.optional(),
+  name: projectName.nullish(),
+  description: z.string().nullish(),
+  extra: extra.nullish(),
+  end_time: instantSchema.nullish(),
+  default_dataset_id: z.guid().nullish(),
+  trace_tier: traceTier.nullish(),
 });
 export type UpdateProject = z.output<typeof updateProjectSchema>;
+
+/** A JSON object that the project's metadata must contain. */
+export const metadataFilter = z.string().transform((text, context): Record<string, unknown> => {
+  try {
+    const parsed = parseJson(text);
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
+      return parsed as Record<string, unknown>;
+  } catch {
+    // Reported below, as any other text that is not a JSON object.
+  }
+  context.addIssue({ code: 'custom', message: 'must be a JSON object' });
+  return z.NEVER;
+});
 
 export const listProjectsSchema = z.object({
   name: z.string().optional(),
@@ -39,20 +52,7 @@ export const listProjectsSchema = z.object({
   id: queryList(z.guid()),
   reference_free: queryBoolean.optional(),
   reference_dataset: queryList(z.guid()),
-  metadata: z
-    .string()
-    .transform((text, context): Record<string, unknown> => {
-      try {
-        const parsed = parseJson(text);
-        if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
-          return parsed as Record<string, unknown>;
-      } catch {
-        // Reported below, as any other text that is not a JSON object.
-      }
-      context.addIssue({ code: 'custom', message: 'must be a JSON object' });
-      return z.NEVER;
-    })
-    .optional(),
+  metadata: metadataFilter.optional(),
   sort_by: z
     .enum([
       'name',

@@ -69,10 +69,19 @@ export class ProjectsService {
 
   async list(tenantId: TenantId, query: ListProjects): Promise<{ items: ProjectWithStats[]; total: number }> {
     const { rows, total } = await this.projects.list(tenantId, query);
-    if (!query.include_stats || rows.length === 0) return { items: rows.map((project) => ({ project })), total };
+    return { items: await this.withStats(tenantId, rows, query), total };
+  }
+
+  /** Projects with what their runs add up to, where that is asked for. */
+  async withStats(
+    tenantId: TenantId,
+    rows: ProjectEntity[],
+    options: { include_stats: boolean; stats_start_time?: Instant },
+  ): Promise<ProjectWithStats[]> {
+    if (!options.include_stats || rows.length === 0) return rows.map((project) => ({ project }));
     const ids = rows.map(({ projectId }) => projectId);
-    const stats = await this.projects.stats(tenantId, ids, query.stats_start_time);
-    return { items: rows.map((project) => ({ project, stats: stats.get(project.projectId) ?? null })), total };
+    const stats = await this.projects.stats(tenantId, ids, options.stats_start_time);
+    return rows.map((project) => ({ project, stats: stats.get(project.projectId) ?? null }));
   }
 
   /** The projects that ran against a dataset. */
@@ -87,20 +96,19 @@ export class ProjectsService {
   ): Promise<ProjectWithStats> {
     const project = await this.projects.findById(tenantId, projectId);
     if (!project) throw traceErrors.projectNotFound();
-    if (!options.include_stats) return { project };
-    const stats = await this.projects.stats(tenantId, [projectId], options.stats_start_time);
-    return { project, stats: stats.get(projectId) ?? null };
+    const [found] = await this.withStats(tenantId, [project], options);
+    return found;
   }
 
   /** @throws {ApiError} 404 for an unknown project, 409 for a name that another one has. */
   async update(tenantId: TenantId, projectId: string, body: UpdateProject): Promise<ProjectEntity> {
-    if (body.name !== undefined) {
+    if (body.name != null) {
       const owner = await this.projects.findByName(tenantId, body.name);
       if (owner && owner.projectId !== projectId) throw traceErrors.projectExists(body.name);
     }
     const { project } = await this.read(tenantId, projectId, { include_stats: false });
     this.cache.clear();
-    const fields = { ...toFields(body), ...(body.name !== undefined && { name: body.name }) };
+    const fields = { ...toFields(body), ...(body.name != null && { name: body.name }) };
     return (await this.projects.update(tenantId, project.projectId, fields)) ?? project;
   }
 
@@ -114,7 +122,7 @@ export class ProjectsService {
 
 function toFields(body: UpdateProject): Partial<NewProject> {
   return {
-    ...(body.description !== undefined && { description: body.description }),
+    ...(body.description != null && { description: body.description }),
     ...(body.extra && { extra: JSON.parse(storableJsonb(body.extra)) as Record<string, unknown> }),
     ...(body.end_time && { endTime: new Date(body.end_time) }),
     ...(body.default_dataset_id && { defaultDatasetId: body.default_dataset_id }),

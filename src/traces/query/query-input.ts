@@ -95,7 +95,7 @@ export function readCursor(cursor: string): RunCursor {
 /** The window of queries of the second version that name none: the last day. */
 export const dayAgo = (): Instant => instantOf(new Date(Date.now() - DAY_MS));
 
-/** @throws {ApiError} 501 for a window on when feedback changed, which filters can't ask here */
+/** @throws {ApiError} 422 for a window on when feedback changed, which filters can't ask here */
 export function refuseFeedbackWindow(body: {
   min_feedback_modified_at?: Instant;
   max_feedback_modified_at?: Instant;

@@ -10,6 +10,7 @@ export interface RunSelection {
   ids?: string[];
   projectIds?: string[];
   traceId?: string;
+  traceIds?: string[];
   parentRunId?: string;
   runType?: string;
   referenceExampleIds?: string[];
@@ -51,6 +52,7 @@ export function selectionToSql(tenantId: TenantId, selection: RunSelection, para
   if (selection.threadIds) where.push(`r.thread_id = ANY (${params.add(selection.threadIds, 'text[]')})`);
   if (selection.isInThread) where.push('r.thread_id IS NOT NULL');
   if (selection.traceId) where.push(`r.trace_id = ${params.add(selection.traceId, 'uuid')}`);
+  if (selection.traceIds) where.push(`r.trace_id = ANY (${params.add(selection.traceIds, 'uuid[]')})`);
   if (selection.parentRunId) where.push(`r.parent_run_id = ${params.add(selection.parentRunId, 'uuid')}`);
   if (selection.runType) where.push(`r.run_type = ${params.add(selection.runType.toLowerCase(), 'text')}`);
   if (selection.referenceExampleIds) {

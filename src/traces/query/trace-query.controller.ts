@@ -146,7 +146,7 @@ export class TraceQueryV2Controller {
   ): Promise<void> {
     await sendPage(request, reply, body, async (page) => {
       const { runs, next } = await this.queries.queryV2(tenantId, { ...body, ...page }, origin(request));
-      return { items: runs.map(({ row, attachments }) => toRunV2(row, body.selects, attachments)), next };
+      return { items: runs.map((run) => toRunV2(run.row, body.selects, run)), next };
     });
   }
 
@@ -164,7 +164,7 @@ export class TraceQueryV2Controller {
   ): Promise<void> {
     await sendPage(request, reply, body, async (page) => {
       const { traces, next } = await this.queries.queryTraces(tenantId, { ...body, ...page }, origin(request));
-      const items = traces.map(({ row, usage, attachments }) => toTrace(row, body.selects, usage, attachments));
+      const items = traces.map((run) => toTrace(run.row, body.selects, run.usage, run));
       return { items, next };
     });
   }
@@ -177,8 +177,8 @@ export class TraceQueryV2Controller {
     @Query({ schema: readRunV2Schema }) query: ReadRunV2,
     @Req() request: FastifyRequest,
   ) {
-    const { row, attachments } = await this.queries.readV2(tenantId, params.run_id, query, origin(request));
-    return toRunV2(row, query.selects ?? ['id'], attachments);
+    const run = await this.queries.readV2(tenantId, params.run_id, query, origin(request));
+    return toRunV2(run.row, query.selects ?? ['id'], run);
   }
 
   @Get('traces/:trace_id/runs')
@@ -191,7 +191,7 @@ export class TraceQueryV2Controller {
     @Req() request: FastifyRequest,
   ) {
     const { runs } = await this.queries.traceRuns(tenantId, params.trace_id, query, origin(request));
-    return { items: runs.map(({ row, attachments }) => toRunV2(row, query.selects ?? ['id'], attachments)) };
+    return { items: runs.map((run) => toRunV2(run.row, query.selects ?? ['id'], run)) };
   }
 }
 

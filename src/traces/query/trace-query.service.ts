@@ -5,6 +5,7 @@ import { FilterError } from '../filter/filter-error';
 import { parseFilter } from '../filter/filter-parser';
 import { instantOf } from '../instant';
 import { ProjectsService } from '../projects/projects.service';
+import { SharesService } from '../shares/shares.service';
 import { traceErrors } from '../trace.errors';
 import {
   checkSelects,
@@ -16,7 +17,7 @@ import {
   toSelection,
   writeCursor,
 } from './query-input';
-import { AttachmentLinks, isAggregate, payloadsFor } from './trace-run.mapper';
+import { AttachmentLinks, isAggregate, RunLinks, payloadsFor } from './trace-run.mapper';
 import type {
   QueryRuns,
   QueryRunsV2,
@@ -32,9 +33,8 @@ import { TraceUsageRepository, Usage } from './trace-usage.repository';
 /** A trace is read whole: enough for any that a person looks at, bounded for those that are not. */
 const TRACE_LIMIT = 10_000;
 
-export interface FoundRun {
+export interface FoundRun extends RunLinks {
   row: TraceRunRow;
-  attachments: AttachmentLinks;
 }
 
 export interface FoundPage {
@@ -56,6 +56,7 @@ export class TraceQueryService {
     private readonly projects: ProjectsService,
     private readonly attachments: AttachmentsService,
     private readonly usage: TraceUsageRepository,
+    private readonly shares: SharesService,
   ) {}
 
   /** @throws {ApiError} 422 for a filter that can't be read, with the position, and for a query of everything. */
@@ -69,18 +70,24 @@ export class TraceQueryService {
       limit: body.limit,
       ...(body.cursor !== undefined && { after: readCursor(body.cursor) }),
     };
-    return this.page(tenantId, page, origin, !fields || fields.includes('s3_urls'));
+    return this.page(tenantId, page, origin, !fields || fields.includes('s3_urls') ? ['attachments'] : []);
   }
 
   /** @throws {ApiError} 404 */
-  async read(tenantId: TenantId, runId: string, origin: string, projectId?: string): Promise<FoundRun> {
+  async read(
+    tenantId: TenantId,
+    runId: string,
+    origin: string,
+    projectId?: string,
+    links = ['attachments'],
+  ): Promise<FoundRun> {
     const page: RunPage = {
       selection: { ids: [runId], ...(projectId && { projectIds: [projectId] }) },
       payloads: PAYLOADS,
       order: 'desc',
       limit: 1,
     };
-    const { runs } = await this.page(tenantId, page, origin, true);
+    const { runs } = await this.page(tenantId, page, origin, links);
     if (!runs[0]) throw traceErrors.runNotFound();
     return runs[0];
   }
@@ -126,7 +133,7 @@ export class TraceQueryService {
       limit: body.page_size,
       ...(body.cursor !== undefined && { after: readCursor(body.cursor) }),
     };
-    const found = await this.page(tenantId, page, origin, body.selects.includes('attachments'));
+    const found = await this.page(tenantId, page, origin, body.selects);
     return body.include_subtree_usage ? this.withSubtreeUsage(tenantId, found) : found;
   }
 
@@ -153,7 +160,7 @@ export class TraceQueryService {
       limit: body.page_size,
       ...(body.cursor !== undefined && { after: readCursor(body.cursor) }),
     };
-    const { runs, next } = await this.page(tenantId, page, origin, body.selects.includes('attachments'));
+    const { runs, next } = await this.page(tenantId, page, origin, body.selects);
     const usage = body.selects.some(isAggregate)
       ? await this.usage.ofTraces(
           tenantId,
@@ -166,7 +173,7 @@ export class TraceQueryService {
   /** @throws {ApiError} 404 */
   async readV2(tenantId: TenantId, runId: string, query: ReadRunV2, origin: string): Promise<FoundRun> {
     checkSelects(query.selects ?? []);
-    return this.read(tenantId, runId, origin, query.project_id);
+    return this.read(tenantId, runId, origin, query.project_id, query.selects ?? []);
   }
 
   /** All runs of a trace in the order of their start. */
@@ -185,7 +192,7 @@ export class TraceQueryService {
       order: 'asc',
       limit: TRACE_LIMIT,
     };
-    return this.page(tenantId, page, origin, selects.includes('attachments'));
+    return this.page(tenantId, page, origin, selects);
   }
 
   /** What is wrong with each of the filters; nothing when all can be used. */
@@ -215,20 +222,29 @@ export class TraceQueryService {
     return { runs: runs.map(({ row, ...run }) => ({ ...run, row: { ...row, ...usage.get(row.run_id) } })), next };
   }
 
-  private async page(tenantId: TenantId, page: RunPage, origin: string, withAttachments: boolean): Promise<FoundPage> {
+  /** @param selects of which `attachments` and `share_url` have to be looked up */
+  private async page(tenantId: TenantId, page: RunPage, origin: string, selects: string[]): Promise<FoundPage> {
     // One more than asked tells whether there is a next page.
     const rows = await this.runs.page(tenantId, { ...page, limit: page.limit + 1 });
     const found = rows.slice(0, page.limit);
     const last = found.at(-1);
-    const links = withAttachments
+    const attachments = selects.includes('attachments')
       ? await this.attachments.links(
           tenantId,
           found.map((row) => row.run_id),
           origin,
         )
       : new Map<string, AttachmentLinks>();
+    const shares = selects.includes('share_url')
+      ? await this.shares.ofTraces(tenantId, [...new Set(found.map((row) => row.trace_id))])
+      : new Map<string, string>();
+    const pageOf = (token: string | undefined): string | null => (token ? `${origin}/public/${token}/r` : null);
     return {
-      runs: found.map((row) => ({ row, attachments: links.get(row.run_id) ?? [] })),
+      runs: found.map((row) => ({
+        row,
+        attachments: attachments.get(row.run_id) ?? [],
+        shareUrl: pageOf(shares.get(row.trace_id)),
+      })),
       next: last && rows.length > page.limit ? writeCursor({ startTime: last.start_time, runId: last.run_id }) : null,
     };
   }

@@ -6,6 +6,15 @@ import type { Usage } from './trace-usage.repository';
 
 const PREVIEW_CHARACTERS = 250;
 
+/** What is known of a run beside its row. */
+export interface RunLinks {
+  attachments: AttachmentLinks;
+  /** Of the page that shows the run's trace to everybody, where it is shared. */
+  shareUrl: string | null;
+}
+
+const NO_LINKS: RunLinks = { attachments: [], shareUrl: null };
+
 /** Names and download addresses of a run's attachments. */
 export type AttachmentLinks = { name: string; mimeType: string; url: string }[];
 
@@ -85,7 +94,7 @@ export function toRunV1(row: TraceRunRow, attachments: AttachmentLinks = []) {
 }
 
 /** What the second version of the query API can select, under its names in lower case. */
-const V2: Record<string, (row: TraceRunRow, attachments: AttachmentLinks) => unknown> = {
+const V2: Record<string, (row: TraceRunRow, links: RunLinks) => unknown> = {
   id: (row) => row.run_id,
   name: (row) => row.name,
   run_type: (row) => row.run_type.toUpperCase(),
@@ -126,11 +135,11 @@ const V2: Record<string, (row: TraceRunRow, attachments: AttachmentLinks) => unk
   price_model_id: () => null,
   tags: (row) => row.tags,
   app_path: appPath,
-  attachments: (_row, attachments) => Object.fromEntries(attachments.map(({ name, url }) => [name, url])),
+  attachments: (_row, { attachments }) => Object.fromEntries(attachments.map(({ name, url }) => [name, url])),
   thread_evaluation_time: () => null,
   is_in_dataset: (row) => row.reference_example_id !== null,
   last_queued_at: () => null,
-  share_url: () => null,
+  share_url: (_row, { shareUrl }) => shareUrl,
   feedback_stats: (row) => row.feedback_stats,
   // Traces come with keys of tenants, which belong to no user.
   ls_user_id: () => null,
@@ -141,12 +150,8 @@ export function isV2Field(name: string): boolean {
 }
 
 /** A run with just the fields that were selected. */
-export function toRunV2(
-  row: TraceRunRow,
-  selects: string[],
-  attachments: AttachmentLinks = [],
-): Record<string, unknown> {
-  return Object.fromEntries(selects.map((name) => [name, V2[name]?.(row, attachments)]));
+export function toRunV2(row: TraceRunRow, selects: string[], links: RunLinks = NO_LINKS): Record<string, unknown> {
+  return Object.fromEntries(selects.map((name) => [name, V2[name]?.(row, links)]));
 }
 
 /** Fields of a trace that are about all of its runs. */
@@ -161,13 +166,13 @@ export function isAggregate(name: string): boolean {
 }
 
 /** A trace: its root run, and what its runs add up to, each with just the fields that were selected. */
-export function toTrace(row: TraceRunRow, selects: string[], usage?: Usage, attachments: AttachmentLinks = []) {
+export function toTrace(row: TraceRunRow, selects: string[], usage?: Usage, links: RunLinks = NO_LINKS) {
   const aggregates = selects.filter(isAggregate);
   return {
     root_run: toRunV2(
       row,
       selects.filter((name) => !isAggregate(name)),
-      attachments,
+      links,
     ),
     ...(usage &&
       aggregates.length > 0 && {

@@ -116,6 +116,9 @@ export interface StatsGroup {
   limit: number;
 }
 
+/** Tables whose rows go with their run. */
+const OF_RUNS = ['trace_attachments', 'trace_feedback', 'trace_feedback_links', 'trace_shares', 'trace_run_keys'];
+
 @Injectable()
 export class TraceRunsRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
@@ -175,7 +178,7 @@ export class TraceRunsRepository {
         [tenantId, projectId, traceIds],
       );
       const runIds = rows.map((row) => row.run_id);
-      for (const table of ['trace_attachments', 'trace_feedback', 'trace_run_keys']) {
+      for (const table of OF_RUNS) {
         await manager.query(`DELETE FROM ${table} WHERE tenant_id = $1 AND run_id = ANY ($2::uuid[])`, [
           tenantId,
           runIds,

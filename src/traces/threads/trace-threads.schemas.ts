@@ -48,7 +48,7 @@ export const groupRunsSchema = z.object({
   filter: z.string().nullish(),
   start_time: instantSchema.nullish(),
   end_time: instantSchema.nullish(),
-  offset: z.int().min(0).default(0),
+  offset: z.int().min(0).max(2_147_483_647).default(0),
   limit: z.int().min(1).max(100).default(10),
 });
 export type GroupRuns = z.output<typeof groupRunsSchema>;

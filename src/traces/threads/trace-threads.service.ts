@@ -40,7 +40,7 @@ export class TraceThreadsService {
     private readonly usage: TraceUsageRepository,
   ) {}
 
-  /** @throws {ApiError} 422 for a filter that can't be read, 501 for one on whole threads */
+  /** @throws {ApiError} 422 for a filter that can't be read, and for one on whole threads */
   async query(tenantId: TenantId, body: QueryThreads): Promise<{ threads: FoundThread[]; next: string | null }> {
     const { page_size: size, cursor } = body;
     const selection = selectThreads(body, body);
@@ -75,7 +75,7 @@ export class TraceThreadsService {
     };
   }
 
-  /** @throws {ApiError} 422, 501 */
+  /** @throws {ApiError} 422 */
   async statsOfAll(tenantId: TenantId, body: ThreadsStatsQuery): Promise<FoundStats> {
     checkFields('select', body.select, isThreadsStatField);
     return this.stats(tenantId, selectThreads(body, body), body.select);

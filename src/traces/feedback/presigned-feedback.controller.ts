@@ -1,0 +1,37 @@
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { z } from 'zod';
+import { Tenant } from '../../auth/tenant';
+import type { TenantId } from '../../auth/tenant';
+import { type CreateFeedbackTokens, createFeedbackTokensSchema, listFeedbackTokensSchema } from './feedback.schemas';
+import { PresignedFeedbackService } from './presigned-feedback.service';
+
+/** Makes the links that the feedback of people without a key comes by. */
+@ApiTags('Trace feedback')
+@Controller('api/v1/feedback/tokens')
+export class PresignedFeedbackController {
+  constructor(private readonly links: PresignedFeedbackService) {}
+
+  /** One request or a list of them, answered in the same form. */
+  @Post()
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Make links that leave feedback on a run' })
+  async create(@Tenant() tenantId: TenantId, @Body({ schema: createFeedbackTokensSchema }) body: CreateFeedbackTokens) {
+    if (Array.isArray(body)) return this.links.create(tenantId, body);
+    const [made] = await this.links.create(tenantId, [body]);
+    return made;
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'List the links that leave feedback on a run' })
+  list(
+    @Tenant() tenantId: TenantId,
+    @Query({ schema: listFeedbackTokensSchema }) query: z.output<typeof listFeedbackTokensSchema>,
+  ) {
+    return this.links.list(tenantId, query.run_id, query.limit, query.offset);
+  }
+}
+
+@ApiExcludeController()
+@Controller(['api/feedback/tokens', 'feedback/tokens'])
+export class PresignedFeedbackAliasesController extends PresignedFeedbackController {}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { TenantId } from '../../auth/tenant';
+import { AppConfig } from '../../config/config';
+import { Instant, instantOf } from '../instant';
+import { feedbackLinkContext, LinkTokens } from '../link-tokens';
+import { traceErrors } from '../trace.errors';
+import type { CreateFeedbackToken } from './feedback.schemas';
+import { FeedbackLinkRow, NewFeedbackLink, PresignedFeedbackRepository } from './presigned-feedback.repository';
+
+const MINUTE_MS = 60_000;
+const DEFAULT_MINUTES = 180;
+
+/** A link as it is shown to whoever made it. */
+export interface FeedbackToken {
+  /** The token: clients take either this or the address to leave feedback by it. */
+  id: string;
+  url: string;
+  expires_at: Instant;
+}
+
+/** Links with which somebody without a key leaves feedback on one run, under one key, until they expire. */
+@Injectable()
+export class PresignedFeedbackService {
+  constructor(
+    private readonly config: AppConfig,
+    private readonly links: PresignedFeedbackRepository,
+    private readonly tokens: LinkTokens,
+  ) {}
+
+  /** @throws {ApiError} 422 for a link that would have expired */
+  async create(tenantId: TenantId, requests: CreateFeedbackToken[]): Promise<FeedbackToken[]> {
+    const made: FeedbackToken[] = [];
+    const rows = requests.map((request): NewFeedbackLink => {
+      const linkId = uuidv7();
+      const { token, ...stored } = this.tokens.create(feedbackLinkContext(tenantId, linkId));
+      const expiresAt = expiryOf(request);
+      made.push(this.show(token, expiresAt));
+      return {
+        link_id: linkId,
+        run_id: request.run_id,
+        key: request.feedback_key,
+        feedback_id: request.id ?? randomUUID(),
+        feedback_config: request.feedback_config,
+        expires_at: expiresAt,
+        ...stored,
+      };
+    });
+    await this.links.insert(tenantId, rows);
+    return made;
+  }
+
+  async list(tenantId: TenantId, runId: string, limit: number, offset: number): Promise<FeedbackToken[]> {
+    const rows = await this.links.list(tenantId, runId, limit, offset);
+    return rows.map((row) =>
+      this.show(this.tokens.open(row.sealed_token, feedbackLinkContext(tenantId, row.link_id)), row.expires_at),
+    );
+  }
+
+  /** Undefined for what is no token, and for one that has expired. */
+  open(token: string): Promise<FeedbackLinkRow | undefined> {
+    return this.links.findByToken(this.tokens.hashOf(token));
+  }
+
+  private show(token: string, expiresAt: Instant): FeedbackToken {
+    return { id: token, url: `${this.config.apiUrl}/feedback/tokens/${token}`, expires_at: expiresAt };
+  }
+}
+
+function expiryOf({ expires_at: at, expires_in: period }: CreateFeedbackToken): Instant {
+  const now = instantOf(new Date());
+  if (at) {
+    if (at <= now) throw traceErrors.invalid('expires_at', 'must be in the future');
+    return at;
+  }
+  const { days = 0, hours = 0, minutes = 0 } = period ?? { minutes: DEFAULT_MINUTES };
+  const total = (days * 24 + hours) * 60 + minutes;
+  if (total <= 0) throw traceErrors.invalid('expires_in', 'must be longer than nothing');
+  return instantOf(new Date(Date.now() + total * MINUTE_MS));
+}

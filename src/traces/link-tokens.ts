@@ -1,0 +1,42 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { SecretBox } from '../crypto/secret-box';
+
+/** A new token as it is stored. */
+export interface StoredToken {
+  hash: Buffer;
+  sealed: string;
+}
+
+/** What a sealed token of a share is bound to. */
+export function shareContext(tenantId: string, shareId: string): string {
+  return `trace_shares/${tenantId}/${shareId}`;
+}
+
+/** What a sealed token of a feedback link is bound to. */
+export function feedbackLinkContext(tenantId: string, linkId: string): string {
+  return `trace_feedback_links/${tenantId}/${linkId}`;
+}
+
+/**
+ * Tokens in public links. Random UUIDs (122 bits), because clients take nothing else. They are found by their SHA-256, and
+ * sealed beside it, so that whoever made a link can be shown it again.
+ */
+@Injectable()
+export class LinkTokens {
+  constructor(private readonly secrets: SecretBox) {}
+
+  /** @param context the row that the token belongs to */
+  create(context: string): StoredToken & { token: string } {
+    const token = randomUUID();
+    return { token, hash: this.hashOf(token), sealed: this.secrets.seal(token, context) };
+  }
+
+  open(sealed: string, context: string): string {
+    return this.secrets.open(sealed, context);
+  }
+
+  hashOf(token: string): Buffer {
+    return createHash('sha256').update(token.toLowerCase()).digest();
+  }
+}

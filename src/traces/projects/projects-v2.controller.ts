@@ -1,0 +1,91 @@
+import { Body, Controller, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { z } from 'zod';
+import { Tenant } from '../../auth/tenant';
+import type { TenantId } from '../../auth/tenant';
+import { toSessionV2 } from './project-v2.mapper';
+import { createProjectQuerySchema, projectParamsSchema, readProjectSchema } from './projects.schemas';
+import {
+  createProjectV2Schema,
+  listProjectsV2Schema,
+  resolveProjectSchema,
+  updateProjectV2Schema,
+} from './projects-v2.schemas';
+import type { CreateProjectV2, ListProjectsV2, UpdateProjectV2 } from './projects-v2.schemas';
+import { ProjectsV2Service } from './projects-v2.service';
+
+type ProjectParams = z.output<typeof projectParamsSchema>;
+
+@ApiTags('Tracing projects')
+@Controller('api/v2/sessions')
+export class ProjectsV2Controller {
+  constructor(private readonly projects: ProjectsV2Service) {}
+
+  /** An experiment names its `reference_dataset_id`, a project none. */
+  @Post()
+  @ApiOperation({ summary: 'Create a tracing project (v2)' })
+  async create(
+    @Tenant() tenantId: TenantId,
+    @Body({ schema: createProjectV2Schema }) body: CreateProjectV2,
+    @Query({ schema: createProjectQuerySchema }) query: z.output<typeof createProjectQuerySchema>,
+  ) {
+    return toSessionV2(await this.projects.create(tenantId, body, query.upsert ?? false));
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'List tracing projects (v2)' })
+  async list(@Tenant() tenantId: TenantId, @Query({ schema: listProjectsV2Schema }) query: ListProjectsV2) {
+    const { items, next } = await this.projects.list(tenantId, query);
+    return {
+      items: items.map(({ project, stats }) => toSessionV2(project, stats, query.stats_select)),
+      has_more: next !== null,
+      next_cursor: next,
+    };
+  }
+
+  @Get(':project_id')
+  @ApiOperation({ summary: 'Get a tracing project (v2)' })
+  async read(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: projectParamsSchema }) params: ProjectParams,
+    @Query({ schema: readProjectSchema }) query: z.output<typeof readProjectSchema>,
+  ) {
+    const { project, stats } = await this.projects.read(tenantId, params.project_id, query);
+    return toSessionV2(project, stats);
+  }
+
+  @Patch(':project_id')
+  @ApiOperation({ summary: 'Update a tracing project (v2)' })
+  async update(
+    @Tenant() tenantId: TenantId,
+    @Param({ schema: projectParamsSchema }) params: ProjectParams,
+    @Body({ schema: updateProjectV2Schema }) body: UpdateProjectV2,
+  ) {
+    return toSessionV2(await this.projects.update(tenantId, params.project_id, body));
+  }
+}
+
+@ApiExcludeController()
+@Controller('v2/sessions')
+export class ProjectsV2AliasController extends ProjectsV2Controller {}
+
+/** Before the routes of one project, whose ids these are not. */
+@ApiTags('Tracing projects')
+@Controller('api/v1/sessions')
+export class ProjectResolutionsController {
+  constructor(private readonly projects: ProjectsV2Service) {}
+
+  /** Of addresses there are only those of experiments here. */
+  @Get('resolutions')
+  @ApiOperation({ summary: 'Find the tracing project that an address names' })
+  async resolve(
+    @Tenant() tenantId: TenantId,
+    @Query({ schema: resolveProjectSchema }) { kind, id }: z.output<typeof resolveProjectSchema>,
+  ) {
+    return { session_id: await this.projects.resolveAddress(tenantId, kind, id) };
+  }
+}
+
+@ApiExcludeController()
+@Controller(['api/sessions', 'sessions'])
+export class ProjectResolutionsAliasesController extends ProjectResolutionsController {}

@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantId } from '../../auth/tenant';
+import { traceErrors } from '../trace.errors';
+import { ProjectEntity } from './project.entity';
+import { ProjectCursor, ProjectSort, ProjectsRepository } from './projects.repository';
+import { ProjectsService, ProjectWithStats } from './projects.service';
+import type { CreateProjectV2, ListProjectsV2, UpdateProjectV2 } from './projects-v2.schemas';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Tracing projects by the second version of the API: in pages by cursor, with the kind of each. */
+@Injectable()
+export class ProjectsV2Service {
+  constructor(
+    private readonly projects: ProjectsService,
+    private readonly rows: ProjectsRepository,
+  ) {}
+
+  /** @throws {ApiError} 422 for a kind that doesn't fit, 409 when the name is taken, unless `upsert` */
+  async create(tenantId: TenantId, { type, ...body }: CreateProjectV2, upsert: boolean): Promise<ProjectEntity> {
+    refuseUnsupported(body);
+    if (type === 'AGENT') throw traceErrors.unsupported('type', 'agents have no tracing projects of their own here');
+    if ((type === 'EXPERIMENT') !== (body.reference_dataset_id != null)) {
+      throw traceErrors.invalid(
+        'reference_dataset_id',
+        type === 'EXPERIMENT' ? 'an experiment needs one' : 'only experiments have one',
+      );
+    }
+    return this.projects.create(tenantId, body, upsert);
+  }
+
+  async list(tenantId: TenantId, query: ListProjectsV2): Promise<{ items: ProjectWithStats[]; next: string | null }> {
+    const sort = sortOf(query);
+    for (const field of ['filter', 'stats_filter', 'dataset_version', 'tag_value_id'] as const) {
+      if (query[field] !== undefined) throw traceErrors.unsupported(field, 'projects are not filtered by that here');
+    }
+    if (query.include_facets) throw traceErrors.unsupported('include_facets', 'there are no facets here');
+    const { rows, last } = await this.rows.pageV2(tenantId, query, sort, {
+      // One more than asked tells whether there is a next page.
+      limit: query.page_size,
+      descending: query.sort_order === 'desc',
+      ...(query.cursor !== undefined && { after: readCursor(query.cursor) }),
+    });
+    const items = await this.projects.withStats(tenantId, rows, query);
+    return { items, next: last ? writeCursor(last) : null };
+  }
+
+  read(
+    tenantId: TenantId,
+    projectId: string,
+    options: Parameters<ProjectsService['read']>[2],
+  ): Promise<ProjectWithStats> {
+    return this.projects.read(tenantId, projectId, options);
+  }
+
+  /** @throws {ApiError} 404 for an unknown project, 409 for a name that another one has */
+  update(tenantId: TenantId, projectId: string, body: UpdateProjectV2): Promise<ProjectEntity> {
+    refuseUnsupported(body);
+    return this.projects.update(tenantId, projectId, body);
+  }
+
+  /** @throws {ApiError} 404 for an address that names no project */
+  async resolveAddress(tenantId: TenantId, kind: string, id: string | undefined): Promise<string> {
+    const project = kind === 'EXPERIMENT' && id && UUID.test(id) ? await this.rows.findById(tenantId, id) : null;
+    if (!project?.referenceDatasetId) throw traceErrors.projectNotFound();
+    return project.projectId;
+  }
+}
+
+function sortOf(query: ListProjectsV2): ProjectSort {
+  if (query.sort_by !== 'FEEDBACK') return { by: query.sort_by };
+  if (query.sort_by_feedback_key === undefined) {
+    throw traceErrors.invalid('sort_by_feedback_key', 'is required to sort by FEEDBACK');
+  }
+  return { by: 'FEEDBACK', key: query.sort_by_feedback_key, ofRuns: query.sort_by_feedback_source === 'RUN' };
+}
+
+function refuseUnsupported(body: { longlived_ttl_days?: number | null; tag_value_ids?: string[] }): void {
+  if (body.longlived_ttl_days != null) {
+    throw traceErrors.unsupported('longlived_ttl_days', 'retention is that of the server: GANTRY_TRACE_RETENTION_DAYS');
+  }
+  if (body.tag_value_ids?.length) throw traceErrors.unsupported('tag_value_ids', 'projects have no tags here');
+}
+
+function writeCursor({ key, projectId }: ProjectCursor): string {
+  return Buffer.from(JSON.stringify([key, projectId])).toString('base64url');
+}
+
+function readCursor(cursor: string): ProjectCursor {
+  try {
+    const [key, projectId] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as [unknown, unknown];
+    if ((key === null || typeof key === 'string') && typeof projectId === 'string' && UUID.test(projectId)) {
+      return { key, projectId };
+    }
+  } catch {
+    // Reported below, as any other text that is no cursor.
+  }
+  throw traceErrors.invalid('cursor', 'this is no cursor of a previous page');
+}

@@ -1,0 +1,122 @@
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, UseInterceptors } from '@nestjs/common';
+import { ApiExcludeController, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { z } from 'zod';
+import { Public } from '../../auth/tenant';
+import { SearchRoute } from '../../http/search-route';
+import { ExactNumbers } from '../query/exact-numbers.interceptor';
+import { payloadsFor } from '../query/trace-run.mapper';
+import type { Payload } from '../query/trace-runs.repository';
+import { toSharedRunV1, toSharedRunV2 } from './shared-run.mapper';
+import { sharedRunsPage } from './shared-runs.page';
+import { SharedRunsService } from './shared-runs.service';
+import {
+  querySharedRunsSchema,
+  querySharedRunsV1Schema,
+  readSharedRunSchema,
+  sharedParamsSchema,
+  sharedRunParamsSchema,
+} from './shares.schemas';
+import type { QuerySharedRuns, QuerySharedRunsV1, ReadSharedRun } from './shares.schemas';
+
+type SharedParams = z.output<typeof sharedParamsSchema>;
+type SharedRunParams = z.output<typeof sharedRunParamsSchema>;
+
+/** What clients of the first version read of a shared run. */
+const PAYLOADS_V1: Payload[] = ['inputs', 'outputs', 'extra', 'metadata'];
+
+/** What a public link shows, by the second version of the API. The token is the permission. */
+@ApiTags('Trace sharing')
+@Public()
+@UseInterceptors(ExactNumbers)
+@Controller('api/v2/public')
+export class SharedRunsController {
+  constructor(private readonly shared: SharedRunsService) {}
+
+  @Post(':share_token/runs/query')
+  @SearchRoute()
+  @HttpCode(200)
+  @ApiOperation({ summary: 'The runs behind a public link (v2)' })
+  async query(
+    @Param({ schema: sharedParamsSchema }) { share_token: token }: SharedParams,
+    @Body({ schema: querySharedRunsSchema.prefault({}) }) { selects }: QuerySharedRuns,
+  ) {
+    const rows = await this.shared.list(token, payloadsFor(selects));
+    return { items: rows.map((row) => toSharedRunV2(row, selects)) };
+  }
+
+  @Get(':share_token/run/:run_id')
+  @SearchRoute()
+  @ApiOperation({ summary: 'A run behind a public link (v2)' })
+  async read(
+    @Param({ schema: sharedRunParamsSchema }) { share_token: token, run_id: runId }: SharedRunParams,
+    @Query({ schema: readSharedRunSchema }) { selects }: ReadSharedRun,
+  ) {
+    const [row] = await this.shared.list(token, payloadsFor(selects), { ids: [runId] });
+    return toSharedRunV2(row, selects);
+  }
+}
+
+@ApiExcludeController()
+@Public()
+@Controller('v2/public')
+export class SharedRunsAliasController extends SharedRunsController {}
+
+/** The same by the first version. */
+@ApiTags('Trace sharing')
+@Public()
+@UseInterceptors(ExactNumbers)
+@Controller('api/v1/public')
+export class SharedRunsV1Controller {
+  constructor(private readonly shared: SharedRunsService) {}
+
+  @Get(':share_token/run')
+  @SearchRoute()
+  @ApiOperation({ summary: 'The root run behind a public link' })
+  async root(@Param({ schema: sharedParamsSchema }) { share_token: token }: SharedParams) {
+    return toSharedRunV1(await this.shared.root(token, PAYLOADS_V1));
+  }
+
+  @Get(':share_token/run/:run_id')
+  @SearchRoute()
+  @ApiOperation({ summary: 'A run behind a public link' })
+  async read(@Param({ schema: sharedRunParamsSchema }) { share_token: token, run_id: runId }: SharedRunParams) {
+    const [row] = await this.shared.list(token, PAYLOADS_V1, { ids: [runId] });
+    return toSharedRunV1(row);
+  }
+
+  @Post(':share_token/runs/query')
+  @SearchRoute()
+  @HttpCode(200)
+  @ApiOperation({ summary: 'The runs behind a public link' })
+  async query(
+    @Param({ schema: sharedParamsSchema }) { share_token: token }: SharedParams,
+    @Body({ schema: querySharedRunsV1Schema.prefault({}) }) { id: ids }: QuerySharedRunsV1,
+  ) {
+    const rows = await this.shared.list(token, PAYLOADS_V1, { ...(ids && { ids }) });
+    return { runs: rows.map(toSharedRunV1), cursors: { next: null } };
+  }
+}
+
+@ApiExcludeController()
+@Public()
+@Controller(['api/public', 'public'])
+export class SharedRunsV1AliasesController extends SharedRunsV1Controller {}
+
+/** Where the links themselves lead. */
+@ApiTags('Trace sharing')
+@Public()
+@Controller('public')
+export class SharedRunsPageController {
+  constructor(private readonly shared: SharedRunsService) {}
+
+  /** A page for people: the tree of runs with what they took and gave. */
+  @Get(':share_token/r')
+  @SearchRoute()
+  @Header('Content-Type', 'text/html; charset=utf-8')
+  @Header('Cache-Control', 'no-store')
+  @ApiProduces('text/html')
+  @ApiOperation({ summary: 'The page that a public link leads to' })
+  async page(@Param({ schema: sharedParamsSchema }) { share_token: token }: SharedParams): Promise<string> {
+    return sharedRunsPage(await this.shared.list(token, ['inputs', 'outputs']));
+  }
+}
