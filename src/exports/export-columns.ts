@@ -83,7 +83,8 @@ const KEY_COLUMNS = [BY_NAME.get('start_time')!, BY_NAME.get('id')!];
 /** What of an export decides about its columns; `exportFields` is null for the default ones. */
 export interface ColumnChoice {
   tenantId: string;
-  sessionId: string;
+  /** Null for the names and types alone. */
+  sessionId: string | null;
   exportFields: readonly string[] | null;
   costType: CostType;
 }
@@ -92,7 +93,7 @@ export interface ColumnChoice {
 export function exportColumns({ tenantId, sessionId, exportFields, costType }: ColumnChoice): ExportColumn[] {
   const wanted = new Set(exportFields);
   const columns = exportFields ? [...BY_NAME.values()].filter(({ name }) => wanted.has(name)) : DEFAULT_COLUMNS;
-  const constants: Record<string, string> = { tenant_id: tenantId, session_id: sessionId };
+  const constants: Record<string, string> = { tenant_id: tenantId, session_id: sessionId ?? '' };
   return columns.map((column) => {
     if (column.name in constants) return { ...column, constant: constants[column.name] };
     return column.type === 'double' && costType === 'decimal' ? asDecimal(column) : column;

@@ -375,7 +375,7 @@ class PartitionWork {
     private readonly row: ExportRow,
     private readonly run: ExportRunRow,
   ) {
-    this.columns = exportColumns(row);
+    this.columns = exportColumns({ ...row, sessionId: run.sessionId });
     this.selection = selectionOf(row, run, row.plannedAt!);
   }
 
@@ -448,7 +448,7 @@ class PartitionWork {
   private async store(part: number, spooled: PartRows, file: Buffer, signal: AbortSignal): Promise<ExportFile> {
     const { tenantId, row, run } = this;
     const { config, store } = this.destination;
-    const objectKey = `${dayFolder(config, { exportId: row.exportId, tenantId, sessionId: row.sessionId }, run.day)}/${partName(run.day, part)}`;
+    const objectKey = `${dayFolder(config, { exportId: row.exportId, tenantId, sessionId: run.sessionId }, run.day)}/${partName(run.day, part)}`;
     const md5 = createHash('md5').update(file).digest();
     // Asked last before the upload: an attempt that was replaced meanwhile must not write over the other's file.
     if (!(await this.runs.holds(tenantId, run.exportRunId, run.attempt))) throw new LostPartition();
@@ -471,12 +471,12 @@ class PartitionWork {
 }
 
 function selectionOf(
-  { sessionId, filter, changedAfter }: Pick<ExportRow, 'sessionId' | 'filter' | 'changedAfter'>,
-  window: { startTime: string; endTime: string | null },
+  { filter, changedAfter }: Pick<ExportRow, 'filter' | 'changedAfter'>,
+  window: { sessionId: string | null; startTime: string; endTime: string | null },
   watermark: string,
 ): RowSelection {
   if (window.endTime === null) throw new Error('A schedule has no rows of its own');
-  const { startTime, endTime } = window;
+  const { sessionId, startTime, endTime } = window;
   return { projectId: sessionId, startTime, endTime, watermark, changedAfter, filter };
 }
 

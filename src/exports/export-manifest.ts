@@ -18,6 +18,7 @@ export function exportManifest(
     export_id: row.exportId,
     tenant_id: row.tenantId,
     session_id: row.sessionId,
+    ...(row.sessionId === null && { all_experiments: true }),
     start_time: row.startTime,
     end_time: row.endTime,
     /** Rows that were received later are not in the export. */
@@ -38,6 +39,7 @@ export function exportManifest(
     rows: files.reduce((sum, file) => sum + file.rows, 0),
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     partitions: runs.map((run) => ({
+      ...(row.sessionId === null && { session_id: run.sessionId }),
       day: run.day,
       start_time: run.startTime,
       end_time: run.endTime,

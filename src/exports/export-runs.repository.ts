@@ -12,6 +12,7 @@ import type { RowKey } from './row-key';
 export interface ExportRunRow {
   exportRunId: string;
   exportId: string;
+  sessionId: string;
   day: string;
   startTime: string;
   endTime: string;
@@ -58,12 +59,14 @@ export function filesByRun(files: ExportFile[]): Map<string, ExportFile[]> {
 }
 
 export interface DayCount {
+  sessionId: string;
   day: string;
   rows: number;
 }
 
 const COLUMNS = `
-  r.export_run_id AS "exportRunId", r.export_id AS "exportId", r.day::text AS day,
+  r.export_run_id AS "exportRunId", r.export_id AS "exportId", r.day::text AS day, coalesce(r.session_id, (
+    SELECT one.session_id FROM bulk_exports one WHERE one.tenant_id = r.tenant_id AND one.export_id = r.export_id)) AS "sessionId",
   ${isoText('r.start_time')} AS "startTime", ${isoText('r.end_time')} AS "endTime", r.status, r.attempt,
   r.retry_number AS "retryNumber", r.errors, r.rows_planned::float8 AS "rowsPlanned",
   r.rows_written::float8 AS "rowsWritten", r.bytes_written::float8 AS "bytesWritten",
@@ -85,7 +88,7 @@ export class ExportRunsRepository {
 
   /**
    * Makes a partition of each UTC day that the export's window touches, once: they tile the window. A day without rows
-   * is complete as it is. `watermark` is stored with them.
+   * is complete as it is; of all experiments only the days with rows have one. `watermark` is stored with them.
    */
   async plan(tenantId: TenantId, exportId: string, watermark: string, counts: DayCount[]): Promise<void> {
     await this.database.transaction(async (transaction) => {
@@ -98,18 +101,23 @@ export class ExportRunsRepository {
       // 24 hours and not a day: a session's time zone must not make days of 23 hours.
       await transaction.query(
         `INSERT INTO bulk_export_runs
-           (tenant_id, export_run_id, export_id, day, start_time, end_time, status, rows_planned, rows_seen, started_at,
+           (tenant_id, export_run_id, export_id, session_id, day, start_time, end_time, status, rows_planned, rows_seen, started_at,
             finished_at, verified)
-         SELECT e.tenant_id, gen_random_uuid(), e.export_id, (d.day AT TIME ZONE 'UTC')::date,
+         SELECT e.tenant_id, gen_random_uuid(), e.export_id, 
+           CASE WHEN e.session_id IS NULL THEN c.session_id END, (d.day AT TIME ZONE 'UTC')::date,
            greatest(d.day, e.start_time), least(d.day + interval '24 hours', e.end_time),
            CASE WHEN c.rows IS NULL THEN 'Completed' ELSE 'Created' END, coalesce(c.rows, 0), coalesce(c.rows, 0),
            CASE WHEN c.rows IS NULL THEN now() END, CASE WHEN c.rows IS NULL THEN now() END, c.rows IS NULL OR NULL
          FROM bulk_exports e
          CROSS JOIN LATERAL generate_series(
            date_trunc('day', e.start_time, 'UTC'), e.end_time - interval '1 microsecond', interval '24 hours') AS d(day)
-         LEFT JOIN unnest($3::date[], $4::bigint[]) AS c(day, rows) ON c.day = (d.day AT TIME ZONE 'UTC')::date
-         WHERE e.tenant_id = $1 AND e.export_id = $2`,
-        [tenantId, exportId, counts.map(({ day }) => day), counts.map(({ rows: count }) => count)],
+         LEFT JOIN unnest($3::date[], $4::bigint[], $5::uuid[]) AS c(day, rows, session_id)
+           ON c.day = (d.day AT TIME ZONE 'UTC')::date
+         WHERE e.tenant_id = $1 AND e.export_id = $2 AND (e.session_id IS NOT NULL OR c.session_id IS NOT NULL)`,
+        [
+          ...[tenantId, exportId, counts.map(({ day }) => day), counts.map(({ rows: count }) => count)],
+          counts.map(({ sessionId }) => sessionId),
+        ],
       );
     });
   }
@@ -125,7 +133,7 @@ export class ExportRunsRepository {
   list(tenantId: TenantId, exportId: string, limit: number | null, offset: number): Promise<ExportRunRow[]> {
     return this.database.query<ExportRunRow[]>(
       `SELECT ${COLUMNS} FROM bulk_export_runs r WHERE r.tenant_id = $1 AND r.export_id = $2
-       ORDER BY r.day LIMIT $3 OFFSET $4`,
+       ORDER BY r.day, r.session_id LIMIT $3 OFFSET $4`,
       [tenantId, exportId, limit, offset],
     );
   }
@@ -141,10 +149,13 @@ export class ExportRunsRepository {
     );
   }
 
+  /** The next partitions. `day` is told apart by the project where the export is of all experiments. */
   open(tenantId: TenantId, exportId: string, limit: number): Promise<{ exportRunId: string; day: string }[]> {
     return this.database.query<{ exportRunId: string; day: string }[]>(
-      `SELECT export_run_id AS "exportRunId", day::text AS day FROM bulk_export_runs
-       WHERE tenant_id = $1 AND export_id = $2 AND status IN ('Created', 'Running') ORDER BY day LIMIT $3`,
+      `SELECT r.export_run_id AS "exportRunId", r.day::text || coalesce('-' || r.session_id, '') AS day
+       FROM bulk_export_runs r
+       WHERE r.tenant_id = $1 AND r.export_id = $2 AND r.status IN ('Created', 'Running')
+       ORDER BY r.day, r.session_id LIMIT $3`,
       [tenantId, exportId, limit],
     );
   }
@@ -175,7 +186,7 @@ export class ExportRunsRepository {
     return this.database.query<ExportFile[]>(
       `SELECT ${FILE_COLUMNS} FROM bulk_export_files f
        JOIN bulk_export_runs r ON r.tenant_id = f.tenant_id AND r.export_run_id = f.export_run_id
-       WHERE r.tenant_id = $1 AND r.export_id = $2 ORDER BY r.day, f.part`,
+       WHERE r.tenant_id = $1 AND r.export_id = $2 ORDER BY r.day, r.session_id, f.part`,
       [tenantId, exportId],
     );
   }

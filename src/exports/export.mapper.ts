@@ -9,6 +9,7 @@ export function toBulkExport(row: ExportRow): BulkExport {
     tenant_id: row.tenantId,
     bulk_export_destination_id: row.destinationId,
     session_id: row.sessionId,
+    all_experiments: row.sessionId === null,
     start_time: row.startTime,
     end_time: row.endTime,
     filter: row.filter,
@@ -63,7 +64,6 @@ function toProgress(row: ExportRow): ExportProgress {
 /** Where the files of a partition are, as the API tells it. */
 export interface ExportPlace {
   prefix: string;
-  sessionId: string;
   /** The path of an object by its key: bucket first. */
   path: (key: string) => string;
   /** Its address, from outside where the destination has one. */
@@ -78,7 +78,7 @@ export function toBulkExportRun(row: ExportRunRow, files: ExportFile[], place: E
   return {
     id: row.exportRunId,
     bulk_export_id: row.exportId,
-    session_id: place.sessionId,
+    session_id: row.sessionId,
     status: row.status,
     retry_number: row.retryNumber,
     errors: row.errors,

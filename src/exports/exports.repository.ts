@@ -13,7 +13,8 @@ export interface ExportRow {
   exportId: string;
   tenantId: string;
   destinationId: string;
-  sessionId: string;
+  /** The project; null for all experiments. */
+  sessionId: string | null;
   startTime: string;
   endTime: string | null;
   intervalHours: number | null;
@@ -138,13 +139,14 @@ export class ExportsRepository {
   async insert(tenantId: TenantId, manager: EntityManager, row: NewExport): Promise<void> {
     await manager.query(
       `INSERT INTO bulk_exports (tenant_id, export_id, destination_id, session_id, start_time, end_time, interval_hours,
-         filter, format, format_version, compression, export_fields, status, cost_type, late_data, webhook)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+         filter, format, format_version, compression, export_fields, status, cost_type, late_data, webhook,
+         all_experiments)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
       [
         tenantId,
         row.exportId,
         row.bulk_export_destination_id,
-        row.session_id,
+        row.session_id ?? null,
         row.start_time,
         row.end_time ?? null,
         row.interval_hours ?? null,
@@ -157,6 +159,7 @@ export class ExportsRepository {
         row.cost_type,
         row.late_data,
         row.webhook,
+        row.all_experiments,
       ],
     );
   }
@@ -419,9 +422,9 @@ export class ExportsRepository {
   ): Promise<string | undefined> {
     await this.database.query(
       `INSERT INTO bulk_exports (tenant_id, export_id, destination_id, session_id, start_time, end_time, filter, format,
-         format_version, compression, export_fields, cost_type, status, source_bulk_export_id)
+         format_version, compression, export_fields, cost_type, status, source_bulk_export_id, all_experiments)
        SELECT tenant_id, $3, destination_id, session_id, $4, $5, filter, format, format_version, compression,
-         export_fields, cost_type, 'Created', export_id
+         export_fields, cost_type, 'Created', export_id, all_experiments
        FROM bulk_exports WHERE tenant_id = $1 AND export_id = $2 AND status = 'IntervalScheduled'
        FOR UPDATE
        ON CONFLICT (tenant_id, source_bulk_export_id, start_time)
@@ -449,10 +452,11 @@ export class ExportsRepository {
   ): Promise<string | undefined> {
     await this.database.query(
       `INSERT INTO bulk_exports (tenant_id, export_id, destination_id, session_id, start_time, end_time, filter, format,
-         format_version, compression, export_fields, cost_type, status, source_bulk_export_id, late_pass_of, changed_after)
+         format_version, compression, export_fields, cost_type, status, source_bulk_export_id, late_pass_of, changed_after,
+         all_experiments)
        SELECT first.tenant_id, $3, first.destination_id, first.session_id, first.start_time, first.end_time, first.filter,
          first.format, first.format_version, first.compression, first.export_fields, first.cost_type, 'Created',
-         first.source_bulk_export_id, first.export_id, first.planned_at
+         first.source_bulk_export_id, first.export_id, first.planned_at, first.all_experiments
        FROM bulk_exports first
        JOIN bulk_exports source ON source.tenant_id = first.tenant_id AND source.export_id = first.source_bulk_export_id
        WHERE first.tenant_id = $1 AND first.source_bulk_export_id = $2 AND first.export_id = $4

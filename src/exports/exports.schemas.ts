@@ -27,7 +27,9 @@ const filter = z
 export const createExportSchema = z
   .strictObject({
     bulk_export_destination_id: z.guid(),
-    session_id: z.guid(),
+    session_id: z.guid().nullish(),
+    /** Instead of one project: all that have a dataset when the export runs. */
+    all_experiments: z.boolean().default(false),
     start_time: instant,
     end_time: instant.optional(),
     filter: filter.optional(),
@@ -62,6 +64,13 @@ export const createExportSchema = z
   })
   .superRefine((body, context) => {
     const { start_time: start, end_time: end, interval_hours: interval } = body;
+    if ((body.session_id != null) === body.all_experiments) {
+      context.addIssue({
+        code: 'custom',
+        path: ['session_id'],
+        message: 'give either a project or all_experiments, one of them',
+      });
+    }
     if (interval !== undefined && end !== undefined) {
       context.addIssue({
         code: 'custom',
@@ -131,7 +140,9 @@ export interface BulkExport {
   id: string;
   tenant_id: string;
   bulk_export_destination_id: string;
-  session_id: string;
+  /** Null for an export of all experiments. */
+  session_id: string | null;
+  all_experiments: boolean;
   start_time: string;
   end_time: string | null;
   filter: string | null;

@@ -124,7 +124,7 @@ export class ExportsService {
     return this.describe(tenantId, rows, source);
   }
 
-  /** `of` is the export of the partitions, or the schedule that spawned their exports: place and project are the same. */
+  /** `of` is the export of the partitions, or the schedule that spawned their exports: the place is the same. */
   private async describe(tenantId: TenantId, rows: ExportRunRow[], of: ExportRow): Promise<BulkExportRun[]> {
     const destination = await this.destinations.find(tenantId, of.destinationId);
     if (!destination) throw exportErrors.destinationNotFound(of.destinationId);
@@ -134,10 +134,9 @@ export class ExportsService {
     return rows.map((row) =>
       toBulkExportRun(row, files.get(row.exportRunId) ?? [], {
         prefix: config.prefix,
-        sessionId: of.sessionId,
         path: (key) => objectPath(config, key),
         url: (key) => objectUrl(config, key),
-        folder: dayFolder(config, { exportId: row.exportId, tenantId, sessionId: of.sessionId }, row.day),
+        folder: dayFolder(config, { exportId: row.exportId, tenantId, sessionId: row.sessionId }, row.day),
       }),
     );
   }
@@ -157,7 +156,7 @@ export class ExportsService {
     if (!(await this.destinations.find(tenantId, destinationId))) {
       throw invalidField('bulk_export_destination_id', `there is no destination ${destinationId}`);
     }
-    if (!(await this.exports.hasProject(tenantId, sessionId))) {
+    if (sessionId != null && !(await this.exports.hasProject(tenantId, sessionId))) {
       throw invalidField('session_id', `there is no tracing project ${sessionId}`);
     }
   }

@@ -15,9 +15,10 @@ import { PartReader, RowStream } from './part-reader';
 import type { RowKey } from './row-key';
 import { SqlLiterals } from './sql-literals';
 
-/** Which rows: a project's in a window, received up to the watermark, that the filter lets through. */
+/** Which rows: those of a project, or of all experiments, in a window, received up to the watermark, that the filter lets through. */
 export interface RowSelection {
-  projectId: string;
+  /** Null for all experiments: projects with a dataset. */
+  projectId: string | null;
   startTime: string;
   endTime: string;
   watermark: string;
@@ -59,14 +60,14 @@ export class TraceReader {
     return now;
   }
 
-  /** Rows by UTC day; days without rows are absent. Grouped by what is quick to work out: a text is made for a day, not a row. */
+  /** Rows by project and UTC day; days without rows are absent. Grouped by what is quick to work out: a text is made for a day, not a row. */
   countDays(tenantId: TenantId, selection: RowSelection): Promise<DayCount[]> {
     const { where, params } = this.where(tenantId, selection);
     return this.database.query<DayCount[]>(
-      `SELECT (day AT TIME ZONE 'UTC')::date::text AS day, rows FROM (
-         SELECT date_bin('1 day', r.start_time, '2000-01-01Z') AS day, count(*)::float8 AS rows
-         FROM trace_runs r WHERE ${where} GROUP BY 1
-       ) AS days ORDER BY days.day`,
+      `SELECT (day AT TIME ZONE 'UTC')::date::text AS day, project_id AS "sessionId", rows FROM (
+         SELECT r.project_id, date_bin('1 day', r.start_time, '2000-01-01Z') AS day, count(*)::float8 AS rows
+         FROM trace_runs r WHERE ${where} GROUP BY 1, 2
+       ) AS days ORDER BY days.day, days.project_id`,
       params.values,
     );
   }
@@ -104,9 +105,13 @@ export class TraceReader {
     after: RowKey | null = null,
     params = new SqlParams(),
   ): { where: string; params: SqlParams } {
+    const tenant = params.add(tenantId, 'uuid');
     const conditions = [
-      `r.tenant_id = ${params.add(tenantId, 'uuid')}`,
-      `r.project_id = ${params.add(projectId, 'uuid')}`,
+      `r.tenant_id = ${tenant}`,
+      projectId === null
+        ? `r.project_id IN (SELECT p.project_id FROM trace_projects p
+             WHERE p.tenant_id = ${tenant} AND p.reference_dataset_id IS NOT NULL)`
+        : `r.project_id = ${params.add(projectId, 'uuid')}`,
       `r.start_time >= ${params.add(startTime, 'timestamptz')}`,
       `r.start_time < ${params.add(endTime, 'timestamptz')}`,
       `r.received_at <= ${params.add(watermark, 'timestamptz')}`,

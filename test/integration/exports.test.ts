@@ -496,6 +496,47 @@ describe('one-off exports', () => {
     expect(await ended(created.body.id)).toMatchObject({ status: 'Completed', progress: { rows_written: 3 } });
   });
 
+  it('of all experiments hold each project with a dataset, in its own folders', async () => {
+    const [experiment, another, plain, idle] = await Promise.all([1, 2, 3, 4].map(() => createProject()));
+    await database.query(
+      `UPDATE trace_projects SET reference_dataset_id = gen_random_uuid() WHERE project_id = ANY ($1)`,
+      [[experiment, another, idle]],
+    );
+    await createRuns(experiment, '2026-11-12', 50);
+    await createRuns(another, '2026-11-12', 3);
+    await createRuns(another, '2026-11-13', 4);
+    await createRuns(plain, '2026-11-12', 5);
+    const destination = await createDestination();
+    const created = await call('POST', '', {
+      bulk_export_destination_id: destination.id,
+      all_experiments: true,
+      start_time: '2026-11-12T00:00:00Z',
+      end_time: '2026-11-14T00:00:00Z',
+    });
+    expect([created.status, created.body]).toEqual([
+      200,
+      expect.objectContaining({ session_id: null, all_experiments: true }),
+    ]);
+    const row = await ended(created.body.id);
+    // Days of an experiment without runs have no partition.
+    expect(row).toMatchObject({ status: 'Completed', progress: { partitions_total: 3, rows_written: 57 } });
+
+    const runs = (await call('GET', `/${created.body.id}/runs`)).body as unknown as Json[];
+    const [one, two] = [experiment, another].sort();
+    expect(runs.map((run) => [run.start_time.slice(0, 10), run.session_id])).toEqual([
+      ['2026-11-12', one],
+      ['2026-11-12', two],
+      ['2026-11-13', another],
+    ]);
+    for (const run of runs) expect(run.metadata.result.export_path).toContain(`/session_id=${run.session_id}/runs/`);
+    const folder = await bucket.download(`${destination.config.prefix}/export_id=${created.body.id}`);
+    const rows = await readWithDuckDb(folder);
+    expect(sorted(rows)).toEqual(sorted([...(await expectedRows(experiment)), ...(await expectedRows(another))]));
+
+    const verified = await call('POST', `/${created.body.id}/verify`, { checksums: true });
+    expect(verified.body).toMatchObject({ verified: true, files: 4, rows: 57 });
+  });
+
   it('export what the filter lets through, and tell where a wrong one is wrong', async () => {
     const project = await createProject();
     await createRuns(project, '2026-11-20', 60);
@@ -562,6 +603,8 @@ describe('one-off exports', () => {
       [{ export_fields: [] }, 'export_fields'],
       [{ session_id: 'x' }, 'session_id'],
       [{ session_id: uuidv7() }, 'session_id'],
+      [{ session_id: null }, 'session_id'],
+      [{ all_experiments: true }, 'session_id'],
       [{ bulk_export_destination_id: uuidv7() }, 'bulk_export_destination_id'],
       [{ end_time: '2126-01-01T00:00:00Z' }, 'end_time'],
       [{ filter: 'and(eq(name, "x")' }, 'filter'],

@@ -2,7 +2,7 @@
 export const EXPORT_PARTITIONS_QUEUE = 'gantry-export-partitions';
 
 export const exportWorkflowId = (exportId: string): string => `export-${exportId}`;
-/** `day` is the UTC day of the partition, `2026-11-21`. */
+/** `day` is the UTC day of the partition, `2026-11-21`; of an export of all experiments with the project after it. */
 export const exportPartitionWorkflowId = (exportId: string, day: string): string => `export-${exportId}-${day}`;
 
 /** Ends an export (or a schedule) as Cancelled. Safe to repeat. */
