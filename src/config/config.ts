@@ -206,6 +206,13 @@ const environmentSchema = z.object({
     message: 'must be networks such as 10.0.0.0/8, separated by commas',
   }),
   GANTRY_EXPORT_AMBIENT_BUCKETS: list,
+  GANTRY_EXPORT_AMBIENT_ROLES: list.refine(
+    (roles) => roles.every((role) => /^arn:aws[a-z-]*:iam::\d{12}:role\/[^*]*\*?$/.test(role)),
+    {
+      message: 'must be ARNs of roles, or beginnings that end in *, such as arn:aws:iam::123456789012:role/exports-*',
+    },
+  ),
+  GANTRY_EXPORT_STS_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
   GANTRY_ALLOWED_ORIGINS: list.pipe(z.array(origin)),
   GANTRY_MCP_ALLOWED_HOSTS: list,
   FF_V2_EVENT_STREAMING: flag.default(true),
@@ -281,6 +288,9 @@ export interface ExportSettings {
   ownEndpoint: string | undefined;
   /** Buckets that are written to with the process's own credentials where a destination has none. */
   ambientBuckets: string[];
+  /** ARNs, or beginnings that end in `*`. */
+  ambientRoles: string[];
+  stsEndpoint: string | undefined;
 }
 
 /** The deployment's own bucket. */
@@ -574,6 +584,8 @@ export class AppConfig {
       allowCidrs: this.env.GANTRY_EXPORT_ALLOW_CIDRS,
       ownEndpoint: this.env.GANTRY_S3_ENDPOINT,
       ambientBuckets: this.env.GANTRY_EXPORT_AMBIENT_BUCKETS,
+      ambientRoles: this.env.GANTRY_EXPORT_AMBIENT_ROLES,
+      stsEndpoint: this.env.GANTRY_EXPORT_STS_ENDPOINT,
     };
   }
   /** Origins whose pages may use the API, beside those of `http.cors`; with authentication off, beside this machine's. */

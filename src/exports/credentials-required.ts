@@ -6,3 +6,21 @@ export class CredentialsRequired extends Error {
     super('credentials are missing');
   }
 }
+
+/** A destination names a role that this process's own identity is not for, or an endpoint beside it. */
+export class RoleNotAllowed extends Error {
+  override readonly name = 'RoleNotAllowed';
+
+  constructor() {
+    super('the role is not one that the server assumes');
+  }
+}
+
+/** The token service has answered, and gives no credentials for the role. */
+export class RoleRefused extends Error {
+  override readonly name = 'RoleRefused';
+
+  constructor(cause: unknown) {
+    super('the role could not be assumed', { cause });
+  }
+}

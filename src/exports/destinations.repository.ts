@@ -29,10 +29,9 @@ export class DestinationsRepository {
   async replaceCredentials(
     tenantId: TenantId,
     destinationId: string,
-    credentials: string,
-    credentialsKeys: string[],
+    fields: Pick<DestinationEntity, 'config' | 'credentials' | 'credentialsKeys'>,
   ): Promise<void> {
-    await this.rows.update({ tenantId, destinationId }, { credentials, credentialsKeys, updatedAt: () => 'now()' });
+    await this.rows.update({ tenantId, destinationId }, { ...fields, updatedAt: () => 'now()' } as never);
   }
 
   /** Resolves to false when an export still refers to it. */

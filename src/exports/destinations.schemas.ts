@@ -45,6 +45,15 @@ const prefix = z
   )
   .refine((value) => !value.split('/').some((segment) => segment === '.' || segment === '..'), 'must not hold . or ..');
 
+/** A role that the server's own identity assumes to write, in place of credentials. */
+const roleArn = z
+  .string()
+  .max(2048)
+  .regex(
+    /^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/,
+    'must be the ARN of a role, such as arn:aws:iam::123456789012:role/exports',
+  );
+
 const configSchema = z
   .strictObject({
     bucket_name: z
@@ -68,6 +77,7 @@ const configSchema = z
     runs_folder: z.enum(['runs', 'resource=runs']).default('runs'),
     s3_additional_kwargs: objectOptionsSchema.nullish(),
     config_kwargs_s3: clientOptionsSchema.nullish(),
+    aws_role_arn: roleArn.nullish(),
   })
   .refine((config) => config.endpoint_url != null || config.region != null, {
     path: ['region'],
@@ -80,18 +90,39 @@ const credentialsSchema = z.strictObject({
   session_token: z.string().min(1).max(2048).nullish(),
 });
 
-export const createDestinationSchema = z.strictObject({
-  destination_type: z.literal('s3'),
-  display_name: z
-    .string()
-    .min(1)
-    .max(255)
-    .regex(/^[a-zA-Z0-9\-_ ']+$/, "may hold letters, digits, spaces and -_'"),
-  config: configSchema,
-  credentials: credentialsSchema.optional(),
-});
+export const createDestinationSchema = z
+  .strictObject({
+    destination_type: z.literal('s3'),
+    display_name: z
+      .string()
+      .min(1)
+      .max(255)
+      .regex(/^[a-zA-Z0-9\-_ ']+$/, "may hold letters, digits, spaces and -_'"),
+    config: configSchema,
+    credentials: credentialsSchema.optional(),
+    /** The same as in `config`. */
+    aws_role_arn: roleArn.nullish(),
+  })
+  .transform(({ aws_role_arn: role, config, ...body }, context) => {
+    if (role != null && config.aws_role_arn != null && role !== config.aws_role_arn) {
+      context.addIssue({ code: 'custom', path: ['aws_role_arn'], message: 'differs from config.aws_role_arn' });
+    }
+    if ((role ?? config.aws_role_arn) != null && body.credentials) {
+      context.addIssue({
+        code: 'custom',
+        path: ['aws_role_arn'],
+        message: 'is in place of credentials: give one of them',
+      });
+    }
+    return { ...body, config: role == null ? config : { ...config, aws_role_arn: role } };
+  });
 
-export const updateDestinationSchema = z.strictObject({ credentials: credentialsSchema });
+export const updateDestinationSchema = z
+  .strictObject({ credentials: credentialsSchema.optional(), aws_role_arn: roleArn.optional() })
+  .refine(({ credentials, aws_role_arn: role }) => (credentials === undefined) !== (role === undefined), {
+    path: ['credentials'],
+    error: 'give either credentials or aws_role_arn',
+  });
 
 export const destinationParamsSchema = z.object({ destination_id: z.guid() });
 

@@ -32,7 +32,7 @@ export class DestinationsService {
 
   /** Stores a destination that has just been written to. */
   async create(tenantId: TenantId, request: CreateDestination): Promise<DestinationEntity> {
-    await this.testWrite(request.config, request.credentials);
+    await this.testWrite(tenantId, request.config, request.credentials);
     const destinationId = uuidv7();
     return this.destinations.insert(tenantId, {
       destinationId,
@@ -53,12 +53,16 @@ export class DestinationsService {
     return row;
   }
 
-  /** Replaces the credentials: partitions that start from now on use them. */
+  /** Replaces the credentials, or the role in place of them: partitions that start from now on use them. */
   async rotate(tenantId: TenantId, destinationId: string, request: UpdateDestination): Promise<DestinationEntity> {
     const row = await this.get(tenantId, destinationId);
-    await this.testWrite(row.config, request.credentials);
-    const { credentials, credentialsKeys } = this.sealed(tenantId, destinationId, request.credentials);
-    if (credentials) await this.destinations.replaceCredentials(tenantId, destinationId, credentials, credentialsKeys);
+    const { aws_role_arn: _, ...config } = row.config;
+    const changed = request.aws_role_arn === undefined ? config : { ...config, aws_role_arn: request.aws_role_arn };
+    await this.testWrite(tenantId, changed, request.credentials);
+    await this.destinations.replaceCredentials(tenantId, destinationId, {
+      config: changed,
+      ...this.sealed(tenantId, destinationId, request.credentials),
+    });
     return this.get(tenantId, destinationId);
   }
 
@@ -75,14 +79,18 @@ export class DestinationsService {
           this.secrets.open(row.credentials, destinationContext(tenantId, destinationId)),
         ) as DestinationCredentials)
       : undefined;
-    return { config: row.config, store: this.stores.open(row.config, credentials, Patience.work) };
+    return { config: row.config, store: this.stores.open(tenantId, row.config, credentials, Patience.work) };
   }
 
   /** Writes a small object under `<prefix>/tmp/` and deletes it where that is permitted. */
-  private async testWrite(config: DestinationConfig, credentials: DestinationCredentials | undefined): Promise<void> {
+  private async testWrite(
+    tenantId: TenantId,
+    config: DestinationConfig,
+    credentials: DestinationCredentials | undefined,
+  ): Promise<void> {
     let store: ObjectStore | undefined;
     try {
-      store = this.stores.open(config, credentials, Patience.question);
+      store = this.stores.open(tenantId, config, credentials, Patience.question);
       const key = destinationKey(config, 'tmp', `gantry-write-test-${uuidv7()}.txt`);
       await store.put(key, Buffer.from('Gantry wrote this to test the destination. It may be deleted.\n'));
       await store.deleteIfPermitted(key);

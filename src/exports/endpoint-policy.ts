@@ -19,6 +19,8 @@ export class EndpointRefused extends Error {
   }
 }
 
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+
 /** Judges the endpoints of stores that tenants name: before a connection, and on the addresses that it is about to use. */
 export class EndpointPolicy {
   /** @param own the deployment's own store, which the operator has chosen, wherever it is */
@@ -37,8 +39,15 @@ export class EndpointPolicy {
    */
   check(endpoint: URL): void {
     if (this.isOwn(endpoint)) return;
-    const host = endpoint.hostname.replace(/^\[|\]$/g, '');
-    if (AWS_HOST.test(host)) throw new EndpointRefused('endpoint_url must be omitted for AWS buckets; give the region');
+    if (AWS_HOST.test(hostOf(endpoint))) {
+      throw new EndpointRefused('endpoint_url must be omitted for AWS buckets; give the region');
+    }
+    this.checkAddress(endpoint);
+  }
+
+  /** Checks an endpoint that may be AWS's own. @throws {EndpointRefused} */
+  checkAddress(endpoint: URL): void {
+    const host = hostOf(endpoint);
     if (isIP(host) && !this.addresses.isAllowed(host)) throw new EndpointRefused();
   }
 

@@ -70,6 +70,14 @@ const BY_CODE: Record<string, Words> = {
     'No credentials: this bucket is not one that the server writes to with its own',
     'Give credentials. The operator lists buckets that need none (GANTRY_EXPORT_AMBIENT_BUCKETS), without an endpoint_url.',
   ],
+  RoleNotAllowed: [
+    'The role is not one that the server assumes',
+    'The operator lists roles (GANTRY_EXPORT_AMBIENT_ROLES). A destination with aws_role_arn has no endpoint_url.',
+  ],
+  RoleRefused: [
+    'The role could not be assumed',
+    "Its trust policy must let the server's identity in; an sts:ExternalId there must be the tenant's id.",
+  ],
   CredentialsProviderError: [
     'No credentials: none were given and none were found in the environment',
     'Give credentials, or let the api and worker processes find some (environment, profile, instance role).',

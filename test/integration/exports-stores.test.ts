@@ -1,14 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import dns, { type LookupOptions } from 'node:dns';
-import { ExportHarness, Json } from '../support/export-harness';
+import { ObjectStores, Patience } from '../../src/exports/object-stores';
+import type { TenantId } from '../../src/auth/tenant';
+import { testConfig } from '../support/config';
+import { ExportHarness, Json, TENANT } from '../support/export-harness';
 import { testStore } from '../support/exports';
+import { TokenService } from '../support/token-service';
 
 const WINDOW = { start_time: '2026-11-20T00:00:00Z', end_time: '2026-11-21T00:00:00Z' };
 
+const ROLE = 'arn:aws:iam::123456789012:role/exports-of-tenants';
+
 let harness: ExportHarness;
+const tokens = new TokenService();
 
 beforeAll(async () => {
   harness = await ExportHarness.start({
+    GANTRY_EXPORT_AMBIENT_ROLES: 'arn:aws:iam::123456789012:role/exports-*',
+    GANTRY_EXPORT_STS_ENDPOINT: await tokens.start(),
     GANTRY_EXPORT_PART_BYTES: String(200 * 1024 * 1024),
     GANTRY_EXPORT_AMBIENT_BUCKETS: testStore().bucket,
   });
@@ -20,6 +29,7 @@ afterEach(() => {
 
 afterAll(async () => {
   await harness?.stop();
+  await tokens.stop();
 }, 60_000);
 
 async function createLargeRuns(project: string, count: number, bytes: number): Promise<void> {
@@ -146,6 +156,103 @@ describe('who asks the store', () => {
     process.env.AWS_SECRET_ACCESS_KEY = secret_access_key;
     const { requests } = await exportInto({ ...harness.destinationBody(), credentials: undefined });
     for (const { headers } of requests) expect(headers.authorization).toContain(`Credential=${access_key_id}/`);
+  });
+
+  describe('is a role', () => {
+    const bodyOf = (role: Json = { aws_role_arn: ROLE }, config: Json = {}): Json => ({
+      ...harness.destinationBody({ config }),
+      credentials: undefined,
+      ...role,
+    });
+
+    beforeEach(() => {
+      process.env.AWS_ACCESS_KEY_ID = 'identity-of-the-server';
+      process.env.AWS_SECRET_ACCESS_KEY = 'its-secret';
+      tokens.requests.length = 0;
+    });
+    afterEach(() => tokens.refuse(undefined));
+
+    it('that the server assumes for this tenant, with its own identity', async () => {
+      const { access_key_id, secret_access_key } = testStore();
+      tokens.issue({ accessKeyId: access_key_id, secretAccessKey: secret_access_key });
+      const { requests } = await exportInto(bodyOf());
+      for (const { headers } of requests) expect(headers.authorization).toContain(`Credential=${access_key_id}/`);
+      expect(tokens.requests.length).toBeGreaterThan(0);
+      for (const { authorization, parameters } of tokens.requests) {
+        expect(authorization).toMatch(/Credential=identity-of-the-server\/\d{8}\/[\w-]+\/sts\/aws4_request/);
+        expect(parameters).toMatchObject({
+          Action: 'AssumeRole',
+          RoleArn: ROLE,
+          RoleSessionName: `gantry-${TENANT}`,
+          ExternalId: TENANT,
+        });
+      }
+    });
+
+    it('whose session token goes to the store and is never shown', async () => {
+      tokens.issue({ accessKeyId: 'temporary', secretAccessKey: 's', sessionToken: 'token-of-the-role' });
+      harness.proxy.fault = () => 'lose';
+      const before = harness.proxy.seen.length;
+      const created = await harness.call('POST', '/destinations', bodyOf({}, { aws_role_arn: ROLE }));
+      expect([created.status, created.body]).toEqual([
+        200,
+        expect.objectContaining({ config: expect.objectContaining({ aws_role_arn: ROLE }), credentials_keys: [] }),
+      ]);
+      for (const { headers } of harness.proxy.seen.slice(before)) {
+        expect(headers['x-amz-security-token']).toBe('token-of-the-role');
+      }
+      expect(JSON.stringify(created.body)).not.toContain('token-of-the-role');
+    });
+
+    it('in place of credentials, and credentials in place of it', async () => {
+      const { access_key_id, secret_access_key } = testStore();
+      tokens.issue({ accessKeyId: access_key_id, secretAccessKey: secret_access_key });
+      const credentials = { access_key_id, secret_access_key };
+      const { id } = await harness.createDestination();
+      const assumed = await harness.call('PATCH', `/destinations/${id}`, { aws_role_arn: ROLE });
+      expect([assumed.body.config.aws_role_arn, assumed.body.credentials_keys]).toEqual([ROLE, []]);
+      const given = await harness.call('PATCH', `/destinations/${id}`, { credentials });
+      expect(given.body.config).not.toHaveProperty('aws_role_arn');
+      expect(given.body.credentials_keys).toEqual(['access_key_id', 'secret_access_key']);
+      for (const both of [{ credentials, aws_role_arn: ROLE }, {}]) {
+        expect((await harness.call('PATCH', `/destinations/${id}`, both)).status).toBe(422);
+      }
+      const created = await harness.call('POST', '/destinations', { ...harness.destinationBody(), aws_role_arn: ROLE });
+      expect([created.status, created.body.errors[0].path]).toEqual([422, 'aws_role_arn']);
+    });
+
+    it.each<[string, Json, Json, string]>([
+      ['is not listed', { aws_role_arn: 'arn:aws:iam::123456789012:role/admin' }, {}, 'GANTRY_EXPORT_AMBIENT_ROLES'],
+      ['is for an endpoint of the tenant', {}, { endpoint_url: 'http://127.0.0.1:9' }, 'GANTRY_EXPORT_AMBIENT_ROLES'],
+      ['is no role', { aws_role_arn: 'arn:aws:iam::1:user/x' }, {}, 'aws_role_arn'],
+    ])('and is refused without a request when it %s', async (_title, role, config, named) => {
+      const { status, body } = await harness.call(
+        'POST',
+        '/destinations',
+        bodyOf({ aws_role_arn: ROLE, ...role }, config),
+      );
+      expect([400, 422]).toContain(status);
+      expect(JSON.stringify(body)).toContain(named);
+      expect(tokens.requests).toEqual([]);
+    });
+
+    it('that the token service refuses: the answer says what its trust policy needs', async () => {
+      tokens.refuse('AccessDenied');
+      const { status, body } = await harness.call('POST', '/destinations', bodyOf());
+      expect([status, body.detail]).toEqual([400, expect.stringContaining('sts:ExternalId')]);
+    });
+
+    it('asked for at no address that the policy forbids', () => {
+      const settings = { GANTRY_EXPORT_AMBIENT_ROLES: ROLE, GANTRY_EXPORT_STS_ENDPOINT: 'http://169.254.169.254' };
+      const stores = new ObjectStores(testConfig('postgres://nowhere', settings));
+      const destination = {
+        ...{ bucket_name: 'bucket', prefix: '', region: 'eu-central-1', include_bucket_in_prefix: false },
+        aws_role_arn: ROLE,
+      };
+      expect(() => stores.open(TENANT as TenantId, destination, undefined, Patience.question)).toThrow(
+        'does not connect to it',
+      );
+    });
   });
 
   it.each([
