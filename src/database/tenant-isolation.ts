@@ -78,23 +78,4 @@ export async function isolateTenants(client: ClientBase, requestsUrl?: string): 
         END IF;
       END LOOP;
     END $$`);
-  await keepMetadataIndexes(client);
-}
-
-/**
- * Behind a policy, Postgres uses an index for a condition only if the operator can't leak what it sees in other rows. That
- * is true of jsonb's @>, which answers yes or no and raises nothing, but Postgres doesn't say so of it; without this, a
- * search by metadata reads all rows of the tenant. Superusers may say it; elsewhere searches are right, only slower.
- * @see docs/decisions/tenant-isolation.md
- */
-async function keepMetadataIndexes(client: ClientBase): Promise<void> {
-  await client.query(`
-    DO $$
-    BEGIN
-      IF current_setting('is_superuser') = 'on'
-        AND EXISTS (SELECT FROM pg_proc WHERE oid = 'jsonb_contains(jsonb, jsonb)'::regprocedure AND NOT proleakproof)
-      THEN
-        ALTER FUNCTION pg_catalog.jsonb_contains(jsonb, jsonb) LEAKPROOF;
-      END IF;
-    END $$`);
 }

@@ -160,18 +160,11 @@ describe('the wall between tenants in the database', () => {
     });
   });
 
-  it('leaves searches by metadata their index', async () => {
-    await admin.query(
-      `INSERT INTO threads (thread_id, tenant_id, metadata)
-       SELECT gen_random_uuid(), $1, jsonb_build_object('owner', i) FROM generate_series(1, 20000) AS i`,
-      [ONE],
+  it("leaves Postgres' own functions as they were", async () => {
+    const { rows } = await admin.query<{ proleakproof: boolean }>(
+      `SELECT proleakproof FROM pg_proc WHERE oid = 'jsonb_contains(jsonb, jsonb)'::regprocedure`,
     );
-    await admin.query('ANALYZE threads');
-    const plan = await as<{ 'QUERY PLAN': string }>(
-      ONE,
-      `EXPLAIN SELECT count(*) FROM threads WHERE tenant_id = '${ONE}' AND metadata @> '{"owner": 77}'`,
-    );
-    expect(plan.map((line) => line['QUERY PLAN']).join('\n')).toContain('threads_metadata');
+    expect(rows).toEqual([{ proleakproof: false }]);
   });
 });
 
