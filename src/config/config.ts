@@ -91,6 +91,7 @@ const postgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:
 const environmentSchema = z.object({
   DATABASE_URL: postgresUrl,
   GANTRY_REQUESTS_DATABASE_URL: postgresUrl.optional(),
+  GANTRY_GRAPHS_DATABASE_URL: postgresUrl.optional(),
   TEMPORAL_ADDRESS: z.string().min(1),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   TEMPORAL_API_KEY: z.string().min(1).optional(),
@@ -321,6 +322,10 @@ export class AppConfig {
   }
   get requestsDatabaseUrl(): string | undefined {
     return this.env.GANTRY_REQUESTS_DATABASE_URL;
+  }
+  /** With the login of graph processes, where an administrator made one. */
+  get graphsDatabaseUrl(): string | undefined {
+    return this.env.GANTRY_GRAPHS_DATABASE_URL ?? this.env.GANTRY_REQUESTS_DATABASE_URL;
   }
   /** The longest that one statement of a request may take. */
   get statementTimeouts(): { requestMs: number; searchMs: number } {

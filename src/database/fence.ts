@@ -13,8 +13,7 @@ export class FencedError extends Error {
 }
 
 /**
- * A row as long as the attempt ($2) holds the run ($1).
- * The row lock makes the check and a write in the same statement one: a later attempt can't begin between them.
+ * A row as long as the attempt ($2) holds the run ($1). The function locks the run: the check and a write in the same statement
+ * are one, and a later attempt can't begin between them. It asks about the tenant that the connection is set to.
  */
-export const HOLDS_RUN = `
-  SELECT 1 FROM runs WHERE run_id = $1 AND attempt = $2 AND status = 'running' FOR SHARE`;
+export const HOLDS_RUN = `SELECT 1 WHERE attempt_holds_run($1, $2)`;

@@ -9,19 +9,22 @@ import { isolateTenants } from './tenant-isolation';
 async function main(): Promise<void> {
   const connectionString = process.env.DATABASE_URL;
   if (!connectionString) throw new Error('DATABASE_URL is missing: a postgres:// URL of the database to migrate');
-  const requestsUrl = process.env.GANTRY_REQUESTS_DATABASE_URL;
+  const logins = {
+    requestsUrl: process.env.GANTRY_REQUESTS_DATABASE_URL,
+    graphsUrl: process.env.GANTRY_GRAPHS_DATABASE_URL,
+  };
   const client = new Client({ connectionString });
   // What breaks the connection also rejects the statement that is on its way.
   client.on('error', () => undefined);
   await client.connect();
   try {
     await lockMigrations(client);
-    if (await isUpToDate(client)) return await isolateTenants(client, requestsUrl);
+    if (await isUpToDate(client)) return await isolateTenants(client, logins);
   } finally {
     await client.end();
   }
   const { migrate } = await import('./upgrade.js');
-  await migrate(connectionString, requestsUrl);
+  await migrate(connectionString, logins);
 }
 
 main().catch((error: unknown) => {

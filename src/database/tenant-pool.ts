@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { PreparingClient } from './prepared-statements';
-import { readRequestLogin } from './request-login';
+import { readLogin, REQUEST_LOGIN, withLogin } from './logins';
 import { currentScope, type RequestScope, type SearchScope } from './request-scope';
 import { ACTOR_SETTING, TENANT_SETTING } from './tenant-isolation';
 
@@ -96,12 +96,7 @@ export class TenantPool extends EventEmitter {
     if (requestsUrl) return requestsUrl;
     const client = await this.system.connect();
     try {
-      const { role, password } = await readRequestLogin(client);
-      // As parameters they go before the user and password that the URL may name.
-      const url = new URL(connectionString);
-      url.searchParams.set('user', role);
-      url.searchParams.set('password', password);
-      return url.href;
+      return withLogin(connectionString, await readLogin(client, REQUEST_LOGIN));
     } finally {
       client.release();
     }

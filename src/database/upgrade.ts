@@ -2,6 +2,7 @@ import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import { PostgresStore } from '@langchain/langgraph-checkpoint-postgres/store';
 import { Pool } from 'pg';
 import { createDataSource } from './data-source';
+import type { LoginUrls } from './logins';
 import { lockMigrations, recordLibrary } from './schema-version';
 import { CHECKPOINT_SCHEMA } from './schemas';
 import { isolateTenants } from './tenant-isolation';
@@ -11,7 +12,7 @@ import { isolateTenants } from './tenant-isolation';
  * may add to their tables, and the wall between tenants.
  * Safe to run from several processes at once, and again.
  */
-export async function migrate(databaseUrl: string, requestsUrl?: string): Promise<void> {
+export async function migrate(databaseUrl: string, logins: LoginUrls = {}): Promise<void> {
   const pool = new Pool({ connectionString: databaseUrl, max: 2 });
   const lock = await pool.connect();
   try {
@@ -27,7 +28,7 @@ export async function migrate(databaseUrl: string, requestsUrl?: string): Promis
       await dataSource.destroy();
     }
     await recordLibrary(lock);
-    await isolateTenants(lock, requestsUrl);
+    await isolateTenants(lock, logins);
   } finally {
     // Ending the session frees the advisory lock as well.
     lock.release(true);

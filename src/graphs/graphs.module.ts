@@ -10,9 +10,11 @@ import {
 } from '@nestjs/common';
 import { AppConfig } from '../config/config';
 import { HttpSettings } from '../config/http-settings';
+import { GRAPH_LOGIN, loginUrl } from '../database/logins';
 import { Metrics } from '../metrics/metrics';
 import { GraphRegistry } from './graph-registry';
 import { GraphHost } from './host/graph-host';
+import type { ProcessData } from './host/protocol';
 import { userCodeEnvironment } from './user-code-environment';
 
 /** Postgres connections of one graph process: checkpoints of the runs that share it. */
@@ -104,21 +106,7 @@ function describe(purpose: Purpose): DynamicModule {
           const host = new GraphHost({
             processes: purpose === 'run' ? config.graphThreads : { min: 1, max: 2 },
             confinement: { env: userCodeEnvironment(config, registry.config.env), ...config.graphConfinement },
-            data: {
-              configPath: registry.config.path,
-              graphs: registry.graphs,
-              recursionLimit: config.recursionLimit,
-              store: registry.config.store,
-              databaseUrl: config.databaseUrl,
-              apiUrl: config.apiUrl + mountPrefix,
-              databasePool: CONNECTIONS_PER_PROCESS,
-              ...(config.cacheFolder !== undefined && { cacheFolder: config.cacheFolder }),
-              preparesSchemas: purpose === 'inspect' && config.preparesSchemas,
-              ...(purpose === 'run' &&
-                config.tracing && {
-                  tracing: { apiUrl: `${config.apiUrl}${mountPrefix}/api/v1` },
-                }),
-            },
+            data: processData(purpose, config, registry, mountPrefix),
           });
           // It begins beside the rest of the start, and the lifecycle hears of what is wrong.
           if (loadsAtStart) host.start().catch(() => undefined);
@@ -127,5 +115,26 @@ function describe(purpose: Purpose): DynamicModule {
       },
     ],
     exports: [GraphRegistry, GraphHost],
+  };
+}
+
+async function processData(
+  purpose: Purpose,
+  config: AppConfig,
+  registry: GraphRegistry,
+  mountPrefix: string,
+): Promise<ProcessData> {
+  const apiUrl = config.apiUrl + mountPrefix;
+  return {
+    configPath: registry.config.path,
+    graphs: registry.graphs,
+    recursionLimit: config.recursionLimit,
+    store: registry.config.store,
+    databaseUrl: config.graphsDatabaseUrl ?? (await loginUrl(config.databaseUrl, GRAPH_LOGIN)),
+    apiUrl,
+    databasePool: CONNECTIONS_PER_PROCESS,
+    ...(config.cacheFolder !== undefined && { cacheFolder: config.cacheFolder }),
+    preparesSchemas: purpose === 'inspect' && config.preparesSchemas,
+    ...(purpose === 'run' && config.tracing && { tracing: { apiUrl: `${apiUrl}/api/v1` } }),
   };
 }

@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { checkpointKey } from '../../src/database/checkpoint-key';
 import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
 import type { GraphOutcome, RunEventMessage, StreamMode } from '../../src/graphs/host/protocol';
+import { TenantConnections } from '../../src/graphs/host/tenant-connections';
 import { CheckpointSaver } from '../../src/graphs/host/checkpoint-saver';
 import { runGraph } from '../../src/graphs/host/run-graph';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -67,7 +68,7 @@ describe('the checkpoints of a run', () => {
     const running = runGraph(
       {
         ...{ graphs: { get: async () => graph, source: () => undefined } as never, recursionLimit: 25 },
-        ...{ connections: pool, store: {} as never },
+        ...{ connectionsOf: (tenant) => new TenantConnections(pool, tenant), storeOf: () => ({}) as never },
       },
       {
         ...{ runId, threadId, tenantId: TENANT, assistantId: runId, graphId: 'graph', attempt: 1, metadata: {} },

@@ -6,7 +6,7 @@ import { dataSourceOptions } from '../../src/database/data-source';
 import { inScope } from '../../src/database/request-scope';
 import { isolateTenants } from '../../src/database/tenant-isolation';
 import { startTestApi, type TestApi } from '../support/api';
-import { createTestDatabase, requestsUrlOf, type TestDatabase } from '../support/database';
+import { createTestDatabase, graphsUrlOf, requestsUrlOf, type TestDatabase } from '../support/database';
 import { TEST_GRAPHS } from '../support/gantry';
 import { registerNamespace } from '../support/temporal';
 import { TenantCaller } from '../support/two-tenants';
@@ -162,6 +162,115 @@ describe('the login of requests', () => {
   });
 });
 
+describe('the login of graph processes', () => {
+  let database: TestDatabase;
+  let admin: Client;
+  let theirs: Client;
+  const [one, other] = [uuidv7(), uuidv7()];
+  const run = uuidv7();
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    admin = new Client({ connectionString: database.url });
+    theirs = new Client({ connectionString: await graphsUrlOf(database.url) });
+    await Promise.all([admin.connect(), theirs.connect()]);
+    for (const tenant of [one, other]) {
+      await admin.query(
+        `INSERT INTO langgraph.checkpoints (thread_id, checkpoint_ns, checkpoint_id, checkpoint) VALUES ($1, '', 'x', '{}')`,
+        [`${tenant}/${uuidv7()}`],
+      );
+      await admin.query(`INSERT INTO langgraph.store (namespace_path, key, value) VALUES ($1, 'k', '{}')`, [tenant]);
+    }
+    await admin.query(`INSERT INTO tenants (tenant_id, name) VALUES ($1, 'one')`, [one]);
+    await admin.query(`INSERT INTO threads (thread_id, tenant_id) VALUES ($1, $2)`, [run, one]);
+    await admin.query(
+      `INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, status, attempt, kwargs, multitask_strategy)
+       VALUES ($1, $2, $1, $1, 'graph', 'running', 3, '{}', 'enqueue')`,
+      [run, one],
+    );
+  });
+
+  afterAll(async () => {
+    await theirs?.end();
+    await admin?.end();
+    await database?.drop();
+  });
+
+  const as = (tenantId: string) => theirs.query(`SELECT set_config('gantry.tenant_id', $1, false)`, [tenantId]);
+
+  it('reaches states and items of the store, and no other table', async () => {
+    const { rows: tables } = await admin.query<Table>(TABLES);
+    await as(one);
+    const open: string[] = [];
+    for (const { schema, name } of tables) {
+      const { rows } = await admin.query<{ may: boolean }>(
+        `SELECT has_table_privilege($1, $2, 'DELETE, TRUNCATE') OR has_any_column_privilege($1, $2, 'SELECT, INSERT, UPDATE') AS may`,
+        [theirs.user, `${schema}.${name}`],
+      );
+      if (rows[0].may) open.push(name);
+    }
+    expect(open.sort()).toEqual(['checkpoint_blobs', 'checkpoint_writes', 'checkpoints', 'store', 'store_embeddings']);
+    for (const table of ['api_keys', 'webhook_deliveries', 'audit_log', 'runs', 'threads', 'graph_login', 'tenants']) {
+      await expect(theirs.query(`SELECT FROM ${table}`)).rejects.toThrow(/permission denied/);
+      await expect(theirs.query(`DELETE FROM ${table}`)).rejects.toThrow(/permission denied/);
+    }
+  });
+
+  it('shows no state and no item without a tenant, and with one its own alone', async () => {
+    for (const [tenant, seen] of [
+      ['', []],
+      [one, [one]],
+      [other, [other]],
+    ] as const) {
+      await as(tenant);
+      const { rows } = await theirs.query<{ tenant: string }>(
+        `SELECT split_part(thread_id, '/', 1) AS tenant FROM langgraph.checkpoints`,
+      );
+      expect(rows.map((row) => row.tenant)).toEqual(seen);
+      const items = await theirs.query<{ tenant: string }>('SELECT namespace_path AS tenant FROM langgraph.store');
+      expect(items.rows.map((row) => row.tenant)).toEqual(seen);
+    }
+    await as(one);
+    await expect(
+      theirs.query(
+        `INSERT INTO langgraph.checkpoints (thread_id, checkpoint_ns, checkpoint_id, checkpoint) VALUES ($1, '', 'y', '{}')`,
+        [`${other}/${uuidv7()}`],
+      ),
+    ).rejects.toThrow(/row-level security/);
+  });
+
+  it('learns of a run only whether an attempt of its tenant holds it, from the table that its owner means', async () => {
+    const holds = async (attempt: number): Promise<boolean> =>
+      (await theirs.query<{ held: boolean }>('SELECT attempt_holds_run($1, $2) AS held', [run, attempt])).rows[0].held;
+    await as(one);
+    expect([await holds(3), await holds(2)]).toEqual([true, false]);
+    await theirs.query(
+      `CREATE TEMP TABLE runs AS SELECT '${run}'::uuid AS run_id, 2 AS attempt, 'running' AS status, '${one}'::uuid AS tenant_id`,
+    );
+    expect([await holds(3), await holds(2)]).toEqual([true, false]);
+    await as(other);
+    expect(await holds(3)).toBe(false);
+  });
+});
+
+describe('what runs with the rights of the owner', () => {
+  it('looks for tables in the schema alone, and not among those that its caller made', async () => {
+    const database = await createTestDatabase();
+    const admin = new Client({ connectionString: database.url });
+    await admin.connect();
+    try {
+      const { rows } = await admin.query<{ name: string; settings: string[] }>(
+        `SELECT proname AS name, proconfig AS settings FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace`,
+      );
+      expect(rows.length).toBeGreaterThan(2);
+      for (const { name, settings } of rows) expect([name, settings]).toEqual([name, ['search_path=public, pg_temp']]);
+    } finally {
+      await admin.end();
+      await database.drop();
+    }
+  });
+});
+
 describe('a role that an administrator made for requests', () => {
   let database: TestDatabase;
   let admin: Client;
@@ -183,7 +292,7 @@ describe('a role that an administrator made for requests', () => {
   });
 
   it('serves instead of the one that migrations make', async () => {
-    await isolateTenants(admin, url);
+    await isolateTenants(admin, { requestsUrl: url });
     const source = await new DataSource(dataSourceOptions(database.url, 1, url)).initialize();
     try {
       const who = await inScope({ tenantId: uuidv7() }, () =>
@@ -200,15 +309,15 @@ describe('a role that an administrator made for requests', () => {
     ['SUPERUSER', 'NOSUPERUSER', 'is a superuser'],
   ])('is refused with %s', async (right, without, reason) => {
     await admin.query(`ALTER ROLE ${role} ${right}`);
-    await expect(isolateTenants(admin, url)).rejects.toThrow(reason);
+    await expect(isolateTenants(admin, { requestsUrl: url })).rejects.toThrow(reason);
     await admin.query(`ALTER ROLE ${role} ${without}`);
-    await isolateTenants(admin, url);
+    await isolateTenants(admin, { requestsUrl: url });
   });
 
   it('is refused as a member of another role', async () => {
     await admin.query(`GRANT pg_read_all_data TO ${role}`);
-    await expect(isolateTenants(admin, url)).rejects.toThrow('is a member of other roles');
+    await expect(isolateTenants(admin, { requestsUrl: url })).rejects.toThrow('is a member of other roles');
     await admin.query(`REVOKE pg_read_all_data FROM ${role}`);
-    await isolateTenants(admin, url);
+    await isolateTenants(admin, { requestsUrl: url });
   });
 });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { version as libraryVersion } from '@langchain/langgraph-checkpoint-postgres/package.json';
 import { Client } from 'pg';
-import { readRequestLogin } from '../../src/database/request-login';
+import { GRAPH_LOGIN, type LoginKind, readLogin, REQUEST_LOGIN } from '../../src/database/logins';
 import { isolateTenants } from '../../src/database/tenant-isolation';
 import { migrate } from '../../src/database/upgrade';
 
@@ -87,7 +87,7 @@ async function ensureTemplate(): Promise<string> {
   }
 }
 
-/** Migrates a database and takes its login of requests away: roles belong to the server, and each copy makes its own. */
+/** Migrates a database and takes its logins away: roles belong to the server, and each copy makes its own. */
 async function makeTemplate(admin: Client, name: string): Promise<void> {
   const draft = `${name}_draft`;
   await admin.query(`DROP DATABASE IF EXISTS ${draft} WITH (FORCE)`);
@@ -95,11 +95,18 @@ async function makeTemplate(admin: Client, name: string): Promise<void> {
   await migrate(urlOf(draft));
   const owner = new Client({ connectionString: urlOf(draft) });
   await owner.connect();
-  const { role } = await readRequestLogin(owner);
-  await owner.query(`DROP OWNED BY ${role}; DROP ROLE ${role}; DELETE FROM request_login`);
+  for (const role of await rolesOf(owner)) await owner.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  for (const { table } of LOGINS) await owner.query(`DELETE FROM ${table}`);
   await owner.end();
   await closedConnections(admin, draft);
   await admin.query(`ALTER DATABASE ${draft} RENAME TO ${name}`);
+}
+
+const LOGINS = [REQUEST_LOGIN, GRAPH_LOGIN];
+
+async function rolesOf(owner: Client): Promise<string[]> {
+  const logins = await Promise.all(LOGINS.map((kind) => readLogin(owner, kind)));
+  return logins.map(({ role }) => role);
 }
 
 let template: Promise<string> | undefined;
@@ -114,22 +121,26 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const owner = new Client({ connectionString: url });
   await owner.connect();
   await isolateTenants(owner);
-  const { role } = await readRequestLogin(owner);
+  const roles = await rolesOf(owner);
   await owner.end();
   const drop = async (): Promise<void> => {
     await dropDatabase(name);
-    // A copy of the database has the same role, and keeps it.
-    await asAdmin(`DROP ROLE IF EXISTS ${role}`).catch(() => undefined);
+    // A copy of the database has the same roles, and keeps them.
+    for (const role of roles) await asAdmin(`DROP ROLE IF EXISTS ${role}`).catch(() => undefined);
   };
   return { url, drop };
 }
 
 /** Of the role under which the statements of requests log in. */
-export async function requestsUrlOf(databaseUrl: string): Promise<string> {
+export const requestsUrlOf = (databaseUrl: string): Promise<string> => loginUrlOf(databaseUrl, REQUEST_LOGIN);
+/** Of the role under which graph processes log in. */
+export const graphsUrlOf = (databaseUrl: string): Promise<string> => loginUrlOf(databaseUrl, GRAPH_LOGIN);
+
+async function loginUrlOf(databaseUrl: string, kind: LoginKind): Promise<string> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const { role, password } = await readRequestLogin(client);
+    const { role, password } = await readLogin(client, kind);
     return Object.assign(new URL(databaseUrl), { username: role, password }).href;
   } finally {
     await client.end();

@@ -18,6 +18,7 @@ import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { CheckpointSerializer } from './checkpoint-serializer';
 import { insertWrites, replacesKnown, WRITE_ORDER, writeParameters, type WriteRow } from './checkpoint-writes';
 import { readDeltaHistory } from './delta-history';
+import type { Connections } from './tenant-connections';
 import { toWireJson } from './wire-json';
 
 type DeltaQuery = Parameters<PostgresSaver['getDeltaChannelHistory']>[0];
@@ -77,11 +78,11 @@ export class CheckpointSaver extends PostgresSaver {
 
   /** @param graphFile the module of the graph whose states these are */
   constructor(
-    protected readonly connections: Pool,
+    protected readonly connections: Connections,
     protected readonly tenantId: string,
     graphFile?: string,
   ) {
-    super(connections, new CheckpointSerializer(graphFile), { schema: CHECKPOINT_SCHEMA });
+    super(connections as Pool, new CheckpointSerializer(graphFile), { schema: CHECKPOINT_SCHEMA });
     // Private to the library, and the only place that all of its reads have in common.
     const { SQL_STATEMENTS: statements } = this as unknown as { SQL_STATEMENTS: { SELECT_SQL: string } };
     statements.SELECT_SQL = SELECT;

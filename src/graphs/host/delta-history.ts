@@ -1,8 +1,8 @@
-import type { Pool } from 'pg';
 import { isStored } from '../../database/delta-channels';
 import { prepared } from '../../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { WRITE_ORDER } from './checkpoint-writes';
+import type { Connections } from './tenant-connections';
 
 const schema = `"${CHECKPOINT_SCHEMA}"`;
 
@@ -58,7 +58,7 @@ export interface DeltaHistory {
  * @param checkpointId undefined for the newest
  */
 export async function readDeltaHistory(
-  connections: Pool,
+  connections: Connections,
   threadKey: string,
   namespace: string,
   checkpointId: string | undefined,

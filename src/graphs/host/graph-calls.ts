@@ -1,6 +1,5 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { StateSnapshot } from '@langchain/langgraph';
-import type { Pool } from 'pg';
 import type { TenantId } from '../../database/tenant-id';
 import type { ItemStore } from '../../item-store/item-store';
 import type { GraphSource } from '../graph-config';
@@ -11,6 +10,7 @@ import type { AccessContext, AnyGraph, GraphLoader } from './graph-loader';
 import type { CheckpointReference, GraphCall, GraphCalls, GraphTarget, StateOwner, StateQuery } from './protocol';
 import { type GraphSchemas, schemasOf } from './graph-schemas';
 import { RunStore } from './run-store';
+import type { Connections } from './tenant-connections';
 import { interruptsByTask, toFinalState, toThreadState, waitingNodes } from './thread-state';
 import { schemasFromTypes, type SchemasByPath } from './type-schemas';
 import type { TypeSchemasCache } from './type-schemas-cache';
@@ -23,8 +23,8 @@ export class GraphCallHandler {
 
   constructor(
     private readonly graphs: GraphLoader,
-    private readonly connections: Pool,
-    private readonly store: ItemStore,
+    private readonly connectionsOf: (tenantId: string) => Connections,
+    private readonly storeOf: (tenantId: string) => ItemStore,
     private readonly embeddings: EmbeddingFunction | undefined,
     private readonly cache: TypeSchemasCache,
   ) {}
@@ -197,7 +197,7 @@ export class GraphCallHandler {
         configurable: { ...config.configurable, ...place },
         metadata: metadata ?? {},
         context: context ?? config.configurable ?? {},
-        store: new RunStore(this.store, tenantId as TenantId),
+        store: new RunStore(this.storeOf(tenantId), tenantId as TenantId),
         checkpointer: saver,
       },
     });
@@ -205,7 +205,7 @@ export class GraphCallHandler {
 
   private config({ tenantId, threadId, graphId }: StateOwner, checkpoint?: CheckpointReference): RunnableConfig {
     // A saver of its own for each call: what it remembers of versions belongs to one branch.
-    const saver = new CheckpointSaver(this.connections, tenantId, this.graphs.source(graphId)?.file);
+    const saver = new CheckpointSaver(this.connectionsOf(tenantId), tenantId, this.graphs.source(graphId)?.file);
     return { configurable: { ...checkpoint, thread_id: threadId, __pregel_checkpointer: saver } };
   }
 }

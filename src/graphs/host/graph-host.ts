@@ -7,7 +7,8 @@ import type { Confinement } from './user-code-process';
 
 export interface GraphHostOptions {
   processes: { min: number; max: number };
-  data: ProcessData;
+  /** Known once the database has answered. */
+  data: Promise<ProcessData>;
   confinement: Confinement;
 }
 
@@ -48,6 +49,8 @@ export class GraphHost {
   private readonly shrink: NodeJS.Timeout;
 
   constructor(private readonly options: GraphHostOptions) {
+    // Each process that waits for it reports why it failed; there may be none yet.
+    options.data.catch(() => undefined);
     this.suspects = new SuspectSlots(options.processes.max);
     this.shrink = setInterval(() => this.endIdleProcesses(), IDLE_MS / 5);
     this.shrink.unref();
@@ -66,7 +69,7 @@ export class GraphHost {
     await Promise.all(Array.from({ length: this.options.processes.min }, () => this.spawn()));
     const problems = Object.entries(this.problems).map(([graphId, problem]) => `graphs.${graphId}: ${problem}`);
     for (const problem of problems) this.logger.error(`A graph can't be served: ${problem}`);
-    if (problems.length === this.options.data.graphs.length) throw new ConfigError(problems);
+    if (problems.length === (await this.options.data).graphs.length) throw new ConfigError(problems);
   }
 
   /** Why a graph can't be served; undefined when it can. */

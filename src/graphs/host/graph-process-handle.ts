@@ -1,12 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
+import { CorruptMessage, MessageChannel } from './message-channel';
 import {
   type ExecuteRequest,
   type FromProcess,
   type GraphCall,
   type GraphCalls,
   type GraphOutcome,
+  isFromProcess,
   type RunEventMessage,
   type ProcessData,
   type ToProcess,
@@ -82,11 +84,6 @@ export interface StartedExecution {
   outcome: Promise<GraphOutcome>;
 }
 
-/** User code may find a way to the channel: what it says there must not harm this process. */
-function isFromProcess(message: unknown): message is FromProcess {
-  return typeof message === 'object' && message !== null && 'type' in message;
-}
-
 /** One graph process, seen from the pool. */
 export class GraphProcess {
   /** Resolves to the graphs that it can't serve, and why. */
@@ -95,6 +92,7 @@ export class GraphProcess {
   private readonly logger = new Logger(GraphProcess.name);
   private readonly userLog = new Logger('Graph');
   private readonly child: ChildProcess;
+  private messages!: MessageChannel;
   private readonly executions = new Map<number, Execution>();
   private readonly calls = new Map<number, Call>();
   private nextId = 1;
@@ -103,35 +101,44 @@ export class GraphProcess {
   private dead = false;
 
   /** @param onAwake called when the process answers again after a silence: it can take work. */
-  constructor(data: ProcessData, confinement: Confinement, onAwake: () => void) {
+  constructor(data: Promise<ProcessData>, confinement: Confinement, onAwake: () => void) {
     const env = { ...AWAITED_CALLBACKS, ...confinement.env };
-    this.child = startUserCodeProcess(PROCESS_FILE, { ...confinement, env });
+    const { child, messages } = startUserCodeProcess(PROCESS_FILE, { ...confinement, env });
+    this.child = child;
     this.ready = new Promise((resolve, reject) => {
-      this.child.on('message', (message) => {
-        if (!isFromProcess(message)) return;
+      const take = (message: unknown): void => {
+        if (!isFromProcess(message)) throw new CorruptMessage('a shape that no graph process sends');
         const wasSilent = !this.responsive;
         this.lastPulse = Date.now();
         if (wasSilent) onAwake();
         if (message.type === 'ready') resolve(message.problems);
         else if (message.type === 'unusable') reject(new Error(message.message));
         else this.receive(message);
+      };
+      this.messages = new MessageChannel(messages, take, (error) => {
+        this.logger.error(
+          { err: error, pid: child.pid },
+          'User code wrote to the channel of its process, which is ended',
+        );
       });
-      this.child.once('exit', (code, signal) =>
+      child.once('exit', (code, signal) =>
         reject(new Error(`The graph process ended with ${signal ?? `code ${code}`} while it loaded`)),
       );
-      this.child.once('error', reject);
+      child.once('error', reject);
+      data.then((given) => this.send(given), reject);
     });
-    this.child.on('error', (error) => this.logger.error({ err: error }, 'A graph process failed'));
+    // A process that can't be spoken to is of no use, whether it closed the channel or wrote into it what is no message.
+    messages.once('close', () => child.kill('SIGKILL'));
+    child.on('error', (error) => this.logger.error({ err: error }, 'A graph process failed'));
     this.ended = new Promise((resolve) => {
       const end = (): void => {
         this.fail();
         resolve();
       };
-      this.child.once('exit', end);
+      child.once('exit', end);
       // One that could not be started has no exit.
-      this.child.once('error', () => this.child.pid === undefined && end());
+      child.once('error', () => child.pid === undefined && end());
     });
-    this.send(data);
   }
 
   /** Runs and calls that are on their way in this process. */
@@ -219,7 +226,7 @@ export class GraphProcess {
 
   private send(message: ToProcess | ProcessData): void {
     // What doesn't reach a process that has ended is the business of `fail`.
-    if (this.child.connected) this.child.send(message, () => undefined);
+    this.messages.send(message);
   }
 
   private receive(message: Exclude<FromProcess, { type: 'ready' | 'unusable' }>): void {

@@ -19,6 +19,7 @@ import { runGraph, type RunContext } from './run-graph';
 import { RunTracer } from './run-tracer';
 import { registerSdkClient } from './sdk-client';
 import { registerSdkLogger } from './sdk-logger';
+import { type Connections, TenantConnections } from './tenant-connections';
 import { TypeSchemasCache } from './type-schemas-cache';
 import { userCodeScope, type UserCodeScope } from './user-code-scope';
 
@@ -151,9 +152,11 @@ async function main(data: ProcessData, channel: Channel): Promise<void> {
   const graphs = new GraphLoader(data.graphs);
   const problems = await graphs.load();
   const embeddings = data.store.index && (await EmbeddingFunction.load(data.store.index));
-  const store = new ItemStore(new StoreRepository(connections), data.store, (kind, texts) =>
-    embeddings!.embed(kind, texts),
-  );
+  const connectionsOf = (tenantId: string): Connections => new TenantConnections(connections, tenantId);
+  const storeOf = (tenantId: string): ItemStore =>
+    new ItemStore(new StoreRepository(connectionsOf(tenantId)), data.store, (kind, texts) =>
+      embeddings!.embed(kind, texts),
+    );
   const files = data.graphs.map(({ file }) => file);
   const checkpointLibraries = await loadCheckpointLibraries([__filename, ...files]);
   closeSerializers(checkpointLibraries);
@@ -161,14 +164,14 @@ async function main(data: ProcessData, channel: Channel): Promise<void> {
   const context: RunContext = {
     graphs,
     recursionLimit: data.recursionLimit,
-    connections,
-    store,
+    connectionsOf,
+    storeOf,
     ...(data.tracing && { tracer: new RunTracer(data.tracing) }),
   };
   const calls = new GraphCallHandler(
     graphs,
-    connections,
-    store,
+    connectionsOf,
+    storeOf,
     embeddings,
     new TypeSchemasCache(data.configPath, files, data.cacheFolder),
   );

@@ -1,7 +1,11 @@
+import { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
+import { MessageChannel } from './message-channel';
 
+/** Descriptor of the messages with the parent. */
+export const MESSAGES = 3;
 /** Descriptor whose other end the parent holds for as long as it lives. */
-const LIFELINE = 4;
+export const LIFELINE = 4;
 
 /** A thread of its own, since user code may keep the event loop of the process to itself. */
 const WATCH_PARENT = `
@@ -13,29 +17,27 @@ export interface ParentChannel<ToChild, FromChild> {
   onMessage: (listener: (message: ToChild) => void) => void;
 }
 
-/**
- * Connects a process for user code with its parent, and resolves with the first message, which says what to do.
- * User code finds no `process.send`: what it said there would be taken for ours.
- */
+/** Connects a process for user code with its parent, and resolves with the first message, which says what to do. */
 export function connectToParent<Data, ToChild, FromChild>(): Promise<[Data, ParentChannel<ToChild, FromChild>]> {
-  const post = process.send!.bind(process);
-  delete process.send;
   // A signal to the whole group is the parent's business: it hands the runs back before it ends.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
-  process.once('disconnect', () => process.exit());
   new Worker(WATCH_PARENT, { eval: true, env: {}, execArgv: [] }).unref();
+  const socket = new Socket({ fd: MESSAGES, readable: true, writable: true });
+  socket.once('close', () => process.exit());
   return new Promise((resolve) => {
     let listener: ((message: ToChild) => void) | undefined;
-    process.on('message', (message: unknown) => {
+    const take = (message: unknown): void => {
       if (listener) return listener(message as ToChild);
-      const channel: ParentChannel<ToChild, FromChild> = {
-        // What can't be sent any more has no reader: the parent is gone, and this process goes next.
-        send: (answer) => void post(answer, undefined, undefined, () => undefined),
-        onMessage: (given) => {
-          listener = given;
+      resolve([
+        message as Data,
+        {
+          send: (answer) => messages.send(answer),
+          onMessage: (given) => {
+            listener = given;
+          },
         },
-      };
-      resolve([message as Data, channel]);
-    });
+      ]);
+    };
+    const messages = new MessageChannel(socket, take, () => process.exit(1));
   });
 }

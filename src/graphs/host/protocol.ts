@@ -221,3 +221,34 @@ export type FromProcess =
   | { type: 'broken'; id: number; message: string }
   | { type: 'result'; id: number; value: string }
   | { type: 'refused'; id: number; message: string; errorName: string };
+
+type Shape = Record<string, 'number' | 'string' | 'object' | 'list'>;
+
+/** The fields of each message of a graph process. */
+const SHAPES: Record<FromProcess['type'], Shape> = {
+  ready: { problems: 'object' },
+  unusable: { message: 'string' },
+  pulse: {},
+  accept: { id: 'number' },
+  stray: { message: 'string' },
+  log: { level: 'string', message: 'string', fields: 'object' },
+  events: { id: 'number', events: 'list' },
+  node: { id: 'number', node: 'string' },
+  outcome: { id: 'number', outcome: 'object' },
+  broken: { id: 'number', message: 'string' },
+  result: { id: 'number', value: 'string' },
+  refused: { id: 'number', message: 'string', errorName: 'string' },
+};
+
+/** Whether a message has the shape of one: user code may find a way to the channel of its process. */
+export function isFromProcess(message: unknown): message is FromProcess {
+  if (typeof message !== 'object' || message === null || !('type' in message)) return false;
+  const { type } = message;
+  if (typeof type !== 'string' || !Object.hasOwn(SHAPES, type)) return false;
+  return Object.entries(SHAPES[type as FromProcess['type']]).every(([field, kind]) => {
+    const value: unknown = (message as Record<string, unknown>)[field];
+    if (kind === 'list')
+      return Array.isArray(value) && value.every((each) => typeof each === 'object' && each !== null);
+    return typeof value === kind && value !== null;
+  });
+}

@@ -6,13 +6,13 @@ import type {
   CheckpointTuple,
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
-import type { Pool } from 'pg';
 import { byteaArray, textArray } from '../../database/binary-array';
 import { prepared } from '../../database/prepared-statements';
 import { storableJson } from '../../database/storable-text';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { type Fence, FencedError, HOLDS_RUN } from '../../database/fence';
 import { CheckpointSaver } from './checkpoint-saver';
+import type { Connections } from './tenant-connections';
 import { columns, insertWrites, replacesKnown, writeParameters, type WriteRow } from './checkpoint-writes';
 
 /** Thrown behind a written checkpoint, to stop a graph there: the next step is another worker's. */
@@ -91,7 +91,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
   private deferred: Deferred | undefined;
 
   constructor(
-    connections: Pool,
+    connections: Connections,
     tenantId: string,
     private readonly fence: Fence,
     /** Kept with every checkpoint of the run: who made it, and the user's own metadata. */

@@ -1,5 +1,4 @@
 import { START, type StateSnapshot } from '@langchain/langgraph';
-import type { Pool } from 'pg';
 import type { TenantId } from '../../database/tenant-id';
 import { isSecretName } from '../../crypto/secret-names';
 import type { AuthUser } from '../../database/request-scope';
@@ -13,6 +12,7 @@ import { HandedBack, RunCheckpointSaver } from './run-checkpoint-saver';
 import { streamRun, StreamProgress, type StreamConfig } from './run-stream';
 import { RunStore } from './run-store';
 import type { RunTracer } from './run-tracer';
+import type { Connections } from './tenant-connections';
 import { toFinalState } from './thread-state';
 import { withoutTold } from './told-events';
 import { untoldSteps } from './untold-steps';
@@ -22,8 +22,8 @@ export interface RunContext {
   graphs: GraphLoader;
   /** Steps that a run may take where neither its client nor its graph says. */
   recursionLimit: number;
-  connections: Pool;
-  store: ItemStore;
+  connectionsOf: (tenantId: string) => Connections;
+  storeOf: (tenantId: string) => ItemStore;
   tracer?: RunTracer;
 }
 
@@ -49,14 +49,14 @@ export async function* runGraph(
   const progress = new StreamProgress();
   const fence: Fence = { runId: request.runId, attempt: request.attempt };
   const saver = new RunCheckpointSaver(
-    context.connections,
+    context.connectionsOf(request.tenantId),
     request.tenantId,
     fence,
     checkpointMetadata(request),
     { isWanted: isHandingBack, untilRead: () => progress.untilRead() },
     context.graphs.source(request.graphId)?.file,
   );
-  const store = new RunStore(context.store, request.tenantId as TenantId, fence);
+  const store = new RunStore(context.storeOf(request.tenantId), request.tenantId as TenantId, fence);
   const config = runConfig(context, request, saver, store, signal);
   let failure: GraphOutcome | undefined;
   let graph: AnyGraph | undefined;

@@ -1,6 +1,7 @@
-import { type ChildProcess, fork, type ForkOptions, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { extname, join } from 'node:path';
 import type { Socket } from 'node:net';
+import { LIFELINE, MESSAGES } from './parent-channel';
 import { TSX_APIS } from './user-module';
 
 /** How a process for user code is confined. */
@@ -14,23 +15,28 @@ export interface Confinement {
   gid?: number;
 }
 
+export interface UserCodeProcess {
+  child: ChildProcess;
+  /** The end of a socket whose other end the process has (parent-channel.ts). */
+  messages: Socket;
+}
+
 /**
- * A process for users' code, connected by IPC. It ends with this one: descriptor 4 closes, whatever its code is busy with.
+ * A process for users' code, which exchanges messages with this one. It ends with this one: its lifeline closes, whatever its
+ * code is busy with.
  * @param file the module to run, without its ending: `.ts` or `.js`, as this one has
  */
-export function startUserCodeProcess(file: string, { env, memoryMb, uid, gid }: Confinement): ChildProcess {
-  const execArgv = memoryMb === undefined ? [] : [`--max-old-space-size=${memoryMb}`];
-  const options: ForkOptions = {
+export function startUserCodeProcess(file: string, { env, memoryMb, uid, gid }: Confinement): UserCodeProcess {
+  const options: SpawnOptions = {
     env: { ...compileCache(), ...env },
-    execArgv,
-    serialization: 'advanced',
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
+    stdio: ['ignore', 'inherit', 'inherit', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid }),
     ...(gid !== undefined && { gid }),
   };
-  const child = extname(__filename) === '.js' ? fork(`${file}.js`, [], options) : startSource(file, execArgv, options);
-  (child.stdio[4] as Socket | null)?.on('error', () => undefined).unref();
-  return child;
+  const limits = memoryMb === undefined ? [] : [`--max-old-space-size=${memoryMb}`];
+  const child = spawn(process.execPath, [...limits, ...program(file)], options);
+  (child.stdio[LIFELINE] as Socket).on('error', () => undefined).unref();
+  return { child, messages: child.stdio[MESSAGES] as Socket };
 }
 
 /** A folder for compiled code beside this process's own, which must not load what user code could have written. */
@@ -39,9 +45,9 @@ function compileCache(): Record<string, string> {
   return own ? { NODE_COMPILE_CACHE: join(own, 'user-code') } : {};
 }
 
-/** A source checkout: the process's own code is TypeScript too. */
-function startSource(file: string, execArgv: string[], options: ForkOptions): ChildProcess {
+/** The arguments that run a module of this checkout: in a source checkout it is TypeScript too. */
+function program(file: string): string[] {
+  if (extname(__filename) === '.js') return [`${file}.js`];
   const [tsx, source] = [TSX_APIS.commonJs, `${file}.ts`].map((path) => JSON.stringify(path));
-  const bootstrap = `import(${tsx}).then(({ register }) => { register(); require(${source}); });`;
-  return spawn(process.execPath, [...execArgv, '-e', bootstrap], options);
+  return ['-e', `import(${tsx}).then(({ register }) => { register(); require(${source}); });`];
 }

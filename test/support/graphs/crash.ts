@@ -1,8 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, readFileSync, writeSync } from 'node:fs';
+import { serialize } from 'node:v8';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { END, START, StateGraph } from '@langchain/langgraph';
 import { z } from 'zod';
 import { type Identity, recordExecution } from './ledger-node';
+
+/** Descriptor of the channel of a graph process. */
+const MESSAGES = 3;
 
 const WAYS: Record<string, () => void> = {
   exit: () => process.exit(3),
@@ -12,7 +16,20 @@ const WAYS: Record<string, () => void> = {
     const kept: number[][] = [];
     for (;;) kept.push(Array.from({ length: 100_000 }, (_, index) => index * 1.5));
   },
+  // Bytes of its own on the channel of its process: no message, too long a one, nonsense, and no channel at all.
+  garbage: () => writeSync(MESSAGES, framed(Buffer.alloc(1_000, 7))),
+  length: () => writeSync(MESSAGES, Buffer.alloc(1_000, 0xff)),
+  nonsense: () => writeSync(MESSAGES, framed(serialize({ type: 'events', id: 2, events: [null] }))),
+  unknown: () => writeSync(MESSAGES, framed(serialize({ type: 'constructor', cmd: 'NODE_HANDLE' }))),
+  close: () => closeSync(MESSAGES),
 };
+
+/** As a message: its length comes first. */
+function framed(body: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(body.length);
+  return Buffer.concat([length, body]);
+}
 
 const Crashing = z.object({ way: z.string().default('exit'), survived: z.boolean().default(false) });
 
