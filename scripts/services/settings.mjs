@@ -55,7 +55,7 @@ const SECTIONS = [
       ['TEMPORAL_TLS_CERT_PATH', '', 'file of the client certificate'],
       ['TEMPORAL_TLS_KEY_PATH', '', 'file of its private key'],
       ['GANTRY_TEMPORAL_PORT', '7233', 'port of the embedded one'],
-      ['GANTRY_TEMPORAL_UI_PORT', '8233', "port of the embedded one's web pages"],
+      ['GANTRY_TEMPORAL_UI_PORT', '', "port of the embedded one's web pages, which ask for no key; none unless set"],
     ],
   },
   {

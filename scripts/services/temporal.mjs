@@ -25,9 +25,9 @@ const DYNAMIC_CONFIG = {
 };
 
 /**
- * @param {{ home: string, binary: string, port: number, uiPort: number, namespace: string, disposable?: boolean }} options
- *   `disposable`: what is stored outlives the process and not the machine
- * @returns {{ part: import('./process.mjs').Part, address: string, uiUrl: string }}
+ * @param {{ home: string, binary: string, port: number, uiPort: number | null, namespace: string, disposable?: boolean }} options
+ *   `uiPort`: null for no web pages; `disposable`: what is stored outlives the process and not the machine
+ * @returns {{ part: import('./process.mjs').Part, address: string, uiUrl: string | null }}
  */
 export function temporalPart({ home, binary, port, uiPort, namespace, disposable = false }) {
   const directory = join(home, 'temporal');
@@ -36,7 +36,7 @@ export function temporalPart({ home, binary, port, uiPort, namespace, disposable
   const address = `127.0.0.1:${port}`;
   return {
     address,
-    uiUrl: `http://127.0.0.1:${uiPort}`,
+    uiUrl: uiPort === null ? null : `http://127.0.0.1:${uiPort}`,
     part: {
       name: 'temporal',
       command: binary,
@@ -45,7 +45,8 @@ export function temporalPart({ home, binary, port, uiPort, namespace, disposable
         'start-dev',
         '--ip=127.0.0.1',
         `--port=${port}`,
-        `--ui-port=${uiPort}`,
+        // Its pages ask for no key and check no Host: a web page whose name leads here could do all that they can.
+        uiPort === null ? '--headless' : `--ui-port=${uiPort}`,
         `--namespace=${namespace}`,
         `--db-filename=${database}`,
         '--sqlite-pragma=journal_mode=WAL',

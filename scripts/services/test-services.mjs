@@ -24,11 +24,11 @@ const RUNNING = join(ROOT, 'node_modules', '.cache', 'gantry', 'test-services.js
 export async function startTestServices(context) {
   const { home, installed, signal } = context;
   const secrets = loadSecrets(home);
-  const ports = await Promise.all([freePort(LOOPBACK), freePort(LOOPBACK), freePort(LOOPBACK), freePort(LOOPBACK)]);
-  const [postgresPort, temporalPort, uiPort, s3Port] = ports;
+  const ports = await Promise.all([freePort(LOOPBACK), freePort(LOOPBACK), freePort(LOOPBACK)]);
+  const [postgresPort, temporalPort, s3Port] = ports;
   const [databaseUrl, temporal, s3, python, mcpConformance, timeSkippingServer] = await Promise.all([
     startPostgres(context, { port: postgresPort, password: secrets.postgres_password, disposable: true }),
-    startTemporal(context, { port: temporalPort, uiPort, namespace: 'default', disposable: true }),
+    startTemporal(context, { port: temporalPort, uiPort: null, namespace: 'default', disposable: true }),
     startS3(context, {
       port: s3Port,
       bucket: 'gantry',
