@@ -34,6 +34,8 @@ const SECRETS = {
   contextPassword: canary(),
   cronKey: canary(),
   failingRunKey: canary(),
+  pushToken: canary(),
+  pushCredentials: canary(),
   objectStoreSecret: testStore().secret_access_key,
 };
 
@@ -202,6 +204,26 @@ describe('secrets', () => {
       expect(headers['x-hook']).toBe(`Bearer ${SECRETS.webhookHeader}`);
       expect(found(body)).toEqual([]);
     }
+
+    const rpc = <T>(method: string, params: object): Promise<{ result: T }> =>
+      json('POST', '/a2a/desk', { jsonrpc: '2.0', id: 1, method, params }, { 'a2a-version': '1.0' });
+    const say = (text: string, taskId?: string) =>
+      rpc<{ task: { id: string } }>('SendMessage', {
+        message: { messageId: text, role: 'ROLE_USER', parts: [{ text }], ...(taskId && { taskId }) },
+      });
+    const taskId = (await say('Refund')).result.task.id;
+    await rpc('CreateTaskPushNotificationConfig', {
+      ...{ taskId, id: 'mine', url: receiver.url('/pushed'), token: SECRETS.pushToken },
+      authentication: { scheme: 'Bearer', credentials: SECRETS.pushCredentials },
+    });
+    await rpc('GetTaskPushNotificationConfig', { taskId, id: 'mine' });
+    await rpc('ListTaskPushNotificationConfigs', { taskId });
+    await say('yes', taskId);
+    const pushed = await waitFor('the notification', () => receiver.received.find(({ path }) => path === '/pushed'));
+    expect(pushed.headers).toMatchObject({
+      authorization: `Bearer ${SECRETS.pushCredentials}`,
+      'x-a2a-notification-token': SECRETS.pushToken,
+    });
 
     // What shows runs, threads, assistants, crons, deliveries.
     const runs = await json<{ run_id: string }[]>('GET', `/threads/${thread_id}/runs`);

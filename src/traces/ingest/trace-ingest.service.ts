@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource, EntityManager, QueryFailedError } from 'typeorm';
+import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
 import { AppConfig } from '../../config/config';
+import { postgresErrorOf } from '../../database/sql-errors';
 import { dottedOrderSegment } from '../dotted-order';
 import { Instant, instantOf, utcDay } from '../instant';
 import { ProjectsService } from '../projects/projects.service';
@@ -179,12 +180,8 @@ export class TraceIngestService {
 
 /** Postgres reports a row without a partition as a check violation that names no constraint. */
 function isMissingPartition(error: unknown): boolean {
-  return (
-    error instanceof QueryFailedError &&
-    'code' in error &&
-    error.code === '23514' &&
-    !('constraint' in error && error.constraint)
-  );
+  const reported = postgresErrorOf(error);
+  return reported?.code === '23514' && reported.constraint === '';
 }
 
 function daysOf(changes: Map<string, RunChange>): Set<string> {
