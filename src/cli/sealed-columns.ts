@@ -34,6 +34,8 @@ export const SEALED_JSON: SealedJson[] = [
   { table: 'assistant_versions', column: 'config', keyColumns: ['assistant_id', 'version'] },
   { table: 'assistant_versions', column: 'context', keyColumns: ['assistant_id', 'version'] },
   { table: 'crons', column: 'payload', keyColumns: ['cron_id'] },
+  { table: 'crons', column: 'auth_user', keyColumns: ['cron_id'] },
   { table: 'runs', column: 'kwargs', keyColumns: ['run_id'] },
+  { table: 'webhook_deliveries', column: 'auth_user', keyColumns: ['delivery_id'] },
   { table: 'threads', column: 'config', keyColumns: ['tenant_id', 'thread_id'] },
 ];

@@ -4,6 +4,7 @@ import { EntitlementsService } from '../auth/entitlements.service';
 import type { TenantId } from '../auth/tenant';
 import { currentScope, inScope } from '../database/request-scope';
 import { SecretBox } from '../crypto/secret-box';
+import { SecretValues } from '../crypto/secret-values';
 import { ApiError } from '../http/api-error';
 import { toApiTime } from '../http/api-time';
 import type { RunEntity } from '../runs/run.entity';
@@ -43,6 +44,7 @@ export class CronFiringService {
     private readonly orchestrator: CronOrchestrator,
     private readonly runs: RunsService,
     private readonly secrets: SecretBox,
+    private readonly secretValues: SecretValues,
     private readonly entitlements: EntitlementsService,
     private readonly metrics: CronMetrics,
   ) {}
@@ -183,7 +185,8 @@ export class CronFiringService {
   private start(cron: CronEntity, fire: CronFireEntity): Promise<RunEntity | null> {
     const { tenantId, authUser } = cron;
     const begin = (): Promise<RunEntity | null> => this.createRun(cron, fire);
-    return authUser ? inScope({ ...currentScope(), tenantId, user: authUser }, begin) : begin();
+    if (!authUser) return begin();
+    return inScope({ ...currentScope(), tenantId, user: this.secretValues.open(tenantId, authUser) }, begin);
   }
 
   private createRun(cron: CronEntity, fire: CronFireEntity): Promise<RunEntity | null> {

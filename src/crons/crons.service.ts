@@ -84,7 +84,7 @@ export class CronsService {
       cronId,
       assistantId,
       threadId: threadId ?? null,
-      ...(user && { userId: user.identity, authUser: user }),
+      ...(user && { userId: user.identity, authUser: this.secretValues.seal(tenantId, user) }),
       schedule: body.schedule,
       timezone,
       endTime,

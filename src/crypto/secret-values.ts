@@ -11,7 +11,8 @@ const MAX_DEPTH = 20;
 type Replace = (value: unknown, name: string) => unknown;
 
 /**
- * Secrets that callers put into a `configurable` or a `context`, for their graph: whatever has the name of one. Rows keep
+ * Secrets that callers put into a `configurable` or a `context`, or that the custom auth knows of a user, for their graph: whatever
+ * has the name of one. Rows keep
  * them sealed in their place, the API shows `***`, the graph gets them. A sealed value belongs to its tenant and not to
  * one row: an assistant's goes with each run of it.
  */

@@ -276,11 +276,12 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     void events.append([{ event: 'metadata', data: JSON.stringify({ run_id: run.runId, attempt: run.attempt }) }]);
     const { runId, threadId, tenantId, assistantId, graphId, attempt, metadata } = run;
     const onUnknown = this.registry.onUnknown(graphId);
-    const { config, context } = run.kwargs;
+    const { config, context, auth_user: user } = run.kwargs;
     const kwargs = {
       ...run.kwargs,
       ...(config && { config: this.secretValues.open(tenantId, config) }),
       ...(context && { context: this.secretValues.open(tenantId, context) }),
+      ...(user && { auth_user: this.secretValues.open(tenantId, user) }),
     };
     const headers = this.headers.open(tenantId, runId, kwargs.sealed_headers);
     return this.graphs.execute(

@@ -291,7 +291,7 @@ export class RunsService {
         config: this.secretValues.seal(tenantId, kwargs.config),
         ...(kwargs.context && { context: this.secretValues.seal(tenantId, kwargs.context) }),
         ...(sealedHeaders && { sealed_headers: sealedHeaders }),
-        ...(user && { auth_user: user }),
+        ...(user && { auth_user: this.secretValues.seal(tenantId, user) }),
       },
       webhook: body.webhook ? this.webhooks.seal(tenantId, runId, body.webhook) : null,
       multitaskStrategy: body.multitask_strategy,

@@ -7,6 +7,7 @@ import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import type { AuthUser } from '../database/request-scope';
 import { SecretBox } from '../crypto/secret-box';
+import { SecretValues } from '../crypto/secret-values';
 import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
 import { AttemptEntity } from './attempt.entity';
@@ -72,6 +73,7 @@ export class DeliveriesService {
     private readonly policy: WebhookPolicy,
     private readonly deliveries: DeliveriesRepository,
     private readonly secrets: SecretBox,
+    private readonly secretValues: SecretValues,
     private readonly orchestrator: WebhookOrchestrator,
     @InjectDataSource() private readonly database: DataSource,
   ) {
@@ -174,7 +176,7 @@ export class DeliveriesService {
           ? this.secrets.seal(JSON.stringify(message.headers), headersContext(tenantId, deliveryId))
           : null,
       // Only an internal call is anybody's.
-      authUser: message.url.startsWith('/') ? (message.user ?? null) : null,
+      authUser: message.url.startsWith('/') && message.user ? this.secretValues.seal(tenantId, message.user) : null,
       host: hostLabel(message.url),
       payload: message.body,
       payloadBytes: Buffer.byteLength(message.body),

@@ -6,6 +6,7 @@ import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import type { AuthUser } from '../database/request-scope';
 import { SecretBox } from '../crypto/secret-box';
+import { SecretValues } from '../crypto/secret-values';
 import { ApiError } from '../http/api-error';
 import { AttemptOutcome } from './attempt.entity';
 import { DeliveryEntity, DeliveryStatus } from './delivery.entity';
@@ -49,6 +50,7 @@ export class DeliveryAttemptsService {
     private readonly sender: WebhookSender,
     private readonly deliveries: DeliveriesRepository,
     private readonly secrets: SecretBox,
+    private readonly secretValues: SecretValues,
     private readonly metrics: WebhookMetrics,
   ) {
     this.gate = new HostGate(config.webhookDelivery.concurrencyPerHost);
@@ -102,7 +104,8 @@ export class DeliveryAttemptsService {
   private async open(tenantId: TenantId, delivery: DeliveryEntity, attempt: number): Promise<Opened> {
     const { deliveryId } = delivery;
     const { config, signer } = this.settings;
-    const { payload: body, sealedHeaders, authUser: user } = await this.deliveries.messageOf(tenantId, deliveryId);
+    const { payload: body, sealedHeaders, authUser } = await this.deliveries.messageOf(tenantId, deliveryId);
+    const user = authUser && this.secretValues.open(tenantId, authUser);
     const special = this.headersOf(tenantId, deliveryId, sealedHeaders);
     const now = new Date();
     const own = { 'content-type': 'application/json', 'user-agent': `Gantry/${this.config.version}` };

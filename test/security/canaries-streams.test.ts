@@ -142,6 +142,12 @@ describe('what only a graph may know', () => {
       return rows.length === 50;
     });
     await expectNoCanaryInTables();
+    // What of the user has the name of a secret is sealed.
+    const { rows } = await gantry.sql.query<{ sealed: string }>(
+      `SELECT kwargs #>> '{auth_user,token}' AS sealed FROM runs`,
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    for (const { sealed } of rows) expect(sealed).toMatch(/^gantry-sealed:/);
     expect(gantry.logs()).not.toContain('canary-');
   });
 });
