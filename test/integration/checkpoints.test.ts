@@ -67,7 +67,7 @@ describe('the checkpoints of a run', () => {
     const events: RunEventMessage[] = [];
     const running = runGraph(
       {
-        ...{ graphs: { get: async () => graph, source: () => undefined } as never, recursionLimit: 25 },
+        ...{ graphs: { get: async () => graph, source: () => ({ file: __filename }) } as never, recursionLimit: 25 },
         ...{ connectionsOf: (tenant) => new TenantConnections(pool, tenant), storeOf: () => ({}) as never },
       },
       {
