@@ -1,0 +1,135 @@
+import type { Client, ThreadState } from '@langchain/langgraph-sdk';
+import { installApp } from '../support/app';
+import { Gantry, startGantry } from '../support/gantry';
+import { ModelServer } from '../support/model-server';
+
+interface State {
+  messages: { type: string; name?: string; content: string }[];
+  activeAgent?: string;
+  __interrupt__?: { value: unknown }[];
+}
+interface Essay {
+  essay: string;
+  verdict: string;
+  written: number;
+  __interrupt__?: { value: { essay: string } }[];
+}
+
+const say = (...lines: string[]) => ({ messages: [{ role: 'user', content: lines.join('\n') }] });
+
+/** Teams of agents and the functional API, as their packages' own pages show them, in a project with packages of its own. */
+describe('applications of several agents, and of the functional API', () => {
+  let model: ModelServer;
+  let gantry: Gantry;
+  let client: Client;
+
+  beforeAll(async () => {
+    model = await ModelServer.start();
+    gantry = await startGantry({ graphs: await installApp('teams'), env: model.env });
+    client = gantry.client();
+  }, 300_000);
+
+  afterAll(async () => {
+    await gantry?.stop();
+    await model?.stop();
+  });
+
+  const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+  const wait = async <T = State>(thread: string, graph: string, payload: object): Promise<T> =>
+    (await client.runs.wait(thread, graph, payload)) as unknown as T;
+
+  describe('a supervisor', () => {
+    it('streams what it and the agent that it hands over to say, and the state of both', async () => {
+      const thread = await newThread();
+      const input = say('call transfer_to_math_expert {}', 'call add {"a": 2, "b": 3}', 'times 2');
+      const namespaces = new Set<string>();
+      let values: State | undefined;
+      const words: string[] = [];
+      const modes = ['values', 'updates', 'messages-tuple'] as const;
+      const stream = client.runs.stream(thread, 'supervisor', { input, streamMode: [...modes], streamSubgraphs: true });
+      for await (const { event, data } of stream) {
+        const [mode, namespace] = event.split('|');
+        expect(mode).not.toBe('error');
+        if (namespace) namespaces.add(namespace.split(':')[0]);
+        if (event === 'values') values = data as unknown as State;
+        if (mode === 'messages') words.push((data as unknown as [{ content: string }])[0].content);
+      }
+      expect([...namespaces]).toEqual(expect.arrayContaining(['supervisor', 'math_expert']));
+      expect(words.join('')).toContain('The tool says: 5');
+      expect(values?.messages.map(({ content }) => content)).toEqual(expect.arrayContaining(['The tool says: 5']));
+      expect(values?.messages.some(({ name }) => name === 'math_expert')).toBe(true);
+    });
+
+    it('asks out of an agent, is read in the middle, and continues with the answer', async () => {
+      const thread = await newThread();
+      const input = say('call transfer_to_research_expert {}', 'call publish {"text": "news"}', 'times 2');
+      const asked = await wait(thread, 'supervisor', { input });
+      expect(asked.__interrupt__?.[0]?.value).toEqual({ publish: 'news' });
+      const state = await client.threads.getState<State>(thread, undefined, { subgraphs: true });
+      expect([state.next, state.tasks[0]?.name]).toEqual([['research_expert'], 'research_expert']);
+      expect(state.tasks[0]?.state).toMatchObject({ next: ['tools'] });
+      const done = await wait(thread, 'supervisor', { command: { resume: 'yes' } });
+      expect(done.messages.map(({ content }) => content)).toContain('The tool says: Published news');
+      expect((await client.threads.get(thread)).status).toBe('idle');
+    });
+  });
+
+  describe('a swarm', () => {
+    it('leaves the thread with the agent that was handed it, and goes back to where another had it', async () => {
+      const thread = await newThread();
+      const first = await wait(thread, 'swarm', { input: say('call add {"a": 5, "b": 7}') });
+      expect(first.messages.at(-1)).toMatchObject({ name: 'Alice', content: 'The tool says: 12' });
+      const handed = await wait(thread, 'swarm', { input: say('call transfer_to_bob {}') });
+      expect(handed.activeAgent).toBe('Bob');
+      const later = await wait(thread, 'swarm', { input: say('hello') });
+      expect(later.messages.at(-1)).toMatchObject({ name: 'Bob', content: 'You said: hello' });
+
+      const history: ThreadState<State>[] = await client.threads.getHistory<State>(thread, { limit: 50 });
+      const ofAlice = history.find(({ values, next }) => next.length === 0 && values.activeAgent !== 'Bob');
+      const forked = await wait(thread, 'swarm', { input: say('and now'), checkpoint: ofAlice!.checkpoint });
+      expect(forked.messages.at(-1)).toMatchObject({ name: 'Alice', content: 'You said: and now' });
+    });
+
+    it('asks out of the agent that is active', async () => {
+      const thread = await newThread();
+      await wait(thread, 'swarm', { input: say('call transfer_to_bob {}') });
+      const asked = await wait(thread, 'swarm', { input: say('call board {"ship": "Kestrel"}') });
+      expect(asked.__interrupt__?.[0]?.value).toEqual({ board: 'Kestrel' });
+      const done = await wait(thread, 'swarm', { command: { resume: 'Aye' } });
+      expect(done.messages.at(-1)).toMatchObject({ name: 'Bob', content: 'The tool says: Aye, Kestrel' });
+    });
+  });
+
+  describe('a workflow of the functional API', () => {
+    it('streams its tasks, asks, and does not repeat a finished task when it continues', async () => {
+      const thread = await newThread();
+      const seen: unknown[] = [];
+      for await (const { event, data } of client.runs.stream(thread, 'essay', {
+        input: { topic: 'cats' },
+        streamMode: 'updates',
+      })) {
+        if (event === 'updates') seen.push(data);
+      }
+      expect(seen[0]).toEqual({ writeEssay: expect.stringContaining('An essay about cats') as string });
+      expect((await client.threads.get(thread)).status).toBe('interrupted');
+      const done = await wait<Essay>(thread, 'essay', { command: { resume: 'good' } });
+      expect(done).toEqual({ essay: (seen[0] as { writeEssay: string }).writeEssay, verdict: 'good', written: 1 });
+    });
+
+    it('knows what it returned before, and goes back to a checkpoint', async () => {
+      const thread = await newThread();
+      for (const topic of ['cats', 'dogs']) {
+        const asked = await wait<Essay>(thread, 'essay', { input: { topic } });
+        expect(asked.__interrupt__?.[0]?.value.essay).toContain(topic);
+        await wait(thread, 'essay', { command: { resume: topic } });
+      }
+      const state = await client.threads.getState<Essay>(thread);
+      expect(state.values).toMatchObject({ verdict: 'dogs', written: 2 });
+      const history: ThreadState<Essay>[] = await client.threads.getHistory<Essay>(thread, { limit: 50 });
+      const first = history.find(({ values, next }) => next.length === 0 && values?.verdict === 'cats')!;
+      await wait(thread, 'essay', { input: { topic: 'birds' }, checkpoint: first.checkpoint });
+      const forked = await wait<Essay>(thread, 'essay', { command: { resume: 'again' } });
+      expect(forked).toMatchObject({ verdict: 'again', written: 2 });
+    });
+  });
+});
