@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { Client as LangSmithClient } from 'langsmith';
 import { startTestApi, TestApi } from '../support/api';
+import { runPython } from '../support/python';
 
 type Json = Record<string, unknown>;
 
@@ -93,7 +95,7 @@ describe('traces and threads, by the second version of the query API', () => {
       project_id: projectId,
       selects: ['ID', 'NAME', 'TOTAL_TOKENS', 'TOTAL_COST', 'FIRST_TOKEN_TIME'],
       page_size: 3,
-    } as never)) {
+    })) {
       traces.push(trace);
     }
     expect(traces).toEqual(
@@ -139,7 +141,7 @@ describe('traces and threads, by the second version of the query API', () => {
 
   it('lists threads with what their turns add up to', async () => {
     const threads: Json[] = [];
-    for await (const thread of client.threads.query({ project_id: projectId, page_size: 1 } as never)) {
+    for await (const thread of client.threads.query({ project_id: projectId, page_size: 1 })) {
       threads.push(thread as Json);
     }
     expect(threads).toEqual([
@@ -183,7 +185,7 @@ describe('traces and threads, by the second version of the query API', () => {
       project_id: projectId,
       selects: ['NAME', 'TURN_NUMBER', 'TOTAL_TOKENS', 'LATENCY', 'INPUTS', 'COMPLETION_TOKEN_DETAILS'],
       page_size: 1,
-    } as never)) {
+    })) {
       found.push(turn);
     }
     expect(found).toEqual(
@@ -208,7 +210,7 @@ describe('traces and threads, by the second version of the query API', () => {
     const one = await client.threads.stats('weather', {
       session_id: projectId,
       selects: ['TURNS', 'TOTAL_TOKENS', 'TOTAL_COST', 'LATENCY_P50', 'PROMPT_TOKEN_DETAILS', 'FEEDBACK_STATS'],
-    } as never);
+    });
     expect(one).toEqual({
       turns: 2,
       total_tokens: 31,
@@ -243,7 +245,7 @@ describe('traces and threads, by the second version of the query API', () => {
 
   it('groups runs by thread for clients of the first version', async () => {
     const groups: Json[] = [];
-    for await (const group of client.listGroupRuns({ projectId, groupBy: 'conversation', limit: 1 } as never)) {
+    for await (const group of client.listGroupRuns({ projectId, groupBy: 'conversation', limit: 1 })) {
       groups.push(group as unknown as Json);
     }
     expect(groups.map(({ group_key: key, count, filter }) => [key, count, filter])).toEqual([
@@ -286,6 +288,40 @@ describe('traces and threads, by the second version of the query API', () => {
       2,
       path.includes('threads') ? 'object' : 'string',
     ]);
+  });
+
+  it('streams to the client that follows the pages', async () => {
+    const names: unknown[] = [];
+    for await (const { root_run: run } of client.traces.streaming.queryItems({
+      project_id: projectId,
+      selects: ['NAME'],
+      page_size: 3,
+    })) {
+      names.push(run?.name);
+    }
+    expect(names).toEqual(['turn 3', 'turn 2', 'turn 1', 'turn 0']);
+  });
+
+  it('serves the Python client, which warns of nothing', async () => {
+    const script = join(__dirname, '..', 'python', 'traces_v2_client.py');
+    const told = await runPython([script, `${api.url}/api/v1`, projectId, first.id, 'weather']);
+    expect(JSON.parse(told)).toEqual({
+      traces: [3, 2, 1, 0].map((index) => [`turn ${index}`, 15 + index]),
+      streams_the_same: true,
+      threads: [
+        ['sports', 1],
+        ['weather', 2],
+      ],
+      turns: [1, 2],
+      one: [2, 31],
+      all: [2, 0.333],
+      shared: ['turn 0', 'model'],
+      project: ['PROJECT', 'SHORT_LIVED', 'changed'],
+      found: [['made by python', 0]],
+      tokens: [true],
+      feedback: [[1, 'fine']],
+      warnings: [],
+    });
   });
 
   it('sends the first runs of a streamed page before it has read the others', async () => {
