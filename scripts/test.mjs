@@ -179,14 +179,14 @@ async function main(signal) {
   const supervisor = new Supervisor({ home, logs: join(home, 'logs'), signal: context.signal });
   try {
     const installed = installDependencies(context.signal);
+    const chosen = branch === undefined ? [] : await installed.then(() => argumentsForChanges(branch));
+    if (!chosen) return { code: 0, passed: 0, failed: [], flaky: [] };
     const running = findTestServices();
     if (running) say('test', 'uses the services of npm run test:services');
     const [testEnv] = await Promise.all([
       running ?? startTestServices({ ...context, supervisor, installed }),
       installed.then(() => build(context.signal)),
     ]);
-    const chosen = branch === undefined ? [] : argumentsForChanges(branch);
-    if (!chosen) return { code: 0, passed: 0, failed: [], flaky: [] };
     const env = { ...testEnv, ...(isFull && { GANTRY_TEST_FULL: '1' }) };
     const { results, ...outcome } = await runTests(home, [...jestArgs, ...chosen], env, signal);
     if (recordsDurations) recordDurations(results);
