@@ -4,9 +4,10 @@ import type { EntityManager } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../auth/tenant';
 import { SecretBox } from '../crypto/secret-box';
+import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import { WebhookPolicy } from '../webhooks/webhook-policy';
 import { WebhookSettings } from '../webhooks/webhook-settings';
-import { pushContext, type PushTarget, toPushConfig } from './a2a-push';
+import { type PushTarget, toPushConfig } from './a2a-push';
 import { A2aTasksRepository, type PushConfigRow } from './a2a-tasks.repository';
 import { a2aErrors } from './a2a.errors';
 
@@ -46,7 +47,10 @@ export class A2aPushService {
     const configId = config.id !== '' ? config.id : protocolVersion === '0.3' ? taskId : uuidv7();
     const { url, token, authentication } = config;
     const target: PushTarget = { url, token, authentication: authentication ?? null };
-    const sealed = this.secrets.seal(JSON.stringify(target), pushContext(tenantId, taskId, configId));
+    const sealed = this.secrets.seal(
+      JSON.stringify(target),
+      SEALED_FIELDS.pushConfig.context(tenantId, taskId, configId),
+    );
     await this.tasks.putPushConfig(tenantId, { taskId, configId, protocolVersion, sealed }, manager);
     return toPushConfig(taskId, configId, target);
   }
@@ -73,6 +77,8 @@ export class A2aPushService {
   }
 
   private open(tenantId: TenantId, { taskId, configId, sealed }: PushConfigRow): PushTarget {
-    return JSON.parse(this.secrets.open(sealed, pushContext(tenantId, taskId, configId))) as PushTarget;
+    return JSON.parse(
+      this.secrets.open(sealed, SEALED_FIELDS.pushConfig.context(tenantId, taskId, configId)),
+    ) as PushTarget;
   }
 }

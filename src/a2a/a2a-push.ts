@@ -10,11 +10,6 @@ export interface PushTarget {
   authentication: { scheme: string; credentials: string } | null;
 }
 
-/** What a sealed configuration is bound to: in another row it doesn't open. */
-export function pushContext(tenantId: string, taskId: string, configId: string): string {
-  return `a2a_push_configs/${tenantId}/${taskId}/${configId}`;
-}
-
 /** A configuration as clients read it: with its URL, without its secrets. */
 export function toPushConfig(taskId: string, configId: string, target: PushTarget): TaskPushNotificationConfig {
   const { url, authentication } = target;

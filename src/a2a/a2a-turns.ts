@@ -3,6 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
 import { SecretBox } from '../crypto/secret-box';
+import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import type { RunEnding } from '../runs/run-ending';
 import type { RunEntity } from '../runs/run.entity';
 import { ListensToRuns, type RunListener } from '../runs/run-listeners';
@@ -11,7 +12,7 @@ import type { ThreadEntity } from '../threads/thread.entity';
 import { DeliveriesService } from '../webhooks/deliveries.service';
 import { partOf } from './a2a-content';
 import { type Outcome, outcomeOf } from './a2a-outcome';
-import { type PushTarget, pushContext, toNotification } from './a2a-push';
+import { type PushTarget, toNotification } from './a2a-push';
 import { lastOfAgent, parseMessages, taskMessage, toTask } from './a2a-task.mapper';
 import { A2aTasksRepository, type PushConfigRow, type TaskRow } from './a2a-tasks.repository';
 
@@ -96,7 +97,9 @@ export class A2aTurns implements RunListener {
   /** A run's end must not fail for a receiver that was registered under a key which is gone. */
   private open({ tenantId, taskId }: TaskRow, { configId, sealed }: PushConfigRow): PushTarget | undefined {
     try {
-      return JSON.parse(this.secrets.open(sealed, pushContext(tenantId, taskId, configId))) as PushTarget;
+      return JSON.parse(
+        this.secrets.open(sealed, SEALED_FIELDS.pushConfig.context(tenantId, taskId, configId)),
+      ) as PushTarget;
     } catch (error) {
       this.logger.error({ err: error, task_id: taskId, config_id: configId }, 'Push notification left out');
       return undefined;

@@ -15,7 +15,6 @@ import type { RunExplanationService } from '../runs/explanation/run-explanation.
 import { toReport } from './run-report';
 import { parseExpiry } from './expiry';
 import { print, table } from './output';
-import { SEALED_COLUMNS, SEALED_JSON } from './sealed-columns';
 
 /** Keys or tenants that a list shows: an operator's, not a customer base's. */
 const LIST_LIMIT = 1000;
@@ -88,7 +87,7 @@ function addSecrets(secrets: Command, withServices: WithServices): void {
     .description('seal all stored secrets under the first of GANTRY_SEALING_KEYS')
     .option('--json', 'for programs')
     .action(async ({ json }: Json) => {
-      const columns = await withServices(({ rotation }) => rotation.rotate(SEALED_COLUMNS, SEALED_JSON));
+      const columns = await withServices(({ rotation }) => rotation.rotate());
       const rows = columns.map((each) => [
         `${each.table}.${each.column}`,
         String(each.rotated),

@@ -5,6 +5,7 @@ import type { TenantId } from '../auth/tenant';
 import { currentScope, inScope } from '../database/request-scope';
 import { SecretBox } from '../crypto/secret-box';
 import { SecretValues } from '../crypto/secret-values';
+import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import { ApiError } from '../http/api-error';
 import { toApiTime } from '../http/api-time';
 import type { RunEntity } from '../runs/run.entity';
@@ -196,7 +197,9 @@ export class CronFiringService {
       ...payload,
       assistant_id: cron.assistantId,
       webhook:
-        cron.webhook === null ? undefined : this.secrets.open(cron.webhook, cronWebhookContext(tenantId, cronId)),
+        cron.webhook === null
+          ? undefined
+          : this.secrets.open(cron.webhook, SEALED_FIELDS.cronWebhook.context(tenantId, cronId)),
       metadata: { ...cron.metadata, ...(payload.metadata as object | undefined) },
       on_completion: cron.onRunCompleted ?? 'delete',
     });
@@ -238,11 +241,6 @@ export class CronFiringService {
 
 function skip(tick: NewFire, error: string): void {
   Object.assign(tick, { status: 'skipped', error } satisfies Partial<NewFire>);
-}
-
-/** What a sealed webhook URL is bound to: in another row it doesn't open. */
-export function cronWebhookContext(tenantId: string, cronId: string): string {
-  return `crons/${tenantId}/${cronId}/webhook`;
 }
 
 /** The last ticks up to one of them, oldest first. */

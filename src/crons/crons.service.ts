@@ -5,6 +5,7 @@ import { matchesAccess } from '../auth/custom/access-filter';
 import { Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
 import { SecretBox } from '../crypto/secret-box';
+import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import { keepMasked, SecretValues } from '../crypto/secret-values';
 import type { JsonObject } from '../database/json';
 import { currentScope } from '../database/request-scope';
@@ -20,7 +21,7 @@ import { CronEntity } from './cron.entity';
 import { cronErrors } from './cron.errors';
 import { CronSyntaxError } from './cron-expression';
 import { CronFiresRepository, type FireWithRun } from './cron-fires.repository';
-import { CronFiringService, cronWebhookContext } from './cron-firing.service';
+import { CronFiringService } from './cron-firing.service';
 import { CronSchedule } from './cron-schedule';
 import { CronSchedulesService } from './cron-schedules.service';
 import { type CronChange, CronsRepository } from './crons.repository';
@@ -291,7 +292,7 @@ export class CronsService {
   }
 
   private seal(tenantId: string, cronId: string, url: string | undefined): string | undefined {
-    return url === undefined ? undefined : this.secrets.seal(url, cronWebhookContext(tenantId, cronId));
+    return url === undefined ? undefined : this.secrets.seal(url, SEALED_FIELDS.cronWebhook.context(tenantId, cronId));
   }
 
   /** The assistant that a filter names, by its id or by its graph. */

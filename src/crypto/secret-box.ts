@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AppConfig } from '../config/config';
+import type { SealingContext } from './sealed-fields';
 
 const FORMAT = 'v1';
 
@@ -23,7 +24,7 @@ export class SecretBox {
     this.currentPrefix = `${FORMAT}.${keyId(this.current)}.`;
   }
 
-  seal(plaintext: string, context: string): string {
+  seal(plaintext: string, context: SealingContext): string {
     const nonce = randomBytes(12);
     const cipher = createCipheriv('aes-256-gcm', this.current, nonce).setAAD(Buffer.from(context));
     const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
@@ -32,7 +33,7 @@ export class SecretBox {
   }
 
   /** @throws {Error} when the value was sealed under a key that isn't configured, for another row, or was changed. */
-  open(sealed: string, context: string): string {
+  open(sealed: string, context: SealingContext): string {
     const [format, id, nonce, tag, ciphertext] = sealed.split('.');
     if (format !== FORMAT || nonce === undefined || tag === undefined || ciphertext === undefined) {
       throw new Error('Not a sealed secret');

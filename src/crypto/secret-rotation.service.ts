@@ -2,28 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { SecretBox } from './secret-box';
-import { SEALED_VALUE, valueContext } from './secret-values';
+import { SEALED_VALUE } from './secret-values';
+import {
+  documentContext,
+  SEALED_DOCUMENTS,
+  SEALED_FIELDS,
+  type SealedDocument,
+  type SealedField,
+  type SealingContext,
+} from './sealed-fields';
 
 const BATCH = 200;
 const NIL = '00000000-0000-0000-0000-000000000000';
-
-/** A column of sealed values, and what each is bound to. */
-export interface SealedColumn {
-  table: string;
-  column: string;
-  /** Of a jsonb column: the field that is sealed. */
-  field?: string;
-  /** The row's key, of which the first column is a UUID. */
-  keyColumns: string[];
-  context: (tenantId: string, ...key: string[]) => string;
-}
-
-/** A jsonb column with sealed values anywhere in it (SecretValues). */
-export interface SealedJson {
-  table: string;
-  column: string;
-  keyColumns: string[];
-}
 
 export interface RotatedColumn {
   table: string;
@@ -43,15 +33,18 @@ export class SecretRotationService {
   ) {}
 
   /** Safe beside running processes, and to repeat: a value that changes meanwhile is left to its writer. */
-  async rotate(columns: SealedColumn[], documents: SealedJson[] = []): Promise<RotatedColumn[]> {
+  async rotate(
+    fields: readonly SealedField[] = Object.values(SEALED_FIELDS),
+    documents: readonly SealedDocument[] = SEALED_DOCUMENTS,
+  ): Promise<RotatedColumn[]> {
     const done: RotatedColumn[] = [];
-    for (const column of columns) done.push(await this.rotateColumn(column));
-    for (const document of documents) done.push(await this.rotateJson(document));
+    for (const field of fields) done.push(await this.rotateField(field));
+    for (const document of documents) done.push(await this.rotateDocument(document));
     return done;
   }
 
   /** Counts documents, of which each may hold several values. */
-  private async rotateJson({ table, column, keyColumns }: SealedJson): Promise<RotatedColumn> {
+  private async rotateDocument({ table, column, keyColumns }: SealedDocument): Promise<RotatedColumn> {
     const counts = { table, column, rotated: 0, unreadable: 0 };
     const earlier = `${SEALED_VALUE}(?!${this.secrets.currentPrefix.replaceAll('.', '\\.')})`;
     for (;;) {
@@ -62,7 +55,7 @@ export class SecretRotationService {
         [earlier],
       );
       for (const { tenantId, key, document } of rows) {
-        const resealed = this.resealAll(document, valueContext(tenantId));
+        const resealed = this.resealAll(document, documentContext(tenantId));
         if (resealed === undefined) {
           counts.unreadable += 1;
           continue;
@@ -79,7 +72,7 @@ export class SecretRotationService {
   }
 
   /** A document with all of its values sealed with the current key; undefined when one of them can't be opened. */
-  private resealAll(document: string, context: string): string | undefined {
+  private resealAll(document: string, context: SealingContext): string | undefined {
     let isReadable = true;
     const resealed = document.replace(new RegExp(`"${SEALED_VALUE}([\\w.-]+)"`, 'g'), (whole, sealed: string) => {
       const again = this.reseal(sealed, context);
@@ -89,7 +82,7 @@ export class SecretRotationService {
     return isReadable ? resealed : undefined;
   }
 
-  private async rotateColumn({ table, column, field, keyColumns, context }: SealedColumn): Promise<RotatedColumn> {
+  private async rotateField({ table, column, field, keyColumns, context }: SealedField): Promise<RotatedColumn> {
     const counts = { table, column: field === undefined ? column : `${column}.${field}`, rotated: 0, unreadable: 0 };
     const value = field === undefined ? column : `${column} ->> '${field}'`;
     const changed = field === undefined ? '$1' : `jsonb_set(${column}, '{${field}}', to_jsonb($1::text))`;
@@ -122,12 +115,12 @@ export class SecretRotationService {
     }
   }
 
-  private reseal(sealed: string, context: string): string | undefined {
+  private reseal(sealed: string, context: SealingContext): string | undefined {
     let plaintext: string;
     try {
       plaintext = this.secrets.open(sealed, context);
     } catch {
-      // Counted, and told: whoever rotates decides whether the old key is still to be had.
+      // Counted and reported: the operator decides whether the old key can still be had.
       return undefined;
     }
     return this.secrets.seal(plaintext, context);

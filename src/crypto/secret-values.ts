@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { SecretBox } from './secret-box';
+import { documentContext } from './sealed-fields';
 import { isSecretName } from './secret-names';
 
 /** In front of each sealed value inside of stored JSON. */
@@ -24,7 +25,7 @@ export class SecretValues {
   seal<T>(tenantId: string, value: T): T {
     return replaced(value, (secret, name) => {
       if (!isSecretName(name) || !isSealable(secret) || this.tryOpen(tenantId, secret) !== undefined) return secret;
-      return SEALED_VALUE + this.box.seal(JSON.stringify(secret), valueContext(tenantId));
+      return SEALED_VALUE + this.box.seal(JSON.stringify(secret), documentContext(tenantId));
     });
   }
 
@@ -39,7 +40,7 @@ export class SecretValues {
   private tryOpen(tenantId: string, value: unknown): string | undefined {
     if (!isSealed(value)) return undefined;
     try {
-      return this.box.open(value.slice(SEALED_VALUE.length), valueContext(tenantId));
+      return this.box.open(value.slice(SEALED_VALUE.length), documentContext(tenantId));
     } catch {
       // A text of the caller's own that only looks like one, or a key that is gone: the graph gets what is stored.
       return undefined;
@@ -60,11 +61,6 @@ export function keepMasked<T>(given: T, before: unknown): T {
     value === MASK && isSealed(before[name]) ? before[name] : keepMasked(value, before[name]),
   ]);
   return Object.fromEntries(entries) as T;
-}
-
-/** What a sealed value is bound to: for another tenant it doesn't open. */
-export function valueContext(tenantId: string): string {
-  return `values/${tenantId}`;
 }
 
 function replaced<T>(value: T, replace: Replace, name = '', depth = 0): T {

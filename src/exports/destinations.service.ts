@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../auth/tenant';
 import { SecretBox } from '../crypto/secret-box';
+import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import { DestinationEntity } from './destination.entity';
 import { DestinationsRepository } from './destinations.repository';
 import type {
@@ -76,7 +77,7 @@ export class DestinationsService {
     const row = await this.get(tenantId, destinationId);
     const credentials = row.credentials
       ? (JSON.parse(
-          this.secrets.open(row.credentials, destinationContext(tenantId, destinationId)),
+          this.secrets.open(row.credentials, SEALED_FIELDS.destinationCredentials.context(tenantId, destinationId)),
         ) as DestinationCredentials)
       : undefined;
     return { config: row.config, store: this.stores.open(tenantId, row.config, credentials, Patience.work) };
@@ -111,14 +112,9 @@ export class DestinationsService {
     return {
       credentials: this.secrets.seal(
         JSON.stringify(Object.fromEntries(present)),
-        destinationContext(tenantId, destinationId),
+        SEALED_FIELDS.destinationCredentials.context(tenantId, destinationId),
       ),
       credentialsKeys: present.map(([name]) => name).sort(),
     };
   }
-}
-
-/** What a destination's sealed credentials are bound to: in another row they don't open. */
-export function destinationContext(tenantId: string, destinationId: string): string {
-  return `export_destinations:${tenantId}:${destinationId}`;
 }

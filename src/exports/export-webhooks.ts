@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
 import { SecretBox } from '../crypto/secret-box';
+import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
 import { DeliveriesService } from '../webhooks/deliveries.service';
@@ -18,7 +19,7 @@ export class ExportWebhooks {
   ) {}
 
   seal(tenantId: TenantId, exportId: string, url: string): string {
-    return this.secrets.seal(url, exportWebhookContext(tenantId, exportId));
+    return this.secrets.seal(url, SEALED_FIELDS.exportWebhook.context(tenantId, exportId));
   }
 
   /**
@@ -34,7 +35,7 @@ export class ExportWebhooks {
       runId: null,
       threadId: null,
       exportId: row.exportId,
-      url: this.secrets.open(row.webhook.sealed, exportWebhookContext(row.tenantId, owner)),
+      url: this.secrets.open(row.webhook.sealed, SEALED_FIELDS.exportWebhook.context(row.tenantId, owner)),
       payload: { event: 'bulk_export.ended', ...toBulkExport(row) },
     });
   }
@@ -45,9 +46,4 @@ export class ExportWebhooks {
     const delivery = { tenantId, deliveryId, runId: null, threadId: null };
     await startOrLeaveToSweep('Delivery', { delivery_id: deliveryId }, () => this.orchestrator.start(delivery));
   }
-}
-
-/** What an export's sealed webhook URL is bound to: in another row it doesn't open. */
-export function exportWebhookContext(tenantId: string, exportId: string): string {
-  return `bulk_exports/${tenantId}/${exportId}/webhook`;
 }

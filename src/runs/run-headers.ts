@@ -2,6 +2,7 @@ import { createParamDecorator, ExecutionContext, Injectable, PipeTransform } fro
 import type { FastifyRequest } from 'fastify';
 import { HttpSettings } from '../config/http-settings';
 import { SecretBox } from '../crypto/secret-box';
+import { SEALED_FIELDS } from '../crypto/sealed-fields';
 
 type Headers = Record<string, string>;
 
@@ -29,17 +30,12 @@ export class RunHeaders {
   /** @returns undefined when there is nothing to keep */
   seal(tenantId: string, runId: string, headers: Headers): string | undefined {
     if (Object.keys(headers).length === 0) return undefined;
-    return this.secrets.seal(JSON.stringify(headers), runHeadersContext(tenantId, runId));
+    return this.secrets.seal(JSON.stringify(headers), SEALED_FIELDS.runHeaders.context(tenantId, runId));
   }
 
   open(tenantId: string, runId: string, sealed: string | undefined): Headers {
     return sealed === undefined
       ? {}
-      : (JSON.parse(this.secrets.open(sealed, runHeadersContext(tenantId, runId))) as Headers);
+      : (JSON.parse(this.secrets.open(sealed, SEALED_FIELDS.runHeaders.context(tenantId, runId))) as Headers);
   }
-}
-
-/** What sealed headers are bound to: in another row they don't open. */
-export function runHeadersContext(tenantId: string, runId: string): string {
-  return `runs/${tenantId}/${runId}/headers`;
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
 import { SecretBox } from '../crypto/secret-box';
+import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import { toApiTime } from '../http/api-time';
 import { DeliveriesService } from '../webhooks/deliveries.service';
 import type { DeliveryReference } from '../temporal/webhook-orchestrator';
@@ -20,7 +21,7 @@ export class RunWebhooks implements RunListener {
   ) {}
 
   seal(tenantId: string, runId: string, url: string): string {
-    return this.secrets.seal(url, runWebhookContext(tenantId, runId));
+    return this.secrets.seal(url, SEALED_FIELDS.runWebhook.context(tenantId, runId));
   }
 
   /** The delivery that the run's end asked for, until it has ended. */
@@ -41,7 +42,7 @@ export class RunWebhooks implements RunListener {
       runId: run.runId,
       threadId: run.threadId,
       ...(run.kwargs.auth_user && { user: run.kwargs.auth_user }),
-      url: this.secrets.open(run.webhook, runWebhookContext(run.tenantId, run.runId)),
+      url: this.secrets.open(run.webhook, SEALED_FIELDS.runWebhook.context(run.tenantId, run.runId)),
       payload: {
         ...toRun(run),
         status: ending.status === 'deleted' ? 'interrupted' : ending.status,
@@ -56,9 +57,4 @@ export class RunWebhooks implements RunListener {
     const { tenantId, runId, threadId } = run;
     return [{ deliveryId, tenantId, runId, threadId, startedByWorkflow: true }];
   }
-}
-
-/** What a run's sealed webhook URL is bound to: in another row it doesn't open. */
-export function runWebhookContext(tenantId: string, runId: string): string {
-  return `runs/${tenantId}/${runId}/webhook`;
 }

@@ -1,21 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { SecretBox } from '../crypto/secret-box';
+import type { SealingContext } from '../crypto/sealed-fields';
 
 /** A new token as it is stored. */
 export interface StoredToken {
   hash: Buffer;
   sealed: string;
-}
-
-/** What a sealed token of a share is bound to. */
-export function shareContext(tenantId: string, shareId: string): string {
-  return `trace_shares/${tenantId}/${shareId}`;
-}
-
-/** What a sealed token of a feedback link is bound to. */
-export function feedbackLinkContext(tenantId: string, linkId: string): string {
-  return `trace_feedback_links/${tenantId}/${linkId}`;
 }
 
 /**
@@ -27,12 +18,12 @@ export class LinkTokens {
   constructor(private readonly secrets: SecretBox) {}
 
   /** @param context the row that the token belongs to */
-  create(context: string): StoredToken & { token: string } {
+  create(context: SealingContext): StoredToken & { token: string } {
     const token = randomUUID();
     return { token, hash: this.hashOf(token), sealed: this.secrets.seal(token, context) };
   }
 
-  open(sealed: string, context: string): string {
+  open(sealed: string, context: SealingContext): string {
     return this.secrets.open(sealed, context);
   }
 

@@ -8,6 +8,7 @@ import { AppConfig } from '../config/config';
 import type { AuthUser } from '../database/request-scope';
 import { SecretBox } from '../crypto/secret-box';
 import { SecretValues } from '../crypto/secret-values';
+import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
 import { AttemptEntity } from './attempt.entity';
@@ -125,7 +126,7 @@ export class DeliveriesService {
    */
   async redeliver(tenantId: TenantId, deliveryId: string): Promise<DeliveryEntity> {
     const original = await this.find(tenantId, deliveryId);
-    const url = this.secrets.open(original.sealedUrl, sealContext(tenantId, deliveryId));
+    const url = this.secrets.open(original.sealedUrl, SEALED_FIELDS.deliveryUrl.context(tenantId, deliveryId));
     const { payload: body, sealedHeaders, authUser } = await this.deliveries.messageOf(tenantId, deliveryId);
     const user = authUser ?? undefined;
     const headers = openHeaders(this.secrets, sealedHeaders, tenantId, deliveryId);
@@ -170,10 +171,13 @@ export class DeliveriesService {
       exportId: message.exportId,
       replayOf: message.replayOf?.deliveryId ?? null,
       maskedUrl: maskUrl(message.url),
-      sealedUrl: this.secrets.seal(message.url, sealContext(tenantId, deliveryId)),
+      sealedUrl: this.secrets.seal(message.url, SEALED_FIELDS.deliveryUrl.context(tenantId, deliveryId)),
       sealedHeaders:
         message.headers && Object.keys(message.headers).length > 0
-          ? this.secrets.seal(JSON.stringify(message.headers), headersContext(tenantId, deliveryId))
+          ? this.secrets.seal(
+              JSON.stringify(message.headers),
+              SEALED_FIELDS.deliveryHeaders.context(tenantId, deliveryId),
+            )
           : null,
       // Only an internal call is anybody's.
       authUser: message.url.startsWith('/') && message.user ? this.secretValues.seal(tenantId, message.user) : null,
@@ -201,15 +205,6 @@ export class DeliveriesService {
   }
 }
 
-/** What a sealed URL is bound to: in another row it doesn't open. */
-export function sealContext(tenantId: string, deliveryId: string): string {
-  return `webhook_deliveries/${tenantId}/${deliveryId}/url`;
-}
-
-export function headersContext(tenantId: string, deliveryId: string): string {
-  return `webhook_deliveries/${tenantId}/${deliveryId}/headers`;
-}
-
 /** @throws {Error} when they were sealed under another key */
 export function openHeaders(
   secrets: SecretBox,
@@ -218,7 +213,10 @@ export function openHeaders(
   deliveryId: string,
 ): Record<string, string> {
   if (sealed === null) return {};
-  return JSON.parse(secrets.open(sealed, headersContext(tenantId, deliveryId))) as Record<string, string>;
+  return JSON.parse(secrets.open(sealed, SEALED_FIELDS.deliveryHeaders.context(tenantId, deliveryId))) as Record<
+    string,
+    string
+  >;
 }
 
 /** Also for a URL that the policy would refuse by now: its delivery has to be listed somewhere. */

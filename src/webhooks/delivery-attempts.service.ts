@@ -7,11 +7,12 @@ import { AppConfig } from '../config/config';
 import type { AuthUser } from '../database/request-scope';
 import { SecretBox } from '../crypto/secret-box';
 import { SecretValues } from '../crypto/secret-values';
+import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import { ApiError } from '../http/api-error';
 import { AttemptOutcome } from './attempt.entity';
 import { DeliveryEntity, DeliveryStatus } from './delivery.entity';
 import { DeliveriesRepository } from './deliveries.repository';
-import { openHeaders, sealContext } from './deliveries.service';
+import { openHeaders } from './deliveries.service';
 import { HostGate } from './host-gate';
 import { RetrySchedule } from './retry-schedule';
 import { Destination, WebhookPolicy } from './webhook-policy';
@@ -154,7 +155,7 @@ export class DeliveryAttemptsService {
     let destination: Destination;
     try {
       destination = this.policy.parse(
-        this.secrets.open(delivery.sealedUrl, sealContext(tenantId, delivery.deliveryId)),
+        this.secrets.open(delivery.sealedUrl, SEALED_FIELDS.deliveryUrl.context(tenantId, delivery.deliveryId)),
       );
     } catch (error) {
       // The rules may have changed since the run was created; so may the key that the URL is sealed under.

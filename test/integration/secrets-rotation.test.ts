@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { AppConfig } from '../../src/config/config';
-import { SEALED_COLUMNS, SEALED_JSON } from '../../src/cli/sealed-columns';
+import { SEALED_DOCUMENTS, SEALED_FIELDS, type SealedField, type SealingContext } from '../../src/crypto/sealed-fields';
 import { SecretBox } from '../../src/crypto/secret-box';
 import { SecretRotationService } from '../../src/crypto/secret-rotation.service';
 import { SecretValues } from '../../src/crypto/secret-values';
 import { createDataSource } from '../../src/database/data-source';
-import { destinationContext } from '../../src/exports/destinations.service';
 import { createTestDatabase, TestDatabase } from '../support/database';
 import { DataSource } from 'typeorm';
 
@@ -27,20 +26,21 @@ describe('the rotation of keys', () => {
   });
 
   it('knows every column that holds a sealed value', async () => {
-    // A sealed value is recognised by its name in the schema: whoever adds one has to list it, or to name it otherwise.
+    // A sealed value is recognised by its name in the schema: a new one is named like these.
     const found: { name: string }[] = await source.query(
       `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
        WHERE table_schema = current_schema() AND data_type = 'text'
          AND (column_name IN ('credentials', 'webhook') OR column_name LIKE 'sealed%') ORDER BY 1`,
     );
-    const columns = SEALED_COLUMNS.filter(({ field }) => field === undefined);
+    const fields: SealedField[] = Object.values(SEALED_FIELDS);
+    const columns = fields.filter(({ field }) => field === undefined);
     expect(columns.map(({ table, column }) => `${table}.${column}`).sort()).toEqual(found.map(({ name }) => name));
   });
 
   it('seals what has a key of two columns, and what is a field of JSON', async () => {
     const [old, next] = [randomBytes(32), randomBytes(32)];
     await source.query(`CREATE TABLE pairs (tenant_id uuid, a uuid, b text, value jsonb, PRIMARY KEY (a, b))`);
-    const context = (...parts: string[]): string => parts.join('/');
+    const context = (...parts: string[]): SealingContext => parts.join('/') as SealingContext;
     const a = '00000000-0000-0000-0000-0000000000a1';
     for (const b of ['x', 'y']) {
       const value = { sealed: box(old).seal(`secret ${b}`, context(TENANT, a, b)), other: [1] };
@@ -49,7 +49,7 @@ describe('the rotation of keys', () => {
     await source.query(`INSERT INTO pairs VALUES ($1, $2, 'none', '{}')`, [TENANT, a]);
     const rotation = new SecretRotationService(box(next, old), source);
     const column = { table: 'pairs', column: 'value', field: 'sealed', keyColumns: ['a', 'b'], context };
-    expect(await rotation.rotate([column])).toEqual([
+    expect(await rotation.rotate([column], [])).toEqual([
       { table: 'pairs', column: 'value.sealed', rotated: 2, unreadable: 0 },
     ]);
     const rows: { b: string; value: { sealed: string; other: number[] } }[] = await source.query(
@@ -88,13 +88,13 @@ describe('the rotation of keys', () => {
   });
 
   it('knows every column of JSON that may hold them', async () => {
-    for (const { table, column, keyColumns } of SEALED_JSON) {
+    for (const { table, column, keyColumns } of SEALED_DOCUMENTS) {
       const columns = [column, 'tenant_id', ...keyColumns].join(', ');
       await expect(source.query(`SELECT ${columns} FROM ${table} WHERE ${column} = '{}'::jsonb`)).resolves.toEqual([]);
     }
   });
 
-  it('seals what is stored anew, after which the old key opens nothing and is not needed', async () => {
+  it('seals what is stored with the new key, after which the old one opens nothing and is not needed', async () => {
     const [old, next] = [randomBytes(32), randomBytes(32)];
     await source.query(`INSERT INTO tenants (tenant_id, name) VALUES ($1, 'rotation')`, [TENANT]);
     const ids = Array.from({ length: 450 }, (_, n) => `00000000-0000-0000-0000-${String(n + 1).padStart(12, '0')}`);
@@ -102,25 +102,25 @@ describe('the rotation of keys', () => {
       await source.query(
         `INSERT INTO export_destinations (tenant_id, destination_id, destination_type, display_name, config, credentials,
            credentials_keys) VALUES ($1, $2, 's3', 'd', '{}', $3, '{}')`,
-        [TENANT, id, box(old).seal(`secret of ${id}`, destinationContext(TENANT, id))],
+        [TENANT, id, box(old).seal(`secret of ${id}`, SEALED_FIELDS.destinationCredentials.context(TENANT, id))],
       );
     }
     const lost = '00000000-0000-0000-0000-0000000fffff';
     await source.query(
       `INSERT INTO export_destinations (tenant_id, destination_id, destination_type, display_name, config, credentials,
          credentials_keys) VALUES ($1, $2, 's3', 'd', '{}', $3, '{}')`,
-      [TENANT, lost, box(randomBytes(32)).seal('lost', destinationContext(TENANT, lost))],
+      [TENANT, lost, box(randomBytes(32)).seal('lost', SEALED_FIELDS.destinationCredentials.context(TENANT, lost))],
     );
     const rotation = new SecretRotationService(box(next, old), source);
-    const [destinations] = await rotation.rotate(SEALED_COLUMNS);
+    const [destinations] = await rotation.rotate();
     expect(destinations).toMatchObject({ table: 'export_destinations', rotated: 450, unreadable: 1 });
     const rows: { id: string; sealed: string }[] = await source.query(
       `SELECT destination_id AS id, credentials AS sealed FROM export_destinations WHERE destination_id <> $1`,
       [lost],
     );
     for (const { id, sealed } of rows) {
-      expect(box(next).open(sealed, destinationContext(TENANT, id))).toBe(`secret of ${id}`);
+      expect(box(next).open(sealed, SEALED_FIELDS.destinationCredentials.context(TENANT, id))).toBe(`secret of ${id}`);
     }
-    expect((await rotation.rotate(SEALED_COLUMNS))[0]).toMatchObject({ rotated: 0, unreadable: 1 });
+    expect((await rotation.rotate())[0]).toMatchObject({ rotated: 0, unreadable: 1 });
   });
 });

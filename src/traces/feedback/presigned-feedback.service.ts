@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../auth/tenant';
+import { SEALED_FIELDS } from '../../crypto/sealed-fields';
 import { AppConfig } from '../../config/config';
 import { Instant, instantOf } from '../instant';
-import { feedbackLinkContext, LinkTokens } from '../link-tokens';
+import { LinkTokens } from '../link-tokens';
 import { traceErrors } from '../trace.errors';
 import type { CreateFeedbackToken } from './feedback.schemas';
 import { FeedbackLinkRow, NewFeedbackLink, PresignedFeedbackRepository } from './presigned-feedback.repository';
@@ -34,7 +35,7 @@ export class PresignedFeedbackService {
     const made: FeedbackToken[] = [];
     const rows = requests.map((request): NewFeedbackLink => {
       const linkId = uuidv7();
-      const { token, ...stored } = this.tokens.create(feedbackLinkContext(tenantId, linkId));
+      const { token, ...stored } = this.tokens.create(SEALED_FIELDS.feedbackLinkToken.context(tenantId, linkId));
       const expiresAt = expiryOf(request);
       made.push(this.show(token, expiresAt));
       return {
@@ -54,7 +55,10 @@ export class PresignedFeedbackService {
   async list(tenantId: TenantId, runId: string, limit: number, offset: number): Promise<FeedbackToken[]> {
     const rows = await this.links.list(tenantId, runId, limit, offset);
     return rows.map((row) =>
-      this.show(this.tokens.open(row.sealed_token, feedbackLinkContext(tenantId, row.link_id)), row.expires_at),
+      this.show(
+        this.tokens.open(row.sealed_token, SEALED_FIELDS.feedbackLinkToken.context(tenantId, row.link_id)),
+        row.expires_at,
+      ),
     );
   }
 

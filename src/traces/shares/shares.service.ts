@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../auth/tenant';
+import { SEALED_FIELDS } from '../../crypto/sealed-fields';
 import { AppConfig } from '../../config/config';
-import { LinkTokens, shareContext } from '../link-tokens';
+import { LinkTokens } from '../link-tokens';
 import { traceErrors } from '../trace.errors';
 import { ShareRow, SharesRepository, ShareSubject } from './shares.repository';
 
@@ -19,7 +20,7 @@ export class SharesService {
   async share(tenantId: TenantId, subject: ShareSubject): Promise<string> {
     if (!this.config.traceSharing) throw traceErrors.sharingOff();
     const shareId = uuidv7();
-    const { token, ...stored } = this.tokens.create(shareContext(tenantId, shareId));
+    const { token, ...stored } = this.tokens.create(SEALED_FIELDS.shareToken.context(tenantId, shareId));
     if (await this.shares.insert(tenantId, shareId, subject, stored)) return token;
     const existing = await this.shares.find(tenantId, subject);
     // It was revoked in this moment.
@@ -54,6 +55,6 @@ export class SharesService {
   }
 
   private tokenOf({ tenant_id: tenantId, share_id: shareId, sealed_token: sealed }: ShareRow): string {
-    return this.tokens.open(sealed, shareContext(tenantId, shareId));
+    return this.tokens.open(sealed, SEALED_FIELDS.shareToken.context(tenantId, shareId));
   }
 }
