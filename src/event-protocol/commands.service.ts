@@ -13,9 +13,12 @@ import { parseEnvelope } from './envelope.pipe';
 import {
   type CommandReply,
   eventStreamSchema,
+  inputInjectSchema,
   inputRespondSchema,
+  listCheckpointsSchema,
   type ProtocolCommand,
   runStartSchema,
+  stateForkSchema,
   stateGetSchema,
   treeSchema,
   unsubscribeSchema,
@@ -48,7 +51,10 @@ export class CommandsService {
   private readonly handlers = new Map<string, Handler>([
     ['run.start', (context, params) => this.start(context, params)],
     ['input.respond', (context, params) => this.respond(context, params)],
+    ['input.inject', (context, params) => this.inject(context, params)],
     ['state.get', (context, params) => this.state(context, params)],
+    ['state.listCheckpoints', (context, params) => this.checkpoints(context, params)],
+    ['state.fork', (context, params) => this.fork(context, params)],
     ['agent.getTree', (context, params) => this.tree(context, params)],
     ['subscription.subscribe', (context, params) => this.subscribe(context, params)],
     ['subscription.unsubscribe', (context, params) => this.unsubscribe(context, params)],
@@ -90,7 +96,7 @@ export class CommandsService {
   }
 
   private async respond(context: CommandContext, params: Record<string, unknown>): Promise<Result> {
-    const { update, goto, config, metadata, ...said } = parseEnvelope(inputRespondSchema, params);
+    const { update, goto, config, metadata, strict_resume, ...said } = parseEnvelope(inputRespondSchema, params);
     const answers = 'responses' in said ? said.responses : [said];
     // Asks the custom auth as well: an answer is for who may see the question.
     const thread = await this.threads.get(context.tenantId, context.threadId);
@@ -108,6 +114,7 @@ export class CommandsService {
       },
       config,
       metadata,
+      strict_resume,
       // Of two who answer at once one is told that he came too late.
       multitask_strategy: 'reject',
     });
@@ -133,14 +140,67 @@ export class CommandsService {
   private async state({ tenantId, threadId }: CommandContext, params: Record<string, unknown>): Promise<Result> {
     const { namespace = [], keys } = parseEnvelope(stateGetSchema, params);
     const at = namespace.length > 0 ? { checkpoint_ns: namespace.join('|') } : undefined;
-    const state = JSON.parse(await this.threads.state(tenantId, threadId, at)) as {
-      values: Record<string, unknown>;
+    const select = ['checkpoint', ...(keys?.map((key) => `values.${key}`) ?? ['values'])];
+    const state = JSON.parse(await this.threads.state(tenantId, threadId, at, { select })) as {
+      values?: Record<string, unknown>;
       checkpoint: { checkpoint_id: string; checkpoint_ns: string } | null;
     };
-    const { values, checkpoint } = state;
-    const shown = keys ? Object.fromEntries(Object.entries(values).filter(([key]) => keys.includes(key))) : values;
+    const { values = {}, checkpoint } = state;
     const reference = checkpoint && { id: checkpoint.checkpoint_id, ns: checkpoint.checkpoint_ns };
-    return { result: { values: shown, ...(reference && { checkpoint: reference }) }, meta: { thread_id: threadId } };
+    return { result: { values, ...(reference && { checkpoint: reference }) }, meta: { thread_id: threadId } };
+  }
+
+  private async checkpoints({ tenantId, threadId }: CommandContext, params: Record<string, unknown>): Promise<Result> {
+    const { namespace = [], limit, before } = parseEnvelope(listCheckpointsSchema, params);
+    const checkpoint = namespace.length > 0 ? { checkpoint_ns: namespace.join('|') } : undefined;
+    const select = ['checkpoint_id', 'created_at', 'metadata'];
+    const states = JSON.parse(
+      await this.threads.history(tenantId, threadId, { limit, before, checkpoint, select }),
+    ) as {
+      checkpoint_id: string;
+      created_at: string;
+      metadata: Record<string, unknown>;
+    }[];
+    const checkpoints = states.map(({ checkpoint_id: id, created_at: timestamp, metadata }) => {
+      return { id, timestamp, step: metadata.step ?? -1, metadata };
+    });
+    return { result: { checkpoints }, meta: { thread_id: threadId } };
+  }
+
+  /** A run from an earlier checkpoint of the thread, whose states after it stay in its history. */
+  private async fork(context: CommandContext, params: Record<string, unknown>): Promise<Result> {
+    const { checkpoint_id: id, input, config } = parseEnvelope(stateForkSchema, params);
+    const { tenantId, threadId } = context;
+    const thread = await this.threads.get(tenantId, threadId);
+    const state = await this.threads.state(tenantId, threadId, { checkpoint_id: id }, { select: ['created_at'] });
+    // The library shows an empty state where there is no such checkpoint.
+    if ((JSON.parse(state) as { created_at: string | null }).created_at === null) {
+      throw new CommandRefused('invalid_argument', `checkpoint_id: the thread has no checkpoint ${id}`);
+    }
+    const run = await this.run(context, {
+      assistant_id: String(thread.metadata.assistant_id),
+      checkpoint: { checkpoint_id: id },
+      input,
+      config,
+    });
+    return this.started(context, run, { run_id: run.runId, thread_id: threadId });
+  }
+
+  /** Nothing can be put into a step that runs: the message is the input of a run after the one in flight, if there is one. */
+  private async inject(context: CommandContext, params: Record<string, unknown>): Promise<Result> {
+    const { message } = parseEnvelope(inputInjectSchema, params);
+    const thread = await this.threads.get(context.tenantId, context.threadId);
+    const { assistant_id: assistant } = thread.metadata;
+    if (typeof assistant !== 'string') throw new CommandRefused('no_such_run', 'No run was started on this thread');
+    if (questionsOf(thread).length > 0) {
+      throw new CommandRefused('not_supported', 'The thread waits for an answer: send it by input.respond');
+    }
+    const run = await this.run(context, {
+      assistant_id: assistant,
+      input: { messages: [message] },
+      multitask_strategy: 'enqueue',
+    });
+    return this.started(context, run, {});
   }
 
   /** The nested graphs of a run, the newest one unless another is named, as far as they have begun. */

@@ -35,6 +35,7 @@ export const runStartSchema = z.object({
   multitaskStrategy: z.enum(STRATEGIES).optional(),
   multitask_strategy: z.enum(STRATEGIES).optional(),
   langsmith_tracer: z.record(z.string(), z.unknown()).optional(),
+  strict_resume: z.boolean().optional(),
 });
 
 const answer = z.object({ interrupt_id: z.string().min(1), response: z.unknown().optional() });
@@ -49,6 +50,7 @@ const alongside = {
     .optional(),
   config: configSchema.optional(),
   metadata: metadataSchema.optional(),
+  strict_resume: z.boolean().optional(),
 };
 
 /** `input.respond`: one answer, or all of those that the graph waits for at once. */
@@ -60,6 +62,25 @@ export const inputRespondSchema = z.union([
 export const stateGetSchema = z.object({
   namespace: namespace.optional(),
   keys: z.array(z.string()).optional(),
+});
+
+export const listCheckpointsSchema = z.object({
+  namespace: namespace.optional(),
+  limit: z.number().int().min(1).max(1000).default(10),
+  before: z.string().min(1).optional(),
+});
+
+/** `state.fork`: a run from an earlier checkpoint, with another input or none. */
+export const stateForkSchema = z.object({
+  checkpoint_id: z.string().min(1),
+  input: z.unknown().optional(),
+  config: configSchema.optional(),
+});
+
+/** `input.inject`: a message for the graph, whether it runs or not. */
+export const inputInjectSchema = z.object({
+  namespace: namespace.max(0, 'must be []: a message is for the whole graph').optional(),
+  message: z.looseObject({ role: z.enum(['user', 'system']), content: z.string(), name: z.string().optional() }),
 });
 
 export const treeSchema = z.object({ run_id: z.guid('must be a UUID').optional() });

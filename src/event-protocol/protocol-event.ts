@@ -34,7 +34,7 @@ export interface EventFilter {
 /** @see matchesSubscription of @langchain/langgraph-sdk, which narrows the same stream further */
 export function isWanted({ channels, namespaces, depth }: EventFilter, event: ProtocolEvent): boolean {
   const { method, name, namespace } = event;
-  const channel = method === 'input.requested' ? 'input' : method;
+  const channel = method.startsWith('input.') ? 'input' : method;
   const isListenedTo =
     channels.includes(channel) || (channel === 'custom' && name !== undefined && channels.includes(`custom:${name}`));
   if (!isListenedTo) return false;

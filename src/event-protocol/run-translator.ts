@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../database/json';
-import { CONTENT_BLOCKS } from '../graphs/host/protocol';
+import { CONTENT_BLOCKS, type RunError } from '../graphs/host/protocol';
 import { END_EVENT, type RunEnd, type RunEvent } from '../streams/run-event';
 import type { ProtocolEvent } from './protocol-event';
 
@@ -25,7 +25,7 @@ export class RunTranslator {
   /** Of nested graphs and nodes: namespace → what is known of it, in the order of their starts. */
   private readonly agents = new Map<string, AgentTree>();
   private rootStatus: AgentStatus | undefined;
-  private failure: string | undefined;
+  private failure: Partial<RunError> = {};
   /** Ends that are told behind the event that follows: a node's results come before its end. */
   private ending: string[][] = [];
   private readonly asked = new Set<string>();
@@ -45,8 +45,8 @@ export class RunTranslator {
     // The library says of a token and of a tool the node where it came about; a namespace here is that of a graph.
     const namespace = kind === CONTENT_BLOCKS || kind === 'tools' ? path.slice(0, -1) : path;
     const tell = TELLERS[kind];
-    if (kind === 'metadata') yield* this.root('running');
-    else if (kind === 'error') this.failure = (JSON.parse(data) as { message?: string }).message;
+    if (kind === 'metadata') yield* this.begin(JSON.parse(data) as { answered_interrupts?: string[] });
+    else if (kind === 'error') this.failure = JSON.parse(data) as Partial<RunError>;
     if (!tell) return;
     if (kind === 'tasks') this.noteTask(namespace, data);
     yield* this.flushEnds();
@@ -73,11 +73,19 @@ export class RunTranslator {
     return root;
   }
 
-  private *root(status: AgentStatus, error?: string): Generator<ProtocolEvent> {
+  private *begin({ answered_interrupts: ids }: { answered_interrupts?: string[] }): Generator<ProtocolEvent> {
     // A repeated attempt is the same run.
+    const isRepeated = this.rootStatus !== undefined;
+    yield* this.root('running');
+    if (ids && !isRepeated) {
+      yield { method: 'input.answered', namespace: [], data: JSON.stringify({ interrupt_ids: ids }) };
+    }
+  }
+
+  private *root(status: AgentStatus, more: JsonObject = {}): Generator<ProtocolEvent> {
     if (this.rootStatus === status) return;
     this.rootStatus = status;
-    yield lifecycle([], { event: status, graph_name: this.graphName, ...(error !== undefined && { error }) });
+    yield lifecycle([], { event: status, graph_name: this.graphName, ...more });
   }
 
   private *start(namespace: string[]): Generator<ProtocolEvent> {
@@ -116,8 +124,13 @@ export class RunTranslator {
     const ended = STATUS_OF[status] ?? 'interrupted';
     const shown = ended === 'completed' && isWaiting ? 'interrupted' : ended;
     for (const { namespace } of this.agents.values()) yield* this.stop(namespace, shown);
-    const error = isJsonObject(result) ? (result.__error__ as { message?: string } | undefined)?.message : undefined;
-    yield* this.root(shown, shown === 'failed' ? (error ?? this.failure ?? 'The run failed') : undefined);
+    if (shown !== 'failed') {
+      yield* this.root(shown);
+      return;
+    }
+    const said = isJsonObject(result) ? (result.__error__ as Partial<RunError> | undefined) : undefined;
+    const { message = 'The run failed', error: _name, ...refusal } = said ?? this.failure;
+    yield* this.root(shown, { error: message, ...refusal });
   }
 
   private isNewQuestion({ data }: ProtocolEvent): boolean {
@@ -175,10 +188,14 @@ function questions(interrupts: unknown): ProtocolEvent[] {
       (interrupt): interrupt is JsonObject & { id: string } =>
         isJsonObject(interrupt) && typeof interrupt.id === 'string',
     )
-    .map(({ id, value }) => ({
+    .map(({ id, value, response_schema: schema }) => ({
       method: 'input.requested',
       namespace: [],
-      data: JSON.stringify({ interrupt_id: id, payload: value ?? null }),
+      data: JSON.stringify({
+        interrupt_id: id,
+        payload: value ?? null,
+        ...(schema !== undefined && { response_schema: schema }),
+      }),
     }));
 }
 

@@ -16,6 +16,8 @@ export class GraphRegistry {
   readonly revision: string;
   /** What becomes of threads on which nothing happens: LANGGRAPH_THREAD_TTL, else what langgraph.json says. */
   readonly threadTtl: ThreadTtlSettings;
+  /** Whether runs are traced, each into the project named after its graph unless its request names another. */
+  readonly isTracing: boolean;
   private readonly byId: Map<string, GraphSource>;
 
   constructor(config: AppConfig) {
@@ -26,6 +28,7 @@ export class GraphRegistry {
         this.config.path,
         this.config.graphs.map(({ file }) => file),
       );
+    this.isTracing = config.tracing;
     this.threadTtl = config.threadTtl ?? this.config.threadTtl;
     this.byId = new Map(this.config.graphs.map((graph) => [graph.graphId, graph]));
   }

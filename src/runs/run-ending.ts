@@ -42,7 +42,7 @@ export function storableEnding(ending: RunEnding): RunEnding {
   const { error, state } = ending;
   return {
     ...ending,
-    ...(error && { error: { error: storableText(error.error), message: storableText(error.message) } }),
+    ...(error && { error: { ...error, error: storableText(error.error), message: storableText(error.message) } }),
     ...(state && {
       state: { ...state, values: storableJson(state.values), interrupts: storableJson(state.interrupts) },
     }),

@@ -11,7 +11,7 @@ import { isContentError } from '../database/unstorable-text';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
 import { ExecutionBroken, HostLost } from '../graphs/host/graph-process-handle';
-import type { FinalState, GraphOutcome } from '../graphs/host/protocol';
+import type { CommandInput, FinalState, GraphOutcome } from '../graphs/host/protocol';
 import { EventAppender, EventsRefused } from '../streams/event-appender';
 import { EventLogRepository } from '../streams/event-log.repository';
 import { type DueRun, parseDue, RUN_CANCEL_CHANNEL, RUN_DUE_CHANNEL } from '../streams/run-event';
@@ -273,7 +273,9 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     events: AttemptEvents,
   ): Promise<GraphOutcome> {
     const told = before ? await this.log.toldOf(run.runId) : { updates: {}, facts: [] };
-    void events.append([{ event: 'metadata', data: JSON.stringify({ run_id: run.runId, attempt: run.attempt }) }]);
+    const answered = answeredInterrupts(run.kwargs.command);
+    const started = { run_id: run.runId, attempt: run.attempt, ...(answered && { answered_interrupts: answered }) };
+    void events.append([{ event: 'metadata', data: JSON.stringify(started) }]);
     const { runId, threadId, tenantId, assistantId, graphId, attempt, metadata } = run;
     const onUnknown = this.registry.onUnknown(graphId);
     const { config, context, auth_user: user } = run.kwargs;
@@ -396,4 +398,15 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     const deliveryId = deliveries.find(({ startedByWorkflow }) => startedByWorkflow)?.deliveryId;
     return { ending: ending.status, ...(deliveryId && { deliveryId }) };
   }
+}
+
+/** How LangGraph writes the id of an interrupt. */
+const INTERRUPT_ID = /^[0-9a-f]{32}$/;
+
+/** The interrupts that a command answers by their ids; undefined when it does not name them. */
+function answeredInterrupts(command: CommandInput | undefined): string[] | undefined {
+  const { resume } = command ?? {};
+  if (typeof resume !== 'object' || resume === null || Array.isArray(resume)) return undefined;
+  const ids = Object.keys(resume);
+  return ids.length > 0 && ids.every((id) => INTERRUPT_ID.test(id)) ? ids : undefined;
 }

@@ -5,6 +5,7 @@ import type { StreamMode } from '../graphs/host/protocol';
 import { Drain } from '../http/drain';
 import { LateJsonResponse, sseFrame, SseResponse, type StreamingResponse } from '../http/streaming';
 import { FeedbackLinks } from '../traces/feedback/feedback-links';
+import { EventLogRepository } from '../streams/event-log.repository';
 import { EventReader } from '../streams/event-reader';
 import { END_EVENT, type RunEnd, type RunEvent } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
@@ -16,6 +17,10 @@ export interface StreamOptions {
   after: number;
   /** Only events of these modes. */
   modes?: StreamMode[] | undefined;
+  /** Only events of these graphs. */
+  namespaces?: string[] | undefined;
+  /** Only events after this checkpoint, where `after` is -1 and the run has it. */
+  checkpointId?: string | undefined;
   /** The run ends when this client goes. */
   cancelOnDisconnect: boolean;
 }
@@ -25,6 +30,7 @@ export interface StreamOptions {
 export class RunStreamsService {
   constructor(
     private readonly reader: EventReader,
+    private readonly log: EventLogRepository,
     private readonly runs: RunsService,
     private readonly threads: ThreadsService,
     private readonly drain: Drain,
@@ -34,10 +40,11 @@ export class RunStreamsService {
   /** Server-sent events until the run's end. A client may come back with the last id that it saw. */
   async stream(tenantId: TenantId, run: RunEntity, reply: FastifyReply, options: StreamOptions): Promise<void> {
     const response = new SseResponse(reply, locations(run, 'stream'));
-    const wanted = eventFilter(options.modes);
-    for await (const events of this.follow(tenantId, run, response.signal, options.after)) {
+    const isOfMode = modeFilter(options.modes);
+    const isOfGraph = namespaceFilter(options.namespaces);
+    for await (const events of this.follow(tenantId, run, response.signal, await this.position(run, options))) {
       const frames = events
-        .filter(({ event }) => event !== END_EVENT && wanted(event))
+        .filter(({ event }) => event !== END_EVENT && isOfMode(event) && isOfGraph(event))
         .map(({ event, data, seq }) => sseFrame(event, data, seq));
       const last = events.at(-1);
       const links = this.feedbackLinks(run);
@@ -73,6 +80,10 @@ export class RunStreamsService {
       : await this.reader.end(run.runId, signal, this.isOver(tenantId, run));
     if (signal.aborted) return undefined;
     return end ? (JSON.parse(end.data) as RunEnd) : this.storedEnd(tenantId, run);
+  }
+
+  private async position({ runId }: RunEntity, { after, checkpointId }: StreamOptions): Promise<number> {
+    return after === -1 && checkpointId !== undefined ? this.log.positionOf(runId, checkpointId) : after;
   }
 
   /** Tells the events on the way, and resolves to the one that ends the log. */
@@ -141,8 +152,32 @@ export function locations(run: RunEntity, rejoin: 'stream' | 'join'): Record<str
 }
 
 /** Which events a list of modes means: `messages` in either form, and a mode's events of nested graphs. */
-function eventFilter(modes: StreamMode[] | undefined): (event: string) => boolean {
+function modeFilter(modes: StreamMode[] | undefined): (event: string) => boolean {
   if (!modes) return () => true;
   const names = new Set<string>(modes.map((mode) => (mode === 'messages-tuple' ? 'messages' : mode)));
   return (event) => event === 'error' || names.has(event.split(/[|/]/, 1)[0]);
+}
+
+/** Events that are the whole run's. */
+const OF_RUN: ReadonlySet<string> = new Set(['metadata', 'error']);
+
+/** Which events a list of namespaces means: those of the graphs and of graphs in them, but not of subagents that these start. */
+export function namespaceFilter(namespaces: string[] | undefined): (event: string) => boolean {
+  if (!namespaces) return () => true;
+  return (event) => {
+    const [name, ...path] = event.split('|');
+    return (
+      OF_RUN.has(name) || namespaces.some((namespace) => isWithin(path, namespace === '' ? [] : namespace.split('|')))
+    );
+  };
+}
+
+function isWithin(path: string[], namespace: string[]): boolean {
+  const rest = path.slice(namespace.length);
+  return namespace.every((part, index) => part === path[index]) && !rest.some(isSubagent);
+}
+
+/** A graph that a tool runs: clients know subagents by the name of the node of tools. */
+function isSubagent(part: string): boolean {
+  return part.startsWith('tools:');
 }

@@ -5,6 +5,13 @@ import type { RunError, RunKwargs } from '../graphs/host/protocol';
 export const RUN_STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 export type CancelAction = 'interrupt' | 'rollback';
+/** Why a run was cancelled; the API shows it after the run's end. */
+export type CancelReason =
+  | 'requested'
+  | 'taken: its input was absorbed by another run'
+  | 'multitask: another run took its place'
+  | 'disconnected'
+  | 'assistant deleted';
 export type MultitaskStrategy = 'reject' | 'interrupt' | 'rollback' | 'enqueue';
 
 @Entity('runs')
@@ -38,6 +45,9 @@ export class RunEntity {
   /** Somebody wants the run to end; the worker that holds it carries it out. */
   @Column({ name: 'cancel_action', type: 'text', nullable: true })
   cancelAction!: CancelAction | null;
+
+  @Column({ name: 'cancel_reason', type: 'text', nullable: true })
+  cancelReason!: string | null;
 
   @Column({ type: 'jsonb' })
   metadata!: JsonObject;

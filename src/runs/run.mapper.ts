@@ -13,6 +13,7 @@ export function toRun(row: RunEntity): Run {
     // Headers and the user are the graph's alone: neither the API nor a webhook shows them.
     sealed_headers: _headers,
     auth_user: _user,
+    session_name: sessionName = null,
     // How its log is written, which is nobody's wish.
     event_protocol: _protocol,
     ...kwargs
@@ -44,5 +45,8 @@ export function toRun(row: RunEntity): Run {
       },
     },
     multitask_strategy: row.multitaskStrategy,
+    // A run that ended before its cancellation took effect wasn't cancelled.
+    cancel_reason: row.status === 'interrupted' ? row.cancelReason : null,
+    langsmith_session_name: sessionName,
   };
 }

@@ -17,6 +17,7 @@ import {
   createRunSchema,
   joinQuery,
   joinStreamQuery,
+  type JoinStreamQuery,
   listRunsQuery,
   type ListRuns,
   type Run,
@@ -24,6 +25,8 @@ import {
   runSchema,
   threadParam,
   threadRunParam,
+  streamQuery,
+  type StreamQuery,
 } from './runs.schemas';
 import { RunsService } from './runs.service';
 
@@ -64,13 +67,15 @@ export class RunsController {
   async stream(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadParam }) { thread_id }: ThreadParam,
+    @Query({ schema: streamQuery }) { namespace }: StreamQuery,
     @Body({ schema: createRunSchema }) body: CreateRun,
     @Idempotency() idempotency: IdempotencyRequest | undefined,
     @ConfigurableHeaders() headers: Record<string, string>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = await this.runs.create(tenantId, thread_id, body, idempotency, headers);
-    await this.streams.stream(tenantId, run, reply, { after: -1, cancelOnDisconnect: body.on_disconnect === 'cancel' });
+    const cancelOnDisconnect = body.on_disconnect === 'cancel';
+    await this.streams.stream(tenantId, run, reply, { after: -1, namespaces: namespace, cancelOnDisconnect });
   }
 
   @Post('wait')
@@ -139,13 +144,19 @@ export class RunsController {
   async joinStream(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadRunParam }) { thread_id, run_id }: RunParam,
-    @Query({ schema: joinStreamQuery }) query: z.infer<typeof joinStreamQuery>,
+    @Query({ schema: joinStreamQuery }) query: JoinStreamQuery,
     @LastEventId() after: number,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = await this.runs.get(tenantId, run_id, thread_id);
     const cancelOnDisconnect = query.cancel_on_disconnect ?? false;
-    await this.streams.stream(tenantId, run, reply, { after, modes: query.stream_mode, cancelOnDisconnect });
+    await this.streams.stream(tenantId, run, reply, {
+      after,
+      modes: query.stream_mode,
+      namespaces: query.namespace,
+      checkpointId: query.checkpoint_id,
+      cancelOnDisconnect,
+    });
   }
 
   @Post(':run_id/cancel')
@@ -155,11 +166,17 @@ export class RunsController {
   async cancel(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadRunParam }) { thread_id, run_id }: RunParam,
-    @Query({ schema: cancelQuery }) { wait, action }: CancelQuery,
+    @Query({ schema: cancelQuery }) { wait, action, reason }: CancelQuery,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = await this.runs.get(tenantId, run_id, thread_id);
-    await this.runs.cancel(tenantId, run_id, action, thread_id);
+    await this.runs.cancel(
+      tenantId,
+      run_id,
+      action,
+      thread_id,
+      reason && 'taken: its input was absorbed by another run',
+    );
     if (wait) await this.streams.wait(tenantId, run, reply, false);
     else void reply.status(202).send();
   }

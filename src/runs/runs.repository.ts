@@ -21,7 +21,7 @@ import { threadErrors } from '../threads/thread.errors';
 import type { ThreadKey } from '../threads/thread-key';
 import type { ThreadTtl } from '../config/thread-ttl';
 import { deleteCheckpoints } from './run-checkpoints';
-import { CancelAction, MultitaskStrategy, RunEntity, RunStatus } from './run.entity';
+import { CancelAction, CancelReason, MultitaskStrategy, RunEntity, RunStatus } from './run.entity';
 import { runErrors } from './run.errors';
 import { completedEnding } from './run-ending';
 import { RunListeners } from './run-listeners';
@@ -156,7 +156,7 @@ export class RunsRepository {
       if (inFlight.length > 0 && run.multitaskStrategy === 'reject') throw runErrors.rejected();
       const { running: cancelled, deliveries } =
         run.multitaskStrategy === 'interrupt' || run.multitaskStrategy === 'rollback'
-          ? await this.cancelLocked(manager, inFlight, run.multitaskStrategy)
+          ? await this.cancelLocked(manager, inFlight, run.multitaskStrategy, 'multitask: another run took its place')
           : { running: [], deliveries: [] };
       // Who was pending has just been cancelled, unless this run is to queue; who isn't due yet stands in nobody's way.
       const queues = run.multitaskStrategy === 'enqueue';
@@ -174,7 +174,7 @@ export class RunsRepository {
   /**
    * Asks runs to end. What hasn't begun ends here; what runs is marked, and its worker is notified.
    */
-  cancel(tenantId: TenantId, runs: RunEntity[], action: CancelAction): Promise<Cancelled> {
+  cancel(tenantId: TenantId, runs: RunEntity[], action: CancelAction, reason: CancelReason): Promise<Cancelled> {
     return this.runs.manager.transaction(async (manager) => {
       const cancelled: Cancelled = { running: [], deliveries: [] };
       // Always in the same order, so that two bulk cancels can't wait for each other's threads.
@@ -186,7 +186,7 @@ export class RunsRepository {
            WHERE run_id = ANY($1) AND tenant_id = $2 AND thread_id = $3 AND ${IN_FLIGHT}`,
           [runs.map(({ runId }) => runId), tenantId, threadId],
         );
-        const { running, deliveries } = await this.cancelLocked(manager, inFlight, action);
+        const { running, deliveries } = await this.cancelLocked(manager, inFlight, action, reason);
         cancelled.running.push(...running);
         cancelled.deliveries.push(...deliveries);
         await releaseThread(manager, { tenantId, threadId });
@@ -204,7 +204,7 @@ export class RunsRepository {
         await lockThread(manager, tenantId, threadId);
         const runs = await manager.findBy(RunEntity, { tenantId, threadId, status: In(['pending', 'running']) });
         for (const run of runs) {
-          deliveries.push(...(await this.endNow(manager, run, 'interrupt')));
+          deliveries.push(...(await this.endNow(manager, run, 'interrupt', 'requested')));
           await manager.query(`SELECT pg_notify('${RUN_CANCEL_CHANNEL}', $1)`, [run.runId]);
         }
         await releaseThread(manager, { tenantId, threadId });
@@ -304,15 +304,20 @@ export class RunsRepository {
     return this.runs.manager.transaction((manager) => nextRun(manager, thread));
   }
 
-  private async cancelLocked(manager: EntityManager, inFlight: InFlight[], action: CancelAction): Promise<Cancelled> {
+  private async cancelLocked(
+    manager: EntityManager,
+    inFlight: InFlight[],
+    action: CancelAction,
+    reason: CancelReason,
+  ): Promise<Cancelled> {
     const idsOf = (status: RunStatus): string[] =>
       inFlight.filter((run) => run.status === status).map(({ run_id }) => run_id);
     const running = idsOf('running');
     if (running.length > 0) {
-      await manager.query(`UPDATE runs SET cancel_action = $2, updated_at = now() WHERE run_id = ANY($1)`, [
-        running,
-        action,
-      ]);
+      await manager.query(
+        `UPDATE runs SET cancel_action = $2, cancel_reason = $3, updated_at = now() WHERE run_id = ANY($1)`,
+        [running, action, reason],
+      );
       await manager.query(`SELECT pg_notify('${RUN_CANCEL_CHANNEL}', run_id::text) FROM unnest($1::uuid[]) AS run_id`, [
         running,
       ]);
@@ -320,15 +325,20 @@ export class RunsRepository {
     const deliveries: DeliveryReference[] = [];
     for (const runId of idsOf('pending')) {
       const run = await manager.findOneByOrFail(RunEntity, { runId });
-      deliveries.push(...(await this.endNow(manager, run, action)));
+      deliveries.push(...(await this.endNow(manager, run, action, reason)));
     }
     return { running, deliveries };
   }
 
   /** Not left to a worker: a run that hasn't begun has none. One that is on the run can write nothing more of it. */
-  private async endNow(manager: EntityManager, run: RunEntity, action: CancelAction): Promise<DeliveryReference[]> {
+  private async endNow(
+    manager: EntityManager,
+    run: RunEntity,
+    action: CancelAction,
+    cancelReason: CancelReason,
+  ): Promise<DeliveryReference[]> {
     const endedAt = new Date();
-    const change = { status: 'interrupted' as const, endedAt, updatedAt: endedAt };
+    const change = { status: 'interrupted' as const, cancelReason, endedAt, updatedAt: endedAt };
     if (action === 'rollback') await manager.delete(RunEntity, { runId: run.runId });
     else await manager.update(RunEntity, { runId: run.runId }, change);
     await placeUnstarted(manager, run);
@@ -519,6 +529,7 @@ async function insertRun(
     attempt: 0,
     taskQueue: null,
     cancelAction: null,
+    cancelReason: null,
     error: null,
     startedAt: null,
     endedAt: null,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { configSchema, contextSchema, jsonObject, metadataSchema } from '../runnable-config/runnable-config.schemas';
+import { isJsonObject } from '../database/json';
 import { STREAM_MODES } from '../graphs/host/protocol';
 import { queryFlag, queryInteger, queryList } from '../http/query';
 import { commandSchema } from '../threads/command.schema';
@@ -18,6 +19,7 @@ const runFields = {
   assistant_id: z.string().min(1),
   input: z.unknown().optional(),
   command: commandSchema.optional(),
+  strict_resume: z.boolean().optional().describe('An answer to an interrupt that does not wait fails the run'),
   checkpoint: checkpointSchema.optional(),
   checkpoint_id: uuid.optional(),
   metadata: metadataSchema.optional(),
@@ -48,7 +50,17 @@ const runFields = {
 export const createRunSchema = z.object(runFields);
 export type CreateRun = z.infer<typeof createRunSchema>;
 
-export const createBatchSchema = z.array(createRunSchema).min(1);
+/** The JavaScript client writes the options of a batch, and of nothing else, as they are named there: `streamMode`. */
+function inEitherCase(run: unknown): unknown {
+  if (!isJsonObject(run)) return run;
+  const fields = Object.entries(run).map(([name, value]): [string, unknown] => {
+    const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return [snake in runFields && !(snake in run) ? snake : name, value];
+  });
+  return Object.fromEntries(fields);
+}
+
+export const createBatchSchema = z.array(z.preprocess(inEitherCase, createRunSchema)).min(1);
 export type CreateBatch = z.infer<typeof createBatchSchema>;
 
 export const runSchema = z
@@ -62,6 +74,8 @@ export const runSchema = z
     metadata: jsonObject,
     kwargs: jsonObject,
     multitask_strategy: z.string(),
+    cancel_reason: z.string().nullable().describe('null: it was not cancelled'),
+    langsmith_session_name: z.string().nullable().describe('Tracing project of its trace. null: it is not traced'),
   })
   .meta({ id: 'Run' });
 export type Run = z.infer<typeof runSchema>;
@@ -82,10 +96,16 @@ export const listRunsQuery = z.object({
 });
 export type ListRuns = z.infer<typeof listRunsQuery>;
 
-export const cancelQuery = z.object({
-  wait: queryFlag,
-  action: z.enum(['interrupt', 'rollback']).default('interrupt'),
-});
+export const cancelQuery = z
+  .object({
+    wait: queryFlag,
+    action: z.enum(['interrupt', 'rollback']).default('interrupt'),
+    reason: z.enum(['taken']).optional().describe('`taken`: the input was absorbed by another run'),
+  })
+  .refine(({ action, reason }) => reason === undefined || action === 'interrupt', {
+    path: ['reason'],
+    message: 'is for the action `interrupt` only',
+  });
 export type CancelQuery = z.infer<typeof cancelQuery>;
 
 export const cancelManyQuery = z.object({ action: z.enum(['interrupt', 'rollback']).default('interrupt') });
@@ -105,7 +125,17 @@ const threadStreamModes = queryList(z.enum(THREAD_STREAM_MODES), ',');
 /** Clients of one language write `stream_mode`, the reference has `stream_modes`. */
 export const threadStreamQuery = z.object({ stream_modes: threadStreamModes, stream_mode: threadStreamModes });
 
-export const joinStreamQuery = z.object({
+const namespaces = queryList(z.string()).describe(
+  'Namespaces of graphs, "" for the root: their events and those of graphs in them, without the subagents that they start',
+);
+export const streamQuery = z.object({ namespace: namespaces });
+export type StreamQuery = z.infer<typeof streamQuery>;
+
+export const joinStreamQuery = streamQuery.extend({
   cancel_on_disconnect: queryFlag,
   stream_mode: queryList(streamMode),
+  checkpoint_id: uuid
+    .optional()
+    .describe('Only events after this checkpoint of the run; Last-Event-ID wins, unless it is -1'),
 });
+export type JoinStreamQuery = z.infer<typeof joinStreamQuery>;

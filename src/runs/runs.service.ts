@@ -18,7 +18,7 @@ import { ThreadsService } from '../threads/threads.service';
 import { maskUrl } from '../webhooks/mask-url';
 import { WebhookPolicy } from '../webhooks/webhook-policy';
 import { type IdempotencyRequest, takeIdempotencyKey } from './idempotency';
-import { CancelAction, RunEntity } from './run.entity';
+import { CancelAction, CancelReason, RunEntity } from './run.entity';
 import { runErrors } from './run.errors';
 import { RunHeaders } from './run-headers';
 import { RunWebhooks } from './run-webhooks';
@@ -162,16 +162,22 @@ export class RunsService {
   }
 
   /** @throws 404 when there is no such run, or it has ended. */
-  async cancel(tenantId: TenantId, runId: string, action: CancelAction, threadId?: string): Promise<void> {
+  async cancel(
+    tenantId: TenantId,
+    runId: string,
+    action: CancelAction,
+    threadId?: string,
+    reason: CancelReason = 'requested',
+  ): Promise<void> {
     const run = await this.authorized('update', { action }, tenantId, runId, threadId);
     if (run.status !== 'pending' && run.status !== 'running') throw runErrors.alreadyEnded(run.status);
-    await this.cancelAll(tenantId, [run], action);
+    await this.cancelAll(tenantId, [run], action, reason);
   }
 
   /** For a client that went away: a run that has ended meanwhile is left as it is. */
   async cancelIfInFlight(tenantId: TenantId, runId: string, action: CancelAction): Promise<void> {
     const run = await this.find(tenantId, runId);
-    if (run) await this.cancelAll(tenantId, [run], action);
+    if (run) await this.cancelAll(tenantId, [run], action, 'disconnected');
   }
 
   /** @throws 404 when nothing that could be cancelled matched. */
@@ -190,13 +196,13 @@ export class RunsService {
           : await this.repository.findMany(tenantId, selection.thread_id, selection.run_ids);
     const inFlight = runs.filter(({ status }) => status === 'pending' || status === 'running');
     if (inFlight.length === 0) throw runErrors.nothingToCancel();
-    await this.cancelAll(tenantId, inFlight, action);
+    await this.cancelAll(tenantId, inFlight, action, 'requested');
   }
 
   /** Interrupts what is in flight of an assistant. */
   async cancelOfAssistant(tenantId: TenantId, assistantId: string): Promise<void> {
     const runs = await this.repository.findInFlight(tenantId, ['pending', 'running'], { assistantId });
-    await this.cancelAll(tenantId, runs, 'interrupt');
+    await this.cancelAll(tenantId, runs, 'interrupt', 'assistant deleted');
   }
 
   /** Whatever is in flight has ended when this resolves, and writes nothing any more. */
@@ -229,8 +235,13 @@ export class RunsService {
     return run;
   }
 
-  private async cancelAll(tenantId: TenantId, runs: RunEntity[], action: CancelAction): Promise<void> {
-    const { running, deliveries } = await this.repository.cancel(tenantId, runs, action);
+  private async cancelAll(
+    tenantId: TenantId,
+    runs: RunEntity[],
+    action: CancelAction,
+    reason: CancelReason,
+  ): Promise<void> {
+    const { running, deliveries } = await this.repository.cancel(tenantId, runs, action, reason);
     this.deliveries.startStored(deliveries);
     await this.tellWorkers(running);
     for (const threadId of new Set(runs.map((run) => run.threadId))) await this.startNext({ tenantId, threadId });
@@ -290,6 +301,7 @@ export class RunsService {
         ...kwargs,
         config: this.secretValues.seal(tenantId, kwargs.config),
         ...(kwargs.context && { context: this.secretValues.seal(tenantId, kwargs.context) }),
+        ...(this.graphs.isTracing && { session_name: body.langsmith_tracer?.project_name ?? assistant.graphId }),
         ...(sealedHeaders && { sealed_headers: sealedHeaders }),
         ...(user && { auth_user: this.secretValues.seal(tenantId, user) }),
       },
@@ -369,6 +381,7 @@ function toKwargs(
   return {
     input: body.input ?? null,
     ...(body.command && { command: withoutNulls(body.command) }),
+    ...(body.strict_resume && { strict_resume: true }),
     config: {
       ...base,
       ...config,

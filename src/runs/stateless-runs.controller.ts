@@ -20,10 +20,13 @@ import {
   createRunSchema,
   joinQuery,
   joinStreamQuery,
+  type JoinStreamQuery,
   type Run,
   runParam,
   runResultSchema,
   runSchema,
+  streamQuery,
+  type StreamQuery,
 } from './runs.schemas';
 import { RunsService } from './runs.service';
 
@@ -62,13 +65,15 @@ export class StatelessRunsController {
   @ApiOkResponse(EVENT_STREAM)
   async stream(
     @Tenant() tenantId: TenantId,
+    @Query({ schema: streamQuery }) { namespace }: StreamQuery,
     @Body({ schema: createRunSchema }) body: CreateRun,
     @Idempotency() idempotency: IdempotencyRequest | undefined,
     @ConfigurableHeaders() headers: Record<string, string>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = await this.runs.createStateless(tenantId, body, idempotency, headers);
-    await this.streams.stream(tenantId, run, reply, { after: -1, cancelOnDisconnect: body.on_disconnect === 'cancel' });
+    const cancelOnDisconnect = body.on_disconnect === 'cancel';
+    await this.streams.stream(tenantId, run, reply, { after: -1, namespaces: namespace, cancelOnDisconnect });
   }
 
   @Post('wait')
@@ -137,12 +142,18 @@ export class StatelessRunsController {
   async joinStream(
     @Tenant() tenantId: TenantId,
     @Param({ schema: runParam }) { run_id }: RunParam,
-    @Query({ schema: joinStreamQuery }) query: z.infer<typeof joinStreamQuery>,
+    @Query({ schema: joinStreamQuery }) query: JoinStreamQuery,
     @LastEventId() after: number,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = await this.runs.get(tenantId, run_id);
     const cancelOnDisconnect = query.cancel_on_disconnect ?? false;
-    await this.streams.stream(tenantId, run, reply, { after, modes: query.stream_mode, cancelOnDisconnect });
+    await this.streams.stream(tenantId, run, reply, {
+      after,
+      modes: query.stream_mode,
+      namespaces: query.namespace,
+      checkpointId: query.checkpoint_id,
+      cancelOnDisconnect,
+    });
   }
 }

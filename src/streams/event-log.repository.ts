@@ -100,6 +100,15 @@ export class EventLogRepository {
     return new Set(held);
   }
 
+  /** The number of the last event that tells of a checkpoint; -1 when the log has none of it. */
+  async positionOf(runId: string, checkpointId: string): Promise<number> {
+    const [{ seq }] = await this.database.query<[{ seq: number | null }]>(
+      `SELECT max(seq) AS seq FROM run_events WHERE run_id = $1 AND fact = $2`,
+      [runId, checkpointId],
+    );
+    return seq ?? -1;
+  }
+
   /** What a repeated attempt needs to tell each thing once: the newest `updates` of a run, and the facts told of it. */
   async toldOf(runId: string): Promise<ToldEvents> {
     const [updates, facts] = await Promise.all([

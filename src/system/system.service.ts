@@ -80,7 +80,9 @@ export class SystemService {
         auth: this.config.authEnabled,
         langsmith: false,
         langsmith_tracing_replicas: false,
-        langsmith_tracing_session_on_runs: false,
+        langsmith_tracing_session_on_runs: this.config.tracing,
+        strict_resume: true,
+        stream_namespaces: true,
       },
       host: {
         kind: 'self-hosted',

@@ -34,6 +34,9 @@ function ttlOf({ ttlStrategy: strategy, ttlMinutes: minutes, updatedAt }: Thread
 
 /** A thread of a search: with the fields and the extracts that were asked for. */
 export function toFoundThread(row: ThreadEntity, { select, extract: paths }: SearchThreads): FoundThread {
-  const [found] = project<FoundThread>([toThread(row)], select);
+  const thread = toThread(row);
+  // Of the run that was last on the thread: context and `configurable` are two names of the same values.
+  const context = select?.includes('context') && { context: thread.config.configurable ?? {} };
+  const [found] = project<FoundThread>([{ ...thread, ...context }], select);
   return paths ? { ...found, extracted: extract(row, paths) } : found;
 }

@@ -39,6 +39,7 @@ import {
   searchThreadsSchema,
   type StateAtCheckpoint,
   stateAtCheckpointSchema,
+  type StateOptions,
   stateQuery,
   type Thread,
   threadCheckpointParam,
@@ -160,13 +161,13 @@ export class ThreadsController {
   @Get(':thread_id/state')
   @Header('content-type', JSON_TYPE)
   @ApiOperation({ summary: "The thread's state" })
-  @ApiOkResponse({ standardSchema: threadStateSchema })
+  @ApiOkResponse({ standardSchema: threadStateSchema.partial() })
   state(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,
-    @Query({ schema: stateQuery }) { subgraphs }: z.infer<typeof stateQuery>,
+    @Query({ schema: stateQuery }) options: StateOptions,
   ): Promise<string> {
-    return this.threads.state(tenantId, thread_id, undefined, subgraphs);
+    return this.threads.state(tenantId, thread_id, undefined, options);
   }
 
   @Post(':thread_id/state')
@@ -185,25 +186,25 @@ export class ThreadsController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   @ApiOperation({ summary: 'The state at a checkpoint, or of a subgraph' })
-  @ApiOkResponse({ standardSchema: threadStateSchema })
+  @ApiOkResponse({ standardSchema: threadStateSchema.partial() })
   stateAt(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,
-    @Body({ schema: stateAtCheckpointSchema }) { checkpoint, subgraphs }: StateAtCheckpoint,
+    @Body({ schema: stateAtCheckpointSchema }) { checkpoint, ...options }: StateAtCheckpoint,
   ): Promise<string> {
-    return this.threads.state(tenantId, thread_id, checkpoint, subgraphs);
+    return this.threads.state(tenantId, thread_id, checkpoint, options);
   }
 
   @Get(':thread_id/state/:checkpoint_id')
   @Header('content-type', JSON_TYPE)
   @ApiOperation({ summary: 'The state at a checkpoint' })
-  @ApiOkResponse({ standardSchema: threadStateSchema })
+  @ApiOkResponse({ standardSchema: threadStateSchema.partial() })
   stateAtId(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadCheckpointParam }) { thread_id, checkpoint_id }: z.infer<typeof threadCheckpointParam>,
-    @Query({ schema: stateQuery }) { subgraphs }: z.infer<typeof stateQuery>,
+    @Query({ schema: stateQuery }) options: StateOptions,
   ): Promise<string> {
-    return this.threads.state(tenantId, thread_id, { checkpoint_id }, subgraphs);
+    return this.threads.state(tenantId, thread_id, { checkpoint_id }, options);
   }
 
   @Get(':thread_id/storage')
@@ -219,7 +220,7 @@ export class ThreadsController {
   @Get(':thread_id/history')
   @Header('content-type', JSON_TYPE)
   @ApiOperation({ summary: 'Past states, newest first' })
-  @ApiOkResponse({ standardSchema: z.array(threadStateSchema) })
+  @ApiOkResponse({ standardSchema: z.array(threadStateSchema.partial()) })
   historyByQuery(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,
@@ -232,7 +233,7 @@ export class ThreadsController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   @ApiOperation({ summary: 'Past states, newest first' })
-  @ApiOkResponse({ standardSchema: z.array(threadStateSchema) })
+  @ApiOkResponse({ standardSchema: z.array(threadStateSchema.partial()) })
   history(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,

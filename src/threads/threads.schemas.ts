@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonObject } from '../runnable-config/runnable-config.schemas';
 import { nullAsAbsent, withoutReservedMetadata } from '../runnable-config/reserved-keys';
-import { queryFlag, queryInteger } from '../http/query';
+import { queryFlag, queryInteger, queryList } from '../http/query';
 import { commandSchema } from './command.schema';
 import { extractSchema } from './thread-extract';
 import { threadTtlSchema, ttlStrategySchema } from '../config/thread-ttl';
@@ -112,7 +112,7 @@ export const searchThreadsSchema = z.object({
   ...pageSchema,
   sort_by: z.enum(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at']).default('updated_at'),
   sort_order: z.enum(['asc', 'desc']).default('desc'),
-  select: z.array(z.enum(THREAD_FIELDS)).optional(),
+  select: z.array(z.enum([...THREAD_FIELDS, 'context'])).optional(),
   extract: extractSchema([...THREAD_FIELDS, 'error', 'ttl', 'extracted']).optional(),
 });
 export type SearchThreads = z.infer<typeof searchThreadsSchema>;
@@ -130,9 +130,15 @@ export const checkpointSchema = nullAsAbsent(
 /** What each thread of a search shows beside its fields when `extract` is asked for. */
 export const foundThreadSchema = threadSchema
   .partial()
-  .extend({ extracted: jsonObject.optional() })
+  .extend({ context: z.unknown().optional().describe('Where it is selected'), extracted: jsonObject.optional() })
   .meta({ id: 'FoundThread' });
 export type FoundThread = z.infer<typeof foundThreadSchema>;
+
+/** What a state shows, which `select` takes some of. */
+const STATE_FIELDS = [
+  ...['values', 'next', 'tasks', 'checkpoint', 'metadata', 'created_at', 'parent_checkpoint', 'interrupts'],
+  ...['checkpoint_id', 'parent_checkpoint_id'],
+];
 
 const sizeSchema = { count: z.number().int(), bytes: z.number().int() };
 
@@ -151,10 +157,20 @@ export const threadStorageSchema = z
   .meta({ id: 'ThreadStorage' });
 export type ThreadStorage = z.infer<typeof threadStorageSchema>;
 
-export const stateQuery = z.object({ subgraphs: queryFlag });
+const stateField = z
+  .string()
+  .regex(
+    new RegExp(`^(${STATE_FIELDS.join('|')}|values\\..+)$`, 's'),
+    `must be one of ${STATE_FIELDS.join(', ')}, values.<key>`,
+  )
+  .describe('A field of the state, or `values.<key>` for one of its values, of which the others are not read then');
+
+export const stateQuery = z.object({ subgraphs: queryFlag, select: queryList(stateField) });
+export type StateOptions = z.infer<typeof stateQuery>;
 
 export const stateAtCheckpointSchema = z.object({
   checkpoint: checkpointSchema,
+  select: z.array(stateField).optional(),
   subgraphs: z.union([z.boolean(), z.string().transform((value) => value.toLowerCase() === 'true')]).optional(),
 });
 export type StateAtCheckpoint = z.infer<typeof stateAtCheckpointSchema>;
@@ -186,12 +202,14 @@ export const historySchema = z.object({
   before: beforeSchema.optional(),
   metadata: jsonObject.optional(),
   checkpoint: checkpointSchema.optional(),
+  select: z.array(stateField).optional(),
 });
 export type HistoryQuery = z.infer<typeof historySchema>;
 
 export const historyQuery = z.object({
   limit: queryInteger({ min: 1, max: 1000, default: 10 }),
   before: z.string().optional(),
+  select: queryList(stateField),
 });
 
 const checkpointPointer = jsonObject.nullable();

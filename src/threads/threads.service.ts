@@ -7,6 +7,7 @@ import type { JsonObject } from '../database/json';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
 import { GraphCallRefused } from '../graphs/host/graph-process-handle';
+import { selectFields } from '../graphs/host/state-selection';
 import type { CheckpointReference, GraphCall, GraphCalls, GraphTarget } from '../graphs/host/protocol';
 import type { Page } from '../http/pagination';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
@@ -19,6 +20,7 @@ import type {
   PatchThread,
   PruneThreads,
   SearchThreads,
+  StateOptions,
   Supersteps,
   ThreadFilter,
   ThreadStorage,
@@ -177,18 +179,19 @@ export class ThreadsService {
     tenantId: TenantId,
     threadId: string,
     checkpoint?: CheckpointReference,
-    subgraphs = false,
+    { subgraphs = false, select }: StateOptions = {},
   ): Promise<string> {
     const target = this.targetOf(await this.get(tenantId, threadId));
-    if (!target) return JSON.stringify(EMPTY_STATE);
-    return this.ask('getState', { ...target, threadId, subgraphs, ...(checkpoint && { checkpoint }) });
+    if (!target) return JSON.stringify(selectFields(EMPTY_STATE, select));
+    const options = { subgraphs, ...(checkpoint && { checkpoint }), ...(select && { select }) };
+    return this.ask('getState', { ...target, threadId, ...options });
   }
 
   /** States from the newest back, as JSON text. */
   async history(tenantId: TenantId, threadId: string, query: HistoryQuery): Promise<string> {
     const target = this.targetOf(await this.get(tenantId, threadId));
     if (!target) return '[]';
-    const { limit, before, metadata, checkpoint } = query;
+    const { limit, before, metadata, checkpoint, select } = query;
     return this.ask('getHistory', {
       ...target,
       threadId,
@@ -196,6 +199,7 @@ export class ThreadsService {
       ...(before && { before: { checkpoint_id: before } }),
       ...(metadata && { filter: metadata }),
       ...(checkpoint && { checkpoint }),
+      ...(select && { select }),
     });
   }
 

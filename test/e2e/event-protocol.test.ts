@@ -287,6 +287,28 @@ describe('the event protocol', () => {
       });
     });
 
+    it('tells every client on the thread which questions a run answers', async () => {
+      const thread = await createThread();
+      await start(thread, 'ask', {});
+      const asked = await untilEnd(thread, { channels: ['input', 'lifecycle'] });
+      const { interrupt_id: id } = eventOf(asked.find(({ event }) => event === 'input.requested')!).params.data;
+      const { seq } = eventOf(asked.at(-1)!);
+      await command(thread, 'input.respond', { interrupt_id: id, response: 'yes', strict_resume: true });
+      const told = await untilEnd(thread, { channels: ['input', 'lifecycle'], since: seq });
+      expect(told.map((event) => [event.event, eventOf(event).params.data])).toEqual([
+        ['lifecycle', expect.objectContaining({ event: 'running' })],
+        ['input.answered', { interrupt_ids: [id] }],
+        ['lifecycle', expect.objectContaining({ event: 'completed' })],
+      ]);
+      // By the API an answer to it reaches the graph again.
+      const late = { assistant_id: 'ask', command: { resume: { [String(id)]: 'no' } }, strict_resume: true };
+      await (await post(`/threads/${thread}/runs/wait`, late)).text();
+      const refused = await untilEnd(thread, { channels: ['lifecycle'], since: eventOf(told.at(-1)!).seq });
+      expect(eventOf(refused.at(-1)!).params.data).toMatchObject({
+        ...{ event: 'failed', reason: 'not_pending', interrupt_ids: [id], pending_ids: [] },
+      });
+    });
+
     it('takes an input as the answer where the thread waits for one', async () => {
       const thread = await createThread();
       await start(thread, 'ask', {});
@@ -383,6 +405,39 @@ describe('the event protocol', () => {
         const { values } = await client.threads.get(thread.threadId);
         return (values as { approved?: boolean }).approved === true;
       });
+      await thread.close();
+    });
+
+    it('lists checkpoints, runs on from one of them, and gives the graph a message', async () => {
+      const thread = streamOf(undefined, 'talk');
+      await thread.run.start({ input: human('hi') });
+      await thread.output;
+      const ended = async (runs: number) =>
+        waitFor('the end of the run', async () => {
+          const done = await client.runs.list(thread.threadId, { status: 'success' });
+          return done.length === runs;
+        });
+      await ended(1);
+      const textsOf = async (): Promise<string[]> => {
+        const { values } = await client.threads.getState<{ messages: { content: unknown }[] }>(thread.threadId);
+        return values.messages.map(({ content }) =>
+          typeof content === 'string' ? content : (content as [{ text: string }])[0].text,
+        );
+      };
+      const { checkpoints } = await thread.state.listCheckpoints({ limit: 2 });
+      expect(checkpoints).toMatchObject([{ step: 1 }, { step: 0 }]);
+      const { checkpoints: earlier } = await thread.state.listCheckpoints({ before: checkpoints[1].id });
+      expect(earlier).toMatchObject([{ step: -1, timestamp: expect.any(String) }]);
+
+      await thread.input.inject({ namespace: [], message: { role: 'user', content: 'and more' } });
+      await ended(2);
+      expect(await textsOf()).toEqual(['hi', SENTENCE, 'and more', SENTENCE]);
+
+      const forked = await thread.state.fork({ checkpoint_id: checkpoints[0].id, input: human('or this') });
+      expect(forked).toEqual({ run_id: expect.any(String), thread_id: thread.threadId });
+      await ended(3);
+      expect(await textsOf()).toEqual(['hi', SENTENCE, 'or this', SENTENCE]);
+      await expect(thread.state.fork({ checkpoint_id: randomUUID() })).rejects.toThrow(/checkpoint/);
       await thread.close();
     });
 

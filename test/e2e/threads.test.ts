@@ -298,4 +298,136 @@ describe('threads', () => {
     const done = await client.runs.wait(thread_id, 'three', { input: null });
     expect(done).toMatchObject({ done: ['node_1', 'node_2', 'node_3'] });
   });
+
+  describe('what the newest client asks for', () => {
+    const createThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+
+    it('is known from the flags of the server', async () => {
+      const info = (await (await fetch(`${gantry.url}/info`)).json()) as { flags: Record<string, boolean> };
+      expect(info.flags).toMatchObject({ strict_resume: true, stream_namespaces: true });
+    });
+
+    it('is a state with some of its fields, and of its values those alone that are selected', async () => {
+      const thread = await createThread();
+      await client.runs.wait(thread, 'sleep', { input: { note: 'I have', sleep_ms: 1 } });
+      const whole = await client.threads.getState(thread);
+      expect(await client.threads.getState(thread, undefined, { select: ['next', 'values'] })).toEqual({
+        next: whole.next,
+        values: whole.values,
+      });
+      // What can't be read isn't, unless it is selected.
+      await gantry.sql.query(
+        `UPDATE langgraph.checkpoint_blobs SET type = 'broken' WHERE thread_id = $1 AND channel = 'sleep_ms'`,
+        [thread],
+      );
+      const note = { values: { note: 'I have slept' } };
+      const select = ['values.note', 'checkpoint'] as const;
+      const { checkpoint } = whole;
+      expect(await client.threads.getState(thread, undefined, { select: ['values.note'] })).toEqual(note);
+      expect(await client.threads.getState(thread, checkpoint, { select: [...select] })).toEqual({
+        ...note,
+        checkpoint,
+      });
+      expect(await client.threads.getState(thread, checkpoint.checkpoint_id!, { select: ['values.note'] })).toEqual(
+        note,
+      );
+      const [newest, ...earlier] = await client.threads.getHistory(thread, { select: [...select] });
+      expect(newest).toEqual({ ...note, checkpoint });
+      expect(earlier.length).toBeGreaterThan(0);
+      await expect(client.threads.getState(thread, undefined, { select: ['values'] })).rejects.toThrow(/400/);
+      const wrong = await fetch(`${gantry.url}/threads/${thread}/state?select=colour`);
+      expect([wrong.status, await wrong.text()]).toEqual([422, expect.stringContaining('values.<key>')]);
+    });
+
+    it('is that an answer to what is not asked be refused, which leaves the thread waiting', async () => {
+      const thread = await createThread();
+      const asked = (await client.runs.wait(thread, 'ask', { input: {} })) as { __interrupt__: { id: string }[] };
+      const [{ id }] = asked.__interrupt__;
+      const resume = (interrupt: string) =>
+        client.runs.wait(thread, 'ask', { command: { resume: { [interrupt]: 'yes' } }, strictResume: true });
+      const other = 'f'.repeat(32);
+      await expect(resume(other)).rejects.toThrow(/UnknownInterruptError/);
+      const [refused] = await client.runs.list(thread);
+      expect(refused.status).toBe('error');
+      const ended = await fetch(`${gantry.url}/threads/${thread}/runs/${refused.run_id}/join`);
+      expect(await ended.json()).toMatchObject({
+        __error__: { error: 'UnknownInterruptError', reason: 'not_pending', interrupt_ids: [other], pending_ids: [id] },
+      });
+      expect(await client.threads.get(thread)).toMatchObject({ status: 'interrupted' });
+      expect(await resume(id)).toMatchObject({ answer: 'yes' });
+    });
+
+    it('is the stream of some graphs of a run', async () => {
+      const namespacesOf = async (streamNamespaces?: string[]): Promise<Set<string>> => {
+        const seen = new Set<string>();
+        const stream = client.runs.stream(await createThread(), 'deep', {
+          ...{ input: {}, streamMode: 'values' as const, streamSubgraphs: true },
+          ...(streamNamespaces && { streamNamespaces }),
+        });
+        for await (const { event } of stream) seen.add(event.replace(/:[^|]*/g, ''));
+        return seen;
+      };
+      expect([...(await namespacesOf())].sort()).toEqual([
+        'metadata',
+        'values',
+        'values|middle',
+        'values|middle|deepest',
+      ]);
+      expect([...(await namespacesOf(['']))].sort()).toEqual([
+        ...['metadata', 'values', 'values|middle', 'values|middle|deepest'],
+      ]);
+      expect([...(await namespacesOf(['nobody:1']))]).toEqual(['metadata']);
+    });
+
+    it('is what a run sent after a checkpoint', async () => {
+      const thread = await createThread();
+      const run = await client.runs.create(thread, 'three', { input: {}, streamMode: 'values', streamResumable: true });
+      await client.runs.join(thread, run.run_id);
+      const history = await client.threads.getHistory<{ done: string[] }>(thread);
+      const shown = history.find(({ values }) => values.done?.length === 1)!;
+      const after = async (checkpointId: string): Promise<unknown[]> => {
+        const states: unknown[] = [];
+        const stream = client.runs.joinStream(thread, run.run_id, { checkpointId, lastEventId: '-1' });
+        for await (const { event, data } of stream)
+          if (event === 'values') states.push((data as { done: unknown }).done);
+        return states;
+      };
+      expect(await after(shown.checkpoint.checkpoint_id!)).toEqual([
+        ['node_1', 'node_2'],
+        ['node_1', 'node_2', 'node_3'],
+      ]);
+      expect((await after(NOBODY)).length).toBeGreaterThan(2);
+    });
+
+    it('is why a run was cancelled, and where its trace is', async () => {
+      const thread = await createThread();
+      const cancelled = async (reason?: 'taken') => {
+        const { run_id } = await client.runs.create(thread, 'sleep', { input: { sleep_ms: 60_000 } });
+        await client.runs.cancel(thread, run_id, true, 'interrupt', { ...(reason && { reason }) });
+        const select = ['run_id', 'cancel_reason', 'langsmith_session_name'];
+        const [run] = await client.runs.list(thread, { limit: 1, select: select as never });
+        expect(run).toEqual({ run_id, cancel_reason: expect.any(String), langsmith_session_name: null });
+        return run.cancel_reason;
+      };
+      expect(await cancelled()).toBe('requested');
+      expect(await cancelled('taken')).toMatch(/^taken:/);
+      const done = await client.runs.create(thread, 'three', { input: {} });
+      const wrong = await post(`/threads/${thread}/runs/${done.run_id}/cancel?action=rollback&reason=taken`, undefined);
+      expect([wrong.status, await wrong.text()]).toEqual([422, expect.stringContaining('reason')]);
+      await client.runs.join(thread, done.run_id);
+      expect(await client.runs.get(thread, done.run_id)).toMatchObject({ status: 'success', cancel_reason: null });
+    });
+
+    it('is what an answer has to be like', async () => {
+      const thread = await createThread();
+      await client.runs.wait(thread, 'vote', { input: {} });
+      const { tasks } = await client.threads.getState(thread);
+      expect(tasks[0].interrupts[0]).toMatchObject({
+        value: 'How many?',
+        response_schema: { type: 'number', maximum: 10 },
+      });
+      await expect(client.runs.wait(thread, 'vote', { command: { resume: 11 } })).rejects.toThrow();
+      expect(await client.runs.wait(thread, 'vote', { command: { resume: 7 } })).toMatchObject({ vote: 7 });
+    });
+  });
 });

@@ -10,7 +10,7 @@ import type {
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
-import type { Pool } from 'pg';
+import { escapeLiteral, type Pool } from 'pg';
 import { checkpointKey, threadOfKey } from '../../database/checkpoint-key';
 import { prepared } from '../../database/prepared-statements';
 import { storableJson } from '../../database/storable-text';
@@ -30,7 +30,7 @@ const schema = `"${CHECKPOINT_SCHEMA}"`;
  * time: on a long thread each read takes as long as the thread is. The limit, which takes nothing away, has each value looked
  * up by its key.
  */
-const SELECT = `
+const selecting = (isRead: (channel: string) => string): string => `
   SELECT thread_id, checkpoint, checkpoint_ns, checkpoint_id, parent_checkpoint_id, metadata,
     (
       SELECT array_agg(array[value.channel::bytea, value.type::bytea, value.blob])
@@ -41,6 +41,7 @@ const SELECT = `
           AND stored.channel = current.channel AND stored.version = current.version
         LIMIT 1
       ) AS value
+      WHERE ${isRead('current.channel')}
     ) AS channel_values,
     (
       SELECT array_agg(
@@ -49,9 +50,10 @@ const SELECT = `
       )
       FROM ${schema}.checkpoint_writes pending
       WHERE pending.thread_id = saved.thread_id AND pending.checkpoint_ns = saved.checkpoint_ns
-        AND pending.checkpoint_id = saved.checkpoint_id
+        AND pending.checkpoint_id = saved.checkpoint_id AND ${isRead('pending.channel')}
     ) AS pending_writes
   FROM ${schema}.checkpoints saved `;
+const SELECT = selecting(() => 'true');
 
 // Worded by the library, behind what is selected: the read of every run.
 prepared(
@@ -75,6 +77,7 @@ const REPLACE_WRITES = insertWrites('$1', 2, true);
 export class CheckpointSaver extends PostgresSaver {
   /** What one step was given: its channels keep one version, by which the library tells nodes of one step apart from later ones. */
   private readonly given = new Map<number, number>();
+  private channels: ReadonlySet<string> | undefined;
 
   /** @param graphFile the module of the graph whose states these are */
   constructor(
@@ -83,9 +86,20 @@ export class CheckpointSaver extends PostgresSaver {
     graphFile?: string,
   ) {
     super(connections as Pool, new CheckpointSerializer(graphFile), { schema: CHECKPOINT_SCHEMA });
+    this.selectBy(SELECT);
+  }
+
+  /** From now on checkpoints are read as if they had these channels only. For reading: nothing may be written from them. */
+  readOnly(channels: string[]): void {
+    this.channels = new Set(channels);
+    const literals = channels.map((channel) => escapeLiteral(channel)).join(', ');
+    this.selectBy(selecting((channel) => `${channel} = ANY(ARRAY[${literals}]::text[])`));
+  }
+
+  private selectBy(statement: string): void {
     // Private to the library, and the only place that all of its reads have in common.
     const { SQL_STATEMENTS: statements } = this as unknown as { SQL_STATEMENTS: { SELECT_SQL: string } };
-    statements.SELECT_SQL = SELECT;
+    statements.SELECT_SQL = statement;
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -135,8 +149,9 @@ export class CheckpointSaver extends PostgresSaver {
   /** The library's own reads each ancestor by itself. */
   override async getDeltaChannelHistory({
     config,
-    channels,
+    channels: asked,
   }: DeltaQuery): Promise<Record<string, DeltaChannelHistory>> {
+    const channels = asked.filter((channel) => this.channels?.has(channel) ?? true);
     if (channels.length === 0) return {};
     const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
     const key = this.keyOf(thread_id);

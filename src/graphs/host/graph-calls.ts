@@ -10,6 +10,7 @@ import type { AccessContext, AnyGraph, GraphLoader } from './graph-loader';
 import type { CheckpointReference, GraphCall, GraphCalls, GraphTarget, StateOwner, StateQuery } from './protocol';
 import { type GraphSchemas, schemasOf } from './graph-schemas';
 import { RunStore } from './run-store';
+import { selectedValues, selectFields } from './state-selection';
 import type { Connections } from './tenant-connections';
 import { interruptsByTask, toFinalState, toThreadState, waitingNodes } from './thread-state';
 import { schemasFromTypes, type SchemasByPath } from './type-schemas';
@@ -58,8 +59,9 @@ export class GraphCallHandler {
   private async getState(args: GraphCalls['getState']) {
     const config = this.config(args, args.checkpoint);
     const graph = await within(await this.graph(args, 'threads.read', config), args);
+    readOnly(config, graph, args.select);
     const snapshot: StateSnapshot = await graph.getState(config, { subgraphs: args.subgraphs ?? false });
-    return toThreadState(snapshot);
+    return selectFields(toThreadState(snapshot), args.select);
   }
 
   private async getFinalState(args: GraphCalls['getFinalState']) {
@@ -71,13 +73,16 @@ export class GraphCallHandler {
   private async getHistory(args: GraphCalls['getHistory']) {
     const config = this.config(args, args.checkpoint);
     const graph = await within(await this.graph(args, 'threads.read', config), args);
+    readOnly(config, graph, args.select);
     const options = {
       limit: args.limit,
       ...(args.before && { before: { configurable: args.before } }),
       ...(args.filter && { filter: args.filter }),
     };
     const states = [];
-    for await (const snapshot of graph.getStateHistory(config, options)) states.push(toThreadState(snapshot));
+    for await (const snapshot of graph.getStateHistory(config, options)) {
+      states.push(selectFields(toThreadState(snapshot), args.select));
+    }
     return states;
   }
 
@@ -208,6 +213,13 @@ export class GraphCallHandler {
     const saver = new CheckpointSaver(this.connectionsOf(tenantId), tenantId, this.graphs.source(graphId)?.file);
     return { configurable: { ...checkpoint, thread_id: threadId, __pregel_checkpointer: saver } };
   }
+}
+
+/** Has no more values read than those that are selected, if the graph has values by name. */
+function readOnly({ configurable }: RunnableConfig, graph: AnyGraph, select: string[] | undefined): void {
+  const keys = selectedValues(select);
+  if (keys && Array.isArray(graph.streamChannels))
+    (configurable!.__pregel_checkpointer as CheckpointSaver).readOnly(keys);
 }
 
 /** The graph whose states a reference means: the one inside that its namespace leads to, or the whole. */

@@ -41,6 +41,8 @@ export interface TraceWish {
 export interface RunKwargs {
   input?: unknown;
   command?: CommandInput;
+  /** An answer to what isn't asked fails the run. */
+  strict_resume?: true;
   config?: { tags?: string[]; recursion_limit?: number; configurable?: Record<string, unknown> };
   context?: Record<string, unknown>;
   stream_mode: StreamMode[];
@@ -54,6 +56,8 @@ export interface RunKwargs {
   durability: Durability;
   feedback_keys?: string[];
   langsmith_tracer?: TraceWish;
+  /** The tracing project that the run's trace goes to, where runs were traced when it was created. */
+  session_name?: string;
   webhook?: string;
   on_completion?: 'delete' | 'keep';
   temporary: boolean;
@@ -127,6 +131,10 @@ export interface RunEventMessage {
 export interface RunError {
   error: string;
   message: string;
+  /** Of an answer that a strict resume refused: why, and which questions it named and which wait. */
+  reason?: string;
+  interrupt_ids?: string[];
+  pending_ids?: string[];
 }
 
 /** How the graph ended, and the thread's state then. */
@@ -163,6 +171,8 @@ export interface StateOwner extends GraphTarget {
 export interface StateQuery extends StateOwner {
   checkpoint?: CheckpointReference;
   subgraphs?: boolean;
+  /** Fields of a state, and `values.<key>`; all when absent. */
+  select?: string[];
 }
 
 /** What a node wrote in a superstep. */

@@ -6,9 +6,10 @@ import type { ItemStore } from '../../item-store/item-store';
 import type { Fence } from '../../database/fence';
 import { toCommand } from './graph-command';
 import type { AnyGraph, FactoryConfig, GraphLoader } from './graph-loader';
-import type { CommandInput, ExecuteRequest, FinalState, GraphOutcome, RunEventMessage } from './protocol';
+import type { CommandInput, ExecuteRequest, FinalState, GraphOutcome, RunError, RunEventMessage } from './protocol';
 import { refuseMissingNodes } from './missing-nodes';
 import { HandedBack, RunCheckpointSaver } from './run-checkpoint-saver';
+import { checkStrictResume, isRefusedResume, refusalOf, STRICT_RESUME } from './strict-resume';
 import { streamRun, StreamProgress, type StreamConfig } from './run-stream';
 import { RunStore } from './run-store';
 import type { RunTracer } from './run-tracer';
@@ -119,6 +120,7 @@ function runConfig(
       assistant_id: request.assistantId,
       run_attempt: request.attempt,
       __pregel_checkpointer: saver,
+      ...(kwargs.strict_resume && { [STRICT_RESUME]: true }),
     },
     store,
     ...(kwargs.context && { context: kwargs.context }),
@@ -240,6 +242,7 @@ async function runInput(
 ): Promise<unknown> {
   const { input, command } = kwargs;
   if (!command) return input ?? null;
+  if (kwargs.strict_resume) await checkStrictResume(graphs.source(graphId)!.file);
   const resume = await resumeValue(graph, config, threadId, command);
   return toCommand({ ...command, resume }, graph, graphs.source(graphId)!.file);
 }
@@ -264,10 +267,9 @@ async function finalState(graph: AnyGraph, threadId: string, saver: RunCheckpoin
   return toFinalState(snapshot);
 }
 
-function describeError(error: unknown): { error: string; message: string } {
-  return error instanceof Error
-    ? { error: error.name, message: error.message }
-    : { error: 'Error', message: String(error) };
+function describeError(error: unknown): RunError {
+  if (!(error instanceof Error)) return { error: 'Error', message: String(error) };
+  return { error: error.name, message: error.message, ...(isRefusedResume(error) && refusalOf(error)) };
 }
 
 function handedBackBy(error: unknown): HandedBack | undefined {

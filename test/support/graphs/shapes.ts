@@ -150,6 +150,13 @@ export const deep = new StateGraph(Inner)
   .addEdge('middle', END)
   .compile();
 
+/** Says what an answer has to be like. */
+export const vote = new StateGraph(z.object({ vote: z.number().default(0) }))
+  .addNode('ask', () => ({ vote: interrupt<string, number>('How many?', { responseSchema: z.number().max(10) }) }))
+  .addEdge(START, 'ask')
+  .addEdge('ask', END)
+  .compile();
+
 /** A model that is faster than who listens to it in the user's name. */
 const overheardModel = new FakeStreamingChatModel({
   chunks: Array.from({ length: 50 }, (_, index) => new AIMessageChunk(`word-${index} `)),

@@ -1,0 +1,35 @@
+import { importBuild, buildsOf } from './project-libraries';
+import type { RunError } from './protocol';
+
+/** By which LangGraph is asked to refuse an answer to what isn't asked; it ignores such an answer otherwise. */
+export const STRICT_RESUME = '__pregel_strict_resume';
+
+/** As LangGraph throws it. */
+interface RefusedResume extends Error {
+  reason: string;
+  interruptIds?: string[];
+  pendingIds?: string[];
+}
+
+/**
+ * A copy of LangGraph that knows nothing of it would ignore the answer.
+ * @param file the graph's
+ * @throws {Error} where the graph's project has such a copy
+ */
+export async function checkStrictResume(file: string): Promise<void> {
+  const [build] = buildsOf(file, '@langchain/langgraph');
+  // Without a copy of its own the project has Gantry's.
+  if (build === undefined || 'UnknownInterruptError' in (await importBuild(build))) return;
+  throw new Error(
+    'strict_resume takes @langchain/langgraph 1.7 or newer, which the project of the graph does not have',
+  );
+}
+
+export function isRefusedResume(error: Error): error is RefusedResume {
+  return error.name === 'UnknownInterruptError' && 'reason' in error && typeof error.reason === 'string';
+}
+
+/** Why the answer was refused, as clients read it. */
+export function refusalOf({ reason, interruptIds = [], pendingIds = [] }: RefusedResume): Partial<RunError> {
+  return { reason, interrupt_ids: interruptIds, pending_ids: pendingIds };
+}
