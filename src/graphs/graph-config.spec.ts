@@ -33,7 +33,7 @@ describe('readGraphConfig', () => {
   it('takes a graph as a path with an export, and as an object', () => {
     const graphs = {
       short: './a.ts:graph',
-      long: { path: './a.ts:make', description: 'Makes', on_unknown: 'interrupt' },
+      long: { path: './a.ts:make', description: 'Makes', on_unknown: 'interrupt', threads: 1 },
     };
     expect(readGraphConfig(write({ graphs })).graphs).toEqual([
       { graphId: 'short', file: join(folder, 'a.ts'), exportName: 'graph', onUnknown: 'retry' },
@@ -43,6 +43,7 @@ describe('readGraphConfig', () => {
         exportName: 'make',
         description: 'Makes',
         onUnknown: 'interrupt',
+        threads: 1,
       },
     ]);
   });
@@ -132,6 +133,11 @@ describe('readGraphConfig', () => {
     ['a graph without an export', { graphs: { a: './a.ts' } }, 'graphs.a'],
     ['a graph that is a number', { graphs: { a: 7 } }, 'graphs.a'],
     ['an environment that is a list', { graphs: { a: './a.ts:graph' }, env: [] }, 'env'],
+    [
+      'another number of threads',
+      { graphs: { a: { path: './a.ts:graph', threads: 2 } } },
+      'graphs.a.threads: must be 1',
+    ],
     ['an unknown wish', { graphs: { a: { path: './a.ts:graph', on_unknown: 'pray' } } }, 'graphs.a'],
   ])('names the file and the field of %s', (_, content, field) => {
     const problems = problemsOf(content);

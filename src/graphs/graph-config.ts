@@ -16,14 +16,17 @@ const graphConfigSchema = z.looseObject({
   graphs: z
     .record(
       z.string().min(1),
-      z.union([
-        graphPath,
+      z.preprocess(
+        (entry) => (typeof entry === 'string' ? { path: entry } : entry),
         z.looseObject({
           path: graphPath,
           description: z.string().optional(),
-          on_unknown: z.enum(['retry', 'interrupt']).optional(),
+          on_unknown: z.enum(['retry', 'interrupt']).default('retry'),
+          threads: z
+            .literal(1, 'must be 1, for all runs in one process of each worker, or absent, for any number')
+            .optional(),
         }),
-      ]),
+      ),
     )
     .refine((graphs) => Object.keys(graphs).length > 0, 'must name at least one graph'),
   env: z.union([z.record(z.string(), z.string()), z.string()]).optional(),
@@ -96,6 +99,8 @@ export interface GraphSource {
   description?: string;
   /** What happens to a node that was running when its worker died. */
   onUnknown: OnUnknown;
+  /** Set: all runs of the graph are in one process of each worker, so that they share what its modules keep in memory. */
+  threads?: 1;
 }
 
 /** The user's own authentication and authorization. */
@@ -148,11 +153,7 @@ export function readGraphConfig(path: string): GraphConfig {
   }
   const folder = dirname(path);
   const graphs = Object.entries(parsed.data.graphs).map(([graphId, entry]): GraphSource => {
-    const {
-      path: source,
-      description,
-      on_unknown: onUnknown = 'retry' as const,
-    } = typeof entry === 'string' ? { path: entry } : entry;
+    const { path: source, description, on_unknown: onUnknown, threads } = entry;
     const separator = source.lastIndexOf(':');
     return {
       graphId,
@@ -160,6 +161,7 @@ export function readGraphConfig(path: string): GraphConfig {
       exportName: source.slice(separator + 1),
       onUnknown,
       ...(description !== undefined && { description }),
+      ...(threads !== undefined && { threads }),
     };
   });
   const problems = graphs

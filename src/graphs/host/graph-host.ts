@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { ConfigError } from '../../config/config';
 import { ExecutionBroken, type ExecuteOptions, GraphProcess } from './graph-process-handle';
 import type { ExecuteRequest, GraphCall, GraphCalls, GraphOutcome, ProcessData } from './protocol';
+import { RecentProcesses } from './recent-processes';
 import { SuspectSlots } from './suspect-slots';
 import type { Confinement } from './user-code-process';
 
@@ -31,7 +32,9 @@ interface Waiting {
  *    the process that has the fewest. A node that blocks its event loop then delays at most the runs of its own process.
  * 2. A process that doesn't answer gets no work, and work that it hasn't begun is taken back from it.
  * 3. One idle process is kept in reserve while there may be more.
- * 4. A process that dies fails its runs as broken: their next attempt resumes from their checkpoints, each in a process of its own, so
+ * 4. A run goes to the process in which its thread ran last when that one is idle. The runs of a graph that asks for one
+ *    process (`"threads": 1`) all go to the same one, also when it is busy or blocked.
+ * 5. A process that dies fails its runs as broken: their next attempt resumes from their checkpoints, each in a process of its own, so
  *    that the one that ends its process does it to no other.
  */
 export class GraphHost {
@@ -41,6 +44,9 @@ export class GraphHost {
   private problems: Record<string, string> = {};
   /** Processes that one run has to itself. */
   private readonly alone = new Set<GraphProcess>();
+  private readonly recent = new RecentProcesses<GraphProcess>();
+  /** The process of each graph that asks for one. */
+  private readonly homes = new Map<string, Promise<GraphProcess>>();
   private readonly suspects: SuspectSlots;
   /** Processes that load the graphs and take no work yet. */
   private readonly loading = new Set<GraphProcess>();
@@ -52,7 +58,7 @@ export class GraphHost {
     // Each process that waits for it reports why it failed; there may be none yet.
     options.data.catch(() => undefined);
     this.suspects = new SuspectSlots(options.processes.max);
-    this.shrink = setInterval(() => this.endIdleProcesses(), IDLE_MS / 5);
+    this.shrink = setInterval(() => void this.endIdleProcesses(), IDLE_MS / 5);
     this.shrink.unref();
   }
 
@@ -79,18 +85,39 @@ export class GraphHost {
   }
 
   /** Runs a graph to its end. Rejects with ExecutionBroken when the process or the database failed, not the graph. */
-  execute(request: ExecuteRequest, options: ExecuteOptions): Promise<GraphOutcome> {
-    return options.onAlone
-      ? this.executeAlone(request, options, options.onAlone)
-      : this.executeInCompany(request, options);
+  async execute(request: ExecuteRequest, options: ExecuteOptions): Promise<GraphOutcome> {
+    if (options.onAlone) return this.executeAlone(request, options, options.onAlone);
+    const { graphs } = await this.options.data;
+    const hasHome = graphs.some(({ graphId, threads }) => graphId === request.graphId && threads === 1);
+    return hasHome ? this.executeAtHome(request, options) : this.executeInCompany(request, options);
+  }
+
+  private async executeAtHome(request: ExecuteRequest, options: ExecuteOptions): Promise<GraphOutcome> {
+    const process = await this.homeOf(request.graphId);
+    this.keepReserve();
+    return process.execute(request, options).outcome.finally(() => this.dispatch());
+  }
+
+  /** The process in which all runs of a graph are; another one only when it has ended. */
+  private homeOf(graphId: string): Promise<GraphProcess> {
+    const known = this.homes.get(graphId);
+    if (known) return known;
+    const home = this.acquire();
+    this.homes.set(graphId, home);
+    home
+      .then((process) => process.ended)
+      .finally(() => this.homes.delete(graphId))
+      .catch(() => undefined);
+    return home;
   }
 
   private async executeInCompany(request: ExecuteRequest, options: ExecuteOptions): Promise<GraphOutcome> {
     for (;;) {
-      const process = await this.acquire();
+      const process = await this.acquire(this.recent.of(request));
       this.keepReserve();
       const execution = process.execute(request, options);
       if (await execution.begun(BEGIN_TIMEOUT_MS)) {
+        this.recent.remember(request, process);
         return execution.outcome.finally(() => this.dispatch());
       }
       this.logger.warn(
@@ -159,9 +186,10 @@ export class GraphHost {
     await this.start().catch(() => undefined);
   }
 
-  private acquire(): Promise<GraphProcess> {
+  /** @param preferred where it is idle */
+  private acquire(preferred?: GraphProcess): Promise<GraphProcess> {
     if (this.closed) return Promise.reject(stopping());
-    const process = this.pick();
+    const process = this.pick(preferred);
     if (process) return Promise.resolve(process);
     return new Promise((resolve, reject) => {
       this.waiting.push({ resolve, reject });
@@ -180,10 +208,10 @@ export class GraphHost {
   }
 
   /** A process to use now, or none when it is better to wait for a new one. */
-  private pick(): GraphProcess | undefined {
+  private pick(preferred?: GraphProcess): GraphProcess | undefined {
     const responsive = [...this.processes].filter((process) => process.responsive);
-    const idle = responsive.find((process) => process.load === 0);
-    if (idle) return idle;
+    const idle = responsive.filter((process) => process.load === 0);
+    if (idle.length > 0) return idle.find((process) => process === preferred) ?? idle[0];
     // A blocked process doesn't count against the maximum, or a few of them would stop the whole worker.
     if (responsive.length + this.loading.size < this.options.processes.max) return undefined;
     return responsive.reduce<GraphProcess | undefined>(
@@ -219,15 +247,18 @@ export class GraphHost {
 
   private onEnded(process: GraphProcess): void {
     this.processes.delete(process);
+    this.recent.forget(process);
     if (this.closed || this.processes.size + this.loading.size >= this.options.processes.min) return;
     this.logger.warn('A graph process ended; a new one takes its place');
     this.spawn().catch((error: unknown) => this.logger.error({ err: error }, 'A graph process could not be started'));
   }
 
-  private endIdleProcesses(): void {
+  /** What a graph keeps in the memory of its one process stays there. */
+  private async endIdleProcesses(): Promise<void> {
+    const homes = new Set(await Promise.all([...this.homes.values()].map((home) => home.catch(() => undefined))));
     for (const process of this.processes) {
       if (this.processes.size <= this.options.processes.min) return;
-      if (process.load === 0 && process.idleMs > IDLE_MS) {
+      if (process.load === 0 && process.idleMs > IDLE_MS && !homes.has(process)) {
         this.processes.delete(process);
         void process.terminate();
       }

@@ -1,0 +1,31 @@
+/** Threads that are remembered; those that ran longest ago are forgotten first. */
+const MAX_THREADS = 10_000;
+
+interface ThreadOfRun {
+  tenantId: string;
+  threadId: string;
+}
+
+const keyOf = ({ tenantId, threadId }: ThreadOfRun): string => `${tenantId}/${threadId}`;
+
+/** The process in which each thread ran last: what its code keeps in memory is there. */
+export class RecentProcesses<P> {
+  private readonly byThread = new Map<string, P>();
+
+  of(run: ThreadOfRun): P | undefined {
+    return this.byThread.get(keyOf(run));
+  }
+
+  remember(run: ThreadOfRun, process: P): void {
+    const key = keyOf(run);
+    // A Map lists its keys in the order in which they came in.
+    this.byThread.delete(key);
+    this.byThread.set(key, process);
+    if (this.byThread.size > MAX_THREADS) this.byThread.delete(this.byThread.keys().next().value!);
+  }
+
+  /** For a process that has ended. */
+  forget(process: P): void {
+    for (const [key, each] of this.byThread) if (each === process) this.byThread.delete(key);
+  }
+}
