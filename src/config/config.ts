@@ -545,7 +545,7 @@ export class AppConfig {
     const { GANTRY_CACHE_FOLDER: folder } = this.env;
     return folder === undefined ? undefined : resolve(folder);
   }
-  /** Whether an api reads graphs' types after its start, before somebody asks for their schemas. */
+  /** Whether an api reads graphs' types after its start, before a request needs their schemas. */
   get preparesSchemas(): boolean {
     return this.env.GANTRY_PREPARE_SCHEMAS;
   }

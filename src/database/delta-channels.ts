@@ -21,7 +21,7 @@ export const isStored = (checkpoint: string, channel: string): string => `EXISTS
 /**
  * The part of a recursive WITH that finds which checkpoints others of the thread $1 are read with. The value of a DeltaChannel
  * is in few checkpoints. At all others it is put together from the writes of their ancestors, up to the nearest that has a
- * value: without these, the channel reads as empty, and no error tells.
+ * value: without these, the channel reads as empty, without an error.
  *
  * The database doesn't know the graph. A channel is taken for a delta channel if the library counts supersteps for it
  * anywhere in the thread, or if it has a snapshot: an edit by an earlier release of the library left out the count.

@@ -81,7 +81,7 @@ export class ThreadEventsService {
     return true;
   }
 
-  /** How many of the thread's events so far are behind a number and wanted. */
+  /** Number of the thread's events so far that follow a sequence number and match the subscription. */
   async countBehind(
     tenantId: TenantId,
     threadId: string,

@@ -149,7 +149,7 @@ export class ExportRunsRepository {
     );
   }
 
-  /** The next partitions. `day` is told apart by the project where the export is of all experiments. */
+  /** The next partitions. An export of all experiments has a partition for each project and `day`. */
   open(tenantId: TenantId, exportId: string, limit: number): Promise<{ exportRunId: string; day: string }[]> {
     return this.database.query<{ exportRunId: string; day: string }[]>(
       `SELECT r.export_run_id AS "exportRunId", r.day::text || coalesce('-' || r.session_id, '') AS day

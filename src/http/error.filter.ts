@@ -44,7 +44,7 @@ function toJsonRpc({ status, detail }: ApiError) {
   return { jsonrpc: '2.0', id: null, error: { code: status < 500 ? -32_600 : -32_603, message: detail } };
 }
 
-/** The answer to an error that is the caller's or an overload; undefined for what nobody expected. */
+/** The answer to an error that is the caller's or an overload; undefined for an unexpected one. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof HttpException) {

@@ -378,7 +378,7 @@ interface Closed {
 async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<Closed> {
   const { status, state, error, result, rest = [] } = ending;
   const failed = status === 'error' || status === 'timeout';
-  // Null when nobody knows the state: the thread is then as it was before. A refused answer leaves the question open.
+  // Null when the state is unknown: the thread is then as it was before. A refused answer leaves the question open.
   const isRefused = error?.reason !== undefined;
   const settled = failed && !isRefused ? 'error' : state ? (state.next.length > 0 ? 'interrupted' : 'idle') : null;
   const endedAt = new Date();

@@ -64,7 +64,7 @@ export class Admission implements CanActivate, OnModuleInit {
       const route = this.routeOf(request);
       if (!route) return;
       const admitted = this.admit(new ExecutionContextHost([request, reply], route.controller, route.handler));
-      // A page that is refused is told so on its socket, which can be opened where Nest runs its guards: they refuse it again.
+      // A refused page learns of it on its socket, which can be opened where Nest runs its guards: they refuse it again.
       await (isPage(request) ? admitted.catch(() => undefined) : admitted);
     });
   }

@@ -100,7 +100,7 @@ export class EventLogRepository {
     return new Set(held);
   }
 
-  /** The number of the last event that tells of a checkpoint; -1 when the log has none of it. */
+  /** Sequence number of the last event of a checkpoint; -1 when the log has none. */
   async positionOf(runId: string, checkpointId: string): Promise<number> {
     const [{ seq }] = await this.database.query<[{ seq: number | null }]>(
       `SELECT max(seq) AS seq FROM run_events WHERE run_id = $1 AND fact = $2`,

@@ -11,7 +11,7 @@ export interface StoredToken {
 
 /**
  * Tokens in public links. Random UUIDs (122 bits), because clients take nothing else. They are found by their SHA-256, and
- * sealed beside it, so that whoever made a link can be shown it again.
+ * sealed beside it, so that its creator can be shown the link again.
  */
 @Injectable()
 export class LinkTokens {

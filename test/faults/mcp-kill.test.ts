@@ -22,7 +22,7 @@ describe('SIGKILL during an MCP call', () => {
 
   afterAll(() => gantry?.stop());
 
-  /** A call of ten nodes, once four of them are told of. */
+  /** A call of ten nodes, once four of them are reported. */
   async function begin(era: Era): Promise<Call> {
     const client = await connectMcp(gantry.url, { era });
     const told: Progress[] = [];

@@ -30,7 +30,7 @@ const PUBLIC = [
     `GET ${root}/feedback/tokens/:token`,
     `POST ${root}/feedback/tokens/:token`,
   ]),
-  // What somebody shared is for everybody who has the link.
+  // What was shared is for everybody who has the link.
   'GET /public/:share_token/r',
   ...['', '/api', '/api/v1'].flatMap((root) => [
     `GET ${root}/public/:share_token/run`,

@@ -22,7 +22,7 @@ describe('a graph process', () => {
 
   afterAll(() => gantry?.stop());
 
-  it.each(['exit', 'fault', 'memory', 'garbage', 'length', 'nonsense', 'unknown', 'close'])(
+  it.each(['exit', 'fault', 'memory', 'garbage', 'content', 'length', 'nonsense', 'unknown', 'close'])(
     'that ends by %s leaves the worker alone, and its run continues',
     async (way) => {
       const worker = gantry.worker;

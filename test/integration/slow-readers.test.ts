@@ -189,7 +189,7 @@ describe('those who read slowly', () => {
     for (const reader of [first, ...others]) reader.speak();
     expect(await first.rest()).toEqual(ALL);
     expect(waitedFor()).toBe(others.length);
-    // It was waited for many times, and that leaves nothing behind.
+    // It was waited for many times, which leaves no listeners.
     expect(listeners()).toBeLessThan(EventEmitter.defaultMaxListeners);
     await leaveAll();
     await waitFor('nobody to be left', () => streams() === 0 && logReaders() === 0);

@@ -197,7 +197,7 @@ describe('what strangers send', () => {
 
   it('leaves others their answers while the largest upload of traces is read and stored', async () => {
     const batch = largestBatch();
-    // What the same machine, as busy as it is, needs for parsing alone: nobody may wait for that.
+    // What the same machine, as busy as it is, needs for parsing alone: no request may wait for that.
     const began = performance.now();
     readUpload({ form: 'batch', body: batch }, instantOf(new Date()));
     const parsing = performance.now() - began;

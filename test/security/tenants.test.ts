@@ -36,7 +36,7 @@ type Case =
   | { kind: 'lists'; call: MakeCall }
   /** Ids are each tenant's own here: the same id is another thing, and the other's stays as it was. */
   | { kind: 'own'; call: MakeCall }
-  /** Whoever has the token in the address may see what it is for, and nothing else of its tenant. */
+  /** The token in the address shows what it is for, and nothing else of its tenant. */
   | { kind: 'link' }
   /** Behind it there is nothing of any tenant. */
   | { kind: 'open'; call: MakeCall }
@@ -278,7 +278,7 @@ const CASES: Record<string, Case | Case[]> = {
     status: 204,
     isVisible: false,
   }),
-  // The token in the address is the permission, of whoever has it: traces-shares.test.ts.
+  // The token in the address is the permission: traces-shares.test.ts.
   'GET /public/{share_token}/r': link,
   'GET /api/v1/public/{share_token}/run': link,
   'GET /api/v1/public/{share_token}/run/{run_id}': link,

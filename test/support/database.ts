@@ -25,7 +25,7 @@ async function asAdmin(sql: string): Promise<void> {
   }
 }
 
-/** Waits until nobody is connected to a database, for a second at the most. */
+/** Waits until a database has no connections, for a second at the most. */
 async function closedConnections(admin: Client, name: string): Promise<void> {
   for (let attempt = 0; attempt < 20; attempt += 1) {
     const { rowCount } = await admin.query('SELECT FROM pg_stat_activity WHERE datname = $1', [name]);

@@ -28,9 +28,9 @@ describe('MessageChannel', () => {
   });
 
   const framed = (body: Buffer): Buffer => {
-    const length = Buffer.alloc(4);
-    length.writeUInt32BE(body.length);
-    return Buffer.concat([length, body]);
+    const header = Buffer.from('GNTR\0\0\0\0');
+    header.writeUInt32BE(body.length, 4);
+    return Buffer.concat([header, body]);
   };
 
   it('reads messages however their bytes are divided', async () => {
@@ -55,8 +55,9 @@ describe('MessageChannel', () => {
 
   it.each([
     ['a message that is none', framed(Buffer.alloc(100, 7))],
-    ['an empty one', Buffer.alloc(4)],
-    ['one that is too long', Buffer.alloc(8, 0xff)],
+    ['an empty one', framed(Buffer.alloc(0))],
+    ['one that is too long', Buffer.concat([Buffer.from('GNTR'), Buffer.alloc(4, 0xff)])],
+    ['the length of a message without its mark', Buffer.from([0, 0, 1, 0, 0, 0, 0, 0])],
   ])('reports %s once, and reads nothing after it', async (_, bytes) => {
     theirs.on('error', () => undefined);
     theirs.write(Buffer.concat([framed(serialize('before')), bytes, bytes, framed(serialize('after'))]));

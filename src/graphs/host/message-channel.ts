@@ -1,14 +1,13 @@
 import type { Socket } from 'node:net';
 import { deserialize, serialize } from 'node:v8';
 
-/** The length of a message, in front of it. */
-const HEADER_BYTES = 4;
+/** In front of a message: a mark, by which bytes of others are recognised, and its length. */
+const HEADER_BYTES = 8;
+const MARK = 0x47_4e_54_52;
 /** Beyond the largest state that a run emits. */
 const MAX_BYTES = 256 * 1024 * 1024;
-/** A message is written in one go: what follows a beginning without an end is taken for a part of it, and lost. */
-const UNFINISHED_MS = 60_000;
 
-/** Bytes that are no message: whoever wrote them, they were not written by our code. */
+/** Bytes that are no message: our code didn't write them. */
 export class CorruptMessage extends Error {
   constructor(reason: string) {
     super(`Corrupt message: ${reason}`);
@@ -26,7 +25,6 @@ export class MessageChannel {
   /** Bytes to read before anything can be done. */
   private needed = HEADER_BYTES;
   private isClosed = false;
-  private unfinished: NodeJS.Timeout | undefined;
 
   /** @param onCorrupt called once; nothing is read after that */
   constructor(
@@ -45,7 +43,8 @@ export class MessageChannel {
     const body = serialize(message);
     if (this.isClosed) return;
     const header = Buffer.allocUnsafe(HEADER_BYTES);
-    header.writeUInt32BE(body.length);
+    header.writeUInt32BE(MARK);
+    header.writeUInt32BE(body.length, 4);
     this.socket.cork();
     this.socket.write(header);
     this.socket.write(body);
@@ -59,13 +58,8 @@ export class MessageChannel {
     try {
       while (this.size >= this.needed) this.read();
     } catch (error) {
-      return this.fail(error instanceof CorruptMessage ? error : new CorruptMessage(String(error)));
+      this.fail(error instanceof CorruptMessage ? error : new CorruptMessage(String(error)));
     }
-    if (this.size === 0) return;
-    this.unfinished ??= setTimeout(
-      () => this.fail(new CorruptMessage('a message without its end')),
-      UNFINISHED_MS,
-    ).unref();
   }
 
   private fail(error: CorruptMessage): void {
@@ -78,14 +72,14 @@ export class MessageChannel {
   private close(): void {
     this.isClosed = true;
     this.pieces = [];
-    clearTimeout(this.unfinished);
   }
 
   /** Reads a message, or how long the next one is. */
   private read(): void {
     const bytes = this.pieces.length === 1 ? this.pieces[0] : Buffer.concat(this.pieces);
     this.pieces = [bytes];
-    const length = bytes.readUInt32BE();
+    if (bytes.readUInt32BE() !== MARK) throw new CorruptMessage('bytes that no message begins with');
+    const length = bytes.readUInt32BE(4);
     if (length > MAX_BYTES) throw new CorruptMessage(`${length} bytes, of at most ${MAX_BYTES}`);
     this.needed = HEADER_BYTES + length;
     if (bytes.length < this.needed) return;
@@ -94,8 +88,6 @@ export class MessageChannel {
     this.pieces = [rest];
     this.size = rest.length;
     this.needed = HEADER_BYTES;
-    clearTimeout(this.unfinished);
-    this.unfinished = undefined;
     this.onMessage(message);
   }
 }

@@ -23,7 +23,7 @@ export interface ProcessData {
   tracing?: TracingSettings;
   /** Where what was computed is kept for the next process. */
   cacheFolder?: string;
-  /** Whether to read the types of graphs before somebody asks for their schemas. */
+  /** Whether to read the types of graphs before a request needs their schemas. */
   preparesSchemas?: boolean;
 }
 

@@ -13,7 +13,7 @@ import { FeedbackLinkRow, NewFeedbackLink, PresignedFeedbackRepository } from '.
 const MINUTE_MS = 60_000;
 const DEFAULT_MINUTES = 180;
 
-/** A link as it is shown to whoever made it. */
+/** A link as its creator sees it. */
 export interface FeedbackToken {
   /** The token: clients take either this or the address to leave feedback by it. */
   id: string;
@@ -21,7 +21,7 @@ export interface FeedbackToken {
   expires_at: Instant;
 }
 
-/** Links with which somebody without a key leaves feedback on one run, under one key, until they expire. */
+/** Links by which people without an API key leave feedback on one run, under one key, until they expire. */
 @Injectable()
 export class PresignedFeedbackService {
   constructor(

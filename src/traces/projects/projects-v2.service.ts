@@ -36,7 +36,7 @@ export class ProjectsV2Service {
     }
     if (query.include_facets) throw traceErrors.unsupported('include_facets', 'there are no facets here');
     const { rows, last } = await this.rows.pageV2(tenantId, query, sort, {
-      // One more than asked tells whether there is a next page.
+      // One more than asked shows whether there is a next page.
       limit: query.page_size,
       descending: query.sort_order === 'desc',
       ...(query.cursor !== undefined && { after: readCursor(query.cursor) }),

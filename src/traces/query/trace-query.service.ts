@@ -224,7 +224,7 @@ export class TraceQueryService {
 
   /** @param selects of which `attachments` and `share_url` have to be looked up */
   private async page(tenantId: TenantId, page: RunPage, origin: string, selects: string[]): Promise<FoundPage> {
-    // One more than asked tells whether there is a next page.
+    // One more than asked shows whether there is a next page.
     const rows = await this.runs.page(tenantId, { ...page, limit: page.limit + 1 });
     const found = rows.slice(0, page.limit);
     const last = found.at(-1);

@@ -17,7 +17,7 @@ export class SharedRunsService {
     private readonly runs: TraceRunsRepository,
   ) {}
 
-  /** The runs behind a link in the order of their start. @throws {ApiError} 404 */
+  /** The runs that a link shows, in the order of their start. @throws {ApiError} 404 */
   async list(token: string, payloads: readonly Payload[], only: { ids?: string[] } = {}): Promise<TraceRunRow[]> {
     const {
       tenant_id: tenantId,

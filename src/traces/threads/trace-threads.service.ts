@@ -44,7 +44,7 @@ export class TraceThreadsService {
   async query(tenantId: TenantId, body: QueryThreads): Promise<{ threads: FoundThread[]; next: string | null }> {
     const { page_size: size, cursor } = body;
     const selection = selectThreads(body, body);
-    // One more than asked tells whether there is a next page.
+    // One more than asked shows whether there is a next page.
     const page: ThreadPage = { limit: size + 1, ...(cursor !== undefined && { after: readThreadCursor(cursor) }) };
     const rows = await this.threads.page(tenantId, selection, page);
     const found = rows.slice(0, size);

@@ -16,19 +16,20 @@ const WAYS: Record<string, () => void> = {
     const kept: number[][] = [];
     for (;;) kept.push(Array.from({ length: 100_000 }, (_, index) => index * 1.5));
   },
-  // Bytes of its own on the channel of its process: no message, too long a one, nonsense, and no channel at all.
-  garbage: () => writeSync(MESSAGES, framed(Buffer.alloc(1_000, 7))),
-  length: () => writeSync(MESSAGES, Buffer.alloc(1_000, 0xff)),
+  // Bytes of its own on the channel of its process: none of a message, no content, too long a message, nonsense, no channel.
+  garbage: () => writeSync(MESSAGES, Buffer.alloc(1_000, 7)),
+  content: () => writeSync(MESSAGES, framed(Buffer.alloc(1_000, 7))),
+  length: () => writeSync(MESSAGES, framed(Buffer.alloc(0), 0xff_ff_ff_ff)),
   nonsense: () => writeSync(MESSAGES, framed(serialize({ type: 'events', id: 2, events: [null] }))),
   unknown: () => writeSync(MESSAGES, framed(serialize({ type: 'constructor', cmd: 'NODE_HANDLE' }))),
   close: () => closeSync(MESSAGES),
 };
 
-/** As a message: its length comes first. */
-function framed(body: Buffer): Buffer {
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(body.length);
-  return Buffer.concat([length, body]);
+/** As a message: a mark and the length come first. */
+function framed(body: Buffer, length = body.length): Buffer {
+  const header = Buffer.from('GNTR\0\0\0\0');
+  header.writeUInt32BE(length, 4);
+  return Buffer.concat([header, body]);
 }
 
 const Crashing = z.object({ way: z.string().default('exit'), survived: z.boolean().default(false) });
