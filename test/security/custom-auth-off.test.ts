@@ -8,7 +8,13 @@ const SUPPORT = join(__dirname, '..', 'support');
 const AUTH = join(SUPPORT, 'auth', 'langgraph.json');
 const API_KEY = 'development-key-0123456789';
 /** Probes, the description of the deployment, and addresses that are secrets themselves. */
-const PUBLIC = [/^\/(ok|ready|info|metrics)?$/, /^\/api(\/v1)?\/info$/, /\/feedback\/tokens\/:/, /\/attachments\//];
+const PUBLIC = [
+  /^\/(ok|ready|info|metrics)?$/,
+  /^\/api(\/v1)?\/info$/,
+  /\/feedback\/tokens\/:/,
+  /\/attachments\//,
+  /\/public\/:share_token\//,
+];
 
 interface Sections {
   graphs: Record<string, string>;

@@ -107,7 +107,7 @@ describe('half a surrogate pair, and U+0000', () => {
         expect([path, response.status, await response.json()]).toEqual([
           path,
           422,
-          { detail: expect.stringContaining('surrogate') as unknown },
+          { detail: expect.stringContaining('surrogate') as unknown, code: 'invalid_request' },
         ]);
       }
     }
