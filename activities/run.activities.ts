@@ -16,7 +16,7 @@ import { whileBeating } from './heartbeat';
 
 /** The beat is this many times faster than the timeout, so that one late beat loses nothing. */
 const BEATS_PER_TIMEOUT = 4;
-/** At a run that another process has; each look is twice as far from the one before. */
+/** Pause before the first look at a run that another process has; each pause is twice as long as the one before. */
 const FIRST_LOOK_MS = 50;
 
 /** The activities of runs, as Temporal's worker takes them. */

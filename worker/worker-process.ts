@@ -34,7 +34,7 @@ import { RunSlotSupplier } from './run-slot-supplier';
 
 /** Built once by `npm run build`; a source checkout (tests) bundles on the spot. */
 const BUNDLE = join(__dirname, '..', 'workflow-bundle.js');
-/** With the tracer's interceptors; part of the image. */
+/** Workflow bundle with the tracer's interceptors; part of the image. */
 const TRACED_BUNDLE = join(__dirname, '..', 'workflow-bundle-traced.js');
 
 /**

@@ -83,7 +83,7 @@ async function* framesOf(answers: AsyncIterable<RpcAnswer>): AsyncGenerator<stri
   for await (const one of answers) yield `data: ${JSON.stringify(one)}\n\n`;
 }
 
-/** By header, or by a parameter of the same name. */
+/** The protocol version that a header, or a parameter of the same name, asks for. */
 function versionOf(request: FastifyRequest): string | undefined {
   const parameter = Object.entries(request.query as Record<string, unknown>).find(
     ([name]) => name.toLowerCase() === 'a2a-version',

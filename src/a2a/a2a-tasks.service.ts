@@ -24,7 +24,7 @@ const CONTEXT_NAMESPACE = '0b3f6a52-5f0c-4a57-9d0e-2f4f6f1f7c11';
 /** What of the HTTP request reaches the run that a message makes. */
 export interface RunOptions {
   idempotency: IdempotencyRequest | undefined;
-  /** For the `configurable` of the run's graph. */
+  /** Headers for the `configurable` of the run's graph. */
   headers: Record<string, string>;
 }
 

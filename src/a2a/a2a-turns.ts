@@ -16,7 +16,7 @@ import { type PushTarget, toNotification } from './a2a-push';
 import { lastOfAgent, parseMessages, taskMessage, toTask } from './a2a-task.mapper';
 import { A2aTasksRepository, type PushConfigRow, type TaskRow } from './a2a-tasks.repository';
 
-/** In a run's metadata: the task that it is a turn of. */
+/** Key in a run's metadata of the task that it is a turn of. */
 export const TASK_KEY = 'a2a_task_id';
 export const CONTEXT_KEY = 'a2a_context_id';
 

@@ -4,7 +4,7 @@ import { createHmac, hkdfSync } from 'node:crypto';
 export interface Actor {
   /** `key`: an API key. `user`: a user of the custom auth. `operator`: the admin key. `cli`: the command line. `internal`: Gantry's own processes. `none`: auth is off. */
   kind: 'key' | 'user' | 'operator' | 'cli' | 'internal' | 'none';
-  /** Of the key or the user. */
+  /** Id of the key or of the user. */
   id?: string;
   /** Where it came from, as the setting for addresses has it. */
   address?: string;

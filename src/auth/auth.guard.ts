@@ -114,7 +114,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     return asked as TenantId;
   }
 
-  /** On these routes the module of langgraph.json says who it is; keys count only where langgraph.json lets them. */
+  /** Resolves the caller by the custom auth of langgraph.json; keys count only where langgraph.json lets them. */
   private async ofUser(request: FastifyRequest): Promise<Caller> {
     const { disableStudioAuth, allowApiKeys } = this.customAuth.source!;
     const asked = headerOf(request, 'x-tenant-id')?.toLowerCase();
@@ -161,7 +161,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
   }
 }
 
-/** Without a key it was this deployment itself that called. */
+/** The actor of an API key; without one, the deployment itself called. */
 function actorOf(apiKeyId: string | undefined): Actor {
   return apiKeyId === undefined ? { kind: 'internal' } : { kind: 'key', id: apiKeyId };
 }

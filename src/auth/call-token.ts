@@ -8,7 +8,7 @@ const LIFETIME_MS = 60_000;
 /** A header has to hold it; of a larger user the custom fields stay behind. */
 const MAX_USER_BYTES = 8_192;
 
-/** In whose name this deployment calls its own API. */
+/** The tenant and user in whose name this deployment calls its own API. */
 export interface InternalCaller {
   tenantId: TenantId;
   /** The user of the custom auth, if it is one's call: it has this user's rights and no others. */

@@ -78,7 +78,7 @@ export class TenantsService {
     return this.repository.listKeys(tenantId as TenantId | undefined, limit, offset);
   }
 
-  /** From now on the key opens nothing, on no replica. */
+  /** Revokes a key, on every replica. */
   async revokeKey(apiKeyId: string): Promise<ApiKeyEntity> {
     return (await this.repository.revokeKey(apiKeyId)) ?? reject(adminErrors.keyNotFound());
   }

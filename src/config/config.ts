@@ -73,7 +73,7 @@ const jsonText = (message: string) =>
     }
   });
 
-/** As in langgraph.json (`checkpointer.ttl`), or the minutes alone. */
+/** `checkpointer.ttl` as in langgraph.json, or the minutes alone. */
 const threadTtl = jsonText('must be minutes, or JSON such as {"default_ttl": 43200}')
   .transform((given) => (typeof given === 'number' ? { default_ttl: given } : given))
   .pipe(checkpointerTtlSchema);
@@ -82,7 +82,7 @@ const defaultConfigs = jsonText(
   'must be JSON by the name of a graph, such as {"agent": {"configurable": {"model": "small"}}}',
 ).pipe(defaultConfigsSchema);
 
-/** Of a place in JSON; that in a list says nothing to those who wrote it with commas. */
+/** False for array indices: users write the list with commas and don't count positions. */
 const isKey = (place: string): boolean => !/^\d+$/.test(place);
 
 const postgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL');
@@ -120,7 +120,7 @@ const environmentSchema = z.object({
     .optional(),
   LANGGRAPH_THREAD_TTL: threadTtl.optional(),
   LANGGRAPH_CONFIG: defaultConfigs.default({}),
-  /** As on the hosted platform; the library's own default, 25, ends agents in the middle of their work. */
+  /** The hosted platform's default; the library's own, 25, ends agents in the middle of their work. */
   LANGGRAPH_DEFAULT_RECURSION_LIMIT: positiveInt.default(10_011),
   GANTRY_WORKER_DEPLOYMENT: z
     .string()
@@ -323,7 +323,7 @@ export class AppConfig {
   get requestsDatabaseUrl(): string | undefined {
     return this.env.GANTRY_REQUESTS_DATABASE_URL;
   }
-  /** With the login of graph processes, where an administrator made one. */
+  /** URL with the login of graph processes, where an administrator made one. */
   get graphsDatabaseUrl(): string | undefined {
     return this.env.GANTRY_GRAPHS_DATABASE_URL ?? this.env.GANTRY_REQUESTS_DATABASE_URL;
   }
@@ -527,7 +527,7 @@ export class AppConfig {
   get drainDelayMs(): number {
     return this.env.GANTRY_DRAIN_DELAY_SECONDS * 1000;
   }
-  /** For requests that are under way when an api stops. */
+  /** Time for requests in flight when an api stops. */
   get drainTimeoutMs(): number {
     return this.env.GANTRY_DRAIN_TIMEOUT_SECONDS * 1000;
   }

@@ -176,7 +176,7 @@ export class HttpSettings {
   readonly loggedHeaders: HeaderSelection;
   /** Empty, or `/` and what everything is served below. */
   readonly mountPrefix: string;
-  /** Of /ok, /info, /metrics, /docs and /openapi.json only a plain /ok is left. */
+  /** Whether /info, /metrics, /docs and /openapi.json are off, and /ok is plain. */
   readonly isMetaDisabled: boolean;
   private readonly disabled: ReadonlySet<Group>;
   private readonly disabledTags: ReadonlySet<string>;

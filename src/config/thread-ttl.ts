@@ -36,7 +36,7 @@ export const checkpointerTtlSchema = z
   }));
 
 export interface ThreadTtlSettings {
-  /** Of threads that are made without one of their own. Absent: they are kept. */
+  /** Time to live of threads that are created without one. Absent: they are kept. */
   default?: ThreadTtl;
   /** Minutes from one search for expired threads to the next. */
   sweepIntervalMinutes: number;

@@ -40,7 +40,7 @@ export class CronFireEntity {
   @Column({ type: 'text' })
   status!: FireStatus;
 
-  /** Of the run that it makes; given before the run exists. */
+  /** Id of the run that it makes; chosen before the run exists. */
   @Column({ name: 'run_id', type: 'uuid' })
   runId!: string;
 

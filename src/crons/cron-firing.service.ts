@@ -22,7 +22,7 @@ import { CronSchedule } from './cron-schedule';
 import { CronSchedulesService } from './cron-schedules.service';
 import { type CronKey, CronsRepository } from './crons.repository';
 
-/** With `catchup: skip`, a tick that is later than this was missed. */
+/** Lateness after which a tick was missed, with `catchup: skip`. */
 const LATE_MS = 60_000;
 /** With `catchup: all`, so many of the ticks that were missed are made up for: the latest ones. */
 const MAX_CAUGHT_UP = 100;

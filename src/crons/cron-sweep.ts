@@ -70,7 +70,7 @@ export class CronSweep implements Sweep {
     }
   }
 
-  /** Without a look at the Schedule first, a cron that was just paused in Temporal would run once more. */
+  /** Looks at the Schedule first: a cron that was just paused in Temporal would run once more. */
   private async catchUp({ tenantId, cronId, revision, nextRunAt }: OverdueCron): Promise<void> {
     const cron = await this.crons.find(tenantId, cronId);
     if (!cron) return;

@@ -81,7 +81,7 @@ export class CronEntity {
   @Column({ name: 'stopped_by', type: 'text', nullable: true })
   stoppedBy!: StopCause | null;
 
-  /** For sorting; what the API shows is worked out when it is asked. */
+  /** Next tick, for sorting; the API computes what it shows for each request. */
   @Column({ name: 'next_run_at', type: 'timestamptz', nullable: true })
   nextRunAt!: Date | null;
 

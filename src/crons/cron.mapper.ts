@@ -50,7 +50,7 @@ export function toCronRun(fire: FireWithRun): CronRun {
   };
 }
 
-/** From the clock and not from the row: between a tick and its run the row still has the one that is just due. */
+/** The next tick, from the clock and not from the row: between a tick and its run the row still has the one that is just due. */
 function nextRunDate({ enabled, schedule, timezone, endTime }: CronEntity): string | null {
   const next = enabled ? new CronSchedule(schedule, timezone, endTime).next(new Date()) : null;
   return next && toApiTime(next);

@@ -103,7 +103,7 @@ export class CronsService {
     return this.read(tenantId, cronId);
   }
 
-  /** As it is now: a pause that was made in Temporal is seen here at once. */
+  /** The cron as it is now: a pause that was made in Temporal is seen here at once. */
   async get(tenantId: TenantId, cronId: string): Promise<CronWithLast> {
     await this.checkAccess(tenantId, cronId, 'read');
     const { cron } = await this.read(tenantId, cronId);

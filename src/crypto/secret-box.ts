@@ -12,7 +12,7 @@ const FORMAT = 'v1';
  */
 @Injectable()
 export class SecretBox {
-  /** In front of every value that the current key sealed. */
+  /** Prefix of every value that the current key sealed. */
   readonly currentPrefix: string;
   private readonly current: Buffer;
   private readonly keys: Map<string, Buffer>;

@@ -3,7 +3,7 @@ import { SecretBox } from './secret-box';
 import { documentContext } from './sealed-fields';
 import { isSecretName } from './secret-names';
 
-/** In front of each sealed value inside of stored JSON. */
+/** Prefix of each sealed value inside of stored JSON. */
 export const SEALED_VALUE = 'gantry-sealed:';
 const MASK = '***';
 /** Levels of nesting that are searched for secrets; keys aren't kept deeper than this. */

@@ -56,7 +56,7 @@ export class CustomApp {
     }
   }
 
-  /** As @fastify/reply-from takes it. */
+  /** The app's address as @fastify/reply-from takes it. */
   get base(): string {
     return `unix+http://${encodeURIComponent(this.data.socketPath)}/`;
   }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 
-/** Of one connection, which is another one here; and the length of a body, which middleware may change. */
+/** Headers of one connection, which is another one here, and the length of a body, which middleware may change. */
 const NOT_PASSED_ON = new Set([
   'content-length',
   'connection',

@@ -26,7 +26,7 @@ export function dataSourceOptions(
   };
 }
 
-/** With the migrations, which processes that find the schema in place need not load. */
+/** A data source with the migrations, which processes that find the schema in place need not load. */
 export function createDataSource(url: string): DataSource {
   return new DataSource({
     ...dataSourceOptions(url, 5),

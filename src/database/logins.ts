@@ -39,7 +39,7 @@ export interface LoginUrls {
   graphsUrl?: string | undefined;
 }
 
-/** As long as the process's own connections are tried. */
+/** Attempts to connect: as many as for the process's own connections. */
 const CONNECT_ATTEMPTS = 10;
 const CONNECT_PAUSE_MS = 1000;
 

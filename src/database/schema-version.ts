@@ -32,7 +32,7 @@ export async function isUpToDate(client: ClientBase): Promise<boolean> {
     .every((timestamp) => timestamp === undefined || applied.has(timestamp));
 }
 
-/** To be called when the library's own migrations are done. */
+/** Records the library's version; called when the library's own migrations are done. */
 export async function recordLibrary(client: ClientBase): Promise<void> {
   await client.query(`COMMENT ON SCHEMA ${CHECKPOINT_SCHEMA} IS '${LIBRARY}'`);
 }

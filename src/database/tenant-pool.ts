@@ -15,9 +15,9 @@ export interface StatementTimeouts {
 }
 
 export interface TenantPoolConfig extends PoolConfig {
-  /** Of a role that an administrator made for requests; the one that the migrations made when absent. */
+  /** URL with the role that an administrator made for requests; when absent, the role of the migrations is used. */
   requestsUrl?: string | undefined;
-  /** Without any when absent. */
+  /** Time limits of statements; none when absent. */
   timeouts?: StatementTimeouts | undefined;
 }
 
@@ -37,7 +37,7 @@ const UNSET = '  0';
  */
 export class TenantPool extends EventEmitter {
   private readonly system: Pool;
-  /** Of requests; made with the first one, when the login is read. */
+  /** Connections of requests; made with the first request, when the login is read. */
   private requests: Pool | undefined;
   private opening: Promise<Pool> | undefined;
   /** One connection of the same role, there when all others are busy with what it is to cancel. */

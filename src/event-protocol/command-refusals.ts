@@ -20,7 +20,7 @@ export class ThreadRefused extends Error {
   }
 }
 
-/** For what a check of the thread throws. @throws {ThreadRefused} where it refuses */
+/** Translates what a check of the thread throws. @throws {ThreadRefused} where it refuses */
 export function refuseThread(error: unknown): never {
   throw error instanceof ApiError && error.status < 500 ? new ThreadRefused(error) : error;
 }

@@ -38,7 +38,7 @@ export interface CommandContext {
   threadId: string;
   idempotency?: IdempotencyRequest | undefined;
   headers: Record<string, string>;
-  /** Of a WebSocket: by HTTP each stream is a subscription. */
+  /** Subscriptions of a WebSocket; over HTTP each stream is a subscription. */
   subscriptions?: ThreadSubscriptions;
 }
 

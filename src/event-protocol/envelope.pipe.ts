@@ -15,7 +15,7 @@ export class EnvelopePipe<S extends z.ZodType> implements PipeTransform<unknown,
   }
 }
 
-/** For the description of the API, which knows the schemas of the usual pipe only. */
+/** The body for OpenAPI, which knows the schemas of the usual pipe only. */
 export function bodyOf(schema: z.ZodType): { type: 'object' } {
   const { $schema: _, ...described } = z.toJSONSchema(schema, { io: 'input' });
   return described as { type: 'object' };
@@ -30,7 +30,7 @@ export function parseEnvelope<S extends z.ZodType>(schema: S, value: unknown): z
   throw new ApiError(400, 'invalid_envelope', detail, { errors });
 }
 
-/** As elsewhere: null is how some clients leave a field out. An answer of null is one. */
+/** Takes null fields for absent, as some clients leave a field out like this. An answer of null is one. */
 function withoutNulls(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([key, each]) => each !== null || key === 'response'));

@@ -2,7 +2,7 @@
 export interface ProtocolEvent {
   method: string;
   namespace: string[];
-  /** Of `custom` alone: what named it. */
+  /** Name of a `custom` event; absent for others. */
   name?: string;
   node?: string;
   /** JSON text. */

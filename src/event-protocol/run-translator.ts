@@ -22,7 +22,7 @@ const nodeOf = (segment: string): string => segment.split(':', 1)[0] ?? segment;
  * @see https://github.com/langchain-ai/agent-protocol for the events' shapes
  */
 export class RunTranslator {
-  /** Of nested graphs and nodes: namespace → what is known of it, in the order of their starts. */
+  /** Nested graphs and nodes by namespace, in the order of their starts. */
   private readonly agents = new Map<string, AgentTree>();
   private rootStatus: AgentStatus | undefined;
   private failure: Partial<RunError> = {};
@@ -60,7 +60,7 @@ export class RunTranslator {
     if (kind === 'tasks') this.noteTaskEnd(namespace, data);
   }
 
-  /** As far as the log was read. */
+  /** The tree of agents, as far as the log was read. */
   tree(): AgentTree {
     const root: AgentTree = { namespace: [], status: this.rootStatus ?? 'started', graph_name: this.graphName };
     const copies = new Map<string, AgentTree>([['', root]]);

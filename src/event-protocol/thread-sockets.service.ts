@@ -17,7 +17,7 @@ import { toEnvelope } from './protocol-event';
 import { ThreadEventsService } from './thread-events.service';
 import { ThreadSubscriptions } from './thread-subscriptions';
 
-/** Of RFC 6455: the server can't do what it is there for. Clients come back. */
+/** Close code of RFC 6455 for an unexpected failure of the server. Clients reconnect. */
 const INTERNAL_ERROR = 1011;
 
 /** What a handshake brought. */
@@ -73,7 +73,7 @@ export class ThreadSocketsService {
     );
   }
 
-  /** As a request of its own would be answered: who asks is found out again, and counted. */
+  /** Answers as to a request of its own: the caller is authenticated again, and counted. */
   private async answer(
     context: ExecutionContext,
     request: FastifyRequest,

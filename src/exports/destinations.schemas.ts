@@ -13,7 +13,7 @@ const objectOptionsSchema = z.strictObject({
     .enum(['private', 'bucket-owner-read', 'bucket-owner-full-control', 'authenticated-read', 'aws-exec-read'])
     .optional(),
   Tagging: z.string().min(1).max(2048).optional(),
-  /** In place of Content-MD5; not every store knows them. */
+  /** Checksum in place of Content-MD5; not every store knows them. */
   ChecksumAlgorithm: z.enum(['CRC32', 'CRC32C', 'SHA1', 'SHA256']).optional(),
   ObjectLockMode: z.enum(['GOVERNANCE', 'COMPLIANCE']).optional(),
   ObjectLockRetainUntilDate: z.iso.datetime({ offset: true }).optional(),

@@ -1,6 +1,6 @@
 import type { DestinationConfig } from './destinations.schemas';
 
-/** Of destinations that were made before it could be chosen. */
+/** Folder of destinations that were created before it could be chosen. */
 const DEFAULT_RUNS_FOLDER = 'runs';
 
 export interface ExportIdentity {

@@ -44,7 +44,7 @@ export interface ExportRow {
   partitionsTotal: number;
   partitionsDone: number;
   partitionsRunning: number;
-  /** Of those that run: without a sign of life for a minute. */
+  /** Number of running partitions without a heartbeat for a minute. */
   partitionsStalled: number;
   /** The last sign of life of a running export. */
   heartbeatAt: string | null;
@@ -494,7 +494,7 @@ export class ExportsRepository {
     );
   }
 
-  /** For the sweep, across tenants: exports that were cancelled but still have open partitions. */
+  /** Finds exports of all tenants that were cancelled but still have open partitions, for the sweep. */
   halfCancelled(sinceSeconds: number, limit: number): Promise<OpenExport[]> {
     return this.database.query<OpenExport[]>(
       `SELECT DISTINCT e.export_id AS "exportId", e.tenant_id AS "tenantId", false AS "isSchedule", e.status

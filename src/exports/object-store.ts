@@ -22,7 +22,7 @@ const PIECE_BYTES = 64 * 1024 * 1024;
 
 export interface PutOptions {
   contentType?: string;
-  /** Of the whole object, where it is known already. */
+  /** MD5 of the whole object, where it is known already. */
   md5?: Buffer;
   signal?: AbortSignal;
 }

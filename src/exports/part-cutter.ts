@@ -1,6 +1,6 @@
 import type { RowKey } from './row-key';
 
-/** In PostgreSQL's text format the end of a row, and nothing else: line feeds within values are escaped. */
+/** End of a row in PostgreSQL's text format; line feeds within values are escaped. */
 const LINE_FEED = 0x0a;
 /** Enough for the key, with which each row begins: an instant with microseconds, a tab, an id, a tab or the end. */
 const HEAD_BYTES = 80;

@@ -96,7 +96,7 @@ const BY_CODE: Record<string, Words> = {
 /** Codes whose meaning is in the store's own message. */
 const WITH_MESSAGE = new Set(['InvalidRequest', 'InvalidArgument', 'NotImplemented']);
 
-/** Of a multipart upload that ended meanwhile: the next attempt begins another. */
+/** Codes of passing failures: a multipart upload that ended meanwhile; the next attempt begins another. */
 const PASSING = new Set(['NoSuchUpload']);
 
 const RETRIED = 'It is tried again. If it stays, look at the store.';

@@ -1,7 +1,7 @@
 import { escapeLiteral } from 'pg';
 import { SqlParams } from '../traces/filter/sql-params';
 
-/** For statements that take no parameters (COPY): values stand in the text itself, each as an escaped literal. */
+/** Values as escaped literals, for statements that take no parameters (COPY). */
 export class SqlLiterals extends SqlParams {
   override add(value: unknown, type: string): string {
     return `${literal(value)}::${type}`;

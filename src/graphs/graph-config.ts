@@ -112,7 +112,7 @@ export interface AuthSource {
   disableStudioAuth: boolean;
   /** Whether a request without Authorization may come with an API key. */
   allowApiKeys: boolean;
-  /** For how long `authenticate` isn't asked again; undefined: it is asked every time. */
+  /** How long an answer of `authenticate` is kept; undefined: it is called for every request. */
   cache?: AuthCache;
   /** How users come in, for the description of the API. */
   openapi?: AuthOpenApi;

@@ -12,7 +12,7 @@ const ASSISTANT_NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 @Injectable()
 export class GraphRegistry {
   readonly config: GraphConfig;
-  /** Of the graphs' code: GANTRY_REVISION, or a hash of it. Each run carries the one that it ran on. */
+  /** Revision of the graphs' code: GANTRY_REVISION, or a hash of the code. Each run carries the one that it ran on. */
   readonly revision: string;
   /** What becomes of threads on which nothing happens: LANGGRAPH_THREAD_TTL, else what langgraph.json says. */
   readonly threadTtl: ThreadTtlSettings;

@@ -1,4 +1,4 @@
-/** Of an error, what the log shows. What libraries add (parameters, rows, requests, headers) may hold anything. */
+/** What the log shows of an error. What libraries add (parameters, rows, requests, headers) may hold anything. */
 export interface LoggedError {
   name: string;
   code?: string;

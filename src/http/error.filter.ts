@@ -39,7 +39,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** For routes whose protocol is JSON-RPC: what HTTP refuses (a type, a size, a key) in words that their clients read. */
+/** The body for routes whose protocol is JSON-RPC: what HTTP refuses (a type, a size, a key) in a form that their clients read. */
 function toJsonRpc({ status, detail }: ApiError) {
   return { jsonrpc: '2.0', id: null, error: { code: status < 500 ? -32_600 : -32_603, message: detail } };
 }

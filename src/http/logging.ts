@@ -15,7 +15,7 @@ const REDACTED = [
   '*.credentials',
 ];
 
-/** Under whatever name an error is logged, it is shown without what libraries add to it. */
+/** Serialisers of every name under which an error is logged: without what libraries add to it. */
 const SERIALIZERS = { err: serializeError, error: serializeError, cause: serializeError, reason: serializeError };
 
 /** Structured logs of a process: one JSON object a line, on standard output unless another place is given. */

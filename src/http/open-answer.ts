@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { OpenStream } from './open-streams';
 
-/** For a client that doesn't take what was written for it before its answer was broken off. */
+/** Time for a client to read what was written before its answer was broken off. */
 const FLUSH_MS = 5_000;
 
 /** A long answer by HTTP: open until it is written out, its client goes, or this server breaks it off. */

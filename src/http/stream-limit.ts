@@ -3,7 +3,7 @@ import { ApiError } from './api-error';
 
 /** Routes whose answers may stay open for hours: streams, results that are waited for, and protocols that have both. */
 const STREAMING = /\/(?:stream|wait|join)(?:\/|$)|^\/(?:a2a|mcp)(?:\/|$)/;
-/** For clients that repeat a 429: a stream may have ended by then. */
+/** Retry-After of a 429: a stream may have ended by then. */
 const RETRY_SECONDS = 5;
 
 /**

@@ -8,11 +8,11 @@ import type { WebSocket, WebSocketServer } from 'ws';
 import type { CorsSettings } from '../config/http-settings';
 import { ApiError } from './api-error';
 
-/** For a client that doesn't answer the end of its socket. */
+/** Time for a client to answer the close of its socket. */
 const CLOSE_TIMEOUT_MS = 2_000;
-/** Of RFC 6455: the server goes away, and the client may come back to another. */
+/** Close code of RFC 6455: the server goes away, and the client may reconnect to another. */
 export const GOING_AWAY = 1001;
-/** Of RFC 6455: the longest reason of a close, in bytes. */
+/** Longest reason of a close in RFC 6455, in bytes. */
 const MAX_REASON_BYTES = 123;
 
 declare module 'fastify' {
@@ -21,7 +21,7 @@ declare module 'fastify' {
     webSocket?: boolean;
   }
   interface FastifyRequest {
-    /** Of a handshake on such a route: upgrades it. */
+    /** Upgrades the handshake of such a route. */
     upgrade?: (serve: (socket: WebSocket) => void) => void;
   }
 }

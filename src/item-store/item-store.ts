@@ -91,7 +91,7 @@ export class ItemStore {
     while ((await this.repository.deleteSome(tenantId, DELETE_BATCH)) === DELETE_BATCH);
   }
 
-  /** By similarity to the query when the deployment embeds what it stores; else the query is not looked at. */
+  /** Finds items, ordered by similarity to the query when the deployment embeds what it stores; else the query is ignored. */
   async search(tenantId: TenantId, request: SearchRequest): Promise<StoredItem[]> {
     const { prefix = [], filter = {}, limit, offset, query } = request;
     checkLabels(prefix, 'namespace_prefix');
@@ -129,7 +129,7 @@ export class ItemStore {
     return new Map(texts.flatMap(({ field }, at) => (vectors[at] ? [[field, vectors[at]]] : [])));
   }
 
-  /** Of length 1, so that similarity is a product; undefined for one of zeros. */
+  /** Embeds texts as vectors of length 1, so that similarity is a product; undefined for a vector of zeros. */
   private async unitVectors(kind: TextKind, texts: string[]): Promise<(number[] | undefined)[]> {
     const vectors = await this.embed(kind, texts);
     return vectors.map((vector) => {

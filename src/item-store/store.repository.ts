@@ -22,7 +22,7 @@ export interface ItemToPut {
   value: JsonObject;
   /** Minutes; null for an item that stays. */
   ttlMinutes: number | null;
-  /** By field, each of length 1. Undefined when the deployment embeds nothing. */
+  /** Vectors of length 1 by field. Undefined when the deployment embeds nothing. */
   embeddings?: Map<string, number[]>;
 }
 
@@ -31,7 +31,7 @@ export interface ItemSearch {
   filter: Filter;
   limit: number;
   offset: number;
-  /** Of length 1: the nearest come first. */
+  /** Vector of length 1; the items nearest to it come first. */
   near?: number[];
 }
 
@@ -43,7 +43,7 @@ export interface NamespaceSearch {
   offset: number;
 }
 
-/** As much of a pool as the store needs: the api's connections know the request's tenant, those of graph threads are plain. */
+/** The part of a pool that the store uses, in the api and in graph processes. */
 export interface StoreConnections {
   connect(): Promise<PoolClient>;
 }
@@ -328,7 +328,7 @@ export class StoreRepository {
   }
 }
 
-/** Without a run to fence, the statements keep their places for its id and attempt. */
+/** The fence's parameters; without a run the statements keep their places for id and attempt. */
 function fenceOf(fence: Fence | undefined): string {
   return fence ? HOLDS_RUN : 'SELECT 1 WHERE $1::uuid IS NULL AND $2::int IS NULL';
 }

@@ -47,7 +47,7 @@ export class CallStream implements EventStore {
     return new CallStream(key, session.id, { id, tool, progressToken }, runId, after, progress, true);
   }
 
-  /** Of the request that is being served, if its stream can be taken up. */
+  /** The stream of the request that is being served, if it can be resumed. */
   static of({ http }: ServerContext): CallStream | undefined {
     return http?.authInfo?.extra?.stream as CallStream | undefined;
   }

@@ -179,7 +179,7 @@ function parseBody(body: unknown): unknown {
   }
 }
 
-/** Of one message, or of each of a batch; answers have none. */
+/** The methods of one message, or of each of a batch; answers have none. */
 function methodsOf(body: unknown): string[] {
   return (Array.isArray(body) ? (body as unknown[]) : [body]).flatMap((message) =>
     typeof message === 'object' && message !== null && 'method' in message && typeof message.method === 'string'

@@ -43,7 +43,7 @@ export class McpServerFactory {
     private readonly bus: McpSessionBus,
   ) {}
 
-  /** From here on the end of a connection says nothing about what its client wants. */
+  /** Stops taking the end of a connection for a cancellation by its client. */
   close(): void {
     this.closing = true;
   }

@@ -21,7 +21,7 @@ const BATCH = 1000;
 interface GraphSchemas {
   input: ObjectSchema;
   output: ObjectSchema | undefined;
-  /** As the graph declares it. */
+  /** JSON schema of the input as the graph declares it. */
   graphInput: unknown;
   checkInput: JsonSchemaValidator<unknown>;
   checkOutput: JsonSchemaValidator<unknown> | undefined;
@@ -39,7 +39,7 @@ export interface AssistantTool {
 export class McpToolsService {
   private readonly logger = new Logger(McpToolsService.name);
   private readonly validators = new AjvJsonSchemaValidator();
-  /** By graph: what a graph takes and gives doesn't change while the process lives. */
+  /** Schemas by graph: they don't change while the process lives. */
   private readonly schemas = new Map<string, Promise<GraphSchemas>>();
 
   constructor(private readonly assistants: AssistantsService) {}

@@ -43,7 +43,7 @@ export class SessionTransport implements Transport {
     await this.inner.start();
   }
 
-  /** To be called once the server is connected. */
+  /** Replays the handshake; called once the server is connected. */
   replayHandshake(): void {
     const { protocolVersion, capabilities } = this.session;
     const params = { protocolVersion, capabilities, clientInfo: { name: 'session', version: '1' } };

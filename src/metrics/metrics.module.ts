@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { Metrics } from './metrics';
 
-/** In both processes: whatever happens somewhere is counted there. */
+/** Metrics, in both processes: what happens in a process is counted there. */
 @Global()
 @Module({ providers: [Metrics], exports: [Metrics] })
 export class MetricsModule {}

@@ -44,7 +44,7 @@ export class Metrics {
     return new Gauge({ ...options, registers: [this.registry] });
   }
 
-  /** In seconds, with the bounds of DURATION_BUCKETS unless others are given. */
+  /** Makes a histogram in seconds, with the bounds of DURATION_BUCKETS unless others are given. */
   histogram<T extends string>(options: HistogramConfiguration<T>): Histogram<T> {
     return new Histogram({ buckets: DURATION_BUCKETS, ...options, registers: [this.registry] });
   }

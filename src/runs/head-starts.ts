@@ -1,13 +1,12 @@
 /**
- * Which runs were begun before their workflows came. When Temporal is late, more of them would only make it later, and with it
- * all runs that wait for it: so there are few. Some workflows come to another worker, which nothing reports here: none counts
- * for longer than a moment.
+ * Limits eager starts: runs that are begun before their workflow tasks arrive. When Temporal lags, more of them only add load. A
+ * workflow may be picked up by another worker without notice, so each entry expires.
  *
- * Beyond the limit a tenant that has few of them gets one all the same: what Temporal is late with may be the batch of another
- * tenant, and its queue would put a single run after all of that.
+ * Beyond the limit, a tenant with few of them still gets one: Temporal may be busy with the batch of another tenant, and its queue
+ * would put a single run after all of that.
  */
 export class HeadStarts {
-  /** By run, when it was given and to whose; oldest first. */
+  /** Times and tenants of eager starts by run, oldest first. */
   private readonly given = new Map<string, { since: number; tenantId: string }>();
 
   /** @param ofEachTenant so many are given to a tenant whatever others have */

@@ -12,7 +12,7 @@ export interface IdempotencyRequest {
   key: string;
   /** The method's path, and whose it is: the same key on another thread, or of another user, is another key. */
   route: string;
-  /** Of the body: the same key with another body is a mistake. */
+  /** Hash of the body: the same key with another body is a mistake. */
   fingerprint: Buffer;
   /** Called when the run was made by an earlier request. */
   onReplay: () => void;

@@ -5,7 +5,7 @@ import type { ExecuteRunResult } from '../../workflows/contracts/run.contract';
 export class RunExecution {
   /** How the attempt ended. Rejects when it failed and not the graph: it can be repeated. */
   readonly ended: Promise<ExecuteRunResult>;
-  /** At which the graph is. */
+  /** Node the graph is executing, if any. */
   node: string | undefined;
   private readonly abort = new AbortController();
   private readonly impatience = new AbortController();
@@ -50,7 +50,7 @@ export class RunExecution {
     return Promise.race([this.ended, timer.catch(() => undefined)]);
   }
 
-  /** For a worker that is about to stop: who waits has to find somebody who watches the run. */
+  /** Ends the waiting for the run in a worker that is about to stop: its workflow has an activity watch the run instead. */
   stopWaiting(): void {
     this.impatience.abort();
   }

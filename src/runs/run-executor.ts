@@ -40,12 +40,12 @@ import { RunMetrics } from './run.metrics';
 
 const WATCHED_POLL_MS = 50;
 const HEAD_STARTS = 8;
-/** Of each tenant, whatever the others have. */
+/** Limit for each tenant, whatever the others have. */
 const HEAD_STARTS_OF_TENANT = 2;
 const HEAD_START_MS = 1_000;
 /** Tenants that may have a run here although others fill every slot. */
 const RESERVED_SLOTS = 16;
-/** For what is still queued of a trace when its run ends. */
+/** Time for what is still queued of a trace when its run ends. */
 const UPLOAD_MS = 600_000;
 
 /** A run that was taken, or what was found instead. */
@@ -64,7 +64,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(RunExecutor.name);
   /** Where this process can be asked about the runs that it holds. */
   readonly taskQueue = runsHeldQueue(randomUUID());
-  /** For every run that this worker executes, whichever way it came. */
+  /** Slots for every run that this worker executes, whichever way it came. */
   readonly slots: RunSlots;
   private readonly executions = new Map<string, RunExecution>();
   private readonly headStarts = new HeadStarts(HEAD_STARTS, HEAD_STARTS_OF_TENANT, HEAD_START_MS);

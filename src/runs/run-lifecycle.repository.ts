@@ -16,12 +16,12 @@ import { RunEntity } from './run.entity';
 import { RunListeners } from './run-listeners';
 import { nextRun, placeUnstarted } from './runs.repository';
 
-/** How long the events and checkpoints of a stateless run are kept behind its end, so that it can still be rejoined. */
+/** How long the events and checkpoints of a stateless run are kept after its end, so that it can still be rejoined. */
 const TEMPORARY_KEPT = '1 hour';
 
 export interface HeldRun {
   run: RunEntity;
-  /** Of the event log. */
+  /** Sequence number of the next event in the run's log. */
   nextSeq: number;
   before: EarlierAttempt | null;
 }
@@ -35,7 +35,7 @@ export type Begun = Held | { state: 'elsewhere'; taskQueue: string | undefined }
 
 /** What the attempt before this one left; null for the first one. */
 export interface EarlierAttempt {
-  /** It stopped behind a checkpoint of its own will, so that nothing of it is in doubt. */
+  /** Whether it handed the run back after a checkpoint, so that nothing of it is in doubt. */
   handedBack: boolean;
   /** Attempts in a row that were lost after the run's last checkpoint in a host of their own: nothing else can have ended that. */
   lostAttempts: number;
@@ -56,7 +56,7 @@ export interface Ended {
   deliveries: DeliveryReference[];
 }
 
-/** The thread before the run, as everybody does who locks both: who began with the run would wait for one who waits for it. */
+/** Locks the thread before the run, as every transaction does that locks both: the other order would be a deadlock. */
 const LOCK_RUN = prepared(
   'lock-run',
   `WITH thread AS MATERIALIZED (
@@ -84,8 +84,8 @@ const TAKE_RUN = prepared(
 );
 
 /**
- * The same for a run that nobody has taken, where nobody is at its thread at this moment; and the run as it was before. What
- * doesn't wait for a lock sees what it locks as it is, but for a change in the same instant: the unique index finds that.
+ * Claims a pending run on an idle thread without waiting for the thread's lock; a concurrent claim fails on the unique index.
+ * Returns the row before the update.
  */
 const BEGIN_RUN = prepared(
   'begin-run',
@@ -374,7 +374,7 @@ interface Closed {
   hasNext: boolean;
 }
 
-/** In one statement, and another where a run never began. */
+/** Ends the run in one statement, and another where it never began. */
 async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<Closed> {
   const { status, state, error, result, rest = [] } = ending;
   const failed = status === 'error' || status === 'timeout';

@@ -123,7 +123,7 @@ export class RunStreamsService {
     if (cancelOnDisconnect && !isClosedHere) await this.runs.cancelIfInFlight(tenantId, run.runId, 'interrupt');
   }
 
-  /** For a run whose events have expired: what its row says and its thread holds. */
+  /** The end of a run whose events have expired: what its row says and its thread holds. */
   private async storedEnd(tenantId: TenantId, run: RunEntity): Promise<RunEnd> {
     const now = await this.runs.find(tenantId, run.runId);
     const status = (now?.status ?? 'deleted') as RunEnd['status'];

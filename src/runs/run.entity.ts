@@ -38,7 +38,7 @@ export class RunEntity {
   @Column({ type: 'integer' })
   attempt!: number;
 
-  /** At which the process that took it last can be asked about it. */
+  /** Task queue of the process that took it last, where it can be asked about the run. */
   @Column({ name: 'task_queue', type: 'text', nullable: true })
   taskQueue!: string | null;
 

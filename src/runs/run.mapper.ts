@@ -14,7 +14,7 @@ export function toRun(row: RunEntity): Run {
     sealed_headers: _headers,
     auth_user: _user,
     session_name: sessionName = null,
-    // How its log is written, which is nobody's wish.
+    // Internal: how the log was written; not part of the request.
     event_protocol: _protocol,
     ...kwargs
   } = row.kwargs;

@@ -37,7 +37,7 @@ export interface NewRun {
   metadata: JsonObject;
   /** What the assistant says; the thread's own comes between the two. */
   assistantMetadata: JsonObject;
-  /** Of the graphs' code, until the worker that takes the run says its own. */
+  /** Revision of the graphs' code, until the worker that takes the run sets its own. */
   revision: string;
   kwargs: RunKwargs;
   /** Sealed. */
@@ -48,7 +48,7 @@ export interface NewRun {
     /** The thread is made with the run when it isn't there. */
     create: boolean;
     temporary: boolean;
-    /** Of a thread that is made with the run. */
+    /** Time to live of a thread that is created with the run. */
     ttl?: ThreadTtl | undefined;
     /** What must hold of the metadata of a thread that is there already. */
     access?: AccessFilter | undefined;
@@ -459,7 +459,7 @@ async function occupyThread(manager: EntityManager, run: NewRun, thread: ThreadE
   await manager.query(OCCUPY_THREAD, [thread.tenantId, thread.threadId, JSON.stringify(stamp), JSON.stringify(config)]);
 }
 
-/** Of a tenant's runs those that wait, counted up to the limit. */
+/** SQL for the number of a tenant's pending runs, counted up to the limit. */
 function countWaiting(tenantId: string, limit: string): string {
   return `(SELECT count(*) FROM (SELECT FROM runs WHERE tenant_id = ${tenantId} AND status = 'pending' LIMIT ${limit}) AS waiting)`;
 }

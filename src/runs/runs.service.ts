@@ -127,7 +127,7 @@ export class RunsService {
     return created.outcome === 'created' ? created.run : null;
   }
 
-  /** Without asking the custom auth: for who has been let through to the run already. */
+  /** Finds a run without asking the custom auth, for callers who were authorised for it already. */
   find(tenantId: TenantId, runId: string, threadId?: string): Promise<RunEntity | null> {
     return this.repository.find(tenantId, runId, threadId);
   }
@@ -174,7 +174,7 @@ export class RunsService {
     await this.cancelAll(tenantId, [run], action, reason);
   }
 
-  /** For a client that went away: a run that has ended meanwhile is left as it is. */
+  /** Cancels the run of a client that disconnected; a run that has ended meanwhile is left as it is. */
   async cancelIfInFlight(tenantId: TenantId, runId: string, action: CancelAction): Promise<void> {
     const run = await this.find(tenantId, runId);
     if (run) await this.cancelAll(tenantId, [run], action, 'disconnected');

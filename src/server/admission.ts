@@ -36,7 +36,7 @@ interface RouteHandler {
  */
 @Injectable()
 export class Admission implements CanActivate, OnModuleInit {
-  /** By method and pattern, as Fastify names routes. */
+  /** Handlers by method and pattern, as Fastify names routes. */
   private readonly routes = new Map<string, RouteHandler>();
 
   constructor(
@@ -57,7 +57,7 @@ export class Admission implements CanActivate, OnModuleInit {
     }
   }
 
-  /** To be called after the hooks whose headers a refusal must carry (CORS). */
+  /** Installs the hook; called after the hooks whose headers a refusal must carry (CORS). */
   install(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', async (request, reply) => {
       if (request.is404) throw new NotFoundException();

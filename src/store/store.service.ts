@@ -52,7 +52,7 @@ export class StoreService {
     return answer(() => this.items.delete(tenantId, item.namespace, item.key));
   }
 
-  /** Without asking the custom auth: for who has been let through already. */
+  /** Deletes all items without asking the custom auth: its callers have been authorised already. */
   deleteAll(tenantId: TenantId): Promise<void> {
     return this.items.deleteAll(tenantId);
   }

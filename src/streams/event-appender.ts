@@ -33,7 +33,7 @@ export class EventsRefused extends Error {
 export class EventAppender {
   private batch = newBatch();
   private timer: NodeJS.Timeout | undefined;
-  /** On its way. */
+  /** The batch in flight. */
   private writing: Batch | undefined;
 
   constructor(private readonly log: EventLogRepository) {}
@@ -107,7 +107,7 @@ export class EventAppender {
     }
   }
 
-  /** In one statement, unless something can't be stored: then run by run, so that only its own run fails. */
+  /** Writes in one statement, unless something can't be stored: then run by run, so that only its own run fails. */
   private async write(events: NewRunEvent[], { unstorable }: Batch): Promise<Set<string>> {
     try {
       return await this.log.append(events);

@@ -50,8 +50,8 @@ const APPEND = prepared(
 );
 
 /**
- * The next page of each asked run. The limit takes nothing away: of lists, a plan for all parameters would expect ten
- * entries and look too dear to be kept, behind a limit it expects one.
+ * The next page of each of the runs. The LIMIT keeps the planner's estimate at one entry of the lists; otherwise it assumes ten
+ * and rejects the generic plan.
  */
 const READ_PAGES = prepared(
   'read-events',
@@ -152,7 +152,7 @@ export class EventLogRepository {
     }
   }
 
-  /** Of each asked run the event that ends its log, if it has come. */
+  /** For each of the runs, the event that ends its log, if it has come. */
   async readEnds(runIds: string[]): Promise<(RunEvent | undefined)[]> {
     const rows: (RunEvent & { index: string })[] = await this.database.query(READ_ENDS, [runIds]);
     const ends = new Map(rows.map(({ index, ...event }) => [Number(index) - 1, event]));

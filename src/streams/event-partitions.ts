@@ -54,7 +54,7 @@ export class EventPartitionSweep implements Sweep {
     });
   }
 
-  /** A day goes when it is over for longer than the retention and none of its runs is on its way. */
+  /** Drops days older than the retention with no runs in flight. */
   private async dropBefore(time: number): Promise<void> {
     const partitions: { name: string }[] = await this.database.query(
       `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'run_events'::regclass`,

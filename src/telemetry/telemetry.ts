@@ -4,7 +4,7 @@ import { AppConfig } from '../config/config';
 
 /** Traces of requests, workflows and activities, sent to an OpenTelemetry collector. */
 export interface Telemetry {
-  /** For Temporal's client, worker and workflow bundle: spans, and the trace's id from one to the next. */
+  /** Plugin of Temporal's client, worker and workflow bundle: spans, and the trace's id from one to the next. */
   temporal: OpenTelemetryPlugin;
   /** Makes a span of each request of the application. */
   observe(app: NestFastifyApplication): void;

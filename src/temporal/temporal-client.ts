@@ -43,7 +43,7 @@ export interface PendingActivity {
 }
 
 export interface WorkflowState {
-  /** As Temporal names it: `RUNNING`, `COMPLETED`, … */
+  /** Temporal's name of the status: `RUNNING`, `COMPLETED`, … */
   status: string;
   activities: PendingActivity[];
 }

@@ -10,7 +10,7 @@ const WAIT_MS = 1_000;
 
 export interface WorkerVersion {
   deploymentName: string;
-  /** Of Gantry and of the graphs' code. */
+  /** Id of the build: of Gantry and of the graphs' code. */
   buildId: string;
 }
 

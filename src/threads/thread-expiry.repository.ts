@@ -7,7 +7,7 @@ import { THREAD_KEYS, type ThreadKey, threadKeys } from './thread-key';
 import { ThreadRemoval } from './thread-removal';
 import type { TtlStrategy } from '../config/thread-ttl';
 
-/** As the index has it. */
+/** The expression that the index has. */
 const EXPIRY = `(timezone('UTC', updated_at) + ttl_minutes * interval '1 minute')`;
 const IS_EXPIRED = `ttl_minutes IS NOT NULL AND (pruned_at IS NULL OR pruned_at < updated_at)
   AND ${EXPIRY} < timezone('UTC', now()) AND status <> 'busy'`;

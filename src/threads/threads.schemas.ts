@@ -117,7 +117,7 @@ export const searchThreadsSchema = z.object({
 });
 export type SearchThreads = z.infer<typeof searchThreadsSchema>;
 
-/** As this server writes it, with null for what is not known: clients send back what they were given. */
+/** A checkpoint as this server writes it, with null for what is not known: clients send back what they were given. */
 export const checkpointSchema = nullAsAbsent(
   z.object({
     thread_id: z.string().optional(),

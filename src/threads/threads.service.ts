@@ -56,7 +56,7 @@ export class ThreadsService {
     private readonly authorizer: Authorizer,
   ) {}
 
-  /** Without asking the custom auth: for who has been let through to one of the thread's runs. */
+  /** Finds a thread without asking the custom auth, for callers who were authorised for one of its runs. */
   find(tenantId: TenantId, threadId: string): Promise<ThreadEntity | null> {
     return this.repository.find(tenantId, threadId);
   }

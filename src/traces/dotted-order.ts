@@ -7,7 +7,7 @@ const SEGMENT =
 export interface Position {
   runId: string;
   traceId: string;
-  /** From the root to the direct parent; empty for a root. */
+  /** Ids from the root to the direct parent; empty for a root. */
   ancestors: string[];
   startTime: Instant;
 }
@@ -25,7 +25,7 @@ export function parseDottedOrder(dottedOrder: string): Position | undefined {
   return { runId, traceId, ancestors: ids.slice(0, -1), startTime };
 }
 
-/** Of a segment with microseconds: a time stamp and a UUID. */
+/** Characters of a segment with microseconds: a time stamp and a UUID. */
 export const SEGMENT_LENGTH = 22 + 36;
 
 /** The segment of a run that began at `startTime`, to be appended to its parent's dotted order. */

@@ -20,7 +20,7 @@ export const instantSchema = z.union([z.string(), z.number()]).transform((value,
   return z.NEVER;
 });
 
-/** As this API's v1 writes moments: UTC without saying so. */
+/** A moment as v1 of this API writes it: UTC without a time zone. */
 export const naive = (instant: Instant): string => instant.slice(0, -1);
 
 /** SQL that reads a timestamptz as an Instant: the driver would make a Date of it, and cut the microseconds. */

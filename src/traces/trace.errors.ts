@@ -2,7 +2,7 @@ import { ApiError, invalidField } from '../http/api-error';
 
 export const traceErrors = {
   invalid: (path: string, message: string) => invalidField(path, message),
-  /** For what clients can ask of the hosted platform and not of this server. No 501: clients would repeat the request. */
+  /** Refuses what the hosted platform serves and this server doesn't. No 501: clients would repeat the request. */
   unsupported: (path: string, reason: string) =>
     new ApiError(422, 'unsupported', `${path}: ${reason}`, { errors: [{ path, message: reason }] }),
   tooLarge: (limitBytes: number) =>

@@ -31,7 +31,7 @@ export interface OutgoingWebhook {
   runId: string | null;
   threadId: string | null;
   exportId?: string;
-  /** For whom it is sent; undefined for the tenant. */
+  /** User for whom it is sent; undefined for the tenant. */
   user?: AuthUser;
   url: string;
   /** The complete body, but for `webhook_sent_at`. */

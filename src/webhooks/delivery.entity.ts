@@ -43,14 +43,14 @@ export class DeliveryEntity {
   @Column({ name: 'sealed_headers', type: 'text', nullable: true, select: false })
   sealedHeaders!: string | null;
 
-  /** In whose name a relative URL is called; null for the tenant's. */
+  /** User in whose name a relative URL is called; null for the tenant. */
   @Column({ name: 'auth_user', type: 'jsonb', nullable: true, select: false })
   authUser!: AuthUser | null;
 
   @Column({ type: 'text' })
   host!: string;
 
-  /** As large as a run's values: read only for an attempt. */
+  /** The body to send; as large as a run's values, therefore read only for an attempt. */
   @Column({ type: 'text', select: false })
   payload!: string;
 

@@ -1,4 +1,4 @@
-/** Of the deployment: one Schedule searches the threads of all tenants. */
+/** Id of the deployment's Schedule, which searches the threads of all tenants. */
 export const THREAD_EXPIRY_SCHEDULE_ID = 'thread-expiry';
 /** Temporal adds the time to it. */
 export const THREAD_EXPIRY_WORKFLOW_ID = 'thread-expiry';

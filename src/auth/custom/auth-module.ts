@@ -93,7 +93,7 @@ export class AuthModuleHandlers {
     return own ?? this.generalHandlerFor(action);
   }
 
-  /** For every kind of resource. */
+  /** The handler for every kind of resource, if there is one. */
   private generalHandlerFor(action: AuthAction): Handler | undefined {
     return this.callbacks[`*:${action}`] ?? this.callbacks['*'];
   }

@@ -34,7 +34,7 @@ export interface AuthAnswer {
   filter?: unknown;
   /** It came from a handler for every kind of resource, such as `*`. */
   isGeneral?: boolean;
-  /** As the handler left it. */
+  /** The value as the handler left it. */
   value: Record<string, unknown>;
 }
 

@@ -55,7 +55,7 @@ const selecting = (isRead: (channel: string) => string): string => `
   FROM ${schema}.checkpoints saved `;
 const SELECT = selecting(() => 'true');
 
-// Worded by the library, behind what is selected: the read of every run.
+// Must equal the library's text after the SELECT list: the read of every run.
 prepared(
   'newest-checkpoint',
   `${SELECT}WHERE thread_id = $1 AND checkpoint_ns = $2 ORDER BY checkpoint_id DESC LIMIT 1`,
@@ -89,7 +89,7 @@ export class CheckpointSaver extends PostgresSaver {
     this.selectBy(SELECT);
   }
 
-  /** From now on checkpoints are read as if they had these channels only. For reading: nothing may be written from them. */
+  /** Reads checkpoints from now on as if they had these channels only. Nothing may be written from such checkpoints. */
   readOnly(channels: string[]): void {
     this.channels = new Set(channels);
     const literals = channels.map((channel) => escapeLiteral(channel)).join(', ');

@@ -15,7 +15,7 @@ export interface ChunkWithFact {
  * its `values`, and the task's end right behind its `updates`.
  */
 export class ChunkFacts {
-  /** By namespace: nested graphs that run beside each other speak in between. */
+  /** Held chunks by namespace: nested graphs that run beside each other emit in between. */
   private readonly held = new Map<string, Chunk>();
 
   /** What can be told with this chunk: nothing yet, itself, or also the one that was held back for it. */

@@ -19,7 +19,7 @@ import { toWireJson } from './wire-json';
 
 /** What the api process asks of a graph without running it: states, their history and edits, and its drawing. */
 export class GraphCallHandler {
-  /** By graph: the types of a module don't change while it is loaded. */
+  /** Schemas by graph: the types of a module don't change while it is loaded. */
   private readonly typeSchemas = new Map<string, Promise<SchemasByPath>>();
 
   constructor(

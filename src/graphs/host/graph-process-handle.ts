@@ -55,7 +55,7 @@ export class GraphCallRefused extends Error {
 }
 
 export interface ExecuteOptions {
-  /** Of a run that needs a process of its own, with nothing before or beside it: called when it has one, before it begins. */
+  /** Called for a run that needs a process of its own, with nothing before or beside it, when it has one and before it begins. */
   onAlone?: () => Promise<void>;
   signal: AbortSignal;
   /** Aborted when the run is to stop behind its next checkpoint, for another worker to go on. */

@@ -74,7 +74,7 @@ const KEPT_NAMES = new Set([
   'metadata',
 ]);
 
-/** As LangChain spells a field of its objects in JSON. */
+/** The name of a field in LangChain's JSON form of its objects. */
 function jsonName(key: string): string {
   if (KEPT_NAMES.has(key)) return key;
   return key

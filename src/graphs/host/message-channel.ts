@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { deserialize, serialize } from 'node:v8';
 
-/** In front of a message: a mark, by which bytes of others are recognised, and its length. */
+/** Bytes in front of a message: a mark, by which foreign bytes are recognised, and its length. */
 const HEADER_BYTES = 8;
 const MARK = 0x47_4e_54_52;
 /** Beyond the largest state that a run emits. */

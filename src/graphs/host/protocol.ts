@@ -9,7 +9,7 @@ import type { UserLogLine } from './sdk-logger';
 
 /** The first message to a graph process. */
 export interface ProcessData {
-  /** Of the langgraph.json. */
+  /** Path of langgraph.json. */
   configPath: string;
   graphs: GraphSource[];
   /** Steps that a run may take where neither its client nor its graph says. */
@@ -112,7 +112,7 @@ export interface ExecuteRequest {
   told: ToldEvents;
   /** Uploads the run's trace; undefined when runs aren't traced. */
   traceKey?: string;
-  /** Of the request that made the run; they win over the body's `configurable`. */
+  /** Headers of the request that created the run; they win over the body's `configurable`. */
   headers: Record<string, string>;
   /** Key with which the graph calls the API in the name of the run's owner. */
   callToken?: string;
@@ -131,7 +131,7 @@ export interface RunEventMessage {
 export interface RunError {
   error: string;
   message: string;
-  /** Of an answer that a strict resume refused: why, and which questions it named and which wait. */
+  /** Why a strict resume was refused: which questions it named, and which wait. */
   reason?: string;
   interrupt_ids?: string[];
   pending_ids?: string[];
@@ -140,7 +140,7 @@ export interface RunError {
 /** How the graph ended, and the thread's state then. */
 export interface GraphOutcome {
   status: 'success' | 'error' | 'aborted' | 'handed-back';
-  /** Of a run that was handed back: whether a node was still at work, whose effect is in doubt then. */
+  /** Whether a node was still running when the run was handed back; its effect is in doubt then. */
   inDoubt?: boolean;
   error?: RunError;
   state?: FinalState;

@@ -24,7 +24,7 @@ export class RecentProcesses<P> {
     if (this.byThread.size > MAX_THREADS) this.byThread.delete(this.byThread.keys().next().value!);
   }
 
-  /** For a process that has ended. */
+  /** Forgets a process that has ended. */
   forget(process: P): void {
     for (const [key, each] of this.byThread) if (each === process) this.byThread.delete(key);
   }

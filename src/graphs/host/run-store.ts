@@ -37,7 +37,7 @@ export class RunStore extends BaseStore {
   constructor(
     private readonly items: ItemStore,
     private readonly tenantId: TenantId,
-    /** Of the run that writes; outside of runs there is none. */
+    /** Fence of the run that writes; absent outside of runs. */
     private readonly fence?: Fence,
   ) {
     super();

@@ -3,7 +3,7 @@ import type { Logger } from '@nestjs/common';
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
 import { userCodeScope } from './user-code-scope';
 
-/** Under which `getLogger()` of @langchain/langgraph-sdk/logging looks for the server's logger. */
+/** Symbol under which `getLogger()` of @langchain/langgraph-sdk/logging looks for the server's logger. */
 const SDK_LOGGER = Symbol.for('langgraph.api.sdk-logger');
 
 /** The levels of the SDK's logger, and what each is in a process's log. */

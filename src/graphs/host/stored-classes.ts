@@ -25,7 +25,7 @@ const BY_TYPE: ReadonlyMap<string, string> = new Map([
   ['remove', 'RemoveMessage'],
 ]);
 
-/** Of Gantry's own copy of LangChain. */
+/** The classes of Gantry's own copy of LangChain. */
 export const OWN_CLASSES: StoredClasses = new Map([
   ...named(messages as Record<string, unknown>, MESSAGES),
   ...named(documents as Record<string, unknown>, DOCUMENTS),

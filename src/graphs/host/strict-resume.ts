@@ -1,10 +1,10 @@
 import { importBuild, buildsOf } from './project-libraries';
 import type { RunError } from './protocol';
 
-/** By which LangGraph is asked to refuse an answer to what isn't asked; it ignores such an answer otherwise. */
+/** Key of `configurable` by which LangGraph refuses an answer to a question that isn't open; otherwise it ignores such an answer. */
 export const STRICT_RESUME = '__pregel_strict_resume';
 
-/** As LangGraph throws it. */
+/** The error that LangGraph throws. */
 interface RefusedResume extends Error {
   reason: string;
   interruptIds?: string[];

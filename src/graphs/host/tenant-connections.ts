@@ -1,7 +1,7 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { TENANT_SETTING } from '../../database/tenant-isolation';
 
-/** As much of a pool as checkpoints and the store need. */
+/** The part of a pool that checkpoints and the store use. */
 export interface Connections {
   connect(): Promise<PoolClient>;
   query<Row extends QueryResultRow>(statement: string, values: unknown[]): Promise<QueryResult<Row>>;

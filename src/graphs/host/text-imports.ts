@@ -4,7 +4,7 @@ import Module, { register } from 'node:module';
 /** Extensions that are imported as text without `with { type: 'text' }`, as bundlers and Bun do. */
 const TEXT_ENDINGS = ['.txt', '.md'];
 
-/** For Node's loader of ES modules, whose hooks run in a thread of their own: plain JavaScript, without imports of ours. */
+/** Source of the hooks of Node's loader of ES modules, which run in a thread of their own: plain JavaScript without imports of ours. */
 const HOOKS = `
   import { readFileSync } from 'node:fs';
   import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** For whom user code works at the moment. */
+/** The run or request that user code is executing for. */
 export interface UserCodeScope {
   /** Fields of its log lines: the run, thread and graph. */
   fields: Record<string, string>;

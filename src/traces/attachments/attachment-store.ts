@@ -34,7 +34,7 @@ export class AttachmentStore implements OnApplicationShutdown {
     this.client = this.settings && connect(this.settings);
   }
 
-  /** Without a bucket attachments stay in Postgres. */
+  /** Whether there is a bucket; without one attachments stay in Postgres. */
   get isConfigured(): boolean {
     return this.client !== undefined;
   }

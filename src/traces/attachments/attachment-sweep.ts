@@ -3,7 +3,7 @@ import type { Sweep } from '../../sweeps/sweep';
 import { AttachmentStore, MAX_DELETED } from './attachment-store';
 import { AttachmentsRepository, InlineAttachment } from './attachments.repository';
 
-/** Of one round: the sweeps share a thread of work, and other features wait for theirs. */
+/** Time limit of one round: sweeps run one after the other, and other features wait for theirs. */
 const ROUND_MS = 5_000;
 /** After the store failed. */
 const PAUSE_MS = 60_000;

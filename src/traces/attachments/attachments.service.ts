@@ -18,7 +18,7 @@ const LINK_LIFETIME_SECONDS = 3600;
 /** Objects of one upload that are written at once. */
 const CONCURRENCY = 8;
 
-/** As an upload carries it. */
+/** An attachment as an upload carries it. */
 export interface Attachment {
   runId: string;
   name: string;
@@ -76,7 +76,7 @@ export class AttachmentsService {
     }));
   }
 
-  /** In the transaction of the upload. */
+  /** Inserts the rows in the transaction of the upload. */
   async insert(manager: EntityManager, tenantId: TenantId, attachments: StoredAttachment[]): Promise<void> {
     await this.attachments.insert(manager, tenantId, attachments);
   }

@@ -5,7 +5,7 @@ import type { TenantId } from '../../auth/tenant';
 import { AppConfig } from '../../config/config';
 import { readClaim, signClaim } from '../../crypto/signed-claim';
 
-/** As long as people take to answer "was this helpful?", and not for ever. */
+/** Lifetime of a link: as long as people take to answer "was this helpful?". */
 const VALID_MS = 7 * 86_400_000;
 
 const claimSchema = z.object({ tenant: z.string(), run: z.guid(), key: z.string(), until: z.number() });

@@ -57,7 +57,7 @@ const createFeedbackTokenSchema = z.object({
   feedback_config: json,
   expires_in: period.nullish(),
   expires_at: instantSchema.nullish(),
-  /** Of the feedback that will be left. */
+  /** Id of the feedback that will be left. */
   id: z.guid().nullish(),
 });
 export type CreateFeedbackToken = z.output<typeof createFeedbackTokenSchema>;

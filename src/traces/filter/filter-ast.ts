@@ -9,7 +9,7 @@ export interface Comparison {
   comparator: Comparator;
   field: FilterField;
   values: FilterLiteral[];
-  /** Of the value, for errors. */
+  /** Index of the value in the filter's text, for errors. */
   position: number;
 }
 

@@ -2,7 +2,7 @@ import { FilterError } from './filter-error';
 
 /** Each word is looked for in every payload of every run in question. */
 const MAX_WORDS = 50;
-/** Of all words together: what is compared with a payload is compared at each of its characters. */
+/** Limit of the characters of all words: each is compared with a payload at each of its characters. */
 const MAX_CHARACTERS = 2_000;
 
 /** Counts what one query looks for in texts, and refuses what would keep the database busy for minutes. */

@@ -28,10 +28,10 @@ export const RUN_FIELDS = [
 export type RunField = (typeof RUN_FIELDS)[number];
 
 export interface FieldValue {
-  /** As stored: text, JSON text, an instant or an id. */
+  /** The value as stored: text, JSON text, an instant or an id. */
   value: string;
   rank: string;
-  /** Of `extra`: what other columns have of it, read together with it. Runs held by earlier releases lack it. */
+  /** What other columns hold of `extra`, for that field alone. Runs held by earlier releases lack it. */
   columns?: ExtraColumns;
 }
 

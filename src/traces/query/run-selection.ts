@@ -24,9 +24,9 @@ export interface RunSelection {
   hasError?: boolean;
   isRoot?: boolean;
   filter?: FilterExpression;
-  /** On the root of the run's trace. */
+  /** Condition on the root of the run's trace. */
   traceFilter?: FilterExpression;
-  /** On any run of the run's trace. */
+  /** Condition that any run of the run's trace meets. */
   treeFilter?: FilterExpression;
 }
 

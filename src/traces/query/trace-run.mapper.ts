@@ -9,7 +9,7 @@ const PREVIEW_CHARACTERS = 250;
 /** What is known of a run beside its row. */
 export interface RunLinks {
   attachments: AttachmentLinks;
-  /** Of the page that shows the run's trace to everybody, where it is shared. */
+  /** URL of the public page of the run's trace; null unless it is shared. */
   shareUrl: string | null;
 }
 

@@ -50,7 +50,7 @@ const COLUMNS = [
 const INSTANTS = ['start_time', 'end_time', 'first_token_time', 'received_at'].map(
   (column) => `${selectInstant(`r.${column}`)} AS ${column}`,
 );
-/** As text: the driver would round the integers of a jsonb. */
+/** A payload's column as text: the driver would round the integers of a jsonb. */
 const payloadColumn = (payload: Payload): string =>
   payload === 'metadata' ? 'r.metadata::text AS metadata' : `r.${payload}`;
 const selected = (payloads: readonly Payload[]): string =>

@@ -15,7 +15,7 @@ export function toSharedRunV2(row: TraceRunRow, selects: string[]): Record<strin
   return toRunV2({ ...row, feedback_stats: anonymous(row.feedback_stats) }, selects);
 }
 
-/** As the first version gives it. The path in this server's own pages names the tenant. */
+/** A shared run in the first version, without the path in this server's own pages, which names the tenant. */
 export function toSharedRunV1(row: TraceRunRow) {
   return { ...toRunV1({ ...row, feedback_stats: anonymous(row.feedback_stats) }), app_path: '' };
 }

@@ -22,7 +22,7 @@ export interface ShareRow {
 }
 
 const COLUMNS = 'tenant_id, share_id, project_id, run_id, thread_id, sealed_token';
-/** With the tenant, project, run and thread as parameters. */
+/** Condition for the shared trace or thread; parameters: tenant, project, run, thread. */
 const IS_SUBJECT = `tenant_id = $1 AND project_id = $2
   AND run_id IS NOT DISTINCT FROM $3::uuid AND thread_id IS NOT DISTINCT FROM $4::text`;
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fieldNames } from '../query/trace-query.schemas';
 import { instantSchema, queryList } from '../trace-wire';
 
-/** Of the first version. Clients propose a token; the one in the answer counts. */
+/** Body of the first version. Clients propose a token; the one in the answer counts. */
 export const shareRunV1Schema = z.object({ run_id: z.guid().optional(), share_token: z.string().optional() });
 
 export const shareRunSchema = z.object({ session_id: z.guid(), trace_id: z.guid() });
