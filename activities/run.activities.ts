@@ -78,7 +78,7 @@ export class RunActivityProvider {
   }
 }
 
-/** Waits for the end of an attempt, while Temporal is told that the process lives and the attempt what Temporal wishes. */
+/** Waits for the end of an attempt, while Temporal gets heartbeats and the attempt gets Temporal's requests. */
 async function watch(take: () => Promise<Taken>): Promise<ExecuteRunResult> {
   const context = Context.current();
   const { cancellationSignal: signal } = context;

@@ -27,7 +27,7 @@ export class WebhookActivityProvider {
     try {
       return await whileBeating(HEARTBEAT_MS, () => this.attempts.attempt(deliveryId, attempt, signal));
     } catch (error) {
-      // A worker that stops hands the attempt to another one; only the workflow's own wish is a cancellation.
+      // A worker that stops hands the attempt to another one; only a request of the workflow is a cancellation.
       if (signal.aborted && signal.reason instanceof Error && signal.reason.message === 'WORKER_SHUTDOWN') {
         throw ApplicationFailure.retryable('The worker was stopped during the attempt', 'WorkerShutdown');
       }

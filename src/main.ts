@@ -28,7 +28,7 @@ async function main(): Promise<void> {
         },
       );
   };
-  // A supervisor's death must not leave an api behind that nobody watches.
+  // A supervisor's death must not leave an unsupervised api.
   for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.once(signal, stop);
   await app.listen(config.port, config.host);
   logger.info({ url: await app.getUrl() }, 'API is listening');

@@ -83,7 +83,7 @@ export class WorkerProcess {
       shutdownForceTime: config.handBackAfterMs + config.shutdownGraceMs + 5_000,
     };
     const deployment = app.get(WorkerDeployment, { strict: false });
-    // A run stays with the code that it began on; everything else is told by replay tests to go on with any.
+    // A run stays with the code that it began on; all other workflows continue with any, as replay tests prove.
     const versioned = (
       defaultVersioningBehavior: VersioningBehavior,
     ): Pick<WorkerOptions, 'workerDeploymentOptions'> =>
@@ -117,7 +117,7 @@ export class WorkerProcess {
             activityTaskSlotSupplier: new RunSlotSupplier(runs.slots),
             nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
           },
-          // Temporal goes on handing tasks to the open polls of a worker that is frozen or cut off: each costs its run a
+          // Temporal keeps handing tasks to the open polls of a worker that is frozen or cut off: each costs its run a
           // heartbeat timeout, so there are as few as the throughput allows.
           maxConcurrentActivityTaskPolls: Math.min(2, config.runsPerWorker),
         },
@@ -219,7 +219,7 @@ export class WorkerProcess {
   }
 
   /**
-   * Takes no more work. Its runs go on here for as long as GANTRY_HAND_BACK_AFTER_SECONDS allows, so that they end on the
+   * Takes no more work. Its runs continue here for as long as GANTRY_HAND_BACK_AFTER_SECONDS allows, so that they end on the
    * code that they began on; then they are given away at their next checkpoint.
    */
   shutdown(): void {

@@ -72,9 +72,9 @@ const TURN_POLLS_PER_RUN = 60;
  *
  * 1. It waits for its turn: the tenant's oldest exports first, so many at once.
  * 2. It plans a partition for each UTC day and runs a child for each, a few at a time. What is done is in the rows, so
- *    that a new execution of this workflow goes on where the last one was.
+ *    that a new execution of this workflow continues where the last one was.
  * 3. Its deadline counts from its turn. Deadline and cancellation stop the children, which abort their uploads.
- * 4. A partition that fails stops further ones from starting; those at work finish, and the export is Failed.
+ * 4. A partition that fails stops further ones from starting; those that run finish, and the export is Failed.
  * 5. However it ends, its end is written, and those that wait are told.
  */
 export async function exportWorkflow(input: ExportWorkflowInput): Promise<ExportWorkflowResult> {
@@ -148,7 +148,7 @@ export async function exportWorkflow(input: ExportWorkflowInput): Promise<Export
   });
 }
 
-/** Keeps the details that people see up to date while `work` goes on: partitions may take hours. */
+/** Keeps the details that people see up to date while `work` runs: partitions may take hours. */
 async function watched<T>(
   reference: ExportReference,
   progress: ExportProgressAnswer,
@@ -208,7 +208,7 @@ async function exportSome(
       if (result.ending === 'Failed') isComplete = false;
       else {
         progress.partitionsDone += 1;
-        // Files of partitions at work may be counted in the progress already.
+        // Files of running partitions may be counted in the progress already.
         written.rows += result.rows;
         written.bytes += result.bytes;
         progress.rows = Math.max(progress.rows, written.rows);

@@ -39,7 +39,7 @@ const BEGIN_TIMEOUT_MS = 30_000;
  *
  * 1. `beginRun` is a local activity: the worker that has the workflow begins the run, and waits a moment for its end.
  * 2. What takes longer is watched by `watchRun`, an activity on the task queue of the process that has the run: it beats for it.
- * 3. `executeRun` takes a run that no process has any more, or never had: it goes on at the last checkpoint, under a new
+ * 3. `executeRun` takes a run that no process has any more, or never had: it resumes from the last checkpoint, under a new
  *    fencing token. A node may take hours: only the run's own timeout and a lost heartbeat end an attempt.
  * 4. What the graph itself does (an exception, an interrupt) is a result. The activities fail only where the worker, the
  *    database or Temporal failed, and are then repeated until the run's timeout.
@@ -109,7 +109,7 @@ function execute({ runId, heartbeatTimeoutMs }: RunWorkflowInput, timeoutMs: num
 }
 
 function endingOf(runId: string, error: unknown): EndRunInput {
-  // An attempt that failed while it was being cancelled is not repeated: the wish is carried out all the same.
+  // An attempt that failed while it was being cancelled is not repeated: the cancellation is carried out all the same.
   if (isCancellation(error) || CancellationScope.current().consideredCancelled) return { runId, ending: 'interrupted' };
   if (isTimeout(error)) return { runId, ending: 'timeout' };
   const cause = error instanceof ActivityFailure ? error.cause : error;

@@ -65,7 +65,7 @@ export interface Interrupt {
 
 /**
  * What a run takes that answers the interrupts: the text, or the data (its `resume`, when it has one). Undefined when nothing
- * was asked (a breakpoint, a node in doubt): then the graph just goes on.
+ * was asked (a breakpoint, a node in doubt): then the graph just resumes.
  */
 export function answerOf(message: Message, interrupts: Interrupt[]): { resume: unknown } | undefined {
   const asked = interrupts.filter(({ value }) => (value as { type?: string } | undefined)?.type !== 'unknown_outcome');

@@ -6,7 +6,7 @@ import { dataPart, partOf, partsOfContent } from './a2a-content';
 /** The one artifact of a task: what the agent answers. Streamed pieces and the whole have the same id. */
 export const ANSWER_ID = 'response';
 
-/** What a turn left: the answer, and what the graph asks when it waits for somebody. */
+/** What a turn left: the answer, and what the graph asks when it waits for an answer. */
 export interface Outcome {
   awaitsInput: boolean;
   artifacts: Artifact[];

@@ -23,7 +23,7 @@ export interface FollowOptions {
   signal: AbortSignal;
 }
 
-/** Tasks as they go, from the event logs of their runs: whoever executes them, and whichever replica is asked. */
+/** Tasks as they go, from the event logs of their runs, on whichever replica is asked. */
 @Injectable()
 export class A2aStreamsService {
   constructor(
@@ -73,7 +73,7 @@ export class A2aStreamsService {
     }
   }
 
-  /** The task as it is, with what the log of its turn holds by now taken in; `after` is where to go on. */
+  /** The task as it is, with what the log of its turn holds by now taken in; `after` is where to continue. */
   private async now(agent: Agent, task: TaskRow): Promise<{ row: TaskRow; events: TurnEvents; after: number }> {
     let row = task;
     for (;;) {
@@ -109,7 +109,7 @@ export class A2aStreamsService {
     return status(row, now.status);
   }
 
-  /** Takes in what the log holds by now; `after` is where to go on. */
+  /** Takes in what the log holds by now; `after` is where to continue. */
   private async catchUp(task: TaskRow): Promise<{ events: TurnEvents; after: number }> {
     const events = new TurnEvents(task);
     let after = -1;

@@ -97,7 +97,7 @@ export class A2aTasksRepository {
     );
   }
 
-  /** Gives a waiting task its next turn; resolves to false when somebody else has answered it or called it off. */
+  /** Gives a waiting task its next turn; resolves to false when it was answered or withdrawn meanwhile. */
   async resume(
     manager: EntityManager,
     tenantId: TenantId,
@@ -152,7 +152,7 @@ export class A2aTasksRepository {
     return count > 0;
   }
 
-  /** Calls off whatever waits on the thread, because its conversation goes on without it. */
+  /** Withdraws what waits on the thread, because its conversation continues without it. */
   async supersede(manager: EntityManager, tenantId: TenantId, threadId: string): Promise<TaskRow[]> {
     const [superseded]: [{ task_id: string }[], number] = await manager.query(
       `UPDATE a2a_tasks SET canceled_at = clock_timestamp()

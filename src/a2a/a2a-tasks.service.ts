@@ -33,7 +33,7 @@ export interface TaskOptions {
   /** Messages at the most; undefined for all. */
   historyLength?: number | undefined;
   withArtifacts?: boolean;
-  /** The answer as far as it was streamed, for a task at work. */
+  /** The answer as far as it was streamed, for a running task. */
   answerSoFar?: Artifact | undefined;
 }
 
@@ -91,7 +91,7 @@ export class A2aTasksService {
   }
 
   /**
-   * Ends a task. One that waits is over at once; one at work is when its worker has let go of it.
+   * Ends a task. One that waits ends at once; a running one ends when its worker has released it.
    * @throws TaskNotCancelableError
    */
   async cancel(task: TaskRow): Promise<void> {
@@ -202,7 +202,7 @@ export class A2aTasksService {
     });
     this.deliveries.startStored(notifications);
     try {
-      // The graph waits for nobody any more: its thread is free for the next task.
+      // The graph waits for no answer any more: its thread is free for the next task.
       await this.threads.updateState(task.tenantId, task.threadId, { as_node: '__end__' });
     } catch (error) {
       const { taskId: task_id, threadId: thread_id } = task;

@@ -48,8 +48,8 @@ export class A2aTurns implements RunListener {
   }
 
   /**
-   * A run that no agent sent, on a thread where a task may wait: without input of its own it goes on where the task has
-   * stopped and so is the task's next turn, whoever answered; with new input it leaves the question behind.
+   * A run that no agent sent, on a thread where a task may wait: without input of its own it resumes where the task has
+   * stopped and so is the task's next turn, whichever client answered; with new input it abandons the question.
    */
   async created(manager: EntityManager, run: RunEntity, thread: ThreadEntity): Promise<DeliveryReference[]> {
     if (thread.status !== 'interrupted') return [];
@@ -66,7 +66,7 @@ export class A2aTurns implements RunListener {
     return [];
   }
 
-  /** Calls off what waits on the thread, because its conversation goes on without an answer. */
+  /** Withdraws what waits on the thread, because its conversation continues without an answer. */
   async supersede(manager: EntityManager, tenantId: TenantId, threadId: string): Promise<DeliveryReference[]> {
     const started: DeliveryReference[] = [];
     for (const task of await this.tasks.supersede(manager, tenantId, threadId)) {
@@ -106,7 +106,7 @@ export class A2aTurns implements RunListener {
     }
   }
 
-  /** A run's end must not fail for a state that nobody can read as an answer. */
+  /** A run's end must not fail for a state that can't be read as an answer. */
   private outcome(run: RunEntity, ending: RunEnding): Outcome {
     try {
       return outcomeOf(ending);

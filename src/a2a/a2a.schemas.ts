@@ -5,7 +5,7 @@ const id = z.string().min(1);
 const media = z.string().nullish();
 const historyLength = z.number().int().min(0).nullish();
 
-/** Everything is optional here that may be absent or null in the protocol's JSON; what nobody knows is left alone. */
+/** Everything is optional here that may be absent or null in the protocol's JSON; unknown fields are left alone. */
 const CONTENT = ['text', 'raw', 'url', 'data'] as const;
 const part = z
   .looseObject({

@@ -15,7 +15,7 @@ interface MessagePiece {
  * Turns the log of a run into the events of its task, as a function of the log alone: every stream of a task tells the same
  * ones in the same order, however late it began.
  *
- * Tokens are pieces of the answer artifact. When the model begins anew (the next message of an agent's loop, another attempt
+ * Tokens are pieces of the answer artifact. When the model is called again (the next message of an agent's loop, another attempt
  * after a worker's death) the first piece replaces what was there. One piece is always held back, so that the last one can say
  * that it is the last.
  */
@@ -31,7 +31,7 @@ export class TurnEvents {
     this.streamsText = outputModes.length === 0 || isAccepted('text/plain', outputModes);
   }
 
-  /** The answer as far as it was told, for whoever joins now. */
+  /** The answer as far as it was emitted, for a client that joins now. */
   get soFar(): Artifact | undefined {
     return this.told === '' ? undefined : answerArtifact([textPart(this.told)]);
   }

@@ -22,7 +22,7 @@ export class AssistantRemovalService {
     if (!(await this.assistants.delete(tenantId, assistantId))) throw assistantErrors.notFound();
   }
 
-  /** Removes every assistant that somebody made; somebody else may do so as well. */
+  /** Removes every assistant that was created; another request may do so at the same time. */
   async removeAll(tenantId: TenantId): Promise<void> {
     for (const assistantId of await this.assistants.removableIds(tenantId)) {
       await this.runs.cancelOfAssistant(tenantId, assistantId);

@@ -110,7 +110,7 @@ export class AssistantsService {
     return assistant;
   }
 
-  /** Those that somebody made, and not the default ones of the graphs. */
+  /** Assistants that were created, and not the default ones of the graphs. */
   async removableIds(tenantId: TenantId): Promise<string[]> {
     const assistants = await this.repository.findAll(tenantId);
     return assistants.filter((each) => !this.isSystem(each)).map(({ assistantId }) => assistantId);

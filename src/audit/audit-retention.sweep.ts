@@ -4,7 +4,7 @@ import type { Sweep } from '../sweeps/sweep';
 import { AuditRepository } from './audit.repository';
 
 const CHECK_MS = 60_000;
-/** Records that one statement deletes: few enough to hold nobody up. */
+/** Records that one statement deletes: few enough to lock rows for a short time. */
 const BATCH = 5_000;
 /** Batches of one round: a backlog must not keep the other sweeps waiting. */
 const MAX_BATCHES = 10;

@@ -12,7 +12,7 @@ export interface Actor {
 
 export type AddressPolicy = 'hashed' | 'full' | 'off';
 
-/** How addresses are kept: hashed ones are equal for equal addresses, and nobody without the secret key finds out which. */
+/** How addresses are kept: hashed ones are equal for equal addresses, which can't be found without the secret key. */
 export class AddressKeeper {
   private readonly key: Buffer;
 

@@ -19,7 +19,7 @@ export function hashApiKey(secretKey: Buffer, key: string): Buffer {
   return createHmac('sha256', secretKey).update('api-key:').update(key).digest();
 }
 
-/** What lists show of a key: `gtry_Ab3d…x9Yz`; of a key that somebody thought up, only the end. */
+/** What lists show of a key: `gtry_Ab3d…x9Yz`; of a key in another form, only the end. */
 export function hintOf(key: string): string {
   const end = key.slice(-HINT_LENGTH);
   return key.startsWith(PREFIX) && key.length > 32 ? `${key.slice(0, PREFIX.length + HINT_LENGTH)}…${end}` : `…${end}`;

@@ -9,7 +9,7 @@ import { isSame } from '../crypto/is-same';
 import { headerOf } from '../http/header';
 
 /**
- * Who may read the description of the API: off loopback, whoever may use it. A browser can't send a key of its own accord,
+ * Who may read the description of the API: off loopback, those who may use it. A browser can't send a key of its own accord,
  * so that it may be the password of the browser's own question.
  */
 @Injectable()

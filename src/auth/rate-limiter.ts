@@ -5,11 +5,11 @@ import { AppConfig } from '../config/config';
 import { authErrors } from './auth.errors';
 import type { Access } from './tenant';
 
-/** The JavaScript SDK of the deployment server repeats a 429 for about fifteen seconds: nobody has to wait for longer. */
+/** The JavaScript SDK of the deployment server repeats a 429 for about fifteen seconds: no caller has to wait for longer. */
 const WINDOW_MS = 10_000;
 /** LangSmith's clients repeat a 429 for about three seconds, and then the traces are lost. */
 const TRACE_WINDOW_MS = 1_000;
-/** Callers that are counted at once; of more, those that were quiet for longest start anew. */
+/** Callers that are counted at once; beyond that, those that were quiet for longest start again. */
 const MAX_CALLERS = 10_000;
 
 type Count = ReturnType<FastifyInstance['createRateLimit']>;

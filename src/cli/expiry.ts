@@ -1,7 +1,7 @@
 const UNITS = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
 /**
- * The end that somebody at a terminal means: `12h`, `90d`, `4w` from now, or a date (its beginning, UTC) or an instant.
+ * The end that a person at a terminal means: `12h`, `90d`, `4w` from now, or a date (its beginning, UTC) or an instant.
  * @throws {Error} saying what is understood
  */
 export function parseExpiry(text: string, now: Date): Date {

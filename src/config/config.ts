@@ -519,7 +519,7 @@ export class AppConfig {
   get shutdownGraceMs(): number {
     return this.env.GANTRY_SHUTDOWN_GRACE_SECONDS * 1000;
   }
-  /** How long the runs of a worker that was told to stop may go on to their end, before they are given away. */
+  /** How long the runs of a worker that was asked to stop may continue, before it hands them back. */
   get handBackAfterMs(): number {
     return this.env.GANTRY_HAND_BACK_AFTER_SECONDS * 1000;
   }

@@ -122,7 +122,7 @@ export class CronFiresRepository {
     return this.withRuns(tenantId, fires);
   }
 
-  /** Crons with ticks that nobody made a run of, of any tenant. */
+  /** Crons of any tenant with ticks that have no run yet. */
   findForgotten(olderThanMs: number, limit: number): Promise<CronKey[]> {
     return this.fires.query(
       `SELECT DISTINCT cron_id AS "cronId", tenant_id AS "tenantId" FROM cron_fires

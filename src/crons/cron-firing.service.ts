@@ -33,7 +33,7 @@ const NOT_ENTITLED = 'Crons are switched off for this tenant';
 
 type Plan = Exclude<FireCronResult['outcome'], 'gone'>;
 
-/** Turns ticks of crons into runs: each into one, whoever dies meanwhile. */
+/** Turns ticks of crons into runs: each into one, whichever process dies meanwhile. */
 @Injectable()
 export class CronFiringService {
   private readonly logger = new Logger(CronFiringService.name);

@@ -41,7 +41,7 @@ export class CronSchedulesService {
   }
 
   /**
-   * Takes over what somebody did in Temporal: paused or resumed the Schedule, or deleted it, which is undone.
+   * Takes over what was done in Temporal: the Schedule was paused or resumed, or deleted, which is undone.
    * @param since ticks up to here are not made up for when the Schedule was resumed
    */
   async adopt(cron: CronEntity, since: Date): Promise<void> {

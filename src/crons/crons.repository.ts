@@ -17,7 +17,7 @@ const SORT_COLUMNS: Record<SearchCrons['sort_by'], string> = {
   updated_at: 'c.updatedAt',
 };
 
-/** A cron as the sweeps know it, whoever's it is. */
+/** A cron of any tenant, as the sweeps see it. */
 export interface CronKey {
   tenantId: TenantId;
   cronId: string;
@@ -90,7 +90,7 @@ export class CronsRepository {
     });
   }
 
-  /** Does something with a cron that nobody else changes meanwhile. Resolves to null when there is no such cron. */
+  /** Calls back with a cron that is locked meanwhile. Resolves to null when there is no such cron. */
   locked<T>(
     tenantId: TenantId,
     cronId: string,
@@ -171,7 +171,7 @@ export class CronsRepository {
     return found.length > 0;
   }
 
-  /** Takes over what somebody did to the Schedule in Temporal, unless the cron was changed meanwhile. */
+  /** Takes over a change of the Schedule that was made in Temporal, unless the cron was changed meanwhile. */
   async adopt(
     tenantId: TenantId,
     cronId: string,

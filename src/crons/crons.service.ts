@@ -43,7 +43,7 @@ export interface BackfillResult {
   fires: FireWithRun[];
 }
 
-/** Crons as their owners see them. The row is the intent: the Schedule that wakes it follows, whoever dies. */
+/** Crons as their owners see them. The row is the intent: the Schedule that wakes it follows, whichever process dies. */
 @Injectable()
 export class CronsService {
   private readonly logger = new Logger(CronsService.name);
@@ -246,7 +246,7 @@ export class CronsService {
     const isEndMoved = endTime?.getTime() !== cron.endTime?.getTime();
     const next = schedule.next(now);
     if (isRescheduled && !next && !readSchedule(expression, timezone, null).next(now)) throw cronErrors.neverDue();
-    // Who moves the end of a cron that it stopped wants it to go on.
+    // Moving the end of a cron that was stopped by it resumes the cron.
     const isRevived = cron.stoppedBy === 'end_time' && isEndMoved && next !== null;
     const enabled = body.enabled ?? (cron.enabled || isRevived);
     const isResumed = enabled && !cron.enabled;

@@ -44,7 +44,7 @@ export function acrossTenants<T>(work: () => T): T {
   return scopes.run(undefined, work);
 }
 
-/** The scope of the request at work; undefined in sweeps, activities and at start, which cross tenants by design. */
+/** The scope of the request being served; undefined in sweeps, activities and at start, which cross tenants by design. */
 export function currentScope(): RequestScope | undefined {
   return scopes.getStore();
 }

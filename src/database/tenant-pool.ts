@@ -51,7 +51,7 @@ export class TenantPool extends EventEmitter {
   }
 
   connect(callback: OnConnection): void {
-    // Here and not later: a connection that is waited for arrives in the context of whoever gave it back.
+    // Here and not later: a connection that is waited for arrives in the context of the caller that released it.
     const scope = currentScope();
     if (!scope || scope.isAcrossTenants) this.take(this.system, scope, callback);
     else if (this.requests) this.take(this.requests, scope, callback);

@@ -53,7 +53,7 @@ export class RunTranslator {
     for (let depth = 1; depth <= namespace.length; depth += 1) yield* this.start(namespace.slice(0, depth));
     for (const told of tell(data)) {
       if (told.method === 'input.requested' && !this.isNewQuestion(told)) continue;
-      // A repeated attempt begins with the checkpoint that it goes on from.
+      // A repeated attempt begins with the checkpoint that it resumes from.
       if (told.method === 'checkpoints' && !this.isNewCheckpoint(told)) continue;
       yield { ...told, namespace };
     }

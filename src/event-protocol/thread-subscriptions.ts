@@ -14,8 +14,8 @@ interface Subscription {
 
 /**
  * The subscriptions of one WebSocket. A client takes each event for all of its subscriptions and counts on their order, so
- * the thread is read once for all of them, and each event goes out once. Another subscription makes the reading begin anew,
- * as far back as the newcomer wants: it gets what it has missed before anything goes on, and the others get nothing twice.
+ * the thread is read once for all of them, and each event goes out once. Another subscription makes the reading begin again,
+ * as far back as the newcomer wants: it gets what it has missed before anything continues, and the others get nothing twice.
  */
 export class ThreadSubscriptions {
   private readonly subscriptions = new Map<string, Subscription>();
@@ -99,7 +99,7 @@ export class ThreadSubscriptions {
     this.isReadable = false;
   }
 
-  /** Whether somebody has yet to be told. All of them are asked: each is told up to here now. */
+  /** Whether a subscription has yet to get the event. All of them are asked: each has got the events up to here then. */
   private isNews(members: [id: string, subscription: Subscription][], event: NumberedEvent): boolean {
     let isNews = false;
     for (const [id, subscription] of members) {

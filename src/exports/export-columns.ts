@@ -11,7 +11,7 @@ export interface ExportColumn {
   sql: string;
   /** What the column's text is, where it is more than a value: ids hold nothing that would have to be unescaped. */
   form?: 'id' | 'id list';
-  /** What all rows of an export have: the encoder writes it, nobody reads it. */
+  /** What all rows of an export have: the encoder writes it, it is not read. */
   constant?: string;
 }
 

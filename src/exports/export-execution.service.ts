@@ -32,7 +32,7 @@ const MAX_FAILURES = 20;
 const BEAT_MS = 10_000;
 /** Sizes that are asked for together at the end of an export. */
 const HEADS_AT_ONCE = 16;
-/** Parts that have been read and are not encoded yet, the one at work among them: they wait in files. */
+/** Parts that have been read and are not encoded yet, the current one among them: they wait in files. */
 const WAITING_PARTS = 3;
 const PARQUET = 'application/vnd.apache.parquet';
 
@@ -182,7 +182,7 @@ export class ExportExecutionService {
     return this.exports.waiting(tenantId, this.config.exports.concurrency);
   }
 
-  /** Where a running export is, which also shows that somebody looks after it. */
+  /** Where a running export is, which also shows that a worker has it. */
   async progress(tenantId: TenantId, exportId: string): Promise<ExportRow | undefined> {
     await this.exports.beat(tenantId, exportId);
     return this.exports.find(tenantId, exportId);

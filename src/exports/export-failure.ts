@@ -6,7 +6,7 @@ export interface FailureWords {
 }
 
 /**
- * Why an export or a partition can't go on. `isFinal`: trying again can't help until somebody changes something. The
+ * Why an export or a partition can't continue. `isFinal`: a retry can't help until something is changed. The
  * message is shown to the user, so it holds no secrets.
  */
 export class ExportFailure extends Error {

@@ -10,7 +10,7 @@ import { ExportsService } from './exports.service';
 /** A person watches: once a second is soon enough, and costs one small query. */
 const LOOK_MS = 1_000;
 
-/** The progress of an export as it goes on, for somebody who watches. */
+/** The progress of an export while it runs, as a stream. */
 @Injectable()
 export class ExportProgressService implements OnModuleDestroy {
   private readonly closing = new AbortController();

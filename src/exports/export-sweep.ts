@@ -7,13 +7,13 @@ import { ExportsRepository } from './exports.repository';
 
 /** Longer than a create takes between its commit and its start. */
 const GRACE_SECONDS = 5;
-/** An export that somebody terminated in Temporal is started again after so long at most. */
+/** Longest time until an export that was terminated in Temporal is started again. */
 const LOOK_AGAIN_SECONDS = 60;
 /** What a worker needs to stop by itself after a cancellation, and more. */
 const CANCEL_GRACE_SECONDS = 20;
 const BATCH = 100;
 
-/** Starts workflows that exports should have and don't, and finishes cancellations that nobody heard. */
+/** Starts workflows that exports should have and don't, and finishes cancellations that no workflow received. */
 @Injectable()
 export class ExportSweep implements Sweep {
   readonly name = 'exports';

@@ -175,7 +175,7 @@ export interface ExportProgress {
   partitions_running: number;
   /** Running partitions that gave no sign of life for a minute. */
   partitions_stalled: number;
-  /** The export runs, and nobody seems to be at work on it. */
+  /** Whether the export is running without a sign of a worker. */
   is_stalled: boolean;
   /** The last sign of life of a running export. */
   heartbeat_at: string | null;

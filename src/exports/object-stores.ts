@@ -19,7 +19,7 @@ interface PatienceSettings {
   answerTimeout: number;
 }
 
-/** How long a store is waited for: somebody who asks wants an answer now, an export's work can wait. */
+/** How long a store is waited for: a request needs an answer soon, an export's work can wait. */
 export const Patience: Record<'question' | 'work', PatienceSettings> = {
   question: { maxAttempts: 2, connectionTimeout: 5_000, answerTimeout: 15_000 },
   work: { maxAttempts: 4, connectionTimeout: 10_000, answerTimeout: 120_000 },

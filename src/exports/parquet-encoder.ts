@@ -154,7 +154,7 @@ export class ParquetEncoder implements OnModuleDestroy {
     await rm(directory, { recursive: true, force: true });
   }
 
-  /** Gives what large parts need, for as long as they are at work. */
+  /** Gives what large parts need, for as long as they are being encoded. */
   private async withMemory<T>(connection: DuckDBConnection, extraBytes: number, work: () => Promise<T>): Promise<T> {
     if (extraBytes === 0) return work();
     const extraMb = Math.ceil(extraBytes / MIB);

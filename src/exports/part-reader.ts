@@ -5,7 +5,7 @@ import type { Append } from './parquet-encoder';
 import { PartCutter, PartLimit } from './part-cutter';
 import type { RowKey } from './row-key';
 
-/** A statement that nobody reads from for so long is given up: the next one begins behind the last row that was read. */
+/** Time after which a statement whose rows are not read is given up: the next one begins after the last row that was read. */
 const IDLE_MS = 5_000;
 /** Read ahead while rows are being written to a file. */
 const READ_AHEAD_BYTES = 512 * 1024;
@@ -29,7 +29,7 @@ export interface Rows {
   giveUp(): void;
 }
 
-/** A COPY at work. */
+/** A running COPY. */
 export class RowStream implements Rows {
   private readonly pieces: Buffer[] = [];
   private waitingBytes = 0;
@@ -106,7 +106,7 @@ export class RowStream implements Rows {
 
   /**
    * Broken off in the middle, the connection is of no use to anybody else. It is cut: a server that still has rows to send
-   * would not hear a farewell, and go on waiting with its snapshot for somebody to read them.
+   * would not hear a farewell, and keep its snapshot until they are read.
    */
   giveUp(): void {
     if (this.isOver) return;

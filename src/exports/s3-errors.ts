@@ -8,7 +8,7 @@ export interface StoreProblem {
   message: string;
   /** What to do about it. */
   hint: string;
-  /** Whether trying again can't help until somebody changes the destination. */
+  /** Whether a retry can't help until the destination is changed. */
   isUserFault: boolean;
 }
 

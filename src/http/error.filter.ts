@@ -5,7 +5,7 @@ import { isUnstorableText, UNSTORABLE_TEXT } from '../database/unstorable-text';
 import { ApiError } from './api-error';
 import { refusePage } from './web-sockets';
 
-/** Turns whatever a handler threw into the one error form of the API, and logs once what nobody expected. */
+/** Turns what a handler threw into the one error form of the API, and logs once what is unexpected. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('Http');

@@ -7,7 +7,7 @@ import { Drain } from './drain';
 /**
  * Stops an api without a request noticing, where that can be done:
  *
- * 1. It is not ready any more. For GANTRY_DRAIN_DELAY_SECONDS it goes on as before, while load balancers learn that; each
+ * 1. It is not ready any more. For GANTRY_DRAIN_DELAY_SECONDS it serves as before, while load balancers learn that; each
  *    answer closes its connection, so that the next request opens one to another replica.
  * 2. It takes no more connections. Event streams are broken off: their clients come back, to another replica, with the last
  *    id that they saw.

@@ -6,7 +6,7 @@ const FLUSH_MS = 5_000;
 
 /** A long answer by HTTP: open until it is written out, its client goes, or this server breaks it off. */
 export class OpenAnswer implements OpenStream {
-  /** Aborted when nobody is there any more to read what follows. */
+  /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
   private readonly gone = new AbortController();
   private brokenOff = false;

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Why this server ends a stream that its client would go on with. */
+/** Why this server ends a stream that its client would keep open. */
 export type BreakOffReason = 'stopping' | 'key-revoked';
 
 /** An answer that may take hours: server-sent events, or a result that is waited for. */

@@ -5,7 +5,7 @@ import { HEARTBEAT_MS } from './streaming';
 import type { ApiError } from './api-error';
 import { GOING_AWAY, refuseSocket } from './web-sockets';
 
-/** A minute of silence, with a ping every five seconds: whoever is there has answered one. */
+/** A minute of silence, with a ping every five seconds: a client that is there has answered one. */
 const SILENT_BEATS = 12;
 
 /**

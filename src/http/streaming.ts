@@ -38,7 +38,7 @@ export class StreamingResponse extends OpenAnswer {
     this.signal.addEventListener('abort', () => clearInterval(this.heartbeat));
   }
 
-  /** Resolves when the client's connection can take more, or nobody is there any more. */
+  /** Resolves when the client's connection can take more, or is closed. */
   async write(text: string): Promise<void> {
     const { raw } = this.reply;
     if (this.signal.aborted || raw.write(text)) return;

@@ -129,7 +129,7 @@ function admitPage({ headers, host }: FastifyRequest, cors: CorsSettings): void 
 
 /**
  * The upgrades that are handshakes of WebSockets. Node hands over a connection for whatever protocol a client offers, as soon
- * as anybody listens: clients that offer HTTP/2 beside each request (Java's does) go on in HTTP/1.1, as without a listener.
+ * as anybody listens: clients that offer HTTP/2 beside each request (Java's does) continue in HTTP/1.1, as without a listener.
  */
 class Handshakes extends EventEmitter {
   /** Nobody else closes them when the server stops. */

@@ -86,7 +86,7 @@ export class ItemStore {
     return this.repository.delete(tenantId, namespace, key, fence);
   }
 
-  /** Deletes everything of the tenant, a batch at a time: nobody waits long for the rows. */
+  /** Deletes everything of the tenant, a batch at a time, so that rows are locked for a short time. */
   async deleteAll(tenantId: TenantId): Promise<void> {
     while ((await this.repository.deleteSome(tenantId, DELETE_BATCH)) === DELETE_BATCH);
   }

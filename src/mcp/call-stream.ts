@@ -19,7 +19,7 @@ const claimSchema = z.object({
 /**
  * The stream of a tool call in the revisions before 2026-07-28, where a client that has lost it asks for the rest with
  * `Last-Event-ID`. The id of each event says, signed, which run the stream tells of and how far it is: the run's log has the
- * rest, so nothing is kept for it here, and any replica can go on.
+ * rest, so nothing is kept for it here, and any replica can continue.
  */
 export class CallStream implements EventStore {
   private constructor(
@@ -59,7 +59,7 @@ export class CallStream implements EventStore {
     return { jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {}, ..._meta } };
   }
 
-  /** Another run goes on with the call. */
+  /** Another run continues the call. */
   moveTo(runId: string): void {
     if (this.runId === runId) return;
     this.runId = runId;

@@ -285,7 +285,7 @@ function interruptsOf({ result }: RunEnd): Interrupt[] {
   return isJsonObject(result) && Array.isArray(result.__interrupt__) ? (result.__interrupt__ as Interrupt[]) : [];
 }
 
-/** What the run goes on with; every response serves one question only. */
+/** What the run resumes with; every response serves one question only. */
 function resumeOf(
   questions: Question[],
   responses: Record<string, unknown>,
@@ -305,7 +305,7 @@ function resumeOf(
   return resume;
 }
 
-/** The run waits all the same: whoever may use the API can answer it. */
+/** The run waits all the same: any client of the API can answer it. */
 function cannotAsk(method: string, run: RunEntity, questions: Question[]): MissingRequiredClientCapabilityError {
   const capability = method === 'elicitation/create' ? 'elicitation' : method === 'roots/list' ? 'roots' : 'sampling';
   const asked = questions

@@ -33,7 +33,7 @@ export interface HttpCaller {
 /** The protocol's server, one for each request: what it offers are the tenant's assistants. */
 @Injectable()
 export class McpServerFactory {
-  /** The process goes down: its runs go on. */
+  /** Closes the connections of a process that stops; its runs continue. */
   private closing = false;
 
   constructor(

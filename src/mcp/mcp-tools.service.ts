@@ -78,7 +78,7 @@ export class McpToolsService {
     }
   }
 
-  /** Resolves to undefined for a graph that can't be served: nobody could call it. */
+  /** Resolves to undefined for a graph that can't be served. */
   private async describe(tenantId: TenantId, name: string, assistant: AssistantEntity): Promise<Tool | undefined> {
     try {
       const { input, output } = await this.schemasOf(tenantId, assistant);

@@ -14,7 +14,7 @@ const METHODS = new Set([
 ]);
 const OTHER_METHOD = 'other';
 
-/** `error`: a result with isError. `asked`: waits for the answer of the client's user. `gone`: nobody waits for the result. */
+/** `error`: a result with isError. `asked`: waits for the answer of the client's user. `gone`: the client has left. */
 export type ToolOutcome = 'ok' | 'error' | 'asked' | 'gone' | 'refused' | 'failed';
 
 /** What an api sees of MCP clients. */

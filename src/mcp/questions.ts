@@ -8,7 +8,7 @@ export interface Interrupt {
   value?: unknown;
 }
 
-/** What the client is asked because of an interrupt, and how its answers become what the graph goes on with. */
+/** What the client is asked because of an interrupt, and how its answers become what the graph resumes with. */
 export interface Question {
   requests: Record<string, InputRequest>;
   /** @returns undefined when a person declined */

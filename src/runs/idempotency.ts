@@ -7,7 +7,7 @@ import { runErrors } from './run.errors';
 
 const MAX_KEY_LENGTH = 255;
 
-/** A client's wish that the request makes its run once, however often it is sent. */
+/** A client's request to create its run once, however often it is sent. */
 export interface IdempotencyRequest {
   key: string;
   /** The method's path, and whose it is: the same key on another thread, or of another user, is another key. */

@@ -3,11 +3,11 @@ import type { FinalState, RunError } from '../graphs/host/protocol';
 import type { NewRunEvent } from '../streams/event-log.repository';
 import type { RunEnd } from '../streams/run-event';
 
-/** How a run ends, whoever ends it. */
+/** How a run ends. */
 export interface RunEnding {
   status: RunEnd['status'];
   error?: RunError;
-  /** The state that the graph left; absent when the run never began or nobody could read it. */
+  /** The state that the graph left; absent when the run never began or the state can't be read. */
   state?: FinalState;
   /** What `wait` and `join` answer. */
   result: unknown;
@@ -15,7 +15,7 @@ export interface RunEnding {
   rest?: Pick<NewRunEvent, 'event' | 'data' | 'fact'>[];
 }
 
-/** @param state undefined when nobody knows it */
+/** @param state undefined when it is unknown */
 export function completedEnding(status: 'success' | 'interrupted', state: FinalState | undefined): RunEnding {
   return { status, ...(state && { state }), result: resultOf(state) };
 }
@@ -29,7 +29,7 @@ export function deletedEnding(state: FinalState | undefined): RunEnding {
   return { status: 'deleted', ...(state && { state }), result: {} };
 }
 
-/** The values, and what the graph asks when it waits for somebody. */
+/** The values, and what the graph asks when it waits for an answer. */
 function resultOf(state: FinalState | undefined): unknown {
   if (!state) return {};
   const values: unknown = JSON.parse(state.values);

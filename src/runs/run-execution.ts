@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecuteRunResult } from '../../workflows/contracts/run.contract';
 
-/** An attempt at a run, at work in this process: for those who wait for its end, watch it or stop it. */
+/** An attempt at a run that is running in this process: callers wait for its end, watch it or stop it. */
 export class RunExecution {
   /** How the attempt ended. Rejects when it failed and not the graph: it can be repeated. */
   readonly ended: Promise<ExecuteRunResult>;
@@ -15,7 +15,7 @@ export class RunExecution {
   /** @param work begins at once and ends early when `signal` is aborted */
   constructor(work: (execution: RunExecution) => Promise<ExecuteRunResult>) {
     this.ended = work(this);
-    // Who watches sees a failure; until somebody does, it must not count as unhandled.
+    // Watchers see a failure; until there is one, it must not count as unhandled.
     this.ended.catch(() => undefined);
   }
 
@@ -23,7 +23,7 @@ export class RunExecution {
     return this.abort.signal;
   }
 
-  /** Whether the end was somebody's wish, and not a lost heartbeat or the worker's own shutdown. */
+  /** Whether the end was requested, and not a lost heartbeat or the worker's own shutdown. */
   get isCancelled(): boolean {
     return this.cancelled;
   }
@@ -33,7 +33,7 @@ export class RunExecution {
     return this.watchers > 0;
   }
 
-  /** Ends the run, since somebody wishes it. */
+  /** Ends the run as requested. */
   cancel(): void {
     this.cancelled = true;
     this.stop();
@@ -44,7 +44,7 @@ export class RunExecution {
     this.abort.abort('cancelled');
   }
 
-  /** How it ended; undefined when it is still at work after `ms`, or when `stopWaiting` was called. */
+  /** How it ended; undefined when it is still running after `ms`, or when `stopWaiting` was called. */
   endedWithin(ms: number): Promise<ExecuteRunResult | undefined> {
     const timer = sleep(ms, undefined, { signal: this.impatience.signal, ref: false });
     return Promise.race([this.ended, timer.catch(() => undefined)]);

@@ -105,14 +105,14 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     for (const unsubscribe of this.unsubscribes) unsubscribe();
   }
 
-  /** The attempt at a run that is at work in this process. */
+  /** The attempt at a run that is running in this process. */
   find(runId: string): RunExecution | undefined {
     const execution = this.executions.get(runId);
-    // One that was told to stop is no answer to who wants the run to go on.
+    // One that is stopping can't continue the run.
     return execution?.signal.aborted ? undefined : execution;
   }
 
-  /** Begins a run that nobody has taken yet; says where it is when somebody has. */
+  /** Begins a run that no process has taken yet; otherwise resolves to where it is. */
   begin(runId: string): Promise<Begun> {
     this.headStarts.caughtUp(runId);
     return this.beginHere(runId);
@@ -161,7 +161,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  /** Takes a run from whoever had it, and goes on at its last checkpoint. The caller has a slot for it. */
+  /** Takes a run from the process that had it, and resumes from its last checkpoint. The caller has a slot for it. */
   async takeOver(runId: string): Promise<Taken> {
     const held = await this.lifecycle.takeOver(runId, this.registry.revision, this.taskQueue);
     if (held.state === 'ended') return this.endedBefore(held);
@@ -173,7 +173,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     return { state: 'held', execution: this.execute(held) };
   }
 
-  /** Resolves when each run that is at work here is watched by an activity, which Temporal waits for. */
+  /** Resolves when each run that is running here is watched by an activity, which Temporal waits for. */
   async allWatched(): Promise<void> {
     const isUnwatched = ({ isWatched }: RunExecution): boolean => !isWatched;
     while (this.beginning > 0 || [...this.executions.values()].some(isUnwatched)) await sleep(WATCHED_POLL_MS);

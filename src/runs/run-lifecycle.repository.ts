@@ -116,7 +116,7 @@ export class RunLifecycleRepository {
   ) {}
 
   /**
-   * Takes a run that nobody has taken, for its first attempt; otherwise says where the one who has it can be asked.
+   * Takes a run that no process has taken, for its first attempt; otherwise resolves to where its owner can be asked.
    * @param revision of the graphs' code that the attempt runs
    * @param taskQueue at which this process can be asked
    */
@@ -129,7 +129,7 @@ export class RunLifecycleRepository {
     });
   }
 
-  /** One statement. Resolves to undefined when somebody is at the thread, and only who waits can say what comes of it. */
+  /** One statement. Resolves to undefined when the thread is locked, and only waiting for the lock gives the answer. */
   private async beginWithoutWaiting(runId: string, revision: string, taskQueue: string): Promise<Begun | undefined> {
     let found: BegunRow | undefined;
     try {
@@ -144,14 +144,14 @@ export class RunLifecycleRepository {
     return foundElsewhere(run) ?? foundEnded(run);
   }
 
-  /** Takes the run for an attempt, as `begin` does, whoever has it. From here on every earlier attempt is fenced. */
+  /** Takes the run for an attempt, as `begin` does, whichever process has it. From here on every earlier attempt is fenced. */
   takeOver(runId: string, revision: string, taskQueue: string): Promise<Held> {
     return this.database.transaction(async (manager) =>
       take(manager, await lockRun(manager, runId), revision, taskQueue),
     );
   }
 
-  /** The attempt stops behind a checkpoint, for another worker to go on there. */
+  /** Records that the attempt stops after a checkpoint, for another worker to resume from. */
   async recordHandBack(runId: string, attempt: number): Promise<void> {
     await this.database.query(
       `UPDATE runs SET handed_back = true WHERE run_id = $1 AND attempt = $2 AND status = 'running'`,
@@ -207,7 +207,7 @@ export class RunLifecycleRepository {
     });
   }
 
-  /** Runs that wait although their thread is free: somebody died before starting them. Oldest first. */
+  /** Runs that wait although their thread is free, since a process died before starting them; oldest first. */
   async findUnstarted(olderThanMs: number, limit: number): Promise<RunEntity[]> {
     return this.database
       .createQueryBuilder(RunEntity, 'r')

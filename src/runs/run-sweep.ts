@@ -13,8 +13,8 @@ const BATCH = 500;
 const PROBES = 20;
 
 /**
- * Starts pending runs that nobody started, and running ones that have no workflow: it was terminated by hand, or was never started
- * since whoever stored the run and whoever began it died at once.
+ * Starts pending runs that were not started, and running ones that have no workflow: it was terminated by hand, or was never started
+ * since the processes that stored and began the run died at once.
  */
 @Injectable()
 export class RunSweep implements Sweep {

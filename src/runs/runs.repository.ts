@@ -158,7 +158,7 @@ export class RunsRepository {
         run.multitaskStrategy === 'interrupt' || run.multitaskStrategy === 'rollback'
           ? await this.cancelLocked(manager, inFlight, run.multitaskStrategy, 'multitask: another run took its place')
           : { running: [], deliveries: [] };
-      // Who was pending has just been cancelled, unless this run is to queue; who isn't due yet stands in nobody's way.
+      // Who was pending has just been cancelled, unless this run is to queue; runs that are not due yet delay no other.
       const queues = run.multitaskStrategy === 'enqueue';
       const ahead = inFlight.filter(({ status, delayed }) => status === 'running' || (queues && !delayed));
       const first = ahead.length === 0;
@@ -264,7 +264,7 @@ export class RunsRepository {
     return Number(position);
   }
 
-  /** Where somebody begins who was away for a moment: at the first run that was at work then, or the last one of all. */
+  /** Position for a client that was away for a moment: the first run that was running then, or the last one of all. */
   async recentPosition(tenantId: TenantId, threadId: string, seconds: number): Promise<number> {
     const [{ position }]: [{ position: string }] = await this.runs.query(
       `SELECT coalesce(min(${POSITION}) FILTER (WHERE ended_at IS NULL OR ended_at > now() - make_interval(secs => $3)),

@@ -80,7 +80,7 @@ export const runSchema = z
   .meta({ id: 'Run' });
 export type Run = z.infer<typeof runSchema>;
 
-/** The graph's output; `__interrupt__` when it waits for somebody, `__error__` alone when it failed. */
+/** The graph's output; `__interrupt__` when it waits for an answer, `__error__` alone when it failed. */
 export const runResultSchema = z
   .looseObject({
     __interrupt__: z.array(z.unknown()).optional(),

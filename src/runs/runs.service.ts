@@ -45,7 +45,7 @@ export interface CronOccasion {
 /** What the event protocol says of a run, and no request body can. */
 export type ProtocolRun = Pick<RunKwargs, 'event_protocol'>;
 
-/** Creating, reading and ending runs. The row is the intent: what is committed here is carried out, whoever dies. */
+/** Creating, reading and ending runs. The row is the intent: what is committed here is carried out, whichever process dies. */
 @Injectable()
 export class RunsService {
   private readonly logger = new Logger(RunsService.name);

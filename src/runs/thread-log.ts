@@ -13,7 +13,7 @@ export interface Place {
   seq: number;
 }
 
-/** Events of one run of the thread, or that somebody edited its state in front of the run at `editedBefore`. */
+/** Events of one run of the thread, or that its state was edited before the run at `editedBefore`. */
 export type ThreadNews = { run: StartedRun; events: RunEvent[] } | { editedBefore: number };
 
 /** How long a reader waits for a hint before it looks by itself for the next run. */

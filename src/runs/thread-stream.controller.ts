@@ -15,7 +15,7 @@ export class ThreadStreamController {
 
   /**
    * `run_modes`: every event of every run. `lifecycle`: their begin and end alone. `state_update`: the state, each time it
-   * was edited by hand. Begins with the run that runs, or behind the id in `Last-Event-ID`, and goes on until the client goes.
+   * was edited by hand. Begins with the run that runs, or after the id in `Last-Event-ID`, and continues until the client disconnects.
    */
   @Get()
   @ApiOperation({ summary: 'Stream what happens on a thread, run after run' })

@@ -69,7 +69,7 @@ export function openApiDocument(app: NestFastifyApplication, config: AppConfig, 
   return document;
 }
 
-/** Public routes ask nobody; where the custom auth of langgraph.json lets callers in, it says how: `auth.openapi`. */
+/** Public routes need no credentials; where the custom auth of langgraph.json lets callers in, it says how: `auth.openapi`. */
 function describeUsers(document: OpenAPIObject, source: AuthSource | undefined): void {
   const { securitySchemes = {}, security, paths = {} } = source?.openapi ?? {};
   const schemes = Object.keys(securitySchemes).length > 0 ? securitySchemes : { [USERS_SCHEME]: USERS };

@@ -11,7 +11,7 @@ const MAX_RUNS = 200;
 
 interface Batch {
   events: NewRunEvent[];
-  /** Runs whose events somebody else writes. */
+  /** Runs whose events another attempt writes. */
   withdrawn: Set<string>;
   /** Runs of which something can't be stored, with the database's reason. */
   unstorable: Map<string, unknown>;

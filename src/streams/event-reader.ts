@@ -42,7 +42,7 @@ export class EventReader implements OnModuleInit {
 
   /**
    * Yields the events after `after` (-1: from the start) as they come, in order and without gaps, and ends behind the
-   * run's end. A page is read only when the one before was taken, so a slow reader holds one page and nobody else.
+   * run's end. A page is read only when the one before was taken, so a slow reader holds one page and delays no other.
    * @param isOver asked while nothing comes: true ends the reading of a log that will have no end (its events expired).
    */
   async *follow(runId: string, after: number, signal: AbortSignal, isOver: IsOver): AsyncGenerator<RunEvent[]> {

@@ -1,5 +1,5 @@
 /**
- * Finds rows whose intent has no workflow at work on it (a process died between the commit and the start) and mends that.
+ * Finds rows whose intent has no running workflow (a process died between the commit and the start) and mends that.
  * Must be cheap when there is nothing to do, and harmless when repeated.
  */
 export interface Sweep {

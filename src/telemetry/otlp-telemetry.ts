@@ -52,7 +52,7 @@ function observe(app: NestFastifyApplication, version: string): void {
     contexts.set(request, own);
     context.with(own, done);
   });
-  // A body that comes behind its headers is read in the connection's context, and what follows would go on in that one.
+  // A body that comes after its headers is read in the connection's context, and what follows would continue in that one.
   fastify.addHook('preValidation', (request, _reply, done) => {
     const own = contexts.get(request);
     if (own) context.with(own, done);

@@ -90,7 +90,7 @@ export class CronOrchestrator {
         args: [inputOf(cron)],
         typedSearchAttributes: labels(cron),
       },
-      // A wake-up brings the cron up to date, so one behind the one at work is enough, however many ticks were missed.
+      // A wake-up brings the cron up to date, so one after the current one is enough, however many ticks were missed.
       policies: { overlap: ScheduleOverlapPolicy.BUFFER_ONE, catchupWindow: CATCHUP_WINDOW },
       state: { paused: cron.paused, note: cron.note },
       typedSearchAttributes: labels(cron),

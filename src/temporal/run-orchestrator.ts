@@ -29,7 +29,7 @@ export class RunOrchestrator {
     private readonly config: AppConfig,
   ) {}
 
-  /** Starts the run's workflow, at once or after `delayMs`. Starting it while it is at work, or after the run's end, changes nothing. */
+  /** Starts the run's workflow, at once or after `delayMs`. Starting it while it is running, or after the run's end, changes nothing. */
   async start(run: RunReference, delayMs = 0): Promise<void> {
     await this.temporal.startOnce<typeof runWorkflow>('runWorkflow', {
       workflowId: runWorkflowId(run.runId),
@@ -73,7 +73,7 @@ export class RunOrchestrator {
     return this.temporal.describe(runWorkflowId(runId), timeoutMs);
   }
 
-  /** Whether a workflow is at work on the run. */
+  /** Whether a workflow is running for the run. */
   isOpen(runId: string): Promise<boolean> {
     return this.temporal.isOpen(runWorkflowId(runId));
   }

@@ -10,7 +10,7 @@ import { TemporalClient } from './temporal-client';
 export class ThreadExpiryOrchestrator {
   constructor(private readonly temporal: TemporalClient) {}
 
-  /** Makes the Schedule, or gives it these settings; whoever has paused it has it stay paused. */
+  /** Makes the Schedule, or gives it these settings; one that was paused stays paused. */
   async schedule(intervalMinutes: number, limit: number): Promise<void> {
     const state = await this.temporal.describeSchedule(THREAD_EXPIRY_SCHEDULE_ID);
     await this.temporal.putSchedule<typeof threadExpiryWorkflow>({

@@ -43,7 +43,7 @@ export class WebhookOrchestrator {
     }
   }
 
-  /** Whether a workflow is at work on the delivery. */
+  /** Whether a workflow is running for the delivery. */
   isOpen(deliveryId: string): Promise<boolean> {
     return this.temporal.isOpen(webhookWorkflowId(deliveryId));
   }

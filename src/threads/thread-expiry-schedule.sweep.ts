@@ -4,7 +4,7 @@ import type { Sweep } from '../sweeps/sweep';
 import { ThreadExpiryOrchestrator } from '../temporal/thread-expiry-orchestrator';
 import { ThreadExpiryRepository } from './thread-expiry.repository';
 
-/** Sees to it that somebody searches for expired threads, as soon as there is a thread that can expire. */
+/** Makes the Schedule that searches for expired threads as soon as a thread can expire. */
 @Injectable()
 export class ThreadExpiryScheduleSweep implements Sweep {
   readonly name = 'thread-expiry-schedule';

@@ -32,7 +32,7 @@ export class ThreadExpiryService {
 
   /**
    * Deals with up to `limit` threads, whose time has been over for longest first. A thread that is used meanwhile is let
-   * be; one that fails is logged and counted, and the others go on. When the signal comes the rest is left to the next time.
+   * be; one that fails is logged and counted, and the others continue. When the signal comes the rest is left to the next time.
    */
   async expire(limit: number, signal: AbortSignal): Promise<ExpiryCounts> {
     const found = await this.expiry.findExpired(limit);

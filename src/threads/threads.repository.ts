@@ -117,7 +117,7 @@ export class ThreadsRepository {
     });
   }
 
-  /** Until the transaction ends the thread stays, with what is stored of it; what runs on it goes on. */
+  /** Until the transaction ends the thread stays, with what is stored of it; runs on it continue. */
   private async hold(manager: EntityManager, tenantId: TenantId, threadId: string): Promise<boolean> {
     const found: unknown[] = await manager.query(
       `SELECT 1 FROM threads WHERE tenant_id = $1 AND thread_id = $2 FOR KEY SHARE`,
@@ -172,7 +172,7 @@ export class ThreadsRepository {
   }
 
   /**
-   * Removes the checkpoints, writes and values that no further run needs, in transactions that nobody waits long for.
+   * Removes the checkpoints, writes and values that no further run needs, in short transactions.
    * Resolves to false when the thread isn't there or a run is on it.
    */
   async keepLatest(tenantId: TenantId, threadId: string): Promise<boolean> {

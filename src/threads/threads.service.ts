@@ -82,7 +82,7 @@ export class ThreadsService {
     return filter === undefined || this.repository.isAccessible(tenantId, threadId, filter);
   }
 
-  /** Lets the thread of a stateless run wait for somebody: from here on it is a thread like others, for some hours. */
+  /** Lets the thread of a stateless run wait for an answer: from here on it is a thread like others, for some hours. */
   keepFor(tenantId: TenantId, threadId: string, hours: number): Promise<void> {
     return this.repository.keepFor(tenantId, threadId, hours);
   }

@@ -7,7 +7,7 @@ import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
 import { THREAD_KEYS, type ThreadKey, threadKeys } from '../threads/thread-key';
 import { deleteCheckpointsOf, ThreadRemoval } from '../threads/thread-removal';
 
-/** Threads of one transaction: nobody waits long for their locks. */
+/** Threads of one transaction: their locks are short. */
 const BATCH = 100;
 
 const IS_ONE_OF = `(tenant_id, thread_id) IN (${THREAD_KEYS})`;

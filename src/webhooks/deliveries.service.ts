@@ -21,7 +21,7 @@ import { webhookErrors } from './webhook.errors';
 import { INTERNAL_HOST, WebhookPolicy } from './webhook-policy';
 import { WebhookSettings } from './webhook-settings';
 
-/** Long enough for the workflow to begin on its own, so that the sweep starts only what nobody started. */
+/** Long enough for the workflow to begin on its own, so that the sweep starts only what was not started. */
 const SWEEP_AFTER_MS = 5_000;
 
 /** What ended, and where to say so. */

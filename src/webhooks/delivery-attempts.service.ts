@@ -21,9 +21,9 @@ import { WebhookSettings } from './webhook-settings';
 import { WebhookMetrics } from './webhook.metrics';
 
 const MASK = '***';
-/** After this the sweep looks whether a workflow is at work still: the longest attempt and a repeat of it fit in. */
+/** Time after which the sweep looks whether a workflow is still running: the longest attempt and a repeat of it fit in. */
 const CHECK_AFTER_MS = 300_000;
-/** An attempt that failed within this held nobody up, so its host is as good as one that answered. */
+/** An attempt that failed within this time delayed no other, so its host is as good as one that answered. */
 const QUICK_MS = 2_000;
 /** Trying again could not change these. */
 const FINAL: readonly AttemptOutcome[] = ['gone', 'blocked_address', 'refused_url', 'disabled'];

@@ -87,7 +87,7 @@ export class DeliveryEntity {
   @Column({ name: 'finished_at', type: 'timestamptz', nullable: true })
   finishedAt!: Date | null;
 
-  /** When the sweep should make sure that a workflow is at work on it. */
+  /** When the sweep should make sure that a workflow is running for it. */
   @Column({ name: 'check_after', type: 'timestamptz' })
   checkAfter!: Date;
 }

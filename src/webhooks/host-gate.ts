@@ -22,7 +22,7 @@ const SOONEST_MS = 500;
 const LATEST_MS = 300_000;
 
 /**
- * Limits the attempts in flight to a host, so that a dead receiver holds back nobody else.
+ * Limits the attempts in flight to a host, so that a dead receiver delays no other.
  *
  * 1. A live host takes `limit` at a time; a few more wait here for a moment, as long as its answers come quickly.
  * 2. Whoever doesn't get a turn is sent away at once, gives its slot in the worker back and comes again at a time of its
@@ -44,7 +44,7 @@ export class HostGate {
     const state = this.hosts.get(host) ?? newHost();
     this.hosts.set(host, state);
     if (state.inFlight.size < (state.suspect ? 1 : this.limit)) {
-      // There is room: nobody has to line up behind the places that were promised.
+      // There is room: no attempt has to queue after the places that were promised.
       if (!state.suspect) state.promisedUntil = 0;
       return this.admit(host, state);
     }

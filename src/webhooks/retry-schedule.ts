@@ -17,7 +17,7 @@ export class RetrySchedule {
     return this.delaysMs.length + 1;
   }
 
-  /** How long to wait after the failed `attempt` (1 is the first). The receiver's own wish can only make it longer. */
+  /** How long to wait after the failed `attempt` (1 is the first). A delay that the receiver asks for can only make it longer. */
   delayAfter(attempt: number, retryAfterMs = 0): number {
     const planned = this.delaysMs[attempt - 1] ?? 0;
     const wished = Math.min(retryAfterMs, RetrySchedule.LONGEST_RETRY_AFTER_MS);

@@ -47,7 +47,7 @@ export class WebhookPolicy {
 
   /**
    * Checks a URL before anything is stored. A name that can't be resolved and one that resolves to an internal address get
-   * the same answer, so that nobody can map the internal names by asking. When the name servers don't answer at all, the
+   * the same answer, so that internal names can't be mapped by requests. When the name servers don't answer at all, the
    * URL passes: every connection is judged again.
    * @throws {ApiError} 422 naming `field` and the rule that was broken.
    */

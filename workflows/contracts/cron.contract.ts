@@ -11,7 +11,7 @@ export interface CronWorkflowInput {
 }
 
 export interface FireCronInput extends CronWorkflowInput {
-  /** The tick's own time, ISO 8601; absent when nobody's tick but waiting runs are meant. */
+  /** The tick's own time, ISO 8601; absent when waiting runs are meant and no tick. */
   scheduledAt?: string;
 }
 

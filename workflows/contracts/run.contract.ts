@@ -39,15 +39,15 @@ export interface BeginRunInput {
 
 export type BeginRunResult =
   | { state: 'ended'; result: ExecuteRunResult }
-  /** It is at work in the process that polls this task queue. */
+  /** It is running in the process that polls this task queue. */
   | { state: 'held'; taskQueue: string }
   /** No process is known to have it, and this one doesn't take it: it has no room, or is about to stop. */
   | { state: 'refused' };
 
 export interface RunActivities {
-  /** Begins a run that nobody has taken yet, and waits a moment for its end. Never takes a run from another attempt. */
+  /** Begins a run that no process has taken yet, and waits a moment for its end. Never takes a run from another attempt. */
   beginRun(input: BeginRunInput): Promise<BeginRunResult>;
-  /** Waits for the end of a run that is at work in this process. Fails when it isn't. */
+  /** Waits for the end of a run that is running in this process. Fails when it isn't. */
   watchRun(input: { runId: string }): Promise<ExecuteRunResult>;
   /** Runs the graph to its end, its next interrupt, or the cancellation. Resumes at the last checkpoint when repeated. */
   executeRun(input: { runId: string }): Promise<ExecuteRunResult>;

@@ -2,7 +2,7 @@ export const webhookWorkflowId = (deliveryId: string): string => `webhook-${deli
 
 export interface WebhookDeliveryInput {
   deliveryId: string;
-  /** Where a continued delivery goes on; the first attempt when absent. */
+  /** Where a continued delivery resumes; the first attempt when absent. */
   attempt?: number;
 }
 
@@ -21,7 +21,7 @@ export interface AttemptDeliveryInput {
 /** Numbers and words only: addresses, headers and payloads never enter a history. */
 export type AttemptDeliveryResult =
   | { outcome: 'delivered' | 'failed' | 'cancelled' | 'missing' }
-  /** It failed and is worth another attempt after this time, which holds the receiver's own wish and the jitter. */
+  /** It failed and is worth another attempt after this time, which includes the receiver's Retry-After and the jitter. */
   | { outcome: 'retry'; retryInMs: number }
   /** Nothing was sent: the receiver's host has as many deliveries in flight as it may have. Its next place is this far. */
   | { outcome: 'busy'; retryInMs: number };

@@ -1,6 +1,6 @@
 /**
  * The entry point of the auth thread: the user's auth module runs here, beside the event loop that serves requests, so
- * that a slow hash or an endless loop in it delays nobody but those who wait for its answer.
+ * that a slow hash or an endless loop in it delays only the requests that wait for its answer.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { registerSdkLogger } from '../../graphs/host/sdk-logger';

@@ -12,7 +12,7 @@ import { UserCache } from './user-cache';
 import type { AuthAnswer, AuthFailure, AuthQuestion, AuthRequest, FromAuthThread, ToAuthThread } from './protocol';
 
 const THREAD = join(__dirname, 'auth-thread');
-/** A module may ask somebody over the network; nobody waits for longer than this. */
+/** Time limit of a call of the module, which may send requests of its own. */
 const CALL_TIMEOUT_MS = 10_000;
 /** A thread that doesn't answer a ping for this long hangs in its own code. */
 const PING_TIMEOUT_MS = 1_000;
@@ -100,7 +100,7 @@ export class CustomAuth implements OnModuleDestroy {
     });
   }
 
-  /** The thread, started anew when it has died. */
+  /** The thread, started again when it has died. */
   private running(): AuthThread {
     this.thread ??= this.start(this.source!);
     return this.thread;

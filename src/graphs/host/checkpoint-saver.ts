@@ -198,7 +198,7 @@ export class CheckpointSaver extends PostgresSaver {
     return { ...config, configurable: { ...config.configurable, thread_id: threadOfKey(this.tenantId, key) } };
   }
 
-  /** The count goes on in the whole part, the rest is drawn. Without `this`, as the library calls it for edits, all are drawn. */
+  /** The count continues in the whole part, the rest is drawn. Without `this`, as the library calls it for edits, all are drawn. */
   override getNextVersion(this: CheckpointSaver | undefined, current: number | undefined): number {
     const count = Math.floor(current ?? 0) + 1;
     const next = this?.given.get(current ?? 0) ?? count + Math.random();

@@ -35,7 +35,7 @@ export class EmbeddingFunction {
     private readonly dims: number,
   ) {}
 
-  /** @throws when it can't be loaded, naming the setting: whoever wants an index wants to know at the start. */
+  /** @throws when it can't be loaded, naming the setting: an index that can't work is reported at the start. */
   static async load({ embed, dims }: NonNullable<StoreSettings['index']>): Promise<EmbeddingFunction> {
     try {
       const embedder = embed.kind === 'function' ? await fromModule(embed) : await fromProvider(embed, dims);

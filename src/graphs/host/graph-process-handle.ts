@@ -58,7 +58,7 @@ export interface ExecuteOptions {
   /** Called for a run that needs a process of its own, with nothing before or beside it, when it has one and before it begins. */
   onAlone?: () => Promise<void>;
   signal: AbortSignal;
-  /** Aborted when the run is to stop behind its next checkpoint, for another worker to go on. */
+  /** Aborted when the run is to stop after its next checkpoint, for another worker to resume it. */
   handBack: AbortSignal;
   /** Called with each batch of events; the run is held back while the promises of many batches are open. */
   onEvents: (events: RunEventMessage[]) => Promise<void>;

@@ -116,7 +116,7 @@ export interface ExecuteRequest {
   headers: Record<string, string>;
   /** Key with which the graph calls the API in the name of the run's owner. */
   callToken?: string;
-  /** What to do with a node whose earlier attempt began and whose outcome nobody knows. */
+  /** What to do with a node whose earlier attempt began and whose outcome is unknown. */
   onUnknown: OnUnknown;
 }
 
@@ -209,7 +209,7 @@ export type ToProcess =
   | { type: 'begin'; id: number }
   | { type: 'withdraw'; id: number }
   | { type: 'abort'; id: number; reason: string }
-  /** Stop behind the next checkpoint: another worker goes on from there. */
+  /** Stop after the next checkpoint: another worker resumes from there. */
   | { type: 'hand-back'; id: number }
   | { type: 'ack'; id: number; count: number }
   | { type: 'call'; id: number; name: GraphCall; args: GraphCalls[GraphCall] };

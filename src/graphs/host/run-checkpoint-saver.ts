@@ -17,7 +17,7 @@ import { columns, insertWrites, replacesKnown, writeParameters, type WriteRow } 
 
 /** Thrown behind a written checkpoint, to stop a graph there: the next step is another worker's. */
 export class HandedBack extends Error {
-  /** @param inDoubt whether it stopped inside a nested graph, whose siblings may have been at work */
+  /** @param inDoubt whether it stopped inside a nested graph, whose siblings may have been running */
   constructor(readonly inDoubt: boolean) {
     super('The run was handed back at its checkpoint');
     this.name = 'HandedBack';
@@ -115,7 +115,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
   async written(): Promise<void> {
     const { deferred } = this;
     if (deferred) {
-      // It fails for whoever waits for what is deferred, as here.
+      // Those who await what is deferred see the failure, as here.
       const timer = setTimeout(() => void this.writeDeferred().catch(() => undefined), DEFERRED_MS);
       await deferred.written.promise.finally(() => clearTimeout(timer));
     }
@@ -253,7 +253,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
 
 function defer(threadId: string, checkpointId: string, rows: Promise<Rows>): Deferred {
   const written = Promise.withResolvers<void>();
-  // Who writes them sees the failure; nobody else has to be there for it.
+  // Their writer sees the failure; it must not count as unhandled.
   written.promise.catch(() => undefined);
   return { threadId, checkpointId, parts: [rows], written };
 }

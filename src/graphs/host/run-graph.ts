@@ -126,7 +126,7 @@ function runConfig(
     ...(kwargs.context && { context: kwargs.context }),
     ...(kwargs.interrupt_before && { interruptBefore: kwargs.interrupt_before }),
     ...(kwargs.interrupt_after && { interruptAfter: kwargs.interrupt_after }),
-    // Asynchronous checkpoints would leave a gap in which a finished node runs again: `async` is a floor, not a wish.
+    // Asynchronous checkpoints would leave a gap in which a finished node runs again: `async` is the minimum.
     durability: kwargs.durability === 'exit' ? 'exit' : 'sync',
     runId: request.runId,
     signal,
@@ -207,7 +207,7 @@ async function unfinishedTasks(graph: AnyGraph, config: StreamConfig, threadId: 
   return tasks.filter((task) => task.result === undefined && task.interrupts.length === 0);
 }
 
-/** Ends the run in front of the nodes in doubt: the thread waits for a person, and goes on with a run without input. */
+/** Ends the run in front of the nodes in doubt: the thread waits for a person, and resumes with a run without input. */
 async function stopBeforeUnknown(
   graph: AnyGraph,
   request: ExecuteRequest,

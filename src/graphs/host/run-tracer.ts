@@ -86,8 +86,8 @@ function withoutRuntime<T extends { extra?: { options?: Record<string, unknown> 
 
 /**
  * The library keeps with each run all runs below it, and copies them with every further one. Since it sends each run by
- * itself, nobody reads them: a run of a thousand steps would spend nine tenths of its time on these copies. And it makes
- * a run's tree anew for each of its uses, of which a shallow copy is as good and ten times as fast.
+ * itself, they are not read: a run of a thousand steps would spend nine tenths of its time on these copies. And it makes
+ * a run's tree again for each of its uses, of which a shallow copy is as good and ten times as fast.
  */
 function runByRun(tracer: LangChainTracer): LangChainTracer {
   const copy = tracer.copyWithTracingConfig.bind(tracer);

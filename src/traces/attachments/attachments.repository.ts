@@ -115,7 +115,7 @@ export class AttachmentsRepository {
 
   /**
    * Deletes what is due, at most `limit` objects, of all tenants. An upload of one of them waits until that is done and then
-   * writes it anew. `discard` gets those that no row names and returns the keys that it could not delete.
+   * writes it again. `discard` gets those that no row names and returns the keys that it could not delete.
    * @returns how many were due
    */
   async discardDue(limit: number, discard: (objects: DiscardedObject[]) => Promise<Set<string>>): Promise<number> {

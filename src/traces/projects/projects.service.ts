@@ -14,7 +14,7 @@ const CACHE_ENTRIES = 10_000;
 
 export interface ProjectWithStats {
   project: ProjectEntity;
-  /** Undefined when nobody asked; null for a project without runs. */
+  /** Undefined when it wasn't requested; null for a project without runs. */
   stats?: ProjectStats | null;
 }
 
@@ -24,7 +24,7 @@ export class ProjectsService {
 
   constructor(private readonly projects: ProjectsRepository) {}
 
-  /** The project that a run names; a name that nobody used yet makes one. */
+  /** The project that a run names; an unused name creates one. */
   async resolve(tenantId: TenantId, reference: ProjectReference): Promise<string> {
     const cacheKey = `${tenantId} ${reference}`;
     const cached = this.cache.get(cacheKey);
