@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 
 /**
- * Works while heartbeats tell Temporal, independently of the work, that the process lives.
+ * Works while heartbeats show Temporal, independently of the work, that the process lives.
  * @param everyMs a third of the workflow's heartbeat timeout at the most: one may be late
  * @param details shown in Temporal UI, and what the next attempt finds; asked at each beat
  */

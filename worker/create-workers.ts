@@ -11,7 +11,7 @@ import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/
  * @param all with the same bundle
  */
 export function createWorkers(all: WorkerOptions[]): Promise<Worker[]> {
-  // The thread is told once which activities a workflow may call locally.
+  // The thread is given once the activities that a workflow may call locally.
   const activities = new Map(all.flatMap((options) => Object.entries<ActivityFunction>({ ...options.activities })));
   let thread: Promise<WorkflowCreator> | undefined;
   let users = 0;

@@ -75,7 +75,7 @@ const TURN_POLLS_PER_RUN = 60;
  *    that a new execution of this workflow continues where the last one was.
  * 3. Its deadline counts from its turn. Deadline and cancellation stop the children, which abort their uploads.
  * 4. A partition that fails stops further ones from starting; those that run finish, and the export is Failed.
- * 5. However it ends, its end is written, and those that wait are told.
+ * 5. However it ends, its end is written, and those that wait are notified.
  */
 export async function exportWorkflow(input: ExportWorkflowInput): Promise<ExportWorkflowResult> {
   const reference: ExportReference = { exportId: input.exportId, tenantId: input.tenantId };
@@ -259,7 +259,7 @@ function duration(seconds: number): string {
   return `${(seconds / 3_600).toFixed(1)} h`;
 }
 
-/** A hint: the one that is told asks for its turn, and would have asked in a minute anyway. */
+/** A hint: the one that gets it asks for its turn, and would have asked in a minute anyway. */
 async function tellTurn(exportId: string): Promise<void> {
   try {
     await getExternalWorkflowHandle(exportWorkflowId(exportId)).signal(exportTurnSignal);

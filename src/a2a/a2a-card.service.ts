@@ -112,7 +112,7 @@ function schemaExtension({ inputSchema, outputSchema }: Agent) {
   ];
 }
 
-/** Messages are told as text and files: their shapes would be most of the card. */
+/** Messages are described as text and files: their shapes would be most of the card. */
 function withShortMessages(schema: unknown): unknown {
   return isJsonObject(schema) ? replaceMessages(schema, MESSAGES) : schema;
 }

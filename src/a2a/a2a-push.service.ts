@@ -11,7 +11,7 @@ import { type PushTarget, toPushConfig } from './a2a-push';
 import { A2aTasksRepository, type PushConfigRow } from './a2a-tasks.repository';
 import { a2aErrors } from './a2a.errors';
 
-/** Who is told of a task's ends. A configuration is kept sealed, under the policy of webhooks. */
+/** Receivers of a task's ends. A configuration is kept sealed, under the policy of webhooks. */
 @Injectable()
 export class A2aPushService {
   constructor(

@@ -23,7 +23,7 @@ export function toPushConfig(taskId: string, configId: string, target: PushTarge
   };
 }
 
-/** The POST that tells a receiver of a task, in the form of the protocol version that it registered with. */
+/** The POST that informs a receiver of a task, in the form of the protocol version that it registered with. */
 export function toNotification(
   task: Task,
   { protocolVersion }: PushConfigRow,

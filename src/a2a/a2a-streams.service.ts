@@ -65,7 +65,7 @@ export class A2aStreamsService {
         const asked = row;
         row = await this.answered(agent, asked, signal);
         if (!signal.aborted && row.runId === asked.runId) yield await this.ending(row);
-        // An answer may have been worked off since the last look: its turn is told all the same.
+        // An answer may have been worked off since the last look: its turn is emitted all the same.
         else if (!signal.aborted) row = { ...row, state: 'submitted' };
       } else return;
       events = new TurnEvents(row);

@@ -15,7 +15,7 @@ export const STATES: Record<TaskPhase, TaskState> = {
 export const isInFlight = ({ state }: TaskRow): boolean => state === 'submitted' || state === 'working';
 export const isTerminal = (row: TaskRow): boolean => !isInFlight(row) && row.state !== 'input-required';
 
-/** A message that no client sent. Its id is a function of the occasion: told twice, it is the same message. */
+/** A message that no client sent. Its id is a function of the occasion: sent twice, it is the same message. */
 export function taskMessage(
   { taskId, contextId }: Pick<TaskRow, 'taskId' | 'contextId'>,
   role: Role,
@@ -45,7 +45,7 @@ export function artifactsOf({ artifacts, outputModes }: TaskRow): Artifact[] {
     .map((artifact) => ({ ...artifact, parts: tailorParts(artifact.parts, outputModes) }));
 }
 
-/** @param question what the agent asked last; told while it waits for the answer */
+/** @param question what the agent asked last; shown while it waits for the answer */
 export function statusOf(row: TaskRow, question?: Message): TaskStatus {
   return {
     state: STATES[row.state],

@@ -9,7 +9,7 @@ import type { RunEntity } from '../runs/run.entity';
 export const TASK_STATES = ['submitted', 'working', 'input-required', 'completed', 'failed', 'canceled'] as const;
 export type TaskPhase = (typeof TASK_STATES)[number];
 
-/** A task as its rows tell it. */
+/** A task as its rows have it. */
 export interface TaskRow {
   taskId: string;
   tenantId: TenantId;
@@ -84,7 +84,7 @@ const TASKS = `
     ) AS by_other
   ) overtaken ON task.awaits_input`;
 
-/** Tasks, the messages that were exchanged, and who is told of their ends. */
+/** Tasks, the messages that were exchanged, and the receivers of push notifications. */
 @Injectable()
 export class A2aTasksRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}

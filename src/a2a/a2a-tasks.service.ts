@@ -28,7 +28,7 @@ export interface RunOptions {
   headers: Record<string, string>;
 }
 
-/** How the caller wants a task told. */
+/** Which parts of a task the caller asks for. */
 export interface TaskOptions {
   /** Messages at the most; undefined for all. */
   historyLength?: number | undefined;
@@ -37,7 +37,7 @@ export interface TaskOptions {
   answerSoFar?: Artifact | undefined;
 }
 
-/** Tasks as runs: a message makes a run, or answers the one that asked; everything that is told of a task is read from rows. */
+/** Tasks as runs: a message makes a run, or answers the one that asked; everything that is shown of a task is read from rows. */
 @Injectable()
 export class A2aTasksService {
   private readonly logger = new Logger('A2a');
@@ -112,7 +112,7 @@ export class A2aTasksService {
   async render(rows: TaskRow[], { historyLength, withArtifacts = true, answerSoFar }: TaskOptions): Promise<Task[]> {
     if (rows.length === 0) return [];
     const ids = rows.map(({ taskId }) => taskId);
-    // The question of a waiting task is told with its status, however little history is asked for.
+    // The question of a waiting task is part of its status, however little history is asked for.
     const texts = await this.tasks.messages(rows[0].tenantId, ids, historyLength && Math.max(historyLength, 1));
     const asking = historyLength === 0 ? rows.filter(({ state }) => state === 'input-required') : [];
     const questions = await this.tasks.messages(
@@ -221,7 +221,7 @@ interface Turn extends RunOptions {
 function runBody({ assistant, talks }: Agent, given: Record<string, unknown>) {
   return createRunSchema.parse({
     assistant_id: assistant.assistantId,
-    // A graph that talks is told by its tokens, any other by its steps.
+    // A graph that streams tokens is shown by them, any other by its steps.
     stream_mode: [talks ? 'messages-tuple' : 'updates', 'custom'],
     multitask_strategy: 'enqueue',
     if_not_exists: 'create',

@@ -36,7 +36,7 @@ export class TurnEvents {
     return this.told === '' ? undefined : answerArtifact([textPart(this.told)]);
   }
 
-  /** Takes an event in that others were told of already. */
+  /** Takes in an event that other streams have emitted already. */
   absorb(event: RunEvent): void {
     for (const told of this.translate(event)) void told;
   }
@@ -76,7 +76,7 @@ export class TurnEvents {
       .join('');
     if (text === '') return;
     const goesOn = this.messageId !== undefined && this.messageId === id;
-    // A node that returns the message which it has streamed is told of it once more, as a whole.
+    // A message that a node has streamed and returns is emitted once more, as a whole.
     if (goesOn && type === 'ai') return;
     this.messageId = id;
     yield* this.release();

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Written by triggers alone, with the change that it tells of. */
+/** Written by triggers alone, with the change that it records. */
 @Entity('audit_log')
 export class AuditRecordEntity {
   @PrimaryColumn({ name: 'audit_id', type: 'bigint' })

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 
-/** Who does something: what the audit log tells of it. */
+/** Who does something, as the audit log records it. */
 export interface Actor {
   /** `key`: an API key. `user`: a user of the custom auth. `operator`: the admin key. `cli`: the command line. `internal`: Gantry's own processes. `none`: auth is off. */
   kind: 'key' | 'user' | 'operator' | 'cli' | 'internal' | 'none';

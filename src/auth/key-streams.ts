@@ -5,10 +5,10 @@ import { Notifications } from '../database/notifications';
 import { ApiKeysService } from './api-keys.service';
 import { onAuthChange } from './auth-changes';
 
-/** How often keys of open streams are looked at without being told: an expiry is not, and a notification may be lost. */
+/** How often keys of open streams are checked without a notification: an expiry has none, and one may be lost. */
 const LOOK_MS = 5_000;
 
-/** Ends the streams of this replica whose API key opens nothing any more: who may not ask is not told either. */
+/** Ends the streams of this replica whose API key is no longer valid. */
 @Injectable()
 export class KeyStreams implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(KeyStreams.name);

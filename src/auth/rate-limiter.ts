@@ -28,7 +28,7 @@ export class RateLimiter {
   ) {}
 
   /**
-   * Counts a request whose caller the guard has found out, and tells the client where it stands.
+   * Counts a request whose caller the guard has found out, and reports the state of the limit to the client.
    * @throws {ApiError} 429 with Retry-After
    */
   async take(request: FastifyRequest, reply: FastifyReply, access: Access | undefined): Promise<void> {

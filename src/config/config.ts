@@ -16,7 +16,7 @@ const positiveInt = z.coerce.number().int().positive();
 const seconds = z.coerce.number().positive();
 /** Postgres keeps milliseconds in 31 bits. */
 const MAX_TIMEOUT_SECONDS = 2_147_483;
-/** The kinds of work that a worker may be told to do; each has task queues of its own. */
+/** The kinds of work that a worker can be set to; each has task queues of its own. */
 export const WORKER_QUEUES = ['runs', 'exports', 'webhooks', 'crons'] as const;
 export type WorkerQueue = (typeof WORKER_QUEUES)[number];
 

@@ -18,7 +18,7 @@ export interface AuditedTable {
 /**
  * Writes a row of the audit log with every change that a caller makes, in the change's own transaction: neither can be there
  * without the other, and no code path can forget it. Work without a caller (sweeps, activities) costs one look at a setting.
- * What was changed is told by the names of the columns, never by their values.
+ * A change is recorded by the names of the columns, never by their values.
  */
 export async function auditTable(queryRunner: QueryRunner, audited: AuditedTable): Promise<void> {
   const { table, resource, idColumn } = audited;

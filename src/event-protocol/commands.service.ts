@@ -74,7 +74,7 @@ export class CommandsService {
       return { type: 'success', id, ...(await handler(context, params)) };
     } catch (error) {
       if (error instanceof CommandRefused) return { type: 'error', id, error: error.code, message: error.message };
-      // Whose thread it isn't is told as everywhere: it is not there.
+      // A thread of another user is answered as everywhere: it is not there.
       if (error instanceof ApiError && error.status < 500 && error.code !== 'thread_not_found') {
         return refusalOf(id, error);
       }
@@ -115,7 +115,7 @@ export class CommandsService {
       config,
       metadata,
       strict_resume,
-      // Of two who answer at once one is told that he came too late.
+      // Of two answers at once one is refused as too late.
       multitask_strategy: 'reject',
     });
     return this.started(context, run, {});

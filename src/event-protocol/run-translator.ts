@@ -17,7 +17,7 @@ const keyOf = (namespace: string[]): string => namespace.join('|');
 const nodeOf = (segment: string): string => segment.split(':', 1)[0] ?? segment;
 
 /**
- * Tells the log of one run in the words of the event protocol. What it tells is a function of the log alone, so that every
+ * Translates the log of one run into events of the event protocol. They are a function of the log alone, so that every
  * replica gives the same events the same numbers; it has to read a run from its beginning.
  * @see https://github.com/langchain-ai/agent-protocol for the events' shapes
  */
@@ -26,7 +26,7 @@ export class RunTranslator {
   private readonly agents = new Map<string, AgentTree>();
   private rootStatus: AgentStatus | undefined;
   private failure: Partial<RunError> = {};
-  /** Ends that are told behind the event that follows: a node's results come before its end. */
+  /** Ends that are emitted after the event that follows: a node's results come before its end. */
   private ending: string[][] = [];
   private readonly asked = new Set<string>();
   private readonly checkpoints = new Set<string>();
@@ -117,7 +117,7 @@ export class RunTranslator {
   private *end({ status, result }: RunEnd): Generator<ProtocolEvent> {
     yield* this.flushEnds();
     const isWaiting = isJsonObject(result) && '__interrupt__' in result;
-    // A question that no mode of the run has told.
+    // A question that no mode of the run has emitted.
     for (const told of isWaiting ? questions(result.__interrupt__) : []) {
       if (this.isNewQuestion(told)) yield told;
     }
@@ -199,7 +199,7 @@ function questions(interrupts: unknown): ProtocolEvent[] {
     }));
 }
 
-/** How each kind of the log's events is told; what isn't here has no channel. The namespace is the teller's. */
+/** How each kind of the log's events is translated; what isn't here has no channel. The namespace is the teller's. */
 const TELLERS: Record<string, ((data: string) => ProtocolEvent[]) | undefined> = {
   values: (data) => {
     if (!data.includes('"__interrupt__"')) return [{ method: 'values', namespace: [], data }];
@@ -230,7 +230,7 @@ const TELLERS: Record<string, ((data: string) => ProtocolEvent[]) | undefined> =
   tasks: (data) => [{ method: 'tasks', namespace: [], data }],
   checkpoints: (data) => {
     const checkpoint = JSON.parse(data) as JsonObject;
-    // The whole states that the stream mode of this name tells are another matter.
+    // The whole states of the stream mode of this name are another matter.
     return typeof checkpoint.id === 'string' && !('values' in checkpoint)
       ? [{ method: 'checkpoints', namespace: [], data }]
       : [];

@@ -25,7 +25,7 @@ export interface NumberedEvent extends ProtocolEvent {
 
 /**
  * A thread's events in the words of the event protocol. Their numbers are those of their run's start in microseconds,
- * counted on: runs of a thread are one behind the other, and no event is told in less than that.
+ * counted on: runs of a thread are one after the other, and no event takes less than that.
  */
 @Injectable()
 export class ThreadEventsService {

@@ -112,7 +112,7 @@ function parseJson({ server }: FastifyRequest, text: string): unknown {
   return parsed;
 }
 
-/** So that a client can tell which of its commands is malformed. */
+/** Shows a client which of its commands is malformed. */
 function idOf(value: unknown): number | null {
   const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : undefined;
   return Number.isInteger(id) ? (id as number) : null;

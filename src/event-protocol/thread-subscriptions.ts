@@ -8,7 +8,7 @@ const MAX_SUBSCRIPTIONS = 100;
 
 interface Subscription {
   filter: EventFilter;
-  /** Its events up to this number were told; undefined: none yet. */
+  /** Sequence number up to which its events were emitted; undefined: none yet. */
   toldThrough: number | undefined;
 }
 
@@ -42,7 +42,7 @@ export class ThreadSubscriptions {
   }
 
   /**
-   * Nothing is told before `begin`: the client is to know the id first.
+   * Nothing is emitted before `begin`: the client has to know the id first.
    * @param isReadable whether the thread is there and the user was let through to it
    * @returns its id
    */

@@ -22,7 +22,7 @@ export class DestinationEntity {
   @Column({ type: 'text', nullable: true })
   credentials!: string | null;
 
-  /** The names of what was given: all that is ever told of it. */
+  /** The names of the credentials that were given: all that is ever shown of them. */
   @Column({ name: 'credentials_keys', type: 'text', array: true })
   credentialsKeys!: string[];
 

@@ -77,7 +77,7 @@ export class ExportExecutionService {
     return Math.max(1, timeoutMs - state.elapsedMs);
   }
 
-  /** Plans the partitions when that hasn't been done, and tells which are open. */
+  /** Plans the partitions when that hasn't been done, and resolves to those that are open. */
   async plan(
     tenantId: TenantId,
     exportId: string,
@@ -336,7 +336,7 @@ export class ExportExecutionService {
     return failure;
   }
 
-  /** Ends an export, and tells its webhook when that has committed. */
+  /** Ends an export, and starts its webhook when that has committed. */
   private async ending<T>(tenantId: TenantId, end: (onEnd: OnEnd) => Promise<T>): Promise<T> {
     let deliveryId: string | undefined;
     const result = await end(async (manager, row) => {

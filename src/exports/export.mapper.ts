@@ -61,7 +61,7 @@ function toProgress(row: ExportRow): ExportProgress {
   };
 }
 
-/** Where the files of a partition are, as the API tells it. */
+/** Where the files of a partition are, as the API shows it. */
 export interface ExportPlace {
   prefix: string;
   /** The path of an object by its key: bucket first. */

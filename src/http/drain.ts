@@ -1,6 +1,6 @@
 import { Injectable, OnModuleDestroy } from '@nestjs/common';
 
-/** Whether the process is about to stop. It tells so first, and stops taking work later. */
+/** Whether the process is about to stop. It reports so first, and stops taking work later. */
 @Injectable()
 export class Drain implements OnModuleDestroy {
   private begun = false;

@@ -6,7 +6,7 @@ export type BreakOffReason = 'stopping' | 'key-revoked';
 /** An answer that may take hours: server-sent events, or a result that is waited for. */
 export interface OpenStream {
   readonly kind: 'events' | 'wait';
-  /** Breaks the connection off behind the last whole frame, so that its client comes back for the rest, or is told why not. */
+  /** Breaks the connection off after the last whole frame, so that its client reconnects for the rest, or learns why not. */
   breakOff(reason: BreakOffReason): void;
 }
 

@@ -1,4 +1,4 @@
-/** Something a caller of the store may not ask for: told to API clients and to graph code in the same words. */
+/** A request that the store refuses, in the same words for API clients and graph code. */
 export class StoreRefusal extends Error {
   constructor(
     /** Dotted path of the argument, as the API names it. */

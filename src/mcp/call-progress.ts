@@ -42,7 +42,7 @@ export class CallProgress {
       if (steps.length === 0) continue;
       await this.say(text, event.seq - 1);
       text = '';
-      // Of several steps in one event, the last one has told it whole.
+      // Of several steps in one event, the last one has reported it whole.
       for (const [index, step] of steps.entries()) {
         await this.notify(step, index === steps.length - 1 ? event.seq : event.seq - 1);
       }
@@ -54,7 +54,7 @@ export class CallProgress {
     if (message !== '') await this.notify({ message }, upTo);
   }
 
-  /** @param upTo number of the run's event up to which everything is told with this */
+  /** @param upTo number of the run's event up to which everything is reported with this */
   private async notify({ progress, total, message }: Step, upTo: number): Promise<void> {
     if (progress === undefined && this.counts) return;
     if (progress !== undefined) this.counts = true;

@@ -10,7 +10,7 @@ const claimSchema = z.object({
   i: z.union([z.string(), z.number()]),
   t: z.string(),
   p: z.union([z.string(), z.number()]).optional(),
-  /** Run, number of its last event that was told, last progress that was told. */
+  /** Run, number of its last event that was emitted, last progress that was emitted. */
   r: z.uuid(),
   a: z.number(),
   n: z.number(),
@@ -18,7 +18,7 @@ const claimSchema = z.object({
 
 /**
  * The stream of a tool call in the revisions before 2026-07-28, where a client that has lost it asks for the rest with
- * `Last-Event-ID`. The id of each event says, signed, which run the stream tells of and how far it is: the run's log has the
+ * `Last-Event-ID`. The id of each event says, signed, which run the stream reports and how far it is: the run's log has the
  * rest, so nothing is kept for it here, and any replica can continue.
  */
 export class CallStream implements EventStore {

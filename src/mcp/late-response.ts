@@ -19,7 +19,7 @@ export async function streamLateResponse(
   const beat = new TextEncoder().encode(': keepalive\n\n');
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
-  // Nobody reads any more: the signal has told the call already.
+  // The client has left: the signal has informed the call already.
   const write = (bytes: Uint8Array): Promise<void> => writer.write(bytes).catch(() => undefined);
   const beating = setInterval(() => void write(beat), afterMs);
   signal.addEventListener('abort', () => clearInterval(beating), { once: true });

@@ -56,7 +56,7 @@ export interface Caller {
   isCancelled: (signal: AbortSignal) => boolean;
 }
 
-/** A tool call is a run like every other: made by the same service, carried out by the workers, told from its event log. */
+/** A tool call is a run like every other: made by the same service, carried out by the workers, reported from its event log. */
 @Injectable()
 export class McpCallsService {
   readonly states: RequestStateCodec<CallState>;
@@ -275,7 +275,7 @@ function toRefusal(error: unknown): CallToolResult {
   throw error;
 }
 
-/** Who asked for progress is told of all that a run streams. */
+/** A client that asked for progress gets all that a run streams. */
 function runRequest(body: Partial<CreateRun>, { mcpReq }: ServerContext): CreateRun {
   const withProgress = mcpReq._meta?.progressToken !== undefined;
   return createRunSchema.parse({ ...body, stream_mode: withProgress ? [...PROGRESS_MODES] : ['updates'] });

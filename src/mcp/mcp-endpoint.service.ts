@@ -59,7 +59,7 @@ export class McpEndpoint implements OnModuleDestroy {
     await this.modern.close();
   }
 
-  /** Answers one HTTP request; the body is text, since what is wrong with it is told in the protocol's own words. */
+  /** Answers one HTTP request; the body is text, since what is wrong with it is answered in the protocol's own words. */
   async handle(tenantId: TenantId, request: FastifyRequest, reply: FastifyReply): Promise<Response> {
     const answer = new OpenAnswer(reply, 'wait');
     const asked = toWebRequest(request, answer.signal);

@@ -90,7 +90,7 @@ export class McpSessionBus implements OnModuleInit {
     this.arriving.delete(delivery);
     const message = JSON.parse(Buffer.from(parts.join(''), 'base64').toString()) as JSONRPCMessage;
     if (!this.take(session, message)) return;
-    // Unheard, the client is told that nobody waits, which it may find out by itself: nothing is lost.
+    // If it isn't received, the client learns by itself that the call is gone: nothing is lost.
     this.database.query('SELECT pg_notify($1, $2)', [CHANNEL, JSON.stringify({ d: delivery })]).catch(() => undefined);
   }
 

@@ -2,7 +2,7 @@ import type { ClientCapabilities, InputRequest } from '@modelcontextprotocol/ser
 import { isJsonObject } from '../database/json';
 import { parseJson } from '../http/json-limits';
 
-/** An interrupt as a run's result tells it. */
+/** An interrupt as a run's result has it. */
 export interface Interrupt {
   id?: string;
   value?: unknown;

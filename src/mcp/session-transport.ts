@@ -13,7 +13,7 @@ import {
 import type { McpSession } from './mcp-session';
 
 /**
- * One request of a session, between the SDK's transport and its server. It tells the server what the handshake settled,
+ * One request of a session, between the SDK's transport and its server. It passes the result of the handshake to the server,
  * since a server lives for one request only; and it gives requests to the client ids that are unique in the session, so
  * that the answer, which comes with another request and maybe to another replica, finds its way back.
  */

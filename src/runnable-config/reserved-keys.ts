@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject } from '../database/json';
 
-/** What the server itself tells graph code. A client that could write these would speak for the server, or for another user. */
+/** What the server itself passes to graph code. A client that could write these would speak for the server, or for another user. */
 const RESERVED_CONFIGURABLE = new Set([
   'langgraph_auth_user',
   'langgraph_auth_user_id',

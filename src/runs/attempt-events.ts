@@ -4,7 +4,7 @@ import type { EventAppender } from '../streams/event-appender';
 import type { NewRunEvent } from '../streams/event-log.repository';
 import type { RunEntity } from './run.entity';
 
-/** What an attempt at a run tells: numbered, and on its way to the log. */
+/** What an attempt at a run emits: numbered, and in flight to the log. */
 export class AttemptEvents {
   private lastWrite: Promise<void> = Promise.resolve();
   private failure: Error | undefined;

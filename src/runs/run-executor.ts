@@ -96,7 +96,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   async onModuleInit(): Promise<void> {
     // Every run on its way listens: that many are no leak.
     setMaxListeners(0, this.handBack.signal);
-    // Temporal tells an activity of its cancellation with the answer to a heartbeat, seconds later; this is at once.
+    // An activity learns of its cancellation with the answer to a heartbeat, seconds later; this is at once.
     const cancel = (runId: string): void => this.executions.get(runId)?.cancel();
     this.unsubscribes.push(await this.notifications.subscribe(RUN_CANCEL_CHANNEL, cancel));
   }
@@ -145,7 +145,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
 
   /**
    * Begins runs as soon as they are stored, without waiting for their workflows, which then find them here. Only a head start:
-   * what this worker doesn't begin, or isn't told of, is begun by its workflow.
+   * what this worker doesn't begin, or isn't notified of, is begun by its workflow.
    */
   async beginAtOnce(): Promise<void> {
     this.beginsAtOnce = true;

@@ -382,7 +382,7 @@ async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEndin
   const isRefused = error?.reason !== undefined;
   const settled = failed && !isRefused ? 'error' : state ? (state.next.length > 0 ? 'interrupted' : 'idle') : null;
   const endedAt = new Date();
-  // What went wrong is the last that a stream tells, whether an attempt saw it or only the workflow.
+  // The error is the last event of a stream, whether an attempt saw it or only the workflow.
   const entries: Pick<NewRunEvent, 'event' | 'data' | 'fact'>[] = [
     ...rest,
     ...(error ? [{ event: 'error', data: JSON.stringify(error) }] : []),

@@ -94,7 +94,7 @@ export interface StartedRun {
 
 /**
  * Where a run is in the stream of its thread: runs of a thread never overlap, so their starts, in microseconds, are an order.
- * One that ended before its turn is given a start for its end to be told (placeUnstarted).
+ * One that ended before its turn is given a start so that its end can be emitted (placeUnstarted).
  */
 const POSITION = `(extract(epoch FROM started_at) * 1000000)::bigint`;
 
@@ -363,8 +363,8 @@ export async function lockThread(
 }
 
 /**
- * Gives the runs of a thread that ended before their turn their places in its stream: behind what was told so far, and one
- * behind the other. While a run is on the thread they wait for its end, which has to be told before.
+ * Gives the runs of a thread that ended before their turn their places in its stream: after what was emitted so far, and one
+ * after the other. While a run is on the thread they wait for its end, which has to be emitted before.
  */
 export async function placeUnstarted(manager: EntityManager, { tenantId, threadId }: ThreadKey): Promise<void> {
   await manager.query(
@@ -379,7 +379,7 @@ export async function placeUnstarted(manager: EntityManager, { tenantId, threadI
   );
 }
 
-/** Writes the end of a run's log, which closes its streams, and tells the readers. */
+/** Writes the end of a run's log, which closes its streams, and notifies the readers. */
 export async function appendEnd(manager: EntityManager, run: RunEntity, end: RunEnd): Promise<void> {
   await manager.query(
     `INSERT INTO run_events (run_id, seq, tenant_id, event, data)

@@ -84,7 +84,7 @@ export class RunsService {
 
   /**
    * A run on a thread of its own, which goes with it unless `on_completion` is `keep`.
-   * @param runId given by a caller who has told it already
+   * @param runId chosen by a caller that has reported it already
    */
   async createStateless(
     tenantId: TenantId,

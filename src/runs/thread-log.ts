@@ -103,7 +103,7 @@ export class ThreadLog implements OnModuleInit {
   }
 }
 
-/** What a stream that waits is told: that there may be something to read. */
+/** Notification of a waiting stream: there may be something to read. */
 class Watch {
   private edited = false;
   private wake: (hinted: boolean) => void = () => undefined;

@@ -10,7 +10,7 @@ export interface NewRunEvent extends RunEvent {
   runId: string;
   /** The fencing token of the attempt that made the event. */
   attempt: number;
-  /** Id of the task or checkpoint that the event tells of; a repeated attempt tells what is missing. */
+  /** Id of the task or checkpoint that the event reports; a repeated attempt emits what is missing. */
   fact?: string;
 }
 
@@ -30,7 +30,7 @@ const TOLD_UPDATES = 100;
 /** The ends of as many tasks may be in one step. */
 const TOLD_FACTS = 10_000;
 
-/** Writes what attempts that hold their runs have to tell, and says of which runs that was. */
+/** Writes the events of attempts that own their runs, and resolves to these runs. */
 const APPEND = prepared(
   'append-events',
   `WITH input AS (
@@ -109,7 +109,7 @@ export class EventLogRepository {
     return seq ?? -1;
   }
 
-  /** What a repeated attempt needs to tell each thing once: the newest `updates` of a run, and the facts told of it. */
+  /** What a repeated attempt needs to emit each event once: the newest `updates` of a run, and its committed events. */
   async toldOf(runId: string): Promise<ToldEvents> {
     const [updates, facts] = await Promise.all([
       this.database.query<{ event: string; data: string[] }[]>(

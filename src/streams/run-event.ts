@@ -6,11 +6,11 @@ export interface RunEvent {
   data: string;
 }
 
-/** What a run's log holds, as far as another attempt might tell it again. */
+/** What a run's log holds, as far as another attempt might emit it again. */
 export interface ToldEvents {
   /** JSON texts of the newest `updates`, by the event's name (`updates`, `updates|node:task`). */
   updates: Record<string, string[]>;
-  /** The newest facts that were told, each behind the name of its event: `values <checkpoint id>`. */
+  /** The newest committed events that were emitted, each after the name of its event: `values <checkpoint id>`. */
   facts: string[];
 }
 

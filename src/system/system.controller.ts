@@ -43,7 +43,7 @@ export class SystemController {
     return health;
   }
 
-  /** Whether a load balancer should send requests here: 503 as soon as the process is told to stop. */
+  /** Whether a load balancer should send requests here: 503 as soon as the process is asked to stop. */
   @Get('ready')
   @ApiOperation({ summary: 'Readiness of this replica' })
   @ApiOkResponse({ standardSchema: readinessSchema })

@@ -147,7 +147,7 @@ export class ThreadsRepository {
   }
 
   /**
-   * Deletes a thread with its runs, their events and its checkpoints; workers that hold one of its runs are told to stop.
+   * Deletes a thread with its runs, their events and its checkpoints; workers that have one of its runs are notified to stop.
    * Resolves to the ids of the runs that were in flight, or to null when there is no such thread.
    */
   delete(tenantId: TenantId, threadId: string): Promise<string[] | null> {

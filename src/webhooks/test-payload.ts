@@ -1,6 +1,6 @@
 import { NIL } from 'uuid';
 
-/** A body with the shape of a finished run's, for trying a receiver; `metadata.gantry_test` tells it apart. */
+/** A body with the shape of a finished run's, for trying a receiver; `metadata.gantry_test` marks it. */
 export function testPayload(maskedUrl: string, now: Date): Record<string, unknown> {
   const time = now.toISOString();
   return {

@@ -133,6 +133,6 @@ export interface ExportActivities {
   completeExport(input: ExportReference): Promise<CompleteExportResult>;
   endExport(input: EndExportInput): Promise<EndExportResult>;
   nextExportWindow(input: ExportReference): Promise<NextWindow>;
-  /** Makes the export of a window, once, and tells its id; null when the schedule has ended. */
+  /** Makes the export of a window, once, and resolves to its id; null when the schedule has ended. */
   spawnExport(input: SpawnExportInput): Promise<{ exportId: string | null }>;
 }

@@ -99,7 +99,7 @@ export class AuthModuleHandlers {
   }
 }
 
-/** What was thrown, as far as it may be told. */
+/** What was thrown, as far as clients may see it. */
 export function toFailure(error: unknown): AuthFailure {
   const { status, message, headers } = error as { status?: unknown; message?: unknown; headers?: unknown };
   if (typeof status === 'number' && status >= 400 && status < 500) {

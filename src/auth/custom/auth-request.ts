@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { AuthRequest } from './protocol';
 
-/** What the custom auth is told of a request. */
+/** What the custom auth gets of a request. */
 export function authRequestOf({ protocol, host, method, url, headers }: FastifyRequest): AuthRequest {
   return {
     method,

@@ -4,7 +4,7 @@ export type LibraryMode = 'values' | 'updates' | 'messages' | 'custom' | 'debug'
 /** What the library streams. */
 export type Chunk = [namespace: string[], mode: LibraryMode, data: unknown];
 
-/** A chunk of the library's stream, with the id of what it tells for good where there is such a thing. */
+/** A chunk of the library's stream, with the id of the task or checkpoint whose commit it reports, if any. */
 export interface ChunkWithFact {
   chunk: Chunk;
   fact?: string;
@@ -18,7 +18,7 @@ export class ChunkFacts {
   /** Held chunks by namespace: nested graphs that run beside each other emit in between. */
   private readonly held = new Map<string, Chunk>();
 
-  /** What can be told with this chunk: nothing yet, itself, or also the one that was held back for it. */
+  /** What can be emitted with this chunk: nothing yet, itself, or also the one that was held back for it. */
   *next(chunk: Chunk): Generator<ChunkWithFact> {
     const [path, mode, data] = chunk;
     const namespace = path.join('|');

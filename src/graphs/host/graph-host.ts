@@ -181,7 +181,7 @@ export class GraphHost {
     await Promise.all([...this.processes, ...this.loading, ...this.alone].map((process) => process.terminate()));
   }
 
-  /** Loads the graphs if nothing else has. What is wrong with them is told by who starts the pool. */
+  /** Loads the graphs if nothing else has. The process that starts the pool reports what is wrong with them. */
   private async begun(): Promise<void> {
     await this.start().catch(() => undefined);
   }

@@ -48,7 +48,7 @@ export interface RunKwargs {
   stream_mode: StreamMode[];
   stream_subgraphs: boolean;
   stream_resumable: boolean;
-  /** Started by the event protocol: tokens are told as its content blocks, and checkpoints in short. */
+  /** Started by the event protocol: tokens are emitted as its content blocks, and checkpoints in short. */
   event_protocol?: true;
   interrupt_before?: '*' | string[];
   interrupt_after?: '*' | string[];
@@ -108,7 +108,7 @@ export interface ExecuteRequest {
   metadata: Record<string, unknown>;
   /** The attempt before this one stopped behind a checkpoint of its own will: no node of it is in doubt. */
   handedBack: boolean;
-  /** What earlier attempts told of the run, to be told once. */
+  /** What earlier attempts emitted of the run, so that it is emitted once. */
   told: ToldEvents;
   /** Uploads the run's trace; undefined when runs aren't traced. */
   traceKey?: string;
@@ -124,7 +124,7 @@ export interface RunEventMessage {
   event: string;
   /** JSON text. */
   data: string;
-  /** What the event tells for good, once it is committed: the id of the task that ended, or of the checkpoint. */
+  /** Id of the task that ended, or of the checkpoint, whose commit the event reports. */
   fact?: string;
 }
 

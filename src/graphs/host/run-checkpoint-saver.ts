@@ -111,7 +111,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
     this.defersInput = true;
   }
 
-  /** Resolves when what was given to be written so far is committed: only then may anybody be told of it. */
+  /** Resolves when what was given to be written so far is committed: only then may it be emitted. */
   async written(): Promise<void> {
     const { deferred } = this;
     if (deferred) {

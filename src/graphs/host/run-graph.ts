@@ -166,7 +166,7 @@ function notForTraces({ headers, kwargs }: ExecuteRequest): Record<string, unkno
   return { ...secrets, ...headers, ...authConfig(kwargs.auth_user) };
 }
 
-/** What the hosted server tells a graph of its user; requests that bring these keys lose them at the door. */
+/** What the hosted server passes to a graph of its user; requests that bring these keys lose them at the door. */
 function authConfig(user: AuthUser | undefined): Record<string, unknown> {
   if (!user) return {};
   return {
@@ -201,7 +201,7 @@ async function hasCheckpointOf(saver: RunCheckpointSaver, request: ExecuteReques
 
 type UnfinishedTask = StateSnapshot['tasks'][number];
 
-/** The nodes that the earlier attempt had begun, as far as the checkpoint tells, and of which no result was stored. */
+/** The nodes that the earlier attempt had begun, as far as the checkpoint shows, and of which no result was stored. */
 async function unfinishedTasks(graph: AnyGraph, config: StreamConfig, threadId: string): Promise<UnfinishedTask[]> {
   const { tasks }: StateSnapshot = await graph.getState(stateConfig(config, threadId));
   return tasks.filter((task) => task.result === undefined && task.interrupts.length === 0);

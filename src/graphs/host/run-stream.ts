@@ -9,16 +9,16 @@ import { CONTENT_BLOCKS, type RunEventMessage, type RunKwargs, type StreamMode }
 import { StreamTransformers } from './stream-transformers';
 import { toWireJson } from './wire-json';
 
-/** What the library must be asked for, so that the client's modes can be told. */
+/** What the library must be asked for, so that the client's modes can be emitted. */
 function libraryModes(asked: StreamMode[]): LibraryMode[] {
-  // The tasks tell which node the run is at.
+  // The tasks show which node the run is at.
   const modes = new Set<LibraryMode>(['tasks']);
   for (const mode of asked) {
     if (mode === 'messages-tuple') modes.add('messages');
     else if (mode === 'messages') modes.add('messages').add('values');
     else if (mode !== 'events') modes.add(mode);
   }
-  // They tell which checkpoint the values are of.
+  // They show which checkpoint the values are of.
   if (modes.has('values')) modes.add('checkpoints');
   return [...modes];
 }
@@ -98,7 +98,7 @@ export async function* streamRun(
     }
   }
   async function translate(chunk: Chunk): Promise<Iterable<RunEventMessage>> {
-    // Tokens and a node's own words come before its end; everything else tells of an end, which has to be a fact first.
+    // Tokens and a node's own words come before its end; everything else reports an end, which has to be committed first.
     if (!WORK_IN_PROGRESS.has(chunk[1])) await written();
     const told = [...facts.next(chunk)];
     return name(kwargs.event_protocol ? checkpointFirst(told) : told);
@@ -185,13 +185,13 @@ function isPiece({ ls_model_type: model, name, langgraph_node: node }: Record<st
   return model !== undefined || name !== node;
 }
 
-/** What the event protocol tells of a message: of the model's metadata, which come with every token, the node and the run. */
+/** What the event protocol has of a message: of the model's metadata, which come with every token, the node and the run. */
 function contentBlockEvent(chunk: unknown): { node?: unknown; data: object } {
   const [event, { langgraph_node: node, run_id }] = chunk as [object, Record<string, unknown>];
   return { ...(node !== undefined && { node }), data: { ...event, ...(run_id !== undefined && { run_id }) } };
 }
 
-/** The event protocol tells of a checkpoint before the state that is in it; the library says it behind. */
+/** The event protocol emits a checkpoint before the state that is in it; the library emits it after. */
 function checkpointFirst(chunks: ChunkWithFact[]): ChunkWithFact[] {
   const [first, second] = chunks;
   return second && first.chunk[1] === 'values' && second.chunk[1] === 'checkpoints' ? [second, first] : chunks;

@@ -2,7 +2,7 @@ import type { ToldEvents } from '../../streams/run-event';
 import type { RunEventMessage } from './protocol';
 
 /**
- * The events of a repeated attempt without those that an earlier one has told already: LangGraph begins again by
+ * The events of a repeated attempt without those that an earlier one has emitted already: LangGraph begins again by
  * repeating the state of the checkpoint (`values`, and its messages) and the results of finished nodes beside the lost one
  * (`updates`, marked as cached).
  */

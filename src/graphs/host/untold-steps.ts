@@ -10,7 +10,7 @@ type Channels = string | string[];
 const TOLD_BY_STEP = ['values', 'updates', 'tasks'];
 
 /**
- * What earlier attempts of the run committed and were killed before they told it: the `values` and `updates`, and the ends
+ * What earlier attempts of the run committed and were killed before they emitted it: the `values` and `updates`, and the ends
  * among the `tasks`, of steps that are finished, oldest first. The step that the run stands at is left out: LangGraph
  * itself begins with it. So are nested graphs, and what no checkpoint keeps: tokens, `custom`, `events`.
  */
@@ -39,7 +39,7 @@ export async function untoldSteps(
     ];
     const missing = events.filter(({ event, fact }) => !facts.has(`${event} ${fact}`));
     untold.unshift(...missing.filter(({ event }) => asked.has(event)));
-    // Events are told in order: before a step that was told of, nothing is missing.
+    // Events are emitted in order: before a step that was emitted, nothing is missing.
     if (missing.length < events.length) break;
     step = before;
   }

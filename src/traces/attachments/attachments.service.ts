@@ -95,7 +95,7 @@ export class AttachmentsService {
   }
 
   /**
-   * @throws {ApiError} 404 also for a link that is wrong or too old: it tells nothing about what is there. 503 while the
+   * @throws {ApiError} 404 also for a link that is wrong or too old: the answer doesn't show what exists. 503 while the
    * object store doesn't answer.
    */
   async read(
