@@ -150,7 +150,7 @@ export class A2aTasksService {
         if (error instanceof ApiError && error.code === 'thread_not_found') throw a2aErrors.contextRefused();
         throw error;
       });
-    this.deliveries.startStored(superseded);
+    void this.deliveries.startStored(superseded);
     return this.rowOf(agent, run);
   }
 
@@ -200,7 +200,7 @@ export class A2aTasksService {
       if (!(await this.tasks.cancelWaiting(manager, task))) throw a2aErrors.taskAtWork(task.taskId);
       return this.turns.notify(manager, { ...task, state: 'canceled', superseded: false, statusAt: new Date() });
     });
-    this.deliveries.startStored(notifications);
+    void this.deliveries.startStored(notifications);
     try {
       // The graph waits for no answer any more: its thread is free for the next task.
       await this.threads.updateState(task.tenantId, task.threadId, { as_node: '__end__' });

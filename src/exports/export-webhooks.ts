@@ -3,7 +3,6 @@ import type { EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
 import { SecretBox } from '../crypto/secret-box';
 import { SEALED_FIELDS } from '../crypto/sealed-fields';
-import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
 import { DeliveriesService } from '../webhooks/deliveries.service';
 import { toBulkExport } from './export.mapper';
@@ -43,7 +42,6 @@ export class ExportWebhooks {
   /** Starts a delivery once its transaction has committed; when that fails, the sweep does it. */
   async dispatch(tenantId: TenantId, deliveryId: string | undefined): Promise<void> {
     if (deliveryId === undefined) return;
-    const delivery = { tenantId, deliveryId, runId: null, threadId: null };
-    await startOrLeaveToSweep('Delivery', { delivery_id: deliveryId }, () => this.orchestrator.start(delivery));
+    await this.orchestrator.startStored([{ tenantId, deliveryId, runId: null, threadId: null }]);
   }
 }

@@ -390,7 +390,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     if (!ended) return undefined;
     const { run, next, deliveries } = ended;
     this.metrics.runEnded(run, ending.status);
-    this.deliveries.startStored(deliveries.filter(({ startedByWorkflow }) => !startedByWorkflow));
+    void this.deliveries.startStored(deliveries.filter(({ startedByWorkflow }) => !startedByWorkflow));
     if (next) {
       this.giveHeadStart(next);
       void startOrLeaveToSweep('Next run', { run_id: next.runId }, () => this.orchestrator.start(next));

@@ -208,7 +208,7 @@ export class RunsService {
   /** Whatever is in flight has ended when this resolves, and writes nothing any more. */
   async interruptAll(tenantId: TenantId): Promise<void> {
     const { running, deliveries } = await this.repository.interruptAll(tenantId);
-    this.deliveries.startStored(deliveries);
+    void this.deliveries.startStored(deliveries);
     await this.tellWorkers(running);
   }
 
@@ -242,7 +242,7 @@ export class RunsService {
     reason: CancelReason,
   ): Promise<void> {
     const { running, deliveries } = await this.repository.cancel(tenantId, runs, action, reason);
-    this.deliveries.startStored(deliveries);
+    void this.deliveries.startStored(deliveries);
     await this.tellWorkers(running);
     for (const threadId of new Set(runs.map((run) => run.threadId))) await this.startNext({ tenantId, threadId });
   }
@@ -341,7 +341,7 @@ export class RunsService {
   ): Promise<Created> {
     const created = await this.repository.create(tenantId, run, claim, alongside);
     if (created.outcome === 'replayed') return created;
-    this.deliveries.startStored(created.deliveries);
+    void this.deliveries.startStored(created.deliveries);
     if (created.cancelled.length > 0) await this.tellWorkers(created.cancelled);
     // A delayed run has a timer of its own; when it is due and the thread is taken, it waits its turn like the others.
     if (created.first || run.delayMs > 0) this.start(created.run, run.delayMs);

@@ -36,11 +36,13 @@ export class WebhookOrchestrator {
     });
   }
 
-  /** Starts what a committed transaction stored, without waiting for Temporal. */
-  startStored(deliveries: DeliveryReference[]): void {
-    for (const delivery of deliveries) {
-      void startOrLeaveToSweep('Delivery', { delivery_id: delivery.deliveryId }, () => this.start(delivery));
-    }
+  /** Starts what a committed transaction stored. Never rejects: the sweep starts what can't be started now. */
+  async startStored(deliveries: DeliveryReference[]): Promise<void> {
+    await Promise.all(
+      deliveries.map((delivery) =>
+        startOrLeaveToSweep('Delivery', { delivery_id: delivery.deliveryId }, () => this.start(delivery)),
+      ),
+    );
   }
 
   /** Whether a workflow is running for the delivery. */

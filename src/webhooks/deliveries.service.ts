@@ -9,7 +9,6 @@ import type { AuthUser } from '../database/request-scope';
 import { SecretBox } from '../crypto/secret-box';
 import { SecretValues } from '../crypto/secret-values';
 import { SEALED_FIELDS } from '../crypto/sealed-fields';
-import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
 import { AttemptEntity } from './attempt.entity';
 import { DeliveryEntity, DeliveryKind } from './delivery.entity';
@@ -153,9 +152,7 @@ export class DeliveriesService {
     await this.policy.check(message.url, field);
     const deliveryId = await this.insert(tenantId, this.database.manager, message);
     const { runId, threadId } = message;
-    await startOrLeaveToSweep('Delivery', { delivery_id: deliveryId }, () =>
-      this.orchestrator.start({ tenantId, deliveryId, runId, threadId }),
-    );
+    await this.orchestrator.startStored([{ tenantId, deliveryId, runId, threadId }]);
     return this.find(tenantId, deliveryId);
   }
 
