@@ -1,7 +1,7 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
-import { orderedProviders } from '../discovery/ordered-providers';
+import { DiscoveredProviders } from '../discovery/ordered-providers';
 
 /** A feature that follows assistants. */
 export interface AssistantListener {
@@ -14,16 +14,12 @@ export const ListensToAssistants = DiscoveryService.createDecorator<number>();
 
 /** All listeners of the application, called one after the other. */
 @Injectable()
-export class AssistantListeners implements OnModuleInit, AssistantListener {
-  private listeners: AssistantListener[] = [];
-
-  constructor(private readonly discovery: DiscoveryService) {}
-
-  onModuleInit(): void {
-    this.listeners = orderedProviders<AssistantListener>(this.discovery, ListensToAssistants);
+export class AssistantListeners extends DiscoveredProviders<AssistantListener> implements AssistantListener {
+  constructor(discovery: DiscoveryService) {
+    super(discovery, ListensToAssistants);
   }
 
   async assistantDeleted(manager: EntityManager, tenantId: string, assistantId: string): Promise<void> {
-    for (const listener of this.listeners) await listener.assistantDeleted(manager, tenantId, assistantId);
+    for (const listener of this.providers) await listener.assistantDeleted(manager, tenantId, assistantId);
   }
 }

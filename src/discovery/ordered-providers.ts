@@ -1,3 +1,4 @@
+import type { OnModuleInit } from '@nestjs/common';
 import { type DiscoverableDecorator, DiscoveryService } from '@nestjs/core';
 
 /**
@@ -10,4 +11,18 @@ export function orderedProviders<T>(discovery: DiscoveryService, decorator: Disc
   const place = (wrapper: (typeof wrappers)[number]): number =>
     discovery.getMetadataByDecorator(decorator, wrapper) ?? 0;
   return [...byClass.values()].sort((a, b) => place(a) - place(b)).map(({ instance }) => instance as T);
+}
+
+/** The providers that carry a decorator, found when the application starts; see {@link orderedProviders}. */
+export abstract class DiscoveredProviders<T> implements OnModuleInit {
+  protected providers: T[] = [];
+
+  protected constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly decorator: DiscoverableDecorator<number>,
+  ) {}
+
+  onModuleInit(): void {
+    this.providers = orderedProviders<T>(this.discovery, this.decorator);
+  }
 }

@@ -1,7 +1,7 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
-import { orderedProviders } from '../discovery/ordered-providers';
+import { DiscoveredProviders } from '../discovery/ordered-providers';
 import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import type { ThreadEntity } from '../threads/thread.entity';
 import type { RunEnding } from './run-ending';
@@ -30,24 +30,20 @@ export const ListensToRuns = DiscoveryService.createDecorator<number>();
 
 /** All listeners of the application, called one after the other. */
 @Injectable()
-export class RunListeners implements OnModuleInit {
-  private listeners: RunListener[] = [];
-
-  constructor(private readonly discovery: DiscoveryService) {}
-
-  onModuleInit(): void {
-    this.listeners = orderedProviders<RunListener>(this.discovery, ListensToRuns);
+export class RunListeners extends DiscoveredProviders<RunListener> {
+  constructor(discovery: DiscoveryService) {
+    super(discovery, ListensToRuns);
   }
 
   async created(manager: EntityManager, run: RunEntity, thread: ThreadEntity): Promise<DeliveryReference[]> {
     const stored: DeliveryReference[] = [];
-    for (const listener of this.listeners) stored.push(...((await listener.created?.(manager, run, thread)) ?? []));
+    for (const listener of this.providers) stored.push(...((await listener.created?.(manager, run, thread)) ?? []));
     return stored;
   }
 
   async ended(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<DeliveryReference[]> {
     const stored: DeliveryReference[] = [];
-    for (const listener of this.listeners) stored.push(...(await listener.ended(manager, run, ending)));
+    for (const listener of this.providers) stored.push(...(await listener.ended(manager, run, ending)));
     return stored;
   }
 }

@@ -1,7 +1,7 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
-import { orderedProviders } from '../discovery/ordered-providers';
+import { DiscoveredProviders } from '../discovery/ordered-providers';
 import type { ThreadKey } from './thread-key';
 
 /** A feature that follows threads. */
@@ -15,16 +15,12 @@ export const ListensToThreads = DiscoveryService.createDecorator<number>();
 
 /** All listeners of the application, called one after the other. */
 @Injectable()
-export class ThreadListeners implements OnModuleInit, ThreadListener {
-  private listeners: ThreadListener[] = [];
-
-  constructor(private readonly discovery: DiscoveryService) {}
-
-  onModuleInit(): void {
-    this.listeners = orderedProviders<ThreadListener>(this.discovery, ListensToThreads);
+export class ThreadListeners extends DiscoveredProviders<ThreadListener> implements ThreadListener {
+  constructor(discovery: DiscoveryService) {
+    super(discovery, ListensToThreads);
   }
 
   async threadsDeleted(manager: EntityManager, threads: ThreadKey[]): Promise<void> {
-    for (const listener of this.listeners) await listener.threadsDeleted(manager, threads);
+    for (const listener of this.providers) await listener.threadsDeleted(manager, threads);
   }
 }
