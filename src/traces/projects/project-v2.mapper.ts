@@ -1,8 +1,8 @@
 import { instantOf } from '../instant';
+import { number } from '../query/trace-run.mapper';
 import { ProjectEntity } from './project.entity';
+import { runStats } from './project.mapper';
 import type { ProjectStats } from './projects.repository';
-
-const number = (text: string | null | undefined): number | null => (text == null ? null : Number(text));
 
 /** A project as the second version of the API gives it. */
 export function toSessionV2(project: ProjectEntity, stats?: ProjectStats | null, statsSelect?: string[]) {
@@ -26,20 +26,11 @@ export function toSessionV2(project: ProjectEntity, stats?: ProjectStats | null,
 
 function toStats(stats: ProjectStats | null): Record<string, unknown> {
   return {
-    run_count: stats?.run_count ?? 0,
-    latency_p50: stats?.latency_p50 ?? null,
-    latency_p99: stats?.latency_p99 ?? null,
-    first_token_p50: stats?.first_token_p50 ?? null,
-    first_token_p99: stats?.first_token_p99 ?? null,
-    prompt_tokens: stats?.prompt_tokens ?? 0,
-    completion_tokens: stats?.completion_tokens ?? 0,
-    total_tokens: stats?.total_tokens ?? 0,
-    prompt_cost: number(stats?.prompt_cost),
-    completion_cost: number(stats?.completion_cost),
-    total_cost: number(stats?.total_cost),
+    ...runStats(stats),
+    prompt_cost: number(stats?.prompt_cost ?? null),
+    completion_cost: number(stats?.completion_cost ?? null),
+    total_cost: number(stats?.total_cost ?? null),
     last_run_start_time: stats?.last_run_start_time ?? null,
-    error_rate: stats?.error_rate ?? null,
-    streaming_rate: stats?.streaming_rate ?? null,
   };
 }
 

@@ -20,7 +20,8 @@ export function toSession(project: ProjectEntity, stats?: ProjectStats | null) {
   };
 }
 
-function toStats(stats: ProjectStats | null) {
+/** The sums that both versions of the API give alike; those of no runs when there are none. */
+export function runStats(stats: ProjectStats | null) {
   return {
     run_count: stats?.run_count ?? 0,
     latency_p50: stats?.latency_p50 ?? null,
@@ -30,6 +31,14 @@ function toStats(stats: ProjectStats | null) {
     prompt_tokens: stats?.prompt_tokens ?? 0,
     completion_tokens: stats?.completion_tokens ?? 0,
     total_tokens: stats?.total_tokens ?? 0,
+    error_rate: stats?.error_rate ?? null,
+    streaming_rate: stats?.streaming_rate ?? null,
+  };
+}
+
+function toStats(stats: ProjectStats | null) {
+  return {
+    ...runStats(stats),
     prompt_cost: stats?.prompt_cost ?? null,
     completion_cost: stats?.completion_cost ?? null,
     total_cost: stats?.total_cost ?? null,
@@ -37,8 +46,6 @@ function toStats(stats: ProjectStats | null) {
     feedback_stats: null,
     session_feedback_stats: null,
     run_facets: null,
-    error_rate: stats?.error_rate ?? null,
-    streaming_rate: stats?.streaming_rate ?? null,
     test_run_number: null,
   };
 }
