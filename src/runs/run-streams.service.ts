@@ -10,6 +10,7 @@ import { EventReader } from '../streams/event-reader';
 import { END_EVENT, type RunEnd, type RunEvent } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
 import { RunEntity } from './run.entity';
+import type { JoinStreamQuery } from './runs.schemas';
 import { RunsService } from './runs.service';
 
 export interface StreamOptions {
@@ -53,6 +54,23 @@ export class RunStreamsService {
       await response.write(frames.join(''));
     }
     await this.close(tenantId, run, response, options.cancelOnDisconnect);
+  }
+
+  /** The same for a request that joins a run's stream after an event that it has seen. */
+  rejoin(
+    tenantId: TenantId,
+    run: RunEntity,
+    reply: FastifyReply,
+    after: number,
+    query: JoinStreamQuery,
+  ): Promise<void> {
+    return this.stream(tenantId, run, reply, {
+      after,
+      modes: query.stream_mode,
+      namespaces: query.namespace,
+      checkpointId: query.checkpoint_id,
+      cancelOnDisconnect: query.cancel_on_disconnect ?? false,
+    });
   }
 
   /** The run's result when it ends, whenever that is. */

@@ -149,14 +149,7 @@ export class RunsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = await this.runs.get(tenantId, run_id, thread_id);
-    const cancelOnDisconnect = query.cancel_on_disconnect ?? false;
-    await this.streams.stream(tenantId, run, reply, {
-      after,
-      modes: query.stream_mode,
-      namespaces: query.namespace,
-      checkpointId: query.checkpoint_id,
-      cancelOnDisconnect,
-    });
+    await this.streams.rejoin(tenantId, run, reply, after, query);
   }
 
   @Post(':run_id/cancel')
