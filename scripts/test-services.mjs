@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installDependencies } from './services/build.mjs';
 import { openHome } from './services/home.mjs';
+import { abortedWhenAskedToEnd } from './services/process.mjs';
 import { say } from './services/progress.mjs';
 import { Supervisor } from './services/supervisor.mjs';
 import { findTestServices, publishTestServices, startTestServices } from './services/test-services.mjs';
@@ -30,13 +31,12 @@ async function main(signal) {
   }
 }
 
-const stop = new AbortController();
-for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) process.on(name, () => stop.abort());
+const stop = abortedWhenAskedToEnd();
 
 try {
-  await main(stop.signal);
+  await main(stop);
 } catch (error) {
-  if (!stop.signal.aborted) {
+  if (!stop.aborted) {
     process.stderr.write(`\nThe services of the tests could not be started.\n${error.message}\n`);
     process.exitCode = 1;
   }

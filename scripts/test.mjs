@@ -26,6 +26,7 @@ import { changedFiles, touchedTests } from './services/changed-tests.mjs';
 import { openHome } from './services/home.mjs';
 import { readJson } from './services/json-file.mjs';
 import { cacheDir, ROOT } from './services/paths.mjs';
+import { abortedWhenAskedToEnd } from './services/process.mjs';
 import { say } from './services/progress.mjs';
 import { Supervisor } from './services/supervisor.mjs';
 import { failuresOf, judge } from './services/test-outcome.mjs';
@@ -199,17 +200,16 @@ async function main(signal) {
   }
 }
 
-const stop = new AbortController();
-for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) process.on(name, () => stop.abort());
+const stop = abortedWhenAskedToEnd();
 
 try {
-  const { code, passed, failed, flaky } = await main(stop.signal);
+  const { code, passed, failed, flaky } = await main(stop);
   process.exitCode = code !== 0 ? code : Number(failed.length > 0);
   for (const { name } of failed) process.stdout.write(`\nFAILED  ${name}`);
   for (const { name } of flaky) process.stdout.write(`\nFLAKY   ${name}: failed in one of two tries; it needs mending`);
   process.stdout.write(`\n${passed} passed, ${failed.length} failed\n`);
 } catch (error) {
-  if (stop.signal.aborted) say('test', 'interrupted');
+  if (stop.aborted) say('test', 'interrupted');
   else process.stderr.write(`\nThe tests could not be run.\n${error.message}\n`);
   process.exitCode = 1;
 }

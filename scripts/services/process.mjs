@@ -27,6 +27,13 @@ const LOG_ROTATE_BYTES = 20 * 1024 * 1024;
  * @property {(lines: string[]) => boolean} [worthRetrying] whether a failed first start may succeed a moment later
  */
 
+/** A signal that is aborted when the process is asked to end: by Ctrl-C, a supervisor, or its terminal. @returns {AbortSignal} */
+export function abortedWhenAskedToEnd() {
+  const stop = new AbortController();
+  for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) process.on(name, () => stop.abort());
+  return stop.signal;
+}
+
 /** @typedef {{ code: number | null, signal: NodeJS.Signals | null, error?: Error }} Exit */
 
 /** @param {Exit} exit */
