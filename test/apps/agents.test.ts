@@ -1,7 +1,5 @@
 import type { Client, ThreadState } from '@langchain/langgraph-sdk';
-import { installApp } from '../support/app';
-import { Gantry, startGantry } from '../support/gantry';
-import { ModelServer } from '../support/model-server';
+import { AGENT_MODES, AgentApp } from '../support/agent-app';
 
 interface WireMessage {
   id?: string;
@@ -18,20 +16,15 @@ const lastOf = (state: unknown): WireMessage => (state as State).messages.at(-1)
 
 /** An agent as `createAgent` of LangChain 1.x makes it, in a project with packages of its own. */
 describe('an agent of createAgent', () => {
-  let model: ModelServer;
-  let gantry: Gantry;
+  let app: AgentApp;
   let client: Client;
 
   beforeAll(async () => {
-    model = await ModelServer.start();
-    gantry = await startGantry({ graphs: await installApp('agents'), env: model.env });
-    client = gantry.client();
+    app = await AgentApp.start('agents');
+    ({ client } = app);
   }, 300_000);
 
-  afterAll(async () => {
-    await gantry?.stop();
-    await model?.stop();
-  });
+  afterAll(() => app?.stop());
 
   const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 
@@ -45,21 +38,10 @@ describe('an agent of createAgent', () => {
 
   it('streams a tool call, its result and the answer in every mode', async () => {
     const thread = await newThread();
-    const modes = [
-      'values',
-      'updates',
-      'messages',
-      'messages-tuple',
-      'tasks',
-      'checkpoints',
-      'debug',
-      'events',
-      'custom',
-    ] as const;
     const seen = new Map<string, unknown[]>();
     const stream = client.runs.stream(thread, 'agent', {
       input: say('call get_weather {"city": "Bern"}'),
-      streamMode: [...modes],
+      streamMode: [...AGENT_MODES],
     });
     for await (const { event, data } of stream) seen.set(event, [...(seen.get(event) ?? []), data]);
     expect([...seen.keys()].filter((name) => name === 'error')).toEqual([]);
@@ -186,7 +168,7 @@ describe('an agent of createAgent', () => {
     ['never', /never\.ts failed to load: The tool server is away/],
   ])('refuses an export that is no graph, and says what is wrong: %s', async (graph, message) => {
     await expect(client.runs.create(null, graph, { input: {} })).rejects.toThrow(message);
-    expect(gantry.worker.output).toMatch(message);
+    expect(app.gantry.worker.output).toMatch(message);
   });
 
   it('says on each run what is wrong with what a function returned', async () => {

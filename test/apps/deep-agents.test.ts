@@ -1,7 +1,5 @@
 import type { Client } from '@langchain/langgraph-sdk';
-import { installApp } from '../support/app';
-import { Gantry, startGantry } from '../support/gantry';
-import { ModelServer } from '../support/model-server';
+import { AgentApp } from '../support/agent-app';
 
 interface State {
   messages: { type: string; content: unknown }[];
@@ -13,23 +11,15 @@ const lastOf = (state: unknown): unknown => (state as State).messages.at(-1)!.co
 
 /** An agent of `deepagents`, in a project with the newest LangGraph. */
 describe('an agent of createDeepAgent', () => {
-  let model: ModelServer;
-  let gantry: Gantry;
+  let app: AgentApp;
   let client: Client;
 
   beforeAll(async () => {
-    model = await ModelServer.start();
-    gantry = await startGantry({
-      graphs: await installApp('deep-agents'),
-      env: { ...model.env, LANGGRAPH_DEFAULT_RECURSION_LIMIT: '10' },
-    });
-    client = gantry.client();
+    app = await AgentApp.start('deep-agents', { LANGGRAPH_DEFAULT_RECURSION_LIMIT: '10' });
+    ({ client } = app);
   }, 300_000);
 
-  afterAll(async () => {
-    await gantry?.stop();
-    await model?.stop();
-  });
+  afterAll(() => app?.stop());
 
   const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 

@@ -1,4 +1,5 @@
 import type { Client } from '@langchain/langgraph-sdk';
+import { AGENT_MODES } from '../support/agent-app';
 import { installApp } from '../support/app';
 import { Gantry, startGantry } from '../support/gantry';
 
@@ -8,17 +9,6 @@ interface State {
   __interrupt__?: { value: unknown }[];
 }
 
-const MODES = [
-  'values',
-  'updates',
-  'messages',
-  'messages-tuple',
-  'tasks',
-  'checkpoints',
-  'debug',
-  'events',
-  'custom',
-] as const;
 const INPUT = { messages: [{ role: 'user', content: 'hi' }] };
 
 describe.each([
@@ -40,7 +30,7 @@ describe.each([
     const seen = new Map<string, unknown[]>();
     for await (const { event, data } of client.runs.stream(thread_id, 'graph', {
       input: INPUT,
-      streamMode: [...MODES],
+      streamMode: [...AGENT_MODES],
     })) {
       seen.set(event, [...(seen.get(event) ?? []), data]);
     }

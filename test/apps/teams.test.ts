@@ -1,7 +1,5 @@
 import type { Client, ThreadState } from '@langchain/langgraph-sdk';
-import { installApp } from '../support/app';
-import { Gantry, startGantry } from '../support/gantry';
-import { ModelServer } from '../support/model-server';
+import { AgentApp } from '../support/agent-app';
 
 interface State {
   messages: { type: string; name?: string; content: string }[];
@@ -19,20 +17,15 @@ const say = (...lines: string[]) => ({ messages: [{ role: 'user', content: lines
 
 /** Teams of agents and the functional API, as their packages' own pages show them, in a project with packages of its own. */
 describe('applications of several agents, and of the functional API', () => {
-  let model: ModelServer;
-  let gantry: Gantry;
+  let app: AgentApp;
   let client: Client;
 
   beforeAll(async () => {
-    model = await ModelServer.start();
-    gantry = await startGantry({ graphs: await installApp('teams'), env: model.env });
-    client = gantry.client();
+    app = await AgentApp.start('teams');
+    ({ client } = app);
   }, 300_000);
 
-  afterAll(async () => {
-    await gantry?.stop();
-    await model?.stop();
-  });
+  afterAll(() => app?.stop());
 
   const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
   const wait = async <T = State>(thread: string, graph: string, payload: object): Promise<T> =>
