@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { TenantId } from '../src/auth/tenant';
 import { ExportExecutionService } from '../src/exports/export-execution.service';
-import { toBulkExport } from '../src/exports/export.mapper';
+import { toBulkExport } from '../src/exports/api/export.mapper';
 import { ExportFailure } from '../src/exports/export-failure';
 import {
   EndExportInput,

@@ -7,7 +7,7 @@ import { TenantsService } from '../auth/tenants.service';
 import { ConfigError, loadConfig } from '../config/config';
 import { SecretRotationService } from '../crypto/secret-rotation.service';
 import { inScope } from '../database/request-scope';
-import { ExportVerificationService } from '../exports/export-verification.service';
+import { ExportVerificationService } from '../exports/verification/export-verification.service';
 import { ApiError } from '../http/api-error';
 import { RunExplanationService } from '../runs/explanation/run-explanation.service';
 import { CliModule } from './cli.module';

@@ -10,7 +10,7 @@ import type { TenantId } from '../auth/tenant';
 import { type Entitlement, ENTITLEMENTS } from '../auth/entitlements';
 import { TenantsService } from '../auth/tenants.service';
 import type { SecretRotationService } from '../crypto/secret-rotation.service';
-import type { ExportVerificationService } from '../exports/export-verification.service';
+import type { ExportVerificationService } from '../exports/verification/export-verification.service';
 import type { RunExplanationService } from '../runs/explanation/run-explanation.service';
 import { toReport } from './run-report';
 import { parseExpiry } from './expiry';

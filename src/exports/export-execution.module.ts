@@ -4,19 +4,19 @@ import { EntitlementsModule } from '../auth/entitlements.module';
 import { CryptoModule } from '../crypto/crypto.module';
 import { TemporalModule } from '../temporal/temporal.module';
 import { WebhooksModule } from '../webhooks/webhooks.module';
-import { DestinationEntity } from './destination.entity';
-import { DestinationsRepository } from './destinations.repository';
-import { DestinationsService } from './destinations.service';
+import { DestinationEntity } from './destinations/destination.entity';
+import { DestinationsRepository } from './destinations/destinations.repository';
+import { DestinationsService } from './destinations/destinations.service';
 import { ExportExecutionService } from './export-execution.service';
 import { ExportMetrics } from './export.metrics';
-import { ExportRunsRepository } from './export-runs.repository';
+import { ExportRunsRepository } from './partitions/partitions.repository';
 import { ExportSweep } from './export-sweep';
-import { ExportVerifier } from './export-verifier';
+import { ExportVerifier } from './verification/export-verifier';
 import { ExportWebhooks } from './export-webhooks';
 import { ExportsRepository } from './exports.repository';
 import { ObjectStores } from './object-stores';
-import { ParquetEncoder } from './parquet-encoder';
-import { TraceReader } from './trace-reader';
+import { ParquetEncoder } from './parquet/parquet-encoder';
+import { TraceReader } from './partitions/trace-reader';
 
 /** Bulk export, as the worker process has it. */
 @Module({

@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CryptoModule } from '../crypto/crypto.module';
-import { DestinationEntity } from './destination.entity';
-import { DestinationsRepository } from './destinations.repository';
-import { DestinationsService } from './destinations.service';
-import { ExportRunsRepository } from './export-runs.repository';
-import { ExportVerificationService } from './export-verification.service';
-import { ExportVerifier } from './export-verifier';
+import { DestinationEntity } from './destinations/destination.entity';
+import { DestinationsRepository } from './destinations/destinations.repository';
+import { DestinationsService } from './destinations/destinations.service';
+import { ExportRunsRepository } from './partitions/partitions.repository';
+import { ExportVerificationService } from './verification/export-verification.service';
+import { ExportVerifier } from './verification/export-verifier';
 import { ExportsRepository } from './exports.repository';
 import { ObjectStores } from './object-stores';
 

@@ -5,7 +5,7 @@ import { SecretBox } from '../crypto/secret-box';
 import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
 import { DeliveriesService } from '../webhooks/deliveries.service';
-import { toBulkExport } from './export.mapper';
+import { toBulkExport } from './api/export.mapper';
 import type { ExportRow } from './exports.repository';
 
 /** The webhook that an export may ask for: kept sealed, and enqueued in the transaction that ends the export. */

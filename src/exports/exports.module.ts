@@ -2,12 +2,12 @@ import { Module } from '@nestjs/common';
 import { CryptoModule } from '../crypto/crypto.module';
 import { TemporalModule } from '../temporal/temporal.module';
 import { WebhooksModule } from '../webhooks/webhooks.module';
-import { DestinationsController } from './destinations.controller';
-import { ExportProgressService } from './export-progress.service';
+import { DestinationsController } from './destinations/destinations.controller';
+import { ExportProgressService } from './api/export-progress.service';
 import { ExportVerificationModule } from './export-verification.module';
 import { ExportWebhooks } from './export-webhooks';
-import { ExportsController } from './exports.controller';
-import { ExportsService } from './exports.service';
+import { ExportsController } from './api/exports.controller';
+import { ExportsService } from './api/exports.service';
 
 /** Bulk export, as the api process has it. The destinations' routes come first: `destinations` is not an export's id. */
 @Module({

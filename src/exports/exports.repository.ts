@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
-import type { CreateExport, ExportStatus, ListExports } from './exports.schemas';
+import type { CreateExport, ExportStatus, ListExports } from './api/exports.schemas';
 
 /** An instant as text in UTC with its microseconds, which a Date would drop. */
 export const isoText = (column: string): string =>

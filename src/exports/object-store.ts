@@ -12,7 +12,7 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import type { DestinationConfig } from './destinations.schemas';
+import type { DestinationConfig } from './destinations/destinations.schemas';
 
 /**
  * Up to this size an object is one PUT: one permission, and nothing dangling when it fails. Above it the pieces of a

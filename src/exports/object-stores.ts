@@ -5,7 +5,7 @@ import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { fromTemporaryCredentials } from '@aws-sdk/credential-providers';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
-import type { DestinationConfig, DestinationCredentials } from './destinations.schemas';
+import type { DestinationConfig, DestinationCredentials } from './destinations/destinations.schemas';
 import { AddressPolicy } from '../network/address-policy';
 import { CredentialsRequired, RoleNotAllowed, RoleRefused } from './credentials-required';
 import { EndpointPolicy } from './endpoint-policy';

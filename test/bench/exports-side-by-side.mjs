@@ -30,7 +30,7 @@ import { peakMemoryMb, processorSeconds } from './measure.mjs';
 const ROOT = join(import.meta.dirname, '../..');
 const require = createRequire(import.meta.url);
 const { migrate } = require(join(ROOT, 'dist/src/database/upgrade.js'));
-const { DEFAULT_COLUMNS, readColumns } = require(join(ROOT, 'dist/src/exports/export-columns.js'));
+const { DEFAULT_COLUMNS, readColumns } = require(join(ROOT, 'dist/src/exports/parquet/export-columns.js'));
 
 const {
   values: { alone: ALONE },

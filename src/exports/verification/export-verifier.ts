@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { parquetMetadataAsync } from 'hyparquet';
-import type { ExportFile } from './export-runs.repository';
-import type { ObjectStore } from './object-store';
+import type { ExportFile } from '../partitions/partitions.repository';
+import type { ObjectStore } from '../object-store';
 
 /** Files that are looked at together: each costs a request or two. */
 const CONCURRENCY = 16;

@@ -1,5 +1,5 @@
 import { PartReader, Rows } from './part-reader';
-import type { RowKey } from './row-key';
+import type { RowKey } from './row-selection';
 
 const ID = '8e5b048d-c03d-447a-a4b0-6b2411f464';
 const never = new AbortController().signal;

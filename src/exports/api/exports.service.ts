@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import type { TenantId } from '../auth/tenant';
-import { invalidField } from '../http/api-error';
-import { type IdempotencyRequest, takeIdempotencyKey } from '../runs/idempotency';
-import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
-import { ExportOrchestrator } from '../temporal/export-orchestrator';
-import { WebhookPolicy } from '../webhooks/webhook-policy';
-import { DestinationsRepository } from './destinations.repository';
-import { dayFolder, objectPath, objectUrl } from './export-layout';
+import type { TenantId } from '../../auth/tenant';
+import { invalidField } from '../../http/api-error';
+import { type IdempotencyRequest, takeIdempotencyKey } from '../../runs/idempotency';
+import { startOrLeaveToSweep } from '../../sweeps/start-or-leave-to-sweep';
+import { ExportOrchestrator } from '../../temporal/export-orchestrator';
+import { WebhookPolicy } from '../../webhooks/webhook-policy';
+import { DestinationsRepository } from '../destinations/destinations.repository';
+import { dayFolder, objectPath, objectUrl } from '../destinations/export-layout';
 import { toBulkExportRun } from './export.mapper';
-import { ExportRunRow, ExportRunsRepository, filesByRun } from './export-runs.repository';
-import { ExportWebhooks } from './export-webhooks';
-import { exportErrors } from './exports.errors';
-import { ExportRow, ExportsRepository } from './exports.repository';
+import { ExportRunRow, ExportRunsRepository, filesByRun } from '../partitions/partitions.repository';
+import { ExportWebhooks } from '../export-webhooks';
+import { exportErrors } from '../exports.errors';
+import { ExportRow, ExportsRepository } from '../exports.repository';
 import type { BulkExportRun, CreateExport, ListExportRuns, ListExports, ListSpawnedRuns } from './exports.schemas';
 
 /** How often, and how far apart, a retried export's workflow is started until it is; then it is left to the sweep. */

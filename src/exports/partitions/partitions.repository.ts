@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
-import type { TenantId } from '../auth/tenant';
-import { storableText } from '../database/storable-text';
-import type { ExportRunStatus } from './exports.schemas';
-import type { FailureWords } from './export-failure';
-import { isoText, STALLED } from './exports.repository';
-import type { RowKey } from './row-key';
+import type { TenantId } from '../../auth/tenant';
+import { storableText } from '../../database/storable-text';
+import type { ExportRunStatus } from '../api/exports.schemas';
+import type { FailureWords } from '../export-failure';
+import { isoText, STALLED } from '../exports.repository';
+import type { DayCount, RowKey } from './row-selection';
 
 /** A partition as stored; instants are ISO text. */
 export interface ExportRunRow {
@@ -56,12 +56,6 @@ export function filesByRun(files: ExportFile[]): Map<string, ExportFile[]> {
     else byRun.set(file.exportRunId, [file]);
   }
   return byRun;
-}
-
-export interface DayCount {
-  sessionId: string;
-  day: string;
-  rows: number;
 }
 
 const COLUMNS = `

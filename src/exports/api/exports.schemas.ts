@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { FilterError } from '../traces/filter/filter-error';
-import { parseFilter } from '../traces/filter/filter-parser';
-import { toInstant } from '../traces/instant';
-import { EXPORT_FIELDS } from './export-columns';
+import { FilterError } from '../../traces/filter/filter-error';
+import { parseFilter } from '../../traces/filter/filter-parser';
+import { toInstant } from '../../traces/instant';
+import { EXPORT_FIELDS } from '../parquet/export-columns';
 
 const instant = z.string().transform((value, context) => {
   const read = toInstant(value);

@@ -1,8 +1,8 @@
-import type { DestinationConfig } from './destinations.schemas';
-import { exportColumns } from './export-columns';
-import { objectPath } from './export-layout';
-import { ExportFile, ExportRunRow, filesByRun } from './export-runs.repository';
-import type { ExportRow } from './exports.repository';
+import type { DestinationConfig } from '../destinations/destinations.schemas';
+import { exportColumns } from '../parquet/export-columns';
+import { objectPath } from '../destinations/export-layout';
+import { ExportFile, ExportRunRow, filesByRun } from '../partitions/partitions.repository';
+import type { ExportRow } from '../exports.repository';
 
 /** What a consumer needs to check an export. Holds nothing of the moment it was written: a repetition writes the same. */
 export function exportManifest(

@@ -1,5 +1,5 @@
-import type { ExportFile, ExportRunRow } from './export-runs.repository';
-import type { ExportRow } from './exports.repository';
+import type { ExportFile, ExportRunRow } from '../partitions/partitions.repository';
+import type { ExportRow } from '../exports.repository';
 import type { BulkExport, BulkExportRun, ExportProgress, ExportProgressEvent } from './exports.schemas';
 
 /** Row → API. */

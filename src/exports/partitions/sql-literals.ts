@@ -1,5 +1,5 @@
 import { escapeLiteral } from 'pg';
-import { SqlParams } from '../traces/filter/sql-params';
+import { SqlParams } from '../../traces/filter/sql-params';
 
 /** Values as escaped literals, for statements that take no parameters (COPY). */
 export class SqlLiterals extends SqlParams {

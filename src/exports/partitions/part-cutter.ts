@@ -1,4 +1,4 @@
-import type { RowKey } from './row-key';
+import type { RowKey } from './row-selection';
 
 /** End of a row in PostgreSQL's text format; line feeds within values are escaped. */
 const LINE_FEED = 0x0a;

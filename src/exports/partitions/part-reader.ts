@@ -1,9 +1,9 @@
 import { addAbortSignal } from 'node:stream';
 import type { PoolClient } from 'pg';
 import { to as copyTo, type CopyToStreamQuery } from 'pg-copy-streams';
-import type { Append } from './parquet-encoder';
+import type { Append } from '../parquet/parquet-encoder';
 import { PartCutter, PartLimit } from './part-cutter';
-import type { RowKey } from './row-key';
+import type { RowKey } from './row-selection';
 
 /** Time after which a statement whose rows are not read is given up: the next one begins after the last row that was read. */
 const IDLE_MS = 5_000;

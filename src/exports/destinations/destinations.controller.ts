@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { NeedsEntitlement } from '../auth/entitlements';
-import { Tenant, TenantHeaderRequired, TenantId } from '../auth/tenant';
+import { NeedsEntitlement } from '../../auth/entitlements';
+import { Tenant, TenantHeaderRequired, TenantId } from '../../auth/tenant';
 import { toDestination } from './destination.mapper';
 import {
   CreateDestination,

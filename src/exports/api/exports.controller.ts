@@ -1,13 +1,13 @@
 import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { NeedsEntitlement } from '../auth/entitlements';
-import { Tenant, TenantHeaderRequired, TenantId } from '../auth/tenant';
-import { EVENT_STREAM } from '../http/event-stream';
-import { Idempotency, IdempotencyRequest } from '../runs/idempotency';
+import { NeedsEntitlement } from '../../auth/entitlements';
+import { Tenant, TenantHeaderRequired, TenantId } from '../../auth/tenant';
+import { EVENT_STREAM } from '../../http/event-stream';
+import { Idempotency, IdempotencyRequest } from '../../runs/idempotency';
 import { toBulkExport } from './export.mapper';
 import { ExportProgressService } from './export-progress.service';
-import { ExportVerificationService } from './export-verification.service';
+import { ExportVerificationService } from '../verification/export-verification.service';
 import {
   BulkExport,
   BulkExportRun,

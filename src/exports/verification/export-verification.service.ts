@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { TenantId } from '../auth/tenant';
-import { DestinationsService } from './destinations.service';
-import { ExportFile, ExportRunsRepository } from './export-runs.repository';
-import { exportFolder, objectPath } from './export-layout';
+import type { TenantId } from '../../auth/tenant';
+import { DestinationsService } from '../destinations/destinations.service';
+import { ExportFile, ExportRunsRepository } from '../partitions/partitions.repository';
+import { exportFolder, objectPath } from '../destinations/export-layout';
 import { ExportVerifier } from './export-verifier';
-import { exportErrors } from './exports.errors';
-import { ExportsRepository } from './exports.repository';
-import type { ExportVerification, VerificationProblem } from './exports.schemas';
-import type { ObjectStore } from './object-store';
-import { ObjectStores } from './object-stores';
-import { sentenceOf } from './s3-errors';
+import { exportErrors } from '../exports.errors';
+import { ExportsRepository } from '../exports.repository';
+import type { ExportVerification, VerificationProblem } from '../api/exports.schemas';
+import type { ObjectStore } from '../object-store';
+import { ObjectStores } from '../object-stores';
+import { sentenceOf } from '../s3-errors';
 
 /** Files whose bytes are read together: each passes through in pieces. */
 const READS_AT_ONCE = 4;

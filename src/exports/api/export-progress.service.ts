@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, OnModuleDestroy } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { TenantId } from '../auth/tenant';
-import { sseFrame, sendEvents } from '../http/streaming';
+import type { TenantId } from '../../auth/tenant';
+import { sseFrame, sendEvents } from '../../http/streaming';
 import { toProgressEvent } from './export.mapper';
-import type { ExportRow } from './exports.repository';
+import type { ExportRow } from '../exports.repository';
 import { ExportsService } from './exports.service';
 
 /** A person watches: once a second is soon enough, and costs one small query. */

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import type { TenantId } from '../auth/tenant';
-import { SecretBox } from '../crypto/secret-box';
-import { SEALED_FIELDS } from '../crypto/sealed-fields';
+import type { TenantId } from '../../auth/tenant';
+import { SecretBox } from '../../crypto/secret-box';
+import { SEALED_FIELDS } from '../../crypto/sealed-fields';
 import { DestinationEntity } from './destination.entity';
 import { DestinationsRepository } from './destinations.repository';
 import type {
@@ -11,11 +11,11 @@ import type {
   DestinationCredentials,
   UpdateDestination,
 } from './destinations.schemas';
-import { exportErrors } from './exports.errors';
+import { exportErrors } from '../exports.errors';
 import { destinationKey } from './export-layout';
-import { ObjectStore } from './object-store';
-import { ObjectStores, Patience } from './object-stores';
-import { sentenceOf } from './s3-errors';
+import { ObjectStore } from '../object-store';
+import { ObjectStores, Patience } from '../object-stores';
+import { sentenceOf } from '../s3-errors';
 
 export interface OpenDestination {
   config: DestinationConfig;

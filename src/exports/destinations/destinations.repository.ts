@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import type { TenantId } from '../auth/tenant';
+import type { TenantId } from '../../auth/tenant';
 import { DestinationEntity } from './destination.entity';
 
 const FOREIGN_KEY_VIOLATION = '23503';

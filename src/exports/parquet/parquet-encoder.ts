@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Injectable, OnModuleDestroy } from '@nestjs/common';
 import { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { ColumnType, ExportColumn, readColumns } from './export-columns';
-import type { CreateExport } from './exports.schemas';
+import type { CreateExport } from '../api/exports.schemas';
 
 const MIB = 1024 * 1024;
 /** Held in memory until it is written: at 2 KB a row about 20 MB. */

@@ -4,28 +4,15 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import type { PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
-import type { TenantId } from '../auth/tenant';
-import { parseFilter } from '../traces/filter/filter-parser';
-import { filterToSql } from '../traces/filter/filter-sql';
-import { SqlParams } from '../traces/filter/sql-params';
-import { ExportColumn, readColumns } from './export-columns';
-import type { DayCount } from './export-runs.repository';
-import { isoText } from './exports.repository';
+import type { TenantId } from '../../auth/tenant';
+import { parseFilter } from '../../traces/filter/filter-parser';
+import { filterToSql } from '../../traces/filter/filter-sql';
+import { SqlParams } from '../../traces/filter/sql-params';
+import { ExportColumn, readColumns } from '../parquet/export-columns';
+import { isoText } from '../exports.repository';
 import { PartReader, RowStream } from './part-reader';
-import type { RowKey } from './row-key';
+import type { DayCount, RowKey, RowSelection } from './row-selection';
 import { SqlLiterals } from './sql-literals';
-
-/** Which rows: those of a project, or of all experiments, in a window, received up to the watermark, that the filter lets through. */
-export interface RowSelection {
-  /** Null for all experiments: projects with a dataset. */
-  projectId: string | null;
-  startTime: string;
-  endTime: string;
-  watermark: string;
-  /** Only rows that arrived or changed after this moment; null for all. */
-  changedAfter: string | null;
-  filter: string | null;
-}
 
 /** Rows of one statement at most: it holds a snapshot, which keeps vacuum from its work. */
 const ROWS_AT_ONCE = 50_000;

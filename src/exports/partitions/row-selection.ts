@@ -1,0 +1,24 @@
+/** The place of a row in the order of an export. The instant is ISO text with its microseconds. */
+export interface RowKey {
+  startTime: string;
+  runId: string;
+}
+
+/** Which rows: those of a project, or of all experiments, in a window, received up to the watermark, that the filter lets through. */
+export interface RowSelection {
+  /** Null for all experiments: projects with a dataset. */
+  projectId: string | null;
+  startTime: string;
+  endTime: string;
+  watermark: string;
+  /** Only rows that arrived or changed after this moment; null for all. */
+  changedAfter: string | null;
+  filter: string | null;
+}
+
+/** Number of rows of a project on one UTC day. */
+export interface DayCount {
+  sessionId: string;
+  day: string;
+  rows: number;
+}
