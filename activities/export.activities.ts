@@ -37,7 +37,7 @@ export class ExportActivityProvider {
             partitionsDone: row.partitionsDone,
             rows: row.rowsWritten,
             bytes: row.bytesWritten,
-            open: open.map(({ exportRunId, day }) => ({ ...reference(input), exportRunId, day })),
+            open: open.map(({ partitionId, day }) => ({ ...reference(input), exportRunId: partitionId, day })),
           };
         }),
       readProgress: async (input) => {

@@ -9,7 +9,7 @@ import { DestinationsRepository } from './destinations/destinations.repository';
 import { DestinationsService } from './destinations/destinations.service';
 import { ExportExecutionService } from './export-execution.service';
 import { ExportMetrics } from './export.metrics';
-import { ExportRunsRepository } from './partitions/partitions.repository';
+import { PartitionsRepository } from './partitions/partitions.repository';
 import { ExportSweep } from './export-sweep';
 import { ExportVerifier } from './verification/export-verifier';
 import { ExportWebhooks } from './export-webhooks';
@@ -32,7 +32,7 @@ import { TraceReader } from './partitions/trace-reader';
     DestinationsService,
     ExportExecutionService,
     ExportMetrics,
-    ExportRunsRepository,
+    PartitionsRepository,
     ExportSweep,
     ExportVerifier,
     ExportWebhooks,

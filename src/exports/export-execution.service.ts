@@ -12,7 +12,7 @@ import { ExportFailure, exportFailures } from './export-failure';
 import { ExportMetrics } from './export.metrics';
 import { dayFolder, exportFolder, partName } from './destinations/export-layout';
 import { exportManifest } from './verification/export-manifest';
-import { ExportFile, ExportRunRow, ExportRunsRepository } from './partitions/partitions.repository';
+import { PartFile, PartitionRow, PartitionsRepository } from './partitions/partitions.repository';
 import { ExportVerifier } from './verification/export-verifier';
 import { ExportWebhooks } from './export-webhooks';
 import { ExportRow, ExportsRepository, OnEnd, SpawnWindow } from './exports.repository';
@@ -58,7 +58,7 @@ export class ExportExecutionService {
   constructor(
     private readonly config: AppConfig,
     private readonly exports: ExportsRepository,
-    private readonly runs: ExportRunsRepository,
+    private readonly partitions: PartitionsRepository,
     private readonly destinations: DestinationsService,
     private readonly stores: ObjectStores,
     private readonly reader: TraceReader,
@@ -83,20 +83,20 @@ export class ExportExecutionService {
     tenantId: TenantId,
     exportId: string,
     signal: AbortSignal,
-  ): Promise<{ row: ExportRow; open: { exportRunId: string; day: string }[] }> {
+  ): Promise<{ row: ExportRow; open: { partitionId: string; day: string }[] }> {
     let row = await this.running(tenantId, exportId);
     if (row.plannedAt === null) {
       const beats = this.beats(() => this.exports.beat(tenantId, exportId));
       try {
         const watermark = await this.reader.watermark(signal);
         const counts = await this.reader.countDays(tenantId, selectionOf(row, row, watermark));
-        await this.runs.plan(tenantId, exportId, watermark, counts);
+        await this.partitions.plan(tenantId, exportId, watermark, counts);
       } finally {
         clearInterval(beats);
       }
       row = await this.running(tenantId, exportId);
     }
-    return { row, open: await this.runs.open(tenantId, exportId, PLAN_PAGE) };
+    return { row, open: await this.partitions.open(tenantId, exportId, PLAN_PAGE) };
   }
 
   /**
@@ -106,12 +106,12 @@ export class ExportExecutionService {
   async exportPartition(
     tenantId: TenantId,
     exportId: string,
-    exportRunId: string,
+    partitionId: string,
     signal: AbortSignal,
     onProgress: (progress: PartitionProgress) => void,
   ): Promise<PartitionOutcome> {
     try {
-      const outcome = await this.attempt(tenantId, exportId, exportRunId, signal, onProgress);
+      const outcome = await this.attempt(tenantId, exportId, partitionId, signal, onProgress);
       this.metrics.partitionAttempted('completed');
       return outcome;
     } catch (error) {
@@ -119,12 +119,12 @@ export class ExportExecutionService {
       const isStopped = signal.aborted || error instanceof LostPartition;
       this.metrics.partitionAttempted(isStopped ? 'stopped' : 'failed');
       if (isStopped) throw error;
-      throw await this.recorded(tenantId, exportRunId, error);
+      throw await this.recorded(tenantId, partitionId, error);
     }
   }
 
-  async failPartition(tenantId: TenantId, exportRunId: string, message: string): Promise<void> {
-    await this.runs.fail(tenantId, exportRunId, message);
+  async failPartition(tenantId: TenantId, partitionId: string, message: string): Promise<void> {
+    await this.partitions.fail(tenantId, partitionId, message);
   }
 
   /**
@@ -135,17 +135,17 @@ export class ExportExecutionService {
     const row = await this.exports.find(tenantId, exportId);
     if (row?.status === 'Completed') return true;
     if (row?.status !== 'Running') return false;
-    const runs = await this.runs.list(tenantId, exportId, null, 0);
-    const unfinished = runs.filter(({ status }) => status !== 'Completed');
+    const partitions = await this.partitions.list(tenantId, exportId, null, 0);
+    const unfinished = partitions.filter(({ status }) => status !== 'Completed');
     if (unfinished.length > 0) throw await this.noted(tenantId, exportId, exportFailures.incomplete(unfinished.length));
-    const files = await this.runs.filesOf(tenantId, exportId);
+    const files = await this.partitions.filesOf(tenantId, exportId);
     const destination = await this.destinations.open(tenantId, row.destinationId);
     const beats = this.beats(() => this.exports.beat(tenantId, exportId));
     try {
       const wrong = await this.wrongSize(destination, files, signal);
       if (wrong) throw exportFailures.lostFile(wrong.objectKey);
       const folder = exportFolder(destination.config, exportId);
-      const manifest = exportManifest(row, runs, files, destination.config);
+      const manifest = exportManifest(row, partitions, files, destination.config);
       const publish = async (): Promise<void> => {
         await destination.store.put(`${folder}/_manifest.json`, Buffer.from(manifest), {
           contentType: 'application/json',
@@ -208,40 +208,41 @@ export class ExportExecutionService {
   private async attempt(
     tenantId: TenantId,
     exportId: string,
-    exportRunId: string,
+    partitionId: string,
     signal: AbortSignal,
     onProgress: (progress: PartitionProgress) => void,
   ): Promise<PartitionOutcome> {
-    const known = await this.runs.find(tenantId, exportId, exportRunId);
+    const known = await this.partitions.find(tenantId, exportId, partitionId);
     if (known?.status === 'Completed') {
       return {
         rows: known.rowsWritten,
         bytes: known.bytesWritten,
-        files: (await this.runs.files(tenantId, exportRunId)).length,
+        files: (await this.partitions.files(tenantId, partitionId)).length,
       };
     }
     const row = await this.exports.find(tenantId, exportId);
-    const run = await this.runs.begin(tenantId, exportRunId);
-    if (!row || !run) throw exportFailures.over(row?.status ?? 'gone');
+    const partition = await this.partitions.begin(tenantId, partitionId);
+    if (!row || !partition) throw exportFailures.over(row?.status ?? 'gone');
     const destination = await this.destinations.open(tenantId, row.destinationId);
-    const beats = this.beats(() => this.runs.beat(tenantId, exportRunId, run.attempt));
+    const beats = this.beats(() => this.partitions.beat(tenantId, partitionId, partition.attempt));
     try {
       const work = new PartitionWork(
         this.config,
-        this.runs,
+        this.partitions,
         this.reader,
         this.encoder,
         this.metrics,
         destination,
         tenantId,
         row,
-        run,
+        partition,
       );
       const files = await work.write(signal, onProgress);
-      const verified = await this.verifyFiles(tenantId, run, destination, files, signal);
+      const verified = await this.verifyFiles(tenantId, partition, destination, files, signal);
       const rows = files.reduce((sum, file) => sum + file.rows, 0);
-      await this.checkRows(tenantId, row, run, rows);
-      if (!(await this.runs.complete(tenantId, exportRunId, run.attempt, verified))) throw new LostPartition();
+      await this.checkRows(tenantId, row, partition, rows);
+      if (!(await this.partitions.complete(tenantId, partitionId, partition.attempt, verified)))
+        throw new LostPartition();
       return { rows, bytes: files.reduce((sum, file) => sum + file.bytes, 0), files: files.length };
     } finally {
       clearInterval(beats);
@@ -255,15 +256,15 @@ export class ExportExecutionService {
    */
   private async verifyFiles(
     tenantId: TenantId,
-    run: ExportRunRow,
+    partition: PartitionRow,
     { store }: OpenDestination,
-    files: ExportFile[],
+    files: PartFile[],
     signal: AbortSignal,
   ): Promise<boolean> {
     const checks = await this.verifier.check(store, files, signal);
     for (const { file, check } of checks) {
       if (check.state !== 'wrong') continue;
-      await this.runs.dropFiles(tenantId, run.exportRunId, run.attempt, file.part);
+      await this.partitions.dropFiles(tenantId, partition.partitionId, partition.attempt, file.part);
       throw exportFailures.wrongFile(file.objectKey, check.problem);
     }
     return checks.every(({ check }) => check.state === 'verified');
@@ -275,28 +276,28 @@ export class ExportExecutionService {
    * Under a filter rows may come and go as they change, so there only a loss counts. Counted last, when all is stored: what
    * comes to light until then is seen.
    */
-  private async checkRows(tenantId: TenantId, row: ExportRow, run: ExportRunRow, rows: number): Promise<void> {
-    if (row.filter !== null && rows >= run.rowsSeen) return;
-    const counted = await this.reader.count(tenantId, selectionOf(row, run, row.plannedAt!));
+  private async checkRows(tenantId: TenantId, row: ExportRow, partition: PartitionRow, rows: number): Promise<void> {
+    if (row.filter !== null && rows >= partition.rowsSeen) return;
+    const counted = await this.reader.count(tenantId, selectionOf(row, partition, row.plannedAt!));
     if (row.filter !== null) {
       if (rows >= counted) return;
     } else {
-      const seen = await this.runs.sawRows(tenantId, run.exportRunId, counted);
+      const seen = await this.partitions.sawRows(tenantId, partition.partitionId, counted);
       if (counted < seen) {
         throw exportFailures.rowsGone(counted, seen);
       }
       if (rows === counted) return;
     }
-    await this.runs.dropFiles(tenantId, run.exportRunId, run.attempt, 0);
+    await this.partitions.dropFiles(tenantId, partition.partitionId, partition.attempt, 0);
     throw exportFailures.rowsMoved(rows, counted);
   }
 
   /** The first file whose size in the store is another; none where sizes may not be read. */
   private async wrongSize(
     { store }: OpenDestination,
-    files: ExportFile[],
+    files: PartFile[],
     signal: AbortSignal,
-  ): Promise<ExportFile | undefined> {
+  ): Promise<PartFile | undefined> {
     for (let from = 0; from < files.length; from += HEADS_AT_ONCE) {
       const some = files.slice(from, from + HEADS_AT_ONCE);
       const sizes = await Promise.all(some.map(({ objectKey }) => store.size(objectKey, signal)));
@@ -314,10 +315,10 @@ export class ExportExecutionService {
   }
 
   /** Writes the failure down for the user and decides whether the partition may be tried again. */
-  private async recorded(tenantId: TenantId, exportRunId: string, error: unknown): Promise<ExportFailure> {
+  private async recorded(tenantId: TenantId, partitionId: string, error: unknown): Promise<ExportFailure> {
     const failure = error instanceof ExportFailure ? error : this.explained(error);
-    const failures = await this.runs.addError(tenantId, exportRunId, sentenceOf(failure), failure);
-    this.logger.warn({ err: error, export_run_id: exportRunId, failures }, 'An attempt at a partition failed');
+    const failures = await this.partitions.addError(tenantId, partitionId, sentenceOf(failure), failure);
+    this.logger.warn({ err: error, export_run_id: partitionId, failures }, 'An attempt at a partition failed');
     const isFinal = failure.isFinal || failures >= MAX_FAILURES;
     return new ExportFailure(failure.message, isFinal, failure, { cause: error });
   }
@@ -367,25 +368,25 @@ class PartitionWork {
 
   constructor(
     private readonly config: AppConfig,
-    private readonly runs: ExportRunsRepository,
+    private readonly partitions: PartitionsRepository,
     private readonly reader: TraceReader,
     private readonly encoder: ParquetEncoder,
     private readonly metrics: ExportMetrics,
     private readonly destination: OpenDestination,
     private readonly tenantId: TenantId,
     private readonly row: ExportRow,
-    private readonly run: ExportRunRow,
+    private readonly partition: PartitionRow,
   ) {
-    this.columns = exportColumns({ ...row, sessionId: run.sessionId });
-    this.selection = selectionOf(row, run, row.plannedAt!);
+    this.columns = exportColumns({ ...row, sessionId: partition.sessionId });
+    this.selection = selectionOf(row, partition, row.plannedAt!);
   }
 
   /**
    * While a part is uploaded the next one is encoded, and those behind it are read: these wait in files, so that the
    * database need not wait for the encoder. Files are recorded in their order.
    */
-  async write(signal: AbortSignal, onProgress: (progress: PartitionProgress) => void): Promise<ExportFile[]> {
-    const files = await this.runs.files(this.tenantId, this.run.exportRunId);
+  async write(signal: AbortSignal, onProgress: (progress: PartitionProgress) => void): Promise<PartFile[]> {
+    const files = await this.partitions.files(this.tenantId, this.partition.partitionId);
     const after = files.at(-1)?.lastKey ?? null;
     const reader = this.reader.parts(this.tenantId, this.selection, this.columns, after);
     const waiting: Promise<void>[] = [];
@@ -441,22 +442,22 @@ class PartitionWork {
     spooled: PartRows,
     encoded: Promise<Buffer>,
     signal: AbortSignal,
-  ): Promise<ExportFile> {
+  ): Promise<PartFile> {
     await before;
     return this.store(part, spooled, await encoded, signal);
   }
 
-  private async store(part: number, spooled: PartRows, file: Buffer, signal: AbortSignal): Promise<ExportFile> {
-    const { tenantId, row, run } = this;
+  private async store(part: number, spooled: PartRows, file: Buffer, signal: AbortSignal): Promise<PartFile> {
+    const { tenantId, row, partition } = this;
     const { config, store } = this.destination;
-    const objectKey = `${dayFolder(config, { exportId: row.exportId, tenantId, sessionId: run.sessionId }, run.day)}/${partName(run.day, part)}`;
+    const objectKey = `${dayFolder(config, { exportId: row.exportId, tenantId, sessionId: partition.sessionId }, partition.day)}/${partName(partition.day, part)}`;
     const md5 = createHash('md5').update(file).digest();
     // Asked last before the upload: an attempt that was replaced meanwhile must not write over the other's file.
-    if (!(await this.runs.holds(tenantId, run.exportRunId, run.attempt))) throw new LostPartition();
+    if (!(await this.partitions.holds(tenantId, partition.partitionId, partition.attempt))) throw new LostPartition();
     await store.put(objectKey, file, { contentType: PARQUET, md5, signal });
     const { rows, firstKey, lastKey } = spooled;
-    const written: ExportFile = {
-      exportRunId: run.exportRunId,
+    const written: PartFile = {
+      partitionId: partition.partitionId,
       part,
       objectKey,
       rows,
@@ -465,7 +466,7 @@ class PartitionWork {
       firstKey,
       lastKey,
     };
-    if (!(await this.runs.addFile(tenantId, run.attempt, written))) throw new LostPartition();
+    if (!(await this.partitions.addFile(tenantId, partition.attempt, written))) throw new LostPartition();
     this.metrics.fileWritten(rows, file.length);
     return written;
   }
@@ -481,7 +482,7 @@ function selectionOf(
   return { projectId: sessionId, startTime, endTime, watermark, changedAfter, filter };
 }
 
-function progressOf(files: ExportFile[]): PartitionProgress {
+function progressOf(files: PartFile[]): PartitionProgress {
   const last = files.at(-1)?.lastKey;
   return {
     part: files.length,

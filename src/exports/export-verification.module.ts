@@ -4,7 +4,7 @@ import { CryptoModule } from '../crypto/crypto.module';
 import { DestinationEntity } from './destinations/destination.entity';
 import { DestinationsRepository } from './destinations/destinations.repository';
 import { DestinationsService } from './destinations/destinations.service';
-import { ExportRunsRepository } from './partitions/partitions.repository';
+import { PartitionsRepository } from './partitions/partitions.repository';
 import { ExportVerificationService } from './verification/export-verification.service';
 import { ExportVerifier } from './verification/export-verifier';
 import { ExportsRepository } from './exports.repository';
@@ -16,7 +16,7 @@ import { ObjectStores } from './object-stores';
   providers: [
     DestinationsRepository,
     DestinationsService,
-    ExportRunsRepository,
+    PartitionsRepository,
     ExportVerificationService,
     ExportVerifier,
     ExportsRepository,
@@ -25,7 +25,7 @@ import { ObjectStores } from './object-stores';
   exports: [
     DestinationsRepository,
     DestinationsService,
-    ExportRunsRepository,
+    PartitionsRepository,
     ExportVerificationService,
     ExportsRepository,
   ],

@@ -10,7 +10,7 @@ export const exportErrors = {
     new ApiError(400, 'destination_invalid', `Failed to validate S3 destination: ${reason}`),
   storeFailed: (reason: string) => new ApiError(400, 'store_failed', `The bucket could not be read: ${reason}`),
   exportNotFound: (id: string) => new ApiError(404, 'export_not_found', `Bulk export ${id} not found`),
-  exportRunNotFound: (id: string) => new ApiError(404, 'export_run_not_found', `Bulk export run ${id} not found`),
+  partitionNotFound: (id: string) => new ApiError(404, 'export_run_not_found', `Bulk export run ${id} not found`),
   exportIsOver: (id: string, status: string) =>
     new ApiError(409, 'export_is_over', `Bulk export ${id} is ${status} and can't be cancelled`),
   exportNotComplete: (id: string, status: string) =>
@@ -21,6 +21,6 @@ export const exportErrors = {
       'export_not_retryable',
       `Bulk export ${id} is ${status}: only one that is Failed or TimedOut can be retried`,
     ),
-  runNotRetryable: (id: string, status: string) =>
+  partitionNotRetryable: (id: string, status: string) =>
     new ApiError(409, 'export_run_not_retryable', `Bulk export run ${id} is ${status}: there is nothing to retry`),
 };

@@ -216,7 +216,7 @@ export class ExportsRepository {
    * Opens partitions of an export that failed or ran out of time, and the export with them: it waits for its turn again.
    * Resolves to the ids of the partitions that were opened.
    */
-  async reopen(tenantId: TenantId, exportId: string, exportRunId: string | null): Promise<string[]> {
+  async reopen(tenantId: TenantId, exportId: string, partitionId: string | null): Promise<string[]> {
     return this.database.transaction(async (manager) => {
       const [held] = await manager.query<[unknown[], number]>(
         `UPDATE bulk_exports SET status = 'Created', error = NULL, error_code = NULL, error_hint = NULL,
@@ -225,17 +225,17 @@ export class ExportsRepository {
            SELECT FROM bulk_export_runs r WHERE r.tenant_id = $1 AND r.export_id = $2 AND r.status <> 'Completed'
              AND ($3::uuid IS NULL OR r.export_run_id = $3)))
          RETURNING export_id`,
-        [tenantId, exportId, exportRunId],
+        [tenantId, exportId, partitionId],
       );
       if (held.length === 0) return [];
-      const [rows] = await manager.query<[{ exportRunId: string }[], number]>(
+      const [rows] = await manager.query<[{ partitionId: string }[], number]>(
         `UPDATE bulk_export_runs SET status = 'Created', retry_base = retry_number, finished_at = NULL,
            error_code = NULL, error_hint = NULL, updated_at = now()
          WHERE tenant_id = $1 AND export_id = $2 AND status <> 'Completed' AND ($3::uuid IS NULL OR export_run_id = $3)
-         RETURNING export_run_id AS "exportRunId"`,
-        [tenantId, exportId, exportRunId],
+         RETURNING export_run_id AS "partitionId"`,
+        [tenantId, exportId, partitionId],
       );
-      return rows.map((row) => row.exportRunId);
+      return rows.map((row) => row.partitionId);
     });
   }
 

@@ -1,4 +1,4 @@
-import type { ExportFile, ExportRunRow } from '../partitions/partitions.repository';
+import type { PartFile, PartitionRow } from '../partitions/partitions.repository';
 import type { ExportRow } from '../exports.repository';
 import type { BulkExport, BulkExportRun, ExportProgress, ExportProgressEvent } from './exports.schemas';
 
@@ -73,10 +73,10 @@ export interface ExportPlace {
 }
 
 /** Row and files → API. */
-export function toBulkExportRun(row: ExportRunRow, files: ExportFile[], place: ExportPlace): BulkExportRun {
+export function toBulkExportRun(row: PartitionRow, files: PartFile[], place: ExportPlace): BulkExportRun {
   const last = files.at(-1)?.lastKey;
   return {
-    id: row.exportRunId,
+    id: row.partitionId,
     bulk_export_id: row.exportId,
     session_id: row.sessionId,
     status: row.status,

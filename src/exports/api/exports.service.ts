@@ -10,7 +10,7 @@ import { WebhookPolicy } from '../../webhooks/webhook-policy';
 import { DestinationsRepository } from '../destinations/destinations.repository';
 import { dayFolder, objectPath, objectUrl } from '../destinations/export-layout';
 import { toBulkExportRun } from './export.mapper';
-import { ExportRunRow, ExportRunsRepository, filesByRun } from '../partitions/partitions.repository';
+import { PartitionRow, PartitionsRepository, filesByPartition } from '../partitions/partitions.repository';
 import { ExportWebhooks } from '../export-webhooks';
 import { exportErrors } from '../exports.errors';
 import { ExportRow, ExportsRepository } from '../exports.repository';
@@ -25,7 +25,7 @@ const RESTART_MS = 100;
 export class ExportsService {
   constructor(
     private readonly exports: ExportsRepository,
-    private readonly runs: ExportRunsRepository,
+    private readonly partitions: PartitionsRepository,
     private readonly destinations: DestinationsRepository,
     private readonly orchestrator: ExportOrchestrator,
     private readonly webhookPolicy: WebhookPolicy,
@@ -87,15 +87,17 @@ export class ExportsService {
    * stays as it is. The export waits for its turn, and has all of its time again.
    * @throws {ApiError} 404; 409 when there is nothing to retry. A cancelled export can't be restarted.
    */
-  async retry(tenantId: TenantId, exportId: string, exportRunId?: string): Promise<ExportRow> {
+  async retry(tenantId: TenantId, exportId: string, partitionId?: string): Promise<ExportRow> {
     const row = await this.get(tenantId, exportId);
-    const run = exportRunId === undefined ? undefined : await this.runs.find(tenantId, exportId, exportRunId);
-    if (exportRunId !== undefined && !run) throw exportErrors.exportRunNotFound(exportRunId);
+    const partition =
+      partitionId === undefined ? undefined : await this.partitions.find(tenantId, exportId, partitionId);
+    if (partitionId !== undefined && !partition) throw exportErrors.partitionNotFound(partitionId);
     if (row.status !== 'Failed' && row.status !== 'TimedOut') {
       throw exportErrors.exportNotRetryable(exportId, row.status);
     }
-    if (run?.status === 'Completed') throw exportErrors.runNotRetryable(run.exportRunId, run.status);
-    await this.exports.reopen(tenantId, exportId, exportRunId ?? null);
+    if (partition?.status === 'Completed')
+      throw exportErrors.partitionNotRetryable(partition.partitionId, partition.status);
+    await this.exports.reopen(tenantId, exportId, partitionId ?? null);
     // The workflow that wrote the end may need a moment to be over itself.
     for (let attempt = 1; attempt <= RESTARTS; attempt += 1) {
       if (await this.start(tenantId, exportId, false)) break;
@@ -106,33 +108,33 @@ export class ExportsService {
 
   async listRuns(tenantId: TenantId, exportId: string, { limit, offset }: ListExportRuns): Promise<BulkExportRun[]> {
     const row = await this.get(tenantId, exportId);
-    return this.describe(tenantId, await this.runs.list(tenantId, exportId, limit ?? null, offset), row);
+    return this.describe(tenantId, await this.partitions.list(tenantId, exportId, limit ?? null, offset), row);
   }
 
-  async getRun(tenantId: TenantId, exportId: string, exportRunId: string): Promise<BulkExportRun> {
+  async getRun(tenantId: TenantId, exportId: string, partitionId: string): Promise<BulkExportRun> {
     const row = await this.get(tenantId, exportId);
-    const run = await this.runs.find(tenantId, exportId, exportRunId);
-    if (!run) throw exportErrors.exportRunNotFound(exportRunId);
-    const [described] = await this.describe(tenantId, [run], row);
+    const partition = await this.partitions.find(tenantId, exportId, partitionId);
+    if (!partition) throw exportErrors.partitionNotFound(partitionId);
+    const [described] = await this.describe(tenantId, [partition], row);
     return described;
   }
 
   /** The partitions of all exports that a schedule spawned, as one list. */
   async listSpawnedRuns(tenantId: TenantId, query: ListSpawnedRuns): Promise<BulkExportRun[]> {
     const source = await this.get(tenantId, query.source_bulk_export_id);
-    const rows = await this.runs.listSpawned(tenantId, source.exportId, query.limit ?? null, query.offset);
+    const rows = await this.partitions.listSpawned(tenantId, source.exportId, query.limit ?? null, query.offset);
     return this.describe(tenantId, rows, source);
   }
 
   /** `of` is the export of the partitions, or the schedule that spawned their exports: the place is the same. */
-  private async describe(tenantId: TenantId, rows: ExportRunRow[], of: ExportRow): Promise<BulkExportRun[]> {
+  private async describe(tenantId: TenantId, rows: PartitionRow[], of: ExportRow): Promise<BulkExportRun[]> {
     const destination = await this.destinations.find(tenantId, of.destinationId);
     if (!destination) throw exportErrors.destinationNotFound(of.destinationId);
     const { config } = destination;
-    const ids = rows.map(({ exportRunId }) => exportRunId);
-    const files = filesByRun(await this.runs.filesIn(tenantId, ids));
+    const ids = rows.map(({ partitionId }) => partitionId);
+    const files = filesByPartition(await this.partitions.filesIn(tenantId, ids));
     return rows.map((row) =>
-      toBulkExportRun(row, files.get(row.exportRunId) ?? [], {
+      toBulkExportRun(row, files.get(row.partitionId) ?? [], {
         prefix: config.prefix,
         path: (key) => objectPath(config, key),
         url: (key) => objectUrl(config, key),

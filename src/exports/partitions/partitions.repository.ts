@@ -9,8 +9,8 @@ import { isoText, STALLED } from '../exports.repository';
 import type { DayCount, RowKey } from './row-selection';
 
 /** A partition as stored; instants are ISO text. */
-export interface ExportRunRow {
-  exportRunId: string;
+export interface PartitionRow {
+  partitionId: string;
   exportId: string;
   sessionId: string;
   day: string;
@@ -36,8 +36,8 @@ export interface ExportRunRow {
   finishedAt: string | null;
 }
 
-export interface ExportFile {
-  exportRunId: string;
+export interface PartFile {
+  partitionId: string;
   part: number;
   objectKey: string;
   rows: number;
@@ -48,18 +48,18 @@ export interface ExportFile {
 }
 
 /** The files of each partition, in the order in which they are given. */
-export function filesByRun(files: ExportFile[]): Map<string, ExportFile[]> {
-  const byRun = new Map<string, ExportFile[]>();
+export function filesByPartition(files: PartFile[]): Map<string, PartFile[]> {
+  const byPartition = new Map<string, PartFile[]>();
   for (const file of files) {
-    const known = byRun.get(file.exportRunId);
+    const known = byPartition.get(file.partitionId);
     if (known) known.push(file);
-    else byRun.set(file.exportRunId, [file]);
+    else byPartition.set(file.partitionId, [file]);
   }
-  return byRun;
+  return byPartition;
 }
 
 const COLUMNS = `
-  r.export_run_id AS "exportRunId", r.export_id AS "exportId", r.day::text AS day, coalesce(r.session_id, (
+  r.export_run_id AS "partitionId", r.export_id AS "exportId", r.day::text AS day, coalesce(r.session_id, (
     SELECT one.session_id FROM bulk_exports one WHERE one.tenant_id = r.tenant_id AND one.export_id = r.export_id)) AS "sessionId",
   ${isoText('r.start_time')} AS "startTime", ${isoText('r.end_time')} AS "endTime", r.status, r.attempt,
   r.retry_number AS "retryNumber", r.errors, r.rows_planned::float8 AS "rowsPlanned",
@@ -70,14 +70,14 @@ const COLUMNS = `
   ${isoText('r.finished_at')} AS "finishedAt"`;
 
 const FILE_COLUMNS = `
-  f.export_run_id AS "exportRunId", f.part, f.object_key AS "objectKey", f.rows::float8 AS rows,
+  f.export_run_id AS "partitionId", f.part, f.object_key AS "objectKey", f.rows::float8 AS rows,
   f.bytes::float8 AS bytes, f.md5,
   json_build_object('startTime', ${isoText('f.first_start_time')}, 'runId', f.first_run_id) AS "firstKey",
   json_build_object('startTime', ${isoText('f.last_start_time')}, 'runId', f.last_run_id) AS "lastKey"`;
 
 /** The partitions of exports and the files they wrote. */
 @Injectable()
-export class ExportRunsRepository {
+export class PartitionsRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
   /**
@@ -116,16 +116,16 @@ export class ExportRunsRepository {
     });
   }
 
-  async find(tenantId: TenantId, exportId: string, exportRunId: string): Promise<ExportRunRow | undefined> {
-    const [row] = await this.database.query<ExportRunRow[]>(
+  async find(tenantId: TenantId, exportId: string, partitionId: string): Promise<PartitionRow | undefined> {
+    const [row] = await this.database.query<PartitionRow[]>(
       `SELECT ${COLUMNS} FROM bulk_export_runs r WHERE r.tenant_id = $1 AND r.export_id = $2 AND r.export_run_id = $3`,
-      [tenantId, exportId, exportRunId],
+      [tenantId, exportId, partitionId],
     );
     return row;
   }
 
-  list(tenantId: TenantId, exportId: string, limit: number | null, offset: number): Promise<ExportRunRow[]> {
-    return this.database.query<ExportRunRow[]>(
+  list(tenantId: TenantId, exportId: string, limit: number | null, offset: number): Promise<PartitionRow[]> {
+    return this.database.query<PartitionRow[]>(
       `SELECT ${COLUMNS} FROM bulk_export_runs r WHERE r.tenant_id = $1 AND r.export_id = $2
        ORDER BY r.day, r.session_id LIMIT $3 OFFSET $4`,
       [tenantId, exportId, limit, offset],
@@ -133,8 +133,8 @@ export class ExportRunsRepository {
   }
 
   /** The partitions of all exports that a schedule spawned. */
-  listSpawned(tenantId: TenantId, sourceId: string, limit: number | null, offset: number): Promise<ExportRunRow[]> {
-    return this.database.query<ExportRunRow[]>(
+  listSpawned(tenantId: TenantId, sourceId: string, limit: number | null, offset: number): Promise<PartitionRow[]> {
+    return this.database.query<PartitionRow[]>(
       `SELECT ${COLUMNS} FROM bulk_export_runs r
        JOIN bulk_exports e ON e.tenant_id = r.tenant_id AND e.export_id = r.export_id
        WHERE r.tenant_id = $1 AND e.source_bulk_export_id = $2
@@ -144,9 +144,9 @@ export class ExportRunsRepository {
   }
 
   /** The next partitions. An export of all experiments has a partition for each project and `day`. */
-  open(tenantId: TenantId, exportId: string, limit: number): Promise<{ exportRunId: string; day: string }[]> {
-    return this.database.query<{ exportRunId: string; day: string }[]>(
-      `SELECT r.export_run_id AS "exportRunId", r.day::text || coalesce('-' || r.session_id, '') AS day
+  open(tenantId: TenantId, exportId: string, limit: number): Promise<{ partitionId: string; day: string }[]> {
+    return this.database.query<{ partitionId: string; day: string }[]>(
+      `SELECT r.export_run_id AS "partitionId", r.day::text || coalesce('-' || r.session_id, '') AS day
        FROM bulk_export_runs r
        WHERE r.tenant_id = $1 AND r.export_id = $2 AND r.status IN ('Created', 'Running')
        ORDER BY r.day, r.session_id LIMIT $3`,
@@ -155,29 +155,29 @@ export class ExportRunsRepository {
   }
 
   /** Takes the partition for an attempt, under a new fencing token; undefined when it or its export has ended. */
-  async begin(tenantId: TenantId, exportRunId: string): Promise<ExportRunRow | undefined> {
-    const [[row]] = await this.database.query<[ExportRunRow[], number]>(
+  async begin(tenantId: TenantId, partitionId: string): Promise<PartitionRow | undefined> {
+    const [[row]] = await this.database.query<[PartitionRow[], number]>(
       `UPDATE bulk_export_runs r SET status = 'Running', attempt = r.attempt + 1, updated_at = now(),
          started_at = coalesce(r.started_at, now())
        FROM bulk_exports e
        WHERE r.tenant_id = $1 AND r.export_run_id = $2 AND r.status IN ('Created', 'Running')
          AND e.tenant_id = r.tenant_id AND e.export_id = r.export_id AND e.status = 'Running'
        RETURNING ${COLUMNS}`,
-      [tenantId, exportRunId],
+      [tenantId, partitionId],
     );
     return row;
   }
 
-  files(tenantId: TenantId, exportRunId: string): Promise<ExportFile[]> {
-    return this.database.query<ExportFile[]>(
+  files(tenantId: TenantId, partitionId: string): Promise<PartFile[]> {
+    return this.database.query<PartFile[]>(
       `SELECT ${FILE_COLUMNS} FROM bulk_export_files f WHERE f.tenant_id = $1 AND f.export_run_id = $2 ORDER BY f.part`,
-      [tenantId, exportRunId],
+      [tenantId, partitionId],
     );
   }
 
   /** The files of an export's partitions, by day and part. */
-  filesOf(tenantId: TenantId, exportId: string): Promise<ExportFile[]> {
-    return this.database.query<ExportFile[]>(
+  filesOf(tenantId: TenantId, exportId: string): Promise<PartFile[]> {
+    return this.database.query<PartFile[]>(
       `SELECT ${FILE_COLUMNS} FROM bulk_export_files f
        JOIN bulk_export_runs r ON r.tenant_id = f.tenant_id AND r.export_run_id = f.export_run_id
        WHERE r.tenant_id = $1 AND r.export_id = $2 ORDER BY r.day, r.session_id, f.part`,
@@ -186,30 +186,30 @@ export class ExportRunsRepository {
   }
 
   /** The files of several partitions, for a listing. */
-  filesIn(tenantId: TenantId, exportRunIds: string[]): Promise<ExportFile[]> {
-    return this.database.query<ExportFile[]>(
+  filesIn(tenantId: TenantId, partitionIds: string[]): Promise<PartFile[]> {
+    return this.database.query<PartFile[]>(
       `SELECT ${FILE_COLUMNS} FROM bulk_export_files f
        WHERE f.tenant_id = $1 AND f.export_run_id = ANY ($2::uuid[]) ORDER BY f.export_run_id, f.part`,
-      [tenantId, exportRunIds],
+      [tenantId, partitionIds],
     );
   }
 
   /** Whether the attempt still holds the partition. */
-  async holds(tenantId: TenantId, exportRunId: string, attempt: number): Promise<boolean> {
-    return this.isHeld(this.database.manager, tenantId, exportRunId, attempt, '');
+  async holds(tenantId: TenantId, partitionId: string, attempt: number): Promise<boolean> {
+    return this.isHeld(this.database.manager, tenantId, partitionId, attempt, '');
   }
 
   /** Records a file that the store has acknowledged; resolves to false when the attempt has lost the partition. */
-  async addFile(tenantId: TenantId, attempt: number, file: ExportFile): Promise<boolean> {
+  async addFile(tenantId: TenantId, attempt: number, file: PartFile): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
-      if (!(await this.isHeld(transaction, tenantId, file.exportRunId, attempt, 'FOR UPDATE'))) return false;
+      if (!(await this.isHeld(transaction, tenantId, file.partitionId, attempt, 'FOR UPDATE'))) return false;
       await transaction.query(
         `INSERT INTO bulk_export_files (tenant_id, export_run_id, part, object_key, rows, bytes, md5,
            first_start_time, first_run_id, last_start_time, last_run_id)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
         [
           tenantId,
-          file.exportRunId,
+          file.partitionId,
           file.part,
           file.objectKey,
           file.rows,
@@ -225,62 +225,62 @@ export class ExportRunsRepository {
         `UPDATE bulk_export_runs SET rows_written = rows_written + $3, bytes_written = bytes_written + $4,
            updated_at = now()
          WHERE tenant_id = $1 AND export_run_id = $2`,
-        [tenantId, file.exportRunId, file.rows, file.bytes],
+        [tenantId, file.partitionId, file.rows, file.bytes],
       );
       return true;
     });
   }
 
   /** Forgets the files from `part` on, which the store doesn't hold as they were written. */
-  async dropFiles(tenantId: TenantId, exportRunId: string, attempt: number, part: number): Promise<void> {
+  async dropFiles(tenantId: TenantId, partitionId: string, attempt: number, part: number): Promise<void> {
     await this.database.transaction(async (transaction) => {
-      if (!(await this.isHeld(transaction, tenantId, exportRunId, attempt, 'FOR UPDATE'))) return;
+      if (!(await this.isHeld(transaction, tenantId, partitionId, attempt, 'FOR UPDATE'))) return;
       await transaction.query(
         `DELETE FROM bulk_export_files WHERE tenant_id = $1 AND export_run_id = $2 AND part >= $3`,
-        [tenantId, exportRunId, part],
+        [tenantId, partitionId, part],
       );
       await transaction.query(
         `UPDATE bulk_export_runs r SET updated_at = now(), (rows_written, bytes_written) = (
            SELECT coalesce(sum(f.rows), 0), coalesce(sum(f.bytes), 0) FROM bulk_export_files f
            WHERE f.tenant_id = $1 AND f.export_run_id = $2)
          WHERE r.tenant_id = $1 AND r.export_run_id = $2`,
-        [tenantId, exportRunId],
+        [tenantId, partitionId],
       );
     });
   }
 
   /** Writes down how many rows an attempt has counted in the source; resolves to the most of all attempts. */
-  async sawRows(tenantId: TenantId, exportRunId: string, rows: number): Promise<number> {
+  async sawRows(tenantId: TenantId, partitionId: string, rows: number): Promise<number> {
     const [[row]] = await this.database.query<[{ rowsSeen: number }[], number]>(
       `UPDATE bulk_export_runs SET rows_seen = greatest(rows_seen, $3)
        WHERE tenant_id = $1 AND export_run_id = $2 RETURNING rows_seen::float8 AS "rowsSeen"`,
-      [tenantId, exportRunId, rows],
+      [tenantId, partitionId, rows],
     );
     return row?.rowsSeen ?? rows;
   }
 
   /** Completes the partition for the attempt that holds it. */
-  async complete(tenantId: TenantId, exportRunId: string, attempt: number, verified: boolean): Promise<boolean> {
+  async complete(tenantId: TenantId, partitionId: string, attempt: number, verified: boolean): Promise<boolean> {
     const [rows] = await this.database.query<[unknown[], number]>(
       `UPDATE bulk_export_runs SET status = 'Completed', verified = $4, error_code = NULL, error_hint = NULL, finished_at = now(), updated_at = now()
        WHERE tenant_id = $1 AND export_run_id = $2 AND attempt = $3 AND status = 'Running' RETURNING export_run_id`,
-      [tenantId, exportRunId, attempt, verified],
+      [tenantId, partitionId, attempt, verified],
     );
     return rows.length > 0;
   }
 
   /** A sign of life of the attempt that holds the partition. */
-  async beat(tenantId: TenantId, exportRunId: string, attempt: number): Promise<void> {
+  async beat(tenantId: TenantId, partitionId: string, attempt: number): Promise<void> {
     await this.database.query(
       `UPDATE bulk_export_runs SET heartbeat_at = now() WHERE tenant_id = $1 AND export_run_id = $2 AND attempt = $3`,
-      [tenantId, exportRunId, attempt],
+      [tenantId, partitionId, attempt],
     );
   }
 
   /** Writes down what an attempt failed with; resolves to how many have failed since the partition was opened. */
   async addError(
     tenantId: TenantId,
-    exportRunId: string,
+    partitionId: string,
     message: string,
     { code, hint }: FailureWords,
   ): Promise<number> {
@@ -289,31 +289,31 @@ export class ExportRunsRepository {
          errors = coalesce(errors, '{}') || jsonb_build_object('retry_' || retry_number, $3::text)
        WHERE tenant_id = $1 AND export_run_id = $2
        RETURNING retry_number - retry_base AS failures`,
-      [tenantId, exportRunId, storableText(message), code, hint],
+      [tenantId, partitionId, storableText(message), code, hint],
     );
     return row?.failures ?? 0;
   }
 
-  async fail(tenantId: TenantId, exportRunId: string, message: string): Promise<void> {
+  async fail(tenantId: TenantId, partitionId: string, message: string): Promise<void> {
     await this.database.query(
       `UPDATE bulk_export_runs SET status = 'Failed', finished_at = now(), updated_at = now(),
          errors = coalesce(errors, jsonb_build_object('retry_0', $3::text))
        WHERE tenant_id = $1 AND export_run_id = $2 AND status IN ('Created', 'Running')`,
-      [tenantId, exportRunId, storableText(message)],
+      [tenantId, partitionId, storableText(message)],
     );
   }
 
   private async isHeld(
     manager: EntityManager,
     tenantId: TenantId,
-    exportRunId: string,
+    partitionId: string,
     attempt: number,
     lock: '' | 'FOR UPDATE',
   ): Promise<boolean> {
     const rows = await manager.query<unknown[]>(
       `SELECT 1 FROM bulk_export_runs
        WHERE tenant_id = $1 AND export_run_id = $2 AND attempt = $3 AND status = 'Running' ${lock}`,
-      [tenantId, exportRunId, attempt],
+      [tenantId, partitionId, attempt],
     );
     return rows.length > 0;
   }

@@ -1,18 +1,18 @@
 import type { DestinationConfig } from '../destinations/destinations.schemas';
 import { exportColumns } from '../parquet/export-columns';
 import { objectPath } from '../destinations/export-layout';
-import { ExportFile, ExportRunRow, filesByRun } from '../partitions/partitions.repository';
+import { PartFile, PartitionRow, filesByPartition } from '../partitions/partitions.repository';
 import type { ExportRow } from '../exports.repository';
 
 /** What a consumer needs to check an export. Holds nothing of the moment it was written: a repetition writes the same. */
 export function exportManifest(
   row: ExportRow,
-  runs: ExportRunRow[],
-  files: ExportFile[],
+  partitions: PartitionRow[],
+  files: PartFile[],
   config: DestinationConfig,
 ): string {
-  const byRun = filesByRun(files);
-  const isVerified = runs.every(({ verified }) => verified === true);
+  const byPartition = filesByPartition(files);
+  const isVerified = partitions.every(({ verified }) => verified === true);
   const manifest = {
     version: 1,
     export_id: row.exportId,
@@ -38,16 +38,16 @@ export function exportManifest(
       : ['sizes and row counts of the files: the credentials may not read (s3:GetObject is not permitted)'],
     rows: files.reduce((sum, file) => sum + file.rows, 0),
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
-    partitions: runs.map((run) => ({
-      ...(row.sessionId === null && { session_id: run.sessionId }),
-      day: run.day,
-      start_time: run.startTime,
-      end_time: run.endTime,
-      rows_in_source: run.rowsSeen,
-      rows: run.rowsWritten,
-      verified: run.verified === true,
-      bytes: run.bytesWritten,
-      files: (byRun.get(run.exportRunId) ?? []).map((file) => ({
+    partitions: partitions.map((partition) => ({
+      ...(row.sessionId === null && { session_id: partition.sessionId }),
+      day: partition.day,
+      start_time: partition.startTime,
+      end_time: partition.endTime,
+      rows_in_source: partition.rowsSeen,
+      rows: partition.rowsWritten,
+      verified: partition.verified === true,
+      bytes: partition.bytesWritten,
+      files: (byPartition.get(partition.partitionId) ?? []).map((file) => ({
         path: objectPath(config, file.objectKey),
         rows: file.rows,
         bytes: file.bytes,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../../auth/tenant';
 import { DestinationsService } from '../destinations/destinations.service';
-import { ExportFile, ExportRunsRepository } from '../partitions/partitions.repository';
+import { PartFile, PartitionsRepository } from '../partitions/partitions.repository';
 import { exportFolder, objectPath } from '../destinations/export-layout';
 import { ExportVerifier } from './export-verifier';
 import { exportErrors } from '../exports.errors';
@@ -27,7 +27,7 @@ interface ListedFile {
 export class ExportVerificationService {
   constructor(
     private readonly exports: ExportsRepository,
-    private readonly runs: ExportRunsRepository,
+    private readonly partitions: PartitionsRepository,
     private readonly destinations: DestinationsService,
     private readonly stores: ObjectStores,
     private readonly verifier: ExportVerifier,
@@ -46,7 +46,7 @@ export class ExportVerificationService {
     const row = await this.exports.find(tenantId, exportId);
     if (!row) throw exportErrors.exportNotFound(exportId);
     if (row.status !== 'Completed') throw exportErrors.exportNotComplete(exportId, row.status);
-    const files = await this.runs.filesOf(tenantId, exportId);
+    const files = await this.partitions.filesOf(tenantId, exportId);
     const { config, store } = await this.destinations.open(tenantId, row.destinationId);
     try {
       const folder = exportFolder(config, exportId);
@@ -95,7 +95,7 @@ export class ExportVerificationService {
 }
 
 /** What the manifest in the bucket says otherwise than the record of what was written. */
-function manifestProblems(text: string | null, files: ExportFile[], path: (key: string) => string): string[] {
+function manifestProblems(text: string | null, files: PartFile[], path: (key: string) => string): string[] {
   if (text === null) return ['is not in the bucket'];
   const listed = listedFiles(text);
   if (!listed) return ['is not a manifest'];
@@ -123,8 +123,8 @@ function listedFiles(text: string): ListedFile[] | undefined {
   }
 }
 
-async function wrongChecksums(store: ObjectStore, files: ExportFile[], signal?: AbortSignal): Promise<ExportFile[]> {
-  const wrong: ExportFile[] = [];
+async function wrongChecksums(store: ObjectStore, files: PartFile[], signal?: AbortSignal): Promise<PartFile[]> {
+  const wrong: PartFile[] = [];
   const open = [...files];
   const lane = async (): Promise<void> => {
     for (let file = open.shift(); file; file = open.shift()) {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { parquetMetadataAsync } from 'hyparquet';
-import type { ExportFile } from '../partitions/partitions.repository';
+import type { PartFile } from '../partitions/partitions.repository';
 import type { ObjectStore } from '../object-store';
 
 /** Files that are looked at together: each costs a request or two. */
@@ -8,7 +8,7 @@ const CONCURRENCY = 16;
 /** A footer of 29 columns and five row groups has about 20 KB; a larger one is asked for again. */
 const FOOTER_BYTES = 64 * 1024;
 
-export type WrittenFile = Pick<ExportFile, 'objectKey' | 'rows' | 'bytes'>;
+export type WrittenFile = Pick<PartFile, 'objectKey' | 'rows' | 'bytes'>;
 
 /** `unreadable`: the credentials may not read. `wrong`: the store holds something else, or nothing. */
 export type FileCheck = { state: 'verified' } | { state: 'unreadable' } | { state: 'wrong'; problem: string };
