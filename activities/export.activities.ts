@@ -4,6 +4,8 @@ import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activ
 import type { TenantId } from '../src/auth/tenant';
 import { ExportExecutionService } from '../src/exports/export-execution.service';
 import { toBulkExport } from '../src/exports/api/export.mapper';
+import { PartitionExecutor } from '../src/exports/partitions/partition-executor';
+import { ScheduleExecutor } from '../src/exports/schedule/schedule-executor';
 import { ExportFailure } from '../src/exports/export-failure';
 import {
   EndExportInput,
@@ -21,7 +23,11 @@ const HEARTBEAT_MS = 1_000;
 /** Exports' activities: a contract in, one call, a contract out. */
 @Injectable()
 export class ExportActivityProvider {
-  constructor(private readonly work: ExportExecutionService) {}
+  constructor(
+    private readonly work: ExportExecutionService,
+    private readonly partitions: PartitionExecutor,
+    private readonly schedules: ScheduleExecutor,
+  ) {}
 
   activities(): ExportActivities {
     return {
@@ -57,7 +63,7 @@ export class ExportActivityProvider {
       },
       exportPartition: (input) => this.exportPartition(input),
       failPartition: ({ exportRunId, message, ...input }: EndPartitionInput) =>
-        this.work.failPartition(tenant(input), exportRunId, message),
+        this.partitions.fail(tenant(input), exportRunId, message),
       completeExport: (input) =>
         attempt(async (signal) => {
           const isCompleted = await this.work.complete(tenant(input), input.exportId, signal);
@@ -68,26 +74,20 @@ export class ExportActivityProvider {
         return { waiting: await this.work.waiting(tenant(input)) };
       },
       nextExportWindow: async (input) => {
-        const window = await this.work.nextWindow(tenant(input), input.exportId);
+        const window = await this.schedules.nextWindow(tenant(input), input.exportId);
         if (!window) return { next: 'over' };
         const { inMs, ...due } = window;
         return { next: 'due', window: due, inMs };
       },
       spawnExport: async (input: SpawnExportInput) => ({
-        exportId: (await this.work.spawn(tenant(input), input.exportId, input.window)) ?? null,
+        exportId: (await this.schedules.spawn(tenant(input), input.exportId, input.window)) ?? null,
       }),
     };
   }
 
   private exportPartition(input: PartitionReference) {
     return attempt(async (signal, heartbeat) => {
-      const outcome = await this.work.exportPartition(
-        tenant(input),
-        input.exportId,
-        input.exportRunId,
-        signal,
-        heartbeat,
-      );
+      const outcome = await this.partitions.export(tenant(input), input.exportId, input.exportRunId, signal, heartbeat);
       return { ending: 'Completed' as const, ...outcome };
     });
   }

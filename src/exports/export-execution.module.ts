@@ -11,11 +11,15 @@ import { ExportExecutionService } from './export-execution.service';
 import { ExportMetrics } from './export.metrics';
 import { PartitionsRepository } from './partitions/partitions.repository';
 import { ExportSweep } from './export-sweep';
+import { ExportSweepRepository } from './export-sweep.repository';
 import { ExportVerifier } from './verification/export-verifier';
 import { ExportWebhooks } from './export-webhooks';
 import { ExportsRepository } from './exports.repository';
 import { ObjectStores } from './object-stores';
 import { ParquetEncoder } from './parquet/parquet-encoder';
+import { PartitionExecutor } from './partitions/partition-executor';
+import { ScheduleExecutor } from './schedule/schedule-executor';
+import { SchedulesRepository } from './schedule/schedules.repository';
 import { TraceReader } from './partitions/trace-reader';
 
 /** Bulk export, as the worker process has it. */
@@ -34,13 +38,17 @@ import { TraceReader } from './partitions/trace-reader';
     ExportMetrics,
     PartitionsRepository,
     ExportSweep,
+    ExportSweepRepository,
     ExportVerifier,
     ExportWebhooks,
     ExportsRepository,
     ObjectStores,
     ParquetEncoder,
+    PartitionExecutor,
+    ScheduleExecutor,
+    SchedulesRepository,
     TraceReader,
   ],
-  exports: [ExportExecutionService, ExportSweep],
+  exports: [ExportExecutionService, ExportSweep, PartitionExecutor, ScheduleExecutor],
 })
 export class ExportExecutionModule {}

@@ -1,3 +1,8 @@
+import { DatabaseError } from 'pg';
+import { QueryFailedError } from 'typeorm';
+import { EncodingError } from './parquet/parquet-encoder';
+import { explainStoreError } from './s3-errors';
+
 export interface FailureWords {
   /** Stable, for programs: the store's own code, or one of Gantry's. */
   code: string;
@@ -69,3 +74,14 @@ export const exportFailures = {
       { cause },
     ),
 };
+
+/** What an error of the encoder, the database or the store means for an export. */
+export function toExportFailure(error: unknown): ExportFailure {
+  if (error instanceof ExportFailure) return error;
+  if (error instanceof EncodingError) return exportFailures.notEncoded(error.message, error);
+  if (error instanceof QueryFailedError || error instanceof DatabaseError) {
+    return exportFailures.notRead(error.message, error);
+  }
+  const problem = explainStoreError(error);
+  return new ExportFailure(problem.message, problem.isUserFault, problem, { cause: error });
+}

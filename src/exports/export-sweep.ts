@@ -3,6 +3,7 @@ import type { TenantId } from '../auth/tenant';
 import { Sweep } from '../sweeps/sweep';
 import { ExportOrchestrator } from '../temporal/export-orchestrator';
 import { ExportExecutionService } from './export-execution.service';
+import { ExportSweepRepository } from './export-sweep.repository';
 import { ExportsRepository } from './exports.repository';
 
 /** Longer than a create takes between its commit and its start. */
@@ -19,17 +20,18 @@ export class ExportSweep implements Sweep {
   readonly name = 'exports';
 
   constructor(
+    private readonly due: ExportSweepRepository,
     private readonly exports: ExportsRepository,
     private readonly orchestrator: ExportOrchestrator,
     private readonly work: ExportExecutionService,
   ) {}
 
   async sweep(): Promise<void> {
-    for (const open of await this.exports.unseen(GRACE_SECONDS, LOOK_AGAIN_SECONDS, BATCH)) {
+    for (const open of await this.due.unseen(GRACE_SECONDS, LOOK_AGAIN_SECONDS, BATCH)) {
       await this.orchestrator.start(open);
       await this.exports.markSeen(open.tenantId as TenantId, open.exportId);
     }
-    for (const { exportId, tenantId } of await this.exports.halfCancelled(CANCEL_GRACE_SECONDS, BATCH)) {
+    for (const { exportId, tenantId } of await this.due.halfCancelled(CANCEL_GRACE_SECONDS, BATCH)) {
       const isHeard = await this.orchestrator.cancel(exportId);
       if (!isHeard) await this.work.end(tenantId as TenantId, exportId, 'Cancelled', undefined);
     }

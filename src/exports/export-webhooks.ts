@@ -6,7 +6,7 @@ import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
 import { DeliveriesService } from '../webhooks/deliveries.service';
 import { toBulkExport } from './api/export.mapper';
-import type { ExportRow } from './exports.repository';
+import type { ExportRow } from './export-row';
 
 /** The webhook that an export may ask for: kept sealed, and enqueued in the transaction that ends the export. */
 @Injectable()

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { TenantId } from '../../auth/tenant';
 import { sseFrame, sendEvents } from '../../http/streaming';
 import { toProgressEvent } from './export.mapper';
-import type { ExportRow } from '../exports.repository';
+import type { ExportRow } from '../export-row';
 import { ExportsService } from './exports.service';
 
 /** A person watches: once a second is soon enough, and costs one small query. */

@@ -1,5 +1,5 @@
 import type { PartFile, PartitionRow } from '../partitions/partitions.repository';
-import type { ExportRow } from '../exports.repository';
+import type { ExportRow } from '../export-row';
 import type { BulkExport, BulkExportRun, ExportProgress, ExportProgressEvent } from './exports.schemas';
 
 /** Row → API. */

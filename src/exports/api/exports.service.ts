@@ -13,7 +13,8 @@ import { toBulkExportRun } from './export.mapper';
 import { PartitionRow, PartitionsRepository, filesByPartition } from '../partitions/partitions.repository';
 import { ExportWebhooks } from '../export-webhooks';
 import { exportErrors } from '../exports.errors';
-import { ExportRow, ExportsRepository } from '../exports.repository';
+import type { ExportRow } from '../export-row';
+import { ExportsRepository } from '../exports.repository';
 import type { BulkExportRun, CreateExport, ListExportRuns, ListExports, ListSpawnedRuns } from './exports.schemas';
 
 /** How often, and how far apart, a retried export's workflow is started until it is; then it is left to the sweep. */

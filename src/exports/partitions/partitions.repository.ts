@@ -5,7 +5,7 @@ import type { TenantId } from '../../auth/tenant';
 import { storableText } from '../../database/storable-text';
 import type { ExportRunStatus } from '../api/exports.schemas';
 import type { FailureWords } from '../export-failure';
-import { isoText, STALLED } from '../exports.repository';
+import { isoText, STALLED } from '../export-row';
 import type { DayCount, RowKey } from './row-selection';
 
 /** A partition as stored; instants are ISO text. */

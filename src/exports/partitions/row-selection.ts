@@ -22,3 +22,17 @@ export interface DayCount {
   day: string;
   rows: number;
 }
+
+/**
+ * The rows of an export's window, or of a partition of it.
+ * @param watermark rows that were received later are not selected
+ */
+export function selectionOf(
+  { filter, changedAfter }: Pick<RowSelection, 'filter' | 'changedAfter'>,
+  window: { sessionId: string | null; startTime: string; endTime: string | null },
+  watermark: string,
+): RowSelection {
+  if (window.endTime === null) throw new Error('A schedule has no rows of its own');
+  const { sessionId, startTime, endTime } = window;
+  return { projectId: sessionId, startTime, endTime, watermark, changedAfter, filter };
+}

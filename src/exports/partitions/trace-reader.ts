@@ -9,7 +9,7 @@ import { parseFilter } from '../../traces/filter/filter-parser';
 import { filterToSql } from '../../traces/filter/filter-sql';
 import { SqlParams } from '../../traces/filter/sql-params';
 import { ExportColumn, readColumns } from '../parquet/export-columns';
-import { isoText } from '../exports.repository';
+import { isoText } from '../export-row';
 import { PartReader, RowStream } from './part-reader';
 import type { DayCount, RowKey, RowSelection } from './row-selection';
 import { SqlLiterals } from './sql-literals';

@@ -2,7 +2,7 @@ import type { DestinationConfig } from '../destinations/destinations.schemas';
 import { exportColumns } from '../parquet/export-columns';
 import { objectPath } from '../destinations/export-layout';
 import { PartFile, PartitionRow, filesByPartition } from '../partitions/partitions.repository';
-import type { ExportRow } from '../exports.repository';
+import type { ExportRow } from '../export-row';
 
 /** What a consumer needs to check an export. Holds nothing of the moment it was written: a repetition writes the same. */
 export function exportManifest(

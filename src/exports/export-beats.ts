@@ -1,0 +1,16 @@
+import { Logger } from '@nestjs/common';
+
+/** A partition without a beat for a minute is shown as stalled. */
+const BEAT_MS = 10_000;
+
+const logger = new Logger('ExportBeats');
+
+/**
+ * Signs of life in the database, where the API sees them; one that can't be given is no reason to stop.
+ * @returns the timer, for `clearInterval` when the work is over
+ */
+export function startBeats(beat: () => Promise<void>): NodeJS.Timeout {
+  return setInterval(() => {
+    beat().catch((error: unknown) => logger.debug({ err: error }, 'A sign of life could not be given'));
+  }, BEAT_MS);
+}

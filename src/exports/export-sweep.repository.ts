@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import type { ExportStatus } from './api/exports.schemas';
+
+export interface OpenExport {
+  exportId: string;
+  tenantId: string;
+  isSchedule: boolean;
+  status: ExportStatus;
+}
+
+/** What the sweep looks for, across tenants. */
+@Injectable()
+export class ExportSweepRepository {
+  constructor(@InjectDataSource() private readonly database: DataSource) {}
+
+  /**
+   * For the sweep, across tenants: exports without an end whose workflow wasn't started, or wasn't looked at for a while.
+   */
+  unseen(startedBeforeSeconds: number, seenBeforeSeconds: number, limit: number): Promise<OpenExport[]> {
+    return this.database.query<OpenExport[]>(
+      `SELECT export_id AS "exportId", tenant_id AS "tenantId", interval_hours IS NOT NULL AS "isSchedule", status
+       FROM bulk_exports
+       WHERE status IN ('Created', 'IntervalScheduled', 'Running')
+         AND ((workflow_seen_at IS NULL AND created_at < now() - make_interval(secs => $1))
+           OR workflow_seen_at < now() - make_interval(secs => $2))
+       ORDER BY workflow_seen_at NULLS FIRST LIMIT $3`,
+      [startedBeforeSeconds, seenBeforeSeconds, limit],
+    );
+  }
+
+  /** Finds exports of all tenants that were cancelled but still have open partitions, for the sweep. */
+  halfCancelled(sinceSeconds: number, limit: number): Promise<OpenExport[]> {
+    return this.database.query<OpenExport[]>(
+      `SELECT DISTINCT e.export_id AS "exportId", e.tenant_id AS "tenantId", false AS "isSchedule", e.status
+       FROM bulk_export_runs r JOIN bulk_exports e ON e.tenant_id = r.tenant_id AND e.export_id = r.export_id
+       WHERE r.status IN ('Created', 'Running') AND e.status = 'Cancelled'
+         AND e.finished_at < now() - make_interval(secs => $1)
+       LIMIT $2`,
+      [sinceSeconds, limit],
+    );
+  }
+}
