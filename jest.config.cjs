@@ -19,7 +19,7 @@ const esmOnly = [
 
 /** @type {import('jest').Config} */
 module.exports = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/test-environment.cjs',
   roots: ['<rootDir>/src', '<rootDir>/workflows', '<rootDir>/worker', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts', '<rootDir>/test/**/*.test.ts'],
   transform: {

@@ -3,7 +3,9 @@
 //
 //   --changed[=<branch>]   only what the changes since the branch [main] touch (services/changed-tests.mjs has the rules)
 //   --full                 faults, fuzzing and chaos in their full amount: `npm run chaos`
-//   --record-durations     writes how long each file took to test/durations.json, by which files are ordered
+//   --record-durations     writes to test/durations.json, by which files are ordered, and prints: each file's wall time, its
+//                          processor time (of jest, and of the processes that it started) and the processes of Gantry
+//   --seed=<number>        of all that tests make up [at random]; also GANTRY_TEST_SEED. A run that fails prints it.
 //
 // What the tests find in their environment:
 //   GANTRY_TEST_DATABASE_URL          superuser of the Postgres server; each test file makes its own database
@@ -14,11 +16,13 @@
 //   GANTRY_TEST_OLD_NODE              the installed Node, where it is too old to run Gantry
 //   GANTRY_TEST_TIME_SKIPPING_SERVER  program for TestWorkflowEnvironment.createTimeSkipping
 //   GANTRY_TEST_FULL                  1 with --full (test/support/amount.ts)
+//   GANTRY_TEST_MEASUREMENTS          file for measurements with --record-durations (test/support/test-environment.cjs)
 // A test that needs a whole Gantry runs `node scripts/start.mjs` with these as DATABASE_URL, TEMPORAL_ADDRESS and
 // GANTRY_S3_*, GANTRY_PORT=0 and a GANTRY_HOME of its own, and reads endpoints.json there.
 import './services/runtime.mjs';
 import { execFileSync, spawn } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { randomInt } from 'node:crypto';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { build, installDependencies } from './services/build.mjs';
@@ -29,7 +33,7 @@ import { cacheDir, ROOT } from './services/paths.mjs';
 import { abortedWhenAskedToEnd } from './services/process.mjs';
 import { say } from './services/progress.mjs';
 import { Supervisor } from './services/supervisor.mjs';
-import { failuresOf, judge } from './services/test-outcome.mjs';
+import { failuresOf, judge, processorTimes } from './services/test-outcome.mjs';
 import { findTestServices, startTestServices } from './services/test-services.mjs';
 
 const JEST = [join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js'), '--config', join(ROOT, 'jest.config.cjs')];
@@ -41,7 +45,8 @@ function readArguments(args) {
     isFull: args.includes('--full'),
     recordsDurations: args.includes('--record-durations'),
     branch: changed && (changed.split('=')[1] ?? 'main'),
-    jestArgs: args.filter((arg) => !/^--(full|record-durations|changed(=.*)?)$/.test(arg)),
+    seed: args.find((arg) => arg.startsWith('--seed='))?.slice('--seed='.length) ?? process.env.GANTRY_TEST_SEED,
+    jestArgs: args.filter((arg) => !/^--(full|record-durations|changed(=.*)?|seed=.*)$/.test(arg)),
   };
 }
 
@@ -116,11 +121,11 @@ const MAX_RETRIED = 10;
 /**
  * Runs the suite, and the files in which a few tests failed a second time.
  * @param {string} home
- * @param {string[]} args for jest
+ * @param {[string, ...string[]]} args for jest: the seed first, which is that of the second try as well
  * @param {Record<string, string>} testEnv
  * @param {AbortSignal} signal
  */
-async function runTests(home, args, testEnv, signal) {
+async function runTests(home, [seed, ...args], testEnv, signal) {
   const run = async (/** @type {string} */ name, /** @type {string[]} */ jestArgs) => {
     const path = join(home, `${name}.json`);
     const code = await runJest(['--json', `--outputFile=${path}`, ...jestArgs], testEnv, signal);
@@ -129,15 +134,15 @@ async function runTests(home, args, testEnv, signal) {
     if (!results) throw new Error('jest ended without results.');
     return { code, results };
   };
-  const { code, results } = await run('first', args);
+  const { code, results } = await run('first', [seed, ...args]);
   const failures = failuresOf(results);
-  if (failures.length === 0 || failures.length > MAX_RETRIED) return { code, results, ...judge(results) };
+  if (failures.length === 0 || failures.length > MAX_RETRIED) return { code, ...judge(results) };
   const files = [...new Set(failures.map(({ file }) => file))];
   say('test', `${failures.length} failed; running ${files.length} files once more to separate faults from chance`);
-  const { results: again } = await run('second', ['--runInBand', '--runTestsByPath', ...files]);
+  const { results: again } = await run('second', [seed, '--runInBand', '--runTestsByPath', ...files]);
   const outcome = judge(results, again);
   record(outcome);
-  return { code: outcome.failed.length > 0 ? 1 : 0, results, ...outcome };
+  return { code: outcome.failed.length > 0 ? 1 : 0, ...outcome };
 }
 
 /**
@@ -159,19 +164,24 @@ function record({ failed, flaky }) {
 /** Files that take less than this are in no need of an order. */
 const RECORDED_SECONDS = 5;
 
-/** @param {any} results jest's */
-function recordDurations({ testResults }) {
-  const seconds = testResults.map((/** @type {any} */ { name, startTime, endTime }) => [
-    relative(ROOT, name),
-    Math.round((endTime - startTime) / 1000),
-  ]);
-  const long = seconds.filter((/** @type {[string, number]} */ entry) => entry[1] >= RECORDED_SECONDS).sort();
-  writeFileSync(join(ROOT, 'test', 'durations.json'), `${JSON.stringify(Object.fromEntries(long), null, 2)}\n`);
+/**
+ * Writes the files' durations, and prints where the processor time went.
+ * @param {string} path of the measurements
+ */
+function recordDurations(path) {
+  const measured = readFileSync(path, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const long = measured.filter(({ wall }) => wall >= RECORDED_SECONDS).sort((a, b) => (a.file < b.file ? -1 : 1));
+  const seconds = Object.fromEntries(long.map(({ file, wall }) => [file, Math.round(wall)]));
+  writeFileSync(join(ROOT, 'test', 'durations.json'), `${JSON.stringify(seconds, null, 2)}\n`);
+  process.stdout.write(`\n${processorTimes(measured)}\n`);
 }
 
 /** @param {AbortSignal} signal */
 async function main(signal) {
-  const { isFull, recordsDurations, branch, jestArgs } = readArguments(process.argv.slice(2));
+  const { isFull, recordsDurations, branch, seed, jestArgs } = readArguments(process.argv.slice(2));
   const home = mkdtempSync(join(tmpdir(), 'gantry-test-'));
   // Also aborted when one step fails: the others shall not build on.
   const giveUp = new AbortController();
@@ -181,17 +191,23 @@ async function main(signal) {
   try {
     const installed = installDependencies(context.signal);
     const chosen = branch === undefined ? [] : await installed.then(() => argumentsForChanges(branch));
-    if (!chosen) return { code: 0, passed: 0, failed: [], flaky: [] };
+    if (!chosen) return { code: 0, seed, passed: 0, failed: [], flaky: [] };
     const running = findTestServices();
     if (running) say('test', 'uses the services of npm run test:services');
     const [testEnv] = await Promise.all([
       running ?? startTestServices({ ...context, supervisor, installed }),
       installed.then(() => build(context.signal)),
     ]);
-    const env = { ...testEnv, ...(isFull && { GANTRY_TEST_FULL: '1' }) };
-    const { results, ...outcome } = await runTests(home, [...jestArgs, ...chosen], env, signal);
-    if (recordsDurations) recordDurations(results);
-    return outcome;
+    const measurements = join(home, 'measurements.jsonl');
+    const env = {
+      ...testEnv,
+      ...(isFull && { GANTRY_TEST_FULL: '1' }),
+      ...(recordsDurations && { GANTRY_TEST_MEASUREMENTS: measurements }),
+    };
+    const runSeed = seed ?? String(randomInt(2 ** 31));
+    const outcome = await runTests(home, [`--seed=${runSeed}`, ...jestArgs, ...chosen], env, signal);
+    if (recordsDurations) recordDurations(measurements);
+    return { ...outcome, seed: runSeed };
   } finally {
     giveUp.abort();
     await supervisor.stop();
@@ -203,10 +219,12 @@ async function main(signal) {
 const stop = abortedWhenAskedToEnd();
 
 try {
-  const { code, passed, failed, flaky } = await main(stop);
+  const { code, seed, passed, failed, flaky } = await main(stop);
   process.exitCode = code !== 0 ? code : Number(failed.length > 0);
   for (const { name } of failed) process.stdout.write(`\nFAILED  ${name}`);
   for (const { name } of flaky) process.stdout.write(`\nFLAKY   ${name}: failed in one of two tries; it needs mending`);
+  if (failed.length + flaky.length > 0)
+    process.stdout.write(`\nSEED    ${seed}: npm test -- --seed=${seed} repeats it`);
   process.stdout.write(`\n${passed} passed, ${failed.length} failed\n`);
 } catch (error) {
   if (stop.aborted) say('test', 'interrupted');

@@ -46,3 +46,29 @@ export function judge(first, second) {
     return { passed: passed - (flaky.length - recovered), failed: [...failed, ...flaky], flaky };
   return { passed: passed + recovered, failed, flaky };
 }
+
+/**
+ * A table of where the processor time of a run went, the most expensive files first.
+ * @param {{ file: string, wall: number, own: number, children: number, processes: number }[]} measured seconds by file
+ */
+export function processorTimes(measured) {
+  const files = [...measured].sort((a, b) => b.own + b.children - (a.own + a.children));
+  const sum = (/** @type {'wall' | 'own' | 'children' | 'processes'} */ key) =>
+    files.reduce((total, file) => total + file[key], 0);
+  const all = {
+    file: 'all',
+    wall: sum('wall'),
+    own: sum('own'),
+    children: sum('children'),
+    processes: sum('processes'),
+  };
+  const row = (/** @type {(string | number)[]} */ ...[file, ...cells]) =>
+    cells.map((cell) => String(cell).padStart(10)).join('') + `  ${file}`;
+  return [
+    'Seconds of each file, and of processors in jest and in the processes that the file started:',
+    row('file', 'wall', 'jest', 'processes', 'started'),
+    ...[all, ...files].map(({ file, wall, own, children, processes }) =>
+      row(file, wall.toFixed(1), own.toFixed(1), children.toFixed(1), processes),
+    ),
+  ].join('\n');
+}

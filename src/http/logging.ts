@@ -30,6 +30,9 @@ export function createLogger(process: 'api' | 'worker', level: string, destinati
   return destination ? pino(options, destination) : pino(options);
 }
 
+/** Parts of Nest that name each module and each route at a start: hundreds of lines that bury Gantry's own. */
+const WORDY_CONTEXTS: readonly (string | undefined)[] = ['InstanceLoader', 'RoutesResolver', 'RouterExplorer'];
+
 /** Lets Nest and the services log through pino: `(message, context)` or `(object, message, context)`. */
 export class NestLogger implements LoggerService {
   constructor(private readonly pino: Logger) {}
@@ -58,6 +61,7 @@ export class NestLogger implements LoggerService {
     const fields = args.find((arg) => typeof arg === 'object' && arg !== null) ?? {};
     // Nest passes the logger's context last; what comes before it is the message.
     const context = strings.length > 1 ? strings.pop() : undefined;
-    this.pino[level]({ ...(fields instanceof Error ? { err: fields } : fields), context }, strings.join(' '));
+    const written = level === 'info' && WORDY_CONTEXTS.includes(context) ? 'debug' : level;
+    this.pino[written]({ ...(fields instanceof Error ? { err: fields } : fields), context }, strings.join(' '));
   }
 }

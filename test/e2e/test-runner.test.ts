@@ -170,3 +170,37 @@ describe('services that stay between test runs', () => {
     expect(await call('test-services', 'findTestServices', path)).toBeNull();
   });
 });
+
+describe('a test that fails', () => {
+  /** Runs a test file in jest, with the environment of all tests here. */
+  async function runFile(source: string, env: Record<string, string> = {}): Promise<{ stderr: string }> {
+    const rootDir = mkdtempSync(join(tmpdir(), 'gantry-failing-'));
+    const root = join(__dirname, '..', '..');
+    const testEnvironment = join(root, 'test', 'support', 'test-environment.cjs');
+    try {
+      writeFileSync(join(rootDir, 'failing.test.js'), source);
+      const config = JSON.stringify({ rootDir, testEnvironment, transform: {} });
+      const jest = [join(root, 'node_modules', 'jest', 'bin', 'jest.js'), '--config', config, '--runInBand'];
+      return await run(process.execPath, jest, { cwd: rootDir, env: { ...process.env, ...env } }).then(
+        () => Promise.reject(new Error('The test did not fail')),
+        (error: { stderr: string }) => error,
+      );
+    } finally {
+      rmSync(rootDir, { recursive: true });
+    }
+  }
+
+  it('shows what the processes of its file wrote, without passwords and without those that had ended', async () => {
+    const { stderr } = await runFile(
+      `const output = (name, isClosed, ...lines) =>
+         gantryOutputs.push({ name, lines, written: lines.length, shown: 0, isClosed });
+       output('worker 1', true, 'ended before');
+       output('worker 2', false, 'connects with s3cr3t');
+       it('passes', () => {});
+       it('fails', () => { throw new Error('on purpose'); });`,
+      { GANTRY_TEST_DATABASE_URL: 'postgres://postgres:s3cr3t@127.0.0.1/gantry', GANTRY_TEST_S3: '' },
+    );
+    expect(stderr).toContain('wrote last, until “fails” failed:\n--- worker 2\nconnects with ***\n');
+    expect(stderr).not.toContain('ended before');
+  });
+});

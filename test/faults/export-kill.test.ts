@@ -2,6 +2,7 @@ import { ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import * as fc from 'fast-check';
 import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { amount } from '../support/amount';
@@ -184,10 +185,11 @@ it(
     const { id } = await call('POST', '', body);
     let worker = await startWorker();
     let kills = 0;
+    const pauses = fc.sample(fc.nat(200), { numRuns: KILLS, seed: jest.getSeed() });
     for (let n = 1; n <= KILLS; n += 1) {
       const row = await untilRows(id, (ROWS * n) / (KILLS + 1));
       if (row.status === 'Completed') break;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 200));
+      await new Promise((resolve) => setTimeout(resolve, pauses[n - 1]));
       await end(worker, 'SIGKILL');
       kills += 1;
       worker = await startWorker();

@@ -28,8 +28,8 @@ interface Refused {
 }
 
 /**
- * Schemathesis reads the description of the API and sends what fits it and what doesn't, the same with every run. Whatever
- * comes, the answer is no 5xx, and what is answered is what is described.
+ * Schemathesis reads the description of the API and sends what fits it and what doesn't, the same with every run (with
+ * the run's seed in the full amount). Whatever comes, the answer is no 5xx, and what is answered is what is described.
  */
 describe('requests out of the description of the API', () => {
   let gantry: Gantry;
@@ -91,7 +91,8 @@ describe('requests out of the description of the API', () => {
       ...['run', `${gantry.url}/openapi.json`, '--no-color', '--warnings', 'off'],
       ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
       ...['--phases', 'coverage,fuzzing', '--max-examples', String(EXAMPLES)],
-      ...['--seed', '1', '--generation-deterministic', '--no-shrink'],
+      ...amount(['--seed', '1', '--generation-deterministic'], ['--seed', String(jest.getSeed())]),
+      '--no-shrink',
       ...ENDLESS.flatMap((path) => ['--exclude-path', path]),
       ...['--suppress-health-check', 'all', '--request-timeout', '60', '--report-json-path', report],
       ...options,

@@ -299,7 +299,7 @@ describe('filters of trace queries', () => {
         const expected = samples.filter(holds).map(({ id }) => id);
         expect({ text, ids: await matching({ filter: text }) }).toEqual({ text, ids: expected.sort() });
       }),
-      { numRuns: 400 },
+      { numRuns: 400, seed: jest.getSeed() },
     );
   });
 
@@ -310,7 +310,7 @@ describe('filters of trace queries', () => {
       fc.asyncProperty(fc.constantFrom(...FORMS), hostile, async (form, evil) => {
         expect(await matching({ filter: form(evil) })).toEqual(expect.any(Array));
       }),
-      { numRuns: 400 },
+      { numRuns: 400, seed: jest.getSeed() },
     );
     expect((await db.query('SELECT count(*)::int AS n FROM trace_runs')).rows).toEqual([{ n: samples.length }]);
     await db.end();

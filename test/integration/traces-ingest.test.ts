@@ -390,7 +390,7 @@ describe('trace ingestion', () => {
         rows.add(JSON.stringify(row).replaceAll(id, 'ID'));
         expect([...rows]).toHaveLength(1);
       }),
-      { numRuns: 60 },
+      { numRuns: 60, seed: jest.getSeed() },
     );
     expect(JSON.parse([...rows][0])).toMatchObject({
       name: 'run',

@@ -1,4 +1,4 @@
-const { TestEnvironment } = require('jest-environment-node');
+const TestEnvironment = require('./test-environment.cjs');
 
 /** What of a page React and its hooks look for; requests stay Node's own, which know nothing of other origins. */
 const PAGE = ['document', 'navigator', 'MutationObserver', 'HTMLElement', 'Event'];

@@ -1,20 +1,35 @@
 import { ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { KeptOutput } from './kept-output';
 
 const READY_MS = 60_000;
 const STOP_MS = 40_000;
-/** What is kept of a process's output, to be shown when a test fails. */
-const KEPT_LINES = 400;
+const TICKS_PER_SECOND = 100;
+
+declare global {
+  /** Processor time of processes that end without a parent to wait for them; test-environment.cjs adds it to the file's. */
+  var gantryOrphanSeconds: number;
+}
 
 /** Processes of graphs that a process of Gantry has at this moment. */
 export function graphProcessesOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 }
 
+function processorSecondsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+    .map(Number);
+  return (user + system) / TICKS_PER_SECOND;
+}
+
 /** A process of Gantry as it is deployed: the built program, told by IPC when it is ready. */
 export class GantryProcess {
-  readonly lines: string[] = [];
+  private readonly kept: KeptOutput;
   private readonly exited: Promise<unknown>;
   private readonly ready: Promise<void>;
 
@@ -23,12 +38,7 @@ export class GantryProcess {
     private readonly child: ChildProcess,
   ) {
     this.exited = once(child, 'exit');
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (text: string) => {
-        this.lines.push(...text.split('\n').filter((line) => line !== ''));
-        this.lines.splice(0, this.lines.length - KEPT_LINES);
-      });
-    }
+    this.kept = new KeptOutput(`${name} ${child.pid}`, [child.stdout, child.stderr]);
     this.ready = new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(this.failure('is not ready after 60 s')), READY_MS);
       child.on('message', (message) => {
@@ -80,6 +90,10 @@ export class GantryProcess {
     return this.child.exitCode;
   }
 
+  get lines(): string[] {
+    return this.kept.lines;
+  }
+
   get output(): string {
     return this.lines.join('\n');
   }
@@ -93,7 +107,10 @@ export class GantryProcess {
   async kill(name: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     if (!this.isAlive) return;
     // Frozen graph processes would not see the end of their parent.
-    for (const pid of graphProcessesOf(this.pid)) process.kill(pid, 'SIGCONT');
+    for (const pid of graphProcessesOf(this.pid)) {
+      globalThis.gantryOrphanSeconds += processorSecondsOf(pid);
+      process.kill(pid, 'SIGCONT');
+    }
     this.child.kill(name);
     await this.end(STOP_MS);
   }

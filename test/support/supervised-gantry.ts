@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { KeptOutput } from './kept-output';
 import { waitFor } from './wait-for';
 
 const ROOT = join(__dirname, '..', '..');
@@ -31,6 +32,7 @@ export class SupervisedGantry {
     readonly home: string,
     private readonly child: ChildProcess,
   ) {
+    new KeptOutput(`npm start ${child.pid}`, [child.stdout, child.stderr]);
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => (this.output += text));
     }

@@ -157,7 +157,7 @@ describe('filter language', () => {
           if (!(error instanceof FilterError)) throw error;
         }
       }),
-      { numRuns: 20_000 },
+      { numRuns: 20_000, seed: jest.getSeed() },
     );
   });
 
@@ -177,7 +177,7 @@ describe('filter language', () => {
         // The same text for every value: all that differs is in the parameters.
         expect(compile(form.replace('V', () => JSON.stringify(value))).sql).toBe(compile(form.replace('V', '"x"')).sql);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 2_000, seed: jest.getSeed() },
     );
   });
 });
