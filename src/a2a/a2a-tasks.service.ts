@@ -4,7 +4,8 @@ import type { EntityManager } from 'typeorm';
 import { validate as isUuid, v5 as uuidv5, v7 as uuidv7 } from 'uuid';
 import { Authorizer } from '../auth/custom/authorizer';
 import { ApiError } from '../http/api-error';
-import type { IdempotencyRequest } from '../runs/idempotency';
+import { RunCreationService } from '../runs/run-creation.service';
+import type { RunOrigin } from '../runs/run-origin';
 import type { RunEntity } from '../runs/run.entity';
 import { createRunSchema } from '../runs/runs.schemas';
 import { RunsService } from '../runs/runs.service';
@@ -22,11 +23,7 @@ import { A2aTurns, CONTEXT_KEY, TASK_KEY } from './a2a-turns';
 const CONTEXT_NAMESPACE = '0b3f6a52-5f0c-4a57-9d0e-2f4f6f1f7c11';
 
 /** What of the HTTP request reaches the run that a message makes. */
-export interface RunOptions {
-  idempotency: IdempotencyRequest | undefined;
-  /** Headers for the `configurable` of the run's graph. */
-  headers: Record<string, string>;
-}
+export type RunOptions = Omit<RunOrigin, 'tenantId'>;
 
 /** Which parts of a task the caller asks for. */
 export interface TaskOptions {
@@ -44,6 +41,7 @@ export class A2aTasksService {
 
   constructor(
     private readonly tasks: A2aTasksRepository,
+    private readonly creation: RunCreationService,
     private readonly runs: RunsService,
     private readonly threads: ThreadsService,
     private readonly turns: A2aTurns,
@@ -98,7 +96,7 @@ export class A2aTasksService {
     if (isTerminal(task)) throw a2aErrors.notCancelable(task.taskId, task.state);
     if (task.state === 'input-required') return this.cancelWaiting(task);
     try {
-      await this.runs.cancel(task.tenantId, task.runId, 'interrupt', task.threadId);
+      await this.runs.cancelRun(task.tenantId, task.runId, 'interrupt', task.threadId);
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
       // It has ended between the look and the cancellation.
@@ -144,8 +142,8 @@ export class A2aTasksService {
       await register(manager, taskId);
     };
     const body = runBody(agent, { input, metadata: { [CONTEXT_KEY]: contextId } });
-    const run = await this.runs
-      .create(tenantId, threadId, body, idempotency, headers, alongside)
+    const run = await this.creation
+      .createRun({ tenantId, threadId, body, idempotency, headers, alongside })
       .catch((error: unknown) => {
         if (error instanceof ApiError && error.code === 'thread_not_found') throw a2aErrors.contextRefused();
         throw error;
@@ -171,7 +169,8 @@ export class A2aTasksService {
     };
     const metadata = { [TASK_KEY]: taskId, [CONTEXT_KEY]: contextId };
     const body = runBody(agent, { ...(answer ? { command: answer } : { input: null }), metadata });
-    return this.rowOf(agent, await this.runs.create(tenantId, threadId, body, idempotency, headers, alongside));
+    const request = { tenantId, threadId, body, idempotency, headers, alongside };
+    return this.rowOf(agent, await this.creation.createRun(request));
   }
 
   /** A task is its thread's owner's. */

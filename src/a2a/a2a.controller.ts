@@ -4,8 +4,7 @@ import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags, ApiAcceptedRe
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
-import { Idempotency, type IdempotencyRequest } from '../runs/idempotency';
-import { ConfigurableHeaders } from '../runs/run-headers';
+import { Origin, type RunOrigin } from '../runs/run-origin';
 import { A2aExchange } from './a2a-exchange';
 import { agentCardSchema, agentParam, cardQuery, rpcAnswerSchema, rpcCallSchema } from './a2a.schemas';
 
@@ -72,13 +71,11 @@ export class A2aController {
   @ApiOkResponse({ standardSchema: z.union([rpcAnswerSchema, z.array(rpcAnswerSchema)]) })
   @ApiAcceptedResponse({ description: 'Notifications alone: there is nothing to answer' })
   call(
-    @Tenant() tenantId: TenantId,
+    @Origin() { tenantId, ...forRuns }: RunOrigin,
     @Param({ schema: agentParam }) { assistant_id }: AgentParam,
-    @Idempotency() idempotency: IdempotencyRequest | undefined,
-    @ConfigurableHeaders() headers: Record<string, string>,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.exchange.call(tenantId, assistant_id, { idempotency, headers }, request, reply);
+    return this.exchange.call(tenantId, assistant_id, forRuns, request, reply);
   }
 }

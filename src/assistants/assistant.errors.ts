@@ -29,6 +29,4 @@ export const assistantErrors = {
       'system_assistant',
       'This is the default assistant of a graph: it exists as long as the graph is served',
     ),
-  configAndContext: () =>
-    new ApiError(400, 'config_and_context', 'Give either `context` or `config.configurable`, not both'),
 };

@@ -5,8 +5,8 @@ import { Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { keepMasked, SecretValues } from '../crypto/secret-values';
-import type { JsonObject } from '../database/json';
 import { acrossTenants } from '../database/request-scope';
+import { checkContext } from '../runnable-config/check-context';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphHost } from '../graphs/host/graph-host';
 import type { GraphTarget } from '../graphs/host/protocol';
@@ -64,7 +64,7 @@ export class AssistantsService {
   async create(tenantId: TenantId, body: CreateAssistant): Promise<AssistantEntity> {
     await this.prepare(tenantId);
     this.checkGraph(body.graph_id);
-    checkConfig(body);
+    checkContext(body);
     const assistantId = body.assistant_id ?? uuidv7();
     const wish = { ...body, assistant_id: assistantId, metadata: body.metadata ?? {} };
     const { value, filter } = await this.authorizer.authorize('assistants', 'create', wish);
@@ -84,7 +84,7 @@ export class AssistantsService {
   /** Every patch is a version, also an empty one. Metadata is merged, config and context are replaced. */
   async patch(tenantId: TenantId, idOrGraph: string, body: PatchAssistant): Promise<AssistantEntity> {
     if (body.graph_id !== undefined) this.checkGraph(body.graph_id);
-    checkConfig(body);
+    checkContext(body);
     const wish = { ...body, assistant_id: this.idOf(idOrGraph), metadata: body.metadata ?? {} };
     const { value, filter } = await this.authorizer.authorize('assistants', 'update', wish);
     const { assistantId } = await this.accessible(tenantId, idOrGraph, filter);
@@ -248,11 +248,6 @@ export class AssistantsService {
       current.description === description ? undefined : { graphId, name, description, config, context, metadata },
     );
   }
-}
-
-function checkConfig({ config, context }: Pick<CreateAssistant, 'config' | 'context'>): void {
-  const isGiven = (object: JsonObject | undefined): boolean => Object.keys(object ?? {}).length > 0;
-  if (isGiven(context) && isGiven(config?.configurable)) throw assistantErrors.configAndContext();
 }
 
 function reject(error: Error): never {

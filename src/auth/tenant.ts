@@ -18,11 +18,13 @@ declare module 'fastify' {
 }
 
 /** The tenant of the request, as the guard resolved it. */
-export const Tenant = createParamDecorator((_: unknown, context: ExecutionContext): TenantId => {
+export function tenantOf(context: ExecutionContext): TenantId {
   const { tenantId } = context.switchToHttp().getRequest<FastifyRequest>();
   if (!tenantId) throw new Error('A public route asked for a tenant');
   return tenantId;
-});
+}
+
+export const Tenant = createParamDecorator((_: unknown, context: ExecutionContext) => tenantOf(context));
 
 /** What the guard was asked about, for those who will ask it again. */
 export const AskedContext = createParamDecorator((_: unknown, context: ExecutionContext) => context);

@@ -12,7 +12,11 @@ import { GraphsModule } from '../graphs/graphs.module';
 import { RunEntity } from '../runs/run.entity';
 import { RunLimits } from '../runs/run-limits';
 import { RunsRepository } from '../runs/runs.repository';
-import { RunsService } from '../runs/runs.service';
+import { RunCancellationRepository } from '../runs/run-cancellation.repository';
+import { RunCreationRepository } from '../runs/run-creation.repository';
+import { RunCreationService } from '../runs/run-creation.service';
+import { RunPreparation } from '../runs/run-preparation';
+import { RunWorkflows } from '../runs/run-workflows';
 import { RunHeaders } from '../runs/run-headers';
 import { RunListenersModule } from '../runs/run-listeners.module';
 import { TemporalModule } from '../temporal/temporal.module';
@@ -59,7 +63,11 @@ import { CronsRepository } from './crons.repository';
     ThreadsService,
     RunLimits,
     RunsRepository,
-    RunsService,
+    RunCancellationRepository,
+    RunCreationRepository,
+    RunCreationService,
+    RunPreparation,
+    RunWorkflows,
     RunHeaders,
     CronsRepository,
     CronFiresRepository,

@@ -4,7 +4,7 @@ import { EntityManager, Repository } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../auth/tenant';
 import type { Page } from '../http/pagination';
-import type { RunStatus } from '../runs/run.entity';
+import { inFlightSql, type RunStatus } from '../database/run-status';
 import { CronEntity } from './cron.entity';
 import { CronFireEntity, type FireStatus, type FireTrigger } from './cron-fire.entity';
 import type { CronKey } from './crons.repository';
@@ -64,7 +64,7 @@ export class CronFiresRepository {
       `SELECT EXISTS (
          SELECT 1 FROM cron_fires f LEFT JOIN runs r ON r.run_id = f.run_id
          WHERE f.tenant_id = $1 AND f.cron_id = $2
-           AND (f.status = 'pending' OR (f.status = 'started' AND r.status IN ('pending', 'running')))
+           AND (f.status = 'pending' OR (f.status = 'started' AND ${inFlightSql('r')}))
        ) AS open`,
       [cron.tenantId, cron.cronId],
     );

@@ -10,7 +10,7 @@ import { ApiError } from '../http/api-error';
 import { toApiTime } from '../http/api-time';
 import type { RunEntity } from '../runs/run.entity';
 import { createRunSchema } from '../runs/runs.schemas';
-import { RunsService } from '../runs/runs.service';
+import { RunCreationService } from '../runs/run-creation.service';
 import { CronOrchestrator } from '../temporal/cron-orchestrator';
 import type { FireCronInput, FireCronResult } from '../../workflows/contracts/cron.contract';
 import { CronEntity } from './cron.entity';
@@ -43,7 +43,7 @@ export class CronFiringService {
     private readonly fires: CronFiresRepository,
     private readonly schedules: CronSchedulesService,
     private readonly orchestrator: CronOrchestrator,
-    private readonly runs: RunsService,
+    private readonly runs: RunCreationService,
     private readonly secrets: SecretBox,
     private readonly secretValues: SecretValues,
     private readonly entitlements: EntitlementsService,
@@ -203,10 +203,12 @@ export class CronFiringService {
       metadata: { ...cron.metadata, ...(payload.metadata as object | undefined) },
       on_completion: cron.onRunCompleted ?? 'delete',
     });
-    return this.runs.createForCron(tenantId, cron.threadId, body, {
+    return this.runs.createCronRun({
+      tenantId,
+      threadId: cron.threadId ?? undefined,
+      body,
       runId: fire.runId,
-      cronId,
-      scheduledAt: toApiTime(fire.scheduledAt),
+      cron: { cronId, scheduledAt: toApiTime(fire.scheduledAt) },
       claim: (threadId) => async (manager) =>
         (await this.fires.claim(manager, fire, threadId)) ? undefined : fire.runId,
     });

@@ -9,9 +9,9 @@ import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import { keepMasked, SecretValues } from '../crypto/secret-values';
 import type { JsonObject } from '../database/json';
 import { currentScope } from '../database/request-scope';
+import { checkContext } from '../runnable-config/check-context';
 import { GraphRegistry } from '../graphs/graph-registry';
 import type { Page } from '../http/pagination';
-import { runErrors } from '../runs/run.errors';
 import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
 import { CronOrchestrator } from '../temporal/cron-orchestrator';
 import { ThreadsService } from '../threads/threads.service';
@@ -286,8 +286,7 @@ export class CronsService {
   }
 
   private async checkRun({ config, context, webhook }: PatchCron): Promise<void> {
-    const isGiven = (object: object | undefined): boolean => Object.keys(object ?? {}).length > 0;
-    if (isGiven(context) && isGiven(config?.configurable)) throw runErrors.configAndContext();
+    checkContext({ config, context });
     if (webhook) await this.webhookPolicy.check(webhook);
   }
 

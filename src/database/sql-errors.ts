@@ -15,3 +15,19 @@ export function postgresErrorOf(error: unknown): PostgresError | undefined {
   const { code = '', detail = '', constraint = '' } = error.driverError as Partial<PostgresError>;
   return { code, detail, constraint };
 }
+
+/** Whether a statement would have stored a second row where one is allowed. */
+export function isUniqueViolation(error: unknown): boolean {
+  return postgresErrorOf(error)?.code === '23505';
+}
+
+/** Whether a row belongs to no partition; Postgres reports that as a check violation that names no constraint. */
+export function isMissingPartition(error: unknown): boolean {
+  const reported = postgresErrorOf(error);
+  return reported?.code === '23514' && reported.constraint === '';
+}
+
+/** Whether a statement was cancelled: by its time limit, or because its client disconnected. */
+export function isStatementCancelled(error: unknown): boolean {
+  return postgresErrorOf(error)?.code === '57014';
+}

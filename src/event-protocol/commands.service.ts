@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { TenantId } from '../auth/tenant';
 import { ApiError } from '../http/api-error';
-import type { IdempotencyRequest } from '../runs/idempotency';
+import { RunCreationService } from '../runs/run-creation.service';
+import type { RunOrigin } from '../runs/run-origin';
 import type { RunEntity } from '../runs/run.entity';
 import { type CreateRun, createRunSchema } from '../runs/runs.schemas';
 import { RunsService } from '../runs/runs.service';
+import { ThreadPositionsRepository } from '../runs/thread-positions.repository';
 import { EventLogRepository } from '../streams/event-log.repository';
 import { ThreadsService } from '../threads/threads.service';
 import type { ThreadEntity } from '../threads/thread.entity';
@@ -33,11 +34,8 @@ const STREAM_MODES = ['values', 'updates', 'messages-tuple', 'tools', 'custom', 
 const NEWEST = { limit: 1, offset: 0, status: undefined, select: undefined };
 
 /** Who sends a command, and what the request brought beside it. */
-export interface CommandContext {
-  tenantId: TenantId;
+export interface CommandContext extends RunOrigin {
   threadId: string;
-  idempotency?: IdempotencyRequest | undefined;
-  headers: Record<string, string>;
   /** Subscriptions of a WebSocket; over HTTP each stream is a subscription. */
   subscriptions?: ThreadSubscriptions;
 }
@@ -62,6 +60,8 @@ export class CommandsService {
 
   constructor(
     private readonly runs: RunsService,
+    private readonly creation: RunCreationService,
+    private readonly positions: ThreadPositionsRepository,
     private readonly threads: ThreadsService,
     private readonly log: EventLogRepository,
     private readonly events: ThreadEventsService,
@@ -87,7 +87,7 @@ export class CommandsService {
     const { multitaskStrategy, multitask_strategy, input, ...wish } = parseEnvelope(runStartSchema, params);
     const thread = await this.threads.find(context.tenantId, context.threadId);
     const isAnswer = input !== undefined && input !== null && thread !== null && questionsOf(thread).length > 0;
-    const run = await this.run(context, {
+    const run = await this.createRun(context, {
       ...wish,
       multitask_strategy: multitaskStrategy ?? multitask_strategy,
       ...(isAnswer ? { command: { resume: input } } : { input }),
@@ -105,7 +105,7 @@ export class CommandsService {
       if (open.includes(id)) continue;
       throw new CommandRefused('no_such_interrupt', `The thread doesn't wait for an answer to ${id}`);
     }
-    const run = await this.run(context, {
+    const run = await this.createRun(context, {
       assistant_id: String(thread.metadata.assistant_id),
       command: {
         resume: Object.fromEntries(answers.map(({ interrupt_id: id, response }) => [id, response ?? null])),
@@ -121,19 +121,19 @@ export class CommandsService {
     return this.started(context, run, {});
   }
 
-  private run({ tenantId, threadId, idempotency, headers }: CommandContext, wish: object): Promise<RunEntity> {
+  private createRun(context: CommandContext, request: object): Promise<RunEntity> {
     const body: CreateRun = parseEnvelope(createRunSchema, {
       stream_mode: STREAM_MODES,
       stream_subgraphs: true,
       stream_resumable: true,
       if_not_exists: 'create',
-      ...wish,
+      ...request,
     });
-    return this.runs.create(tenantId, threadId, { ...body, event_protocol: true }, idempotency, headers);
+    return this.creation.createRun({ ...context, body: { ...body, event_protocol: true } });
   }
 
   private async started({ tenantId, threadId }: CommandContext, run: RunEntity, result: object): Promise<Result> {
-    const seq = await this.runs.positionBefore(tenantId, run);
+    const seq = await this.positions.findPositionBefore(tenantId, run);
     return { result: { ...result }, meta: { thread_id: threadId, applied_through_seq: seq } };
   }
 
@@ -177,7 +177,7 @@ export class CommandsService {
     if ((JSON.parse(state) as { created_at: string | null }).created_at === null) {
       throw new CommandRefused('invalid_argument', `checkpoint_id: the thread has no checkpoint ${id}`);
     }
-    const run = await this.run(context, {
+    const run = await this.createRun(context, {
       assistant_id: String(thread.metadata.assistant_id),
       checkpoint: { checkpoint_id: id },
       input,
@@ -195,7 +195,7 @@ export class CommandsService {
     if (questionsOf(thread).length > 0) {
       throw new CommandRefused('not_supported', 'The thread waits for an answer: send it by input.respond');
     }
-    const run = await this.run(context, {
+    const run = await this.createRun(context, {
       assistant_id: assistant,
       input: { messages: [message] },
       multitask_strategy: 'enqueue',
@@ -206,8 +206,8 @@ export class CommandsService {
   /** The nested graphs of a run, the newest one unless another is named, as far as they have begun. */
   private async tree({ tenantId, threadId }: CommandContext, params: Record<string, unknown>): Promise<Result> {
     const { run_id: runId } = parseEnvelope(treeSchema, params);
-    const [newest] = await this.runs.list(tenantId, threadId, NEWEST);
-    const run = runId ? await this.runs.get(tenantId, runId, threadId) : newest;
+    const [newest] = await this.runs.listRuns(tenantId, threadId, NEWEST);
+    const run = runId ? await this.runs.getRun(tenantId, runId, threadId) : newest;
     if (!run) throw new CommandRefused('no_such_run', 'No run was started on this thread');
     const tree: AgentTree = await this.treeOf(run);
     return { result: { tree }, meta: { thread_id: threadId } };

@@ -5,8 +5,7 @@ import { z } from 'zod';
 import { AskedContext, CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { EVENT_STREAM } from '../http/event-stream';
 import { WebSocketRoute } from '../http/web-sockets';
-import { Idempotency, type IdempotencyRequest } from '../runs/idempotency';
-import { ConfigurableHeaders } from '../runs/run-headers';
+import { Origin, type RunOrigin } from '../runs/run-origin';
 import { CommandsService } from './commands.service';
 import { bodyOf, EnvelopePipe } from './envelope.pipe';
 import {
@@ -42,13 +41,11 @@ export class EventProtocolController {
   @ApiOkResponse({ standardSchema: commandReplySchema })
   @ApiResponse({ status: 400, description: 'No command' })
   command(
-    @Tenant() tenantId: TenantId,
+    @Origin() origin: RunOrigin,
     @Param({ schema: threadParam }) { thread_id: threadId }: ThreadParam,
     @Body(new EnvelopePipe(protocolCommandSchema)) command: ProtocolCommand,
-    @Idempotency() idempotency: IdempotencyRequest | undefined,
-    @ConfigurableHeaders() headers: Record<string, string>,
   ): Promise<CommandReply> {
-    return this.commands.handle({ tenantId, threadId, idempotency, headers }, command);
+    return this.commands.handle({ ...origin, threadId }, command);
   }
 
   /**
@@ -82,12 +79,12 @@ export class EventProtocolController {
   @ApiResponse({ status: 403, description: 'The page that asks is of an origin that http.cors does not name' })
   @ApiResponse({ status: 426, description: 'The request is no handshake of a WebSocket' })
   open(
-    @Tenant() tenantId: TenantId,
+    @Origin() origin: RunOrigin,
     @Param({ schema: threadParam }) { thread_id: threadId }: ThreadParam,
-    @ConfigurableHeaders() headers: Record<string, string>,
     @AskedContext() context: ExecutionContext,
     @Res() reply: FastifyReply,
   ): void {
-    this.sockets.accept(context, reply, { tenantId, threadId, headers });
+    // One key would stand for every command of the socket.
+    this.sockets.accept(context, reply, { ...origin, threadId, idempotency: undefined });
   }
 }

@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { TenantId } from '../auth/tenant';
 import { sendEvents, sseFrame } from '../http/streaming';
-import type { StartedRun } from '../runs/runs.repository';
-import { RunsService } from '../runs/runs.service';
 import { ThreadLog } from '../runs/thread-log';
+import { type StartedRun, ThreadPositionsRepository } from '../runs/thread-positions.repository';
 import { EventLogRepository } from '../streams/event-log.repository';
 import type { RunEvent } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
@@ -32,7 +31,7 @@ export class ThreadEventsService {
   constructor(
     private readonly log: ThreadLog,
     private readonly events: EventLogRepository,
-    private readonly runs: RunsService,
+    private readonly positions: ThreadPositionsRepository,
     private readonly threads: ThreadsService,
   ) {}
 
@@ -91,7 +90,7 @@ export class ThreadEventsService {
     const isNews = newsOf(filter, seen);
     let count = 0;
     for (let position = await this.positionBehind(tenantId, threadId, seen); ;) {
-      const run = await this.runs.findStarted(tenantId, threadId, position);
+      const run = await this.positions.findStartedRun(tenantId, threadId, position);
       if (!run) return count;
       const numbering = new Numbering(run);
       for await (const page of this.events.readAll(run.runId)) count += numbering.of(page).filter(isNews).length;
@@ -105,8 +104,8 @@ export class ThreadEventsService {
    */
   positionBehind(tenantId: TenantId, threadId: string, seen: number | undefined): Promise<number> {
     return seen === undefined
-      ? this.runs.recentPosition(tenantId, threadId, AWAY_SECONDS)
-      : this.runs.positionOf(tenantId, threadId, seen);
+      ? this.positions.findRecentPosition(tenantId, threadId, AWAY_SECONDS)
+      : this.positions.findPositionOf(tenantId, threadId, seen);
   }
 
   /** All events from the start of the run at `position`, and those that come. Ends when the thread is gone. */

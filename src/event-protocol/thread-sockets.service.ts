@@ -2,13 +2,13 @@ import { ExecutionContext, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { AuthGuard } from '../auth/auth.guard';
-import type { TenantId } from '../auth/tenant';
 import { scopeOf } from '../auth/tenant-scope.interceptor';
 import { inScope } from '../database/request-scope';
 import { ApiError } from '../http/api-error';
 import { checkJson } from '../http/json-limits';
 import { SocketStream } from '../http/socket-stream';
 import { acceptWebSocket } from '../http/web-sockets';
+import type { RunOrigin } from '../runs/run-origin';
 import { refusalOf, ThreadRefused } from './command-refusals';
 import { CommandsService } from './commands.service';
 import { parseEnvelope } from './envelope.pipe';
@@ -21,10 +21,8 @@ import { ThreadSubscriptions } from './thread-subscriptions';
 const INTERNAL_ERROR = 1011;
 
 /** What a handshake brought. */
-export interface ThreadSocket {
-  tenantId: TenantId;
+export interface ThreadSocket extends RunOrigin {
   threadId: string;
-  headers: Record<string, string>;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ArgumentsHost, Catch, ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { postgresErrorOf } from '../database/sql-errors';
+import { isStatementCancelled } from '../database/sql-errors';
 import { isUnstorableText, UNSTORABLE_TEXT } from '../database/unstorable-text';
 import { ApiError } from './api-error';
 import { refusePage } from './web-sockets';
@@ -56,7 +56,7 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError | 
     if (status === 413) return bodyTooLarge(request);
     return status < 500 ? new ApiError(status, 'http', error.message) : undefined;
   }
-  if (isTimeout(error)) return tookTooLong(request);
+  if (isStatementCancelled(error)) return tookTooLong(request);
   if (isUnstorableText(error)) return new ApiError(422, 'invalid_request', UNSTORABLE_TEXT);
   // Fastify's own refusals (body too large, unsupported media type…) carry a status and a code.
   if (
@@ -70,9 +70,6 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError | 
   }
   return undefined;
 }
-
-/** SQLSTATE of a statement that was cancelled: by its timeout, or because its client disconnected. */
-const isTimeout = (error: unknown): boolean => postgresErrorOf(error)?.code === '57014';
 
 function tookTooLong({ routeOptions }: FastifyRequest): ApiError {
   const wayOut = 'narrow it: a shorter time range, fewer words, fewer conditions';

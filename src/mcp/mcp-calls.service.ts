@@ -22,6 +22,7 @@ import { ApiError } from '../http/api-error';
 import type { RunEntity } from '../runs/run.entity';
 import { RunStreamsService } from '../runs/run-streams.service';
 import { type CreateRun, createRunSchema } from '../runs/runs.schemas';
+import { RunCreationService } from '../runs/run-creation.service';
 import { RunsService } from '../runs/runs.service';
 import type { RunEnd, RunEvent } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
@@ -65,6 +66,7 @@ export class McpCallsService {
   constructor(
     config: AppConfig,
     private readonly tools: McpToolsService,
+    private readonly creation: RunCreationService,
     private readonly runs: RunsService,
     private readonly streams: RunStreamsService,
     private readonly threads: ThreadsService,
@@ -151,23 +153,22 @@ export class McpCallsService {
     context: ServerContext,
   ): Promise<RunEntity | CallToolResult | null> {
     const state = context.mcpReq.requestState<CallState>();
-    if (state !== undefined) return state.tool === tool.name ? this.runs.find(tenantId, state.runId) : null;
+    if (state !== undefined) return state.tool === tool.name ? this.runs.findRun(tenantId, state.runId) : null;
     const stream = CallStream.of(context);
     if (stream?.isResumed) {
-      const run = await this.runs.find(tenantId, stream.runId);
+      const run = await this.runs.findRun(tenantId, stream.runId);
       return run ?? toToolError('The connection was lost before the call was made, or its run is gone: call again');
     }
     const checked = tool.schemas.checkInput(args);
     if (!checked.valid) return toToolError(`Invalid arguments: ${checked.errorMessage}`);
     const { assistantId } = tool.assistant;
     const input = toGraphInput(args, tool.schemas.graphInput);
-    return this.runs.createStateless(
+    return this.creation.createRun({
       tenantId,
-      runRequest({ assistant_id: assistantId, input, metadata: { source: 'mcp', mcp_tool: tool.name } }, context),
-      undefined,
-      this.headersOf(context),
-      stream?.runId,
-    );
+      body: runRequest({ assistant_id: assistantId, input, metadata: { source: 'mcp', mcp_tool: tool.name } }, context),
+      headers: this.headersOf(context),
+      runId: stream?.runId,
+    });
   }
 
   /** What the run's graph is given of the request's headers. */
@@ -228,10 +229,10 @@ export class McpCallsService {
     if (thread.status !== 'interrupted') return this.answered(tenantId, asked);
     const values = resume.filter((each) => each.kind === 'resume').map(({ id, value }) => [id, value] as const);
     const key = `mcp-answer:${asked.runId}`;
-    return this.runs.create(
+    return this.creation.createRun({
       tenantId,
-      asked.threadId,
-      runRequest(
+      threadId: asked.threadId,
+      body: runRequest(
         {
           assistant_id: asked.assistantId,
           ...(values.length > 0 && { command: { resume: Object.fromEntries(values) } }),
@@ -240,13 +241,18 @@ export class McpCallsService {
         },
         context,
       ),
-      { key, route: '/mcp', fingerprint: createHash('sha256').update(key).digest(), onReplay: () => undefined },
-      this.headersOf(context),
-    );
+      idempotency: {
+        key,
+        route: '/mcp',
+        fingerprint: createHash('sha256').update(key).digest(),
+        onReplay: () => undefined,
+      },
+      headers: this.headersOf(context),
+    });
   }
 
   private async answered(tenantId: TenantId, asked: RunEntity): Promise<RunEntity | undefined> {
-    const rounds = await this.runs.list(tenantId, asked.threadId, { limit: ROUNDS, offset: 0, select: undefined });
+    const rounds = await this.runs.listRuns(tenantId, asked.threadId, { limit: ROUNDS, offset: 0, select: undefined });
     return rounds.find(({ metadata }) => metadata.mcp_answers === asked.runId);
   }
 

@@ -23,24 +23,24 @@ export interface IdempotencyRequest {
  * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/
  * @throws {ApiError} 422 for an empty or overlong key
  */
-export const Idempotency = createParamDecorator(
-  (_: unknown, context: ExecutionContext): IdempotencyRequest | undefined => {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const header = request.headers['idempotency-key'];
-    if (header === undefined) return undefined;
-    const key = Array.isArray(header) ? header.join(',') : header;
-    if (key.length === 0 || key.length > MAX_KEY_LENGTH) throw runErrors.idempotencyKeyInvalid(MAX_KEY_LENGTH);
-    return {
-      key,
-      route: [request.url.split('?', 1)[0], ...(request.user ? [request.user.identity] : [])].join(' '),
-      fingerprint: createHash('sha256')
-        .update(JSON.stringify(request.body ?? null))
-        .digest(),
-      onReplay: () => void http.getResponse<FastifyReply>().header('Idempotency-Replayed', 'true'),
-    };
-  },
-);
+export function idempotencyOf(context: ExecutionContext): IdempotencyRequest | undefined {
+  const http = context.switchToHttp();
+  const request = http.getRequest<FastifyRequest>();
+  const header = request.headers['idempotency-key'];
+  if (header === undefined) return undefined;
+  const key = Array.isArray(header) ? header.join(',') : header;
+  if (key.length === 0 || key.length > MAX_KEY_LENGTH) throw runErrors.idempotencyKeyInvalid(MAX_KEY_LENGTH);
+  return {
+    key,
+    route: [request.url.split('?', 1)[0], ...(request.user ? [request.user.identity] : [])].join(' '),
+    fingerprint: createHash('sha256')
+      .update(JSON.stringify(request.body ?? null))
+      .digest(),
+    onReplay: () => void http.getResponse<FastifyReply>().header('Idempotency-Replayed', 'true'),
+  };
+}
+
+export const Idempotency = createParamDecorator((_: unknown, context: ExecutionContext) => idempotencyOf(context));
 
 /**
  * Takes the key for the run that the caller inserts in the same transaction; a second request waits here for the first one's

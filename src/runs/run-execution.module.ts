@@ -18,6 +18,7 @@ import { RunExecutor } from './run-executor';
 import { RunHeaders } from './run-headers';
 import { RunLifecycleRepository } from './run-lifecycle.repository';
 import { RunSweep } from './run-sweep';
+import { RunSweepRepository } from './run-sweep.repository';
 import { RunListenersModule } from './run-listeners.module';
 import { RunEntity } from './run.entity';
 import { RunMetrics } from './run.metrics';
@@ -42,6 +43,7 @@ import { RunMetrics } from './run.metrics';
     RunHeaders,
     RunMetrics,
     RunSweep,
+    RunSweepRepository,
     ThreadExpiryRepository,
     ThreadExpiryScheduleSweep,
     ThreadExpiryService,

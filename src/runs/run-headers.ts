@@ -1,26 +1,8 @@
-import { createParamDecorator, ExecutionContext, Injectable, PipeTransform } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import { HttpSettings } from '../config/http-settings';
+import { Injectable } from '@nestjs/common';
 import { SecretBox } from '../crypto/secret-box';
 import { SEALED_FIELDS } from '../crypto/sealed-fields';
 
 type Headers = Record<string, string>;
-
-@Injectable()
-class SelectedHeaders implements PipeTransform<FastifyRequest['headers'], Headers> {
-  constructor(private readonly settings: HttpSettings) {}
-
-  transform(headers: FastifyRequest['headers']): Headers {
-    return this.settings.configurableHeaders.of(headers);
-  }
-}
-
-const requestHeaders = createParamDecorator(
-  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<FastifyRequest>().headers,
-);
-
-/** The headers of the request that `http.configurable_headers` selects, for the run's `configurable`. */
-export const ConfigurableHeaders = (): ParameterDecorator => requestHeaders(SelectedHeaders);
 
 /** Headers of the request that made a run, as the run's row keeps them: sealed, since they may carry a user's token. */
 @Injectable()

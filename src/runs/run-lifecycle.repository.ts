@@ -1,23 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
-import { textArray } from '../database/binary-array';
 import { checkpointKey } from '../database/checkpoint-key';
 import { columnsOf } from '../database/entity-columns';
 import { prepared } from '../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
-import { postgresErrorOf } from '../database/sql-errors';
-import type { NewRunEvent } from '../streams/event-log.repository';
-import { END_EVENT, END_HINT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';
+import { isInFlight } from '../database/run-status';
+import { isUniqueViolation } from '../database/sql-errors';
+import type { RunEnd } from '../streams/run-event';
 import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import type { RunEnding } from './run-ending';
 import { deleteCheckpoints } from './run-checkpoints';
 import { RunEntity } from './run.entity';
 import { RunListeners } from './run-listeners';
-import { nextRun, placeUnstarted } from './runs.repository';
-
-/** How long the events and checkpoints of a stateless run are kept after its end, so that it can still be rejoined. */
-const TEMPORARY_KEPT = '1 hour';
+import { closeRun } from './run-closing';
+import { findNextRun } from './thread-lock';
 
 export interface HeldRun {
   run: RunEntity;
@@ -186,7 +183,7 @@ export class RunLifecycleRepository {
       if (!run || !isHeld(run, attempt)) return null;
       const { ended, hasNext } = await closeRun(manager, run, ending);
       const deliveries = await this.listeners.ended(manager, ended, ending);
-      return { run: ended, next: hasNext ? await nextRun(manager, run) : null, deliveries };
+      return { run: ended, next: hasNext ? await findNextRun(manager, run) : null, deliveries };
     });
   }
 
@@ -206,40 +203,6 @@ export class RunLifecycleRepository {
       return held;
     });
   }
-
-  /** Runs that wait although their thread is free, since a process died before starting them; oldest first. */
-  async findUnstarted(olderThanMs: number, limit: number): Promise<RunEntity[]> {
-    return this.database
-      .createQueryBuilder(RunEntity, 'r')
-      .where(`r.status = 'pending' AND r.scheduledAt < now() - :age * interval '1 millisecond'`, { age: olderThanMs })
-      .andWhere(
-        `NOT EXISTS (SELECT 1 FROM runs o WHERE o.tenant_id = r.tenant_id AND o.thread_id = r.thread_id AND (o.status = 'running'
-           OR (o.status = 'pending' AND (o.scheduled_at, o.run_id) < (r.scheduled_at, r.run_id))))`,
-      )
-      .orderBy('r.scheduledAt')
-      .limit(limit)
-      .getMany();
-  }
-
-  /** Runs that have been running for a while, longest untouched first: candidates for a workflow that is gone. */
-  async findRunning(startedBeforeMs: number, limit: number): Promise<RunEntity[]> {
-    return this.database
-      .createQueryBuilder(RunEntity, 'r')
-      .where(`r.status = 'running' AND r.startedAt < now() - :age * interval '1 millisecond'`, { age: startedBeforeMs })
-      .orderBy('random()')
-      .limit(limit)
-      .getMany();
-  }
-
-  async forgetIdempotencyKeys(olderThanMs: number): Promise<void> {
-    await this.database.query(`DELETE FROM idempotency_keys WHERE created_at < now() - $1 * interval '1 millisecond'`, [
-      olderThanMs,
-    ]);
-  }
-}
-
-function isUniqueViolation(error: unknown): boolean {
-  return postgresErrorOf(error)?.code === '23505';
 }
 
 async function take(manager: EntityManager, run: RunEntity | null, revision: string, taskQueue: string): Promise<Held> {
@@ -256,7 +219,8 @@ function foundElsewhere(run: RunEntity | null): Begun | undefined {
 }
 
 function foundEnded(run: RunEntity): (Held & { state: 'ended' }) | undefined {
-  return run.status === 'pending' || run.status === 'running' ? undefined : { state: 'ended', ending: run.status, run };
+  const { status } = run;
+  return isInFlight(status) ? undefined : { state: 'ended', ending: status, run };
 }
 
 function hold(
@@ -316,98 +280,11 @@ async function lookBack(manager: EntityManager, { tenantId, runId, threadId }: R
 
 function isHeld(run: RunEntity, attempt: number | undefined): boolean {
   if (attempt !== undefined) return run.status === 'running' && run.attempt === attempt;
-  return run.status === 'running' || run.status === 'pending';
+  return isInFlight(run.status);
 }
 
 /** The run, as it is once its thread's lock and its own are held. */
 async function lockRun(manager: EntityManager, runId: string): Promise<RunEntity | null> {
   const [run]: RunEntity[] = await manager.query(LOCK_RUN, [runId]);
   return run ?? null;
-}
-
-/**
- * One statement: the run, the end of its log with its notification, and the thread.
- * @param change of the run's row
- */
-const closing = (change: string): string => `
-  WITH closed AS (
-    ${change}
-  ), logged AS (
-    INSERT INTO run_events (run_id, seq, tenant_id, event, data, fact)
-    SELECT $1, last.seq + entry.index, $6, entry.event, entry.data, entry.fact
-    FROM (SELECT coalesce(max(seq), -1) AS seq FROM run_events WHERE run_id = $1) AS last,
-         unnest($7::text[], $12::text[], $13::text[]) WITH ORDINALITY AS entry (event, data, fact, index)
-  ), settled AS (
-    UPDATE threads SET
-      status = CASE WHEN EXISTS (
-                 SELECT 1 FROM runs WHERE tenant_id = $6 AND thread_id = $8 AND run_id <> $1 AND status IN ('pending', 'running')
-               ) THEN 'busy' ELSE coalesce($3, settled_status) END,
-      settled_status = coalesce($3, settled_status),
-      error = CASE WHEN $3 IS NULL THEN error ELSE $4 END,
-      "values" = CASE WHEN $9 THEN $10::jsonb ELSE "values" END,
-      interrupts = CASE WHEN $9 THEN $11::jsonb ELSE interrupts END,
-      state_updated_at = CASE WHEN $9 THEN now() ELSE state_updated_at END,
-      delete_after = CASE WHEN temporary THEN now() + interval '${TEMPORARY_KEPT}' ELSE delete_after END,
-      updated_at = now()
-    WHERE tenant_id = $6 AND thread_id = $8
-  )
-  -- The last two only give their parameters a type when the run is deleted.
-  SELECT pg_notify('${RUN_EVENTS_CHANNEL}', $1 || '${END_HINT}'), $2::text, $5::timestamptz,
-    EXISTS (
-      SELECT 1 FROM runs WHERE tenant_id = $6 AND thread_id = $8 AND started_at IS NULL AND ended_at IS NOT NULL
-    ) AS unstarted,
-    EXISTS (
-      SELECT 1 FROM runs WHERE tenant_id = $6 AND thread_id = $8 AND run_id <> $1 AND status = 'pending'
-    ) AS "hasNext"`;
-
-const CLOSE_RUN = prepared(
-  'close-run',
-  closing(
-    `UPDATE runs SET status = $2, error = $4, ended_at = $5, updated_at = $5, cancel_action = NULL WHERE run_id = $1`,
-  ),
-);
-const DELETE_RUN = prepared('delete-run', closing(`DELETE FROM runs WHERE run_id = $1`));
-
-interface Closed {
-  ended: RunEntity;
-  /** Whether a run of the thread is pending, its time come or not. */
-  hasNext: boolean;
-}
-
-/** Ends the run in one statement, and another where it never began. */
-async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<Closed> {
-  const { status, state, error, result, rest = [] } = ending;
-  const failed = status === 'error' || status === 'timeout';
-  // Null when the state is unknown: the thread is then as it was before. A refused answer leaves the question open.
-  const isRefused = error?.reason !== undefined;
-  const settled = failed && !isRefused ? 'error' : state ? (state.next.length > 0 ? 'interrupted' : 'idle') : null;
-  const endedAt = new Date();
-  // The error is the last event of a stream, whether an attempt saw it or only the workflow.
-  const entries: Pick<NewRunEvent, 'event' | 'data' | 'fact'>[] = [
-    ...rest,
-    ...(error ? [{ event: 'error', data: JSON.stringify(error) }] : []),
-    { event: END_EVENT, data: JSON.stringify({ status, result } satisfies RunEnd) },
-  ];
-  const [{ unstarted, hasNext }]: [{ unstarted: boolean; hasNext: boolean }] = await manager.query(
-    status === 'deleted' ? DELETE_RUN : CLOSE_RUN,
-    [
-      run.runId,
-      status,
-      settled,
-      failed ? JSON.stringify(error ?? null) : null,
-      endedAt,
-      run.tenantId,
-      entries.map(({ event }) => event),
-      run.threadId,
-      state !== undefined,
-      state?.values ?? null,
-      state?.interrupts ?? '{}',
-      textArray(entries.map(({ data }) => data)),
-      entries.map(({ fact }) => fact),
-    ],
-  );
-  if (unstarted || run.startedAt === null) await placeUnstarted(manager, run);
-  if (status === 'deleted') return { ended: { ...run, endedAt }, hasNext };
-  const changed = { status, error: error ?? null, endedAt, updatedAt: endedAt, cancelAction: null };
-  return { ended: { ...run, ...changed }, hasNext };
 }

@@ -12,6 +12,7 @@ import { ThreadsService } from '../threads/threads.service';
 import { RunEntity } from './run.entity';
 import type { JoinStreamQuery } from './runs.schemas';
 import { RunsService } from './runs.service';
+import { isInFlight } from '../database/run-status';
 
 export interface StreamOptions {
   /** Events behind this one; -1 for all. */
@@ -123,8 +124,8 @@ export class RunStreamsService {
 
   private isOver(tenantId: TenantId, { runId }: RunEntity): () => Promise<boolean> {
     return async () => {
-      const now = await this.runs.find(tenantId, runId);
-      return !now || (now.status !== 'pending' && now.status !== 'running');
+      const now = await this.runs.findRun(tenantId, runId);
+      return !now || !isInFlight(now.status);
     };
   }
 
@@ -143,7 +144,7 @@ export class RunStreamsService {
 
   /** The end of a run whose events have expired: what its row says and its thread holds. */
   private async storedEnd(tenantId: TenantId, run: RunEntity): Promise<RunEnd> {
-    const now = await this.runs.find(tenantId, run.runId);
+    const now = await this.runs.findRun(tenantId, run.runId);
     const status = (now?.status ?? 'deleted') as RunEnd['status'];
     const error = now?.error;
     if (error) return { status, result: { __error__: error } };

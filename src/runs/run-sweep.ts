@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Sweep } from '../sweeps/sweep';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
-import { RunLifecycleRepository } from './run-lifecycle.repository';
+import { RunSweepRepository } from './run-sweep.repository';
 
 /** What is this old and hasn't begun was probably left by a process that died; starting it once too often is harmless. */
 const UNSTARTED_MS = 3_000;
@@ -22,16 +22,16 @@ export class RunSweep implements Sweep {
   private readonly logger = new Logger(RunSweep.name);
 
   constructor(
-    private readonly lifecycle: RunLifecycleRepository,
+    private readonly runs: RunSweepRepository,
     private readonly orchestrator: RunOrchestrator,
   ) {}
 
   async sweep(): Promise<void> {
-    await this.lifecycle.forgetIdempotencyKeys(IDEMPOTENCY_KEPT_MS);
-    for (const run of await this.lifecycle.findUnstarted(UNSTARTED_MS, BATCH)) await this.orchestrator.start(run);
-    for (const run of await this.lifecycle.findRunning(RUNNING_MS, PROBES)) {
+    await this.runs.deleteIdempotencyKeys(IDEMPOTENCY_KEPT_MS);
+    for (const run of await this.runs.findUnstartedRuns(UNSTARTED_MS, BATCH)) await this.orchestrator.start(run);
+    for (const run of await this.runs.findRunningRuns(RUNNING_MS, PROBES)) {
       if (await this.orchestrator.isOpen(run.runId)) continue;
-      this.logger.warn({ run_id: run.runId }, 'A running run had no workflow: it goes on at its last checkpoint');
+      this.logger.warn({ run_id: run.runId }, 'A running run had no workflow: it resumes from its last checkpoint');
       await this.orchestrator.start(run);
     }
   }

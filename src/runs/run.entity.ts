@@ -1,9 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { JsonObject } from '../database/json';
+import type { RunStatus } from '../database/run-status';
 import type { RunError, RunKwargs } from '../graphs/host/protocol';
 
-export const RUN_STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'] as const;
-export type RunStatus = (typeof RUN_STATUSES)[number];
 export type CancelAction = 'interrupt' | 'rollback';
 /** Why a run was cancelled; the API shows it after the run's end. */
 export type CancelReason =

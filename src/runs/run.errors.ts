@@ -28,6 +28,4 @@ export const runErrors = {
     new ApiError(409, 'idempotency_key_reused', 'This Idempotency-Key was used with another body: use a new key'),
   idempotentRunGone: () =>
     new ApiError(409, 'idempotent_run_gone', 'The run that this Idempotency-Key made has been deleted: use a new key'),
-  configAndContext: () =>
-    new ApiError(400, 'config_and_context', 'Give either `context` or `config.configurable`, not both'),
 };

@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { EVENT_STREAM } from '../http/event-stream';
 import { project } from '../http/pagination';
-import { Idempotency, type IdempotencyRequest } from './idempotency';
 import { LastEventId } from './last-event-id';
-import { ConfigurableHeaders } from './run-headers';
+import { RunCreationService } from './run-creation.service';
+import { Origin, type RunOrigin } from './run-origin';
 import { toRun } from './run.mapper';
 import { locations, RunStreamsService } from './run-streams.service';
 import {
@@ -39,6 +39,7 @@ type RunParam = z.infer<typeof threadRunParam>;
 @Controller('threads/:thread_id/runs')
 export class RunsController {
   constructor(
+    private readonly creation: RunCreationService,
     private readonly runs: RunsService,
     private readonly streams: RunStreamsService,
   ) {}
@@ -48,14 +49,12 @@ export class RunsController {
   @ApiOperation({ summary: 'Create a background run' })
   @ApiOkResponse({ standardSchema: runSchema })
   async create(
-    @Tenant() tenantId: TenantId,
+    @Origin() origin: RunOrigin,
     @Param({ schema: threadParam }) { thread_id }: ThreadParam,
     @Body({ schema: createRunSchema }) body: CreateRun,
-    @Idempotency() idempotency: IdempotencyRequest | undefined,
-    @ConfigurableHeaders() headers: Record<string, string>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Run> {
-    const run = await this.runs.create(tenantId, thread_id, body, idempotency, headers);
+    const run = await this.creation.createRun({ ...origin, threadId: thread_id, body });
     void reply.header('Content-Location', locations(run, 'join')['Content-Location']);
     return toRun(run);
   }
@@ -65,17 +64,15 @@ export class RunsController {
   @ApiOperation({ summary: 'Create a run and stream its events' })
   @ApiOkResponse(EVENT_STREAM)
   async stream(
-    @Tenant() tenantId: TenantId,
+    @Origin() origin: RunOrigin,
     @Param({ schema: threadParam }) { thread_id }: ThreadParam,
     @Query({ schema: streamQuery }) { namespace }: StreamQuery,
     @Body({ schema: createRunSchema }) body: CreateRun,
-    @Idempotency() idempotency: IdempotencyRequest | undefined,
-    @ConfigurableHeaders() headers: Record<string, string>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.create(tenantId, thread_id, body, idempotency, headers);
+    const run = await this.creation.createRun({ ...origin, threadId: thread_id, body });
     const cancelOnDisconnect = body.on_disconnect === 'cancel';
-    await this.streams.stream(tenantId, run, reply, { after: -1, namespaces: namespace, cancelOnDisconnect });
+    await this.streams.stream(origin.tenantId, run, reply, { after: -1, namespaces: namespace, cancelOnDisconnect });
   }
 
   @Post('wait')
@@ -83,15 +80,13 @@ export class RunsController {
   @ApiOperation({ summary: 'Create a run and wait for its result' })
   @ApiOkResponse({ standardSchema: runResultSchema })
   async wait(
-    @Tenant() tenantId: TenantId,
+    @Origin() origin: RunOrigin,
     @Param({ schema: threadParam }) { thread_id }: ThreadParam,
     @Body({ schema: createRunSchema }) body: CreateRun,
-    @Idempotency() idempotency: IdempotencyRequest | undefined,
-    @ConfigurableHeaders() headers: Record<string, string>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.create(tenantId, thread_id, body, idempotency, headers);
-    await this.streams.wait(tenantId, run, reply, body.on_disconnect === 'cancel');
+    const run = await this.creation.createRun({ ...origin, threadId: thread_id, body });
+    await this.streams.wait(origin.tenantId, run, reply, body.on_disconnect === 'cancel');
   }
 
   @Get()
@@ -102,7 +97,7 @@ export class RunsController {
     @Param({ schema: threadParam }) { thread_id }: ThreadParam,
     @Query({ schema: listRunsQuery }) query: ListRuns,
   ): Promise<Partial<Run>[]> {
-    return project((await this.runs.list(tenantId, thread_id, query)).map(toRun), query.select);
+    return project((await this.runs.listRuns(tenantId, thread_id, query)).map(toRun), query.select);
   }
 
   @Get(':run_id')
@@ -112,7 +107,7 @@ export class RunsController {
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadRunParam }) { thread_id, run_id }: RunParam,
   ): Promise<Run> {
-    return toRun(await this.runs.get(tenantId, run_id, thread_id));
+    return toRun(await this.runs.getRun(tenantId, run_id, thread_id));
   }
 
   @Delete(':run_id')
@@ -122,7 +117,7 @@ export class RunsController {
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadRunParam }) { thread_id, run_id }: RunParam,
   ): Promise<void> {
-    return this.runs.delete(tenantId, run_id, thread_id);
+    return this.runs.deleteRun(tenantId, run_id, thread_id);
   }
 
   @Get(':run_id/join')
@@ -134,7 +129,7 @@ export class RunsController {
     @Query({ schema: joinQuery }) { cancel_on_disconnect }: z.infer<typeof joinQuery>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.get(tenantId, run_id, thread_id);
+    const run = await this.runs.getRun(tenantId, run_id, thread_id);
     await this.streams.wait(tenantId, run, reply, cancel_on_disconnect ?? false);
   }
 
@@ -148,7 +143,7 @@ export class RunsController {
     @LastEventId() after: number,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.get(tenantId, run_id, thread_id);
+    const run = await this.runs.getRun(tenantId, run_id, thread_id);
     await this.streams.rejoin(tenantId, run, reply, after, query);
   }
 
@@ -162,8 +157,8 @@ export class RunsController {
     @Query({ schema: cancelQuery }) { wait, action, reason }: CancelQuery,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.get(tenantId, run_id, thread_id);
-    await this.runs.cancel(
+    const run = await this.runs.getRun(tenantId, run_id, thread_id);
+    await this.runs.cancelRun(
       tenantId,
       run_id,
       action,

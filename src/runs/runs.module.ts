@@ -12,6 +12,12 @@ import { FeedbackLinksModule } from '../traces/feedback/feedback-links.module';
 import { ThreadsModule } from '../threads/threads.module';
 import { WebhooksModule } from '../webhooks/webhooks.module';
 import { RunEntity } from './run.entity';
+import { RunCancellationRepository } from './run-cancellation.repository';
+import { RunCreationRepository } from './run-creation.repository';
+import { RunCreationService } from './run-creation.service';
+import { RunPreparation } from './run-preparation';
+import { RunWorkflows } from './run-workflows';
+import { ThreadPositionsRepository } from './thread-positions.repository';
 import { RunHeaders } from './run-headers';
 import { RunLimits } from './run-limits';
 import { RunStreamsService } from './run-streams.service';
@@ -42,7 +48,21 @@ import { StatelessRunsController } from './stateless-runs.controller';
     RunListenersModule,
   ],
   controllers: [RunsController, StatelessRunsController, ThreadStreamController],
-  providers: [RunHeaders, RunLimits, RunsRepository, RunsService, RunStreamsService, ThreadLog, ThreadStreamService],
-  exports: [RunsService, RunStreamsService, RunHeaders, ThreadLog],
+  providers: [
+    RunHeaders,
+    RunLimits,
+    RunsRepository,
+    RunsService,
+    RunStreamsService,
+    ThreadLog,
+    ThreadStreamService,
+    RunCancellationRepository,
+    RunCreationRepository,
+    RunCreationService,
+    RunPreparation,
+    RunWorkflows,
+    ThreadPositionsRepository,
+  ],
+  exports: [RunCreationService, RunsService, RunStreamsService, RunHeaders, ThreadLog, ThreadPositionsRepository],
 })
 export class RunsModule {}

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { configSchema, contextSchema, jsonObject, metadataSchema } from '../runnable-config/runnable-config.schemas';
 import { isJsonObject } from '../database/json';
+import { IN_FLIGHT_STATUSES, RUN_STATUSES } from '../database/run-status';
 import { STREAM_MODES } from '../graphs/host/protocol';
 import { queryFlag, queryInteger, queryList } from '../http/query';
 import { commandSchema } from '../threads/command.schema';
 import { checkpointSchema } from '../threads/threads.schemas';
-import { RUN_STATUSES } from './run.entity';
 
 const uuid = z.guid('must be a UUID');
 export const threadParam = z.object({ thread_id: uuid });
@@ -112,7 +112,7 @@ export const cancelManyQuery = z.object({ action: z.enum(['interrupt', 'rollback
 
 /** Either every run in a state, or some runs of one thread. */
 export const cancelManySchema = z.union([
-  z.strictObject({ status: z.enum(['pending', 'running', 'all']) }),
+  z.strictObject({ status: z.enum([...IN_FLIGHT_STATUSES, 'all']) }),
   z.strictObject({ thread_id: uuid, run_ids: z.array(uuid).min(1) }),
 ]);
 export type CancelMany = z.infer<typeof cancelManySchema>;

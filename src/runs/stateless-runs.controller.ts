@@ -4,9 +4,9 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { EVENT_STREAM } from '../http/event-stream';
-import { Idempotency, type IdempotencyRequest } from './idempotency';
 import { LastEventId } from './last-event-id';
-import { ConfigurableHeaders } from './run-headers';
+import { RunCreationService } from './run-creation.service';
+import { Origin, type RunOrigin } from './run-origin';
 import { RunLimits } from './run-limits';
 import { toRun } from './run.mapper';
 import { locations, RunStreamsService } from './run-streams.service';
@@ -38,6 +38,7 @@ type RunParam = z.infer<typeof runParam>;
 @Controller('runs')
 export class StatelessRunsController {
   constructor(
+    private readonly creation: RunCreationService,
     private readonly runs: RunsService,
     private readonly streams: RunStreamsService,
     private readonly limits: RunLimits,
@@ -48,13 +49,11 @@ export class StatelessRunsController {
   @ApiOperation({ summary: 'Create a stateless background run' })
   @ApiOkResponse({ standardSchema: runSchema })
   async create(
-    @Tenant() tenantId: TenantId,
+    @Origin() origin: RunOrigin,
     @Body({ schema: createRunSchema }) body: CreateRun,
-    @Idempotency() idempotency: IdempotencyRequest | undefined,
-    @ConfigurableHeaders() headers: Record<string, string>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Run> {
-    const run = await this.runs.createStateless(tenantId, body, idempotency, headers);
+    const run = await this.creation.createRun({ ...origin, body });
     void reply.header('Content-Location', locations(run, 'join')['Content-Location']);
     return toRun(run);
   }
@@ -64,16 +63,14 @@ export class StatelessRunsController {
   @ApiOperation({ summary: 'Create a stateless run and stream its events' })
   @ApiOkResponse(EVENT_STREAM)
   async stream(
-    @Tenant() tenantId: TenantId,
+    @Origin() origin: RunOrigin,
     @Query({ schema: streamQuery }) { namespace }: StreamQuery,
     @Body({ schema: createRunSchema }) body: CreateRun,
-    @Idempotency() idempotency: IdempotencyRequest | undefined,
-    @ConfigurableHeaders() headers: Record<string, string>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.createStateless(tenantId, body, idempotency, headers);
+    const run = await this.creation.createRun({ ...origin, body });
     const cancelOnDisconnect = body.on_disconnect === 'cancel';
-    await this.streams.stream(tenantId, run, reply, { after: -1, namespaces: namespace, cancelOnDisconnect });
+    await this.streams.stream(origin.tenantId, run, reply, { after: -1, namespaces: namespace, cancelOnDisconnect });
   }
 
   @Post('wait')
@@ -81,14 +78,12 @@ export class StatelessRunsController {
   @ApiOperation({ summary: 'Create a stateless run and wait for its result' })
   @ApiOkResponse({ standardSchema: runResultSchema })
   async wait(
-    @Tenant() tenantId: TenantId,
+    @Origin() origin: RunOrigin,
     @Body({ schema: createRunSchema }) body: CreateRun,
-    @Idempotency() idempotency: IdempotencyRequest | undefined,
-    @ConfigurableHeaders() headers: Record<string, string>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.createStateless(tenantId, body, idempotency, headers);
-    await this.streams.wait(tenantId, run, reply, body.on_disconnect === 'cancel');
+    const run = await this.creation.createRun({ ...origin, body });
+    await this.streams.wait(origin.tenantId, run, reply, body.on_disconnect === 'cancel');
   }
 
   @Post('batch')
@@ -96,13 +91,11 @@ export class StatelessRunsController {
   @ApiOperation({ summary: 'Create several stateless runs: all, or none when one is wrong' })
   @ApiOkResponse({ standardSchema: z.array(runSchema) })
   async createBatch(
-    @Tenant() tenantId: TenantId,
+    @Origin() origin: RunOrigin,
     @Body({ schema: createBatchSchema }) bodies: CreateBatch,
-    @Idempotency() idempotency: IdempotencyRequest | undefined,
-    @ConfigurableHeaders() headers: Record<string, string>,
   ): Promise<Run[]> {
     this.limits.checkBatch(bodies.length);
-    return (await this.runs.createBatch(tenantId, bodies, idempotency, headers)).map(toRun);
+    return (await this.creation.createRunBatch(origin, bodies)).map(toRun);
   }
 
   @Post('cancel')
@@ -113,14 +106,14 @@ export class StatelessRunsController {
     @Body({ schema: cancelManySchema }) body: CancelMany,
     @Query({ schema: cancelManyQuery }) { action }: z.infer<typeof cancelManyQuery>,
   ): Promise<void> {
-    return this.runs.cancelMany(tenantId, body, action);
+    return this.runs.cancelRuns(tenantId, body, action);
   }
 
   @Get(':run_id')
   @ApiOperation({ summary: 'Get a run' })
   @ApiOkResponse({ standardSchema: runSchema })
   async get(@Tenant() tenantId: TenantId, @Param({ schema: runParam }) { run_id }: RunParam): Promise<Run> {
-    return toRun(await this.runs.get(tenantId, run_id));
+    return toRun(await this.runs.getRun(tenantId, run_id));
   }
 
   @Get(':run_id/join')
@@ -132,7 +125,7 @@ export class StatelessRunsController {
     @Query({ schema: joinQuery }) { cancel_on_disconnect }: z.infer<typeof joinQuery>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.get(tenantId, run_id);
+    const run = await this.runs.getRun(tenantId, run_id);
     await this.streams.wait(tenantId, run, reply, cancel_on_disconnect ?? false);
   }
 
@@ -146,7 +139,7 @@ export class StatelessRunsController {
     @LastEventId() after: number,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.runs.get(tenantId, run_id);
+    const run = await this.runs.getRun(tenantId, run_id);
     await this.streams.rejoin(tenantId, run, reply, after, query);
   }
 }

@@ -1,11 +1,12 @@
 import { Injectable, OnModuleInit } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
 import { Notifications } from '../database/notifications';
+import { isInFlight } from '../database/run-status';
 import { EventReader } from '../streams/event-reader';
 import { type RunEvent, THREAD_STATE_CHANNEL } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
-import type { StartedRun } from './runs.repository';
 import { RunsService } from './runs.service';
+import { type StartedRun, ThreadPositionsRepository } from './thread-positions.repository';
 
 /** A place in a thread's log: behind event `seq` of the run at `position`. */
 export interface Place {
@@ -28,6 +29,7 @@ export class ThreadLog implements OnModuleInit {
   constructor(
     private readonly reader: EventReader,
     private readonly runs: RunsService,
+    private readonly positions: ThreadPositionsRepository,
     private readonly threads: ThreadsService,
     private readonly notifications: Notifications,
   ) {}
@@ -49,7 +51,7 @@ export class ThreadLog implements OnModuleInit {
         const hinted = watch.next();
         // A state is edited only while no run is on the thread: behind the last run and before the next.
         if (watch.takeEdit()) yield { editedBefore: position };
-        const run = await this.runs.findStarted(tenantId, threadId, position);
+        const run = await this.positions.findStartedRun(tenantId, threadId, position);
         if (run) {
           yield* this.followRun(tenantId, run, run.position === position ? seq : -1, signal);
           position = run.position + 1;
@@ -87,8 +89,8 @@ export class ThreadLog implements OnModuleInit {
     signal: AbortSignal,
   ): AsyncGenerator<ThreadNews> {
     const isOver = async (): Promise<boolean> => {
-      const now = await this.runs.find(tenantId, run.runId);
-      return !now || (now.status !== 'pending' && now.status !== 'running');
+      const now = await this.runs.findRun(tenantId, run.runId);
+      return !now || !isInFlight(now.status);
     };
     for await (const events of this.reader.follow(run.runId, after, signal, isOver)) yield { run, events };
   }

@@ -4,11 +4,10 @@ import type { TenantId } from '../auth/tenant';
 import { sendEvents, sseFrame } from '../http/streaming';
 import { END_EVENT, type RunEvent } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
-import type { StartedRun } from './runs.repository';
 import type { ThreadStreamMode } from './runs.schemas';
-import { RunsService } from './runs.service';
 import { runErrors } from './run.errors';
 import { type Place, ThreadLog } from './thread-log';
+import { type StartedRun, ThreadPositionsRepository } from './thread-positions.repository';
 
 export interface ThreadStreamOptions {
   modes: Set<ThreadStreamMode>;
@@ -23,7 +22,7 @@ export interface ThreadStreamOptions {
 export class ThreadStreamService {
   constructor(
     private readonly log: ThreadLog,
-    private readonly runs: RunsService,
+    private readonly positions: ThreadPositionsRepository,
     private readonly threads: ThreadsService,
   ) {}
 
@@ -37,7 +36,7 @@ export class ThreadStreamService {
     await this.threads.get(tenantId, threadId);
     const place = lastEventId
       ? parsePlace(lastEventId)
-      : { position: await this.runs.currentPosition(tenantId, threadId), seq: -1 };
+      : { position: await this.positions.findCurrentPosition(tenantId, threadId), seq: -1 };
     await sendEvents(reply, (signal) => this.frames(tenantId, threadId, place, modes, signal));
   }
 

@@ -3,6 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { AppConfig } from '../config/config';
 import type { Sweep } from '../sweeps/sweep';
+import { inFlightSql } from '../database/run-status';
 
 const DAY_MS = 86_400_000;
 /** Days that are made ahead: a worker may be away for that long before events fall into the default partition. */
@@ -65,7 +66,7 @@ export class EventPartitionSweep implements Sweep {
       const day = Date.parse(`${year}-${month}-${dayOfMonth}T00:00:00Z`);
       if (day + DAY_MS > time) continue;
       const [{ busy }]: [{ busy: boolean }] = await this.database.query(
-        `SELECT EXISTS (SELECT 1 FROM runs WHERE run_id >= $1 AND run_id < $2 AND status IN ('pending', 'running')) AS busy`,
+        `SELECT EXISTS (SELECT 1 FROM runs WHERE run_id >= $1 AND run_id < $2 AND ${inFlightSql()}) AS busy`,
         [lowestId(day), lowestId(day + DAY_MS)],
       );
       if (!busy) await this.database.query(`DROP TABLE ${name}`);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { acrossTenants } from '../database/request-scope';
+import { inFlightSql } from '../database/run-status';
 
 /** What waits and what is under way in the whole deployment, of all tenants. Ages are in seconds. */
 export interface Backlog {
@@ -39,7 +40,7 @@ const BACKLOG = `
       SELECT status, status = 'pending' AND scheduled_at <= now() AS is_due,
         extract(epoch FROM now() - scheduled_at) AS age,
         bool_or(status = 'running') OVER (PARTITION BY tenant_id, thread_id) AS is_blocked
-      FROM runs WHERE status IN ('pending', 'running')
+      FROM runs WHERE ${inFlightSql()}
     ) AS in_flight
   ) AS runs, (
     SELECT count(*)::int AS webhooks_pending,

@@ -9,6 +9,7 @@ import type { JsonObject } from '../database/json';
 import { prepared } from '../database/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import { storableJson } from '../database/storable-text';
+import { inFlightSql } from '../database/run-status';
 import type { Page } from '../http/pagination';
 import { RUN_CANCEL_CHANNEL, THREAD_STATE_CHANNEL } from '../streams/run-event';
 import { pruneNext } from './checkpoint-pruning';
@@ -154,7 +155,7 @@ export class ThreadsRepository {
     return this.threads.manager.transaction(async (manager) => {
       const inFlight: { run_id: string }[] = await manager.query(
         `SELECT run_id, pg_notify('${RUN_CANCEL_CHANNEL}', run_id::text) FROM runs
-         WHERE tenant_id = $1 AND thread_id = $2 AND status IN ('pending', 'running')`,
+         WHERE tenant_id = $1 AND thread_id = $2 AND ${inFlightSql()}`,
         [tenantId, threadId],
       );
       const where = `tenant_id = $1 AND thread_id = $2 AND NOT temporary`;
@@ -199,7 +200,7 @@ export class ThreadsRepository {
     );
     if (locked.length === 0) return false;
     const inFlight: unknown[] = await manager.query(
-      `SELECT 1 FROM runs WHERE tenant_id = $1 AND thread_id = $2 AND status IN ('pending', 'running') LIMIT 1`,
+      `SELECT 1 FROM runs WHERE tenant_id = $1 AND thread_id = $2 AND ${inFlightSql()} LIMIT 1`,
       [tenantId, threadId],
     );
     return inFlight.length === 0;

@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
-import { releaseThread } from '../runs/runs.repository';
+import { releaseThread } from '../runs/thread-lock';
 import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
 import { THREAD_KEYS, type ThreadKey, threadKeys } from '../threads/thread-key';
 import { deleteCheckpointsOf, ThreadRemoval } from '../threads/thread-removal';
+import { inFlightSql } from '../database/run-status';
 
 /** Threads of one transaction: their locks are short. */
 const BATCH = 100;
@@ -96,7 +97,7 @@ function stopRuns(manager: EntityManager, threads: ThreadKey[]): Promise<Stopped
   return manager.query(
     `SELECT run_id AS "runId", tenant_id AS "tenantId", thread_id AS "threadId",
        pg_notify('${RUN_CANCEL_CHANNEL}', run_id::text)
-     FROM runs WHERE ${IS_ONE_OF} AND status IN ('pending', 'running')`,
+     FROM runs WHERE ${IS_ONE_OF} AND ${inFlightSql()}`,
     threadKeys(threads),
   );
 }

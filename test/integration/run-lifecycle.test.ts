@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { completedEnding } from '../../src/runs/run-ending';
 import { RunListeners } from '../../src/runs/run-listeners';
 import { RunLifecycleRepository } from '../../src/runs/run-lifecycle.repository';
-import { type RunStatus } from '../../src/runs/run.entity';
+import type { RunStatus } from '../../src/database/run-status';
 import { EventLogRepository } from '../../src/streams/event-log.repository';
 import { END_EVENT } from '../../src/streams/run-event';
 import { startTestApi, type TestApi } from '../support/api';

@@ -3,7 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
 import { AppConfig } from '../../config/config';
-import { postgresErrorOf } from '../../database/sql-errors';
+import { isMissingPartition } from '../../database/sql-errors';
 import { dottedOrderSegment } from '../dotted-order';
 import { Instant, instantOf, utcDay } from '../instant';
 import { ProjectsService } from '../projects/projects.service';
@@ -176,12 +176,6 @@ export class TraceIngestService {
       change.dotted_order ??= { value: above === undefined ? segment : `${above}.${segment}`, rank };
     }
   }
-}
-
-/** Postgres reports a row without a partition as a check violation that names no constraint. */
-function isMissingPartition(error: unknown): boolean {
-  const reported = postgresErrorOf(error);
-  return reported?.code === '23514' && reported.constraint === '';
 }
 
 function daysOf(changes: Map<string, RunChange>): Set<string> {

@@ -1,0 +1,152 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource, EntityManager, In } from 'typeorm';
+import type { TenantId } from '../auth/tenant';
+import { prepared } from '../database/prepared-statements';
+import { IN_FLIGHT_STATUSES, inFlightSql, type RunStatus } from '../database/run-status';
+import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
+import type { DeliveryReference } from '../temporal/webhook-orchestrator';
+import { deleteCheckpoints } from './run-checkpoints';
+import { completedEnding } from './run-ending';
+import { RunListeners } from './run-listeners';
+import { appendEnd } from './run-log-end';
+import { CancelAction, CancelReason, RunEntity } from './run.entity';
+import { lockThread, releaseThread } from './thread-lock';
+import { placeUnstarted } from './thread-positions.repository';
+
+/** What a cancellation has done, for those that carry it out after the commit. */
+export interface CancelledRuns {
+  /** Ids of the runs that workers have to stop. */
+  running: string[];
+  /** Stored with the ends of the others, to be started now. */
+  deliveries: DeliveryReference[];
+}
+
+export interface RunInFlight {
+  run_id: string;
+  status: RunStatus;
+  /** Whether its scheduled time is still to come. */
+  delayed: boolean;
+}
+
+const IN_FLIGHT_OF_THREAD = `
+  SELECT run_id, status, scheduled_at > clock_timestamp() AS delayed FROM runs
+  WHERE tenant_id = $1 AND thread_id = $2 AND ${inFlightSql()}`;
+const SELECT_IN_FLIGHT = prepared('select-in-flight', IN_FLIGHT_OF_THREAD);
+
+/** Cancelling and deleting runs under the lock of their thread. */
+@Injectable()
+export class RunCancellationRepository {
+  constructor(
+    @InjectDataSource() private readonly database: DataSource,
+    private readonly listeners: RunListeners,
+  ) {}
+
+  /** The runs of a locked thread that have not ended. */
+  findInFlightOfThread(manager: EntityManager, tenantId: TenantId, threadId: string): Promise<RunInFlight[]> {
+    return manager.query(SELECT_IN_FLIGHT, [tenantId, threadId]);
+  }
+
+  /**
+   * Asks runs to end. What hasn't begun ends here; what runs is marked, and its worker is notified.
+   */
+  cancelRuns(
+    tenantId: TenantId,
+    runs: RunEntity[],
+    action: CancelAction,
+    reason: CancelReason,
+  ): Promise<CancelledRuns> {
+    return this.database.transaction(async (manager) => {
+      const cancelled: CancelledRuns = { running: [], deliveries: [] };
+      // Always in the same order, so that two bulk cancels can't wait for each other's threads.
+      const threadIds = [...new Set(runs.map(({ threadId }) => threadId))].sort();
+      for (const threadId of threadIds) {
+        await lockThread(manager, tenantId, threadId);
+        const inFlight: RunInFlight[] = await manager.query(`${IN_FLIGHT_OF_THREAD} AND run_id = ANY($3)`, [
+          tenantId,
+          threadId,
+          runs.map(({ runId }) => runId),
+        ]);
+        const { running, deliveries } = await this.cancelLocked(manager, inFlight, action, reason);
+        cancelled.running.push(...running);
+        cancelled.deliveries.push(...deliveries);
+        await releaseThread(manager, { tenantId, threadId });
+      }
+      return cancelled;
+    });
+  }
+
+  /** Interrupts whatever the tenant has in flight without waiting for workers, which are notified. */
+  async interruptAll(tenantId: TenantId): Promise<CancelledRuns> {
+    const inFlight = await this.database.getRepository(RunEntity).findBy({ tenantId, status: In(IN_FLIGHT_STATUSES) });
+    const deliveries: DeliveryReference[] = [];
+    for (const threadId of new Set(inFlight.map((run) => run.threadId))) {
+      await this.database.transaction(async (manager) => {
+        await lockThread(manager, tenantId, threadId);
+        const runs = await manager.findBy(RunEntity, { tenantId, threadId, status: In(IN_FLIGHT_STATUSES) });
+        for (const run of runs) {
+          deliveries.push(...(await this.endNow(manager, run, 'interrupt', 'requested')));
+          await manager.query(`SELECT pg_notify('${RUN_CANCEL_CHANNEL}', $1)`, [run.runId]);
+        }
+        await releaseThread(manager, { tenantId, threadId });
+      });
+    }
+    return { running: inFlight.map(({ runId }) => runId), deliveries };
+  }
+
+  /** Deletes a run, its events and its checkpoints. A worker that holds it is fenced from now on. */
+  async deleteRun(tenantId: TenantId, run: RunEntity): Promise<void> {
+    await this.database.transaction(async (manager) => {
+      await lockThread(manager, tenantId, run.threadId);
+      const { affected } = await manager.delete(RunEntity, { tenantId, runId: run.runId });
+      if (!affected) return;
+      await appendEnd(manager, run, { status: 'deleted', result: {} });
+      await deleteCheckpoints(manager, run);
+      await placeUnstarted(manager, run);
+      await releaseThread(manager, run);
+    });
+  }
+
+  /** Cancels runs of a thread whose lock the transaction has. */
+  async cancelLocked(
+    manager: EntityManager,
+    inFlight: RunInFlight[],
+    action: CancelAction,
+    reason: CancelReason,
+  ): Promise<CancelledRuns> {
+    const idsOf = (status: RunStatus): string[] =>
+      inFlight.filter((run) => run.status === status).map(({ run_id }) => run_id);
+    const running = idsOf('running');
+    if (running.length > 0) {
+      await manager.query(
+        `UPDATE runs SET cancel_action = $2, cancel_reason = $3, updated_at = now() WHERE run_id = ANY($1)`,
+        [running, action, reason],
+      );
+      await manager.query(`SELECT pg_notify('${RUN_CANCEL_CHANNEL}', run_id::text) FROM unnest($1::uuid[]) AS run_id`, [
+        running,
+      ]);
+    }
+    const deliveries: DeliveryReference[] = [];
+    for (const runId of idsOf('pending')) {
+      const run = await manager.findOneByOrFail(RunEntity, { runId });
+      deliveries.push(...(await this.endNow(manager, run, action, reason)));
+    }
+    return { running, deliveries };
+  }
+
+  /** Not left to a worker: a run that hasn't begun has none. One that is on the run can write nothing more of it. */
+  private async endNow(
+    manager: EntityManager,
+    run: RunEntity,
+    action: CancelAction,
+    cancelReason: CancelReason,
+  ): Promise<DeliveryReference[]> {
+    const endedAt = new Date();
+    const change = { status: 'interrupted' as const, cancelReason, endedAt, updatedAt: endedAt };
+    if (action === 'rollback') await manager.delete(RunEntity, { runId: run.runId });
+    else await manager.update(RunEntity, { runId: run.runId }, change);
+    await placeUnstarted(manager, run);
+    await appendEnd(manager, run, { status: action === 'rollback' ? 'deleted' : 'interrupted', result: {} });
+    return this.listeners.ended(manager, { ...run, ...change }, completedEnding('interrupted', undefined));
+  }
+}

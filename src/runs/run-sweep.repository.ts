@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { RunEntity } from './run.entity';
+
+/** What the sweep of runs looks for. */
+@Injectable()
+export class RunSweepRepository {
+  constructor(@InjectDataSource() private readonly database: DataSource) {}
+
+  /** Runs that wait although their thread is free, since a process died before starting them; oldest first. */
+  async findUnstartedRuns(olderThanMs: number, limit: number): Promise<RunEntity[]> {
+    return this.database
+      .createQueryBuilder(RunEntity, 'r')
+      .where(`r.status = 'pending' AND r.scheduledAt < now() - :age * interval '1 millisecond'`, { age: olderThanMs })
+      .andWhere(
+        `NOT EXISTS (SELECT 1 FROM runs o WHERE o.tenant_id = r.tenant_id AND o.thread_id = r.thread_id AND (o.status = 'running'
+           OR (o.status = 'pending' AND (o.scheduled_at, o.run_id) < (r.scheduled_at, r.run_id))))`,
+      )
+      .orderBy('r.scheduledAt')
+      .limit(limit)
+      .getMany();
+  }
+
+  /** Runs that have been running for a while, longest untouched first: candidates for a workflow that is gone. */
+  async findRunningRuns(startedBeforeMs: number, limit: number): Promise<RunEntity[]> {
+    return this.database
+      .createQueryBuilder(RunEntity, 'r')
+      .where(`r.status = 'running' AND r.startedAt < now() - :age * interval '1 millisecond'`, { age: startedBeforeMs })
+      .orderBy('random()')
+      .limit(limit)
+      .getMany();
+  }
+
+  async deleteIdempotencyKeys(olderThanMs: number): Promise<void> {
+    await this.database.query(`DELETE FROM idempotency_keys WHERE created_at < now() - $1 * interval '1 millisecond'`, [
+      olderThanMs,
+    ]);
+  }
+}

@@ -1,0 +1,52 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
+import { RunOrchestrator } from '../temporal/run-orchestrator';
+import { type DeliveryReference, WebhookOrchestrator } from '../temporal/webhook-orchestrator';
+import type { ThreadKey } from '../threads/thread-key';
+import type { CancelledRuns } from './run-cancellation.repository';
+import type { RunEntity } from './run.entity';
+import { RunsRepository } from './runs.repository';
+
+/** What Temporal does for runs after a commit. None of it can fail: the rows say it too, and the sweeps repeat it. */
+@Injectable()
+export class RunWorkflows {
+  private readonly logger = new Logger(RunWorkflows.name);
+
+  constructor(
+    private readonly runs: RunsRepository,
+    private readonly orchestrator: RunOrchestrator,
+    private readonly deliveries: WebhookOrchestrator,
+  ) {}
+
+  /** Doesn't wait for Temporal: the run is stored. */
+  startRun(run: RunEntity, delayMs = 0): void {
+    void startOrLeaveToSweep('Run', { run_id: run.runId }, () => this.orchestrator.start(run, delayMs));
+  }
+
+  /** Starts the next run of a thread, if one may begin. */
+  async startNextRun(thread: ThreadKey): Promise<void> {
+    const next = await this.runs.findNextRun(thread);
+    if (next) this.startRun(next);
+  }
+
+  startDeliveries(deliveries: DeliveryReference[]): void {
+    void this.deliveries.startStored(deliveries);
+  }
+
+  /** Carries a committed cancellation out. */
+  async finishCancellation({ running, deliveries }: CancelledRuns): Promise<void> {
+    this.startDeliveries(deliveries);
+    await this.cancelWorkflows(running);
+  }
+
+  /** The notification has reached the worker already; the workflow's cancellation is for a worker that was away. */
+  async cancelWorkflows(runIds: string[]): Promise<void> {
+    await Promise.all(
+      runIds.map((runId) =>
+        this.orchestrator.cancel(runId).catch((error: unknown) => {
+          this.logger.warn({ err: error, run_id: runId }, 'Cancellation did not reach Temporal; the worker has it');
+        }),
+      ),
+    );
+  }
+}

@@ -1,0 +1,50 @@
+import type { EntityManager } from 'typeorm';
+import { columnsOf } from '../database/entity-columns';
+import { prepared } from '../database/prepared-statements';
+import { inFlightSql } from '../database/run-status';
+import { ThreadEntity } from '../threads/thread.entity';
+import type { ThreadKey } from '../threads/thread-key';
+import { RunEntity } from './run.entity';
+
+const LOCK_THREAD = prepared(
+  'lock-thread',
+  `SELECT ${columnsOf(ThreadEntity, 'threads')} FROM threads WHERE tenant_id = $1 AND thread_id = $2 FOR UPDATE`,
+);
+
+/** Takes the thread's row lock: everything that concerns the order of a thread's runs happens under it. */
+export async function lockThread(
+  manager: EntityManager,
+  tenantId: string,
+  threadId: string,
+): Promise<ThreadEntity | null> {
+  const [thread]: ThreadEntity[] = await manager.query(LOCK_THREAD, [tenantId, threadId]);
+  return thread ?? null;
+}
+
+/** The oldest run of the thread that is due, unless one is running. */
+export async function findNextRun(
+  manager: EntityManager,
+  { tenantId, threadId }: ThreadKey,
+): Promise<RunEntity | null> {
+  return manager
+    .createQueryBuilder(RunEntity, 'r')
+    .where('r.tenantId = :tenantId AND r.threadId = :threadId', { tenantId, threadId })
+    .andWhere(`r.status = 'pending' AND r.scheduledAt <= clock_timestamp()`)
+    .andWhere(
+      `NOT EXISTS (SELECT 1 FROM runs o WHERE o.tenant_id = :tenantId AND o.thread_id = :threadId AND o.status = 'running')`,
+    )
+    .orderBy('r.scheduledAt')
+    .addOrderBy('r.runId')
+    .getOne();
+}
+
+/** A thread whose last run in flight went away without running is no longer busy. */
+export async function releaseThread(manager: EntityManager, { tenantId, threadId }: ThreadKey): Promise<void> {
+  await manager.query(
+    `UPDATE threads SET updated_at = now(), status = settled_status,
+       delete_after = CASE WHEN temporary THEN now() ELSE delete_after END
+     WHERE tenant_id = $1 AND thread_id = $2
+       AND NOT EXISTS (SELECT 1 FROM runs WHERE tenant_id = $1 AND thread_id = $2 AND ${inFlightSql()})`,
+    [tenantId, threadId],
+  );
+}
