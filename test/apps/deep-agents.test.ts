@@ -1,5 +1,6 @@
 import type { Client } from '@langchain/langgraph-sdk';
 import { AgentApp } from '../support/agent-app';
+import { textOf } from '../support/model-apis/exchange';
 
 interface State {
   messages: { type: string; content: unknown }[];
@@ -7,7 +8,7 @@ interface State {
 }
 
 const say = (content: string) => ({ messages: [{ role: 'user', content }] });
-const lastOf = (state: unknown): unknown => (state as State).messages.at(-1)!.content;
+const lastOf = (state: unknown): string => textOf((state as State).messages.at(-1)!.content);
 
 /** An agent of `deepagents`, in a project with the newest LangGraph. */
 describe('an agent of createDeepAgent', () => {
@@ -23,23 +24,75 @@ describe('an agent of createDeepAgent', () => {
 
   const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 
-  it('streams the work of a subagent', async () => {
-    const thread = await newThread();
-    const call = { description: 'call look_up {"topic": "bees"}', subagent_type: 'reader' };
-    const seen: string[] = [];
-    const stream = client.runs.stream(thread, 'researcher', {
-      input: say(`call task ${JSON.stringify(call)}`),
-      streamMode: ['values', 'updates'],
-      streamSubgraphs: true,
+  describe.each([
+    ['chat completions of OpenAI', 'researcher', '/v1/chat/completions'],
+    ['responses of OpenAI', 'responses_researcher', '/v1/responses'],
+    ['messages of Anthropic', 'claude_researcher', '/v1/messages'],
+  ])('with a model behind %s', (_, graph, path) => {
+    afterAll(() =>
+      expect(new Set(app.model.prompts.slice(asked).map((prompt) => prompt.path))).toEqual(new Set([path])),
+    );
+
+    let asked = 0;
+    beforeAll(() => {
+      asked = app.model.prompts.length;
     });
-    let values: unknown;
-    for await (const { event, data } of stream) {
-      seen.push(event);
-      if (event === 'values') values = data;
-      expect(event).not.toBe('error');
-    }
-    expect(seen.some((event) => event.startsWith('updates|tools:'))).toBe(true);
-    expect(lastOf(values)).toContain('bees: 42');
+
+    it('streams the work of a subagent', async () => {
+      const thread = await newThread();
+      const call = { description: 'call look_up {"topic": "bees"}', subagent_type: 'reader' };
+      const seen: string[] = [];
+      const stream = client.runs.stream(thread, graph, {
+        input: say(`call task ${JSON.stringify(call)}`),
+        streamMode: ['values', 'updates'],
+        streamSubgraphs: true,
+      });
+      let values: unknown;
+      for await (const { event, data } of stream) {
+        seen.push(event);
+        if (event === 'values') values = data;
+        expect(event).not.toBe('error');
+      }
+      expect(seen.some((event) => event.startsWith('updates|tools:'))).toBe(true);
+      expect(lastOf(values)).toContain('bees: 42');
+    });
+
+    it('asks before a tool, and takes a refusal', async () => {
+      const thread = await newThread();
+      await client.runs.wait(thread, graph, { input: say('call publish {"title": "Bees"}') });
+      expect((await client.threads.get(thread)).status).toBe('interrupted');
+      const command = { resume: { decisions: [{ type: 'reject', message: 'Not yet' }] } };
+      const done = await client.runs.wait(thread, graph, { command });
+      expect(lastOf(done)).toContain('Not yet');
+      expect((await client.threads.get(thread)).status).toBe('idle');
+    });
+
+    it('goes back to a checkpoint', async () => {
+      const thread = await newThread();
+      await client.runs.wait(thread, graph, { input: say('one') });
+      await client.runs.wait(thread, graph, { input: say('two') });
+      const history = await client.threads.getHistory<State>(thread, { limit: 50 });
+      const first = history.find(({ values, next }) => values.messages?.length === 2 && next.length === 0)!;
+      const forked = await client.runs.wait(thread, graph, { input: say('three'), checkpoint: first.checkpoint });
+      expect((forked as unknown as State).messages).toHaveLength(4);
+      expect(lastOf(forked)).toBe('You said: three');
+    });
+
+    it('is run by the event protocol', async () => {
+      const thread = client.threads.stream({ assistantId: graph });
+      await thread.run.start({ input: say('call look_up {"topic": "bees"}') });
+      expect(JSON.stringify(lastOf(await thread.output))).toContain('bees: 42');
+      await thread.close();
+    });
+
+    it('streams tokens, and a page that is loaded in the middle gets the rest', async () => {
+      const thread = await newThread();
+      const input = say('one two three four\nhold');
+      const run = await client.runs.create(thread, graph, { input, streamMode: ['messages-tuple'] });
+      const events = await app.readReloaded(thread, run.run_id);
+      const read = events.map(({ data }) => textOf((data as State['messages'])[0]?.content));
+      expect(read.join('')).toBe('You said: one two three four\nhold');
+    });
   });
 
   it('keeps files in its state', async () => {
@@ -48,27 +101,6 @@ describe('an agent of createDeepAgent', () => {
     await client.runs.wait(thread, 'researcher', { input: say(`call write_file ${JSON.stringify(file)}`) });
     const { values } = await client.threads.getState<State>(thread);
     expect(Object.keys(values.files ?? {})).toEqual(['/notes.md']);
-  });
-
-  it('asks before a tool, and takes a refusal', async () => {
-    const thread = await newThread();
-    await client.runs.wait(thread, 'researcher', { input: say('call publish {"title": "Bees"}') });
-    expect((await client.threads.get(thread)).status).toBe('interrupted');
-    const command = { resume: { decisions: [{ type: 'reject', message: 'Not yet' }] } };
-    const done = await client.runs.wait(thread, 'researcher', { command });
-    expect(lastOf(done)).toContain('Not yet');
-    expect((await client.threads.get(thread)).status).toBe('idle');
-  });
-
-  it('goes back to a checkpoint', async () => {
-    const thread = await newThread();
-    await client.runs.wait(thread, 'researcher', { input: say('one') });
-    await client.runs.wait(thread, 'researcher', { input: say('two') });
-    const history = await client.threads.getHistory<State>(thread, { limit: 50 });
-    const first = history.find(({ values, next }) => values.messages?.length === 2 && next.length === 0)!;
-    const forked = await client.runs.wait(thread, 'researcher', { input: say('three'), checkpoint: first.checkpoint });
-    expect((forked as unknown as State).messages).toHaveLength(4);
-    expect(lastOf(forked)).toBe('You said: three');
   });
 
   it('takes as many steps as it says itself, or as the client says', async () => {
@@ -85,12 +117,5 @@ describe('an agent of createDeepAgent', () => {
     expect(state_schema).toMatchObject({ properties: { messages: {} } });
     const { nodes } = await client.assistants.getGraph('researcher', { xray: true });
     expect(nodes.length).toBeGreaterThan(3);
-  });
-
-  it('is run by the event protocol', async () => {
-    const thread = client.threads.stream({ assistantId: 'researcher' });
-    await thread.run.start({ input: say('call look_up {"topic": "bees"}') });
-    expect(JSON.stringify(lastOf(await thread.output))).toContain('bees: 42');
-    await thread.close();
   });
 });

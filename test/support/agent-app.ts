@@ -1,7 +1,10 @@
 import type { Client } from '@langchain/langgraph-sdk';
 import { installApp } from './app';
 import { type Gantry, startGantry } from './gantry';
+import { textOf } from './model-apis/exchange';
 import { ModelServer } from './model-server';
+import { SseReader, type SseEvent } from './sse';
+import { waitFor } from './wait-for';
 
 /** The stream modes that the API has for agents, each by the name that clients ask for it. */
 export const AGENT_MODES = [
@@ -21,7 +24,7 @@ export class AgentApp {
   private constructor(
     readonly gantry: Gantry,
     readonly client: Client,
-    private readonly model: ModelServer,
+    readonly model: ModelServer,
   ) {}
 
   static async start(name: string, env: Record<string, string> = {}): Promise<AgentApp> {
@@ -33,6 +36,23 @@ export class AgentApp {
       await model.stop();
       throw error;
     }
+  }
+
+  /**
+   * Reads the tokens of a run whose model holds its answer (a line `hold` of the user's message) as a page does that is
+   * loaded again in the middle: leaves after the first token, joins after the last event that it had, and reads to the end.
+   */
+  async readReloaded(thread: string, run: string): Promise<SseEvent[]> {
+    const url = `${this.gantry.url}/threads/${thread}/runs/${run}/stream`;
+    const isToken = ({ event, data }: SseEvent): boolean =>
+      event === 'messages' && textOf((data as { content: unknown }[])[0].content) !== '';
+    const left = await SseReader.get(url);
+    const before = await left.until(isToken);
+    await left.close();
+    await waitFor('the answer to be held', () => this.model.heldCount > 0);
+    const joined = await SseReader.get(url, { 'last-event-id': before.at(-1)!.id! });
+    this.model.release();
+    return [...before, ...(await joined.rest())].filter(isToken);
   }
 
   async stop(): Promise<void> {

@@ -1,29 +1,26 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { chatCompletions } from './model-apis/chat-completions';
+import { embeddings } from './model-apis/embeddings';
+import type { Endpoint } from './model-apis/exchange';
+import { messages } from './model-apis/messages';
+import { responses } from './model-apis/responses';
+import { answerTo, isHeld, type Prompt } from './model-apis/script';
 
-interface ChatMessage {
-  role: string;
-  content: string | { text?: string }[] | null;
-}
+const ENDPOINTS: Record<string, Endpoint> = {
+  '/v1/chat/completions': chatCompletions,
+  '/v1/responses': responses,
+  '/v1/messages': messages,
+  '/v1/embeddings': embeddings,
+};
 
-interface ChatRequest {
-  model: string;
-  stream?: boolean;
-  messages: ChatMessage[];
-  tools?: { function: { name: string } }[];
-}
-
-interface Call {
-  name: string;
-  args: string;
-}
-
-/** What the model answers: words, or calls of tools. */
-type Answer = { text: string } | { calls: Call[] };
-
-/** A model behind OpenAI's HTTP API (chat completions, streamed and whole) that does as it is told. */
+/**
+ * A model that speaks the HTTP APIs of OpenAI and Anthropic, streamed and whole, and answers as {@link answerTo} documents.
+ */
 export class ModelServer {
-  readonly requests: ChatRequest[] = [];
+  /** What was asked for, in the order of arrival. */
+  readonly prompts: (Prompt & { path: string })[] = [];
+  private readonly held = new Set<() => void>();
   private readonly server = createServer((request, response) => {
     this.answer(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
@@ -34,10 +31,29 @@ export class ModelServer {
     return model;
   }
 
-  /** What a process needs to find it. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Variables by which the libraries of both providers find it. */
   get env(): Record<string, string> {
-    const { port } = this.server.address() as AddressInfo;
-    return { OPENAI_API_KEY: 'none', OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1` };
+    return {
+      OPENAI_API_KEY: 'none',
+      OPENAI_BASE_URL: `${this.url}/v1`,
+      ANTHROPIC_API_KEY: 'none',
+      ANTHROPIC_BASE_URL: this.url,
+    };
+  }
+
+  /** Answers that stop after their first piece, because the user's message has the line `hold`. */
+  get heldCount(): number {
+    return this.held.size;
+  }
+
+  /** Lets every held answer go on to its end. */
+  release(): void {
+    for (const resume of this.held) resume();
+    this.held.clear();
   }
 
   async stop(): Promise<void> {
@@ -46,89 +62,36 @@ export class ModelServer {
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = new URL(request.url!, this.url).pathname;
+    const endpoint = ENDPOINTS[path];
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
-    if (request.url !== '/v1/chat/completions') {
-      response.writeHead(404).end();
+    if (!endpoint || request.method !== 'POST') {
+      response.writeHead(404, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: { message: `No endpoint ${request.method} ${path}` } }));
       return;
     }
-    const body = JSON.parse(Buffer.concat(pieces).toString()) as ChatRequest;
-    this.requests.push(body);
-    const answer = answerTo(body);
-    if (body.stream) stream(response, body.model, answer);
-    else whole(response, body.model, answer);
-  }
-}
-
-/**
- * `call <tool> {…}` in the user's last words calls it, each line one, and as often in a row as `times <n>` says; the result of
- * a tool is repeated, other words are too.
- */
-function answerTo({ messages, tools = [] }: ChatRequest): Answer {
-  const last = messages.at(-1)!;
-  const asked = messages.findLastIndex(({ role }) => role === 'user');
-  const text = textOf(messages[asked]);
-  const results = messages.slice(asked).filter(({ role }) => role === 'tool').length;
-  const times = Number(/^times (\d+)$/m.exec(text)?.[1] ?? 1);
-  if (last.role === 'tool' && results >= times) return { text: `The tool says: ${textOf(last)}` };
-  const offered = new Set(tools.map(({ function: { name } }) => name));
-  const calls = [...text.matchAll(/^call (\w+) (\{.*\})$/gm)]
-    .map(([, name, args]) => ({ name, args }))
-    .filter(({ name }) => offered.has(name));
-  return calls.length > 0 ? { calls } : { text: `You said: ${text}` };
-}
-
-function textOf({ content }: ChatMessage): string {
-  if (typeof content === 'string') return content;
-  return (content ?? []).map(({ text = '' }) => text).join('');
-}
-
-let calls = 0;
-const callId = (): string => `call_${++calls}`;
-
-const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
-
-function whole(response: ServerResponse, model: string, answer: Answer): void {
-  const message =
-    'text' in answer
-      ? { role: 'assistant', content: answer.text }
-      : {
-          role: 'assistant',
-          content: null,
-          tool_calls: answer.calls.map(({ name, args }) => ({
-            id: callId(),
-            type: 'function',
-            function: { name, arguments: args },
-          })),
-        };
-  const finish_reason = 'text' in answer ? 'stop' : 'tool_calls';
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(
-    JSON.stringify({
-      ...{ id: `chatcmpl-${++calls}`, object: 'chat.completion', created: 1, model, usage: USAGE },
-      choices: [{ index: 0, message, finish_reason }],
-    }),
-  );
-}
-
-function stream(response: ServerResponse, model: string, answer: Answer): void {
-  const head = { id: `chatcmpl-${++calls}`, object: 'chat.completion.chunk', created: 1, model };
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const send = (delta: object, finish_reason: string | null = null): void => {
-    response.write(`data: ${JSON.stringify({ ...head, choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
-  };
-  send({ role: 'assistant', content: '' });
-  if ('text' in answer) {
-    for (const word of answer.text.split(/(?<= )/)) send({ content: word });
-  } else {
-    answer.calls.forEach(({ name, args }, index) => {
-      send({ tool_calls: [{ index, id: callId(), type: 'function', function: { name, arguments: '' } }] });
-      // Arguments come in pieces.
-      for (const piece of args.match(/.{1,8}/gs) ?? [])
-        send({ tool_calls: [{ index, function: { arguments: piece } }] });
+    let holds = false;
+    await endpoint({
+      body: JSON.parse(Buffer.concat(pieces).toString()),
+      response,
+      ask: (prompt) => {
+        this.prompts.push({ ...prompt, path });
+        holds = isHeld(prompt);
+        return answerTo(prompt);
+      },
+      next: async () => {
+        if (!holds) return;
+        holds = false;
+        await this.untilReleased(response);
+      },
     });
   }
-  send({}, 'text' in answer ? 'stop' : 'tool_calls');
-  response.write(`data: ${JSON.stringify({ ...head, choices: [], usage: USAGE })}\n\n`);
-  response.end('data: [DONE]\n\n');
+
+  private untilReleased(response: ServerResponse): Promise<void> {
+    return new Promise((resolve) => {
+      this.held.add(resolve);
+      response.once('close', () => this.held.delete(resolve));
+    });
+  }
 }

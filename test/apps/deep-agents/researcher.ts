@@ -1,9 +1,9 @@
+import { ChatAnthropic } from '@langchain/anthropic';
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { ChatOpenAI } from '@langchain/openai';
 import { createDeepAgent } from 'deepagents';
 import { tool } from 'langchain';
 import { z } from 'zod';
-
-const model = new ChatOpenAI({ model: 'gpt-4.1-mini' });
 
 const lookUp = tool(({ topic }) => `${topic}: 42`, {
   name: 'look_up',
@@ -17,10 +17,15 @@ const publish = tool(({ title }) => `Published ${title}`, {
   schema: z.object({ title: z.string() }),
 });
 
-export const researcher = createDeepAgent({
-  model,
-  tools: [lookUp, publish],
-  systemPrompt: 'You research things.',
-  subagents: [{ name: 'reader', description: 'Reads sources', systemPrompt: 'You read sources.', tools: [lookUp] }],
-  interruptOn: { publish: true },
-});
+const researcherWith = (model: BaseChatModel) =>
+  createDeepAgent({
+    model,
+    tools: [lookUp, publish],
+    systemPrompt: 'You research things.',
+    subagents: [{ name: 'reader', description: 'Reads sources', systemPrompt: 'You read sources.', tools: [lookUp] }],
+    interruptOn: { publish: true },
+  });
+
+export const researcher = researcherWith(new ChatOpenAI({ model: 'gpt-4.1-mini' }));
+export const responsesResearcher = researcherWith(new ChatOpenAI({ model: 'gpt-4.1-mini', useResponsesApi: true }));
+export const claudeResearcher = researcherWith(new ChatAnthropic({ model: 'claude-sonnet-4-5' }));
