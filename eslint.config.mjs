@@ -14,7 +14,26 @@ function forbid(...rules) {
 
 const noTemporalClient = [['@temporalio/client'], 'Only src/temporal holds a Temporal client: use an orchestrator.'];
 const noWorkflowCode = [['**/workflows/*.workflow'], 'Processes load workflows as a bundle, never as code.', true];
-const noProcesses = [['**/activities/**', '**/worker/**'], 'Imports point from the processes to src, not back.'];
+const noProcesses = ['^\\.{1,2}/(.*/)?(activities|worker)/', 'Imports point from the processes to src, not back.'];
+const noDeepImports = [
+  '^(@[^/]+/[^/]+|[^./@][^/]*)/(lib|dist|src|esm|cjs|build|internal|helpers|injector|driver|constants)(/|$)',
+  "Only src/patches imports a library's internals.",
+];
+const noLibraryInternals = [
+  {
+    selector: 'TSAsExpression > TSAsExpression > TSUnknownKeyword',
+    message: 'Only src/patches reads what the types of a library hide. For other casts, declare the type that holds.',
+  },
+  {
+    selector: "MemberExpression[computed=false][property.name='prototype'][object.name!='Function']",
+    message: 'Only src/patches changes prototypes.',
+  },
+  {
+    selector:
+      "MemberExpression[property.name=/^_(?!meta$)[a-z]/i][object.type!='Super'], ObjectPattern > Property[key.name=/^_(?!meta$)[a-z]/i]",
+    message: 'Only src/patches uses members that a library keeps for itself.',
+  },
+];
 const onlyWorkflowPackages = [
   '^(?!@temporalio/(workflow|common)$|\\.)',
   'Workflow code imports @temporalio/workflow, @temporalio/common and contracts, nothing else.',
@@ -42,13 +61,22 @@ export default tseslint.config(
       eqeqeq: ['error', 'always', { null: 'ignore' }],
     },
   },
-  { files: ['src/**/*.ts'], rules: forbid(noTemporalClient, noProcesses, noWorkflowCode) },
-  { files: ['src/temporal/**/*.ts'], rules: forbid(noProcesses, noWorkflowCode) },
+  { files: ['src/**/*.ts'], rules: forbid(noTemporalClient, noProcesses, noWorkflowCode, noDeepImports) },
+  { files: ['src/temporal/**/*.ts'], rules: forbid(noProcesses, noWorkflowCode, noDeepImports) },
+  { files: ['src/patches/**/*.ts'], rules: forbid(noTemporalClient, noProcesses, noWorkflowCode) },
   {
     files: ['activities/**/*.ts'],
-    rules: forbid(noTemporalClient, [['**/*.controller'], 'Activities call services.']),
+    rules: forbid(noTemporalClient, noDeepImports, [['**/*.controller'], 'Activities call services.']),
   },
-  { files: ['worker/**/*.ts'], rules: forbid([['**/*.controller'], 'The worker serves no HTTP.']) },
+  {
+    files: ['worker/**/*.ts'],
+    rules: forbid(noDeepImports, [['**/*.controller'], 'The worker serves no HTTP.']),
+  },
+  {
+    files: ['src/**/*.ts', 'activities/**/*.ts', 'worker/**/*.ts', 'workflows/**/*.ts'],
+    ignores: ['src/patches/**', '**/*.spec.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...noLibraryInternals] },
+  },
   {
     files: ['workflows/**/*.ts'],
     rules: forbid(onlyWorkflowPackages, [

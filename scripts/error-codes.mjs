@@ -1,14 +1,13 @@
 // npm run docs:errors [-- --check]: writes docs/errors.md, the table of the codes in error bodies, from the places in the
 // source that make an ApiError. With --check it changes nothing, and fails when the page isn't what it would write.
 import './services/runtime.mjs';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
+import { writePage } from './page.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const SOURCE = join(ROOT, 'src');
-const PAGE = join(ROOT, 'docs', 'errors.md');
 
 const INTRO = `# Errors
 
@@ -117,9 +116,4 @@ function toPage(entries) {
   return INTRO + sections.join('');
 }
 
-const page = await format(toPage(findErrors()), { ...(await resolveConfig(PAGE)), parser: 'markdown' });
-if (!process.argv.includes('--check')) writeFileSync(PAGE, page);
-else if (readFileSync(PAGE, 'utf8') !== page) {
-  process.stderr.write('docs/errors.md is not what the source says: run "npm run docs:errors".\n');
-  process.exitCode = 1;
-}
+await writePage('docs/errors.md', toPage(findErrors()), 'npm run docs:errors');

@@ -29,7 +29,7 @@ import { TracePartitionSweep } from '../src/traces/trace-partition-sweep';
 import { DeliverySweep } from '../src/webhooks/delivery-sweep';
 import { EXPORT_PARTITIONS_QUEUE } from '../workflows/contracts/export.contract';
 import { CRONS_QUEUE, EXPORTS_QUEUE, RUNS_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts/queues';
-import { createWorkers } from './create-workers';
+import { createWorkers } from '../src/patches/temporalio-worker/create-workers';
 import { RunSlotSupplier } from './run-slot-supplier';
 
 /** Built once by `npm run build`; a source checkout (tests) bundles on the spot. */

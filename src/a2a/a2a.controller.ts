@@ -1,12 +1,13 @@
 import { Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags, ApiAcceptedResponse } from '@nestjs/swagger';
+import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiAcceptedResponse } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { Origin, type RunOrigin } from '../runs/run-origin';
 import { A2aExchange } from './a2a-exchange';
 import { agentCardSchema, agentParam, cardQuery, rpcAnswerSchema, rpcCallSchema } from './a2a.schemas';
+import { RouteTags } from '../http/route-tags';
 
 type AgentParam = z.infer<typeof agentParam>;
 
@@ -22,7 +23,7 @@ const VERSION_HEADER = {
 };
 
 /** Assistants as agents to other agents. A graph's name is accepted wherever an assistant's id is. */
-@ApiTags('A2A')
+@RouteTags('A2A')
 @CustomAuthDecides()
 @Controller()
 export class A2aController {

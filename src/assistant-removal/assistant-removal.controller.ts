@@ -1,11 +1,12 @@
 import { Controller, Delete, HttpCode, Param, Query } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation } from '@nestjs/swagger';
 import type { z } from 'zod';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { assistantIdParam, deleteQuery } from '../assistants/assistants.schemas';
 import { AssistantRemovalService } from './assistant-removal.service';
+import { RouteTags } from '../http/route-tags';
 
-@ApiTags('Assistants')
+@RouteTags('Assistants')
 @CustomAuthDecides()
 @Controller('assistants')
 export class AssistantRemovalController {

@@ -1,9 +1,10 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { paginate, project } from '../http/pagination';
+import { RouteTags } from '../http/route-tags';
 import { toAssistant, toAssistantVersion } from './assistant.mapper';
 import {
   type Assistant,
@@ -34,7 +35,7 @@ import { AssistantsService } from './assistants.service';
 type IdParam = z.infer<typeof assistantIdParam>;
 
 /** Configured instances of graphs. A graph's name is accepted wherever an assistant's id is. */
-@ApiTags('Assistants')
+@RouteTags('Assistants')
 @CustomAuthDecides()
 @Controller('assistants')
 export class AssistantsController {

@@ -4,7 +4,7 @@ import { Repository, SelectQueryBuilder } from 'typeorm';
 import { type AccessFilter, restrict } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
 import { columnsOf } from '../database/entity-columns';
-import { prepared } from '../database/prepared-statements';
+import { prepared } from '../patches/pg/prepared-statements';
 import type { Page } from '../http/pagination';
 import { AssistantEntity, AssistantVersionEntity } from './assistant.entity';
 import { AssistantListeners } from './assistant-listeners';

@@ -1,13 +1,14 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { z } from 'zod';
 import { OperatorOnly } from '../auth/tenant';
 import { toAuditRecord } from './audit.mapper';
 import { AuditRepository } from './audit.repository';
 import { type AuditQuery, auditQuery, type AuditRecord, auditRecordSchema } from './audit.schemas';
+import { RouteTags } from '../http/route-tags';
 
 /** Who created, changed, cancelled, deleted or exported what: for the operator. */
-@ApiTags('Admin')
+@RouteTags('Admin')
 @OperatorOnly()
 @Controller('admin/audit')
 export class AuditController {

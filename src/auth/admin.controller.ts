@@ -1,8 +1,9 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { paginate } from '../http/pagination';
+import { RouteTags } from '../http/route-tags';
 import { toApiKey, toTenant } from './admin.mapper';
 import {
   type ApiKey,
@@ -28,7 +29,7 @@ import { OperatorOnly } from './tenant';
 import { TenantsService } from './tenants.service';
 
 /** Tenants and keys, for the operator: takes GANTRY_ADMIN_KEY as X-API-Key. */
-@ApiTags('Admin')
+@RouteTags('Admin')
 @OperatorOnly()
 @Controller('admin')
 export class AdminController {

@@ -1,10 +1,11 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { NeedsEntitlement } from '../auth/entitlements';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { paginate, project } from '../http/pagination';
+import { RouteTags } from '../http/route-tags';
 import { toCron, toCronRun } from './cron.mapper';
 import {
   type Backfill,
@@ -37,7 +38,7 @@ type CronParam = z.infer<typeof cronParam>;
 const shown = ({ cron, last }: CronWithLast): Cron => toCron(cron, last);
 
 /** Runs on a schedule. */
-@ApiTags('Crons')
+@RouteTags('Crons')
 @CustomAuthDecides()
 @Controller()
 export class CronsController {

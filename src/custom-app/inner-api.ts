@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import { setRemoteAddress } from '../patches/node/http-server';
 
 const innerCalls = new WeakSet<IncomingMessage>();
 
@@ -14,8 +15,8 @@ export async function serveInnerApi(fastify: FastifyInstance, socketPath: string
   const server: Server = createServer((request, response) => {
     innerCalls.add(request);
     const address = request.headers['x-forwarded-for'];
-    // A Unix socket has no address of its own; each request has a connection of its own.
-    Object.defineProperty(request.socket, 'remoteAddress', { value: address ?? '127.0.0.1' });
+    // Each request has a connection of its own.
+    setRemoteAddress(request.socket, String(address ?? '127.0.0.1'));
     fastify.server.emit('request', request, response);
   });
   // As long as the client's own connection.

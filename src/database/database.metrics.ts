@@ -3,6 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { AppConfig } from '../config/config';
+import { poolOf } from '../patches/typeorm/driver-pool';
 import { Metrics } from '../metrics/metrics';
 
 export interface PoolState {
@@ -47,7 +48,7 @@ export class DatabaseMetrics {
 
   pool(): PoolState {
     // Absent while the connection is being made.
-    const pool = (this.database.driver as unknown as { master?: Pool }).master;
+    const pool = poolOf<Pool>(this.database);
     return {
       max: this.config.databasePool,
       open: pool?.totalCount ?? 0,

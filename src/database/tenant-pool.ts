@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
-import { PreparingClient } from './prepared-statements';
+import { serverProcessOf } from '../patches/pg/connection';
+import { PreparingClient } from '../patches/pg/prepared-statements';
 import { readLogin, REQUEST_LOGIN, withLogin } from './logins';
 import { currentScope, type RequestScope, type SearchScope } from './request-scope';
 import { ACTOR_SETTING, TENANT_SETTING } from './tenant-isolation';
@@ -123,9 +124,8 @@ export class TenantPool extends EventEmitter {
     let isCancelled = false;
     const stopWaiting = search.whenGone(() => {
       isCancelled = true;
-      const { processID } = client as PoolClient & { processID: number };
       // Where it fails, the statement's time limit ends it.
-      this.cancels?.query('SELECT pg_cancel_backend($1)', [processID]).catch(() => undefined);
+      this.cancels?.query('SELECT pg_cancel_backend($1)', [serverProcessOf(client)]).catch(() => undefined);
     });
     return (error) => {
       stopWaiting();

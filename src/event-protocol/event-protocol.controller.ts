@@ -1,7 +1,8 @@
 import { Body, Controller, ExecutionContext, Get, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { RouteTags } from '../http/route-tags';
 import { AskedContext, CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { EVENT_STREAM } from '../http/event-stream';
 import { WebSocketRoute } from '../http/web-sockets';
@@ -23,7 +24,7 @@ import { ThreadSocketsService } from './thread-sockets.service';
 type ThreadParam = z.infer<typeof threadParam>;
 
 /** The event protocol of the newest clients: commands beside streams of a whole thread. */
-@ApiTags('Event Streaming')
+@RouteTags('Event Streaming')
 @CustomAuthDecides()
 @Controller('threads/:thread_id')
 export class EventProtocolController {

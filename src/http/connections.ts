@@ -1,5 +1,6 @@
 import { type Server as HttpServer } from 'node:http';
-import { Server as TcpServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { stopListening } from '../patches/node/http-server';
 
 interface Connection {
   /** Requests that have come and whose answers are not written out yet. */
@@ -34,8 +35,7 @@ export class Connections {
 
   /** Takes no more connections; resolves when the last one has closed. */
   close(): Promise<void> {
-    // Not the HTTP server's own: that begins with `closeIdleConnections`.
-    return new Promise((resolve) => TcpServer.prototype.close.call(this.server, () => resolve()));
+    return stopListening(this.server);
   }
 
   /** Closes those that nothing is going on on. */

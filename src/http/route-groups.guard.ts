@@ -2,9 +2,7 @@ import { CanActivate, ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { HttpSettings } from '../config/http-settings';
 import { ApiError } from './api-error';
-
-/** Where @ApiTags keeps what it was given. */
-export const TAGS = 'swagger/apiUseTags';
+import { ROUTE_TAGS } from './route-tags';
 
 /**
  * `http.disable_…` of langgraph.json: the routes of a group that is switched off are not there. A group is known by the tag
@@ -18,7 +16,7 @@ export class RouteGroupsGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const tags = this.reflector.getAllAndMerge<string[]>(TAGS, [context.getHandler(), context.getClass()]);
+    const tags = this.reflector.getAllAndMerge<string[]>(ROUTE_TAGS, [context.getHandler(), context.getClass()]);
     if (this.settings.isDisabled(tags)) throw new ApiError(404, 'not_found', 'Not Found', { format: 'text' });
     return true;
   }

@@ -6,6 +6,7 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebSocket, WebSocketServer } from 'ws';
 import type { CorsSettings } from '../config/http-settings';
+import { handshakeSource } from '../patches/ws/handshake-source';
 import { ApiError } from './api-error';
 
 /** Time for a client to answer the close of its socket. */
@@ -93,7 +94,7 @@ export async function acceptWebSockets(fastify: FastifyInstance, cors: CorsSetti
     route.wsHandler = (socket, request) => accepted.get(request)?.(socket);
   });
   const handshakes = new Handshakes(fastify.server);
-  const options = { server: handshakes as unknown as Server, maxPayload, closeTimeout: CLOSE_TIMEOUT_MS };
+  const options = { server: handshakeSource(handshakes), maxPayload, closeTimeout: CLOSE_TIMEOUT_MS };
   await fastify.register(websocket, {
     options,
     // A message that is too long, or no message at all: the library ends the socket with the code for it.

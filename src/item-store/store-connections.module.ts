@@ -2,11 +2,12 @@ import { Module } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
 import type { TenantPool } from '../database/tenant-pool';
+import { poolOf } from '../patches/typeorm/driver-pool';
 import { type StoreConnections, StoreRepository } from './store.repository';
 
 /** The process's own connections, which are those of a request's tenant within a request. */
 function connectionsOf(database: DataSource): StoreConnections {
-  const pool = (database.driver as unknown as { master: TenantPool }).master;
+  const pool = poolOf<TenantPool>(database)!;
   return {
     connect: () =>
       new Promise<PoolClient>((resolve, reject) => {

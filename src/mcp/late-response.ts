@@ -40,7 +40,7 @@ export async function streamLateResponse(
 
 async function* eventsOf(response: Response): AsyncGenerator<Uint8Array> {
   if (response.headers.get('content-type')?.startsWith(EVENT_STREAM)) {
-    if (response.body) yield* response.body as unknown as AsyncIterable<Uint8Array>;
+    if (response.body) yield* response.body as typeof response.body & AsyncIterable<Uint8Array>;
     return;
   }
   const text = await response.text();

@@ -1,13 +1,14 @@
 import { Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { jsonRpcMessage } from './mcp.schemas';
 import { McpEndpoint } from './mcp-endpoint.service';
+import { RouteTags } from '../http/route-tags';
 
 /** The Model Context Protocol: every assistant is a tool. */
-@ApiTags('MCP')
+@RouteTags('MCP')
 @CustomAuthDecides()
 @Controller('mcp')
 export class McpController {

@@ -109,7 +109,7 @@ interface ReviewRequest {
 
 function isReview(value: Record<string, unknown>): value is Record<string, unknown> & ReviewRequest {
   if (!Array.isArray(value.actionRequests)) return false;
-  const { actionRequests, reviewConfigs = [] } = value as unknown as ReviewRequest;
+  const { actionRequests, reviewConfigs = [] } = value as typeof value & ReviewRequest;
   return actionRequests.every(({ name }) => decisionsOn(name, reviewConfigs).length > 0);
 }
 

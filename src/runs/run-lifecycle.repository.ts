@@ -3,7 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import { checkpointKey } from '../database/checkpoint-key';
 import { columnsOf } from '../database/entity-columns';
-import { prepared } from '../database/prepared-statements';
+import { prepared } from '../patches/pg/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import { isInFlight } from '../database/run-status';
 import { isUniqueViolation } from '../database/sql-errors';

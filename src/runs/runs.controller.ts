@@ -1,7 +1,8 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { RouteTags } from '../http/route-tags';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { EVENT_STREAM } from '../http/event-stream';
 import { project } from '../http/pagination';
@@ -34,7 +35,7 @@ type ThreadParam = z.infer<typeof threadParam>;
 type RunParam = z.infer<typeof threadRunParam>;
 
 /** Runs on a thread. */
-@ApiTags('Thread Runs')
+@RouteTags('Thread Runs')
 @CustomAuthDecides()
 @Controller('threads/:thread_id/runs')
 export class RunsController {

@@ -1,7 +1,8 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { RouteTags } from '../http/route-tags';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { EVENT_STREAM } from '../http/event-stream';
 import { LastEventId } from './last-event-id';
@@ -33,7 +34,7 @@ import { RunsService } from './runs.service';
 type RunParam = z.infer<typeof runParam>;
 
 /** Runs without a thread of the caller's: each has one of its own, which goes with it unless it is to be kept. */
-@ApiTags('Stateless Runs')
+@RouteTags('Stateless Runs')
 @CustomAuthDecides()
 @Controller('runs')
 export class StatelessRunsController {

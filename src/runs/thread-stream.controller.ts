@@ -1,13 +1,14 @@
 import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { EVENT_STREAM } from '../http/event-stream';
+import { RouteTags } from '../http/route-tags';
 import { threadParam, threadStreamQuery } from './runs.schemas';
 import { ThreadStreamService } from './thread-stream.service';
 
-@ApiTags('Threads')
+@RouteTags('Threads')
 @CustomAuthDecides()
 @Controller('threads/:thread_id/stream')
 export class ThreadStreamController {

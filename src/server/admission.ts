@@ -1,33 +1,16 @@
-import {
-  CanActivate,
-  ExecutionContext,
-  Injectable,
-  NotFoundException,
-  OnModuleInit,
-  RequestMethod,
-} from '@nestjs/common';
-import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
+import { CanActivate, ExecutionContext, Injectable, NotFoundException, OnModuleInit, type Type } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AuthGuard } from '../auth/auth.guard';
 import { RouteGroupsGuard } from '../http/route-groups.guard';
 import { isPage } from '../http/web-sockets';
+import { contextOf, type RouteHandler, routesOf } from '../patches/nestjs/routes';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Whether the guards have let the request through. */
     isAdmitted?: boolean;
   }
-}
-
-type Handler = (...args: unknown[]) => unknown;
-type Controller = (new (...args: never[]) => object) & { prototype: Record<string, Handler> };
-
-/** The method of a controller that serves a route. */
-interface RouteHandler {
-  controller: Controller;
-  handler: Handler;
 }
 
 /**
@@ -49,11 +32,7 @@ export class Admission implements CanActivate, OnModuleInit {
   onModuleInit(): void {
     for (const { metatype } of this.discovery.getControllers()) {
       if (!metatype) continue;
-      const controller = metatype as Controller;
-      for (const name of this.scanner.getAllMethodNames(controller.prototype)) {
-        const handler = controller.prototype[name];
-        for (const route of routesOf(controller, handler)) this.routes.set(route, { controller, handler });
-      }
+      for (const [route, handler] of routesOf(metatype as Type, this.scanner)) this.routes.set(route, handler);
     }
   }
 
@@ -63,7 +42,7 @@ export class Admission implements CanActivate, OnModuleInit {
       if (request.is404) throw new NotFoundException();
       const route = this.routeOf(request);
       if (!route) return;
-      const admitted = this.admit(new ExecutionContextHost([request, reply], route.controller, route.handler));
+      const admitted = this.admit(contextOf(request, reply, route));
       // A refused page learns of it on its socket, which can be opened where Nest runs its guards: they refuse it again.
       await (isPage(request) ? admitted.catch(() => undefined) : admitted);
     });
@@ -85,20 +64,4 @@ export class Admission implements CanActivate, OnModuleInit {
     await this.auth.canActivate(context);
     context.switchToHttp().getRequest<FastifyRequest>().isAdmitted = true;
   }
-}
-
-function routesOf(controller: Controller, handler: Handler): string[] {
-  const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
-  if (method === undefined) return [];
-  return pathsOf(controller).flatMap((prefix) =>
-    pathsOf(handler).map((path) => {
-      const parts = [prefix, path].map((part) => part.replace(/^\/|\/$/g, '')).filter((part) => part !== '');
-      return `${RequestMethod[method]} /${parts.join('/')}`;
-    }),
-  );
-}
-
-function pathsOf(declared: object): string[] {
-  const paths = Reflect.getMetadata(PATH_METADATA, declared) as string | string[] | undefined;
-  return Array.isArray(paths) ? paths : [paths ?? ''];
 }

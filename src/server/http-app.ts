@@ -4,7 +4,6 @@ import rateLimit from '@fastify/rate-limit';
 import { type DynamicModule, Logger as NestLog, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
-import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host';
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { AuthGuard } from '../auth/auth.guard';
@@ -19,6 +18,7 @@ import { serveCustomApp } from '../custom-app/custom-app.plugin';
 import { isInnerCall, serveInnerApi } from '../custom-app/inner-api';
 import { readGraphConfig } from '../graphs/graph-config';
 import { userCodeEnvironment } from '../graphs/user-code-environment';
+import { contextOf } from '../patches/nestjs/routes';
 import { telemetry } from '../telemetry/telemetry';
 import { Admission } from './admission';
 import { statusOf, whenAnswered } from '../telemetry/answered';
@@ -178,8 +178,7 @@ function customAppGuard(
   return async (request, reply, passedOnTo) => {
     if (passedOnTo === undefined ? !settings.protectsApp : !settings.authFirst || PUBLIC_PATHS.has(passedOnTo)) return;
     const route = passedOnTo === undefined ? CustomRoutes : ApiRoutes;
-    const context = new ExecutionContextHost([request, reply], route, serveCustomApp);
-    await guard.canActivate(context);
+    await guard.canActivate(contextOf(request, reply, { controller: route, handler: serveCustomApp }));
   };
 }
 

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Post, Put, Query } from '@nestjs/common';
-import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiNoContentResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { toStoreItem } from './store.mapper';
 import {
@@ -21,9 +21,10 @@ import {
   searchItemsSchema,
 } from './store.schemas';
 import { StoreService } from './store.service';
+import { RouteTags } from '../http/route-tags';
 
 /** Long-term memory: JSON objects under a namespace and a key, for every thread and every graph of a tenant. */
-@ApiTags('Store')
+@RouteTags('Store')
 @CustomAuthDecides()
 @Controller('store')
 export class StoreController {

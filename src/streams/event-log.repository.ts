@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { textArray } from '../database/binary-array';
-import { prepared } from '../database/prepared-statements';
+import { prepared } from '../patches/pg/prepared-statements';
 import { END_EVENT, RUN_EVENTS_CHANNEL, type RunEvent, type ToldEvents } from './run-event';
 
 export interface NewRunEvent extends RunEvent {

@@ -5,7 +5,6 @@ import {
   ApiOperation,
   ApiProduces,
   ApiServiceUnavailableResponse,
-  ApiTags,
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Public } from '../auth/tenant';
@@ -20,8 +19,9 @@ import {
   readinessSchema,
 } from './system.schemas';
 import { SystemService } from './system.service';
+import { RouteTags } from '../http/route-tags';
 
-@ApiTags('System')
+@RouteTags('System')
 @Public()
 @Controller()
 export class SystemController {

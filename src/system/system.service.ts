@@ -7,7 +7,7 @@ import { HttpSettings } from '../config/http-settings';
 import { DatabaseMetrics } from '../database/database.metrics';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { Drain } from '../http/drain';
-import { TAGS } from '../http/route-groups.guard';
+import { ROUTE_TAGS } from '../http/route-tags';
 import { TemporalClient } from '../temporal/temporal-client';
 import type { Info, Readiness, ServiceHealth } from './system.schemas';
 
@@ -120,7 +120,7 @@ export class SystemService {
     const tags = new Set<string>();
     for (const { controllers } of this.modules.values()) {
       for (const { metatype } of controllers.values()) {
-        const declared = metatype ? this.reflector.get<string[] | undefined>(TAGS, metatype) : undefined;
+        const declared = metatype ? this.reflector.get<string[] | undefined>(ROUTE_TAGS, metatype) : undefined;
         for (const tag of declared ?? []) if (!this.http.isDisabled([tag])) tags.add(tag);
       }
     }

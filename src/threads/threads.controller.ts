@@ -12,12 +12,13 @@ import {
   Query,
   Res,
 } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { SearchRoute } from '../http/search-route';
 import { paginate } from '../http/pagination';
+import { RouteTags } from '../http/route-tags';
 import { toFoundThread, toThread, toThreadWithTtl } from './thread.mapper';
 import {
   countThreadsSchema,
@@ -60,7 +61,7 @@ type IdParam = z.infer<typeof threadIdParam>;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** What a group of runs has accumulated: a state with its history. */
-@ApiTags('Threads')
+@RouteTags('Threads')
 @CustomAuthDecides()
 @Controller('threads')
 export class ThreadsController {

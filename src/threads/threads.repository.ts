@@ -6,7 +6,7 @@ import type { TenantId } from '../auth/tenant';
 import { checkpointKey } from '../database/checkpoint-key';
 import { columnsOf } from '../database/entity-columns';
 import type { JsonObject } from '../database/json';
-import { prepared } from '../database/prepared-statements';
+import { prepared } from '../patches/pg/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import { storableJson } from '../database/storable-text';
 import { inFlightSql } from '../database/run-status';

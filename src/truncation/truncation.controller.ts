@@ -1,10 +1,11 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { type Truncate, truncateSchema, type Truncated, truncatedSchema } from './truncation.schemas';
 import { TruncationService } from './truncation.service';
+import { RouteTags } from '../http/route-tags';
 
-@ApiTags('System')
+@RouteTags('System')
 @CustomAuthDecides()
 @Controller('internal')
 export class TruncationController {

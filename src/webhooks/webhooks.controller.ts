@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Tenant } from '../auth/tenant';
 import type { TenantId } from '../auth/tenant';
@@ -18,8 +18,9 @@ import {
   TestWebhookBody,
   testWebhookBody,
 } from './webhooks.schemas';
+import { RouteTags } from '../http/route-tags';
 
-@ApiTags('Webhooks')
+@RouteTags('Webhooks')
 @Controller('webhooks')
 export class WebhooksController {
   constructor(private readonly deliveries: DeliveriesService) {}

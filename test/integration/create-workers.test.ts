@@ -1,5 +1,5 @@
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
-import { createWorkers } from '../../worker/create-workers';
+import { createWorkers } from '../../src/patches/temporalio-worker/create-workers';
 import { createNamespace, temporalAddress, type TestNamespace } from '../support/temporal';
 import { localCall } from '../support/workflows/local-calls';
 

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { RouteTags } from '../../http/route-tags';
 import { NeedsEntitlement } from '../../auth/entitlements';
 import { Tenant, TenantHeaderRequired, TenantId } from '../../auth/tenant';
 import { EVENT_STREAM } from '../../http/event-stream';
@@ -33,7 +34,7 @@ interface ExportParams {
   export_id: string;
 }
 
-@ApiTags('Bulk Exports')
+@RouteTags('Bulk Exports')
 @TenantHeaderRequired()
 @Controller('api/v1/bulk-exports')
 export class ExportsController {

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation } from '@nestjs/swagger';
 import { NeedsEntitlement } from '../../auth/entitlements';
 import { Tenant, TenantHeaderRequired, TenantId } from '../../auth/tenant';
 import { toDestination } from './destination.mapper';
@@ -12,12 +12,13 @@ import {
   updateDestinationSchema,
 } from './destinations.schemas';
 import { DestinationsService } from './destinations.service';
+import { RouteTags } from '../http/route-tags';
 
 interface DestinationParams {
   destination_id: string;
 }
 
-@ApiTags('Bulk Exports')
+@RouteTags('Bulk Exports')
 @TenantHeaderRequired()
 @Controller('api/v1/bulk-exports/destinations')
 export class DestinationsController {

@@ -1,6 +1,7 @@
 import { addAbortSignal } from 'node:stream';
 import type { PoolClient } from 'pg';
 import { to as copyTo, type CopyToStreamQuery } from 'pg-copy-streams';
+import { cutConnection } from '../../patches/pg/connection';
 import type { Append } from '../parquet/parquet-encoder';
 import { PartCutter, PartLimit } from './part-cutter';
 import type { RowKey } from './row-selection';
@@ -113,7 +114,7 @@ export class RowStream implements Rows {
     this.isOver = true;
     this.stream.destroy();
     this.release(new Error('The rest of the rows is not read'));
-    this.client.connection.stream.destroy();
+    cutConnection(this.client);
   }
 }
 

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import type { PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
+import { takeConnection } from '../../patches/typeorm/driver-pool';
 import type { TenantId } from '../../auth/tenant';
 import { parseFilter } from '../../traces/filter/filter-parser';
 import { filterToSql } from '../../traces/filter/filter-sql';
@@ -78,10 +77,7 @@ export class TraceReader {
          SELECT ${names.join(', ')} FROM trace_runs r WHERE ${where}
          ORDER BY r.start_time, r.run_id LIMIT ${params.add(ROWS_AT_ONCE, 'bigint')}
        ) TO STDOUT`;
-      const [client, release] = (await (this.database.driver as PostgresDriver).obtainMasterConnection()) as [
-        PoolClient,
-        (error?: unknown) => void,
-      ];
+      const [client, release] = await takeConnection(this.database);
       return RowStream.begin(client, release, BEGIN, sql, signal);
     });
   }

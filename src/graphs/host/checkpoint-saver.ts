@@ -9,10 +9,10 @@ import type {
   DeltaChannelHistory,
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
-import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import { escapeLiteral, type Pool } from 'pg';
 import { checkpointKey, threadOfKey } from '../../database/checkpoint-key';
-import { prepared } from '../../database/prepared-statements';
+import { OpenPostgresSaver, WHERE_NEWEST } from '../../patches/langgraph-checkpoint-postgres/open-postgres-saver';
+import { prepared } from '../../patches/pg/prepared-statements';
 import { storableJson } from '../../database/storable-text';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { CheckpointSerializer } from './checkpoint-serializer';
@@ -21,7 +21,7 @@ import { readDeltaHistory } from './delta-history';
 import type { Connections } from './tenant-connections';
 import { toWireJson } from './wire-json';
 
-type DeltaQuery = Parameters<PostgresSaver['getDeltaChannelHistory']>[0];
+type DeltaQuery = Parameters<OpenPostgresSaver['getDeltaChannelHistory']>[0];
 
 const schema = `"${CHECKPOINT_SCHEMA}"`;
 
@@ -55,11 +55,8 @@ const selecting = (isRead: (channel: string) => string): string => `
   FROM ${schema}.checkpoints saved `;
 const SELECT = selecting(() => 'true');
 
-// Must equal the library's text after the SELECT list: the read of every run.
-prepared(
-  'newest-checkpoint',
-  `${SELECT}WHERE thread_id = $1 AND checkpoint_ns = $2 ORDER BY checkpoint_id DESC LIMIT 1`,
-);
+// The read of every run.
+prepared('newest-checkpoint', SELECT + WHERE_NEWEST);
 
 const INSERT_WRITES = insertWrites('$1', 2, false);
 const REPLACE_WRITES = insertWrites('$1', 2, true);
@@ -72,9 +69,8 @@ const REPLACE_WRITES = insertWrites('$1', 2, true);
  * It also keeps the paths of the tasks that wrote, which the library's own tables have no column for.
  *
  * Graphs and callers see thread ids as their tenant knows them; in the tables they are one tenant's own (checkpointKey).
- * @see https://github.com/langchain-ai/langgraphjs/issues/1812 until it is closed
  */
-export class CheckpointSaver extends PostgresSaver {
+export class CheckpointSaver extends OpenPostgresSaver {
   /** What one step was given: its channels keep one version, by which the library tells nodes of one step apart from later ones. */
   private readonly given = new Map<number, number>();
   private channels: ReadonlySet<string> | undefined;
@@ -94,12 +90,6 @@ export class CheckpointSaver extends PostgresSaver {
     this.channels = new Set(channels);
     const literals = channels.map((channel) => escapeLiteral(channel)).join(', ');
     this.selectBy(selecting((channel) => `${channel} = ANY(ARRAY[${literals}]::text[])`));
-  }
-
-  private selectBy(statement: string): void {
-    // Private to the library, and the only place that all of its reads have in common.
-    const { SQL_STATEMENTS: statements } = this as unknown as { SQL_STATEMENTS: { SELECT_SQL: string } };
-    statements.SELECT_SQL = statement;
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -140,7 +130,7 @@ export class CheckpointSaver extends PostgresSaver {
     taskPath = '',
   ): Promise<WriteRow[]> {
     const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
-    const rows = await this._dumpWrites(thread_id, checkpoint_ns, checkpoint_id, taskId, writes);
+    const rows = await this.writeRows(thread_id, checkpoint_ns, checkpoint_id, taskId, writes);
     return rows.map(([, , , , index, channel, type, blob]): WriteRow => {
       return [checkpoint_ns, checkpoint_id, taskId, taskPath, index, channel, type, Buffer.from(blob)];
     });
@@ -207,12 +197,7 @@ export class CheckpointSaver extends PostgresSaver {
   }
 
   /** Metadata are JSON, in a column that is searched: nothing in them stands for an object. */
-
-  override async _dumpMetadata(metadata: CheckpointMetadata): Promise<unknown> {
+  protected override metadataColumn(metadata: CheckpointMetadata): unknown {
     return JSON.parse(storableJson(toWireJson(metadata))) as unknown;
-  }
-
-  override async _loadMetadata(metadata: Record<string, unknown>): Promise<CheckpointMetadata> {
-    return metadata as unknown as CheckpointMetadata;
   }
 }

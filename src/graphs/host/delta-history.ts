@@ -1,5 +1,5 @@
 import { isStored } from '../../database/delta-channels';
-import { prepared } from '../../database/prepared-statements';
+import { prepared } from '../../patches/pg/prepared-statements';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { WRITE_ORDER } from './checkpoint-writes';
 import type { Connections } from './tenant-connections';

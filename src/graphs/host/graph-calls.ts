@@ -3,6 +3,7 @@ import type { StateSnapshot } from '@langchain/langgraph';
 import type { TenantId } from '../../database/tenant-id';
 import type { ItemStore } from '../../item-store/item-store';
 import type { GraphSource } from '../graph-config';
+import { CHECKPOINTER } from '../../patches/langgraph/graph-internals';
 import type { EmbeddingFunction } from './embedding-function';
 import { toCommand } from './graph-command';
 import { CheckpointSaver } from './checkpoint-saver';
@@ -194,7 +195,7 @@ export class GraphCallHandler {
     accessContext: AccessContext,
     state?: RunnableConfig,
   ): Promise<AnyGraph> {
-    const { __pregel_checkpointer: saver, ...place } = state?.configurable ?? {};
+    const { [CHECKPOINTER]: saver, ...place } = state?.configurable ?? {};
     return this.graphs.get(graphId, {
       accessContext,
       config: {
@@ -211,15 +212,14 @@ export class GraphCallHandler {
   private config({ tenantId, threadId, graphId }: StateOwner, checkpoint?: CheckpointReference): RunnableConfig {
     // A saver of its own for each call: what it remembers of versions belongs to one branch.
     const saver = new CheckpointSaver(this.connectionsOf(tenantId), tenantId, this.graphs.source(graphId)?.file);
-    return { configurable: { ...checkpoint, thread_id: threadId, __pregel_checkpointer: saver } };
+    return { configurable: { ...checkpoint, thread_id: threadId, [CHECKPOINTER]: saver } };
   }
 }
 
 /** Has no more values read than those that are selected, if the graph has values by name. */
 function readOnly({ configurable }: RunnableConfig, graph: AnyGraph, select: string[] | undefined): void {
   const keys = selectedValues(select);
-  if (keys && Array.isArray(graph.streamChannels))
-    (configurable!.__pregel_checkpointer as CheckpointSaver).readOnly(keys);
+  if (keys && Array.isArray(graph.streamChannels)) (configurable![CHECKPOINTER] as CheckpointSaver).readOnly(keys);
 }
 
 /** The graph whose states a reference means: the one inside that its namespace leads to, or the whole. */

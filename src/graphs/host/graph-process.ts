@@ -4,11 +4,12 @@
  */
 import { Pool } from 'pg';
 import { keepCompiledCode } from '../../config/compiled-code';
-import { PreparingClient } from '../../database/prepared-statements';
+import { closeSerializer } from '../../patches/langgraph-checkpoint/closed-serializers';
+import { connectStoreDirectly } from '../../patches/langgraph-checkpoint/direct-store';
+import { PreparingClient } from '../../patches/pg/prepared-statements';
 import { ItemStore } from '../../item-store/item-store';
 import { StoreRepository } from '../../item-store/store.repository';
-import { closeSerializers } from './closed-serializers';
-import { connectStoreDirectly } from './direct-store';
+import { CheckpointSerializer } from './checkpoint-serializer';
 import { EmbeddingFunction } from './embedding-function';
 import { GraphCallHandler } from './graph-calls';
 import { GraphLoader } from './graph-loader';
@@ -16,6 +17,7 @@ import { connectToParent, type ParentChannel } from './parent-channel';
 import { loadCheckpointLibraries } from './project-libraries';
 import type { ExecuteRequest, FromProcess, ProcessData, RunEventMessage, ToProcess } from './protocol';
 import { runGraph, type RunContext } from './run-graph';
+import { RunStore } from './run-store';
 import { RunTracer } from './run-tracer';
 import { registerSdkClient } from './sdk-client';
 import { registerSdkLogger } from './sdk-logger';
@@ -158,9 +160,10 @@ async function main(data: ProcessData, channel: Channel): Promise<void> {
       embeddings!.embed(kind, texts),
     );
   const files = data.graphs.map(({ file }) => file);
-  const checkpointLibraries = await loadCheckpointLibraries([__filename, ...files]);
-  closeSerializers(checkpointLibraries);
-  connectStoreDirectly(checkpointLibraries);
+  for (const { file, exports } of await loadCheckpointLibraries([__filename, ...files])) {
+    closeSerializer(exports, () => new CheckpointSerializer(file));
+    connectStoreDirectly(exports, RunStore);
+  }
   const context: RunContext = {
     graphs,
     recursionLimit: data.recursionLimit,

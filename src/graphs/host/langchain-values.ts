@@ -39,17 +39,21 @@ export function nameOfSerializable({ lc_id }: SerializableLike): Fields {
   return { lc: 1, type: 'not_implemented', id: lc_id };
 }
 
+/** Members that every object has. */
+const OBJECT_MEMBERS: object = {};
+
 export function messageType(message: MessageLike): string {
+  // eslint-disable-next-line no-restricted-syntax -- public, of releases before getType
   return message.getType?.() ?? message._getType();
 }
 
 /** The fields that LangChain writes of a message, by their names in JSON. Its own `toJSON` also marks users' data. */
 export function messageFields(message: MessageLike): Fields {
   const fields: Fields = {};
-  const own = message as unknown as Fields;
+  const own: object = message;
   const { lc_kwargs: given, lc_attributes: attributes } = message;
   for (const key of Object.keys(given)) {
-    const value = key in own && !(key in Object.prototype) ? own[key] : given[key];
+    const value = key in own && !(key in OBJECT_MEMBERS) ? (own as Fields)[key] : given[key];
     if (value !== undefined) setField(fields, jsonName(key), value);
   }
   return attributes ? Object.assign(fields, attributes) : fields;

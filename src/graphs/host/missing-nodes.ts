@@ -1,12 +1,8 @@
-import type { Checkpoint, CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import { nextNodes } from '../../patches/langgraph/graph-internals';
 import type { AnyGraph } from './graph-loader';
 import type { ExecuteRequest } from './protocol';
 import type { RunCheckpointSaver } from './run-checkpoint-saver';
-
-/** Channels in which the library keeps who is next: an edge's target, a join of several, and what a Send addresses. */
-const EDGE = /^branch:to:(.+)$/;
-const JOIN = /^join:(.+):([^:]+)$/;
-const SENDS = '__pregel_tasks';
 
 /** The thread waits at a node that the deployed graph doesn't have. */
 export class NodeNotFound extends Error {
@@ -33,20 +29,6 @@ export async function refuseMissingNodes(
       `its state was written by revision ${revisionOf(tuple.metadata)}. Deploy a graph with that node, or update the ` +
       `thread's state as another node (as_node) and run it from there.`,
   );
-}
-
-function nextNodes({ channel_values: values }: Checkpoint): string[] {
-  return Object.entries(values).flatMap(([channel, value]) => {
-    const [, edge] = EDGE.exec(channel) ?? [];
-    if (edge !== undefined) return [edge];
-    const [, starts, end] = JOIN.exec(channel) ?? [];
-    // A join fires when each of its starts has come.
-    if (starts !== undefined) return Array.isArray(value) && value.length === starts.split('+').length ? [end] : [];
-    if (channel === SENDS && Array.isArray(value)) {
-      return (value as { node?: unknown }[]).flatMap(({ node }) => (typeof node === 'string' ? [node] : []));
-    }
-    return [];
-  });
 }
 
 function revisionOf(metadata: CheckpointTuple['metadata'] | Record<string, unknown>): string {

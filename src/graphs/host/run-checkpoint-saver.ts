@@ -7,7 +7,7 @@ import type {
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import { byteaArray, textArray } from '../../database/binary-array';
-import { prepared } from '../../database/prepared-statements';
+import { prepared } from '../../patches/pg/prepared-statements';
 import { storableJson } from '../../database/storable-text';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { type Fence, FencedError, HOLDS_RUN } from '../../database/fence';
@@ -225,12 +225,10 @@ export class RunCheckpointSaver extends CheckpointSaver {
     newVersions: ChannelVersions,
   ): Promise<Rows> {
     const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
-    const [blobs, serializedMetadata] = await Promise.all([
-      this._dumpBlobs(thread_id, checkpoint_ns, checkpoint.channel_values, newVersions),
-      this._dumpMetadata({ ...this.runMetadata, ...metadata }) as Promise<unknown>,
-    ]);
+    const serializedMetadata = this.metadataColumn({ ...this.runMetadata, ...metadata });
+    const blobs = await this.blobRows(thread_id, checkpoint_ns, checkpoint.channel_values, newVersions);
     // The names of nodes and channels are in it.
-    const serialized = storableJson(JSON.stringify(this._dumpCheckpoint(checkpoint)));
+    const serialized = storableJson(JSON.stringify(this.checkpointColumn(checkpoint)));
     return {
       blobs: blobs.map(([, ns, channel, version, type, blob]) => [
         ns,

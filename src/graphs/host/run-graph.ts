@@ -1,15 +1,16 @@
-import { START, type StateSnapshot } from '@langchain/langgraph';
+import type { StateSnapshot } from '@langchain/langgraph';
 import type { TenantId } from '../../database/tenant-id';
 import { isSecretName } from '../../crypto/secret-names';
 import type { AuthUser } from '../../database/request-scope';
 import type { ItemStore } from '../../item-store/item-store';
 import type { Fence } from '../../database/fence';
+import { beginsWithItsInput, CHECKPOINTER, STRICT_RESUME } from '../../patches/langgraph/graph-internals';
 import { toCommand } from './graph-command';
 import type { AnyGraph, FactoryConfig, GraphLoader } from './graph-loader';
 import type { CommandInput, ExecuteRequest, FinalState, GraphOutcome, RunError, RunEventMessage } from './protocol';
 import { refuseMissingNodes } from './missing-nodes';
 import { HandedBack, RunCheckpointSaver } from './run-checkpoint-saver';
-import { checkStrictResume, isRefusedResume, refusalOf, STRICT_RESUME } from './strict-resume';
+import { checkStrictResume, isRefusedResume, refusalOf } from './strict-resume';
 import { streamRun, StreamProgress, type StreamConfig } from './run-stream';
 import { RunStore } from './run-store';
 import type { RunTracer } from './run-tracer';
@@ -119,7 +120,7 @@ function runConfig(
       graph_id: request.graphId,
       assistant_id: request.assistantId,
       run_attempt: request.attempt,
-      __pregel_checkpointer: saver,
+      [CHECKPOINTER]: saver,
       ...(kwargs.strict_resume && { [STRICT_RESUME]: true }),
     },
     store,
@@ -138,7 +139,7 @@ function runConfig(
 
 /** What a function that makes the graph for this run is given. */
 function factoryConfig(config: StreamConfig, checkpointer: RunCheckpointSaver, store: RunStore): FactoryConfig {
-  const { __pregel_checkpointer: _, ...configurable } = config.configurable!;
+  const { [CHECKPOINTER]: _, ...configurable } = config.configurable!;
   const { tags, recursionLimit, metadata = {}, context = {} } = config;
   return {
     ...(tags && { tags }),
@@ -187,12 +188,6 @@ function checkpointMetadata(request: ExecuteRequest): Record<string, unknown> {
   };
 }
 
-/** Whether a graph runs nothing of its own on the way from the input to its first nodes: no choice of them, say. */
-function beginsWithItsInput(graph: AnyGraph): boolean {
-  const { builder } = graph as unknown as { builder?: { branches?: Record<string, object> } };
-  return START in graph.nodes && Object.keys(builder?.branches?.[START] ?? {}).length === 0;
-}
-
 /** Whether an earlier attempt of this run got as far as a checkpoint: then the input is in the state already. */
 async function hasCheckpointOf(saver: RunCheckpointSaver, request: ExecuteRequest): Promise<boolean> {
   const tuple = await saver.getTuple({ configurable: { thread_id: request.threadId } });
@@ -230,8 +225,8 @@ async function stopBeforeUnknown(
 }
 
 function stateConfig({ configurable }: StreamConfig, threadId: string) {
-  const saver: unknown = configurable?.__pregel_checkpointer;
-  return { configurable: { thread_id: threadId, __pregel_checkpointer: saver } };
+  const saver: unknown = configurable?.[CHECKPOINTER];
+  return { configurable: { thread_id: threadId, [CHECKPOINTER]: saver } };
 }
 
 async function runInput(
@@ -262,7 +257,7 @@ async function resumeValue(
 
 async function finalState(graph: AnyGraph, threadId: string, saver: RunCheckpointSaver): Promise<FinalState> {
   const snapshot: StateSnapshot = await graph.getState({
-    configurable: { thread_id: threadId, __pregel_checkpointer: saver },
+    configurable: { thread_id: threadId, [CHECKPOINTER]: saver },
   });
   return toFinalState(snapshot);
 }

@@ -108,13 +108,13 @@ export async function* streamRun(
   const transformers = kwargs.event_protocol && (await StreamTransformers.of(graph, file, config.signal));
   try {
     if (transformers) {
-      for await (const chunk of progress.read(await graph.stream(input, options))) {
-        for (const each of await transformers.apply(chunk as unknown as Chunk)) yield* await translate(each);
+      for await (const chunk of progress.read<unknown>(await graph.stream(input, options))) {
+        for (const each of await transformers.apply(chunk as Chunk)) yield* await translate(each);
       }
       for (const each of await transformers.end()) yield* await translate(each);
     } else if (!asked.has('events')) {
-      for await (const chunk of progress.read(await graph.stream(input, options))) {
-        yield* await translate(chunk as unknown as Chunk);
+      for await (const chunk of progress.read<unknown>(await graph.stream(input, options))) {
+        yield* await translate(chunk as Chunk);
       }
     } else {
       const events = graph.streamEvents(input, { ...options, version: 'v2' });

@@ -1,9 +1,6 @@
 import { importBuild, buildsOf } from './project-libraries';
 import type { RunError } from './protocol';
 
-/** Key of `configurable` by which LangGraph refuses an answer to a question that isn't open; otherwise it ignores such an answer. */
-export const STRICT_RESUME = '__pregel_strict_resume';
-
 /** The error that LangGraph throws. */
 interface RefusedResume extends Error {
   reason: string;

@@ -1,34 +1,11 @@
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { SCHEMA_COMPILER } from '../../patches/langgraph-api/schema-compiler';
 import type { GraphSource } from '../graph-config';
 import type { GraphSchemas } from './graph-schemas';
 import type { CompilerAnswer, TypeSchemasCache } from './type-schemas-cache';
 
 /** A large project takes the compiler this long on a busy machine; then its schemas are unknown. */
 const TIMEOUT_MS = 120_000;
-
-const LIBRARY = pathToFileURL(require.resolve('@langchain/langgraph-api/schema')).href;
-const TYPESCRIPT = createRequire(require.resolve('@langchain/langgraph-api/package.json')).resolve('typescript');
-/**
- * The compiler reads the user's code and runs none of it. It reports by console.log, which is no place for it here. Runs
- * come first: on Linux a thread has a priority of its own.
- */
-const SCRIPT = `
-  const { parentPort, workerData } = require('node:worker_threads');
-  if (process.platform === 'linux') require('node:os').setPriority(19);
-  console.log = console.warn = () => undefined;
-  const { sys } = require(${JSON.stringify(TYPESCRIPT)});
-  const files = new Set();
-  const readFile = sys.readFile;
-  sys.readFile = (path, ...rest) => {
-    const text = readFile(path, ...rest);
-    if (text !== undefined) files.add(path);
-    return text;
-  };
-  import(${JSON.stringify(LIBRARY)})
-    .then(({ getStaticGraphSchema }) => getStaticGraphSchema(workerData, { mainThread: true }))
-    .then((schemas) => parentPort.postMessage({ schemas: JSON.stringify(schemas), files: [...files] }));`;
 
 /** Schemas by the path of the graph: `""` is the whole, `node` and `node|node` the graphs inside. */
 export type SchemasByPath = Map<string, GraphSchemas>;
@@ -49,7 +26,7 @@ export async function schemasFromTypes(source: GraphSource, cache: TypeSchemasCa
 }
 
 async function askCompiler({ file, exportName }: GraphSource): Promise<CompilerAnswer> {
-  const worker = new Worker(SCRIPT, {
+  const worker = new Worker(SCHEMA_COMPILER, {
     eval: true,
     workerData: { sourceFile: file, exportSymbol: exportName },
     execArgv: [],

@@ -1,4 +1,5 @@
 import type { StateSnapshot } from '@langchain/langgraph';
+import { CHECKPOINTER } from '../../patches/langgraph/graph-internals';
 import type { AnyGraph } from './graph-loader';
 import type { ExecuteRequest, RunEventMessage } from './protocol';
 import type { StreamConfig } from './run-stream';
@@ -22,14 +23,14 @@ export async function untoldSteps(
   const facts = new Set(told.facts);
   const asked = new Set<string>(kwargs.stream_mode);
   if (!TOLD_BY_STEP.some((mode) => asked.has(mode))) return [];
-  const saver: unknown = config.configurable?.__pregel_checkpointer;
+  const saver: unknown = config.configurable?.[CHECKPOINTER];
   const untold: RunEventMessage[] = [];
   let step: StateSnapshot = await graph.getState({
-    configurable: { thread_id: threadId, __pregel_checkpointer: saver },
+    configurable: { thread_id: threadId, [CHECKPOINTER]: saver },
   });
   while (step.parentConfig && isStepOf(step, runId)) {
     const before: StateSnapshot = await graph.getState({
-      configurable: { ...step.parentConfig.configurable, __pregel_checkpointer: saver },
+      configurable: { ...step.parentConfig.configurable, [CHECKPOINTER]: saver },
     });
     if (!isOf(before, runId)) break;
     const tasks = before.tasks.filter(({ name, error }) => error === undefined && !isHidden(graph, name));

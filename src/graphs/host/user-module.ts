@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { importTexts } from './text-imports';
+import { importTexts } from '../../patches/node/text-imports';
 
 const TSX = dirname(require.resolve('tsx/package.json'));
 

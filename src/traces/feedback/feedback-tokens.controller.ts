@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeController, ApiOperation } from '@nestjs/swagger';
 import type { z } from 'zod';
 import { Public } from '../../auth/tenant';
 import {
@@ -9,11 +9,12 @@ import {
   linkedFeedbackSchema,
 } from './feedback.schemas';
 import { LinkedFeedbackService } from './linked-feedback.service';
+import { RouteTags } from '../../http/route-tags';
 
 type TokenParams = z.output<typeof feedbackTokenParams>;
 
 /** Feedback by link: the token is the permission. */
-@ApiTags('Trace feedback')
+@RouteTags('Trace feedback')
 @Public()
 @Controller('api/v1/feedback/tokens')
 export class FeedbackTokensController {

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeController, ApiOperation } from '@nestjs/swagger';
 import type { z } from 'zod';
 import { TraceClients, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
@@ -12,11 +12,12 @@ import {
 } from './feedback.schemas';
 import type { CreateFeedback, ListFeedback, UpdateFeedback } from './feedback.schemas';
 import { FeedbackService } from './feedback.service';
+import { RouteTags } from '../../http/route-tags';
 
 type FeedbackParams = z.output<typeof feedbackParamsSchema>;
 
 /** Scores and comments on traced runs. */
-@ApiTags('Trace feedback')
+@RouteTags('Trace feedback')
 @TraceClients()
 @Controller('api/v1/feedback')
 export class FeedbackController {

@@ -1,13 +1,14 @@
 import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
-import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeController, ApiOperation } from '@nestjs/swagger';
 import type { z } from 'zod';
 import { Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { type CreateFeedbackTokens, createFeedbackTokensSchema, listFeedbackTokensSchema } from './feedback.schemas';
 import { PresignedFeedbackService } from './presigned-feedback.service';
+import { RouteTags } from '../../http/route-tags';
 
 /** Makes the links that the feedback of people without a key comes by. */
-@ApiTags('Trace feedback')
+@RouteTags('Trace feedback')
 @Controller('api/v1/feedback/tokens')
 export class PresignedFeedbackController {
   constructor(private readonly links: PresignedFeedbackService) {}

@@ -1,12 +1,13 @@
 import { Controller, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBody, ApiConsumes, ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiExcludeController, ApiOperation } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { TraceUpload, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { runBatchSchema, runBodySchema, runParamsSchema } from './trace-ingest.schemas';
 import { TraceUploadService } from './trace-upload.service';
+import { RouteTags } from '../../http/route-tags';
 
 /** Bodies are read beside the event loop, by the feature itself: their descriptions are written down here. */
 const describe = (schema: z.ZodType) => ({ schema: z.toJSONSchema(schema) }) as Parameters<typeof ApiBody>[0];
@@ -14,7 +15,7 @@ const RUN_BODY = describe(runBodySchema);
 const BATCH_BODY = describe(runBatchSchema);
 
 /** Uploads whose bare paths (`POST /runs`, `POST /runs/batch`) mean these only to a trace client: see url-rewriter.ts. */
-@ApiTags('Trace ingestion')
+@RouteTags('Trace ingestion')
 @TraceUpload()
 @Controller('api/v1/runs')
 export class RunUploadController {
@@ -42,7 +43,7 @@ export class RunUploadController {
   }
 }
 
-@ApiTags('Trace ingestion')
+@RouteTags('Trace ingestion')
 @TraceUpload()
 @Controller('api/v1/runs')
 export class TraceIngestController {

@@ -1,12 +1,13 @@
 import { Controller, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiConsumes, ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiConsumes, ApiExcludeController, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TraceClients, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { TraceUploadService } from '../ingest/trace-upload.service';
+import { RouteTags } from '../../http/route-tags';
 
-@ApiTags('Trace ingestion')
+@RouteTags('Trace ingestion')
 @TraceClients()
 @Controller('api/v1/otel/v1')
 export class OtlpController {

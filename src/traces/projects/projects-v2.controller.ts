@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeController, ApiOperation } from '@nestjs/swagger';
 import type { z } from 'zod';
 import { Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
@@ -13,10 +13,11 @@ import {
 } from './projects-v2.schemas';
 import type { CreateProjectV2, ListProjectsV2, UpdateProjectV2 } from './projects-v2.schemas';
 import { ProjectsV2Service } from './projects-v2.service';
+import { RouteTags } from '../../http/route-tags';
 
 type ProjectParams = z.output<typeof projectParamsSchema>;
 
-@ApiTags('Tracing projects')
+@RouteTags('Tracing projects')
 @Controller('api/v2/sessions')
 export class ProjectsV2Controller {
   constructor(private readonly projects: ProjectsV2Service) {}
@@ -70,7 +71,7 @@ export class ProjectsV2Controller {
 export class ProjectsV2AliasController extends ProjectsV2Controller {}
 
 /** Before the routes of one project, whose ids these are not. */
-@ApiTags('Tracing projects')
+@RouteTags('Tracing projects')
 @Controller('api/v1/sessions')
 export class ProjectResolutionsController {
   constructor(private readonly projects: ProjectsV2Service) {}

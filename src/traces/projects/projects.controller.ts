@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
-import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeController, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import { Tenant } from '../../auth/tenant';
@@ -16,11 +16,12 @@ import {
 } from './projects.schemas';
 import type { CreateProject, ListProjects, UpdateProject } from './projects.schemas';
 import { ProjectsService } from './projects.service';
+import { RouteTags } from '../../http/route-tags';
 
 type ProjectParams = z.output<typeof projectParamsSchema>;
 
 /** Tracing projects, which the wire calls sessions. */
-@ApiTags('Tracing projects')
+@RouteTags('Tracing projects')
 @Controller('api/v1/sessions')
 export class ProjectsController {
   constructor(private readonly projects: ProjectsService) {}

@@ -12,11 +12,12 @@ import {
   StreamableFile,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiExcludeController, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeController, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { Public, Tenant } from '../../auth/tenant';
 import { SearchRoute } from '../../http/search-route';
+import { RouteTags } from '../../http/route-tags';
 import type { TenantId } from '../../auth/tenant';
 import { runParamsSchema } from '../ingest/trace-ingest.schemas';
 import { AttachmentsService } from '../attachments/attachments.service';
@@ -53,7 +54,7 @@ type RunParams = z.output<typeof runParamsSchema>;
 
 const origin = (request: FastifyRequest): string => `${request.protocol}://${request.host}`;
 
-@ApiTags('Trace queries')
+@RouteTags('Trace queries')
 @UseInterceptors(ExactNumbers)
 @Controller('api/v1/runs')
 export class TraceQueryController {
@@ -107,7 +108,7 @@ export class TraceQueryController {
 }
 
 /** The bare `GET /runs/{run_id}` is the deployment API's. */
-@ApiTags('Trace queries')
+@RouteTags('Trace queries')
 @UseInterceptors(ExactNumbers)
 @Controller('api/v1/runs')
 export class TraceRunController {
@@ -126,7 +127,7 @@ export class TraceRunController {
   }
 }
 
-@ApiTags('Trace queries (v2)')
+@RouteTags('Trace queries (v2)')
 @UseInterceptors(ExactNumbers)
 @Controller('api/v2')
 export class TraceQueryV2Controller {
@@ -195,7 +196,7 @@ export class TraceQueryV2Controller {
   }
 }
 
-@ApiTags('Trace queries')
+@RouteTags('Trace queries')
 @Public()
 @Controller('api/v1/attachments')
 export class AttachmentsController {

@@ -1,8 +1,9 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, UseInterceptors } from '@nestjs/common';
-import { ApiExcludeController, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeController, ApiOperation, ApiProduces } from '@nestjs/swagger';
 import type { z } from 'zod';
 import { Public } from '../../auth/tenant';
 import { SearchRoute } from '../../http/search-route';
+import { RouteTags } from '../../http/route-tags';
 import { ExactNumbers } from '../query/exact-numbers.interceptor';
 import { payloadsFor } from '../query/trace-run.mapper';
 import type { Payload } from '../query/trace-runs.repository';
@@ -25,7 +26,7 @@ type SharedRunParams = z.output<typeof sharedRunParamsSchema>;
 const PAYLOADS_V1: Payload[] = ['inputs', 'outputs', 'extra', 'metadata'];
 
 /** What a public link shows, by the second version of the API. The token is the permission. */
-@ApiTags('Trace sharing')
+@RouteTags('Trace sharing')
 @Public()
 @UseInterceptors(ExactNumbers)
 @Controller('api/v2/public')
@@ -62,7 +63,7 @@ export class SharedRunsController {
 export class SharedRunsAliasController extends SharedRunsController {}
 
 /** The same by the first version. */
-@ApiTags('Trace sharing')
+@RouteTags('Trace sharing')
 @Public()
 @UseInterceptors(ExactNumbers)
 @Controller('api/v1/public')
@@ -103,7 +104,7 @@ export class SharedRunsV1Controller {
 export class SharedRunsV1AliasesController extends SharedRunsV1Controller {}
 
 /** Where the links themselves lead. */
-@ApiTags('Trace sharing')
+@RouteTags('Trace sharing')
 @Public()
 @Controller('public')
 export class SharedRunsPageController {

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
-import { ApiExcludeController, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeController, ApiOperation } from '@nestjs/swagger';
 import type { z } from 'zod';
 import { Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
@@ -9,13 +9,14 @@ import { threadParamsSchema } from '../threads/trace-threads.schemas';
 import { shareRunSchema, shareRunV1Schema, threadShareSchema, unshareTraceSchema } from './shares.schemas';
 import type { ShareRun, ThreadShare, UnshareTrace } from './shares.schemas';
 import { SharingService } from './sharing.service';
+import { RouteTags } from '../../http/route-tags';
 
 type RunParams = z.output<typeof runParamsSchema>;
 type TraceParams = z.output<typeof traceParamsSchema>;
 type ThreadParams = z.output<typeof threadParamsSchema>;
 
 /** Public links, by the first version of the API. A run shares its whole trace. */
-@ApiTags('Trace sharing')
+@RouteTags('Trace sharing')
 @Controller('api/v1/runs')
 export class RunSharesController {
   constructor(private readonly sharing: SharingService) {}
@@ -50,7 +51,7 @@ export class RunSharesController {
 @Controller(['api/runs', 'runs'])
 export class RunSharesAliasesController extends RunSharesController {}
 
-@ApiTags('Trace sharing')
+@RouteTags('Trace sharing')
 @Controller('api/v2')
 export class SharesController {
   constructor(private readonly sharing: SharingService) {}

@@ -1,10 +1,11 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res, UseInterceptors } from '@nestjs/common';
-import { ApiExcludeController, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeController, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { SearchRoute } from '../../http/search-route';
+import { RouteTags } from '../../http/route-tags';
 import { ExactNumbers } from '../query/exact-numbers.interceptor';
 import { PAGE_OR_STREAM, sendPage } from '../query/page-stream';
 import { toRunGroup, toThread, toThreadsStats, toThreadStats, toTurn } from './trace-thread.mapper';
@@ -28,7 +29,7 @@ import { TraceThreadsService } from './trace-threads.service';
 type ThreadParams = z.output<typeof threadParamsSchema>;
 
 /** Conversation threads of traced runs; the threads of the deployment API are something else. */
-@ApiTags('Trace queries (v2)')
+@RouteTags('Trace queries (v2)')
 @UseInterceptors(ExactNumbers)
 @Controller('api/v2/threads')
 export class TraceThreadsController {
@@ -93,7 +94,7 @@ export class TraceThreadsController {
 @Controller('v2/threads')
 export class TraceThreadsAliasController extends TraceThreadsController {}
 
-@ApiTags('Trace queries')
+@RouteTags('Trace queries')
 @UseInterceptors(ExactNumbers)
 @Controller('api/v1/runs')
 export class RunGroupsController {

@@ -1,3 +1,11 @@
+/**
+ * @library @temporalio/worker 1.24.0
+ * @patch Overrides the protected static method `Worker.createWorkflowCreator` and names types of `lib/`, so that all workers of
+ * a process share one workflow thread.
+ * @why The SDK starts a thread for each task queue, and each loads the SDK and the bundle (docs/decisions/start-time.md).
+ * @upstream None known.
+ * @remove When workers can be given a workflow thread, or one worker can poll several task queues.
+ */
 import type { ActivityFunction, Logger } from '@temporalio/common';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { CompiledWorkerOptions } from '@temporalio/worker/lib/worker-options';

@@ -1,3 +1,10 @@
+/**
+ * @library node 24
+ * @patch Adds endings to `Module._extensions`, which Node has deprecated and keeps.
+ * @why Graphs import prompts from text files, as bundlers let them. The hooks of ES modules have no say in `require`.
+ * @upstream https://nodejs.org/api/modules.html#requireextensions
+ * @remove When `module.registerHooks` serves CommonJS and ES modules in threads alike, and tsx uses it.
+ */
 import { readFileSync } from 'node:fs';
 import Module, { register } from 'node:module';
 

@@ -1,3 +1,10 @@
+/**
+ * @library pg 8.23.1
+ * @patch Replaces `query` of each connection by one that gives declared statements their names.
+ * @why pg prepares only statements whose every call names them; the calls come through TypeORM and LangGraph, which name none.
+ * @upstream None: the library leaves names to its callers.
+ * @remove When TypeORM and LangGraph's saver pass the names of prepared statements on.
+ */
 import { Client, type ClientConfig } from 'pg';
 
 const names = new Map<string, string>();

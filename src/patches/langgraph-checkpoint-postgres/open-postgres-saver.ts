@@ -1,0 +1,50 @@
+/**
+ * @library @langchain/langgraph-checkpoint-postgres 1.0.5
+ * @patch Replaces the private `SQL_STATEMENTS.SELECT_SQL`, and calls and overrides the protected `_dump…` and `_load…` methods.
+ * @why The library's SELECT reads all values of a thread for each of its checkpoints, and its writes are several statements that
+ * can't be fenced. What is replaced keeps the library's tables and encoding.
+ * @upstream https://github.com/langchain-ai/langgraphjs/issues/1812
+ * @remove When the library selects the values of one checkpoint by their keys and can be given the statements that write.
+ */
+import type { ChannelVersions, Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/langgraph-checkpoint';
+import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
+
+/** Text that the library adds to its SELECT to read the newest checkpoint of a thread, character by character. */
+export const WHERE_NEWEST = 'WHERE thread_id = $1 AND checkpoint_ns = $2 ORDER BY checkpoint_id DESC LIMIT 1';
+
+/** The library's Postgres saver, with the parts that Gantry replaces within reach of subclasses. */
+export abstract class OpenPostgresSaver extends PostgresSaver {
+  /** @param statement a SELECT without WHERE, with the columns of the library's own, ending in a space */
+  protected selectBy(statement: string): void {
+    // The only place that all of the library's reads have in common.
+    const { SQL_STATEMENTS: statements } = this as unknown as { SQL_STATEMENTS: { SELECT_SQL: string } };
+    statements.SELECT_SQL = statement;
+  }
+
+  /** Rows of `checkpoint_blobs` as the library writes them. */
+  protected blobRows(threadId: string, ns: string, values: Record<string, unknown>, versions: ChannelVersions) {
+    return this._dumpBlobs(threadId, ns, values, versions);
+  }
+
+  /** Rows of `checkpoint_writes` as the library writes them. */
+  protected writeRows(threadId: string, ns: string, checkpointId: string, taskId: string, writes: PendingWrite[]) {
+    return this._dumpWrites(threadId, ns, checkpointId, taskId, writes);
+  }
+
+  /** The column `checkpoint` as the library writes it. */
+  protected checkpointColumn(checkpoint: Checkpoint): Record<string, unknown> {
+    return this._dumpCheckpoint(checkpoint);
+  }
+
+  /** The column `metadata`, written. */
+  protected abstract metadataColumn(metadata: CheckpointMetadata): unknown;
+
+  override async _dumpMetadata(metadata: CheckpointMetadata): Promise<unknown> {
+    return this.metadataColumn(metadata);
+  }
+
+  /** Metadata are JSON: they are read as they are in the column. */
+  override async _loadMetadata(metadata: Record<string, unknown>): Promise<CheckpointMetadata> {
+    return metadata as unknown as CheckpointMetadata;
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * @library @langchain/langgraph 1.7.3
+ * @patch Reads `builder.branches` of a compiled graph and the names of the channels that hold the next nodes, and passes
+ * `__pregel_…` keys in `configurable`.
+ * @why The saver of a run has to reach nested graphs, and the library says nowhere which nodes a checkpoint waits at, once one of
+ * them is no longer in the graph.
+ * @upstream None known.
+ * @remove When `getState` names missing nodes, and `stream` takes a checkpointer.
+ */
+import { START } from '@langchain/langgraph';
+import type { Checkpoint } from '@langchain/langgraph-checkpoint';
+
+/** Key of `configurable` with the saver of a run, which nested graphs use as well. */
+export const CHECKPOINTER = '__pregel_checkpointer';
+
+/** Key of `configurable` by which LangGraph refuses an answer to a question that isn't open; otherwise it ignores such an answer. */
+export const STRICT_RESUME = '__pregel_strict_resume';
+
+/** Channels in which the library keeps who is next: an edge's target, a join of several, and what a Send addresses. */
+const EDGE = /^branch:to:(.+)$/;
+const JOIN = /^join:(.+):([^:]+)$/;
+const SENDS = '__pregel_tasks';
+
+/** Whether a compiled graph runs nothing of its own between the input and its first nodes, such as a choice of them. */
+export function beginsWithItsInput(graph: { nodes: object }): boolean {
+  const { builder } = graph as { nodes: object; builder?: { branches?: Record<string, object> } };
+  return START in graph.nodes && Object.keys(builder?.branches?.[START] ?? {}).length === 0;
+}
+
+/** Names of the nodes that a checkpoint waits at, whether the graph has them or not. */
+export function nextNodes({ channel_values: values }: Pick<Checkpoint, 'channel_values'>): string[] {
+  return Object.entries(values).flatMap(([channel, value]) => {
+    const [, edge] = EDGE.exec(channel) ?? [];
+    if (edge !== undefined) return [edge];
+    const [, starts, end] = JOIN.exec(channel) ?? [];
+    // A join fires when each of its starts has come.
+    if (starts !== undefined) return Array.isArray(value) && value.length === starts.split('+').length ? [end] : [];
+    if (channel === SENDS && Array.isArray(value)) {
+      return (value as { node?: unknown }[]).flatMap(({ node }) => (typeof node === 'string' ? [node] : []));
+    }
+    return [];
+  });
+}
