@@ -38,6 +38,6 @@ describe('AsyncBatchedStore', () => {
     expect(other.isRunning).toBe(true);
     await other.put(['a'], 'key', { n: 2 });
     expect((await other.get(['a'], 'key'))?.value).toEqual({ n: 2 });
-    other.stop();
+    await other.stop();
   });
 });
