@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager, In } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
-import { prepared } from '../database/prepared-statements';
+import { prepared } from '../patches/pg/prepared-statements';
 import { IN_FLIGHT_STATUSES, inFlightSql, type RunStatus } from '../database/run-status';
 import { RUN_CANCEL_CHANNEL } from '../streams/run-event';
 import type { DeliveryReference } from '../temporal/webhook-orchestrator';

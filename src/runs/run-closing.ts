@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { textArray } from '../database/binary-array';
-import { prepared } from '../database/prepared-statements';
+import { prepared } from '../patches/pg/prepared-statements';
 import { inFlightSql } from '../database/run-status';
 import type { NewRunEvent } from '../streams/event-log.repository';
 import { END_EVENT, END_HINT, type RunEnd, RUN_EVENTS_CHANNEL } from '../streams/run-event';

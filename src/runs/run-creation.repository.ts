@@ -6,7 +6,7 @@ import type { TenantId } from '../auth/tenant';
 import type { ThreadTtl } from '../config/thread-ttl';
 import { columnsOf } from '../database/entity-columns';
 import type { JsonObject } from '../database/json';
-import { prepared } from '../database/prepared-statements';
+import { prepared } from '../patches/pg/prepared-statements';
 import type { RunKwargs } from '../graphs/host/protocol';
 import { RUN_DUE_CHANNEL } from '../streams/run-event';
 import { ThreadEntity } from '../threads/thread.entity';

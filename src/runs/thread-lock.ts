@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { columnsOf } from '../database/entity-columns';
-import { prepared } from '../database/prepared-statements';
+import { prepared } from '../patches/pg/prepared-statements';
 import { inFlightSql } from '../database/run-status';
 import { ThreadEntity } from '../threads/thread.entity';
 import type { ThreadKey } from '../threads/thread-key';

@@ -12,7 +12,7 @@ import {
   updateDestinationSchema,
 } from './destinations.schemas';
 import { DestinationsService } from './destinations.service';
-import { RouteTags } from '../http/route-tags';
+import { RouteTags } from '../../http/route-tags';
 
 interface DestinationParams {
   destination_id: string;

@@ -54,7 +54,7 @@ describe('the internals of a graph', () => {
       (await saver.getTuple(config)) !== undefined,
       `\`configurable.${CHECKPOINTER}\` is not the saver of a run.`,
     );
-    const answer = new Command({ resume: { ['0'.repeat(32)]: 'late' } });
+    const answer = new Command<unknown, Partial<typeof State.State>, 'a'>({ resume: { ['0'.repeat(32)]: 'late' } });
     const failure = await graph.invoke(answer, withSaver).catch((error: Error) => error.name);
     expectLibrary(failure === 'UnknownInterruptError', `\`configurable.${STRICT_RESUME}\` refuses no unknown answer.`);
   });
