@@ -15,7 +15,7 @@ import { ExportSweepRepository } from './export-sweep.repository';
 import { ExportVerifier } from './verification/export-verifier';
 import { ExportWebhooks } from './export-webhooks';
 import { ExportsRepository } from './exports.repository';
-import { ObjectStores } from './object-stores';
+import { StorageModule } from '../storage/storage.module';
 import { ParquetEncoder } from './parquet/parquet-encoder';
 import { PartitionExecutor } from './partitions/partition-executor';
 import { ScheduleExecutor } from './schedule/schedule-executor';
@@ -28,6 +28,7 @@ import { TraceReader } from './partitions/trace-reader';
     TypeOrmModule.forFeature([DestinationEntity]),
     CryptoModule,
     EntitlementsModule,
+    StorageModule,
     TemporalModule,
     WebhooksModule,
   ],
@@ -42,7 +43,6 @@ import { TraceReader } from './partitions/trace-reader';
     ExportVerifier,
     ExportWebhooks,
     ExportsRepository,
-    ObjectStores,
     ParquetEncoder,
     PartitionExecutor,
     ScheduleExecutor,

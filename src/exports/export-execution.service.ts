@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
+import { contentOf } from '../storage/object-store';
 import { DestinationsService, OpenDestination } from './destinations/destinations.service';
 import { exportFolder } from './destinations/export-layout';
 import { startBeats } from './export-beats';
@@ -80,13 +81,13 @@ export class ExportExecutionService {
       const wrong = await this.wrongSize(destination, files, signal);
       if (wrong) throw exportFailures.lostFile(wrong.objectKey);
       const folder = exportFolder(destination.config, exportId);
-      const manifest = exportManifest(row, partitions, files, destination.config);
+      const manifest = exportManifest(row, partitions, files, destination);
       const publish = async (): Promise<void> => {
-        await destination.store.put(`${folder}/_manifest.json`, Buffer.from(manifest), {
+        await destination.store.put(`${folder}/_manifest.json`, contentOf(Buffer.from(manifest)), {
           contentType: 'application/json',
           signal,
         });
-        await destination.store.put(`${folder}/_SUCCESS`, Buffer.alloc(0), { signal });
+        await destination.store.put(`${folder}/_SUCCESS`, contentOf(Buffer.alloc(0)), { signal });
       };
       const isCompleted = await this.ending(tenantId, (onEnd) =>
         this.exports.complete(tenantId, exportId, publish, onEnd),
@@ -132,9 +133,12 @@ export class ExportExecutionService {
   ): Promise<PartFile | undefined> {
     for (let from = 0; from < files.length; from += HEADS_AT_ONCE) {
       const some = files.slice(from, from + HEADS_AT_ONCE);
-      const sizes = await Promise.all(some.map(({ objectKey }) => store.size(objectKey, signal)));
-      if (sizes.includes(undefined)) return undefined;
-      const wrong = some.find(({ bytes }, index) => sizes[index] !== bytes);
+      const heads = await Promise.all(some.map(({ objectKey }) => store.head(objectKey, signal)));
+      if (heads.some(({ state }) => state === 'forbidden')) return undefined;
+      const wrong = some.find(({ bytes }, index) => {
+        const head = heads[index];
+        return head.state !== 'found' || head.value !== bytes;
+      });
       if (wrong) return wrong;
     }
     return undefined;

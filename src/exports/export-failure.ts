@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 import { QueryFailedError } from 'typeorm';
 import { EncodingError } from './parquet/parquet-encoder';
-import { explainStoreError } from './s3-errors';
+import { explainStoreError } from '../storage/store-error';
 
 export interface FailureWords {
   /** Stable, for programs: the store's own code, or one of Gantry's. */

@@ -8,11 +8,11 @@ import { PartitionsRepository } from './partitions/partitions.repository';
 import { ExportVerificationService } from './verification/export-verification.service';
 import { ExportVerifier } from './verification/export-verifier';
 import { ExportsRepository } from './exports.repository';
-import { ObjectStores } from './object-stores';
+import { StorageModule } from '../storage/storage.module';
 
 /** The records of exports, their stores, and the comparison of the two: for the api and for the command line. */
 @Module({
-  imports: [TypeOrmModule.forFeature([DestinationEntity]), CryptoModule],
+  imports: [TypeOrmModule.forFeature([DestinationEntity]), CryptoModule, StorageModule],
   providers: [
     DestinationsRepository,
     DestinationsService,
@@ -20,7 +20,6 @@ import { ObjectStores } from './object-stores';
     ExportVerificationService,
     ExportVerifier,
     ExportsRepository,
-    ObjectStores,
   ],
   exports: [
     DestinationsRepository,

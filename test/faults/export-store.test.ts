@@ -3,7 +3,7 @@ import { AddressInfo } from 'node:net';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { Patience } from '../../src/exports/object-stores';
+import { Patience } from '../../src/storage/patience';
 import { startTestApi, TestApi } from '../support/api';
 import { ExportBucket } from '../support/export-bucket';
 import { exportEnded, Json, startExportWorker, TestExportWorker, testStore } from '../support/exports';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import dns, { type LookupOptions } from 'node:dns';
-import { ObjectStores, Patience } from '../../src/exports/object-stores';
+import { ObjectStores } from '../../src/storage/object-stores';
+import { Patience } from '../../src/storage/patience';
 import type { TenantId } from '../../src/auth/tenant';
 import { testConfig } from '../support/config';
 import { ExportHarness, Json, TENANT } from '../support/export-harness';
@@ -249,9 +250,13 @@ describe('who asks the store', () => {
         ...{ bucket_name: 'bucket', prefix: '', region: 'eu-central-1', include_bucket_in_prefix: false },
         aws_role_arn: ROLE,
       };
-      expect(() => stores.open(TENANT as TenantId, destination, undefined, Patience.question)).toThrow(
-        'does not connect to it',
-      );
+      expect(() =>
+        stores.open(
+          TENANT as TenantId,
+          { type: 's3', location: destination, credentials: undefined },
+          Patience.question,
+        ),
+      ).toThrow('does not connect to it');
     });
   });
 

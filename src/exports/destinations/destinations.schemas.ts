@@ -1,37 +1,6 @@
 import { z } from 'zod';
-
-/** What is passed through to each object that is written. */
-const objectOptionsSchema = z.strictObject({
-  ServerSideEncryption: z.enum(['AES256', 'aws:kms', 'aws:kms:dsse']).optional(),
-  SSEKMSKeyId: z.string().min(1).max(2048).optional(),
-  SSEKMSEncryptionContext: z.string().min(1).max(2048).optional(),
-  BucketKeyEnabled: z.boolean().optional(),
-  StorageClass: z
-    .enum(['STANDARD', 'STANDARD_IA', 'ONEZONE_IA', 'INTELLIGENT_TIERING', 'GLACIER_IR', 'REDUCED_REDUNDANCY'])
-    .optional(),
-  ACL: z
-    .enum(['private', 'bucket-owner-read', 'bucket-owner-full-control', 'authenticated-read', 'aws-exec-read'])
-    .optional(),
-  Tagging: z.string().min(1).max(2048).optional(),
-  /** Checksum in place of Content-MD5; not every store knows them. */
-  ChecksumAlgorithm: z.enum(['CRC32', 'CRC32C', 'SHA1', 'SHA256']).optional(),
-  ObjectLockMode: z.enum(['GOVERNANCE', 'COMPLIANCE']).optional(),
-  ObjectLockRetainUntilDate: z.iso.datetime({ offset: true }).optional(),
-  ObjectLockLegalHoldStatus: z.enum(['ON', 'OFF']).optional(),
-});
-
-const clientOptionsSchema = z.strictObject({
-  addressing_style: z.enum(['auto', 'virtual', 'path']).optional(),
-  use_accelerate_endpoint: z.boolean().optional(),
-  payload_signing_enabled: z.boolean().optional(),
-  us_east_1_regional_endpoint: z.enum(['regional', 'legacy']).optional(),
-});
-
-const endpointUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-  .max(2048)
-  .refine((value) => !URL.canParse(value) || new URL(value).username === '', 'must not hold credentials')
-  .refine((value) => !URL.canParse(value) || ['', '/'].includes(new URL(value).pathname), 'must not have a path');
+import { roleArn, type S3Credentials, s3CredentialsSchema, s3Fields } from '../../storage/s3/s3-schemas';
+import { endpointUrl } from '../../storage/store-schemas';
 
 /** `/a//b/` and `a/b` name the same place; a segment that climbs does not. */
 const prefix = z
@@ -45,50 +14,20 @@ const prefix = z
   )
   .refine((value) => !value.split('/').some((segment) => segment === '.' || segment === '..'), 'must not hold . or ..');
 
-/** A role that the server's own identity assumes to write, in place of credentials. */
-const roleArn = z
-  .string()
-  .max(2048)
-  .regex(
-    /^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/,
-    'must be the ARN of a role, such as arn:aws:iam::123456789012:role/exports',
-  );
-
 const configSchema = z
   .strictObject({
-    bucket_name: z
-      .string()
-      .min(3)
-      .max(63)
-      .regex(/^[a-z0-9][a-z0-9.\-_]*[a-z0-9]$/i, 'must be a bucket name'),
+    ...s3Fields,
     prefix,
-    // Part of the host's name for AWS: it must not lead to another.
-    region: z
-      .string()
-      .max(64)
-      .regex(/^[a-z0-9]+([-_][a-z0-9]+)*$/i, 'must be a region such as eu-central-1')
-      .nullish(),
-    /** The inside address: where this server's processes reach the store. */
-    endpoint_url: endpointUrl.nullish(),
     /** The outside address: what people are shown. Nothing connects to it. */
     external_endpoint_url: endpointUrl.nullish(),
     include_bucket_in_prefix: z.boolean().default(false),
     /** The folder above the dates: some readers of Hive partitions want every one to be `key=value`. */
     runs_folder: z.enum(['runs', 'resource=runs']).default('runs'),
-    s3_additional_kwargs: objectOptionsSchema.nullish(),
-    config_kwargs_s3: clientOptionsSchema.nullish(),
-    aws_role_arn: roleArn.nullish(),
   })
   .refine((config) => config.endpoint_url != null || config.region != null, {
     path: ['region'],
     error: 'is required for AWS buckets (when endpoint_url is omitted)',
   });
-
-const credentialsSchema = z.strictObject({
-  access_key_id: z.string().min(1).max(255),
-  secret_access_key: z.string().min(1).max(2048),
-  session_token: z.string().min(1).max(2048).nullish(),
-});
 
 export const createDestinationSchema = z
   .strictObject({
@@ -99,7 +38,7 @@ export const createDestinationSchema = z
       .max(255)
       .regex(/^[a-zA-Z0-9\-_ ']+$/, "may hold letters, digits, spaces and -_'"),
     config: configSchema,
-    credentials: credentialsSchema.optional(),
+    credentials: s3CredentialsSchema.optional(),
     /** The same as in `config`. */
     aws_role_arn: roleArn.nullish(),
   })
@@ -118,7 +57,7 @@ export const createDestinationSchema = z
   });
 
 export const updateDestinationSchema = z
-  .strictObject({ credentials: credentialsSchema.optional(), aws_role_arn: roleArn.optional() })
+  .strictObject({ credentials: s3CredentialsSchema.optional(), aws_role_arn: roleArn.optional() })
   .refine(({ credentials, aws_role_arn: role }) => (credentials === undefined) !== (role === undefined), {
     path: ['credentials'],
     error: 'give either credentials or aws_role_arn',
@@ -141,5 +80,5 @@ export type CreateDestination = z.output<typeof createDestinationSchema>;
 export type UpdateDestination = z.output<typeof updateDestinationSchema>;
 export type DestinationConfig = Omit<CreateDestination['config'], 'runs_folder'> &
   Partial<Pick<CreateDestination['config'], 'runs_folder'>>;
-export type DestinationCredentials = z.output<typeof credentialsSchema>;
+export type DestinationCredentials = S3Credentials;
 export type Destination = z.output<typeof destinationSchema>;

@@ -13,9 +13,10 @@ import type {
 } from './destinations.schemas';
 import { exportErrors } from '../exports.errors';
 import { destinationKey } from './export-layout';
-import { ObjectStore } from '../object-store';
-import { ObjectStores, Patience } from '../object-stores';
-import { sentenceOf } from '../s3-errors';
+import { contentOf, ObjectStore } from '../../storage/object-store';
+import { ObjectStores } from '../../storage/object-stores';
+import { Patience } from '../../storage/patience';
+import { explainStoreError, sentenceOf } from '../../storage/store-error';
 
 export interface OpenDestination {
   config: DestinationConfig;
@@ -80,7 +81,10 @@ export class DestinationsService {
           this.secrets.open(row.credentials, SEALED_FIELDS.destinationCredentials.context(tenantId, destinationId)),
         ) as DestinationCredentials)
       : undefined;
-    return { config: row.config, store: this.stores.open(tenantId, row.config, credentials, Patience.work) };
+    return {
+      config: row.config,
+      store: this.stores.open(tenantId, { type: 's3', location: row.config, credentials }, Patience.work),
+    };
   }
 
   /** Writes a small object under `<prefix>/tmp/` and deletes it where that is permitted. */
@@ -91,12 +95,13 @@ export class DestinationsService {
   ): Promise<void> {
     let store: ObjectStore | undefined;
     try {
-      store = this.stores.open(tenantId, config, credentials, Patience.question);
+      store = this.stores.open(tenantId, { type: 's3', location: config, credentials }, Patience.question);
       const key = destinationKey(config, 'tmp', `gantry-write-test-${uuidv7()}.txt`);
-      await store.put(key, Buffer.from('Gantry wrote this to test the destination. It may be deleted.\n'));
-      await store.deleteIfPermitted(key);
+      await store.put(key, contentOf(Buffer.from('Gantry wrote this to test the destination. It may be deleted.\n')));
+      // One that the store keeps is harmless: it says what it is.
+      await store.delete([key]);
     } catch (error) {
-      throw exportErrors.destinationInvalid(sentenceOf(this.stores.explain(error)));
+      throw exportErrors.destinationInvalid(sentenceOf(explainStoreError(error)));
     } finally {
       store?.close();
     }

@@ -8,7 +8,7 @@ import { ExportMetrics } from '../export.metrics';
 import type { ExportRow } from '../export-row';
 import { ExportsRepository } from '../exports.repository';
 import { ParquetEncoder } from '../parquet/parquet-encoder';
-import { sentenceOf } from '../s3-errors';
+import { sentenceOf } from '../../storage/store-error';
 import { ExportVerifier } from '../verification/export-verifier';
 import { LostPartition, PartitionProgress, PartitionTools, PartitionWork } from './partition-work';
 import { PartFile, PartitionRow, PartitionsRepository } from './partitions.repository';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { TenantId } from '../../auth/tenant';
 import type { AppConfig } from '../../config/config';
+import { contentOf } from '../../storage/object-store';
 import { dayFolder, partName } from '../destinations/export-layout';
 import type { OpenDestination } from '../destinations/destinations.service';
 import type { ExportMetrics } from '../export.metrics';
@@ -128,7 +129,7 @@ export class PartitionWork {
     // Asked last before the upload: an attempt that was replaced meanwhile must not write over the other's file.
     if (!(await this.tools.partitions.holds(tenantId, partition.partitionId, partition.attempt)))
       throw new LostPartition();
-    await store.put(objectKey, file, { contentType: PARQUET, md5, signal });
+    await store.put(objectKey, contentOf(file), { contentType: PARQUET, md5, signal });
     const { rows, firstKey, lastKey } = spooled;
     const written: PartFile = {
       partitionId: partition.partitionId,

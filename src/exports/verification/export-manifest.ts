@@ -1,4 +1,4 @@
-import type { DestinationConfig } from '../destinations/destinations.schemas';
+import type { OpenDestination } from '../destinations/destinations.service';
 import { exportColumns } from '../parquet/export-columns';
 import { objectPath } from '../destinations/export-layout';
 import { PartFile, PartitionRow, filesByPartition } from '../partitions/partitions.repository';
@@ -9,7 +9,7 @@ export function exportManifest(
   row: ExportRow,
   partitions: PartitionRow[],
   files: PartFile[],
-  config: DestinationConfig,
+  { config, store: { readPermission } }: OpenDestination,
 ): string {
   const byPartition = filesByPartition(files);
   const isVerified = partitions.every(({ verified }) => verified === true);
@@ -35,7 +35,7 @@ export function exportManifest(
     row_counts_verified: isVerified,
     not_verified: isVerified
       ? []
-      : ['sizes and row counts of the files: the credentials may not read (s3:GetObject is not permitted)'],
+      : [`sizes and row counts of the files: the credentials may not read (${readPermission} is not permitted)`],
     rows: files.reduce((sum, file) => sum + file.rows, 0),
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     partitions: partitions.map((partition) => ({

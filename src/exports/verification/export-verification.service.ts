@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import pLimit from 'p-limit';
 import type { TenantId } from '../../auth/tenant';
 import { DestinationsService } from '../destinations/destinations.service';
 import { PartFile, PartitionsRepository } from '../partitions/partitions.repository';
@@ -7,13 +8,11 @@ import { ExportVerifier } from './export-verifier';
 import { exportErrors } from '../exports.errors';
 import { ExportsRepository } from '../exports.repository';
 import type { ExportVerification, VerificationProblem } from '../api/exports.schemas';
-import type { ObjectStore } from '../object-store';
-import { ObjectStores } from '../object-stores';
-import { sentenceOf } from '../s3-errors';
+import { type Found, type ObjectStore, readText } from '../../storage/object-store';
+import { explainStoreError, sentenceOf } from '../../storage/store-error';
 
 /** Files whose bytes are read together: each passes through in pieces. */
 const READS_AT_ONCE = 4;
-const NOT_READABLE = 'can not be read: the credentials have no s3:GetObject';
 
 interface ListedFile {
   path: string;
@@ -29,7 +28,6 @@ export class ExportVerificationService {
     private readonly exports: ExportsRepository,
     private readonly partitions: PartitionsRepository,
     private readonly destinations: DestinationsService,
-    private readonly stores: ObjectStores,
     private readonly verifier: ExportVerifier,
   ) {}
 
@@ -54,17 +52,18 @@ export class ExportVerificationService {
       const problems: VerificationProblem[] = [];
       const report = (key: string, problem: string): void => void problems.push({ path: path(key), problem });
 
-      const manifest = await store.readText(`${folder}/_manifest.json`, signal);
-      const isReadable = manifest !== undefined;
-      if (!isReadable) report(`${folder}/_manifest.json`, NOT_READABLE);
+      const manifest = await readText(store, `${folder}/_manifest.json`, signal);
+      const notReadable = `can not be read: the credentials have no ${store.readPermission}`;
+      const isReadable = manifest.state !== 'forbidden';
+      if (!isReadable) report(`${folder}/_manifest.json`, notReadable);
       else for (const problem of manifestProblems(manifest, files, path)) report(`${folder}/_manifest.json`, problem);
-      if (isReadable && (await store.size(`${folder}/_SUCCESS`, signal)) === null) {
+      if (isReadable && (await store.head(`${folder}/_SUCCESS`, signal)).state === 'missing') {
         report(`${folder}/_SUCCESS`, 'is not in the bucket');
       }
       if (isReadable) {
         for (const { file, check } of await this.verifier.check(store, files, signal)) {
           if (check.state === 'wrong') report(file.objectKey, check.problem);
-          if (check.state === 'unreadable') report(file.objectKey, NOT_READABLE);
+          if (check.state === 'unreadable') report(file.objectKey, notReadable);
         }
         const wrong = new Set(problems.map((problem) => problem.path));
         const sound = files.filter(({ objectKey }) => !wrong.has(path(objectKey)));
@@ -87,7 +86,7 @@ export class ExportVerificationService {
       };
     } catch (error) {
       signal?.throwIfAborted();
-      throw exportErrors.storeFailed(sentenceOf(this.stores.explain(error)));
+      throw exportErrors.storeFailed(sentenceOf(explainStoreError(error)));
     } finally {
       store.close();
     }
@@ -95,9 +94,9 @@ export class ExportVerificationService {
 }
 
 /** What the manifest in the bucket says otherwise than the record of what was written. */
-function manifestProblems(text: string | null, files: PartFile[], path: (key: string) => string): string[] {
-  if (text === null) return ['is not in the bucket'];
-  const listed = listedFiles(text);
+function manifestProblems(manifest: Found<string>, files: PartFile[], path: (key: string) => string): string[] {
+  if (manifest.state !== 'found') return ['is not in the bucket'];
+  const listed = listedFiles(manifest.value);
   if (!listed) return ['is not a manifest'];
   const byPath = new Map(listed.map((file) => [file.path, file]));
   const problems: string[] = [];
@@ -124,13 +123,9 @@ function listedFiles(text: string): ListedFile[] | undefined {
 }
 
 async function wrongChecksums(store: ObjectStore, files: PartFile[], signal?: AbortSignal): Promise<PartFile[]> {
-  const wrong: PartFile[] = [];
-  const open = [...files];
-  const lane = async (): Promise<void> => {
-    for (let file = open.shift(); file; file = open.shift()) {
-      if ((await store.md5(file.objectKey, signal)) !== file.md5) wrong.push(file);
-    }
-  };
-  await Promise.all(Array.from({ length: READS_AT_ONCE }, lane));
-  return wrong;
+  const checksums = await pLimit(READS_AT_ONCE).map(files, ({ objectKey }) => store.checksum(objectKey, signal));
+  return files.filter(({ md5 }, index) => {
+    const checksum = checksums[index];
+    return checksum.state !== 'found' || checksum.value !== md5;
+  });
 }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { parquetMetadataAsync } from 'hyparquet';
 import type { PartFile } from '../partitions/partitions.repository';
-import type { ObjectStore } from '../object-store';
+import type { ObjectStore } from '../../storage/object-store';
+import { StoreError } from '../../storage/store-error';
 
 /** Files that are looked at together: each costs a request or two. */
 const CONCURRENCY = 16;
@@ -44,9 +45,10 @@ export class ExportVerifier {
 
 async function checkFile(store: ObjectStore, file: WrittenFile, signal?: AbortSignal): Promise<FileCheck> {
   const { objectKey, rows, bytes } = file;
-  const end = await store.readRange(objectKey, Math.max(0, bytes - FOOTER_BYTES), bytes, signal);
-  if (end === undefined) return { state: 'unreadable' };
-  if (end === null) return { state: 'wrong', problem: 'is not in the bucket' };
+  const read = await store.readRange(objectKey, Math.max(0, bytes - FOOTER_BYTES), bytes, signal);
+  if (read.state === 'forbidden') return { state: 'unreadable' };
+  if (read.state === 'missing') return { state: 'wrong', problem: 'is not in the bucket' };
+  const end = read.value;
   if (end.size !== bytes) return { state: 'wrong', problem: `has ${end.size} bytes instead of ${bytes}` };
   const source = {
     byteLength: bytes,
@@ -54,8 +56,8 @@ async function checkFile(store: ObjectStore, file: WrittenFile, signal?: AbortSi
       const inHand = bytes - end.data.length;
       if (from >= inHand) return toArrayBuffer(end.data.subarray(from - inHand, to - inHand));
       const more = await store.readRange(objectKey, from, to, signal);
-      if (!more) throw new Error(`${objectKey} is gone`);
-      return toArrayBuffer(more.data);
+      if (more.state !== 'found') throw new Error(`${objectKey} is gone`);
+      return toArrayBuffer(more.value.data);
     },
   };
   const counted = await countRows(source);
@@ -68,8 +70,8 @@ async function countRows(source: { byteLength: number; slice: (from: number, to?
   try {
     return (await parquetMetadataAsync(source, { initialFetchSize: FOOTER_BYTES })).num_rows;
   } catch (error) {
-    // What the store answers is thrown by its client, with its own metadata; all else is the parser's.
-    if (error instanceof Error && '$metadata' in error) throw error;
+    // A failure of the store says nothing about the file; all else is the parser's.
+    if (error instanceof StoreError) throw error;
     return 'is not a Parquet file';
   }
 }

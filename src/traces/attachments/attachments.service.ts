@@ -9,7 +9,8 @@ import { isSame } from '../../crypto/is-same';
 import { inScope } from '../../database/request-scope';
 import type { AttachmentLinks } from '../query/trace-run.mapper';
 import { traceErrors } from '../trace.errors';
-import { AttachmentStore, Content } from './attachment-store';
+import type { Content } from '../../storage/object-store';
+import { AttachmentStore } from './attachment-store';
 import { AttachmentsRepository, StoredAttachment } from './attachments.repository';
 
 /** Clients follow a link at once, while they list. */

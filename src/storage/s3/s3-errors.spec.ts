@@ -1,6 +1,7 @@
-import { CredentialsRequired } from './credentials-required';
-import { EndpointRefused } from './endpoint-policy';
-import { explainStoreError, sentenceOf } from './s3-errors';
+import { CredentialsRequired } from '../credentials-required';
+import { EndpointRefused } from '../endpoint-policy';
+import { sentenceOf } from '../store-error';
+import { explainS3Error } from './s3-errors';
 
 function answer(name: string, status: number, message = name, headers: Record<string, string> = {}): Error {
   return Object.assign(new Error(message), {
@@ -38,7 +39,7 @@ describe('errors of stores', () => {
     [new AggregateError([new Error('connect ECONNREFUSED ::1:9')], ''), 'Invalid endpoint', false],
     [new Error('socket hang up'), 'The store could not be reached: socket hang up', false],
   ])('%s', (error, message, isUserFault) => {
-    const problem = explainStoreError(error);
+    const problem = explainS3Error(error);
     expect(problem.message).toMatch(new RegExp(`^${message}`));
     expect(problem.isUserFault).toBe(isUserFault);
     expect(problem.code).toMatch(/^[\w.]+( \w+)*$/);
@@ -47,12 +48,12 @@ describe('errors of stores', () => {
 
   it('tells how far the clocks are apart', () => {
     const date = new Date(Date.now() + 45 * 60_000).toUTCString();
-    const { message } = explainStoreError(answer('RequestTimeTooSkewed', 403, 'too large', { date }));
+    const { message } = explainS3Error(answer('RequestTimeTooSkewed', 403, 'too large', { date }));
     expect(message).toBe("Clock skew: this machine's clock is 45 minutes behind the store's");
   });
 
   it('are a sentence, a code and a hint', () => {
-    expect(sentenceOf(explainStoreError(answer('InvalidAccessKeyId', 403)))).toBe(
+    expect(sentenceOf(explainS3Error(answer('InvalidAccessKeyId', 403)))).toBe(
       'Key ID you provided does not exist (InvalidAccessKeyId). ' +
         'Check access_key_id, and that it belongs to the store at endpoint_url.',
     );

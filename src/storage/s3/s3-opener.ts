@@ -1,42 +1,31 @@
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
-import { Injectable } from '@nestjs/common';
-import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import { fromTemporaryCredentials } from '@aws-sdk/credential-providers';
-import type { TenantId } from '../auth/tenant';
-import { AppConfig } from '../config/config';
-import type { DestinationConfig, DestinationCredentials } from './destinations/destinations.schemas';
-import { AddressPolicy } from '../network/address-policy';
-import { CredentialsRequired, RoleNotAllowed, RoleRefused } from './credentials-required';
-import { EndpointPolicy } from './endpoint-policy';
-import { ObjectStore } from './object-store';
-import { explainStoreError, StoreProblem } from './s3-errors';
+import type { TenantId } from '../../auth/tenant';
+import type { ExportSettings } from '../../config/config';
+import { CredentialsRequired, RoleNotAllowed, RoleRefused } from '../credentials-required';
+import type { EndpointPolicy } from '../endpoint-policy';
+import type { ObjectStore } from '../object-store';
+import type { PatienceSettings } from '../patience';
+import { connectS3, requestHandler } from './s3-client';
+import { S3ObjectStore } from './s3-object-store';
+import type { S3Credentials, S3Location } from './s3-schemas';
 
-interface PatienceSettings {
-  maxAttempts: number;
-  connectionTimeout: number;
-  /** Until an answer begins, and between two pieces of it. */
-  answerTimeout: number;
-}
-
-/** How long a store is waited for: a request needs an answer soon, an export's work can wait. */
-export const Patience: Record<'question' | 'work', PatienceSettings> = {
-  question: { maxAttempts: 2, connectionTimeout: 5_000, answerTimeout: 15_000 },
-  work: { maxAttempts: 4, connectionTimeout: 10_000, answerTimeout: 120_000 },
-};
-
-/** Opens stores under the endpoint policy. */
-@Injectable()
-export class ObjectStores {
-  private readonly endpoints: EndpointPolicy;
+/** Opens buckets of S3, and of stores with its API. */
+export class S3Opener {
   /** Buckets that this process's own credentials may write to. */
   private readonly ambientBuckets: ReadonlySet<string>;
   /** Roles that this process's own identity may assume: ARNs, or beginnings that end in `*`. */
   private readonly ambientRoles: readonly string[];
   private readonly stsEndpoint: URL | undefined;
 
-  constructor({ exports: { allowCidrs, ownEndpoint, ambientBuckets, ambientRoles, stsEndpoint } }: AppConfig) {
-    this.endpoints = new EndpointPolicy(new AddressPolicy(allowCidrs), ownEndpoint ? new URL(ownEndpoint) : undefined);
+  constructor(
+    private readonly endpoints: EndpointPolicy,
+    {
+      ambientBuckets,
+      ambientRoles,
+      stsEndpoint,
+    }: Pick<ExportSettings, 'ambientBuckets' | 'ambientRoles' | 'stsEndpoint'>,
+  ) {
     this.ambientBuckets = new Set(ambientBuckets);
     this.ambientRoles = ambientRoles;
     this.stsEndpoint = stsEndpoint ? new URL(stsEndpoint) : undefined;
@@ -49,32 +38,26 @@ export class ObjectStores {
    */
   open(
     tenantId: TenantId,
-    destination: DestinationConfig,
-    credentials: DestinationCredentials | undefined,
+    location: S3Location,
+    credentials: S3Credentials | undefined,
     patience: PatienceSettings,
   ): ObjectStore {
-    const endpoint = destination.endpoint_url ? new URL(destination.endpoint_url) : undefined;
+    const endpoint = location.endpoint_url ? new URL(location.endpoint_url) : undefined;
     if (endpoint) this.endpoints.check(endpoint);
-    const role = destination.aws_role_arn ?? undefined;
+    const role = location.aws_role_arn ?? undefined;
     if (role !== undefined) {
       if (!this.mayAssume(role, endpoint)) throw new RoleNotAllowed();
-    } else if (!credentials && !this.mayUseOwnCredentials(destination.bucket_name, endpoint)) {
+    } else if (!credentials && !this.mayUseOwnCredentials(location.bucket_name, endpoint)) {
       throw new CredentialsRequired();
     }
     const lookup = endpoint && this.endpoints.lookupFor(endpoint);
-    const style = destination.config_kwargs_s3?.addressing_style ?? 'auto';
-    // AWS's own names may resolve to a private address (a VPC endpoint): the guard is for endpoints that a user gives.
-    const agentOptions = {
-      keepAlive: true,
-      maxSockets: 20,
-      ...(lookup && { lookup }),
-    };
-    const client = new S3Client({
-      region: destination.region ?? 'us-east-1',
+    const style = location.config_kwargs_s3?.addressing_style ?? 'auto';
+    const client = connectS3({
+      region: location.region ?? 'us-east-1',
       ...(endpoint && { endpoint: endpoint.href }),
       // A store on an address or a bare name has no virtual hosts.
       forcePathStyle: style === 'path' || (style === 'auto' && endpoint !== undefined),
-      useAccelerateEndpoint: destination.config_kwargs_s3?.use_accelerate_endpoint ?? false,
+      useAccelerateEndpoint: location.config_kwargs_s3?.use_accelerate_endpoint ?? false,
       ...(credentials && {
         credentials: {
           accessKeyId: credentials.access_key_id,
@@ -82,14 +65,13 @@ export class ObjectStores {
           ...(credentials.session_token && { sessionToken: credentials.session_token }),
         },
       }),
-      ...(role !== undefined && { credentials: this.assume(role, tenantId, destination, patience) }),
-      // The SDK's default checksums are trailers that Google's and older stores refuse; Content-MD5 goes with every upload.
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-      maxAttempts: patience.maxAttempts,
-      requestHandler: requestHandler(patience, agentOptions),
+      ...(role !== undefined && { credentials: this.assume(role, tenantId, location, patience) }),
+      // AWS's own names may resolve to a private address (a VPC endpoint): the guard is for endpoints that a user gives.
+      ...(lookup && { lookup }),
+      maxSockets: 20,
+      patience,
     });
-    return new ObjectStore(client, destination);
+    return new S3ObjectStore(client, location);
   }
 
   /**
@@ -99,7 +81,7 @@ export class ObjectStores {
   private assume(
     role: string,
     tenantId: TenantId,
-    { region }: DestinationConfig,
+    { region }: S3Location,
     patience: PatienceSettings,
   ): NonNullable<S3ClientConfig['credentials']> {
     const endpoint = this.stsEndpoint;
@@ -135,23 +117,4 @@ export class ObjectStores {
   private mayUseOwnCredentials(bucket: string, endpoint: URL | undefined): boolean {
     return this.ambientBuckets.has(bucket) && (endpoint === undefined || this.endpoints.isOwn(endpoint));
   }
-
-  /** What an error of a store means, in words. */
-  explain(error: unknown): StoreProblem {
-    return explainStoreError(error);
-  }
-}
-
-function requestHandler(
-  patience: PatienceSettings,
-  agentOptions: object,
-): NonNullable<S3ClientConfig['requestHandler']> {
-  return {
-    connectionTimeout: patience.connectionTimeout,
-    requestTimeout: patience.answerTimeout,
-    throwOnRequestTimeout: true,
-    socketTimeout: patience.answerTimeout,
-    httpAgent: new HttpAgent(agentOptions),
-    httpsAgent: new HttpsAgent(agentOptions),
-  };
 }

@@ -1,23 +1,4 @@
-import { EndpointRefused } from './endpoint-policy';
-
-/** What went wrong with a store, in words for the person who configured it. */
-export interface StoreProblem {
-  /** The store's own code, or the system's. */
-  code: string;
-  /** One sentence, without a full stop. */
-  message: string;
-  /** What to do about it. */
-  hint: string;
-  /** Whether a retry can't help until the destination is changed. */
-  isUserFault: boolean;
-}
-
-/** The one form in which a problem is written: sentence, code, hint. */
-export function sentenceOf({ message, code, hint }: Pick<StoreProblem, 'message' | 'code' | 'hint'>): string {
-  return `${message} (${code}). ${hint}`;
-}
-
-type Words = [message: string, hint: string];
+import { explainAnswer, explainRefusal, explainUnreachable, RETRIED, StoreProblem, Words } from '../store-error';
 
 const ACCESS_DENIED: Words = [
   'Access denied: the credentials may not write to this bucket',
@@ -99,22 +80,10 @@ const WITH_MESSAGE = new Set(['InvalidRequest', 'InvalidArgument', 'NotImplement
 /** Codes of passing failures: a multipart upload that ended meanwhile; the next attempt begins another. */
 const PASSING = new Set(['NoSuchUpload']);
 
-const RETRIED = 'It is tried again. If it stays, look at the store.';
-
-/** The client's errors carry the system's code in their own text, whatever wraps them. */
-const UNREACHABLE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EPROTO)\b/;
-
-/** Explains an error of the store's client. What isn't known is taken for a fault that may pass. */
-export function explainStoreError(error: unknown): StoreProblem {
-  const refused = causes(error).find((cause) => cause instanceof EndpointRefused);
-  if (refused) {
-    return {
-      code: 'InvalidEndpoint',
-      message: `Invalid endpoint: ${refused.message}`,
-      hint: 'Check endpoint_url. The operator opens internal networks (GANTRY_EXPORT_ALLOW_CIDRS).',
-      isUserFault: !refused.mayPass,
-    };
-  }
+/** Explains an error of the S3 client. What isn't known is taken for a fault that may pass. */
+export function explainS3Error(error: unknown): StoreProblem {
+  const refusal = explainRefusal(error);
+  if (refusal) return refusal;
   const { name, message, status } = describe(error);
   if (name === 'RequestTimeTooSkewed') return clockSkew(error);
   const known = Object.hasOwn(BY_CODE, name) ? BY_CODE[name] : undefined;
@@ -122,30 +91,21 @@ export function explainStoreError(error: unknown): StoreProblem {
     const said = WITH_MESSAGE.has(name) && message && message !== name ? `${known[0]}: ${message}` : known[0];
     return { code: name, message: said, hint: known[1], isUserFault: true };
   }
-  const errno = causes(error)
-    .map((cause) => UNREACHABLE.exec(cause.message)?.[1])
-    .find((found) => found !== undefined);
-  if (errno) {
-    // A name that can't be resolved now may be resolved in a minute: at creation it is refused, in an export it's retried.
-    return { code: errno, message: INVALID_ENDPOINT[0], hint: INVALID_ENDPOINT[1], isUserFault: false };
-  }
+  const unreachable = explainUnreachable(error, INVALID_ENDPOINT);
+  if (unreachable) return unreachable;
   if (status === 403) return { code: name, message: ACCESS_DENIED[0], hint: ACCESS_DENIED[1], isUserFault: true };
+  if (PASSING.has(name)) {
+    return { code: name, message: `The store answered ${status}: ${message}`, hint: RETRIED, isUserFault: false };
+  }
   // An answer that isn't S3's: the client fails to read it, or a web server has never heard of PUT.
   const isForeign =
     name === 'SyntaxError' || /deserialization|expected closing tag|not valid XML|char '/i.test(message);
   const isOdd = status === 404 || status === 405 || status === 501 || (status !== undefined && status < 400);
-  if (!PASSING.has(name) && (isForeign || isOdd)) {
+  if (isForeign || isOdd) {
     const code = status === undefined ? 'answer not understood' : `HTTP ${status}`;
     return { code, message: INVALID_ENDPOINT[0], hint: INVALID_ENDPOINT[1], isUserFault: true };
   }
-  const isClientFault =
-    !PASSING.has(name) && status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429;
-  return {
-    code: name,
-    message: status ? `The store answered ${status}: ${message}` : `The store could not be reached: ${message}`,
-    hint: isClientFault ? 'See what the store says about the request.' : RETRIED,
-    isUserFault: isClientFault,
-  };
+  return explainAnswer(name, message, status);
 }
 
 /** How far the clocks are apart, where the store's answer tells its own time. */
@@ -173,11 +133,4 @@ function describe(error: unknown): { name: string; message: string; status?: num
     message: error.message,
     status: extra.$metadata?.httpStatusCode,
   };
-}
-
-/** The error, what caused it, and what several attempts failed with. */
-function causes(error: unknown, depth = 0): Error[] {
-  if (!(error instanceof Error) || depth > 5) return [];
-  const several = error instanceof AggregateError ? error.errors.flatMap((one) => causes(one, depth + 1)) : [];
-  return [error, ...several, ...causes(error.cause, depth + 1)];
 }
