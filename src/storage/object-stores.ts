@@ -11,7 +11,11 @@ import type { S3Credentials, S3Location } from './s3/s3-schemas';
 import { StoreError } from './store-error';
 
 /** A bucket that a tenant names, by the kind of its store. */
-export type StoreTarget = { type: 's3'; location: S3Location; credentials: S3Credentials | undefined };
+export interface StoreTarget {
+  type: 's3';
+  location: S3Location;
+  credentials: S3Credentials | undefined;
+}
 
 /** Opens the stores that tenants name, of each kind, under the endpoint policy. */
 @Injectable()

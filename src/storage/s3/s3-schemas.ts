@@ -59,7 +59,5 @@ export const s3CredentialsSchema = z.strictObject({
   session_token: z.string().min(1).max(2048).nullish(),
 });
 
-const locationSchema = z.object(s3Fields);
-
-export type S3Location = z.output<typeof locationSchema>;
+export type S3Location = z.output<z.ZodObject<typeof s3Fields>>;
 export type S3Credentials = z.output<typeof s3CredentialsSchema>;
