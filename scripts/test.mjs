@@ -29,6 +29,7 @@ import { build, installDependencies } from './services/build.mjs';
 import { changedFiles, touchedTests } from './services/changed-tests.mjs';
 import { openHome } from './services/home.mjs';
 import { readJson } from './services/json-file.mjs';
+import { endGroupOnDeath } from './services/leftovers.mjs';
 import { cacheDir, ROOT } from './services/paths.mjs';
 import { abortedWhenAskedToEnd } from './services/process.mjs';
 import { say } from './services/progress.mjs';
@@ -106,8 +107,10 @@ function runJest(args, testEnv, signal) {
     const interrupt = () => signalGroup('SIGINT');
     if (signal.aborted) interrupt();
     signal.addEventListener('abort', interrupt, { once: true });
+    const dismissReaper = child.pid ? endGroupOnDeath(child.pid) : () => {};
     child.once('error', reject);
     child.once('exit', (code) => {
+      dismissReaper();
       signal.removeEventListener('abort', interrupt);
       signalGroup('SIGTERM'); // what a test that crashed has left
       resolve(code ?? 1);

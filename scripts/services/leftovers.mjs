@@ -64,18 +64,39 @@ export async function stopLeftovers(home, onStop) {
 
 /**
  * Starts a shell that sleeps on a pipe from this process. When the pipe breaks, this process is gone without having
- * stopped its parts (SIGKILL, out of memory), and the shell turns into the script that stops them.
+ * cleaned up (SIGKILL, out of memory), and the shell turns into the command.
+ * @param {string[]} command
+ * @returns {() => void} to be called after a clean end
+ */
+function onDeath(command) {
+  const shell = spawn('/bin/sh', ['-c', 'read -r word || exec "$@"', 'gantry-reaper', ...command], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  shell.on('error', () => {}); // without a shell, what was left stays until somebody ends it
+  shell.stdin.on('error', () => {});
+  shell.unref();
+  return () => shell.stdin.end('done\n');
+}
+
+/**
+ * Stops the parts of a home when this process dies without having done it; else the next start there does.
  * @param {string} home
  * @returns {() => void} to be called after a clean stop
  */
 export function startReaper(home) {
-  const script = fileURLToPath(new URL('./reap.mjs', import.meta.url));
-  const shell = spawn('/bin/sh', ['-c', 'read -r word || exec "$@"', 'gantry-reaper', process.execPath, script, home], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-  shell.on('error', () => {}); // without a shell the next start does the same work
-  shell.stdin.on('error', () => {});
-  shell.unref();
-  return () => shell.stdin.end('done\n');
+  return onDeath([process.execPath, fileURLToPath(new URL('./reap.mjs', import.meta.url)), home]);
+}
+
+/** Grace of a process group that is asked to end. */
+const GROUP_GRACE_SECONDS = 15;
+
+/**
+ * Ends a process group when this process dies.
+ * @param {number} group its id, which is the process id of its leader
+ * @returns {() => void} to be called when the group has ended
+ */
+export function endGroupOnDeath(group) {
+  const script = `kill -TERM "-$1"; sleep ${GROUP_GRACE_SECONDS}; kill -KILL "-$1"`;
+  return onDeath(['/bin/sh', '-c', script, 'gantry-reaper', String(group)]);
 }

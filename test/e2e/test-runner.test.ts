@@ -1,10 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { waitFor } from '../support/wait-for';
 
 const run = promisify(execFile);
 const moduleOf = (name: string): string =>
@@ -168,6 +169,25 @@ describe('services that stay between test runs', () => {
       await once(keeper, 'exit');
     }
     expect(await call('test-services', 'findTestServices', path)).toBeNull();
+  });
+});
+
+describe('a runner that is killed', () => {
+  it('takes the process group of its tests with it', async () => {
+    const script = `import { spawn } from 'node:child_process';
+      import { endGroupOnDeath } from ${moduleOf('leftovers')};
+      const { pid } = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1_000)'], { detached: true, stdio: 'ignore' });
+      endGroupOnDeath(pid);
+      process.stdout.write(String(pid));
+      setInterval(() => undefined, 1_000);`;
+    const runner = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [pid] = (await once(runner.stdout.setEncoding('utf8'), 'data')) as [string];
+    runner.kill('SIGKILL');
+    // In a container without an init process, what has ended keeps its entry.
+    const hasEnded = () => !existsSync(`/proc/${pid}`) || readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+    await waitFor('the end of the tests', hasEnded);
   });
 });
 
