@@ -15,6 +15,7 @@ const SOURCES = [
   'activities',
   'worker',
   'scripts/compile.mjs',
+  'scripts/bundle-programs.mjs',
   'scripts/bundle-workflows.mjs',
   'package-lock.json',
   'swc.config.json',

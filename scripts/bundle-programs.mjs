@@ -1,0 +1,79 @@
+// A step of `npm run build`: makes one file of each program, with the packages that it uses, so that a start need not look
+// up and read thousands of modules (src/config/compiled-code.ts runs them).
+import './services/runtime.mjs';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { build } from 'esbuild';
+import { ROOT } from './services/paths.mjs';
+
+const DIST = join(ROOT, 'dist');
+const PROGRAMS = join(DIST, 'programs');
+const ENTRIES = { api: join(DIST, 'src', 'api.js'), worker: join(DIST, 'worker', 'worker.js') };
+
+/** Loaded as they are: what has native parts or looks for files beside its own, and what is not installed. */
+const OUTSIDE = [
+  '@temporalio/*',
+  '@duckdb/*',
+  '@fastify/static',
+  'typescript',
+  'tsx',
+  '@langchain/langgraph-api',
+  // Optional companions of packages that Gantry does without.
+  '@nestjs/microservices',
+  '@nestjs/websockets',
+  '@nestjs/platform-express',
+  '@fastify/multipart',
+  '@fastify/view',
+  '@fastify/swagger-ui',
+  'class-transformer',
+  'class-validator',
+  'pg-native',
+];
+
+/** @type {import('esbuild').Plugin} */
+const ownFiles = {
+  name: 'own-files',
+  setup({ onLoad, onResolve }) {
+    // One copy, which has the state of the program that it runs.
+    onResolve({ filter: /\/compiled-code$/ }, () => ({ path: '../src/config/compiled-code.js', external: true }));
+    onResolve({ filter: /^\.\.\/workflows$/ }, ({ kind }) =>
+      kind === 'require-resolve' ? { path: '../workflows', external: true } : undefined,
+    );
+    // Each file keeps its own place: threads and migrations are looked for beside it.
+    onLoad({ filter: /\.js$/ }, async ({ path }) => {
+      if (relative(DIST, path).startsWith('..')) return undefined;
+      const code = await readFile(path, 'utf8');
+      if (!/\b__(dirname|filename)\b/.test(code)) return { contents: code };
+      const place = `require('node:path').join(programsFolder, ${JSON.stringify(relative(PROGRAMS, path))})`;
+      return { contents: `const __filename = ${place}, __dirname = require('node:path').dirname(__filename);${code}` };
+    });
+  },
+};
+
+/** @param {string} name @param {string} entry */
+async function bundle(name, entry) {
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    outfile: join(PROGRAMS, `${name}.js`),
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node24',
+    keepNames: true, // logs, metrics and injection read the names of classes
+    external: OUTSIDE,
+    plugins: [ownFiles],
+    define: { 'import.meta.url': 'programUrl' },
+    banner: {
+      js: 'const programsFolder = __dirname, programUrl = require("node:url").pathToFileURL(__filename).href;',
+    },
+    logLevel: 'warning',
+  });
+  const code = outputFiles[0].contents;
+  const checksum = createHash('sha256').update(code).digest('hex');
+  await writeFile(join(PROGRAMS, `${name}.js`), Buffer.concat([Buffer.from(`// sha256 ${checksum}\n`), code]));
+}
+
+await mkdir(PROGRAMS, { recursive: true });
+await Promise.all(Object.entries(ENTRIES).map(([name, entry]) => bundle(name, entry)));
