@@ -19,6 +19,7 @@ import { SystemModule } from './system/system.module';
 import { ThreadsModule } from './threads/threads.module';
 import { TruncationModule } from './truncation/truncation.module';
 import { TracesModule } from './traces/traces.module';
+import { UiModule } from './ui/ui.module';
 import { WebhooksApiModule } from './webhooks/webhooks-api.module';
 
 /** The api process. */
@@ -47,6 +48,7 @@ export class AppModule {
         WebhooksApiModule,
         A2aModule,
         McpModule,
+        UiModule,
         ...(config.isForTests ? [TruncationModule] : []),
       ],
     };

@@ -22,6 +22,7 @@ const FEATURES = {
   'src/threads': ['thread', 'long-threads', 'tenant-threads'],
   'src/traces': ['traces', 'tracing', 'opentelemetry'],
   'src/truncation': ['truncate'],
+  'src/ui': ['generative-ui'],
   'src/webhooks': ['webhook'],
 };
 

@@ -13,6 +13,7 @@ const GROUP_TAGS = {
   store: ['Store'],
   a2a: ['A2A'],
   mcp: ['MCP'],
+  ui: ['Generative UI'],
   event_streaming: ['Event Streaming'],
 } as const;
 

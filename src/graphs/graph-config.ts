@@ -60,6 +60,8 @@ const graphConfigSchema = z.looseObject({
       path: z.never('a saver of your own is not supported: Gantry keeps checkpoints in its Postgres').optional(),
     })
     .optional(),
+  ui: z.record(z.string().min(1), z.string().min(1)).optional(),
+  ui_config: z.looseObject({ shared: z.array(z.string().min(1)).optional() }).optional(),
   encryption: z
     .never(
       'custom encryption is not supported: it would be left out in silence (docs/security.md says what is encrypted)',
@@ -132,12 +134,21 @@ export interface AuthOpenApi {
   paths: Record<string, Record<string, object>>;
 }
 
+/** Components that are shown beside messages. */
+export interface UiSettings {
+  /** Name → path of the module that exports them, from the folder of langgraph.json. */
+  sources: Record<string, string>;
+  /** Packages that the page brings. */
+  shared: string[];
+}
+
 export interface GraphConfig {
   path: string;
   auth?: AuthSource;
   graphs: GraphSource[];
   store: StoreSettings;
   threadTtl: ThreadTtlSettings;
+  ui: UiSettings;
   /** `env`: variables for graph, app and auth code, beside those of `userCodeEnvironment`. */
   env: Record<string, string>;
 }
@@ -179,7 +190,8 @@ export function readGraphConfig(path: string): GraphConfig {
   if (problems.length > 0) throw new ConfigError(problems);
   const env = envFile ? parseDotenv(readFileSync(envFile)) : ((parsed.data.env as Record<string, string>) ?? {});
   const threadTtl = parsed.data.checkpointer?.ttl ?? checkpointerTtlSchema.parse({});
-  return { path, graphs, env, store, threadTtl, ...(auth && { auth }) };
+  const ui = { sources: parsed.data.ui ?? {}, shared: parsed.data.ui_config?.shared ?? [] };
+  return { path, graphs, env, store, threadTtl, ui, ...(auth && { auth }) };
 }
 
 function storeSettings(section: z.infer<typeof graphConfigSchema>['store'], folder: string): StoreSettings {

@@ -24,6 +24,7 @@ const PUBLIC = [
   'GET /info', // clients read the abilities before they have a key
   'GET /api/info',
   'GET /api/v1/info',
+  'GET /ui/:agent/:basename', // code for browsers, whose tags can't carry a key
   'GET /api/v1/attachments/:tenant_id/:run_id/:name', // the address is signed and expires
   // So are links for feedback: what one allows is one remark on one run.
   ...['', '/api', '/api/v1'].flatMap((root) => [

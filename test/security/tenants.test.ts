@@ -78,6 +78,10 @@ const CASES: Record<string, Case | Case[]> = {
   'GET /info': open(),
   'GET /metrics': open(),
 
+  // Components are the deployment's, as its graphs are.
+  'POST /ui/{agent}': open(body({ name: 'weather' })),
+  'GET /ui/{agent}/{basename}': open(),
+
   'POST /admin/tenants': operator,
   'GET /admin/tenants': operator,
   'GET /admin/tenants/{tenant_id}': operator,
@@ -431,7 +435,7 @@ describe('two tenants', () => {
     return path.replace(/\{(\w+)\}/g, (_, param: string) => {
       if (param === 'tenant_id') return owner.tenantId;
       if (param === 'name') return 'notes';
-      if (param === 'namespace') return 'any';
+      if (['namespace', 'agent', 'basename'].includes(param)) return 'any';
       return of(param)[possessionFor(route.split(' ')[1], param)] ?? fail(`${route}: nobody has a ${param}`);
     });
   }
