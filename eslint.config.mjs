@@ -34,6 +34,15 @@ const noLibraryInternals = [
     message: 'Only src/patches uses members that a library keeps for itself.',
   },
 ];
+const SOURCE = ['src/**/*.ts', 'workflows/**/*.ts', 'activities/**/*.ts', 'worker/**/*.ts'];
+/** Above these, a file or a class does more than one thing. */
+const MAX_LINES = 350;
+const MAX_DEPENDENCIES = 8;
+const tooManyDependencies = {
+  selector: `MethodDefinition[kind='constructor'] > FunctionExpression[params.length>${MAX_DEPENDENCIES}]`,
+  message: `A constructor with more than ${MAX_DEPENDENCIES} parameters belongs to a class that does more than one thing.`,
+};
+
 const onlyWorkflowPackages = [
   '^(?!@temporalio/(workflow|common)$|\\.)',
   'Workflow code imports @temporalio/workflow, @temporalio/common and contracts, nothing else.',
@@ -61,6 +70,9 @@ export default tseslint.config(
       eqeqeq: ['error', 'always', { null: 'ignore' }],
     },
   },
+  { files: SOURCE, rules: { 'no-restricted-syntax': ['error', tooManyDependencies] } },
+  // Settings are one list.
+  { files: SOURCE, ignores: ['src/config/config.ts'], rules: { 'max-lines': ['error', { max: MAX_LINES }] } },
   { files: ['src/**/*.ts'], rules: forbid(noTemporalClient, noProcesses, noWorkflowCode, noDeepImports) },
   { files: ['src/temporal/**/*.ts'], rules: forbid(noProcesses, noWorkflowCode, noDeepImports) },
   { files: ['src/patches/**/*.ts'], rules: forbid(noTemporalClient, noProcesses, noWorkflowCode) },
@@ -75,7 +87,7 @@ export default tseslint.config(
   {
     files: ['src/**/*.ts', 'activities/**/*.ts', 'worker/**/*.ts', 'workflows/**/*.ts'],
     ignores: ['src/patches/**', '**/*.spec.ts'],
-    rules: { 'no-restricted-syntax': ['error', ...noLibraryInternals] },
+    rules: { 'no-restricted-syntax': ['error', tooManyDependencies, ...noLibraryInternals] },
   },
   {
     files: ['workflows/**/*.ts'],

@@ -27,6 +27,7 @@ import { ThreadsService } from '../threads/threads.service';
 import { WebhooksModule } from '../webhooks/webhooks.module';
 import { CronEntity } from './cron.entity';
 import { CronMetrics } from './cron.metrics';
+import { CronRuns } from './cron-runs';
 import { CronFireEntity } from './cron-fire.entity';
 import { CronFiresRepository } from './cron-fires.repository';
 import { CronFiringService } from './cron-firing.service';
@@ -73,6 +74,7 @@ import { CronsRepository } from './crons.repository';
     CronFiresRepository,
     CronSchedulesService,
     CronFiringService,
+    CronRuns,
     CronMetrics,
     CronSweep,
   ],

@@ -2,15 +2,8 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { EntitlementsService } from '../auth/entitlements.service';
 import type { TenantId } from '../auth/tenant';
-import { currentScope, inScope } from '../database/request-scope';
-import { SecretBox } from '../crypto/secret-box';
-import { SecretValues } from '../crypto/secret-values';
-import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import { ApiError } from '../http/api-error';
 import { toApiTime } from '../http/api-time';
-import type { RunEntity } from '../runs/run.entity';
-import { createRunSchema } from '../runs/runs.schemas';
-import { RunCreationService } from '../runs/run-creation.service';
 import { CronOrchestrator } from '../temporal/cron-orchestrator';
 import type { FireCronInput, FireCronResult } from '../../workflows/contracts/cron.contract';
 import { CronEntity } from './cron.entity';
@@ -18,6 +11,7 @@ import { CronMetrics } from './cron.metrics';
 import { cronErrors } from './cron.errors';
 import { CronFireEntity } from './cron-fire.entity';
 import { CronFiresRepository, type NewFire } from './cron-fires.repository';
+import { CronRuns } from './cron-runs';
 import { CronSchedule } from './cron-schedule';
 import { CronSchedulesService } from './cron-schedules.service';
 import { type CronKey, CronsRepository } from './crons.repository';
@@ -43,9 +37,7 @@ export class CronFiringService {
     private readonly fires: CronFiresRepository,
     private readonly schedules: CronSchedulesService,
     private readonly orchestrator: CronOrchestrator,
-    private readonly runs: RunCreationService,
-    private readonly secrets: SecretBox,
-    private readonly secretValues: SecretValues,
+    private readonly runs: CronRuns,
     private readonly entitlements: EntitlementsService,
     private readonly metrics: CronMetrics,
   ) {}
@@ -81,7 +73,9 @@ export class CronFiringService {
       const cron = pending.length > 0 && (await this.crons.find(tenantId, cronId));
       if (!cron) return runIds;
       for (const fire of pending) {
-        const run = await this.start(cron, fire).catch((error: unknown) => this.onRefused(cron, fire, error));
+        const run = await this.runs
+          .createRunOfTick(cron, fire)
+          .catch((error: unknown) => this.onRefused(cron, fire, error));
         if (!run) continue;
         runIds.push(run.runId);
         this.metrics.tick('started');
@@ -104,7 +98,7 @@ export class CronFiringService {
     });
     if (!placed) throw cronErrors.notFound();
     try {
-      await this.start(placed.cron, placed.fire);
+      await this.runs.createRunOfTick(placed.cron, placed.fire);
       this.metrics.tick('started');
     } catch (error) {
       await this.onRefused(placed.cron, placed.fire, error);
@@ -180,38 +174,6 @@ export class CronFiringService {
       const [fireId] = await this.fires.insert(manager, cron, [tick]);
       if (fireId !== undefined) return fireId;
     }
-  }
-
-  /** The run is the cron's owner's: the custom auth is asked again with each, and may have changed its mind. */
-  private start(cron: CronEntity, fire: CronFireEntity): Promise<RunEntity | null> {
-    const { tenantId, authUser } = cron;
-    const begin = (): Promise<RunEntity | null> => this.createRun(cron, fire);
-    if (!authUser) return begin();
-    return inScope({ ...currentScope(), tenantId, user: this.secretValues.open(tenantId, authUser) }, begin);
-  }
-
-  private createRun(cron: CronEntity, fire: CronFireEntity): Promise<RunEntity | null> {
-    const { payload, cronId } = cron;
-    const tenantId = cron.tenantId as TenantId;
-    const body = createRunSchema.parse({
-      ...payload,
-      assistant_id: cron.assistantId,
-      webhook:
-        cron.webhook === null
-          ? undefined
-          : this.secrets.open(cron.webhook, SEALED_FIELDS.cronWebhook.context(tenantId, cronId)),
-      metadata: { ...cron.metadata, ...(payload.metadata as object | undefined) },
-      on_completion: cron.onRunCompleted ?? 'delete',
-    });
-    return this.runs.createCronRun({
-      tenantId,
-      threadId: cron.threadId ?? undefined,
-      body,
-      runId: fire.runId,
-      cron: { cronId, scheduledAt: toApiTime(fire.scheduledAt) },
-      claim: (threadId) => async (manager) =>
-        (await this.fires.claim(manager, fire, threadId)) ? undefined : fire.runId,
-    });
   }
 
   /** A run that is refused ends its tick; what it was refused for may end the cron. Anything else is worth a repetition. */

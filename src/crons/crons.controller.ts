@@ -32,6 +32,7 @@ import {
   threadParam,
 } from './crons.schemas';
 import { CronsService, type CronWithLast } from './crons.service';
+import { CronTicksService } from './cron-ticks.service';
 
 type CronParam = z.infer<typeof cronParam>;
 
@@ -42,7 +43,10 @@ const shown = ({ cron, last }: CronWithLast): Cron => toCron(cron, last);
 @CustomAuthDecides()
 @Controller()
 export class CronsController {
-  constructor(private readonly crons: CronsService) {}
+  constructor(
+    private readonly crons: CronsService,
+    private readonly ticks: CronTicksService,
+  ) {}
 
   @Post('runs/crons')
   @NeedsEntitlement('crons')
@@ -50,7 +54,7 @@ export class CronsController {
   @ApiOperation({ summary: 'Create a cron whose runs each have a thread of their own' })
   @ApiOkResponse({ standardSchema: cronSchema })
   async create(@Tenant() tenantId: TenantId, @Body({ schema: createCronSchema }) body: CreateCron): Promise<Cron> {
-    return shown(await this.crons.create(tenantId, body));
+    return shown(await this.crons.createCron(tenantId, body));
   }
 
   @Post('threads/:thread_id/runs/crons')
@@ -63,7 +67,7 @@ export class CronsController {
     @Param({ schema: threadParam }) { thread_id }: z.infer<typeof threadParam>,
     @Body({ schema: createCronSchema }) body: CreateCron,
   ): Promise<Cron> {
-    return shown(await this.crons.create(tenantId, body, thread_id));
+    return shown(await this.crons.createCron(tenantId, body, thread_id));
   }
 
   @Post('runs/crons/search')
@@ -75,7 +79,7 @@ export class CronsController {
     @Body({ schema: searchCronsSchema.prefault({}) }) body: SearchCrons,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Partial<Cron>[]> {
-    const page = await this.crons.search(tenantId, body);
+    const page = await this.crons.searchCrons(tenantId, body);
     return project(paginate(reply, page, body.offset).map(shown), body.select);
   }
 
@@ -87,14 +91,14 @@ export class CronsController {
     @Tenant() tenantId: TenantId,
     @Body({ schema: countCronsSchema.prefault({}) }) body: CronFilter,
   ): Promise<number> {
-    return this.crons.count(tenantId, body);
+    return this.crons.countCrons(tenantId, body);
   }
 
   @Get('runs/crons/:cron_id')
   @ApiOperation({ summary: 'Get a cron' })
   @ApiOkResponse({ standardSchema: cronSchema })
   async get(@Tenant() tenantId: TenantId, @Param({ schema: cronParam }) { cron_id }: CronParam): Promise<Cron> {
-    return shown(await this.crons.get(tenantId, cron_id));
+    return shown(await this.crons.getCron(tenantId, cron_id));
   }
 
   @Patch('runs/crons/:cron_id')
@@ -106,14 +110,14 @@ export class CronsController {
     @Param({ schema: cronParam }) { cron_id }: CronParam,
     @Body({ schema: patchCronSchema }) body: PatchCron,
   ): Promise<Cron> {
-    return shown(await this.crons.patch(tenantId, cron_id, body));
+    return shown(await this.crons.patchCron(tenantId, cron_id, body));
   }
 
   @Delete('runs/crons/:cron_id')
   @HttpCode(204)
   @ApiOperation({ summary: 'Delete a cron' })
   delete(@Tenant() tenantId: TenantId, @Param({ schema: cronParam }) { cron_id }: CronParam): Promise<void> {
-    return this.crons.delete(tenantId, cron_id);
+    return this.crons.deleteCron(tenantId, cron_id);
   }
 
   @Post('runs/crons/:cron_id/pause')
@@ -125,7 +129,7 @@ export class CronsController {
     @Param({ schema: cronParam }) { cron_id }: CronParam,
     @Body({ schema: pauseCronSchema.prefault({}) }) { reason }: PauseCron,
   ): Promise<Cron> {
-    return shown(await this.crons.patch(tenantId, cron_id, { enabled: false }, reason));
+    return shown(await this.crons.patchCron(tenantId, cron_id, { enabled: false }, reason));
   }
 
   @Post('runs/crons/:cron_id/resume')
@@ -134,7 +138,7 @@ export class CronsController {
   @ApiOperation({ summary: 'Resume a paused cron; what it missed meanwhile is not made up for' })
   @ApiOkResponse({ standardSchema: cronSchema })
   async resume(@Tenant() tenantId: TenantId, @Param({ schema: cronParam }) { cron_id }: CronParam): Promise<Cron> {
-    return shown(await this.crons.patch(tenantId, cron_id, { enabled: true }));
+    return shown(await this.crons.patchCron(tenantId, cron_id, { enabled: true }));
   }
 
   @Post('runs/crons/:cron_id/trigger')
@@ -143,7 +147,7 @@ export class CronsController {
   @ApiOperation({ summary: "Start one of the cron's runs now" })
   @ApiOkResponse({ standardSchema: cronRunSchema })
   async trigger(@Tenant() tenantId: TenantId, @Param({ schema: cronParam }) { cron_id }: CronParam): Promise<CronRun> {
-    return toCronRun(await this.crons.trigger(tenantId, cron_id));
+    return toCronRun(await this.ticks.triggerCron(tenantId, cron_id));
   }
 
   @Post('runs/crons/:cron_id/backfill')
@@ -156,7 +160,7 @@ export class CronsController {
     @Param({ schema: cronParam }) { cron_id }: CronParam,
     @Body({ schema: backfillSchema }) body: Backfill,
   ): Promise<Backfilled> {
-    const { ticks, alreadyFired, fires } = await this.crons.backfill(tenantId, cron_id, body);
+    const { ticks, alreadyFired, fires } = await this.ticks.backfillCron(tenantId, cron_id, body);
     return { cron_id, ticks, already_fired: alreadyFired, runs: fires.map(toCronRun) };
   }
 
@@ -169,6 +173,6 @@ export class CronsController {
     @Query({ schema: cronRunsQuery }) query: CronRunsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CronRun[]> {
-    return paginate(reply, await this.crons.runs(tenantId, cron_id, query), query.offset).map(toCronRun);
+    return paginate(reply, await this.ticks.listTicks(tenantId, cron_id, query), query.offset).map(toCronRun);
   }
 }

@@ -10,7 +10,11 @@ import { TemporalModule } from '../temporal/temporal.module';
 import { ThreadsModule } from '../threads/threads.module';
 import { WebhooksModule } from '../webhooks/webhooks.module';
 import { CronEntity } from './cron.entity';
+import { CronAccess } from './cron-access';
+import { CronDefinition } from './cron-definition';
 import { CronMetrics } from './cron.metrics';
+import { CronRuns } from './cron-runs';
+import { CronTicksService } from './cron-ticks.service';
 import { CronFireEntity } from './cron-fire.entity';
 import { CronFiresRepository } from './cron-fires.repository';
 import { CronFiringService } from './cron-firing.service';
@@ -34,6 +38,17 @@ import { CronsService } from './crons.service';
     EntitlementsModule,
   ],
   controllers: [CronsController],
-  providers: [CronsRepository, CronFiresRepository, CronSchedulesService, CronFiringService, CronMetrics, CronsService],
+  providers: [
+    CronAccess,
+    CronDefinition,
+    CronRuns,
+    CronTicksService,
+    CronsRepository,
+    CronFiresRepository,
+    CronSchedulesService,
+    CronFiringService,
+    CronMetrics,
+    CronsService,
+  ],
 })
 export class CronsModule {}

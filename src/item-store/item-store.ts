@@ -5,7 +5,8 @@ import { textsAt } from './embedding-fields';
 import { checkKey, checkLabels, checkNamespace } from './namespace';
 import type { Filter } from './store-filter';
 import { StoreRefusal } from './store-refusal';
-import type { NamespaceSearch, StoredItem, StoreRepository } from './store.repository';
+import type { StoreRepository } from './store.repository';
+import type { NamespaceSearch, StoredItem } from './stored-item';
 import type { StoreSettings } from './store-settings';
 
 /** What is to be found later is embedded in another way by some models than what is searched for. */

@@ -4,44 +4,8 @@ import type { JsonObject } from '../database/json';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 import { type Fence, FencedError, HOLDS_RUN } from '../database/fence';
 import { ANY_LABEL, escape, fromPath, toPath } from './namespace';
-import { type Bind, type Filter, filterCondition } from './store-filter';
-
-export interface StoredItem {
-  namespace: string[];
-  key: string;
-  value: JsonObject;
-  createdAt: Date;
-  updatedAt: Date;
-  /** Similarity to the query, at most 1; null without a query, or for an item that has no embedding. */
-  score: number | null;
-}
-
-export interface ItemToPut {
-  namespace: string[];
-  key: string;
-  value: JsonObject;
-  /** Minutes; null for an item that stays. */
-  ttlMinutes: number | null;
-  /** Vectors of length 1 by field. Undefined when the deployment embeds nothing. */
-  embeddings?: Map<string, number[]>;
-}
-
-export interface ItemSearch {
-  prefix: string[];
-  filter: Filter;
-  limit: number;
-  offset: number;
-  /** Vector of length 1; the items nearest to it come first. */
-  near?: number[];
-}
-
-export interface NamespaceSearch {
-  prefix: string[];
-  suffix: string[];
-  maxDepth?: number;
-  limit: number;
-  offset: number;
-}
+import { type Bind, filterCondition } from './store-filter';
+import type { ItemSearch, ItemToPut, NamespaceSearch, StoredItem } from './stored-item';
 
 /** The part of a pool that the store uses, in the api and in graph processes. */
 export interface StoreConnections {
@@ -337,7 +301,7 @@ function fenceValues(fence: Fence | undefined): [string | null, number | null] {
   return fence ? [fence.runId, fence.attempt] : [null, null];
 }
 
-/** A namespace and all below it; `;` is the character behind `:`, so that this is two ranges of one index. */
+/** A namespace and all below it; `;` is the character after `:`, so that this is two ranges of one index. */
 function inPrefix(alias: string, tenantId: TenantId, prefix: string[], bind: Bind): string {
   const path = toPath(tenantId, prefix);
   const column = `${alias}.namespace_path COLLATE "C"`;

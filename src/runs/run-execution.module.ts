@@ -14,7 +14,9 @@ import { ThreadRemovalModule } from '../threads/thread-removal.module';
 import { ThreadRetentionSweep } from '../threads/thread-retention.sweep';
 import { ThreadsRepository } from '../threads/threads.repository';
 import { WebhooksModule } from '../webhooks/webhooks.module';
+import { RunEnder } from './run-ender';
 import { RunExecutor } from './run-executor';
+import { RunGraphs } from './run-graphs';
 import { RunHeaders } from './run-headers';
 import { RunLifecycleRepository } from './run-lifecycle.repository';
 import { RunSweep } from './run-sweep';
@@ -39,7 +41,9 @@ import { RunMetrics } from './run.metrics';
   providers: [
     RunLifecycleRepository,
     WorkerDeployment,
+    RunEnder,
     RunExecutor,
+    RunGraphs,
     RunHeaders,
     RunMetrics,
     RunSweep,

@@ -6,7 +6,7 @@ import { GraphCallRefused } from '../graphs/host/graph-process-handle';
 import { ItemStore } from '../item-store/item-store';
 import { storeErrors } from './store.errors';
 import { StoreRefusal } from '../item-store/store-refusal';
-import type { StoredItem } from '../item-store/store.repository';
+import type { StoredItem } from '../item-store/stored-item';
 import type { DeleteItem, GetItem, ListNamespaces, PutItem, SearchItems } from './store.schemas';
 
 /** Rows that are read at once where users' filters are applied to them, and rows that one request may read in all. */

@@ -8,11 +8,12 @@ import { BacklogMetrics } from './backlog.metrics';
 import { BacklogRepository } from './backlog.repository';
 import { MetricsService } from './metrics.service';
 import { SystemController } from './system.controller';
+import { ServedTags } from './served-tags';
 import { SystemService } from './system.service';
 
 @Module({
   imports: [AuthModule, DatabaseModule, GraphsModule.for('inspect'), ServerModule, TemporalModule],
   controllers: [SystemController],
-  providers: [BacklogMetrics, BacklogRepository, MetricsService, SystemService],
+  providers: [BacklogMetrics, BacklogRepository, MetricsService, ServedTags, SystemService],
 })
 export class SystemModule {}

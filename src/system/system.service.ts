@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { ModulesContainer, Reflector } from '@nestjs/core';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { AppConfig } from '../config/config';
@@ -7,8 +6,8 @@ import { HttpSettings } from '../config/http-settings';
 import { DatabaseMetrics } from '../database/database.metrics';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { Drain } from '../http/drain';
-import { ROUTE_TAGS } from '../http/route-tags';
 import { TemporalClient } from '../temporal/temporal-client';
+import { ServedTags } from './served-tags';
 import type { Info, Readiness, ServiceHealth } from './system.schemas';
 
 const PROBE_TIMEOUT_MS = 3_000;
@@ -34,8 +33,7 @@ export class SystemService {
     @InjectDataSource() private readonly database: DataSource,
     private readonly pool: DatabaseMetrics,
     private readonly temporal: TemporalClient,
-    private readonly modules: ModulesContainer,
-    private readonly reflector: Reflector,
+    private readonly tags: ServedTags,
   ) {}
 
   /** @param deep whether the services are asked: that the process answers is the answer otherwise */
@@ -64,7 +62,7 @@ export class SystemService {
   }
 
   info(): Info {
-    const tags = this.servedTags();
+    const tags = this.tags.list();
     return {
       version: API_LEVEL,
       gantry_version: this.config.version,
@@ -113,18 +111,6 @@ export class SystemService {
   private isOverloaded(): boolean {
     const { max, waiting } = this.pool.pool();
     return this.drain.isDraining || waiting > 2 * max;
-  }
-
-  /** The tags of the controllers that are there and not switched off: a flag can't be forgotten, nor be untrue. */
-  private servedTags(): Set<string> {
-    const tags = new Set<string>();
-    for (const { controllers } of this.modules.values()) {
-      for (const { metatype } of controllers.values()) {
-        const declared = metatype ? this.reflector.get<string[] | undefined>(ROUTE_TAGS, metatype) : undefined;
-        for (const tag of declared ?? []) if (!this.http.isDisabled([tag])) tags.add(tag);
-      }
-    }
-    return tags;
   }
 }
 

@@ -5,7 +5,8 @@ import type { QueryRunner } from 'typeorm';
 import type { TenantId } from '../../src/auth/tenant';
 import { Store1700000500000 } from '../../src/database/migrations/1700000500000-store';
 import { ItemStore } from '../../src/item-store/item-store';
-import { type StoreConnections, type StoredItem, StoreRepository } from '../../src/item-store/store.repository';
+import { type StoreConnections, StoreRepository } from '../../src/item-store/store.repository';
+import type { StoredItem } from '../../src/item-store/stored-item';
 
 const TENANT = '0190aaaa-0000-7000-8000-000000000000' as TenantId;
 const OTHER = '0190bbbb-0000-7000-8000-000000000000' as TenantId;

@@ -7,7 +7,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { TenantId } from '../../database/tenant-id';
 import type { ItemStore } from '../../item-store/item-store';
-import type { StoredItem } from '../../item-store/store.repository';
+import type { StoredItem } from '../../item-store/stored-item';
 import type { Fence } from '../../database/fence';
 
 type Value = Record<string, unknown>;

@@ -1,32 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { EntityManager } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
-import { textArray } from '../../database/binary-array';
-import { parseExactly } from '../../http/exact-json';
 import { Instant } from '../instant';
-import { parseDottedOrder, SEGMENT_LENGTH } from '../dotted-order';
+import { SEGMENT_LENGTH } from '../dotted-order';
 import { SPAN_ID_KEY } from '../otel/span-mapper';
 import { selectInstant } from '../trace-wire';
-import {
-  COMPUTED_RANK,
-  decodeRanks,
-  DERIVED_RANK,
-  ExtraColumns,
-  Ranks,
-  RunChange,
-  RunField,
-  weightOf,
-} from './run-merge';
-import { extraColumns } from './run-operation';
-import { storableJsonb } from '../stored-text';
+import { COMPUTED_RANK, decodeRanks, DERIVED_RANK, Ranks, RunChange, RunField, weightOf } from './run-merge';
 import { slices } from './slices';
-import type { Usage } from './usage';
-
-/** Where a stored run is: all of its primary key but the tenant. */
-export interface RunPlace {
-  projectId: string;
-  startTime: Instant;
-}
+import {
+  type ChangedRun,
+  FIELD_PRESENCE,
+  INSERT_RUNS,
+  type NewRun,
+  type RunPlace,
+  runParameters,
+  UPDATE_RUNS,
+} from './run-statements';
 
 export interface RunKey {
   runId: string;
@@ -34,145 +23,6 @@ export interface RunKey {
   place: RunPlace | null;
   held: RunChange | null;
 }
-
-export interface NewRun {
-  runId: string;
-  place: RunPlace;
-  change: RunChange;
-  ranks: string | null;
-}
-
-/** The fields of `change` replace the stored ones; the run moves when its new place differs. */
-export interface ChangedRun extends NewRun {
-  storedAt: RunPlace;
-}
-
-interface ColumnWriter {
-  column: string;
-  type: string;
-  /** Replaced together, nulls included, when this field of the run is replaced. */
-  field: RunField;
-  read: (row: Row) => string | null | undefined;
-}
-
-/** A change with the parts that several columns are made of. */
-interface Row {
-  change: RunChange;
-  usage?: Usage;
-  extra?: ExtraColumns;
-}
-
-const plain = (column: RunField, type: string): ColumnWriter => ({
-  column,
-  type,
-  field: column,
-  read: ({ change }) => change[column]?.value,
-});
-const usage = (column: Exclude<keyof Usage, 'details'>, type: string): ColumnWriter => ({
-  column,
-  type,
-  field: 'usage',
-  read: (row) => row.usage?.[column]?.toString(),
-});
-
-/** Every column that a run's fields fill; project_id and start_time are the place. */
-const COLUMNS: ColumnWriter[] = [
-  plain('name', 'text'),
-  plain('run_type', 'text'),
-  plain('end_time', 'timestamptz'),
-  plain('trace_id', 'uuid'),
-  plain('parent_run_id', 'uuid'),
-  plain('dotted_order', 'text'),
-  {
-    column: 'parent_run_ids',
-    type: 'uuid[]',
-    field: 'dotted_order',
-    read: ({ change }) =>
-      change.dotted_order && `{${parseDottedOrder(change.dotted_order.value)?.ancestors.join(',') ?? ''}}`,
-  },
-  plain('error', 'text'),
-  plain('inputs', 'text'),
-  plain('outputs', 'text'),
-  plain('extra', 'text'),
-  { column: 'metadata', type: 'jsonb', field: 'extra', read: ({ extra }) => extra?.metadata },
-  { column: 'thread_id', type: 'text', field: 'extra', read: ({ extra }) => extra?.thread_id },
-  plain('events', 'text'),
-  plain('serialized', 'text'),
-  {
-    column: 'tags',
-    type: 'text[]',
-    field: 'tags',
-    read: ({ change }) => change.tags && arrayLiteral(JSON.parse(change.tags.value) as string[]),
-  },
-  plain('reference_example_id', 'uuid'),
-  usage('prompt_tokens', 'bigint'),
-  usage('completion_tokens', 'bigint'),
-  usage('total_tokens', 'bigint'),
-  usage('prompt_cost', 'numeric'),
-  usage('completion_cost', 'numeric'),
-  usage('total_cost', 'numeric'),
-  {
-    column: 'usage_details',
-    type: 'jsonb',
-    field: 'usage',
-    read: (row) => row.usage?.details && storableJsonb(row.usage.details),
-  },
-  plain('first_token_time', 'timestamptz'),
-];
-
-/** The columns whose being there tells whether a field has a value; the rest follow one of these. */
-const PRESENCE: Record<Exclude<RunField, 'project' | 'usage'>, string> & { usage: string } = {
-  name: 'true',
-  run_type: 'true',
-  start_time: 'true',
-  trace_id: 'true',
-  dotted_order: 'true',
-  parent_run_id: 'r.parent_run_id IS NOT NULL',
-  end_time: 'r.end_time IS NOT NULL',
-  error: 'r.error IS NOT NULL',
-  inputs: 'r.inputs IS NOT NULL',
-  outputs: 'r.outputs IS NOT NULL',
-  extra: 'r.extra IS NOT NULL',
-  events: 'r.events IS NOT NULL',
-  serialized: 'r.serialized IS NOT NULL',
-  tags: 'r.tags IS NOT NULL',
-  reference_example_id: 'r.reference_example_id IS NOT NULL',
-  usage: 'num_nonnulls(r.total_tokens, r.total_cost) > 0',
-  first_token_time: 'r.first_token_time IS NOT NULL',
-};
-
-const INSERT_COLUMNS = COLUMNS.map(({ column }) => column).join(', ');
-/** Parameters 1 to 5 are the tenant, run ids, projects, start times and ranks. */
-const FIRST_COLUMN = 6;
-const unnested = COLUMNS.map((_, index) => `$${index + FIRST_COLUMN}::text[]`).join(', ');
-const typed = COLUMNS.map(({ column, type }) => `v.${column}::${type}`).join(', ');
-const V_COLUMNS = `run_id, project_id, start_time, merge_ranks, ${INSERT_COLUMNS}`;
-const STATUS = (error: string, endTime: string): string =>
-  `CASE WHEN ${error} IS NOT NULL THEN 'error' WHEN ${endTime} IS NOT NULL THEN 'success' ELSE 'pending' END`;
-
-const INSERT = `
-  INSERT INTO trace_runs (tenant_id, run_id, project_id, start_time, merge_ranks, status, ${INSERT_COLUMNS})
-  SELECT $1::uuid, v.run_id, v.project_id, v.start_time, v.merge_ranks, ${STATUS('v.error', 'v.end_time')}, ${typed}
-  FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], ${unnested}) AS v (${V_COLUMNS})`;
-
-/** After the columns come: which fields are replaced, and where the rows are now. */
-const CHANGED = FIRST_COLUMN + COLUMNS.length;
-const UPDATE = `
-  UPDATE trace_runs r SET
-    project_id = v.project_id,
-    start_time = v.start_time,
-    merge_ranks = v.merge_ranks,
-    updated_at = now(),
-    status = ${STATUS('COALESCE(v.error, r.error)', 'COALESCE(v.end_time::timestamptz, r.end_time)')},
-    ${COLUMNS.map(
-      ({ column, type, field }) =>
-        `${column} = CASE WHEN strpos(v.changed, ',${field},') > 0 THEN v.${column}::${type} ELSE r.${column} END`,
-    ).join(',\n    ')}
-  FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], ${unnested},
-              $${CHANGED}::text[], $${CHANGED + 1}::uuid[], $${CHANGED + 2}::timestamptz[])
-    AS v (${V_COLUMNS}, changed, stored_project_id, stored_start_time)
-  WHERE r.tenant_id = $1::uuid AND r.project_id = v.stored_project_id
-    AND r.start_time = v.stored_start_time AND r.run_id = v.run_id`;
 
 /** The writes of ingestion. All run inside the caller's transaction, and each is one statement for a whole request, or for each slice of a large one. */
 @Injectable()
@@ -254,7 +104,7 @@ export class TraceIngestRepository {
     tenantId: TenantId,
     runs: { runId: string; place: RunPlace }[],
   ): Promise<Map<string, Ranks>> {
-    const present = Object.entries(PRESENCE).map(([field, sql]) => `CASE WHEN ${sql} THEN '${field}' END`);
+    const present = Object.entries(FIELD_PRESENCE).map(([field, sql]) => `CASE WHEN ${sql} THEN '${field}' END`);
     const rows = await manager.query<
       { run_id: string; merge_ranks: string | null; end_time: Instant | null; present: RunField[] }[]
     >(
@@ -276,13 +126,13 @@ export class TraceIngestRepository {
   }
 
   async insert(manager: EntityManager, tenantId: TenantId, runs: NewRun[]): Promise<void> {
-    for (const slice of slices(runs, weigh)) await manager.query(INSERT, parameters(tenantId, slice));
+    for (const slice of slices(runs, weigh)) await manager.query(INSERT_RUNS, runParameters(tenantId, slice));
   }
 
   async update(manager: EntityManager, tenantId: TenantId, runs: ChangedRun[]): Promise<void> {
     for (const slice of slices(runs, weigh)) {
-      await manager.query(UPDATE, [
-        ...parameters(tenantId, slice),
+      await manager.query(UPDATE_RUNS, [
+        ...runParameters(tenantId, slice),
         slice.map(({ change }) => `,${Object.keys(change).join(',')},`),
         slice.map(({ storedAt }) => storedAt.projectId),
         slice.map(({ storedAt }) => storedAt.startTime),
@@ -351,23 +201,3 @@ export class TraceIngestRepository {
 }
 
 const weigh = ({ change }: NewRun): number => weightOf(change);
-
-function parameters(tenantId: TenantId, runs: NewRun[]): unknown[] {
-  const rows = runs.map(({ change }): Row => ({
-    change,
-    ...(change.usage && { usage: JSON.parse(change.usage.value) as Usage }),
-    ...(change.extra && { extra: change.extra.columns ?? extraColumns(parseExactly(change.extra.value)) }),
-  }));
-  return [
-    tenantId,
-    runs.map(({ runId }) => runId),
-    runs.map(({ place }) => place.projectId),
-    runs.map(({ place }) => place.startTime),
-    textArray(runs.map(({ ranks }) => ranks)),
-    ...COLUMNS.map(({ read }) => textArray(rows.map((row) => read(row) ?? null))),
-  ];
-}
-
-function arrayLiteral(items: string[]): string {
-  return `{${items.map((item) => `"${item.replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
-}

@@ -20,7 +20,8 @@ import {
   RunField,
 } from './run-merge';
 import { ProjectReference, RunOperation } from './run-operation';
-import { ChangedRun, NewRun, RunKey, RunPlace, TraceIngestRepository } from './trace-ingest.repository';
+import type { ChangedRun, NewRun, RunPlace } from './run-statements';
+import { RunKey, TraceIngestRepository } from './trace-ingest.repository';
 import { UploadGate } from './upload-gate';
 
 /** A partition a day is cheap, a partition for each day that a broken clock can name is not. */

@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantId } from '../auth/tenant';
+import { SEALED_FIELDS } from '../crypto/sealed-fields';
+import { SecretBox } from '../crypto/secret-box';
+import { SecretValues } from '../crypto/secret-values';
+import { currentScope, inScope } from '../database/request-scope';
+import { toApiTime } from '../http/api-time';
+import type { RunEntity } from '../runs/run.entity';
+import { RunCreationService } from '../runs/run-creation.service';
+import { createRunSchema } from '../runs/runs.schemas';
+import { CronEntity } from './cron.entity';
+import { CronFireEntity } from './cron-fire.entity';
+import { CronFiresRepository } from './cron-fires.repository';
+
+/** Creates the runs of ticks. */
+@Injectable()
+export class CronRuns {
+  constructor(
+    private readonly fires: CronFiresRepository,
+    private readonly runs: RunCreationService,
+    private readonly secrets: SecretBox,
+    private readonly secretValues: SecretValues,
+  ) {}
+
+  /**
+   * Creates the run of a tick in the name of the cron's owner: the custom auth decides about each run, and may have changed
+   * its answer. Resolves to null when the tick has its run.
+   * @throws {ApiError} whatever refuses a run
+   */
+  createRunOfTick(cron: CronEntity, fire: CronFireEntity): Promise<RunEntity | null> {
+    const { tenantId, authUser } = cron;
+    const begin = (): Promise<RunEntity | null> => this.createRun(cron, fire);
+    if (!authUser) return begin();
+    return inScope({ ...currentScope(), tenantId, user: this.secretValues.open(tenantId, authUser) }, begin);
+  }
+
+  private createRun(cron: CronEntity, fire: CronFireEntity): Promise<RunEntity | null> {
+    const { payload, cronId } = cron;
+    const tenantId = cron.tenantId as TenantId;
+    const body = createRunSchema.parse({
+      ...payload,
+      assistant_id: cron.assistantId,
+      webhook:
+        cron.webhook === null
+          ? undefined
+          : this.secrets.open(cron.webhook, SEALED_FIELDS.cronWebhook.context(tenantId, cronId)),
+      metadata: { ...cron.metadata, ...(payload.metadata as object | undefined) },
+      on_completion: cron.onRunCompleted ?? 'delete',
+    });
+    return this.runs.createCronRun({
+      tenantId,
+      threadId: cron.threadId ?? undefined,
+      body,
+      runId: fire.runId,
+      cron: { cronId, scheduledAt: toApiTime(fire.scheduledAt) },
+      claim: (threadId) => async (manager) =>
+        (await this.fires.claim(manager, fire, threadId)) ? undefined : fire.runId,
+    });
+  }
+}

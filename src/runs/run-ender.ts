@@ -1,0 +1,157 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { isContentError } from '../database/unstorable-text';
+import { GraphHost } from '../graphs/host/graph-host';
+import { ExecutionBroken } from '../graphs/host/graph-process-handle';
+import type { FinalState, GraphOutcome } from '../graphs/host/protocol';
+import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
+import { RunOrchestrator } from '../temporal/run-orchestrator';
+import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
+import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
+import type { AttemptEvents } from './attempt-events';
+import {
+  completedEnding,
+  deletedEnding,
+  failedEnding,
+  type RunEnding,
+  storableEnding,
+  unstorableEnding,
+} from './run-ending';
+import { type Held, RunLifecycleRepository } from './run-lifecycle.repository';
+import { RunWebhooks } from './run-webhooks';
+import type { RunEntity } from './run.entity';
+import { RunMetrics } from './run.metrics';
+
+export interface CommittedEnd {
+  result: ExecuteRunResult;
+  /** The next run of the thread, whose workflow is being started; null when there is none. */
+  next: RunEntity | null;
+}
+
+/** Ends runs: finds out their state, commits their end, and starts what follows it. */
+@Injectable()
+export class RunEnder {
+  private readonly logger = new Logger(RunEnder.name);
+
+  constructor(
+    private readonly lifecycle: RunLifecycleRepository,
+    private readonly graphs: GraphHost,
+    private readonly webhooks: RunWebhooks,
+    private readonly deliveries: WebhookOrchestrator,
+    private readonly orchestrator: RunOrchestrator,
+    private readonly metrics: RunMetrics,
+  ) {}
+
+  /** The result of a run that had ended before an attempt at it began. */
+  async resultOf({ ending, run }: Held & { state: 'ended' }): Promise<ExecuteRunResult> {
+    const deliveryId = run && (await this.webhooks.pendingDelivery(run));
+    return { ending, ...(deliveryId && { deliveryId }) };
+  }
+
+  /** Ends a run that no attempt could end, with the state that its last checkpoint left. */
+  async endLost({ runId, ending, message }: EndRunInput): Promise<CommittedEnd> {
+    const run = await this.lifecycle.find(runId);
+    if (!run) return { result: { ending: 'deleted' }, next: null };
+    const state = await this.storedState(run);
+    const ended = await this.commit(runId, undefined, await this.lostEnding(run, ending, message, state));
+    return ended ?? { result: { ending }, next: null };
+  }
+
+  private async lostEnding(
+    run: RunEntity,
+    ending: EndRunInput['ending'],
+    message: string | undefined,
+    state: FinalState | undefined,
+  ): Promise<RunEnding> {
+    switch (ending) {
+      case 'interrupted':
+        return this.cancelledEnding(run, undefined, state);
+      case 'timeout':
+        return failedEnding('timeout', { error: 'TimeoutError', message: 'The run exceeded its time limit' }, state);
+      case 'error':
+        return failedEnding('error', { error: 'RunLost', message: message ?? 'The run could not be continued' }, state);
+    }
+  }
+
+  /**
+   * Ends a run as its graph did.
+   * @throws ExecutionBroken when another attempt has the run
+   */
+  async end(run: RunEntity, outcome: GraphOutcome, events: AttemptEvents): Promise<CommittedEnd> {
+    const ending = await this.endingOf(run, outcome);
+    const ended = await this.commit(run.runId, run.attempt, { ...ending, rest: await events.rest() });
+    if (!ended) throw new ExecutionBroken('Another attempt holds the run');
+    return ended;
+  }
+
+  /** Ends a run whose events can't be stored: its next attempt would make the same. */
+  async endWithoutContent(run: RunEntity): Promise<CommittedEnd> {
+    const ended = await this.commit(run.runId, run.attempt, unstorableEnding(completedEnding('success', undefined)));
+    if (!ended) throw new ExecutionBroken('Another attempt holds the run');
+    return ended;
+  }
+
+  private async endingOf(run: RunEntity, { status, error, state }: GraphOutcome): Promise<RunEnding> {
+    if (status === 'aborted') return this.cancelledEnding(run, run.attempt, state);
+    return error ? failedEnding('error', error, state) : completedEnding('success', state);
+  }
+
+  /** `interrupt` keeps the checkpoints, `rollback` takes the run and what it wrote away. */
+  private async cancelledEnding(
+    run: RunEntity,
+    attempt: number | undefined,
+    state: FinalState | undefined,
+  ): Promise<RunEnding> {
+    const now = await this.lifecycle.find(run.runId);
+    if (now?.cancelAction !== 'rollback') return completedEnding('interrupted', state);
+    if (!(await this.lifecycle.discardCheckpoints(run.runId, attempt))) {
+      throw new ExecutionBroken('Another attempt holds the run');
+    }
+    return deletedEnding(await this.storedState(run));
+  }
+
+  /** What the last checkpoint of the run's thread holds; undefined when the graph's code can't say it. */
+  private async storedState(run: RunEntity): Promise<FinalState | undefined> {
+    const { runId, tenantId, graphId, threadId, metadata, kwargs } = run;
+    try {
+      const target = { graphId, tenantId, metadata, config: kwargs.config ?? {}, threadId };
+      return JSON.parse(await this.graphs.call('getFinalState', target)) as FinalState;
+    } catch (error) {
+      this.logger.warn(
+        { err: error, run_id: runId },
+        "The thread's state could not be read; its row keeps the last one",
+      );
+      return undefined;
+    }
+  }
+
+  /** What can't be stored is left out: a run must end, and its next attempt would end with the same. */
+  private async commit(
+    runId: string,
+    attempt: number | undefined,
+    ending: RunEnding,
+  ): Promise<CommittedEnd | undefined> {
+    try {
+      return await this.commitAs(runId, attempt, storableEnding(ending));
+    } catch (error) {
+      if (!isContentError(error)) throw error;
+      this.logger.error({ err: error, run_id: runId }, 'The run ends without its state, which can not be stored');
+      return this.commitAs(runId, attempt, unstorableEnding(ending));
+    }
+  }
+
+  /** @returns undefined when the attempt doesn't hold the run any more */
+  private async commitAs(
+    runId: string,
+    attempt: number | undefined,
+    ending: RunEnding,
+  ): Promise<CommittedEnd | undefined> {
+    const ended = await this.lifecycle.end(runId, attempt, ending);
+    if (!ended) return undefined;
+    const { run, next, deliveries } = ended;
+    this.metrics.runEnded(run, ending.status);
+    void this.deliveries.startStored(deliveries.filter(({ startedByWorkflow }) => !startedByWorkflow));
+    if (next) void startOrLeaveToSweep('Next run', { run_id: next.runId }, () => this.orchestrator.start(next));
+    const deliveryId = deliveries.find(({ startedByWorkflow }) => startedByWorkflow)?.deliveryId;
+    return { result: { ending: ending.status, ...(deliveryId && { deliveryId }) }, next };
+  }
+}

@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { issueCallToken } from '../auth/call-token';
+import { issueTraceToken } from '../auth/trace-token';
+import { AppConfig } from '../config/config';
+import { SecretValues } from '../crypto/secret-values';
+import { GraphRegistry } from '../graphs/graph-registry';
+import { GraphHost } from '../graphs/host/graph-host';
+import type { CommandInput, GraphOutcome } from '../graphs/host/protocol';
+import { EventLogRepository } from '../streams/event-log.repository';
+import type { AttemptEvents } from './attempt-events';
+import type { RunExecution } from './run-execution';
+import { RunHeaders } from './run-headers';
+import { type HeldRun, RunLifecycleRepository } from './run-lifecycle.repository';
+import type { RunEntity } from './run.entity';
+
+/** Time for what is still queued of a trace when its run ends. */
+const UPLOAD_MS = 600_000;
+
+/** What one attempt at a run gives its graph. */
+export interface Attempt {
+  execution: RunExecution;
+  events: AttemptEvents;
+  /** Aborted when the run is to be handed back at its next checkpoint. */
+  handBack: AbortSignal;
+}
+
+/** Runs the graphs of runs in the graph host, with their secrets opened and tokens of their own. */
+@Injectable()
+export class RunGraphs {
+  constructor(
+    private readonly graphs: GraphHost,
+    private readonly registry: GraphRegistry,
+    private readonly log: EventLogRepository,
+    private readonly lifecycle: RunLifecycleRepository,
+    private readonly config: AppConfig,
+    private readonly headers: RunHeaders,
+    private readonly secretValues: SecretValues,
+  ) {}
+
+  /** Resolves to how the graph ended; its events are appended on the way. */
+  async run({ run, before }: HeldRun, { execution, events, handBack }: Attempt): Promise<GraphOutcome> {
+    const told = before ? await this.log.toldOf(run.runId) : { updates: {}, facts: [] };
+    const answered = answeredInterrupts(run.kwargs.command);
+    const started = { run_id: run.runId, attempt: run.attempt, ...(answered && { answered_interrupts: answered }) };
+    void events.append([{ event: 'metadata', data: JSON.stringify(started) }]);
+    const { runId, threadId, tenantId, assistantId, graphId, attempt, metadata } = run;
+    const onUnknown = this.registry.onUnknown(graphId);
+    const { config, context, auth_user: user } = run.kwargs;
+    const kwargs = {
+      ...run.kwargs,
+      ...(config && { config: this.secretValues.open(tenantId, config) }),
+      ...(context && { context: this.secretValues.open(tenantId, context) }),
+      ...(user && { auth_user: this.secretValues.open(tenantId, user) }),
+    };
+    const headers = this.headers.open(tenantId, runId, kwargs.sealed_headers);
+    return this.graphs.execute(
+      {
+        ...{ runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata, headers, onUnknown },
+        callToken: issueCallToken(
+          this.config.secretKey,
+          tenantId,
+          new Date(),
+          kwargs.auth_user,
+          this.config.runTimeoutMs,
+        ),
+        ...(this.config.tracing && { traceKey: this.traceKeyOf(run) }),
+        handedBack: before?.handedBack ?? false,
+        told,
+      },
+      {
+        ...(before?.isSuspect && { onAlone: () => this.lifecycle.recordAlone(runId, attempt) }),
+        signal: execution.signal,
+        handBack,
+        onEvents: (batch) => events.append(batch),
+        onNode: (node) => {
+          execution.node = node;
+        },
+      },
+    );
+  }
+
+  private traceKeyOf({ tenantId }: RunEntity): string {
+    const expiresAt = new Date(Date.now() + this.config.runTimeoutMs + UPLOAD_MS);
+    return issueTraceToken(this.config.secretKey, tenantId, expiresAt);
+  }
+}
+
+/** How LangGraph writes the id of an interrupt. */
+const INTERRUPT_ID = /^[0-9a-f]{32}$/;
+
+/** The interrupts that a command answers by their ids; undefined when it does not name them. */
+function answeredInterrupts(command: CommandInput | undefined): string[] | undefined {
+  const { resume } = command ?? {};
+  if (typeof resume !== 'object' || resume === null || Array.isArray(resume)) return undefined;
+  const ids = Object.keys(resume);
+  return ids.length > 0 && ids.every((id) => INTERRUPT_ID.test(id)) ? ids : undefined;
+}
