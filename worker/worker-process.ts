@@ -220,7 +220,7 @@ export class WorkerProcess {
 
   /**
    * Takes no more work. Its runs continue here for as long as GANTRY_HAND_BACK_AFTER_SECONDS allows, so that they end on the
-   * code that they began on; then they are given away at their next checkpoint.
+   * code that they began on; then they are handed back at their next checkpoint.
    */
   shutdown(): void {
     this.stopping.abort();

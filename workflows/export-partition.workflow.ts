@@ -13,7 +13,7 @@ const { failPartition } = proxyActivities<ExportActivities>({
 
 /**
  * One UTC day of an export. The activity resumes after the last file that was recorded, so attempts cost only the part
- * at work; the number of attempts is not limited here, because a worker's death is one and the export has a deadline.
+ * in flight; the number of attempts is not limited here, because a worker's death is one and the export has a deadline.
  * Which failures are final is for the service to say: it counts those that are the store's or the database's.
  */
 export async function exportPartitionWorkflow(input: PartitionWorkflowInput): Promise<PartitionResult> {

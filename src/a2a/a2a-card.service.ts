@@ -32,7 +32,7 @@ export class A2aCardService {
   ) {}
 
   /**
-   * The card in the form of a protocol version. Whoever asks without one gets that of 0.3 with the interfaces of 1.0 in it,
+   * The card in the form of a protocol version. A client that asks without one gets that of 0.3 with the interfaces of 1.0 in it,
    * which clients of either version read.
    * @param idOrGraph undefined for the agent that this server's well-known address means
    * @throws {ApiError} 404; 400 when the request names no agent

@@ -7,7 +7,7 @@ import { a2aErrors } from './a2a.errors';
 /** @throws ContentTypeNotSupportedError naming the first part that the agent doesn't take, or the modes it can't answer in */
 export function checkModes(agent: Agent, { parts }: Message, outputModes: string[]): void {
   for (const { content, mediaType } of parts) {
-    // Whoever sends text means text, whatever he calls it; of the rest, only a declared type can be a wrong one.
+    // A client that sends text means text, whatever type it declares; of the rest, only a declared type can be a wrong one.
     if (mediaType === '' || (content?.$case === 'text' && mediaType.startsWith('text/'))) continue;
     if (!isAccepted(mediaType, agent.inputModes)) throw a2aErrors.mediaType(mediaType, agent.inputModes);
   }

@@ -44,7 +44,7 @@ export interface RpcRequest extends RunOptions {
   version: string | undefined;
   baseUrl: string;
   signal: AbortSignal;
-  /** Told when the answer has to wait for a run, which may take hours. */
+  /** Called when the answer has to wait for a run, which may take hours. */
   onWaiting: () => void;
 }
 
@@ -194,7 +194,7 @@ export class A2aRpcService {
       : new LegacyJsonRpcTransportHandler(handler).handle(request, context);
   }
 
-  /** What is wrong before the first event is an answer, behind it the last event. */
+  /** An error before the first event is the answer; after it, the last event. */
   private async stream(
     { spoken }: Call,
     id: RpcId,

@@ -43,7 +43,7 @@ export interface TaskFilter {
   since?: Date;
 }
 
-/** Where a page begins: behind this task. */
+/** The task after which a page begins. */
 export interface TaskCursor {
   statusAt: string;
   taskId: string;

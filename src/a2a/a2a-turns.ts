@@ -75,7 +75,7 @@ export class A2aTurns implements RunListener {
     return started;
   }
 
-  /** Tells every receiver of the task where it is now, in the caller's transaction. */
+  /** Reports the task's state to each of its receivers, in the caller's transaction. */
   async notify(manager: EntityManager, task: TaskRow): Promise<DeliveryReference[]> {
     const { tenantId, taskId, runId, threadId } = task;
     const configs = await this.tasks.pushConfigs(tenantId, taskId, manager);

@@ -151,7 +151,7 @@ export const METHODS_0_3: Record<string, z.ZodType> = {
   'agent/getAuthenticatedExtendedCard': z.looseObject({}).optional(),
 };
 
-/** What is told of a request whose shape is right: one JSON-RPC call. */
+/** The description of a request whose shape is right: one JSON-RPC call. */
 export const rpcRequest = z.looseObject({
   jsonrpc: z.literal('2.0'),
   method: z.string().min(1),

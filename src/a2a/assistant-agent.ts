@@ -44,7 +44,7 @@ export interface AgentCall extends RunOptions {
   version: ProtocolVersion;
   /** Aborted when the caller goes. */
   signal: AbortSignal;
-  /** Told when the answer has to wait for a run, which may take hours. */
+  /** Called when the answer has to wait for a run, which may take hours. */
   onWaiting: () => void;
 }
 
@@ -105,7 +105,7 @@ export class AssistantAgent implements A2ARequestHandler {
         ...(state && { state }),
         ...(statusTimestampAfter && { since: new Date(statusTimestampAfter) }),
       };
-      // One more than asked for tells whether there is a next page.
+      // One more than requested shows whether there is a next page.
       const { rows, total } = await this.services.tasks.list(this.agent, filter, {
         size: pageSize + 1,
         ...(after && { after }),
@@ -200,7 +200,7 @@ export class AssistantAgent implements A2ARequestHandler {
     }
   }
 
-  /** What a caller may know of an error. The library would tell the text of any. */
+  /** What a caller may know of an error. The library would show the text of any. */
   private told(error: unknown): Error {
     if (error instanceof A2AError) return error;
     if (error instanceof ApiError && error.status < 500) return a2aErrors.invalid(error.detail);

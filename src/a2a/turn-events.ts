@@ -12,7 +12,7 @@ interface MessagePiece {
 }
 
 /**
- * Turns the log of a run into the events of its task, as a function of the log alone: every stream of a task tells the same
+ * Turns the log of a run into the events of its task, as a function of the log alone: every stream of a task emits the same
  * ones in the same order, however late it began.
  *
  * Tokens are pieces of the answer artifact. When the model is called again (the next message of an agent's loop, another attempt

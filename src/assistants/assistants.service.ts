@@ -46,8 +46,8 @@ export class AssistantsService {
   }
 
   /**
-   * The assistant that a run asks for. Who may create a run may run every graph that is served; an assistant that somebody
-   * made takes the right to read it.
+   * The assistant that a run asks for. Who may create a run may run every graph that is served; an assistant that a
+   * user made takes the right to read it.
    */
   async getForRun(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
     let assistant = await this.find(tenantId, idOrGraph);
@@ -218,7 +218,7 @@ export class AssistantsService {
   /** A tenant has a default assistant per graph from its first request on. */
   private async prepare(tenantId: TenantId): Promise<void> {
     if (this.prepared.has(tenantId)) return;
-    // Nobody's doing: outside of the request, the audit log has no caller for it.
+    // Outside of the request: no caller did this, so the audit log records none.
     await acrossTenants(() => this.insertDefaults(tenantId));
     this.prepared.add(tenantId);
   }

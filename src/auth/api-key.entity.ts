@@ -24,7 +24,7 @@ export class ApiKeyEntity {
   @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true })
   revokedAt!: Date | null;
 
-  /** Enough of the key to tell it from others. */
+  /** Enough of the key to distinguish it from others. */
   @Column({ type: 'text' })
   hint!: string;
 

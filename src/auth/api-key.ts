@@ -6,7 +6,7 @@ const RANDOM_BYTES = 32;
 const HINT_LENGTH = 4;
 
 /**
- * A new key: prefix, 256 random bits, checksum. Prefix and checksum let a scanner of repositories tell a leaked key from
+ * A new key: prefix, 256 random bits, checksum. Prefix and checksum let a scanner of repositories distinguish a leaked key from
  * any other text: /gtry_[A-Za-z0-9_-]{49}/.
  */
 export function generateApiKey(): string {

@@ -30,7 +30,7 @@ interface KnownKey extends KeyOwner {
   expiresAt: number;
 }
 
-/** Tells whose key a request carries. */
+/** Finds out whose key a request carries. */
 @Injectable()
 export class ApiKeysService implements OnModuleInit, OnModuleDestroy {
   private readonly cache = new Map<string, { key: KnownKey | undefined; until: number }>();

@@ -5,7 +5,7 @@ import type { TenantId } from './tenant';
 
 const PREFIX = 'gantry-call';
 const LIFETIME_MS = 60_000;
-/** A header has to hold it; of a larger user the custom fields stay behind. */
+/** A header has to hold it; of a larger user the custom fields are left out. */
 const MAX_USER_BYTES = 8_192;
 
 /** The tenant and user in whose name this deployment calls its own API. */

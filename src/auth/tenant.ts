@@ -48,8 +48,8 @@ export const OperatorOnly = (): MethodDecorator & ClassDecorator => SetMetadata(
 
 export const CUSTOM_AUTH = Symbol('custom auth');
 /**
- * The custom auth of langgraph.json, if there is one, lets callers in here, and its handlers decide what they see: the
- * services behind such routes ask the Authorizer for everything they do. All other routes take API keys only.
+ * The custom auth of langgraph.json, if there is one, admits callers here, and its handlers decide what they see: the
+ * services of such routes ask the Authorizer for everything they do. All other routes take API keys only.
  */
 export const CustomAuthDecides = (): MethodDecorator & ClassDecorator =>
   applyDecorators(SetMetadata(CUSTOM_AUTH, true), ApiSecurity(USERS_SCHEME));

@@ -370,7 +370,7 @@ export class AppConfig {
   get temporalMetrics(): string | undefined {
     return this.env.GANTRY_TEMPORAL_METRICS;
   }
-  /** Whether an OpenTelemetry collector gets traces; which, and how, the standard OTEL_… variables tell the exporter. */
+  /** Whether an OpenTelemetry collector gets traces; which, and how, the standard OTEL_… variables configure the exporter. */
   get tracesAreExported(): boolean {
     return (
       this.env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined || this.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT !== undefined
@@ -385,7 +385,7 @@ export class AppConfig {
     const { GANTRY_HOST: host, GANTRY_PORT: port, GANTRY_API_URL: url } = this.env;
     return url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   }
-  /** Where clients reach this deployment, when their own requests don't tell: for the addresses in agent cards. */
+  /** Where clients reach this deployment, when their own requests don't say so: for the addresses in agent cards. */
   get publicUrl(): string | undefined {
     return this.env.GANTRY_PUBLIC_URL?.replace(/\/+$/, '');
   }
@@ -509,7 +509,7 @@ export class AppConfig {
   get runTimeoutMs(): number {
     return this.env.GANTRY_RUN_TIMEOUT_SECONDS * 1000;
   }
-  /** A run whose worker is lost so often behind one checkpoint is what kills it. */
+  /** A run whose worker is lost this often after one checkpoint is what kills it. */
   get runLostAttempts(): number {
     return this.env.GANTRY_RUN_LOST_ATTEMPTS;
   }

@@ -235,7 +235,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Told by the reader of the graphs, with the place.
+    // Reported by the reader of the graphs, with the place.
     return {};
   }
 }

@@ -124,7 +124,7 @@ function weekdays(token: Token): WeekdayRule[] {
   const plain: number[][] = [];
   const rules: WeekdayRule[] = [];
   for (const item of itemsOf(token, 'day of week')) {
-    // Both spellings of "the last Friday" are in use; the library knows the one with the L behind.
+    // Both spellings of "the last Friday" are in use; the library knows the one that ends with L.
     const text = item.text.replace(/^L([0-7]|[A-Z]{3})$/i, '$1L');
     const { values, nthDay } = parsePart({ ...item, text }, 'day of week');
     const days = values.map((value) => Number.parseInt(String(value), 10) % 7);

@@ -115,7 +115,7 @@ export class CronFiringService {
   ): Promise<Plan> {
     const schedule = new CronSchedule(cron.schedule, cron.timezone, cron.endTime);
     if (!schedule.isTick(scheduledAt)) {
-      // Somebody pressed "Trigger" in Temporal; or it is a tick of a schedule that the cron doesn't have any more.
+      // An operator pressed "Trigger" in Temporal; or it is a tick of a schedule that the cron doesn't have any more.
       if (revision !== cron.revision || cron.stoppedBy) return 'nothing due';
       const byHand: NewFire = { scheduledAt, trigger: 'manual', status: 'pending' };
       if (!isEntitled) skip(byHand, NOT_ENTITLED);

@@ -17,7 +17,7 @@ const FORGOTTEN_MS = 3_000;
 const OVERDUE_MS = 15_000;
 /** Between two comparisons with Temporal's list of Schedules. */
 const LOOK_MS = 15_000;
-/** Temporal's list is this much behind at most. */
+/** Temporal's list lags by this much at most. */
 const SETTLED_MS = 10_000;
 const BATCH = 100;
 /** Failures of one round after which the rest waits for the next one. */
@@ -78,7 +78,7 @@ export class CronSweep implements Sweep {
     await this.firing.fire({ tenantId, cronId, revision, scheduledAt: nextRunAt.toISOString() });
   }
 
-  /** Temporal's list is a moment behind: what differs there is looked at itself before anything is changed. */
+  /** Temporal's list lags by a moment: what differs there is looked at itself before anything is changed. */
   private async compare(sightings: CronSighting[]): Promise<void> {
     if (sightings.length === 0) return;
     const listed = new Map<string, CronScheduleState>();

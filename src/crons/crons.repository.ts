@@ -189,7 +189,7 @@ export class CronsRepository {
     await this.crons.update({ tenantId, cronId }, { syncedRevision: 0 });
   }
 
-  /** Crons whose Schedule is behind, for longer than a change takes. Oldest first, of any tenant. */
+  /** Crons whose Schedule has lagged for longer than a change takes. Oldest first, of any tenant. */
   async findUnsynced(olderThanMs: number, limit: number): Promise<CronKey[]> {
     return this.keys(
       `(revision <> synced_revision OR deleted_at IS NOT NULL) AND updated_at < now() - $2 * interval '1 millisecond'

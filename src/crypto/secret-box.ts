@@ -6,7 +6,7 @@ import type { SealingContext } from './sealed-fields';
 const FORMAT = 'v1';
 
 /**
- * Secrets at rest: AES-256-GCM, written as `v1.<key id>.<nonce>.<tag>.<ciphertext>` (base64url). The key id tells which
+ * Secrets at rest: AES-256-GCM, written as `v1.<key id>.<nonce>.<tag>.<ciphertext>` (base64url). The key id says which
  * key opens a value: the first configured key seals, all of them open. The context (table, tenant, row) is authenticated
  * with it, so a ciphertext that was copied to another row doesn't open.
  */

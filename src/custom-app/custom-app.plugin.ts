@@ -7,7 +7,7 @@ import type { CustomApp } from './custom-app';
 
 /** Where requests for the user's own routes are rewritten to, for the router. Not an address that a client can ask for. */
 export const CUSTOM_APP_PATH = '/.gantry/app';
-/** The same for requests that the app's middleware sees on their way to Gantry's own routes. */
+/** The same for requests that the app's middleware sees before Gantry's own routes do. */
 export const APP_MIDDLEWARE_PATH = '/.gantry/middleware';
 /** No route has this one. */
 export const NOWHERE = '/.gantry/nowhere';

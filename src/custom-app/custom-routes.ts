@@ -6,7 +6,7 @@ import type { AppRoute } from './custom-app.protocol';
 const FIXED = new Set(['/ok', '/ready', '/metrics', '/docs', '/openapi.json']);
 
 /**
- * What a request is to the app: one for a `route` of its own, one that its `middleware` sees on the way to the API, or
+ * What a request is to the app: one for a `route` of its own, one that its `middleware` sees before the API does, or
  * neither.
  */
 export type AppPart = 'route' | 'middleware' | undefined;

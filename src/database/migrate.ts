@@ -14,7 +14,7 @@ async function main(): Promise<void> {
     graphsUrl: process.env.GANTRY_GRAPHS_DATABASE_URL,
   };
   const client = new Client({ connectionString });
-  // What breaks the connection also rejects the statement that is on its way.
+  // What breaks the connection also rejects the statement in flight.
   client.on('error', () => undefined);
   await client.connect();
   try {

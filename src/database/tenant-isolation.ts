@@ -30,9 +30,9 @@ const GRAPH_TABLES = [...CHECKPOINT_TABLES, 'store', 'store_embeddings'];
 const listed = (tables: string[]): string => tables.map((table) => `'${table}'`).join(', ');
 
 /**
- * Puts every table with a tenant_id, and those of checkpoints, behind row-level security, and gives the roles of requests and
- * of graph processes their rights. Part of every migration run, so that a table can't be forgotten and a restored dump (which has no roles) is
- * whole again. Changes nothing where everything is in place.
+ * Protects every table with a tenant_id, and those of checkpoints, with row-level security, and gives the roles of requests and
+ * of graph processes their rights. Part of every migration run, so that a table can't be forgotten and a restored dump (which
+ * has no roles) is whole again. Changes nothing where everything is in place.
  * @throws {Error} with the statements for an administrator, when the database user may not make roles
  */
 export async function isolateTenants(client: ClientBase, { requestsUrl, graphsUrl }: LoginUrls = {}): Promise<void> {

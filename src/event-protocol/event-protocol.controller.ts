@@ -50,8 +50,8 @@ export class EventProtocolController {
   }
 
   /**
-   * The events of the thread's runs on the channels that are asked for, behind `since` or `Last-Event-ID`; without either
-   * from the last run on. Goes on until the client goes.
+   * The events of the thread's runs on the channels that are asked for, after `since` or `Last-Event-ID`; without either
+   * from the last run on. Continues until the client goes.
    */
   @Post('stream/events')
   @HttpCode(200)

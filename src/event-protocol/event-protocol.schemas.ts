@@ -11,7 +11,7 @@ export const eventStreamSchema = z.object({
   channels: z.array(channel).min(1),
   namespaces: z.array(namespace).optional(),
   depth: z.number().int().min(0).optional(),
-  /** Events behind this number. */
+  /** Events after this number. */
   since: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
 });
 export type EventStreamRequest = z.infer<typeof eventStreamSchema>;

@@ -99,7 +99,7 @@ export class ThreadEventsService {
   }
 
   /**
-   * Where to begin the reading of what is behind a number: at the run that the number is of.
+   * Position at which to read the events after a number: that of the run which the number belongs to.
    * @param seen undefined: at what a client may have missed for a moment
    */
   positionBehind(tenantId: TenantId, threadId: string, seen: number | undefined): Promise<number> {

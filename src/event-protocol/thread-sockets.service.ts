@@ -54,7 +54,7 @@ export class ThreadSocketsService {
       const answer = await this.answer(context, request, message, { ...wanted, subscriptions });
       if ('refused' in answer) return refuse(answer.refused, answer.id);
       const sent = stream.send([JSON.stringify(answer)]);
-      // Behind the reply, and until there are no subscriptions: only a failure is of interest here.
+      // After the reply, and until there are no subscriptions: only a failure is of interest here.
       inScope(scopeOf(request), () => subscriptions.begin()).catch(async (error: unknown) => {
         if (error instanceof ThreadRefused) return refuse(error.reason, null);
         this.log(request, error);

@@ -204,7 +204,7 @@ function storeSettings(section: z.infer<typeof graphConfigSchema>['store'], fold
   };
 }
 
-/** A provider's model is told from a module by the module's file name. */
+/** A provider's model is distinguished from a module by the module's file name. */
 function embeddingSource(embed: string, folder: string): EmbeddingSource {
   const module = /^(.+\.\w+):([A-Za-z_$][\w$]*)$/.exec(embed);
   if (module) return { kind: 'function', file: resolve(folder, module[1]), exportName: module[2] };

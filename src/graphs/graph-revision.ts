@@ -8,7 +8,7 @@ const MAX_FILES = 2_000;
 const SHOWN_DIGITS = 12;
 
 /**
- * What tells one state of the graphs' code from another: a hash of langgraph.json and of the code below its folder, names
+ * Identifies a state of the graphs' code: a hash of langgraph.json and of the code below its folder, names
  * and contents, without installed packages and hidden folders. The same on every machine that has the same files.
  * @param files the modules that langgraph.json names; they may lie elsewhere
  */

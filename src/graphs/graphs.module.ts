@@ -76,7 +76,7 @@ export class GraphsModule {
 
   /** `run`: processes for runs, traced. `inspect`: one process for states, histories and drawings; it runs no nodes. */
   static for(purpose: Purpose): DynamicModule {
-    // Nest tells dynamic modules apart by identity: every importer has to be given the same one.
+    // Nest identifies dynamic modules by reference: every importer has to be given the same one.
     const known = this.modules.get(purpose) ?? describe(purpose);
     this.modules.set(purpose, known);
     return known;

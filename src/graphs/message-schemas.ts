@@ -49,7 +49,7 @@ function isMessageList(schema: unknown): boolean {
 
 function isMessage(schema: unknown): boolean {
   if (!isJsonObject(schema)) return false;
-  // A type's name has its parameters behind it: BaseMessage<MessageStructure<…>,MessageType>.
+  // A type's name is followed by its parameters: BaseMessage<MessageStructure<…>,MessageType>.
   if (typeof schema.$ref === 'string')
     return /^#\/(\$defs|definitions)\/\w*Message(Chunk)?(<.*)?$/.test(refOf(schema.$ref));
   const properties = propertiesOf(schema);

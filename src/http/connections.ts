@@ -5,13 +5,13 @@ import { stopListening } from '../patches/node/http-server';
 interface Connection {
   /** Requests that have come and whose answers are not written out yet. */
   open: number;
-  /** What had been read when the last of them ended: more than that is a request on its way in. */
+  /** What had been read when the last of them ended: more than that is a request coming in. */
   readBefore: number;
 }
 
 /**
  * The connections of a server that is to stop without cutting an answer off. Node's own `closeIdleConnections` counts a
- * connection as idle as soon as its answer has been ended, though megabytes of it may still be on their way to a slow client.
+ * connection as idle as soon as its answer has been ended, though megabytes of it may still be in flight to a slow client.
  */
 export class Connections {
   private readonly connections = new Map<Socket, Connection>();

@@ -3,7 +3,7 @@ import findMyWay from 'find-my-way';
 import { ApiError } from './api-error';
 
 /**
- * Tells a path that is there, for other methods, from one that isn't: 405 with `Allow` (RFC 9110, section 15.5.6), as
+ * Distinguishes a path that is there, for other methods, from one that isn't: 405 with `Allow` (RFC 9110, section 15.5.6), as
  * clients of the deployment API expect. To be called before the routes are added.
  */
 export function refuseWrongMethods(fastify: FastifyInstance): void {

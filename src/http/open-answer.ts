@@ -31,7 +31,7 @@ export class OpenAnswer implements OpenStream {
   }
 
   /**
-   * Cuts the connection and doesn't end the answer: an end would tell a client that there is no more, while a lost
+   * Cuts the connection and doesn't end the answer: an end would mean to a client that there is no more, while a lost
    * connection makes both SDKs come back with the last id that they saw. What was written before goes out whole, if the
    * client takes it.
    */

@@ -50,7 +50,7 @@ export async function sendSecurityHeaders(fastify: FastifyInstance, connectTo: s
     frameguard: { action: 'deny' },
     // Who may read an answer is said by CORS; this one would forbid pictures of attachments in other pages.
     crossOriginResourcePolicy: { policy: 'cross-origin' },
-    // Whoever ends TLS in front knows whether the whole host has it.
+    // The proxy that ends TLS knows whether the whole host has it.
     strictTransportSecurity: false,
   });
   fastify.addHook('onRequest', (request, reply, done) => {

@@ -8,7 +8,7 @@ export const HEARTBEAT_MS = 5_000;
 
 /**
  * A response that is written piece by piece. Takes the reply out of the framework's hands, with the headers that hooks and
- * CORS have set so far; tells when the client goes; and keeps to the client's pace.
+ * CORS have set so far; reports when the client goes; and keeps to the client's pace.
  */
 export class StreamingResponse extends OpenAnswer {
   private readonly heartbeat: NodeJS.Timeout;
@@ -42,7 +42,7 @@ export class StreamingResponse extends OpenAnswer {
   async write(text: string): Promise<void> {
     const { raw } = this.reply;
     if (this.signal.aborted || raw.write(text)) return;
-    // With the signal no listener stays behind: a slow client is waited for thousands of times.
+    // With the signal every listener is removed: a slow client is waited for thousands of times.
     await once(raw, 'drain', { signal: this.signal }).catch(() => undefined);
   }
 
@@ -56,14 +56,14 @@ export class StreamingResponse extends OpenAnswer {
 /** Server-sent events, in the framing that both SDKs read: event, data, id, empty line. */
 export class SseResponse extends StreamingResponse {
   constructor(reply: FastifyReply, headers: Record<string, string>) {
-    // Without an empty line behind it: clients would take that for the end of an event and report one without a name.
+    // Not followed by an empty line: clients would take that for the end of an event and report one without a name.
     super(reply, 'text/event-stream; charset=utf-8', headers, ': heartbeat\n');
   }
 }
 
 /**
  * Answers with what `frames` makes, until it ends or the client goes.
- * @param frames told by the signal that the client has gone
+ * @param frames its signal is aborted when the client has gone
  */
 export async function sendEvents(
   reply: FastifyReply,

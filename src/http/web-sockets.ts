@@ -133,7 +133,7 @@ function admitPage({ headers, host }: FastifyRequest, cors: CorsSettings): void 
  * as anybody listens: clients that offer HTTP/2 beside each request (Java's does) continue in HTTP/1.1, as without a listener.
  */
 class Handshakes extends EventEmitter {
-  /** Nobody else closes them when the server stops. */
+  /** Nothing else closes them when the server stops. */
   readonly connections = new Set<Duplex>();
 
   constructor(server: Server) {

@@ -56,7 +56,7 @@ export class ItemStore {
     private readonly embed: Embed,
   ) {}
 
-  /** Refreshes the item's time unless it is told not to. */
+  /** Refreshes the item's time unless `refresh` is false. */
   get(tenantId: TenantId, namespace: string[], key: string, refreshTtl?: boolean): Promise<StoredItem | null> {
     checkNamespace(namespace);
     checkKey(key);

@@ -109,7 +109,7 @@ export class StoreRepository {
     if (rowCount === 0) throw new FencedError(fence!);
   }
 
-  /** The last written first, or the nearest; those that have no embedding come behind all that have one. */
+  /** The last written first, or the nearest; those that have no embedding come after all that have one. */
   async search(tenantId: TenantId, search: ItemSearch, refresh: boolean): Promise<StoredItem[]> {
     const values: unknown[] = [tenantId];
     const bind: Bind = (value) => `$${values.push(value)}`;

@@ -13,7 +13,7 @@ interface Step {
   message?: string;
 }
 
-/** Tells a caller how far the run is, in the protocol's terms: a number that only grows, and a few words. */
+/** Reports to a caller how far the run is, in the protocol's terms: a number that only grows, and a few words. */
 export class CallProgress {
   private last: number;
   /** A graph that counts for itself is not counted beside. */

@@ -115,7 +115,7 @@ export class McpEndpoint implements OnModuleDestroy {
     return response;
   }
 
-  /** Goes on with the stream of a call behind the last event that the client has seen. */
+  /** Resumes the stream of a call after the last event that the client has seen. */
   private async takeUp(caller: HttpCaller, session: McpSession, request: Request): Promise<Response> {
     const stream = CallStream.resume(this.streamKey, session, request.headers.get('last-event-id') ?? '');
     if (!stream) return rpcError(400, -32_600, 'Last-Event-ID is not of a stream of this session');

@@ -25,7 +25,7 @@ interface ElicitResponse {
 
 const ANSWER = 'answer';
 
-/** The questions behind the interrupts of a run, in their order. */
+/** The questions that the interrupts of a run ask, in their order. */
 export function toQuestions(interrupts: Interrupt[]): Question[] {
   return interrupts.map(({ id, value }, index) => {
     const key = id ?? `interrupt_${index + 1}`;

@@ -2,7 +2,7 @@ import type { AssistantEntity } from '../assistants/assistant.entity';
 
 /** The protocol's bound on the length of a tool's name. */
 const MAX_LENGTH = 128;
-/** Random characters of an assistant's id: enough to tell namesakes apart, few enough to read. */
+/** Random characters of an assistant's id: enough to distinguish namesakes, few enough to read. */
 const SUFFIX_LENGTH = 8;
 
 export type NamedAssistant = Pick<AssistantEntity, 'assistantId' | 'graphId' | 'name' | 'metadata' | 'createdAt'>;
@@ -18,7 +18,7 @@ export function toToolName(name: string): string {
 
 /**
  * A name for each assistant, and no name twice, in the order in which tools are listed: default assistants first, then the
- * older before the younger. Of namesakes the first keeps the name; the others have the end of their id behind it.
+ * older before the younger. Of namesakes the first keeps the name; the others have the end of their id appended.
  */
 export function nameTools<T extends NamedAssistant>(assistants: T[]): Map<string, T> {
   const tools = new Map<string, T>();
@@ -39,7 +39,7 @@ export function toCursor(assistant: NamedAssistant): string {
   return Buffer.from(JSON.stringify(positionOf(assistant))).toString('base64url');
 }
 
-/** Whether an assistant is listed behind a cursor; undefined for what is no cursor of ours. */
+/** Whether an assistant is listed after a cursor; undefined for a cursor that this server didn't issue. */
 export function behindCursor(cursor: string): ((assistant: NamedAssistant) => boolean) | undefined {
   const last = parseCursor(cursor);
   return last && ((assistant) => comparePositions(positionOf(assistant), last) > 0);

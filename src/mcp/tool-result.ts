@@ -3,7 +3,7 @@ import { isJsonObject } from '../database/json';
 
 export type ContentBlock = CallToolResult['content'][number];
 
-/** The output as JSON text and, the same, as structured content; behind them what the answer holds beside text. */
+/** The output as JSON text and, the same, as structured content; followed by what the answer holds beside text. */
 export function toToolResult(output: Record<string, unknown>): CallToolResult {
   return {
     content: [{ type: 'text', text: JSON.stringify(output) }, ...mediaOf(output)],

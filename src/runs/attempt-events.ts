@@ -39,8 +39,8 @@ export class AttemptEvents {
   }
 
   /**
-   * Those that are not on their way yet, to be written with the run's end; resolves when all others are committed.
-   * @throws as `append` does: behind what is missing there must be no end
+   * The events that are not in flight yet, to be written with the run's end; resolves when all others are committed.
+   * @throws as `append` does: a log with missing events must have no end
    */
   async rest(): Promise<NewRunEvent[]> {
     const rest = await this.appender.withdraw(this.run.runId);

@@ -69,7 +69,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   }
 
   async onModuleInit(): Promise<void> {
-    // Every run on its way listens: that many are no leak.
+    // Every run in flight listens: that many are no leak.
     setMaxListeners(0, this.handBack.signal);
     // An activity learns of its cancellation with the answer to a heartbeat, seconds later; this is at once.
     const cancel = (runId: string): void => this.executions.get(runId)?.cancel();
@@ -119,7 +119,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Begins runs as soon as they are stored, without waiting for their workflows, which then find them here. Only a head start:
+   * Begins runs as soon as they are stored, without waiting for their workflows, which then find them here. Only an eager start:
    * what this worker doesn't begin, or isn't notified of, is begun by its workflow.
    */
   async beginAtOnce(): Promise<void> {

@@ -37,7 +37,7 @@ export class RunGraphs {
     private readonly secretValues: SecretValues,
   ) {}
 
-  /** Resolves to how the graph ended; its events are appended on the way. */
+  /** Resolves to how the graph ended; its events are appended as they come. */
   async run({ run, before }: HeldRun, { execution, events, handBack }: Attempt): Promise<GraphOutcome> {
     const told = before ? await this.log.toldOf(run.runId) : { updates: {}, facts: [] };
     const answered = answeredInterrupts(run.kwargs.command);

@@ -15,7 +15,7 @@ import { RunsService } from './runs.service';
 import { isInFlight } from '../database/run-status';
 
 export interface StreamOptions {
-  /** Events behind this one; -1 for all. */
+  /** Sequence number after which events are sent; -1 for all. */
   after: number;
   /** Only events of these modes. */
   modes?: StreamMode[] | undefined;
@@ -83,8 +83,8 @@ export class RunStreamsService {
   }
 
   /**
-   * How the run ends, whenever that is, with its events on the way: for answers in the words of another protocol.
-   * @param after number of the event behind which to begin
+   * How the run ends, whenever that is, with its events until then: for answers in the terms of another protocol.
+   * @param after sequence number of the event after which to begin
    * @returns undefined when `signal` came first
    */
   async outcome(
@@ -105,7 +105,7 @@ export class RunStreamsService {
     return after === -1 && checkpointId !== undefined ? this.log.positionOf(runId, checkpointId) : after;
   }
 
-  /** Tells the events on the way, and resolves to the one that ends the log. */
+  /** Emits the events until the end, and resolves to the one that ends the log. */
   private async tell(
     log: AsyncGenerator<RunEvent[]>,
     onEvents: (events: RunEvent[]) => Promise<void>,

@@ -41,7 +41,7 @@ export class RunEntity {
   @Column({ name: 'task_queue', type: 'text', nullable: true })
   taskQueue!: string | null;
 
-  /** Somebody wants the run to end; the worker that holds it carries it out. */
+  /** The requested end of the run, which the worker that owns it carries out. */
   @Column({ name: 'cancel_action', type: 'text', nullable: true })
   cancelAction!: CancelAction | null;
 

@@ -8,7 +8,7 @@ import { ThreadsService } from '../threads/threads.service';
 import { RunsService } from './runs.service';
 import { type StartedRun, ThreadPositionsRepository } from './thread-positions.repository';
 
-/** A place in a thread's log: behind event `seq` of the run at `position`. */
+/** A place in a thread's log: after event `seq` of the run at `position`. */
 export interface Place {
   position: number;
   seq: number;
@@ -20,7 +20,7 @@ export type ThreadNews = { run: StartedRun; events: RunEvent[] } | { editedBefor
 /** How long a reader waits for a hint before it looks by itself for the next run. */
 const POLL_MS = 1_000;
 
-/** The log of a thread is that of its runs, one behind the other: a thread has one running run at a time. */
+/** The log of a thread is that of its runs, one after the other: a thread has one running run at a time. */
 @Injectable()
 export class ThreadLog implements OnModuleInit {
   /** Tenant and thread → readers that want to know of edits of its state. */
@@ -40,7 +40,7 @@ export class ThreadLog implements OnModuleInit {
     });
   }
 
-  /** What is behind `place` and what comes, until the reader goes or the thread does. */
+  /** What follows `place` and what comes, until the reader goes or the thread does. */
   async *follow(tenantId: TenantId, threadId: string, place: Place, signal: AbortSignal): AsyncGenerator<ThreadNews> {
     let { position, seq } = place;
     const watch = new Watch(signal);
@@ -49,7 +49,7 @@ export class ThreadLog implements OnModuleInit {
     try {
       while (!signal.aborted) {
         const hinted = watch.next();
-        // A state is edited only while no run is on the thread: behind the last run and before the next.
+        // A state is edited only while no run is on the thread: after the last run and before the next.
         if (watch.takeEdit()) yield { editedBefore: position };
         const run = await this.positions.findStartedRun(tenantId, threadId, position);
         if (run) {

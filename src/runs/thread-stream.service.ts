@@ -70,7 +70,7 @@ function framesOf({ runId, position }: StartedRun, events: RunEvent[], modes: Se
   return events.filter(isWanted).map(frame).join('');
 }
 
-/** `-` and `-1`: from the first run; `<position>`: from that run; `<position>-<seq>`: behind that event; `-*`: behind that run. */
+/** `-` and `-1`: from the first run; `<position>`: from that run; `<position>-<seq>`: after that event; `-*`: after that run. */
 function parsePlace(lastEventId: string): Place {
   if (lastEventId === '-' || lastEventId === '-1') return { position: 0, seq: -1 };
   const [, position, seq] = /^(\d{1,16})(?:-(\d{1,9}|\*))?$/.exec(lastEventId) ?? [];

@@ -182,7 +182,7 @@ function customAppGuard(
   };
 }
 
-/** While the process drains, no client keeps a connection that would be closed just when its next request is on the way. */
+/** While the process drains, no client keeps a connection that would be closed just when its next request arrives. */
 function sendClientsAway(app: NestFastifyApplication): void {
   const drain = app.get(Drain);
   const fastify = app.getHttpAdapter().getInstance();

@@ -8,7 +8,7 @@ const BATCH = 1000;
 /** Batches of one round: a backlog must not keep the other sweeps waiting. */
 const MAX_BATCHES = 20;
 
-/** Removes the items of the store whose time is over. Nobody sees them any more by then: this is for the space. */
+/** Removes the items of the store whose time is over. Readers don't see them any more by then: this is for the space. */
 @Injectable()
 export class StoreExpirySweep implements Sweep {
   readonly name = 'store-expiry';

@@ -110,7 +110,7 @@ async function allowedOnly<T>(
   throw storeErrors.tooManyToSearch();
 }
 
-/** Tells the client what it got wrong, and what the deployment's own code did. */
+/** Turns errors into answers: what the client got wrong, and what failed in the deployment's own code. */
 async function answer<T>(operation: () => Promise<T>): Promise<T> {
   try {
     return await operation();

@@ -1,7 +1,7 @@
 import { EventAppender, EventsRefused } from './event-appender';
 import type { EventLogRepository, NewRunEvent } from './event-log.repository';
 
-/** Stands in for the table: what is told here is the batching, and the table has its own tests. */
+/** Stands in for the table: what is tested here is the batching, and the table has its own tests. */
 class RecordingLog {
   readonly writes: NewRunEvent[][] = [];
   refused = new Set<string>();

@@ -28,7 +28,7 @@ export class EventsRefused extends Error {
   }
 }
 
-/** Gathers the events of all runs of a worker into few, ordered writes: one is on its way at a time. */
+/** Gathers the events of all runs of a worker into few, ordered writes: one is in flight at a time. */
 @Injectable()
 export class EventAppender {
   private batch = newBatch();
@@ -50,7 +50,7 @@ export class EventAppender {
   }
 
   /**
-   * Takes those events of a run that are not on their way yet, for a caller who writes them with its end: a transaction less.
+   * Takes those events of a run that are not in flight yet, for a caller who writes them with its end: a transaction less.
    * Resolves when all before them are committed.
    * @throws as `append` does
    */

@@ -41,7 +41,7 @@ export class EventReader implements OnModuleInit {
   }
 
   /**
-   * Yields the events after `after` (-1: from the start) as they come, in order and without gaps, and ends behind the
+   * Yields the events after `after` (-1: from the start) as they come, in order and without gaps, and ends after the
    * run's end. A page is read only when the one before was taken, so a slow reader holds one page and delays no other.
    * @param isOver asked while nothing comes: true ends the reading of a log that will have no end (its events expired).
    */

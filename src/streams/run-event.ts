@@ -26,7 +26,7 @@ export interface RunEnd {
   result: unknown;
 }
 
-/** Payload: ids of runs that have new events, separated by commas; behind one that has ended, END_HINT. */
+/** Payload: ids of runs that have new events, separated by commas; END_HINT follows the id of one that has ended. */
 export const RUN_EVENTS_CHANNEL = 'gantry_run_events';
 export const END_HINT = '!';
 

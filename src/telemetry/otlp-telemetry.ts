@@ -10,7 +10,7 @@ import { AppConfig } from '../config/config';
 import { statusOf, whenAnswered } from './answered';
 import type { Telemetry } from './telemetry';
 
-/** Probes and scrapers come every few seconds and tell nothing. */
+/** Probes and scrapers come every few seconds and show nothing. */
 const UNTRACED = new Set(['/', '/ok', '/ready', '/metrics']);
 
 /** The exporter and the sampler read the standard OTEL_… variables themselves. */

@@ -30,7 +30,7 @@ export interface CronCalendar extends CronDays {
 export interface CronScheduleSpec {
   cronId: string;
   tenantId: string;
-  /** Of the cron's row: a wake-up tells by it which state of the row it was meant for. */
+  /** Revision of the cron's row for which a wake-up was meant. */
   revision: number;
   expression: string;
   calendars: CronCalendar[];
@@ -107,7 +107,7 @@ export class CronOrchestrator {
     return this.temporal.describeSchedule(cronScheduleId(cronId));
   }
 
-  /** The Schedules of all crons, as Temporal's list has them: a moment behind. */
+  /** The Schedules of all crons, as Temporal's list has them, which lags by a moment. */
   async *list(): AsyncIterable<CronScheduleState & { cronId: string }> {
     const prefix = cronScheduleId('');
     for await (const { scheduleId, ...state } of this.temporal.listSchedules()) {

@@ -53,7 +53,7 @@ export class ExportOrchestrator {
     });
   }
 
-  /** Tells the workflow to cancel; resolves to false when there is none. */
+  /** Requests that the workflow cancels; resolves to false when there is none. */
   cancel(exportId: string): Promise<boolean> {
     return this.temporal.signal(exportWorkflowId(exportId), CANCEL_EXPORT_SIGNAL);
   }

@@ -96,7 +96,7 @@ export class TemporalClient implements OnModuleDestroy {
     }
   }
 
-  /** Every Schedule of the namespace, as the visibility store knows them: a moment behind. */
+  /** Every Schedule of the namespace, as the visibility store knows them, which lags by a moment. */
   async *listSchedules(): AsyncIterable<{ scheduleId: string; paused: boolean; note: string }> {
     for await (const { scheduleId, state } of this.client.schedule.list({ pageSize: 1_000 })) {
       yield { scheduleId, paused: state.paused, note: state.note ?? '' };
@@ -164,7 +164,7 @@ export class TemporalClient implements OnModuleDestroy {
 
   /**
    * Makes the search attributes known to the namespace. Where the account may not do that, workflows start without them
-   * and an operator is told: a run is worth more than its label.
+   * and the log informs the operator: a run is worth more than its label.
    */
   async registerSearchAttributes(): Promise<void> {
     try {

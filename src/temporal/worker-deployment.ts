@@ -34,7 +34,7 @@ export class WorkerDeployment {
 
   /**
    * Makes the version current in a deployment that has none yet, since without one nothing would ever be worked on.
-   * Whether a later version becomes current is the operator's decision, and the log says how it is told.
+   * Whether a later version becomes current is the operator's decision, and the log names the command.
    */
   async begin(signal: AbortSignal): Promise<void> {
     if (!this.version) return;

@@ -192,7 +192,7 @@ export class ThreadsRepository {
     }
   }
 
-  /** The lock comes first: only what is read behind it is true of the time that it is held. */
+  /** The lock comes first: only what is read after it stays true while the lock is held. */
   private async lockIdle(manager: EntityManager, tenantId: TenantId, threadId: string): Promise<boolean> {
     const locked: unknown[] = await manager.query(
       `SELECT 1 FROM threads WHERE tenant_id = $1 AND thread_id = $2 AND NOT temporary FOR UPDATE`,

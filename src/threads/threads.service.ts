@@ -142,7 +142,7 @@ export class ThreadsService {
   async deleteOfAssistant(tenantId: TenantId, assistantId: string): Promise<void> {
     for (;;) {
       const threadIds = await this.repository.findIdsOfAssistant(tenantId, assistantId, DELETE_BATCH);
-      // Somebody else may delete them as well.
+      // Another caller may delete them as well.
       for (const threadId of threadIds) await this.remove(tenantId, threadId);
       if (threadIds.length < DELETE_BATCH) return;
     }

@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
  * room without.
  */
 const UNCOMPRESSED_BYTES = 4080;
-/** Attaching needs a moment without long transactions on the table; readers must not queue behind it for longer. */
+/** Attaching needs a moment without long transactions on the table; readers must not wait for it longer. */
 const LOCK_TIMEOUT = '5s';
 
 const partitionName = (day: string): string => `${TABLE}_${day.replaceAll('-', '')}`;

@@ -92,7 +92,7 @@ export class TruncationRepository {
   }
 }
 
-/** Tells the workers; with the rows, which the caller deletes, they lose the right to write. */
+/** Notifies the workers; with the rows, which the caller deletes, they lose the right to write. */
 function stopRuns(manager: EntityManager, threads: ThreadKey[]): Promise<StoppedRun[]> {
   return manager.query(
     `SELECT run_id AS "runId", tenant_id AS "tenantId", thread_id AS "threadId",

@@ -30,7 +30,7 @@ export class TruncationService {
     if (runs) await this.runs.stopWorkers(await this.repository.deleteRuns(tenantId));
     if (threads || runs) await this.repository.forgetIdempotencyKeys(tenantId);
     if (checkpointer) {
-      // A run would write on behind checkpoints that are gone.
+      // A run would continue to write after checkpoints that are gone.
       await this.runs.interruptAll(tenantId);
       await this.repository.deleteStates(tenantId);
     }

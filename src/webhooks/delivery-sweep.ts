@@ -29,7 +29,7 @@ export class DeliverySweep implements Sweep {
 
   private async mend(delivery: DeliveryKey): Promise<void> {
     const { tenantId, deliveryId } = delivery;
-    // Most of these only wait behind others: for them one question is enough. The second one is for a workflow that was
+    // Most of these only wait their turn: for them one question is enough. The second one is for a workflow that was
     // started between the first and the start.
     const atWork =
       (await this.orchestrator.isOpen(deliveryId)) ||

@@ -25,8 +25,8 @@ const LATEST_MS = 300_000;
  * Limits the attempts in flight to a host, so that a dead receiver delays no other.
  *
  * 1. A live host takes `limit` at a time; a few more wait here for a moment, as long as its answers come quickly.
- * 2. Whoever doesn't get a turn is sent away at once, gives its slot in the worker back and comes again at a time of its
- *    own: each gets a place behind the others, as far apart as the host's attempts take. Coming again costs as much as an
+ * 2. A delivery that doesn't get a turn is sent away at once, gives its slot in the worker back and comes again at a time of its
+ *    own: each gets a place after the others, as far apart as the host's attempts take. Coming again costs as much as an
  *    attempt does, so a thousand deliveries to a dead host must not ask every few seconds.
  * 3. A host that doesn't answer is down to one attempt at a time and none that waits.
  */
@@ -79,10 +79,10 @@ export class HostGate {
   private sendAway(state: Host): Turn {
     const now = Date.now();
     const apartMs = usualMs(state) / (state.suspect ? 1 : this.limit);
-    // Not far beyond what anybody is told to wait: places behind that would be promised to nobody.
+    // Not far beyond the longest wait that is ever announced: no delivery would be given a later place.
     state.promisedUntil = Math.min(Math.max(state.promisedUntil, now) + apartMs, now + 2 * LATEST_MS);
     const wait = state.promisedUntil - now;
-    // Those behind the last place come back spread over the second half of the time.
+    // Those after the last place come back spread over the second half of the time.
     const bounded = wait > LATEST_MS ? LATEST_MS * (0.5 + Math.random() / 2) : Math.max(wait, SOONEST_MS);
     return { comeBackInMs: Math.round(bounded) };
   }

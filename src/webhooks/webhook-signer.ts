@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 
-/** Standard Webhooks asks for 24 to 64 bytes behind `whsec_`. */
+/** Standard Webhooks asks for 24 to 64 bytes after `whsec_`. */
 const KEY_BYTES = { min: 24, max: 64 };
 
 interface Key {
@@ -27,7 +27,7 @@ export class WebhookSigner {
     });
   }
 
-  /** Which keys sign, by names that tell nothing of them. */
+  /** Which keys sign, by names that reveal nothing of them. */
   get keyIds(): string[] {
     return this.keys.map(({ id }) => id);
   }

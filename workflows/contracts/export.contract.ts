@@ -7,7 +7,7 @@ export const exportPartitionWorkflowId = (exportId: string, day: string): string
 
 /** Ends an export (or a schedule) as Cancelled. Safe to repeat. */
 export const CANCEL_EXPORT_SIGNAL = 'cancelExport';
-/** Tells a waiting export that another one ended: it may be its turn. A hint, it also asks by itself. */
+/** Informs a waiting export that another one ended: it may be its turn. Only a hint, since the export also asks by itself. */
 export const EXPORT_TURN_SIGNAL = 'exportTurn';
 export const EXPORT_PROGRESS_QUERY = 'exportProgress';
 
@@ -52,7 +52,7 @@ export interface ExportStanding {
   rows: number;
   rowsTotal: number;
   bytes: number;
-  /** Null where there is no telling. */
+  /** Null when it is unknown. */
   rowsPerSecond: number | null;
   secondsLeft: number | null;
 }

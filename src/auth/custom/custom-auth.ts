@@ -133,7 +133,7 @@ export class CustomAuth implements OnModuleDestroy {
       for (const { reject } of calls.values()) reject(internal('The custom auth ended before it had answered'));
       calls.clear();
     });
-    // Whoever needs it awaits it; until then a failure must not count as unhandled.
+    // Its users await it; until then a failure must not count as unhandled.
     ready.catch(() => undefined);
     return thread;
   }

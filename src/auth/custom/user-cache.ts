@@ -3,8 +3,8 @@ import type { AuthCache } from '../../graphs/graph-config';
 import type { AuthRequest } from './protocol';
 
 /**
- * Users that `authenticate` has found out about: `auth.cache` of langgraph.json says which headers tell them apart, and for
- * how long that holds. Refusals are not kept: who logs in is let in at once.
+ * Users that `authenticate` has found out about: `auth.cache` of langgraph.json says which headers distinguish them, and for
+ * how long that holds. Refusals are not kept: a user who logs in is let in at once.
  */
 export class UserCache {
   private readonly known = new Map<string, { user: AuthUser; until: number }>();
@@ -27,7 +27,7 @@ export class UserCache {
     if (this.known.size > this.settings.maxSize) this.known.delete(oldest);
   }
 
-  /** Undefined for a request that has none of the headers: nothing tells whose it is. */
+  /** Undefined for a request that has none of the headers: nothing says whose it is. */
   private keyOf({ headers }: AuthRequest): string | undefined {
     const values = this.settings.headers.map((name) =>
       headers.filter(([given]) => given.toLowerCase() === name).map(([, value]) => value),

@@ -20,7 +20,7 @@ export class Exports1700000200000 implements MigrationInterface {
       )`);
 
     // The window's instants keep their microseconds: a bound that loses digits loses rows.
-    // workflow_seen_at tells the sweep when the workflow was last known to be there; null means it was never started.
+    // workflow_seen_at is for the sweep: when the workflow was last known to be there; null means it was never started.
     await queryRunner.query(`
       CREATE TABLE bulk_exports (
         tenant_id uuid NOT NULL REFERENCES tenants,

@@ -7,7 +7,7 @@ export class Crons1700000400000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     // thread_id and assistant_id are no foreign keys: a cron outlives what it needs, stopped, and says so.
     // revision counts the changes that its Schedule has to follow, synced_revision is the one that the Schedule shows.
-    // last_tick_at is how far the ticks have been dealt with: what is due lies behind it.
+    // last_tick_at is how far the ticks have been dealt with: what is due comes after it.
     // A deleted cron is a row with deleted_at until its Schedule is gone too.
     await queryRunner.query(`
       CREATE TABLE crons (
@@ -50,7 +50,7 @@ export class Crons1700000400000 implements MigrationInterface {
     await queryRunner.query(`CREATE INDEX crons_due ON crons (next_run_at) WHERE enabled`);
     await queryRunner.query(`CREATE INDEX crons_ending ON crons (end_time) WHERE enabled AND end_time IS NOT NULL`);
 
-    // A tick is one row, whoever asks for it and however often. Its run's id is given with the row, and the run is
+    // A tick is one row, however often and by whichever process it is requested. Its run's id is given with the row, and the run is
     // inserted in the transaction that takes the row out of 'pending': that makes it one run a tick.
     await queryRunner.query(`
       CREATE TABLE cron_fires (

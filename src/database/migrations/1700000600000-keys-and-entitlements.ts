@@ -5,7 +5,7 @@ export class KeysAndEntitlements1700000600000 implements MigrationInterface {
   name = 'KeysAndEntitlements1700000600000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    // hint: enough of the key to tell it from others, too little to use it.
+    // hint: enough of the key to distinguish it from others, too little to use it.
     await queryRunner.query(
       `ALTER TABLE api_keys ADD COLUMN hint text NOT NULL DEFAULT '', ADD COLUMN last_used_at timestamptz`,
     );

@@ -34,7 +34,7 @@ const AUDITED: AuditedTable[] = [
     resource: 'run',
     idColumn: 'run_id',
     create: 'true',
-    // Those that go with their thread are told by its deletion.
+    // Those that go with their thread are recorded by its deletion.
     delete: 'pg_trigger_depth() = 0',
     special: {
       action: 'cancel',
@@ -61,7 +61,7 @@ const AUDITED: AuditedTable[] = [
     table: 'webhook_deliveries',
     resource: 'webhook_delivery',
     idColumn: 'delivery_id',
-    // Those of a run's end are nobody's wish.
+    // No caller requested those of a run's end.
     create: `NEW.replay_of IS NOT NULL OR NEW.kind = 'test'`,
     special: { action: 'cancel', when: `OLD.status <> 'cancelled' AND NEW.status = 'cancelled'` },
   },

@@ -1,6 +1,6 @@
 import { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Exports that tell how they are: signs of life, errors with code and hint, a webhook at the end; partitions tried again. */
+/** Exports that report how they are: signs of life, errors with code and hint, a webhook at the end; partitions tried again. */
 export class ExportProgress1700000710000 implements MigrationInterface {
   name = 'ExportProgress1700000710000';
 
@@ -13,7 +13,7 @@ export class ExportProgress1700000710000 implements MigrationInterface {
         ADD COLUMN error_hint text,
         ADD COLUMN webhook text,
         ADD COLUMN verified_at timestamptz`);
-    // retry_base: the failures that don't count any more, because somebody asked for the partition to be tried again.
+    // retry_base: the failures that don't count any more, because a caller requested a retry of the partition.
     await queryRunner.query(`
       ALTER TABLE bulk_export_runs
         ADD COLUMN heartbeat_at timestamptz,

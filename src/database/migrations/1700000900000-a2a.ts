@@ -6,7 +6,7 @@ export class A2a1700000900000 implements MigrationInterface {
 
   async up(queryRunner: QueryRunner): Promise<void> {
     // A task is a chain of runs on one thread: its first run gives it its id, run_id is the run of its latest turn. Whether
-    // it is at work, done or failed is that run's to say. Here is what no run tells later on: that the graph waits for an
+    // it is working, done or failed is that run's to say. Here is what no run says later on: that the graph waits for an
     // answer, and the answer it gave (a thread's values move on, and events expire). run_id is no foreign key: a run that
     // is rolled back goes, and its task stays as canceled.
     // artifacts and message are text and not jsonb, which can't hold U+0000.

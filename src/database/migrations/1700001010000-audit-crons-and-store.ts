@@ -11,11 +11,11 @@ const CRONS: AuditedTable = {
   resource: 'cron',
   idColumn: 'cron_id',
   create: 'true',
-  // A pause that was made in Temporal and is seen by whoever reads the cron doesn't count as the reader's: it has no revision.
+  // A pause that was made in Temporal and is seen by the next reader of the cron doesn't count as the reader's: it has no revision.
   update: `NEW.revision <> OLD.revision
            OR (NEW.payload, NEW.metadata, NEW.webhook, NEW.on_run_completed, NEW.catchup, NEW.overlap)
               IS DISTINCT FROM (OLD.payload, OLD.metadata, OLD.webhook, OLD.on_run_completed, OLD.catchup, OLD.overlap)`,
-  // The row goes when its Schedule has gone, which is nobody's wish any more.
+  // The row goes when its Schedule has gone, which no caller requests.
   special: { action: 'delete', when: 'OLD.deleted_at IS NULL AND NEW.deleted_at IS NOT NULL' },
 };
 

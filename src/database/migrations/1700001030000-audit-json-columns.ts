@@ -5,7 +5,7 @@ const TABLES = ['trace_feedback', 'trace_projects'];
 
 /**
  * `IS DISTINCT FROM` asks for an equality operator, which json (unlike jsonb) doesn't have: an update of a row that differed
- * behind its first json column failed. `*<>` compares what is stored.
+ * after its first json column failed. `*<>` compares what is stored.
  */
 export class AuditJsonColumns1700001030000 implements MigrationInterface {
   name = 'AuditJsonColumns1700001030000';

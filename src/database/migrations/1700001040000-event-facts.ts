@@ -1,7 +1,7 @@
 import { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Which committed fact an event tells: the task whose end, or the checkpoint whose values it is. By it a repeated attempt
+ * Which committed fact an event reports: the task whose end, or the checkpoint whose values it is. By it a repeated attempt
  * knows what of the attempts before it the log lacks.
  */
 export class EventFacts1700001040000 implements MigrationInterface {

@@ -30,7 +30,7 @@ export class AttachmentObjects1700001050000 implements MigrationInterface {
       )`);
     await queryRunner.query(`CREATE INDEX trace_attachment_discards_due ON trace_attachment_discards (discard_after)`);
 
-    // A trigger, so that no way of deleting runs can leave objects behind. An upload that is under way has put the time off:
+    // A trigger, so that no way of deleting runs can leave orphaned objects. An upload in flight has put the time off:
     // it stays put off.
     await queryRunner.query(`
       CREATE FUNCTION discard_attachment_object() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,12 +1,12 @@
 import { MigrationInterface, QueryRunner } from 'typeorm';
 import { ACTOR_SETTING } from '../tenant-isolation';
 
-/** The audit log tells of single traces that a caller deletes: once for a trace, however many runs it had. */
+/** The audit log records single traces that a caller deletes: once for a trace, however many runs it had. */
 export class AuditTraceDeletion1700001060000 implements MigrationInterface {
   name = 'AuditTraceDeletion1700001060000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    // Traces that go with their project are told by its deletion, which comes first. A day that is dropped is no DELETE.
+    // Traces that go with their project are recorded by its deletion, which comes first. A day that is dropped is no DELETE.
     await queryRunner.query(`
       CREATE FUNCTION audit_traces() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
       DECLARE

@@ -5,7 +5,7 @@ export class UnstartedRuns1700001070000 implements MigrationInterface {
   name = 'UnstartedRuns1700001070000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    // Of before: nobody waits for them any more.
+    // From before this release: no client waits for them any more.
     await queryRunner.query(`UPDATE runs SET started_at = ended_at WHERE started_at IS NULL AND ended_at IS NOT NULL`);
     await queryRunner.query(
       `CREATE INDEX runs_unstarted ON runs (thread_id) WHERE started_at IS NULL AND ended_at IS NOT NULL`,

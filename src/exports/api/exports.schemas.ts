@@ -59,7 +59,7 @@ export const createExportSchema = z
     cost_type: z.enum(['double', 'decimal']).default('double'),
     /** Of a scheduled export: `reexport` adds a later pass over each window, of what arrived or changed since. */
     late_data: z.enum(['ignore', 'reexport']).default('ignore'),
-    /** Told when the export ends, under the policy for webhooks of runs; of a schedule, for each of its windows. */
+    /** Notified when the export ends, under the policy for webhooks of runs; of a schedule, for each of its windows. */
     webhook: z.string().min(1).max(65_536).optional(),
   })
   .superRefine((body, context) => {
@@ -182,7 +182,7 @@ export interface ExportProgress {
   /** Averages since the export's turn came; null before the first file. */
   rows_per_second: number | null;
   bytes_per_second: number | null;
-  /** What is left at that rate; null where there is no telling. */
+  /** What is left at that rate; null when it is unknown. */
   seconds_left: number | null;
   rows_total: number;
   rows_written: number;

@@ -73,7 +73,7 @@ export class DestinationsService {
     if (!(await this.destinations.delete(tenantId, destinationId))) throw exportErrors.destinationInUse(destinationId);
   }
 
-  /** The store behind a destination, for an export's work on it. The caller closes it. */
+  /** The store of a destination, for an export's work on it. The caller closes it. */
   async open(tenantId: TenantId, destinationId: string): Promise<OpenDestination> {
     const row = await this.get(tenantId, destinationId);
     const credentials = row.credentials

@@ -1,7 +1,7 @@
 /** Types of an exported column. They belong to the format version and are never guessed from the data. */
 export type ColumnType = 'text' | 'timestamp' | 'double' | 'decimal' | 'integer' | 'boolean';
 
-/** How costs are written: `double`, or `decimal` with 12 places behind the point. */
+/** How costs are written: `double`, or `decimal` with 12 decimal places. */
 export type CostType = 'double' | 'decimal';
 
 export interface ExportColumn {

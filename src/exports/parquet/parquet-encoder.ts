@@ -214,7 +214,7 @@ class Spool {
   }
 }
 
-/** A worker that was killed left its directory behind: the name shows whose it was. */
+/** A killed worker leaves its directory: the name shows whose it was. */
 async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = name.startsWith(DIRECTORY) ? Number(name.slice(DIRECTORY.length).split('-')[0]) : NaN;

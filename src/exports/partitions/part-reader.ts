@@ -22,9 +22,9 @@ export interface PartRows {
 
 /** The rows of one statement, as PostgreSQL's text, in pieces of any length. */
 export interface Rows {
-  /** The next piece; undefined behind the last one. */
+  /** The next piece; undefined after the last one. */
   next(): Promise<Buffer | undefined>;
-  /** Behind the last piece: gives the connection back. @returns how many rows the server has sent */
+  /** After the last piece: gives the connection back. @returns how many rows the server has sent */
   end(): Promise<number>;
   /** Instead of `end`: the rest is not read. */
   giveUp(): void;
@@ -95,7 +95,7 @@ export class RowStream implements Rows {
   async end(): Promise<number> {
     this.isOver = true;
     try {
-      // The count comes behind the last row: it is there when the connection answers again.
+      // The count comes after the last row: it is there when the connection answers again.
       await this.client.query('COMMIT');
     } catch (error) {
       this.release(error);

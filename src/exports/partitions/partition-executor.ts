@@ -129,7 +129,7 @@ export class PartitionExecutor {
   }
 
   /**
-   * Compares what was written with the source. Rows that came to light behind the reader (their transaction was slow) or
+   * Compares what was written with the source. Rows that came to light after the reader had passed (their transaction was slow) or
    * moved past it are a partition to be written again; fewer rows than any attempt has seen are a loss and not a success.
    * Under a filter rows may come and go as they change, so there only a loss counts. Counted last, when all is stored: what
    * comes to light until then is seen.

@@ -56,7 +56,7 @@ export class PartitionWork {
   }
 
   /**
-   * While a part is uploaded the next one is encoded, and those behind it are read: these wait in files, so that the
+   * While a part is uploaded the next one is encoded, and those after it are read: these wait in files, so that the
    * database need not wait for the encoder. Files are recorded in their order.
    */
   async write(signal: AbortSignal, onProgress: (progress: PartitionProgress) => void): Promise<PartFile[]> {

@@ -67,7 +67,7 @@ export class TraceReader {
     return row.rows;
   }
 
-  /** The rows after `after`, part by part. Whoever takes a reader closes it. */
+  /** The rows after `after`, part by part. The caller closes the reader. */
   parts(tenantId: TenantId, selection: RowSelection, columns: ExportColumn[], after: RowKey | null): PartReader {
     const names = readColumns(columns).map(({ sql }) => sql);
     return new PartReader(after, ROWS_AT_ONCE, async (from, signal) => {

@@ -20,7 +20,7 @@ export class ExportVerifier {
   /**
    * Reads the end of each file: its size and the row count in its footer. Stops at the first that may not be read,
    * since none may then.
-   * @returns a check for each file, in their order; those behind an unreadable one are unreadable
+   * @returns a check for each file, in their order; those after an unreadable one are unreadable
    */
   async check<T extends WrittenFile>(
     store: ObjectStore,

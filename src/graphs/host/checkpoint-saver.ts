@@ -71,7 +71,7 @@ const REPLACE_WRITES = insertWrites('$1', 2, true);
  * Graphs and callers see thread ids as their tenant knows them; in the tables they are one tenant's own (checkpointKey).
  */
 export class CheckpointSaver extends OpenPostgresSaver {
-  /** What one step was given: its channels keep one version, by which the library tells nodes of one step apart from later ones. */
+  /** What one step was given: its channels keep one version, by which the library distinguishes nodes of one step from later ones. */
   private readonly given = new Map<number, number>();
   private channels: ReadonlySet<string> | undefined;
 

@@ -11,8 +11,8 @@ export interface ChunkWithFact {
 }
 
 /**
- * Finds what `values` and `updates` are of, which they don't say themselves: the library sends the checkpoint right behind
- * its `values`, and the task's end right behind its `updates`.
+ * Finds what `values` and `updates` are of, which they don't say themselves: the library sends the checkpoint right after
+ * its `values`, and the task's end right after its `updates`.
  */
 export class ChunkFacts {
   /** Held chunks by namespace: nested graphs that run beside each other emit in between. */

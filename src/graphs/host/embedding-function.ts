@@ -95,7 +95,7 @@ async function fromProvider(
   const [packageName, className] = known;
   const module = (await import(locate(packageName, folder))) as { default?: Classes } & Classes;
   const Provider = module[className] ?? module.default?.[className];
-  // Models with vectors of several lengths give the longest unless they are told.
+  // Models with vectors of several lengths give the longest unless a length is requested.
   const dimensions = model.startsWith('text-embedding-3') ? { dimensions: dims } : {};
   return new Provider({ model, ...dimensions });
 }

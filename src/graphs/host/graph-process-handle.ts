@@ -141,7 +141,7 @@ export class GraphProcess {
     });
   }
 
-  /** Runs and calls that are on their way in this process. */
+  /** Runs and calls in flight in this process. */
   get load(): number {
     return this.executions.size + this.calls.size;
   }

@@ -26,7 +26,7 @@ import { TypeSchemasCache } from './type-schemas-cache';
 import { userCodeScope, type UserCodeScope } from './user-code-scope';
 
 const PULSE_MS = 100;
-/** Events that may be on their way to the log before the run waits: a slow database slows the run, not the memory. */
+/** Events that may be in flight to the log before the run waits: a slow database slows the run, not the memory. */
 const WINDOW = 2_000;
 
 interface Execution {

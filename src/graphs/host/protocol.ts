@@ -106,7 +106,7 @@ export interface ExecuteRequest {
   attempt: number;
   kwargs: RunKwargs;
   metadata: Record<string, unknown>;
-  /** The attempt before this one stopped behind a checkpoint of its own will: no node of it is in doubt. */
+  /** Whether the earlier attempt handed the run back after a checkpoint, so that no node of it is in doubt. */
   handedBack: boolean;
   /** What earlier attempts emitted of the run, so that it is emitted once. */
   told: ToldEvents;

@@ -15,7 +15,7 @@ import { CheckpointSaver } from './checkpoint-saver';
 import type { Connections } from './tenant-connections';
 import { columns, insertWrites, replacesKnown, writeParameters, type WriteRow } from './checkpoint-writes';
 
-/** Thrown behind a written checkpoint, to stop a graph there: the next step is another worker's. */
+/** Thrown after a written checkpoint, to stop a graph there: another worker runs the next step. */
 export class HandedBack extends Error {
   /** @param inDoubt whether it stopped inside a nested graph, whose siblings may have been running */
   constructor(readonly inDoubt: boolean) {
@@ -96,7 +96,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
     private readonly fence: Fence,
     /** Kept with every checkpoint of the run: who made it, and the user's own metadata. */
     private readonly runMetadata: Record<string, unknown>,
-    /** Asked behind each checkpoint. */
+    /** Called after each checkpoint. */
     private readonly handBack: HandBack,
     graphFile?: string,
   ) {
@@ -104,7 +104,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
   }
 
   /**
-   * Writes the checkpoint of the input together with the one behind it, for a graph that runs no code of its own between
+   * Writes the checkpoint of the input together with the one after it, for a graph that runs no code of its own between
    * the two: without either, an attempt that is repeated begins with the input again.
    */
   deferInput(): void {

@@ -29,11 +29,11 @@ export interface RunContext {
   tracer?: RunTracer;
 }
 
-/** What the worker wants of a run on its way. */
+/** What the worker requests of a run in flight. */
 export interface RunControl {
   signal: AbortSignal;
   isHandingBack: () => boolean;
-  /** Told of each node that begins. */
+  /** Called for each node that begins. */
   onNode: (node: string) => void;
 }
 

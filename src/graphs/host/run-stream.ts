@@ -42,7 +42,7 @@ export class StreamProgress {
         this.isWaiting = true;
       }
     } finally {
-      // Whoever waits for a reader that has left would wait for ever.
+      // A writer that waits for a reader that has left would wait for ever.
       this.isWaiting = true;
     }
   }
@@ -61,7 +61,7 @@ export interface StreamRequest {
 }
 
 export interface StreamControl {
-  /** Told of each node that begins. */
+  /** Called for each node that begins. */
   onNode: (node: string) => void;
   progress: StreamProgress;
   /** Resolves when what the graph did so far is committed. */
@@ -69,7 +69,8 @@ export interface StreamControl {
 }
 
 /**
- * Runs the graph, telling `onNode` each node that it begins, and yields its events as the API names them: `values`, `updates|node:task` for a subgraph's, and so on.
+ * Runs the graph, calling `onNode` for each node that it begins, and yields its events as the API names them: `values`,
+ * `updates|node:task` for a subgraph's, and so on.
  * @see https://docs.langchain.com/langsmith/streaming for the modes
  */
 export async function* streamRun(
@@ -85,7 +86,7 @@ export async function* streamRun(
     ...config,
     streamMode: libraryModes(kwargs.stream_mode),
     subgraphs: true,
-    // Of the library's own event stream: tokens come as content blocks, and each state behind a word on its checkpoint.
+    // Of the library's own event stream: tokens come as content blocks, and each state after an event with its checkpoint.
     ...(kwargs.event_protocol && { version: 'v3' }),
   };
   const messages = new MessageAssembler();

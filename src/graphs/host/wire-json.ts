@@ -9,7 +9,7 @@ import {
   nameOfSerializable,
 } from './langchain-values';
 
-/** Streamed pieces of a message are told apart from whole ones by their type: `AIMessageChunk` beside `ai`. */
+/** Streamed pieces of a message are distinguished from whole ones by their type: `AIMessageChunk` beside `ai`. */
 function pieceType(message: MessageLike): string {
   const { name } = message.constructor;
   return name.endsWith('MessageChunk') ? name : messageType(message);

@@ -108,7 +108,7 @@ export function explainS3Error(error: unknown): StoreProblem {
   return explainAnswer(name, message, status);
 }
 
-/** How far the clocks are apart, where the store's answer tells its own time. */
+/** How far the clocks are apart, where the store's answer carries its own time. */
 function clockSkew(error: unknown): StoreProblem {
   const { $response: response } = error as { $response?: { headers?: Record<string, string> } };
   const theirs = Date.parse(response?.headers?.date ?? '');

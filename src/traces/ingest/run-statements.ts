@@ -99,7 +99,7 @@ const COLUMNS: ColumnWriter[] = [
   plain('first_token_time', 'timestamptz'),
 ];
 
-/** The columns whose being there tells whether a field has a value; the rest follow one of these. */
+/** The columns that show whether a field has a value; the rest follow one of these. */
 export const FIELD_PRESENCE: Record<Exclude<RunField, 'project' | 'usage'>, string> & { usage: string } = {
   name: 'true',
   run_type: 'true',

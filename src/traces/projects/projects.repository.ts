@@ -231,7 +231,7 @@ export class ProjectsRepository {
   async delete(tenantId: TenantId, projectIds: string[]): Promise<number> {
     return this.projects.manager.transaction(async (manager) => {
       const parameters = [tenantId, projectIds];
-      // First: the audit log tells of traces that are deleted by themselves, and not of those that go with their project.
+      // First: the audit log records traces that are deleted by themselves, and not of those that go with their project.
       const result = await manager
         .createQueryBuilder()
         .delete()
