@@ -120,14 +120,14 @@ async function attempt<T>(
   const { cancellationSignal } = context;
   let details: unknown;
   setMaxListeners(MAX_LISTENERS, cancellationSignal);
-  const tell = (latest: unknown): void => {
+  const report = (latest: unknown): void => {
     details = latest;
     context.heartbeat(latest);
   };
   try {
     return await whileBeating(
       HEARTBEAT_MS,
-      () => step(cancellationSignal, tell),
+      () => step(cancellationSignal, report),
       () => details,
     );
   } catch (error) {

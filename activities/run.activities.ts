@@ -40,11 +40,11 @@ export class RunActivityProvider {
 
   private async beginRun({ runId, waitMs }: BeginRunInput): Promise<BeginRunResult> {
     const deadline = Date.now() + waitMs;
-    let begun = await this.executor.begin(runId);
+    let begun = await this.executor.beginRun(runId);
     // Most runs that another process has are over before an activity there could watch them.
     for (let pauseMs = FIRST_LOOK_MS; begun.state === 'elsewhere' && Date.now() + pauseMs < deadline; pauseMs *= 2) {
       await sleep(pauseMs);
-      begun = await this.executor.begin(runId);
+      begun = await this.executor.beginRun(runId);
     }
     switch (begun.state) {
       case 'held': {
@@ -60,7 +60,7 @@ export class RunActivityProvider {
 
   private watchRun({ runId }: { runId: string }): Promise<ExecuteRunResult> {
     return watch(async () => {
-      const execution = this.executor.find(runId);
+      const execution = this.executor.findExecution(runId);
       if (!execution) throw ApplicationFailure.nonRetryable('The run is not at work here any more', 'NotHeld');
       return { state: 'held', execution };
     });
@@ -68,13 +68,13 @@ export class RunActivityProvider {
 
   private executeRun({ runId }: { runId: string }): Promise<ExecuteRunResult> {
     return watch(async () => {
-      const known = this.executor.find(runId);
-      return known ? { state: 'held', execution: known } : this.executor.takeOver(runId);
+      const known = this.executor.findExecution(runId);
+      return known ? { state: 'held', execution: known } : this.executor.takeOverRun(runId);
     });
   }
 
   private endRun(input: EndRunInput): Promise<ExecuteRunResult> {
-    return this.executor.end(input);
+    return this.executor.endRun(input);
   }
 }
 

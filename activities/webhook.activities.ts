@@ -25,7 +25,7 @@ export class WebhookActivityProvider {
   private async attemptDelivery({ deliveryId, attempt }: AttemptDeliveryInput): Promise<AttemptDeliveryResult> {
     const signal = cancellationSignal();
     try {
-      return await whileBeating(HEARTBEAT_MS, () => this.attempts.attempt(deliveryId, attempt, signal));
+      return await whileBeating(HEARTBEAT_MS, () => this.attempts.attemptDelivery(deliveryId, attempt, signal));
     } catch (error) {
       // A worker that stops hands the attempt to another one; only a request of the workflow is a cancellation.
       if (signal.aborted && signal.reason instanceof Error && signal.reason.message === 'WORKER_SHUTDOWN') {

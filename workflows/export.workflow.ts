@@ -143,7 +143,7 @@ export async function exportWorkflow(input: ExportWorkflowInput): Promise<Export
     if (ending !== 'Completed' && ending !== 'Gone') {
       result = await endExport({ ...reference, ending, ...(message !== undefined && { message }) });
     }
-    for (const exportId of result.waiting) await tellTurn(exportId);
+    for (const exportId of result.waiting) await notifyOfTurn(exportId);
     return { ending };
   });
 }
@@ -260,11 +260,11 @@ function duration(seconds: number): string {
 }
 
 /** A hint: the one that gets it asks for its turn, and would have asked in a minute anyway. */
-async function tellTurn(exportId: string): Promise<void> {
+async function notifyOfTurn(exportId: string): Promise<void> {
   try {
     await getExternalWorkflowHandle(exportWorkflowId(exportId)).signal(exportTurnSignal);
   } catch (error) {
-    log.info('A waiting export could not be told of its turn', { exportId, error: String(error) });
+    log.info('A waiting export could not be notified of its turn', { exportId, error: String(error) });
   }
 }
 

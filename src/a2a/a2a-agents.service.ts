@@ -46,8 +46,8 @@ export class A2aAgentsService {
   constructor(private readonly assistants: AssistantsService) {}
 
   /** @throws {ApiError} 404 when there is no such assistant or graph, 400 when its graph can't be loaded */
-  async get(tenantId: TenantId, idOrGraph: string): Promise<Agent> {
-    const assistant = await this.assistants.get(tenantId, idOrGraph);
+  async getAgent(tenantId: TenantId, idOrGraph: string): Promise<Agent> {
+    const assistant = await this.assistants.getAssistant(tenantId, idOrGraph);
     const description = await this.describe(tenantId, assistant);
     const talks = description.fields.includes('messages');
     const modes = assistant.metadata.a2a as { input_modes?: unknown; output_modes?: unknown } | undefined;

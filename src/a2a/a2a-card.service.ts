@@ -43,7 +43,7 @@ export class A2aCardService {
     version: string,
     baseUrl: string,
   ): Promise<RenderedCard> {
-    const agent = await this.agents.get(tenantId, idOrGraph ?? this.defaultAgent());
+    const agent = await this.agents.getAgent(tenantId, idOrGraph ?? this.defaultAgent());
     const card = this.card(agent, baseUrl);
     const json = JSON.stringify(version === '1.0' ? AgentCard.toJSON(card) : await legacyCard(card));
     return { json, etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"` };

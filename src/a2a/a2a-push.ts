@@ -29,11 +29,11 @@ export function toNotification(
   { protocolVersion }: PushConfigRow,
   { token, authentication }: PushTarget,
 ): { headers: Record<string, string>; body: string } {
-  const told: StreamResponse = { payload: { $case: 'task', value: task } };
+  const shown: StreamResponse = { payload: { $case: 'task', value: task } };
   const serializer =
     protocolVersion === '0.3' ? new V03PushNotificationSerializer() : new V1PushNotificationSerializer();
   return {
-    body: serializer.serialize(told, task).body,
+    body: serializer.serialize(shown, task).body,
     headers: {
       ...(authentication && {
         authorization: `${authentication.scheme} ${authentication.credentials}`.trim(),

@@ -112,7 +112,7 @@ export class A2aRpcService {
     }
     let agent: Agent;
     try {
-      agent = await this.agents.get(request.tenantId, request.assistantId);
+      agent = await this.agents.getAgent(request.tenantId, request.assistantId);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       return {
@@ -146,8 +146,8 @@ export class A2aRpcService {
       });
       answers.push(...(await Promise.all(some)));
     }
-    const told = answers.filter((one) => one !== undefined);
-    return told.length > 0 ? { kind: 'answer', status: 200, body: told } : { kind: 'nothing' };
+    const given = answers.filter((one) => one !== undefined);
+    return given.length > 0 ? { kind: 'answer', status: 200, body: given } : { kind: 'nothing' };
   }
 
   private async single(call: Call, body: unknown): Promise<RpcOutcome> {
@@ -280,8 +280,8 @@ function withDefaults(request: RpcBody): RpcBody {
 }
 
 /** In 0.3 the last event of a stream says that it is; the library marks only the ends of tasks. */
-function withFinal(told: RpcAnswer): RpcAnswer {
-  const result = told.result as { kind?: string; status?: { state: string } } | undefined;
+function withFinal(given: RpcAnswer): RpcAnswer {
+  const result = given.result as { kind?: string; status?: { state: string } } | undefined;
   const isLast = result?.kind === 'status-update' && INTERRUPTED.has(result.status?.state ?? '');
-  return isLast ? { ...told, result: { ...result, final: true } } : told;
+  return isLast ? { ...given, result: { ...result, final: true } } : given;
 }

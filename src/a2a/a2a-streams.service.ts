@@ -37,7 +37,7 @@ export class A2aStreamsService {
     let row = task;
     while (isInFlight(row) && !signal.aborted) {
       for await (const events of this.follow(agent, row, -1, signal)) if (events.some(endsTurn)) break;
-      row = await this.tasks.get(agent, row.taskId);
+      row = await this.tasks.getTask(agent, row.taskId);
     }
     return row;
   }
@@ -49,13 +49,13 @@ export class A2aStreamsService {
       ? await this.now(agent, task)
       : { row: task, events: new TurnEvents(task), after: -1 };
     const answerSoFar = isInFlight(row) ? events.soFar : undefined;
-    const [told] = await this.tasks.render([row], { historyLength, answerSoFar });
-    yield { payload: { $case: 'task', value: told } };
+    const [shown] = await this.tasks.render([row], { historyLength, answerSoFar });
+    yield { payload: { $case: 'task', value: shown } };
     while (!signal.aborted) {
       if (isInFlight(row)) {
         yield* this.turn(agent, row, events, after, signal);
         if (signal.aborted) return;
-        const now = await this.tasks.get(agent, row.taskId);
+        const now = await this.tasks.getTask(agent, row.taskId);
         if (now.runId === row.runId) {
           yield* events.finish(artifactsOf(now));
           yield await this.ending(now);
@@ -78,7 +78,7 @@ export class A2aStreamsService {
     let row = task;
     for (;;) {
       const caughtUp = await this.catchUp(row);
-      const now = await this.tasks.get(agent, row.taskId);
+      const now = await this.tasks.getTask(agent, row.taskId);
       if (now.runId === row.runId) return { row: now, ...caughtUp };
       row = now;
     }
@@ -91,11 +91,11 @@ export class A2aStreamsService {
     after: number,
     signal: AbortSignal,
   ): AsyncGenerator<StreamResponse> {
-    let isToldToWork = task.state === 'working';
+    let hasReportedWork = task.state === 'working';
     for await (const page of this.follow(agent, task, after, signal)) {
       for (const event of page) {
-        if (!isToldToWork && event.event === 'metadata') {
-          isToldToWork = true;
+        if (!hasReportedWork && event.event === 'metadata') {
+          hasReportedWork = true;
           yield status(task, { ...statusOf({ ...task, state: 'working' }), timestamp: new Date().toISOString() });
         }
         yield* events.translate(event);
@@ -131,17 +131,17 @@ export class A2aStreamsService {
     signal: AbortSignal,
   ): AsyncGenerator<RunEvent[]> {
     const isOver = async (): Promise<boolean> => {
-      const now = await this.tasks.get(agent, taskId);
+      const now = await this.tasks.getTask(agent, taskId);
       return now.runId !== runId || !isInFlight(now);
     };
-    return this.reader.follow(runId, after, signal, isOver);
+    return this.reader.followRun(runId, after, signal, isOver);
   }
 
   private async answered(agent: Agent, task: TaskRow, signal: AbortSignal): Promise<TaskRow> {
     for (;;) {
       await sleep(WAIT_POLL_MS, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return task;
-      const now = await this.tasks.get(agent, task.taskId);
+      const now = await this.tasks.getTask(agent, task.taskId);
       if (now.state !== 'input-required' || now.runId !== task.runId) return now;
     }
   }

@@ -89,7 +89,7 @@ const TASKS = `
 export class A2aTasksRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
-  async insert(manager: EntityManager, tenantId: TenantId, task: NewTask): Promise<void> {
+  async insertTask(manager: EntityManager, tenantId: TenantId, task: NewTask): Promise<void> {
     await manager.query(
       `INSERT INTO a2a_tasks (task_id, tenant_id, assistant_id, thread_id, context_id, run_id, output_modes)
        VALUES ($1, $2, $3, $4, $5, $1, $6)`,
@@ -186,7 +186,7 @@ export class A2aTasksRepository {
   }
 
   /** @param assistantId undefined for whichever assistant has it */
-  async find(tenantId: TenantId, taskId: string, assistantId?: string): Promise<TaskRow | null> {
+  async findTask(tenantId: TenantId, taskId: string, assistantId?: string): Promise<TaskRow | null> {
     const [row]: TaskRow[] = await this.database.query(
       `${TASKS} WHERE task.tenant_id = $1 AND task.task_id = $2 AND task.assistant_id = coalesce($3, task.assistant_id)`,
       [tenantId, taskId, assistantId ?? null],
@@ -198,7 +198,7 @@ export class A2aTasksRepository {
    * A page of tasks, the one whose status changed last first, and how many match in all.
    * @param access what must hold of the metadata of their threads
    */
-  async list(
+  async listTasks(
     tenantId: TenantId,
     assistantId: string,
     filter: TaskFilter,

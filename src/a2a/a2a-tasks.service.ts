@@ -54,7 +54,7 @@ export class A2aTasksService {
    * Takes a message: a new task, or the next turn of one that waits for it.
    * @throws the protocol's errors; {ApiError} of the runs
    */
-  async send(
+  async sendMessage(
     agent: Agent,
     { message, configuration }: SendMessageRequest,
     version: string,
@@ -69,30 +69,30 @@ export class A2aTasksService {
       if (push) await this.push.put(agent.tenantId, taskId, push, version, manager);
     };
     const turn = { agent, message, outputModes, register, idempotency, headers };
-    return message.taskId ? this.resume(turn) : this.begin(turn);
+    return message.taskId ? this.resumeTask(turn) : this.beginTask(turn);
   }
 
   /** @throws TaskNotFoundError, also for a task of another tenant or another assistant, or that the custom auth keeps back */
-  async get({ tenantId, assistant }: Agent, taskId: string): Promise<TaskRow> {
-    const row = isUuid(taskId) ? await this.tasks.find(tenantId, taskId, assistant.assistantId) : null;
+  async getTask({ tenantId, assistant }: Agent, taskId: string): Promise<TaskRow> {
+    const row = isUuid(taskId) ? await this.tasks.findTask(tenantId, taskId, assistant.assistantId) : null;
     if (!row || !(await this.isReadable(row))) throw a2aErrors.taskNotFound(taskId);
     return row;
   }
 
-  async list(
+  async listTasks(
     { tenantId, assistant }: Agent,
     filter: TaskFilter,
     page: { size: number; after?: TaskCursor },
   ): Promise<{ rows: TaskRow[]; total: number }> {
     const { filter: access } = await this.authorizer.authorize('threads', 'search', {});
-    return this.tasks.list(tenantId, assistant.assistantId, filter, page, access);
+    return this.tasks.listTasks(tenantId, assistant.assistantId, filter, page, access);
   }
 
   /**
    * Ends a task. One that waits ends at once; a running one ends when its worker has released it.
    * @throws TaskNotCancelableError
    */
-  async cancel(task: TaskRow): Promise<void> {
+  async cancelTask(task: TaskRow): Promise<void> {
     if (isTerminal(task)) throw a2aErrors.notCancelable(task.taskId, task.state);
     if (task.state === 'input-required') return this.cancelWaiting(task);
     try {
@@ -100,7 +100,7 @@ export class A2aTasksService {
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
       // It has ended between the look and the cancellation.
-      const now = await this.tasks.find(task.tenantId, task.taskId);
+      const now = await this.tasks.findTask(task.tenantId, task.taskId);
       if (now?.state === 'input-required') return this.cancelWaiting(now);
       throw a2aErrors.notCancelable(task.taskId, now?.state ?? 'gone');
     }
@@ -126,7 +126,7 @@ export class A2aTasksService {
     });
   }
 
-  private async begin({ agent, message, outputModes, register, idempotency, headers }: Turn): Promise<TaskRow> {
+  private async beginTask({ agent, message, outputModes, register, idempotency, headers }: Turn): Promise<TaskRow> {
     const { tenantId } = agent;
     const contextId = message.contextId === '' ? uuidv7() : message.contextId;
     const threadId = isUuid(contextId)
@@ -137,7 +137,7 @@ export class A2aTasksService {
     const alongside = async (manager: EntityManager, run: RunEntity): Promise<void> => {
       superseded = await this.turns.supersede(manager, tenantId, threadId);
       const { runId: taskId, assistantId } = run;
-      await this.tasks.insert(manager, tenantId, { taskId, assistantId, threadId, contextId, outputModes });
+      await this.tasks.insertTask(manager, tenantId, { taskId, assistantId, threadId, contextId, outputModes });
       await this.remember(manager, agent, message, taskId, contextId);
       await register(manager, taskId);
     };
@@ -152,18 +152,18 @@ export class A2aTasksService {
     return this.rowOf(agent, run);
   }
 
-  private async resume({ agent, message, outputModes, register, idempotency, headers }: Turn): Promise<TaskRow> {
+  private async resumeTask({ agent, message, outputModes, register, idempotency, headers }: Turn): Promise<TaskRow> {
     const { tenantId } = agent;
-    const task = await this.get(agent, message.taskId);
+    const task = await this.getTask(agent, message.taskId);
     const { taskId, contextId, threadId } = task;
     if (message.contextId !== '' && message.contextId !== contextId) throw a2aErrors.otherContext(taskId);
     if (isTerminal(task)) throw a2aErrors.taskEnded(taskId, task.state);
-    if (task.state !== 'input-required') throw a2aErrors.taskAtWork(taskId);
-    const { interrupts } = await this.threads.get(tenantId, threadId);
+    if (task.state !== 'input-required') throw a2aErrors.taskRunning(taskId);
+    const { interrupts } = await this.threads.getThread(tenantId, threadId);
     const answer = answerOf(message, Object.values(interrupts).flat() as Interrupt[]);
     const alongside = async (manager: EntityManager, run: RunEntity): Promise<void> => {
       if (!(await this.tasks.resume(manager, tenantId, task, run.runId, outputModes)))
-        throw a2aErrors.taskAtWork(taskId);
+        throw a2aErrors.taskRunning(taskId);
       await this.remember(manager, agent, message, taskId, contextId);
       await register(manager, taskId);
     };
@@ -180,7 +180,7 @@ export class A2aTasksService {
   }
 
   private async rowOf(agent: Agent, { runId, metadata }: RunEntity): Promise<TaskRow> {
-    return this.get(agent, (metadata[TASK_KEY] as string | undefined) ?? runId);
+    return this.getTask(agent, (metadata[TASK_KEY] as string | undefined) ?? runId);
   }
 
   private async remember(
@@ -196,7 +196,7 @@ export class A2aTasksService {
 
   private async cancelWaiting(task: TaskRow): Promise<void> {
     const notifications = await this.tasks.transaction(async (manager) => {
-      if (!(await this.tasks.cancelWaiting(manager, task))) throw a2aErrors.taskAtWork(task.taskId);
+      if (!(await this.tasks.cancelWaiting(manager, task))) throw a2aErrors.taskRunning(task.taskId);
       return this.turns.notify(manager, { ...task, state: 'canceled', superseded: false, statusAt: new Date() });
     });
     void this.deliveries.startStored(notifications);

@@ -61,8 +61,8 @@ export class A2aTurns implements RunListener {
     await this.tasks.keepMetadata(manager, run);
     const answer = run.kwargs.command?.resume;
     if (answer === undefined) return [];
-    const told = taskMessage(task, Role.ROLE_USER, `${run.runId}/answer`, [partOf(answer)]);
-    await this.tasks.addMessage(manager, tenantId, task.taskId, JSON.stringify(Message.toJSON(told)));
+    const asked = taskMessage(task, Role.ROLE_USER, `${run.runId}/answer`, [partOf(answer)]);
+    await this.tasks.addMessage(manager, tenantId, task.taskId, JSON.stringify(Message.toJSON(asked)));
     return [];
   }
 
@@ -82,12 +82,12 @@ export class A2aTurns implements RunListener {
     if (configs.length === 0) return [];
     const texts = (await this.tasks.messages(tenantId, [taskId], undefined, manager)).get(taskId) ?? [];
     const messages = parseMessages(texts);
-    const told = toTask(task, { messages, question: lastOfAgent(messages), withArtifacts: true });
+    const shown = toTask(task, { messages, question: lastOfAgent(messages), withArtifacts: true });
     const started: DeliveryReference[] = [];
     for (const config of configs) {
       const target = this.open(task, config);
       if (!target) continue;
-      const delivery = { tenantId, runId, threadId, url: target.url, ...toNotification(told, config, target) };
+      const delivery = { tenantId, runId, threadId, url: target.url, ...toNotification(shown, config, target) };
       const deliveryId = await this.deliveries.enqueueNotification(manager, delivery);
       if (deliveryId) started.push({ deliveryId, tenantId, runId, threadId });
     }

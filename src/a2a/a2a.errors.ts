@@ -25,7 +25,7 @@ export const a2aErrors = {
       message: `Task ${taskId} is ${state} and takes no more messages: send one without taskId for a new task in its context`,
       metadata: { taskId },
     }),
-  taskAtWork: (taskId: string) =>
+  taskRunning: (taskId: string) =>
     new UnsupportedOperationError({
       message: `Task ${taskId} is at work: wait for it or cancel it first, or send a message without taskId to queue a new task in its context`,
       metadata: { taskId },

@@ -106,7 +106,7 @@ export class AssistantAgent implements A2ARequestHandler {
         ...(statusTimestampAfter && { since: new Date(statusTimestampAfter) }),
       };
       // One more than requested shows whether there is a next page.
-      const { rows, total } = await this.services.tasks.list(this.agent, filter, {
+      const { rows, total } = await this.services.tasks.listTasks(this.agent, filter, {
         size: pageSize + 1,
         ...(after && { after }),
       });
@@ -120,7 +120,7 @@ export class AssistantAgent implements A2ARequestHandler {
   cancelTask({ id }: CancelTaskRequest): Promise<Task> {
     return this.guarded(async () => {
       const task = await this.find(id);
-      await this.services.tasks.cancel(task);
+      await this.services.tasks.cancelTask(task);
       const patience = AbortSignal.any([this.call.signal, AbortSignal.timeout(CANCEL_WAIT_MS)]);
       return this.render(await this.settled(await this.find(id), patience));
     });
@@ -162,11 +162,11 @@ export class AssistantAgent implements A2ARequestHandler {
   }
 
   private send(request: SendMessageRequest): Promise<TaskRow> {
-    return this.services.tasks.send(this.agent, request, this.call.version, this.call);
+    return this.services.tasks.sendMessage(this.agent, request, this.call.version, this.call);
   }
 
   private find(taskId: string): Promise<TaskRow> {
-    return this.services.tasks.get(this.agent, taskId);
+    return this.services.tasks.getTask(this.agent, taskId);
   }
 
   private settled(task: TaskRow, signal: AbortSignal): Promise<TaskRow> {
@@ -188,7 +188,7 @@ export class AssistantAgent implements A2ARequestHandler {
     try {
       yield* this.services.streams.stream(this.agent, task, { historyLength, throughQuestions, signal });
     } catch (error) {
-      throw this.told(error);
+      throw this.toShownError(error);
     }
   }
 
@@ -196,12 +196,12 @@ export class AssistantAgent implements A2ARequestHandler {
     try {
       return await work();
     } catch (error) {
-      throw this.told(error);
+      throw this.toShownError(error);
     }
   }
 
   /** What a caller may know of an error. The library would show the text of any. */
-  private told(error: unknown): Error {
+  private toShownError(error: unknown): Error {
     if (error instanceof A2AError) return error;
     if (error instanceof ApiError && error.status < 500) return a2aErrors.invalid(error.detail);
     if (isUnstorableText(error)) return a2aErrors.invalid(UNSTORABLE_TEXT);

@@ -21,7 +21,7 @@ interface MessagePiece {
  */
 export class TurnEvents {
   /** What the streamed pieces make up so far, the held one left out. */
-  private told = '';
+  private emittedText = '';
   private held: { text: string; append: boolean } | undefined;
   private messageId: string | undefined;
   private readonly streamsText: boolean;
@@ -33,12 +33,12 @@ export class TurnEvents {
 
   /** The answer as far as it was emitted, for a client that joins now. */
   get soFar(): Artifact | undefined {
-    return this.told === '' ? undefined : answerArtifact([textPart(this.told)]);
+    return this.emittedText === '' ? undefined : answerArtifact([textPart(this.emittedText)]);
   }
 
   /** Takes in an event that other streams have emitted already. */
   absorb(event: RunEvent): void {
-    for (const told of this.translate(event)) void told;
+    for (const ignored of this.translate(event)) void ignored;
   }
 
   *translate({ event, data, seq }: RunEvent): Generator<StreamResponse> {
@@ -61,7 +61,7 @@ export class TurnEvents {
       const { held } = this;
       this.held = undefined;
       const whole = artifact.artifactId === ANSWER_ID ? textOf(artifact.parts) : undefined;
-      const text = held && (held.append ? this.told + held.text : held.text);
+      const text = held && (held.append ? this.emittedText + held.text : held.text);
       if (held && text === whole) yield this.chunk([textPart(held.text)], held.append, true);
       else yield this.update(artifact, false, true);
     }
@@ -86,7 +86,7 @@ export class TurnEvents {
   private *release(): Generator<StreamResponse> {
     const { held } = this;
     if (!held) return;
-    this.told = held.append ? this.told + held.text : held.text;
+    this.emittedText = held.append ? this.emittedText + held.text : held.text;
     this.held = undefined;
     yield this.chunk([textPart(held.text)], held.append, false);
   }

@@ -19,14 +19,14 @@ export class AssistantRemovalService {
     const { assistantId } = await this.assistants.getRemovable(tenantId, idOrGraph);
     await this.runs.cancelOfAssistant(tenantId, assistantId);
     if (withThreads) await this.threads.deleteOfAssistant(tenantId, assistantId);
-    if (!(await this.assistants.delete(tenantId, assistantId))) throw assistantErrors.notFound();
+    if (!(await this.assistants.deleteAssistant(tenantId, assistantId))) throw assistantErrors.notFound();
   }
 
   /** Removes every assistant that was created; another request may do so at the same time. */
   async removeAll(tenantId: TenantId): Promise<void> {
     for (const assistantId of await this.assistants.removableIds(tenantId)) {
       await this.runs.cancelOfAssistant(tenantId, assistantId);
-      await this.assistants.delete(tenantId, assistantId);
+      await this.assistants.deleteAssistant(tenantId, assistantId);
     }
   }
 }

@@ -49,7 +49,7 @@ export class AssistantsController {
     @Tenant() tenantId: TenantId,
     @Body({ schema: createAssistantSchema }) body: CreateAssistant,
   ): Promise<Assistant> {
-    return toAssistant(await this.assistants.create(tenantId, body));
+    return toAssistant(await this.assistants.createAssistant(tenantId, body));
   }
 
   @Post('search')
@@ -61,7 +61,7 @@ export class AssistantsController {
     @Body({ schema: searchAssistantsSchema.prefault({}) }) body: SearchAssistants,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Partial<Assistant>[]> {
-    const page = await this.assistants.search(tenantId, body);
+    const page = await this.assistants.searchAssistants(tenantId, body);
     return project(paginate(reply, page, body.offset).map(toAssistant), body.select);
   }
 
@@ -73,7 +73,7 @@ export class AssistantsController {
     @Tenant() tenantId: TenantId,
     @Body({ schema: countAssistantsSchema.prefault({}) }) body: AssistantFilter,
   ): Promise<number> {
-    return this.assistants.count(tenantId, body);
+    return this.assistants.countAssistants(tenantId, body);
   }
 
   @Get(':assistant_id')
@@ -83,7 +83,7 @@ export class AssistantsController {
     @Tenant() tenantId: TenantId,
     @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
   ): Promise<Assistant> {
-    return toAssistant(await this.assistants.get(tenantId, assistant_id));
+    return toAssistant(await this.assistants.getAssistant(tenantId, assistant_id));
   }
 
   @Patch(':assistant_id')

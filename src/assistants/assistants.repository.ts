@@ -37,7 +37,7 @@ export class AssistantsRepository {
     private readonly listeners: AssistantListeners,
   ) {}
 
-  async find(tenantId: TenantId, assistantId: string, access?: AccessFilter): Promise<AssistantEntity | null> {
+  async findAssistant(tenantId: TenantId, assistantId: string, access?: AccessFilter): Promise<AssistantEntity | null> {
     if (!access) {
       const [assistant]: AssistantEntity[] = await this.assistants.query(FIND_ASSISTANT, [tenantId, assistantId]);
       return assistant ?? null;
@@ -53,7 +53,7 @@ export class AssistantsRepository {
   }
 
   /** Stores a new assistant as version 1; resolves to false when the id is taken. */
-  async insert(tenantId: TenantId, assistantId: string, content: AssistantContent): Promise<boolean> {
+  async insertAssistant(tenantId: TenantId, assistantId: string, content: AssistantContent): Promise<boolean> {
     return this.assistants.manager.transaction(async (manager) => {
       const inserted = await manager
         .createQueryBuilder()
@@ -99,10 +99,10 @@ export class AssistantsRepository {
     const { graphId, name, description, config, context, metadata } = kept;
     const row = { graphId, name, description, config, context, metadata, version, updatedAt: new Date() };
     await this.assistants.update({ tenantId, assistantId }, row as never);
-    return this.find(tenantId, assistantId);
+    return this.findAssistant(tenantId, assistantId);
   }
 
-  async delete(tenantId: TenantId, assistantId: string): Promise<boolean> {
+  async deleteAssistant(tenantId: TenantId, assistantId: string): Promise<boolean> {
     return this.assistants.manager.transaction(async (manager) => {
       const { affected } = await manager.delete(AssistantEntity, { tenantId, assistantId });
       await this.listeners.assistantDeleted(manager, tenantId, assistantId);
@@ -110,7 +110,11 @@ export class AssistantsRepository {
     });
   }
 
-  async search(tenantId: TenantId, search: SearchAssistants, access?: AccessFilter): Promise<Page<AssistantEntity>> {
+  async searchAssistants(
+    tenantId: TenantId,
+    search: SearchAssistants,
+    access?: AccessFilter,
+  ): Promise<Page<AssistantEntity>> {
     const [items, total] = await this.filtered(tenantId, search, access)
       .orderBy(SORT_COLUMNS[search.sort_by], search.sort_order === 'asc' ? 'ASC' : 'DESC')
       .addOrderBy('a.assistantId', 'ASC')
@@ -120,7 +124,7 @@ export class AssistantsRepository {
     return { items, total };
   }
 
-  count(tenantId: TenantId, filter: AssistantFilter, access?: AccessFilter): Promise<number> {
+  countAssistants(tenantId: TenantId, filter: AssistantFilter, access?: AccessFilter): Promise<number> {
     return this.filtered(tenantId, filter, access).getCount();
   }
 

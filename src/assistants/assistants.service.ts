@@ -37,7 +37,7 @@ export class AssistantsService {
   ) {}
 
   /** @throws 404 when neither an assistant of the tenant nor a served graph has this name. */
-  async get(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
+  async getAssistant(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
     const { filter } = await this.authorizer.authorize('assistants', 'read', {
       assistant_id: this.idOf(idOrGraph),
       metadata: {},
@@ -50,25 +50,25 @@ export class AssistantsService {
    * user made takes the right to read it.
    */
   async getForRun(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
-    let assistant = await this.find(tenantId, idOrGraph);
+    let assistant = await this.findAssistant(tenantId, idOrGraph);
     if (assistant && !this.isSystem(assistant)) {
-      const wish = { assistant_id: assistant.assistantId, metadata: {} };
-      const { filter } = await this.authorizer.authorize('assistants', 'read', wish);
-      if (filter) assistant = await this.find(tenantId, idOrGraph, filter);
+      const requested = { assistant_id: assistant.assistantId, metadata: {} };
+      const { filter } = await this.authorizer.authorize('assistants', 'read', requested);
+      if (filter) assistant = await this.findAssistant(tenantId, idOrGraph, filter);
     }
     if (!assistant) throw assistantErrors.unknownForRun(idOrGraph);
     await this.checkLoads(assistant.graphId);
     return assistant;
   }
 
-  async create(tenantId: TenantId, body: CreateAssistant): Promise<AssistantEntity> {
+  async createAssistant(tenantId: TenantId, body: CreateAssistant): Promise<AssistantEntity> {
     await this.prepare(tenantId);
     this.checkGraph(body.graph_id);
     checkContext(body);
     const assistantId = body.assistant_id ?? uuidv7();
-    const wish = { ...body, assistant_id: assistantId, metadata: body.metadata ?? {} };
-    const { value, filter } = await this.authorizer.authorize('assistants', 'create', wish);
-    const inserted = await this.repository.insert(tenantId, assistantId, {
+    const requested = { ...body, assistant_id: assistantId, metadata: body.metadata ?? {} };
+    const { value, filter } = await this.authorizer.authorize('assistants', 'create', requested);
+    const inserted = await this.repository.insertAssistant(tenantId, assistantId, {
       graphId: body.graph_id,
       name: body.name ?? 'Untitled',
       description: body.description ?? null,
@@ -77,7 +77,7 @@ export class AssistantsService {
       metadata: value.metadata,
     });
     if (inserted) return this.accessible(tenantId, assistantId);
-    const existing = body.if_exists === 'raise' ? null : await this.find(tenantId, assistantId, filter);
+    const existing = body.if_exists === 'raise' ? null : await this.findAssistant(tenantId, assistantId, filter);
     return existing ?? reject(assistantErrors.exists(assistantId));
   }
 
@@ -85,8 +85,8 @@ export class AssistantsService {
   async patch(tenantId: TenantId, idOrGraph: string, body: PatchAssistant): Promise<AssistantEntity> {
     if (body.graph_id !== undefined) this.checkGraph(body.graph_id);
     checkContext(body);
-    const wish = { ...body, assistant_id: this.idOf(idOrGraph), metadata: body.metadata ?? {} };
-    const { value, filter } = await this.authorizer.authorize('assistants', 'update', wish);
+    const requested = { ...body, assistant_id: this.idOf(idOrGraph), metadata: body.metadata ?? {} };
+    const { value, filter } = await this.authorizer.authorize('assistants', 'update', requested);
     const { assistantId } = await this.accessible(tenantId, idOrGraph, filter);
     const changed = await this.repository.change(tenantId, assistantId, (current) => ({
       graphId: body.graph_id ?? current.graphId,
@@ -103,8 +103,8 @@ export class AssistantsService {
 
   /** @throws 409 for the default assistant of a graph. */
   async getRemovable(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
-    const wish = { assistant_id: this.idOf(idOrGraph) };
-    const { filter } = await this.authorizer.authorize('assistants', 'delete', wish);
+    const requested = { assistant_id: this.idOf(idOrGraph) };
+    const { filter } = await this.authorizer.authorize('assistants', 'delete', requested);
     const assistant = await this.accessible(tenantId, idOrGraph, filter);
     if (this.isSystem(assistant)) throw assistantErrors.system();
     return assistant;
@@ -117,33 +117,33 @@ export class AssistantsService {
   }
 
   /** Resolves to false when there is no such assistant. */
-  delete(tenantId: TenantId, assistantId: string): Promise<boolean> {
-    return this.repository.delete(tenantId, assistantId);
+  deleteAssistant(tenantId: TenantId, assistantId: string): Promise<boolean> {
+    return this.repository.deleteAssistant(tenantId, assistantId);
   }
 
-  async search(tenantId: TenantId, search: SearchAssistants): Promise<Page<AssistantEntity>> {
+  async searchAssistants(tenantId: TenantId, search: SearchAssistants): Promise<Page<AssistantEntity>> {
     await this.prepare(tenantId);
     if (search.graph_id !== undefined) this.checkGraph(search.graph_id);
     const { value, filter } = await this.authorizeSearch(search);
-    return this.repository.search(tenantId, { ...search, ...value }, filter);
+    return this.repository.searchAssistants(tenantId, { ...search, ...value }, filter);
   }
 
-  async count(tenantId: TenantId, search: AssistantFilter): Promise<number> {
+  async countAssistants(tenantId: TenantId, search: AssistantFilter): Promise<number> {
     await this.prepare(tenantId);
     const { value, filter } = await this.authorizeSearch(search);
-    return this.repository.count(tenantId, { ...search, ...value }, filter);
+    return this.repository.countAssistants(tenantId, { ...search, ...value }, filter);
   }
 
   async versions(tenantId: TenantId, idOrGraph: string, search: SearchVersions): Promise<AssistantVersionEntity[]> {
-    const { assistantId } = await this.get(tenantId, idOrGraph);
+    const { assistantId } = await this.getAssistant(tenantId, idOrGraph);
     const versions = await this.repository.searchVersions(tenantId, assistantId, search);
     if (versions.length === 0) throw assistantErrors.noVersions();
     return versions;
   }
 
   async setLatest(tenantId: TenantId, idOrGraph: string, version: number): Promise<AssistantEntity> {
-    const wish = { assistant_id: this.idOf(idOrGraph), version, metadata: {} };
-    const { filter } = await this.authorizer.authorize('assistants', 'update', wish);
+    const requested = { assistant_id: this.idOf(idOrGraph), version, metadata: {} };
+    const { filter } = await this.authorizer.authorize('assistants', 'update', requested);
     const { assistantId } = await this.accessible(tenantId, idOrGraph, filter);
     const assistant = await this.repository.setLatest(tenantId, assistantId, version);
     return assistant ?? reject(assistantErrors.versionNotFound(version));
@@ -172,7 +172,7 @@ export class AssistantsService {
 
   /** The assistant's graph, as a run of it without a config of its own would have it. */
   private async target(tenantId: TenantId, idOrGraph: string): Promise<GraphTarget> {
-    const { graphId, config, context, metadata } = await this.get(tenantId, idOrGraph);
+    const { graphId, config, context, metadata } = await this.getAssistant(tenantId, idOrGraph);
     await this.checkLoads(graphId);
     const values = { ...(config as GraphTarget['config']).configurable, ...context };
     return { graphId, tenantId, metadata, config: { ...config, configurable: values }, context: values };
@@ -184,13 +184,17 @@ export class AssistantsService {
 
   /** @throws {ApiError} 404 also for an assistant that the filter excludes */
   private async accessible(tenantId: TenantId, idOrGraph: string, filter?: AccessFilter): Promise<AssistantEntity> {
-    return (await this.find(tenantId, idOrGraph, filter)) ?? reject(assistantErrors.notFound());
+    return (await this.findAssistant(tenantId, idOrGraph, filter)) ?? reject(assistantErrors.notFound());
   }
 
-  private async find(tenantId: TenantId, idOrGraph: string, filter?: AccessFilter): Promise<AssistantEntity | null> {
+  private async findAssistant(
+    tenantId: TenantId,
+    idOrGraph: string,
+    filter?: AccessFilter,
+  ): Promise<AssistantEntity | null> {
     await this.prepare(tenantId);
     const assistantId = this.idOf(idOrGraph);
-    return isUuid(assistantId) ? this.repository.find(tenantId, assistantId, filter) : null;
+    return isUuid(assistantId) ? this.repository.findAssistant(tenantId, assistantId, filter) : null;
   }
 
   /** A graph's name stands for its default assistant. */
@@ -236,7 +240,7 @@ export class AssistantsService {
           context: this.secretValues.seal(tenantId, context),
           metadata: { created_by: 'system' },
         };
-        const inserted = await this.repository.insert(tenantId, assistantId, content);
+        const inserted = await this.repository.insertAssistant(tenantId, assistantId, content);
         if (!inserted && description !== undefined) await this.describe(tenantId, assistantId, description);
       }),
     );

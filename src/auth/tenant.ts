@@ -37,7 +37,7 @@ export const ACCESS = Symbol('access');
 export type Access = 'public' | 'tenant-header' | 'traces' | 'trace-upload' | 'operator';
 
 export const Public = (): MethodDecorator & ClassDecorator =>
-  applyDecorators(SetMetadata(ACCESS, 'public' satisfies Access), ApiSecurity(NOBODYS_SCHEME));
+  applyDecorators(SetMetadata(ACCESS, 'public' satisfies Access), ApiSecurity(NO_AUTH_SCHEME));
 export const TenantHeaderRequired = (): MethodDecorator & ClassDecorator =>
   SetMetadata(ACCESS, 'tenant-header' satisfies Access);
 /** Where trace clients send what they have, in bursts. */
@@ -58,4 +58,4 @@ export const CustomAuthDecides = (): MethodDecorator & ClassDecorator =>
 export const USERS_SCHEME = 'custom_auth';
 
 /** How routes that take no key say so in the description of the API. */
-export const NOBODYS_SCHEME = 'nobody';
+export const NO_AUTH_SCHEME = 'nobody';

@@ -43,8 +43,8 @@ describe('the http section of langgraph.json', () => {
     [{ mount_prefix: '/a?b' }, 'http.mount_prefix'],
     [{ app: './app.ts' }, 'http.app'],
     [{ app: './missing.ts:app' }, '/project/missing.ts'],
-  ])('refuses %j, naming what is wrong', (http, told) => {
-    expect(problemsOf(http)).toContain(told);
+  ])('refuses %j, naming what is wrong', (http, message) => {
+    expect(problemsOf(http)).toContain(message);
   });
 
   it('takes one origin and a pattern, which has to match whole', () => {

@@ -42,7 +42,7 @@ export class CronAccess {
     const requested = { ...toPayload(body), cron_id: cronId, metadata: body.metadata ?? {} };
     const { value, filter } = await this.authorizer.authorize('crons', action, requested);
     if (filter) {
-      const cron = await this.crons.find(tenantId, cronId);
+      const cron = await this.crons.findCron(tenantId, cronId);
       if (!cron || !matchesAccess(filter, cron.metadata)) throw cronErrors.notFound();
     }
     const isChanged = Object.keys(value.metadata).length > 0;

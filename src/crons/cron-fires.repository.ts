@@ -29,7 +29,7 @@ export class CronFiresRepository {
    * Puts ticks down, inside the transaction that holds the cron's lock. A tick that is there already is left as it is.
    * @returns the ids of the new ones
    */
-  async insert(manager: EntityManager, cron: CronEntity, ticks: NewFire[]): Promise<string[]> {
+  async insertFires(manager: EntityManager, cron: CronEntity, ticks: NewFire[]): Promise<string[]> {
     if (ticks.length === 0) return [];
     const inserted: { fire_id: string }[] = await manager.query(
       `INSERT INTO cron_fires (fire_id, tenant_id, cron_id, run_id, scheduled_at, trigger, status, error, missed, ended_at)
@@ -84,7 +84,7 @@ export class CronFiresRepository {
    * Takes a tick for its run, inside the transaction that inserts the run. Resolves to false when that has been done or
    * is not to be done any more.
    */
-  async claim(manager: EntityManager, fire: CronFireEntity, threadId: string): Promise<boolean> {
+  async claimFire(manager: EntityManager, fire: CronFireEntity, threadId: string): Promise<boolean> {
     const { affected } = await manager.update(
       CronFireEntity,
       { tenantId: fire.tenantId, fireId: fire.fireId, status: 'pending' },
@@ -94,7 +94,7 @@ export class CronFiresRepository {
   }
 
   /** Puts down that there will be no run; resolves to false when the tick isn't waiting for one any more. */
-  async close(fire: CronFireEntity, status: FireStatus & ('failed' | 'skipped'), error: string): Promise<boolean> {
+  async closeFire(fire: CronFireEntity, status: FireStatus & ('failed' | 'skipped'), error: string): Promise<boolean> {
     const { affected } = await this.fires.update(
       { tenantId: fire.tenantId, fireId: fire.fireId, status: 'pending' },
       { status, error, endedAt: new Date() },
@@ -102,7 +102,11 @@ export class CronFiresRepository {
     return affected === 1;
   }
 
-  async list(tenantId: TenantId, cronId: string, page: { limit: number; offset: number }): Promise<Page<FireWithRun>> {
+  async listFires(
+    tenantId: TenantId,
+    cronId: string,
+    page: { limit: number; offset: number },
+  ): Promise<Page<FireWithRun>> {
     const [fires, total] = await this.fires.findAndCount({
       where: { tenantId, cronId },
       order: { createdAt: 'DESC', fireId: 'DESC' },

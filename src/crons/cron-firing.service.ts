@@ -47,7 +47,7 @@ export class CronFiringService {
     const { cronId } = input;
     const tenantId = input.tenantId as TenantId;
     const scheduledAt = input.scheduledAt === undefined ? undefined : new Date(input.scheduledAt);
-    const known = await this.crons.find(tenantId, cronId);
+    const known = await this.crons.findCron(tenantId, cronId);
     // A Schedule that wakes although the row is paused was resumed in Temporal, unless the pause is younger than the tick.
     if (known && !known.enabled && scheduledAt) {
       await this.schedules.adopt(known, new Date(scheduledAt.getTime() - 1));
@@ -70,7 +70,7 @@ export class CronFiringService {
     const runIds: string[] = [];
     for (;;) {
       const pending = await this.fires.pending(tenantId, cronId, BATCH);
-      const cron = pending.length > 0 && (await this.crons.find(tenantId, cronId));
+      const cron = pending.length > 0 && (await this.crons.findCron(tenantId, cronId));
       if (!cron) return runIds;
       for (const fire of pending) {
         const run = await this.runs
@@ -119,7 +119,7 @@ export class CronFiringService {
       if (revision !== cron.revision || cron.stoppedBy) return 'nothing due';
       const byHand: NewFire = { scheduledAt, trigger: 'manual', status: 'pending' };
       if (!isEntitled) skip(byHand, NOT_ENTITLED);
-      await this.fires.insert(manager, cron, [byHand]);
+      await this.fires.insertFires(manager, cron, [byHand]);
       return 'fired';
     }
     if (!cron.enabled) return 'paused';
@@ -130,7 +130,7 @@ export class CronFiringService {
     const ticks = this.select(cron, schedule, newest, until);
     if (!isEntitled) for (const tick of ticks) skip(tick, NOT_ENTITLED);
     if (cron.overlap === 'skip') await this.skipOverlapping(cron, manager, ticks);
-    await this.fires.insert(manager, cron, ticks);
+    await this.fires.insertFires(manager, cron, ticks);
     const progress = { lastTickAt: newest, nextRunAt: schedule.next(newest) };
     await manager.update(CronEntity, { tenantId: cron.tenantId, cronId: cron.cronId }, progress);
     return 'fired';
@@ -171,7 +171,7 @@ export class CronFiringService {
     // Off the full second: a tick of the schedule must find its own place free.
     for (let time = at.getTime() % 1000 === 0 ? at.getTime() + 1 : at.getTime(); ; time += 1) {
       const tick: NewFire = { scheduledAt: new Date(time), trigger: 'manual', status: 'pending' };
-      const [fireId] = await this.fires.insert(manager, cron, [tick]);
+      const [fireId] = await this.fires.insertFires(manager, cron, [tick]);
       if (fireId !== undefined) return fireId;
     }
   }
@@ -184,7 +184,7 @@ export class CronFiringService {
     this.logger.warn({ cron_id: cronId, code: error.code, detail: error.detail }, "A cron's run was refused");
     const isBusy = error.code === 'thread_busy';
     this.metrics.tick(isBusy ? 'skipped' : 'failed');
-    if (!(await this.fires.close(fire, isBusy ? 'skipped' : 'failed', error.detail)) || isBusy) return null;
+    if (!(await this.fires.closeFire(fire, isBusy ? 'skipped' : 'failed', error.detail)) || isBusy) return null;
     await this.crons.recordFailure(tenantId, cronId, {
       run_id: null,
       scheduled_at: toApiTime(fire.scheduledAt),

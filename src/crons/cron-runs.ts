@@ -54,7 +54,7 @@ export class CronRuns {
       runId: fire.runId,
       cron: { cronId, scheduledAt: toApiTime(fire.scheduledAt) },
       claim: (threadId) => async (manager) =>
-        (await this.fires.claim(manager, fire, threadId)) ? undefined : fire.runId,
+        (await this.fires.claimFire(manager, fire, threadId)) ? undefined : fire.runId,
     });
   }
 }

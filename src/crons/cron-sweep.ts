@@ -72,7 +72,7 @@ export class CronSweep implements Sweep {
 
   /** Looks at the Schedule first: a cron that was just paused in Temporal would run once more. */
   private async catchUp({ tenantId, cronId, revision, nextRunAt }: OverdueCron): Promise<void> {
-    const cron = await this.crons.find(tenantId, cronId);
+    const cron = await this.crons.findCron(tenantId, cronId);
     if (!cron) return;
     await this.schedules.adopt(cron, new Date());
     await this.firing.fire({ tenantId, cronId, revision, scheduledAt: nextRunAt.toISOString() });
@@ -85,7 +85,7 @@ export class CronSweep implements Sweep {
     for await (const { cronId, ...state } of this.orchestrator.list()) listed.set(cronId, state);
     for (const { tenantId, cronId, enabled, settled } of sightings) {
       if (!settled || listed.get(cronId)?.paused === !enabled) continue;
-      const cron = await this.crons.find(tenantId as TenantId, cronId);
+      const cron = await this.crons.findCron(tenantId as TenantId, cronId);
       if (!cron) continue;
       this.logger.log({ cron_id: cronId }, 'A Schedule was changed in Temporal: its cron follows');
       await this.schedules.adopt(cron, new Date());

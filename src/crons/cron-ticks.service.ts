@@ -56,7 +56,7 @@ export class CronTicksService {
       const ticks = schedule.between(new Date(start.getTime() - 1), end, MAX_BACKFILL + 1);
       if (ticks.length > MAX_BACKFILL) throw cronErrors.backfillTooLarge(MAX_BACKFILL);
       const tick = { trigger: 'backfill', status: 'pending' } as const;
-      const fireIds = await this.fires.insert(
+      const fireIds = await this.fires.insertFires(
         manager,
         cron,
         ticks.map((scheduledAt) => ({ ...tick, scheduledAt })),
@@ -75,7 +75,7 @@ export class CronTicksService {
   /** What the cron did and didn't do, newest first. */
   async listTicks(tenantId: TenantId, cronId: string, page: CronRunsQuery): Promise<Page<FireWithRun>> {
     await this.access.checkAccess(tenantId, cronId, 'read');
-    if (!(await this.crons.find(tenantId, cronId))) throw cronErrors.notFound();
-    return this.fires.list(tenantId, cronId, page);
+    if (!(await this.crons.findCron(tenantId, cronId))) throw cronErrors.notFound();
+    return this.fires.listFires(tenantId, cronId, page);
   }
 }

@@ -60,7 +60,7 @@ export interface CronSighting extends CronKey {
 export class CronsRepository {
   constructor(@InjectRepository(CronEntity) private readonly crons: Repository<CronEntity>) {}
 
-  find(tenantId: TenantId, cronId: string): Promise<CronEntity | null> {
+  findCron(tenantId: TenantId, cronId: string): Promise<CronEntity | null> {
     return this.crons.findOneBy({ tenantId, cronId, deletedAt: IsNull() });
   }
 

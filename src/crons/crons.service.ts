@@ -43,7 +43,7 @@ export class CronsService {
    */
   async createCron(tenantId: TenantId, body: CreateCron, threadId?: string): Promise<CronWithLast> {
     const { assistantId } = await this.assistants.getForRun(tenantId, body.assistant_id);
-    if (threadId !== undefined) await this.threads.get(tenantId, threadId);
+    if (threadId !== undefined) await this.threads.getThread(tenantId, threadId);
     await this.definition.checkRun(body);
     const { enabled = true } = body;
     const now = await this.crons.now();
@@ -130,7 +130,7 @@ export class CronsService {
   }
 
   private async read(tenantId: TenantId, cronId: string): Promise<CronWithLast> {
-    const cron = await this.crons.find(tenantId, cronId);
+    const cron = await this.crons.findCron(tenantId, cronId);
     if (!cron) throw cronErrors.notFound();
     const [last] = cron.lastFireId ? await this.fires.findByIds(tenantId, [cron.lastFireId]) : [];
     return { cron, last };

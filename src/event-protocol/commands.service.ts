@@ -84,11 +84,11 @@ export class CommandsService {
 
   /** A run with the input; where the thread waits for an answer, the input is that. */
   private async start(context: CommandContext, params: Record<string, unknown>): Promise<Result> {
-    const { multitaskStrategy, multitask_strategy, input, ...wish } = parseEnvelope(runStartSchema, params);
-    const thread = await this.threads.find(context.tenantId, context.threadId);
+    const { multitaskStrategy, multitask_strategy, input, ...request } = parseEnvelope(runStartSchema, params);
+    const thread = await this.threads.findThread(context.tenantId, context.threadId);
     const isAnswer = input !== undefined && input !== null && thread !== null && questionsOf(thread).length > 0;
     const run = await this.createRun(context, {
-      ...wish,
+      ...request,
       multitask_strategy: multitaskStrategy ?? multitask_strategy,
       ...(isAnswer ? { command: { resume: input } } : { input }),
     });
@@ -99,7 +99,7 @@ export class CommandsService {
     const { update, goto, config, metadata, strict_resume, ...said } = parseEnvelope(inputRespondSchema, params);
     const answers = 'responses' in said ? said.responses : [said];
     // Asks the custom auth as well: an answer is for who may see the question.
-    const thread = await this.threads.get(context.tenantId, context.threadId);
+    const thread = await this.threads.getThread(context.tenantId, context.threadId);
     const open = questionsOf(thread);
     for (const { interrupt_id: id } of answers) {
       if (open.includes(id)) continue;
@@ -171,7 +171,7 @@ export class CommandsService {
   private async fork(context: CommandContext, params: Record<string, unknown>): Promise<Result> {
     const { checkpoint_id: id, input, config } = parseEnvelope(stateForkSchema, params);
     const { tenantId, threadId } = context;
-    const thread = await this.threads.get(tenantId, threadId);
+    const thread = await this.threads.getThread(tenantId, threadId);
     const state = await this.threads.state(tenantId, threadId, { checkpoint_id: id }, { select: ['created_at'] });
     // The library shows an empty state where there is no such checkpoint.
     if ((JSON.parse(state) as { created_at: string | null }).created_at === null) {
@@ -189,7 +189,7 @@ export class CommandsService {
   /** Nothing can be put into a step that runs: the message is the input of a run after the one in flight, if there is one. */
   private async inject(context: CommandContext, params: Record<string, unknown>): Promise<Result> {
     const { message } = parseEnvelope(inputInjectSchema, params);
-    const thread = await this.threads.get(context.tenantId, context.threadId);
+    const thread = await this.threads.getThread(context.tenantId, context.threadId);
     const { assistant_id: assistant } = thread.metadata;
     if (typeof assistant !== 'string') throw new CommandRefused('no_such_run', 'No run was started on this thread');
     if (questionsOf(thread).length > 0) {
@@ -219,7 +219,7 @@ export class CommandsService {
     const subscriptions = subscriptionsOf(context);
     if (subscriptions.isFull) throw new CommandRefused('not_supported', 'There are too many subscriptions');
     const thread = await this.threads.getIfThere(tenantId, threadId).catch(refuseThread);
-    const replayed = thread ? await this.events.countBehind(tenantId, threadId, since, filter) : 0;
+    const replayed = thread ? await this.events.countEventsAfter(tenantId, threadId, since, filter) : 0;
     const id = subscriptions.add(filter, since, thread !== null);
     return { result: { subscription_id: id, replayed_events: replayed }, meta: { thread_id: threadId } };
   }
@@ -235,7 +235,7 @@ export class CommandsService {
   private async treeOf({ runId, graphId }: RunEntity): Promise<AgentTree> {
     const translator = new RunTranslator(graphId);
     for await (const events of this.log.readAll(runId)) {
-      for (const event of events) for (const _told of translator.translate(event));
+      for (const event of events) for (const _emitted of translator.translate(event));
     }
     return translator.tree();
   }

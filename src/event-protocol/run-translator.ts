@@ -44,18 +44,18 @@ export class RunTranslator {
     const [kind, ...path] = event.split('|');
     // The library says of a token and of a tool the node where it came about; a namespace here is that of a graph.
     const namespace = kind === CONTENT_BLOCKS || kind === 'tools' ? path.slice(0, -1) : path;
-    const tell = TELLERS[kind];
+    const translate = TRANSLATORS[kind];
     if (kind === 'metadata') yield* this.begin(JSON.parse(data) as { answered_interrupts?: string[] });
     else if (kind === 'error') this.failure = JSON.parse(data) as Partial<RunError>;
-    if (!tell) return;
+    if (!translate) return;
     if (kind === 'tasks') this.noteTask(namespace, data);
     yield* this.flushEnds();
     for (let depth = 1; depth <= namespace.length; depth += 1) yield* this.start(namespace.slice(0, depth));
-    for (const told of tell(data)) {
-      if (told.method === 'input.requested' && !this.isNewQuestion(told)) continue;
+    for (const event of translate(data)) {
+      if (event.method === 'input.requested' && !this.isNewQuestion(event)) continue;
       // A repeated attempt begins with the checkpoint that it resumes from.
-      if (told.method === 'checkpoints' && !this.isNewCheckpoint(told)) continue;
-      yield { ...told, namespace };
+      if (event.method === 'checkpoints' && !this.isNewCheckpoint(event)) continue;
+      yield { ...event, namespace };
     }
     if (kind === 'tasks') this.noteTaskEnd(namespace, data);
   }
@@ -118,8 +118,8 @@ export class RunTranslator {
     yield* this.flushEnds();
     const isWaiting = isJsonObject(result) && '__interrupt__' in result;
     // A question that no mode of the run has emitted.
-    for (const told of isWaiting ? questions(result.__interrupt__) : []) {
-      if (this.isNewQuestion(told)) yield told;
+    for (const event of isWaiting ? questions(result.__interrupt__) : []) {
+      if (this.isNewQuestion(event)) yield event;
     }
     const ended = STATUS_OF[status] ?? 'interrupted';
     const shown = ended === 'completed' && isWaiting ? 'interrupted' : ended;
@@ -200,7 +200,7 @@ function questions(interrupts: unknown): ProtocolEvent[] {
 }
 
 /** How each kind of the log's events is translated; what isn't here has no channel. The namespace is the teller's. */
-const TELLERS: Record<string, ((data: string) => ProtocolEvent[]) | undefined> = {
+const TRANSLATORS: Record<string, ((data: string) => ProtocolEvent[]) | undefined> = {
   values: (data) => {
     if (!data.includes('"__interrupt__"')) return [{ method: 'values', namespace: [], data }];
     const { __interrupt__: interrupts, ...values } = JSON.parse(data) as JsonObject;

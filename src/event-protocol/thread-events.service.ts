@@ -61,7 +61,7 @@ export class ThreadEventsService {
       yield sseFrame('error', JSON.stringify(refusalOf(null, error.reason)));
       return;
     }
-    const position = await this.positionBehind(tenantId, threadId, seen);
+    const position = await this.findPositionAfter(tenantId, threadId, seen);
     for await (const events of this.follow(tenantId, threadId, position, signal)) {
       const news = events.filter(isNews);
       if (news.length === 0) continue;
@@ -76,12 +76,12 @@ export class ThreadEventsService {
    */
   async untilReadable(tenantId: TenantId, threadId: string, signal: AbortSignal): Promise<boolean> {
     if (!(await this.log.whenThere(tenantId, threadId, signal))) return false;
-    await this.threads.get(tenantId, threadId).catch(refuseThread);
+    await this.threads.getThread(tenantId, threadId).catch(refuseThread);
     return true;
   }
 
   /** Number of the thread's events so far that follow a sequence number and match the subscription. */
-  async countBehind(
+  async countEventsAfter(
     tenantId: TenantId,
     threadId: string,
     seen: number | undefined,
@@ -89,7 +89,7 @@ export class ThreadEventsService {
   ): Promise<number> {
     const isNews = newsOf(filter, seen);
     let count = 0;
-    for (let position = await this.positionBehind(tenantId, threadId, seen); ;) {
+    for (let position = await this.findPositionAfter(tenantId, threadId, seen); ;) {
       const run = await this.positions.findStartedRun(tenantId, threadId, position);
       if (!run) return count;
       const numbering = new Numbering(run);
@@ -102,7 +102,7 @@ export class ThreadEventsService {
    * Position at which to read the events after a number: that of the run which the number belongs to.
    * @param seen undefined: at what a client may have missed for a moment
    */
-  positionBehind(tenantId: TenantId, threadId: string, seen: number | undefined): Promise<number> {
+  findPositionAfter(tenantId: TenantId, threadId: string, seen: number | undefined): Promise<number> {
     return seen === undefined
       ? this.positions.findRecentPosition(tenantId, threadId, AWAY_SECONDS)
       : this.positions.findPositionOf(tenantId, threadId, seen);

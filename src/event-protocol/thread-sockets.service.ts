@@ -55,7 +55,7 @@ export class ThreadSocketsService {
       if ('refused' in answer) return refuse(answer.refused, answer.id);
       const sent = stream.send([JSON.stringify(answer)]);
       // After the reply, and until there are no subscriptions: only a failure is of interest here.
-      inScope(scopeOf(request), () => subscriptions.begin()).catch(async (error: unknown) => {
+      inScope(scopeOf(request), () => subscriptions.beginReading()).catch(async (error: unknown) => {
         if (error instanceof ThreadRefused) return refuse(error.reason, null);
         this.log(request, error);
         stream.close(INTERNAL_ERROR);

@@ -17,7 +17,7 @@ class Log {
   count = 6;
   private wake: () => void = () => undefined;
 
-  positionBehind(_tenant: TenantId, _thread: string, seen = 0): Promise<number> {
+  findPositionAfter(_tenant: TenantId, _thread: string, seen = 0): Promise<number> {
     return Promise.resolve(seen);
   }
 
@@ -52,7 +52,7 @@ const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolv
 describe('the subscriptions of a WebSocket', () => {
   let log: Log;
   let gone: AbortController;
-  let told: number[];
+  let emitted: number[];
   let subscriptions: ThreadSubscriptions;
   /** Set: the client doesn't read. */
   let stalled: Promise<void> | undefined;
@@ -60,14 +60,14 @@ describe('the subscriptions of a WebSocket', () => {
   beforeEach(() => {
     log = new Log();
     gone = new AbortController();
-    told = [];
+    emitted = [];
     stalled = undefined;
     subscriptions = new ThreadSubscriptions(
       log as unknown as ThreadEventsService,
       'tenant' as TenantId,
       'thread',
       async (events) => {
-        told.push(...events.map(({ seq }) => seq));
+        emitted.push(...events.map(({ seq }) => seq));
         await stalled;
       },
       gone.signal,
@@ -78,17 +78,17 @@ describe('the subscriptions of a WebSocket', () => {
 
   const subscribe = (channels: string[], since?: number): string => {
     const id = subscriptions.add({ channels }, since, true);
-    void subscriptions.begin();
+    void subscriptions.beginReading();
     return id;
   };
 
   it('tell nothing before they begin', async () => {
     subscriptions.add({ channels: ['values'] }, undefined, true);
     await settle();
-    expect([told, log.reads]).toEqual([[], []]);
-    void subscriptions.begin();
+    expect([emitted, log.reads]).toEqual([[], []]);
+    void subscriptions.beginReading();
     await settle();
-    expect(told).toEqual([1, 3, 5]);
+    expect(emitted).toEqual([1, 3, 5]);
   });
 
   it('are read together, and a newcomer gets what it missed while the others get nothing twice', async () => {
@@ -96,10 +96,10 @@ describe('the subscriptions of a WebSocket', () => {
     await settle();
     subscribe(['values', 'updates'], 3);
     await settle();
-    expect(told).toEqual([1, 3, 5, 4, 5, 6]);
+    expect(emitted).toEqual([1, 3, 5, 4, 5, 6]);
     log.grow(8);
     await settle();
-    expect(told.slice(6)).toEqual([7, 8]);
+    expect(emitted.slice(6)).toEqual([7, 8]);
     expect(log.reads).toEqual([0, 3]);
   });
 
@@ -108,11 +108,11 @@ describe('the subscriptions of a WebSocket', () => {
     stalled = new Promise((resolve) => (resume = resolve));
     subscribe(['values', 'updates']);
     await settle();
-    expect([told, log.pulled]).toEqual([[1], 1]);
+    expect([emitted, log.pulled]).toEqual([[1], 1]);
     stalled = undefined;
     resume();
     await settle();
-    expect(told).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(emitted).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
   it('lose nothing when another one comes while the client does not read', async () => {
@@ -124,36 +124,36 @@ describe('the subscriptions of a WebSocket', () => {
     stalled = undefined;
     resume();
     await settle();
-    expect(told).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(emitted).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
   it('end one by one, and the reading with the last one', async () => {
     const first = subscribe(['values']);
     await settle();
     const second = subscriptions.add({ channels: ['updates'] }, 6, true);
-    const reading = subscriptions.begin();
+    const reading = subscriptions.beginReading();
     await reading;
     await settle();
     expect([subscriptions.delete(first), subscriptions.delete(first)]).toEqual([true, false]);
     log.grow(8);
     await settle();
-    expect(told).toEqual([1, 3, 5, 8]);
+    expect(emitted).toEqual([1, 3, 5, 8]);
     subscriptions.delete(second);
     await settle();
     log.grow(10);
     await settle();
-    expect([told, log.pulled]).toEqual([[1, 3, 5, 8], 6 + 2]);
+    expect([emitted, log.pulled]).toEqual([[1, 3, 5, 8], 6 + 2]);
   });
 
   it('end with the socket, and with the thread', async () => {
     subscriptions.add({ channels: ['values'] }, undefined, true);
-    const reading = subscriptions.begin();
+    const reading = subscriptions.beginReading();
     await settle();
     gone.abort();
     await reading;
     log.grow(8);
     await settle();
-    expect(told).toEqual([1, 3, 5]);
+    expect(emitted).toEqual([1, 3, 5]);
 
     const other = new ThreadSubscriptions(
       log as unknown as ThreadEventsService,
@@ -163,7 +163,7 @@ describe('the subscriptions of a WebSocket', () => {
       new AbortController().signal,
     );
     const id = other.add({ channels: ['values'] }, undefined, true);
-    const ended = other.begin();
+    const ended = other.beginReading();
     await settle();
     log.end();
     await ended;

@@ -9,7 +9,7 @@ const MAX_SUBSCRIPTIONS = 100;
 interface Subscription {
   filter: EventFilter;
   /** Sequence number up to which its events were emitted; undefined: none yet. */
-  toldThrough: number | undefined;
+  emittedThrough: number | undefined;
 }
 
 /**
@@ -25,12 +25,12 @@ export class ThreadSubscriptions {
   /** Whether the thread is there and the user was let through to it. */
   private isReadable = false;
 
-  /** @param tell resolves when the client can take more */
+  /** @param emit resolves when the client can take more */
   constructor(
     private readonly events: ThreadEventsService,
     private readonly tenantId: TenantId,
     private readonly threadId: string,
-    private readonly tell: (events: NumberedEvent[]) => Promise<void>,
+    private readonly emit: (events: NumberedEvent[]) => Promise<void>,
     /** Aborted when the socket is closed. */
     private readonly signal: AbortSignal,
   ) {
@@ -49,7 +49,7 @@ export class ThreadSubscriptions {
   add(filter: EventFilter, since: number | undefined, isReadable: boolean): string {
     this.isReadable ||= isReadable;
     const id = uuidv7();
-    this.newcomers.push([id, { filter, toldThrough: since }]);
+    this.newcomers.push([id, { filter, emittedThrough: since }]);
     return id;
   }
 
@@ -63,7 +63,7 @@ export class ThreadSubscriptions {
    * Lets newcomers in. Resolves at once, or when the reading that this began has ended: with the last subscription.
    * @throws {ThreadRefused} when the thread that was waited for is not the user's to read
    */
-  async begin(): Promise<void> {
+  async beginReading(): Promise<void> {
     if (this.newcomers.length === 0) return;
     for (const [id, subscription] of this.newcomers) this.subscriptions.set(id, subscription);
     this.newcomers = [];
@@ -84,13 +84,13 @@ export class ThreadSubscriptions {
       this.isReadable = true;
     }
     const members = [...this.subscriptions];
-    const seen = new Set(members.map(([, { toldThrough }]) => toldThrough));
+    const seen = new Set(members.map(([, { emittedThrough }]) => emittedThrough));
     const positions = await Promise.all(
-      [...seen].map((each) => this.events.positionBehind(this.tenantId, this.threadId, each)),
+      [...seen].map((each) => this.events.findPositionAfter(this.tenantId, this.threadId, each)),
     );
     for await (const events of this.events.follow(this.tenantId, this.threadId, Math.min(...positions), signal)) {
       const news = events.filter((event) => this.isNews(members, event));
-      if (news.length > 0) await this.tell(news);
+      if (news.length > 0) await this.emit(news);
       if (signal.aborted) return;
     }
     if (signal.aborted) return;
@@ -103,8 +103,8 @@ export class ThreadSubscriptions {
   private isNews(members: [id: string, subscription: Subscription][], event: NumberedEvent): boolean {
     let isNews = false;
     for (const [id, subscription] of members) {
-      if (event.seq <= (subscription.toldThrough ?? -1)) continue;
-      subscription.toldThrough = event.seq;
+      if (event.seq <= (subscription.emittedThrough ?? -1)) continue;
+      subscription.emittedThrough = event.seq;
       if (this.subscriptions.has(id) && isWanted(subscription.filter, event)) isNews = true;
     }
     return isNews;

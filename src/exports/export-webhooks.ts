@@ -28,7 +28,7 @@ export class ExportWebhooks {
   async enqueue(manager: EntityManager, row: ExportRow): Promise<string | undefined> {
     if (!row.webhook) return undefined;
     const owner = row.webhook.exportId;
-    return this.deliveries.enqueue(manager, {
+    return this.deliveries.enqueueDelivery(manager, {
       tenantId: row.tenantId as TenantId,
       kind: 'export',
       runId: null,

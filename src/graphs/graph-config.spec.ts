@@ -138,7 +138,7 @@ describe('readGraphConfig', () => {
       { graphs: { a: { path: './a.ts:graph', threads: 2 } } },
       'graphs.a.threads: must be 1',
     ],
-    ['an unknown wish', { graphs: { a: { path: './a.ts:graph', on_unknown: 'pray' } } }, 'graphs.a'],
+    ['an unknown choice', { graphs: { a: { path: './a.ts:graph', on_unknown: 'pray' } } }, 'graphs.a'],
   ])('names the file and the field of %s', (_, content, field) => {
     const problems = problemsOf(content);
     expect(problems).toHaveLength(1);

@@ -140,7 +140,7 @@ class Handshakes extends EventEmitter {
     super();
     server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
       const isHandshake = request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket';
-      if (!isHandshake) return serveAnew(server, request, connection, head);
+      if (!isHandshake) return serveAgain(server, request, connection, head);
       this.connections.add(connection);
       connection.once('close', () => this.connections.delete(connection));
       this.emit('upgrade', request, connection, head);
@@ -149,7 +149,7 @@ class Handshakes extends EventEmitter {
 }
 
 /** Puts the request back on its connection, without the offer. */
-function serveAnew(
+function serveAgain(
   server: Server,
   { method, url, rawHeaders }: IncomingMessage,
   connection: Duplex,

@@ -34,7 +34,7 @@ export class CallProgress {
   }
 
   /** One notification for each step, and one for text that came together: a model writes faster than anybody reads. */
-  async tell(events: RunEvent[]): Promise<void> {
+  async reportProgress(events: RunEvent[]): Promise<void> {
     let text = '';
     for (const event of events) {
       text += textOf(event);

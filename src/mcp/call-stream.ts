@@ -33,7 +33,7 @@ export class CallStream implements EventStore {
     readonly isResumed: boolean,
   ) {}
 
-  static begin(key: Buffer, session: McpSession, { id, params }: JSONRPCRequest): CallStream {
+  static beginStream(key: Buffer, session: McpSession, { id, params }: JSONRPCRequest): CallStream {
     const { name, _meta } = (params ?? {}) as { name?: unknown; _meta?: { progressToken?: string | number } };
     const call = { id, tool: String(name), progressToken: _meta?.progressToken };
     return new CallStream(key, session.id, call, uuidv7(), -1, -1, false);

@@ -28,7 +28,7 @@ import type { RunEnd, RunEvent } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
 import { CallProgress, PROGRESS_MODES } from './call-progress';
 import { CallStream } from './call-stream';
-import { toldError } from './mcp.errors';
+import { shownError } from './mcp.errors';
 import { McpMetrics, type ToolOutcome } from './mcp.metrics';
 import type { SessionOwner } from './mcp-session';
 import { type AssistantTool, McpToolsService } from './mcp-tools.service';
@@ -104,7 +104,7 @@ export class McpCallsService {
     } catch (error) {
       if (context.mcpReq.signal.aborted) outcome = 'gone';
       else if (!(error instanceof ProtocolError)) outcome = 'failed';
-      throw outcome === 'gone' ? error : toldError(error);
+      throw outcome === 'gone' ? error : shownError(error);
     } finally {
       this.metrics.toolCalled(graph, outcome);
     }
@@ -120,7 +120,7 @@ export class McpCallsService {
     const stream = CallStream.of(context);
     const progress = CallProgress.of(context);
     const responses = { ...context.mcpReq.inputResponses };
-    const begun = await this.begin(tenantId, tool, args, context);
+    const begun = await this.beginCall(tenantId, tool, args, context);
     if (!begun) return toToolError('What was asked is not waiting for an answer any more');
     if ('content' in begun) return begun;
     let run: RunEntity = begun;
@@ -146,7 +146,7 @@ export class McpCallsService {
   }
 
   /** The run of the call: a new one or, when the client comes back with answers, the one that asked. */
-  private async begin(
+  private async beginCall(
     tenantId: TenantId,
     tool: AssistantTool,
     args: Record<string, unknown>,
@@ -183,8 +183,8 @@ export class McpCallsService {
     progress: CallProgress | undefined,
   ): Promise<RunEnd> {
     const { signal } = context.mcpReq;
-    const tell = progress && ((events: RunEvent[]) => progress.tell(events));
-    const end = await this.streams.outcome(tenantId, run, signal, tell, CallStream.of(context)?.after);
+    const report = progress && ((events: RunEvent[]) => progress.reportProgress(events));
+    const end = await this.streams.awaitEnd(tenantId, run, signal, report, CallStream.of(context)?.after);
     if (end) return end;
     if (isCancelled(signal)) {
       this.logger.debug({ run_id: run.runId }, 'The caller of a tool has cancelled');
@@ -224,7 +224,7 @@ export class McpCallsService {
     resume: Resume[],
     context: ServerContext,
   ): Promise<RunEntity | undefined> {
-    const thread = await this.threads.find(tenantId, asked.threadId);
+    const thread = await this.threads.findThread(tenantId, asked.threadId);
     if (!thread) return undefined;
     if (thread.status !== 'interrupted') return this.answered(tenantId, asked);
     const values = resume.filter((each) => each.kind === 'resume').map(({ id, value }) => [id, value] as const);

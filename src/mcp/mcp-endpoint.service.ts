@@ -96,7 +96,7 @@ export class McpEndpoint implements OnModuleDestroy {
     const passed = message && (await this.passOn(session, message));
     if (passed) return passed;
     if (session && message && isJSONRPCRequest(message) && message.method === 'tools/call') {
-      const stream = CallStream.begin(this.streamKey, session, message);
+      const stream = CallStream.beginStream(this.streamKey, session, message);
       return this.serveCall(caller, session, request, message, stream);
     }
     const serve = legacyStatelessFallback(

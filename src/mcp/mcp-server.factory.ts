@@ -10,7 +10,7 @@ import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import type { OpenAnswer } from '../http/open-answer';
 import { McpCallsService } from './mcp-calls.service';
-import { toldError } from './mcp.errors';
+import { shownError } from './mcp.errors';
 import type { McpSession, SessionOwner } from './mcp-session';
 import { McpSessionBus } from './mcp-session-bus';
 import { McpToolsService } from './mcp-tools.service';
@@ -63,7 +63,7 @@ export class McpServerFactory {
     );
     server.setRequestHandler('tools/list', ({ params }) =>
       this.tools.list(tenantId, params?.cursor).catch((error: unknown) => {
-        throw toldError(error);
+        throw shownError(error);
       }),
     );
     server.setRequestHandler('tools/call', ({ params }, context) =>

@@ -11,7 +11,7 @@ import type { AssistantEntity } from '../assistants/assistant.entity';
 import { AssistantsService } from '../assistants/assistants.service';
 import type { TenantId } from '../auth/tenant';
 import type { ObjectSchema } from '../graphs/message-schemas';
-import { behindCursor, nameTools, toCursor } from './tool-names';
+import { afterCursor, nameTools, toCursor } from './tool-names';
 import { toInputSchema, toOutputSchema } from './tool-schemas';
 
 const PAGE = 100;
@@ -46,9 +46,9 @@ export class McpToolsService {
 
   /** A page of tools, default assistants first. @throws {ProtocolError} -32602 for a cursor that is none of ours */
   async list(tenantId: TenantId, cursor: string | undefined): Promise<{ tools: Tool[]; nextCursor?: string }> {
-    const isBehind = cursor === undefined ? () => true : behindCursor(cursor);
-    if (!isBehind) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor');
-    const rest = [...(await this.named(tenantId))].filter(([, assistant]) => isBehind(assistant));
+    const isAfter = cursor === undefined ? () => true : afterCursor(cursor);
+    if (!isAfter) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor');
+    const rest = [...(await this.named(tenantId))].filter(([, assistant]) => isAfter(assistant));
     const page = rest.slice(0, PAGE);
     const tools = await Promise.all(page.map(([name, assistant]) => this.describe(tenantId, name, assistant)));
     return {
@@ -67,7 +67,7 @@ export class McpToolsService {
   private async named(tenantId: TenantId): Promise<Map<string, AssistantEntity>> {
     const assistants: AssistantEntity[] = [];
     for (;;) {
-      const { items, total } = await this.assistants.search(tenantId, {
+      const { items, total } = await this.assistants.searchAssistants(tenantId, {
         limit: BATCH,
         offset: assistants.length,
         sort_by: 'created_at',

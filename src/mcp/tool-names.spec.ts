@@ -1,4 +1,4 @@
-import { behindCursor, type NamedAssistant, nameTools, toCursor, toToolName } from './tool-names';
+import { afterCursor, type NamedAssistant, nameTools, toCursor, toToolName } from './tool-names';
 
 const assistant = (name: string, more: Partial<NamedAssistant> = {}): NamedAssistant => ({
   assistantId: '00000000-0000-7000-8000-0000000000aa',
@@ -54,15 +54,15 @@ describe('a cursor', () => {
     const [first, second, third] = [1, 2, 3].map((index) =>
       assistant('a', { assistantId: `${index}`, createdAt: new Date(index) }),
     );
-    const isBehind = behindCursor(toCursor(second))!;
-    expect([first, second, third].map(isBehind)).toEqual([false, false, true]);
-    expect(isBehind(assistant('a', { metadata: { created_by: 'system' }, createdAt: new Date(9) }))).toBe(false);
+    const isAfter = afterCursor(toCursor(second))!;
+    expect([first, second, third].map(isAfter)).toEqual([false, false, true]);
+    expect(isAfter(assistant('a', { metadata: { created_by: 'system' }, createdAt: new Date(9) }))).toBe(false);
   });
 
   it.each(['', 'x', '7', Buffer.from('{}').toString('base64url'), Buffer.from('[1,2]').toString('base64url')])(
     'is not %p',
     (cursor) => {
-      expect(behindCursor(cursor)).toBeUndefined();
+      expect(afterCursor(cursor)).toBeUndefined();
     },
   );
 });

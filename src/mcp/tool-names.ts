@@ -40,7 +40,7 @@ export function toCursor(assistant: NamedAssistant): string {
 }
 
 /** Whether an assistant is listed after a cursor; undefined for a cursor that this server didn't issue. */
-export function behindCursor(cursor: string): ((assistant: NamedAssistant) => boolean) | undefined {
+export function afterCursor(cursor: string): ((assistant: NamedAssistant) => boolean) | undefined {
   const last = parseCursor(cursor);
   return last && ((assistant) => comparePositions(positionOf(assistant), last) > 0);
 }

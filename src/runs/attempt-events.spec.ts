@@ -19,7 +19,7 @@ describe('AttemptEvents', () => {
       written.push(...batch);
       return new Set(['run']);
     };
-    events = new AttemptEvents(new EventAppender({ append } as unknown as EventLogRepository), RUN, 7);
+    events = new AttemptEvents(new EventAppender({ appendEvents: append } as unknown as EventLogRepository), RUN, 7);
   });
 
   it('numbers events on from what the log has, for their attempt', async () => {

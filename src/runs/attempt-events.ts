@@ -26,7 +26,7 @@ export class AttemptEvents {
       // Nodes are named by people; the data are JSON, whose escapes text can hold.
       return { tenantId, runId, attempt, seq: this.nextSeq++, event: storableText(event), ...message };
     });
-    this.lastWrite = this.appender.append(runId, events);
+    this.lastWrite = this.appender.appendEvents(runId, events);
     // Seen by who asks; until then it must not count as unhandled.
     this.lastWrite.catch((error: Error) => (this.failure ??= error));
     return this.lastWrite;

@@ -16,7 +16,7 @@ import {
   storableEnding,
   unstorableEnding,
 } from './run-ending';
-import { type Held, RunLifecycleRepository } from './run-lifecycle.repository';
+import { type Owned, RunLifecycleRepository } from './run-lifecycle.repository';
 import { RunWebhooks } from './run-webhooks';
 import type { RunEntity } from './run.entity';
 import { RunMetrics } from './run.metrics';
@@ -42,14 +42,14 @@ export class RunEnder {
   ) {}
 
   /** The result of a run that had ended before an attempt at it began. */
-  async resultOf({ ending, run }: Held & { state: 'ended' }): Promise<ExecuteRunResult> {
+  async resultOf({ ending, run }: Owned & { state: 'ended' }): Promise<ExecuteRunResult> {
     const deliveryId = run && (await this.webhooks.pendingDelivery(run));
     return { ending, ...(deliveryId && { deliveryId }) };
   }
 
   /** Ends a run that no attempt could end, with the state that its last checkpoint left. */
-  async endLost({ runId, ending, message }: EndRunInput): Promise<CommittedEnd> {
-    const run = await this.lifecycle.find(runId);
+  async endLostRun({ runId, ending, message }: EndRunInput): Promise<CommittedEnd> {
+    const run = await this.lifecycle.findRunById(runId);
     if (!run) return { result: { ending: 'deleted' }, next: null };
     const state = await this.storedState(run);
     const ended = await this.commit(runId, undefined, await this.lostEnding(run, ending, message, state));
@@ -76,7 +76,7 @@ export class RunEnder {
    * Ends a run as its graph did.
    * @throws ExecutionBroken when another attempt has the run
    */
-  async end(run: RunEntity, outcome: GraphOutcome, events: AttemptEvents): Promise<CommittedEnd> {
+  async endRun(run: RunEntity, outcome: GraphOutcome, events: AttemptEvents): Promise<CommittedEnd> {
     const ending = await this.endingOf(run, outcome);
     const ended = await this.commit(run.runId, run.attempt, { ...ending, rest: await events.rest() });
     if (!ended) throw new ExecutionBroken('Another attempt holds the run');
@@ -101,7 +101,7 @@ export class RunEnder {
     attempt: number | undefined,
     state: FinalState | undefined,
   ): Promise<RunEnding> {
-    const now = await this.lifecycle.find(run.runId);
+    const now = await this.lifecycle.findRunById(run.runId);
     if (now?.cancelAction !== 'rollback') return completedEnding('interrupted', state);
     if (!(await this.lifecycle.discardCheckpoints(run.runId, attempt))) {
       throw new ExecutionBroken('Another attempt holds the run');
@@ -145,7 +145,7 @@ export class RunEnder {
     attempt: number | undefined,
     ending: RunEnding,
   ): Promise<CommittedEnd | undefined> {
-    const ended = await this.lifecycle.end(runId, attempt, ending);
+    const ended = await this.lifecycle.endRun(runId, attempt, ending);
     if (!ended) return undefined;
     const { run, next, deliveries } = ended;
     this.metrics.runEnded(run, ending.status);

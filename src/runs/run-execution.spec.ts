@@ -57,10 +57,10 @@ describe('an execution of a run', () => {
     await expect(execution.watch()).rejects.toThrow('The database is away');
   });
 
-  it('knows a wish to end it from an end of the attempt', () => {
-    const wished = lasting().execution;
-    wished.cancel();
-    expect([wished.signal.aborted, wished.isCancelled]).toEqual([true, true]);
+  it('distinguishes a requested end from an end of the attempt', () => {
+    const requested = lasting().execution;
+    requested.cancel();
+    expect([requested.signal.aborted, requested.isCancelled]).toEqual([true, true]);
     const stopped = lasting().execution;
     stopped.stop();
     expect([stopped.signal.aborted, stopped.isCancelled]).toEqual([true, false]);

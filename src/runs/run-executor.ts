@@ -12,19 +12,19 @@ import { type DueRun, parseDue, RUN_CANCEL_CHANNEL, RUN_DUE_CHANNEL } from '../s
 import { runsHeldQueue } from '../../workflows/contracts/queues';
 import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
 import { AttemptEvents } from './attempt-events';
-import { HeadStarts } from './head-starts';
+import { EagerStarts } from './eager-starts';
 import { type CommittedEnd, RunEnder } from './run-ender';
 import { RunExecution } from './run-execution';
 import { RunGraphs } from './run-graphs';
-import { type HeldRun, RunLifecycleRepository } from './run-lifecycle.repository';
+import { type OwnedRun, RunLifecycleRepository } from './run-lifecycle.repository';
 import { RunSlots } from './run-slots';
 import { RunMetrics } from './run.metrics';
 
 const WATCHED_POLL_MS = 50;
-const HEAD_STARTS = 8;
+const EAGER_STARTS = 8;
 /** Limit for each tenant, whatever the others have. */
-const HEAD_STARTS_OF_TENANT = 2;
-const HEAD_START_MS = 1_000;
+const EAGER_STARTS_OF_TENANT = 2;
+const EAGER_START_MS = 1_000;
 /** Tenants that may have a run here although others fill every slot. */
 const RESERVED_SLOTS = 16;
 
@@ -47,7 +47,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   /** Slots for every run that this worker executes, whichever way it came. */
   readonly slots: RunSlots;
   private readonly executions = new Map<string, RunExecution>();
-  private readonly headStarts = new HeadStarts(HEAD_STARTS, HEAD_STARTS_OF_TENANT, HEAD_START_MS);
+  private readonly eagerStarts = new EagerStarts(EAGER_STARTS, EAGER_STARTS_OF_TENANT, EAGER_START_MS);
   private readonly handBack = new AbortController();
   /** Runs that are being taken at the moment. */
   private beginning = 0;
@@ -81,31 +81,31 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   }
 
   /** The attempt at a run that is running in this process. */
-  find(runId: string): RunExecution | undefined {
+  findExecution(runId: string): RunExecution | undefined {
     const execution = this.executions.get(runId);
     // One that is stopping can't continue the run.
     return execution?.signal.aborted ? undefined : execution;
   }
 
   /** Begins a run that no process has taken yet; otherwise resolves to where it is. */
-  begin(runId: string): Promise<Begun> {
-    this.headStarts.caughtUp(runId);
+  beginRun(runId: string): Promise<Begun> {
+    this.eagerStarts.caughtUp(runId);
     return this.beginHere(runId);
   }
 
   /** @param tenantId where it is known before the run is read */
   private async beginHere(runId: string, tenantId?: string): Promise<Begun> {
-    const known = this.find(runId);
+    const known = this.findExecution(runId);
     if (known) return { state: 'held', execution: known };
     const slot = this.stopping ? undefined : this.slots.tryTakeFor(tenantId);
     if (!slot) return { state: 'refused' };
     let execution: RunExecution | undefined;
     this.beginning += 1;
     try {
-      const held = await this.lifecycle.begin(runId, this.registry.revision, this.taskQueue);
+      const held = await this.lifecycle.beginRun(runId, this.registry.revision, this.taskQueue);
       if (held.state === 'elsewhere') {
         // It may have been begun here while the database was asked.
-        const begun = this.find(runId);
+        const begun = this.findExecution(runId);
         return begun ? { state: 'held', execution: begun } : held;
       }
       if (held.state === 'ended') return { state: 'ended', result: await this.ender.resultOf(held) };
@@ -125,25 +125,25 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   async beginAtOnce(): Promise<void> {
     this.beginsAtOnce = true;
     this.unsubscribes.push(
-      await this.notifications.subscribe(RUN_DUE_CHANNEL, (payload) => this.giveHeadStart(parseDue(payload))),
+      await this.notifications.subscribe(RUN_DUE_CHANNEL, (payload) => this.startEagerly(parseDue(payload))),
     );
   }
 
-  private giveHeadStart({ runId, tenantId }: DueRun): void {
-    if (!this.beginsAtOnce || !this.headStarts.give(runId, tenantId)) return;
+  private startEagerly({ runId, tenantId }: DueRun): void {
+    if (!this.beginsAtOnce || !this.eagerStarts.give(runId, tenantId)) return;
     this.beginHere(runId, tenantId).catch((error: unknown) => {
       this.logger.warn({ err: error, run_id: runId }, 'Run not begun yet: its workflow will do it');
     });
   }
 
   /** Takes a run from the process that had it, and resumes from its last checkpoint. The caller has a slot for it. */
-  async takeOver(runId: string): Promise<Taken> {
-    const held = await this.lifecycle.takeOver(runId, this.registry.revision, this.taskQueue);
+  async takeOverRun(runId: string): Promise<Taken> {
+    const held = await this.lifecycle.takeOverRun(runId, this.registry.revision, this.taskQueue);
     if (held.state === 'ended') return { state: 'ended', result: await this.ender.resultOf(held) };
     const { before } = held;
     if (before && before.lostAttempts >= this.config.runLostAttempts) {
       const message = `The run's host was lost ${before.lostAttempts} times after the same checkpoint, with no other run in it: it is not retried`;
-      return { state: 'ended', result: await this.end({ runId, ending: 'error', message }) };
+      return { state: 'ended', result: await this.endRun({ runId, ending: 'error', message }) };
     }
     return { state: 'held', execution: this.execute(held) };
   }
@@ -166,19 +166,19 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   }
 
   /** Ends a run that no attempt could end, with the state that its last checkpoint left. */
-  async end(input: EndRunInput): Promise<ExecuteRunResult> {
-    return this.startNext(await this.ender.endLost(input));
+  async endRun(input: EndRunInput): Promise<ExecuteRunResult> {
+    return this.startNext(await this.ender.endLostRun(input));
   }
 
   private startNext({ result, next }: CommittedEnd): ExecuteRunResult {
-    if (next) this.giveHeadStart(next);
+    if (next) this.startEagerly(next);
     return result;
   }
 
-  private execute(held: HeldRun): RunExecution {
+  private execute(held: OwnedRun): RunExecution {
     const { runId } = held.run;
     const tenant = this.slots.countTenant(held.run.tenantId);
-    const execution = new RunExecution((self) => this.attempt(held, self));
+    const execution = new RunExecution((self) => this.executeAttempt(held, self));
     this.executions.set(runId, execution);
     const forget = (): void => {
       tenant.release();
@@ -190,14 +190,14 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   }
 
   /** @throws ExecutionBroken or the database's error when the attempt failed and not the graph: it can be repeated. */
-  private async attempt(held: HeldRun, execution: RunExecution): Promise<ExecuteRunResult> {
+  private async executeAttempt(held: OwnedRun, execution: RunExecution): Promise<ExecuteRunResult> {
     const { run } = held;
     const events = new AttemptEvents(this.events, run, held.nextSeq);
     if (run.cancelAction !== null) execution.cancel();
     this.metrics.attemptBegun(run);
     let ending: 'finished' | 'handed-back' | 'broken' = 'broken';
     try {
-      const outcome = await this.graphs.run(held, { execution, events, handBack: this.handBack.signal });
+      const outcome = await this.graphs.runGraph(held, { execution, events, handBack: this.handBack.signal });
       const { status, inDoubt } = outcome;
       if (status === 'handed-back' || (status === 'aborted' && !execution.isCancelled)) {
         await events.written();
@@ -207,7 +207,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
         }
         throw new ExecutionBroken('This worker gave the run away: its next attempt goes on at the checkpoint');
       }
-      const result = this.startNext(await this.ender.end(run, outcome, events));
+      const result = this.startNext(await this.ender.endRun(run, outcome, events));
       ending = 'finished';
       return result;
     } catch (error) {

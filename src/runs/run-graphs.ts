@@ -10,7 +10,7 @@ import { EventLogRepository } from '../streams/event-log.repository';
 import type { AttemptEvents } from './attempt-events';
 import type { RunExecution } from './run-execution';
 import { RunHeaders } from './run-headers';
-import { type HeldRun, RunLifecycleRepository } from './run-lifecycle.repository';
+import { type OwnedRun, RunLifecycleRepository } from './run-lifecycle.repository';
 import type { RunEntity } from './run.entity';
 
 /** Time for what is still queued of a trace when its run ends. */
@@ -38,8 +38,8 @@ export class RunGraphs {
   ) {}
 
   /** Resolves to how the graph ended; its events are appended as they come. */
-  async run({ run, before }: HeldRun, { execution, events, handBack }: Attempt): Promise<GraphOutcome> {
-    const told = before ? await this.log.toldOf(run.runId) : { updates: {}, facts: [] };
+  async runGraph({ run, before }: OwnedRun, { execution, events, handBack }: Attempt): Promise<GraphOutcome> {
+    const emitted = before ? await this.log.findEmitted(run.runId) : { updates: {}, facts: [] };
     const answered = answeredInterrupts(run.kwargs.command);
     const started = { run_id: run.runId, attempt: run.attempt, ...(answered && { answered_interrupts: answered }) };
     void events.append([{ event: 'metadata', data: JSON.stringify(started) }]);
@@ -65,7 +65,7 @@ export class RunGraphs {
         ),
         ...(this.config.tracing && { traceKey: this.traceKeyOf(run) }),
         handedBack: before?.handedBack ?? false,
-        told,
+        emitted,
       },
       {
         ...(before?.isSuspect && { onAlone: () => this.lifecycle.recordAlone(runId, attempt) }),

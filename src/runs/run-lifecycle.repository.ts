@@ -16,7 +16,7 @@ import { RunListeners } from './run-listeners';
 import { closeRun } from './run-closing';
 import { findNextRun } from './thread-lock';
 
-export interface HeldRun {
+export interface OwnedRun {
   run: RunEntity;
   /** Sequence number of the next event in the run's log. */
   nextSeq: number;
@@ -24,11 +24,11 @@ export interface HeldRun {
 }
 
 /** `waiting`: another run is on its thread, whose end starts it. */
-export type Held =
-  ({ state: 'held' } & HeldRun) | { state: 'ended'; ending: RunEnd['status'] | 'waiting'; run: RunEntity | null };
+export type Owned =
+  ({ state: 'held' } & OwnedRun) | { state: 'ended'; ending: RunEnd['status'] | 'waiting'; run: RunEntity | null };
 
 /** `elsewhere`: another process has the run, which can be asked there. */
-export type Begun = Held | { state: 'elsewhere'; taskQueue: string | undefined };
+export type Begun = Owned | { state: 'elsewhere'; taskQueue: string | undefined };
 
 /** What the attempt before this one left; null for the first one. */
 export interface EarlierAttempt {
@@ -117,7 +117,7 @@ export class RunLifecycleRepository {
    * @param revision of the graphs' code that the attempt runs
    * @param taskQueue at which this process can be asked
    */
-  async begin(runId: string, revision: string, taskQueue: string): Promise<Begun> {
+  async beginRun(runId: string, revision: string, taskQueue: string): Promise<Begun> {
     const begun = await this.beginWithoutWaiting(runId, revision, taskQueue);
     if (begun) return begun;
     return this.database.transaction(async (manager) => {
@@ -137,12 +137,12 @@ export class RunLifecycleRepository {
     }
     if (!found) return { state: 'ended', ending: 'deleted', run: null };
     const { taken_attempt, taken_at, next_seq, ...run } = found;
-    if (taken_attempt !== null) return hold(run, { taken_attempt, taken_at, next_seq }, revision, taskQueue, null);
+    if (taken_attempt !== null) return toOwned(run, { taken_attempt, taken_at, next_seq }, revision, taskQueue, null);
     return foundElsewhere(run) ?? foundEnded(run);
   }
 
   /** Takes the run for an attempt, as `begin` does, whichever process has it. From here on every earlier attempt is fenced. */
-  takeOver(runId: string, revision: string, taskQueue: string): Promise<Held> {
+  takeOverRun(runId: string, revision: string, taskQueue: string): Promise<Owned> {
     return this.database.transaction(async (manager) =>
       take(manager, await lockRun(manager, runId), revision, taskQueue),
     );
@@ -177,17 +177,17 @@ export class RunLifecycleRepository {
    * one transaction. Resolves to null when the attempt doesn't hold the run any more; then nothing was changed.
    * @param attempt undefined to end it whichever attempt holds it.
    */
-  end(runId: string, attempt: number | undefined, ending: RunEnding): Promise<Ended | null> {
+  endRun(runId: string, attempt: number | undefined, ending: RunEnding): Promise<Ended | null> {
     return this.database.transaction(async (manager) => {
       const run = await lockRun(manager, runId);
-      if (!run || !isHeld(run, attempt)) return null;
+      if (!run || !isOwned(run, attempt)) return null;
       const { ended, hasNext } = await closeRun(manager, run, ending);
       const deliveries = await this.listeners.ended(manager, ended, ending);
       return { run: ended, next: hasNext ? await findNextRun(manager, run) : null, deliveries };
     });
   }
 
-  find(runId: string): Promise<RunEntity | null> {
+  findRunById(runId: string): Promise<RunEntity | null> {
     return this.database.getRepository(RunEntity).findOneBy({ runId });
   }
 
@@ -198,38 +198,43 @@ export class RunLifecycleRepository {
   async discardCheckpoints(runId: string, attempt: number | undefined): Promise<boolean> {
     return this.database.transaction(async (manager) => {
       const run = await lockRun(manager, runId);
-      const held = run !== null && isHeld(run, attempt);
+      const held = run !== null && isOwned(run, attempt);
       if (held) await deleteCheckpoints(manager, run);
       return held;
     });
   }
 }
 
-async function take(manager: EntityManager, run: RunEntity | null, revision: string, taskQueue: string): Promise<Held> {
+async function take(
+  manager: EntityManager,
+  run: RunEntity | null,
+  revision: string,
+  taskQueue: string,
+): Promise<Owned> {
   if (!run) return { state: 'ended', ending: 'deleted', run };
   const ended = foundEnded(run);
   if (ended) return ended;
   const [[row]]: [TakenRow[], number] = await manager.query(TAKE_RUN, [run.runId, revision, taskQueue]);
   if (!row) return { state: 'ended', ending: 'waiting', run };
-  return hold(run, row, revision, taskQueue, row.taken_attempt > 1 ? await lookBack(manager, run) : null);
+  return toOwned(run, row, revision, taskQueue, row.taken_attempt > 1 ? await lookBack(manager, run) : null);
 }
 
 function foundElsewhere(run: RunEntity | null): Begun | undefined {
   return run?.status === 'running' ? { state: 'elsewhere', taskQueue: run.taskQueue ?? undefined } : undefined;
 }
 
-function foundEnded(run: RunEntity): (Held & { state: 'ended' }) | undefined {
+function foundEnded(run: RunEntity): (Owned & { state: 'ended' }) | undefined {
   const { status } = run;
   return isInFlight(status) ? undefined : { state: 'ended', ending: status, run };
 }
 
-function hold(
+function toOwned(
   run: RunEntity,
   { taken_attempt: attempt, taken_at: startedAt, next_seq: nextSeq }: TakenRow,
   revision: string,
   taskQueue: string,
   before: EarlierAttempt | null,
-): Held {
+): Owned {
   const metadata = { ...run.metadata, revision_id: revision };
   return {
     state: 'held',
@@ -278,7 +283,7 @@ async function lookBack(manager: EntityManager, { tenantId, runId, threadId }: R
   return before;
 }
 
-function isHeld(run: RunEntity, attempt: number | undefined): boolean {
+function isOwned(run: RunEntity, attempt: number | undefined): boolean {
   if (attempt !== undefined) return run.status === 'running' && run.attempt === attempt;
   return isInFlight(run.status);
 }

@@ -40,7 +40,7 @@ export class RunStreamsService {
   ) {}
 
   /** Server-sent events until the run's end. A client may come back with the last id that it saw. */
-  async stream(tenantId: TenantId, run: RunEntity, reply: FastifyReply, options: StreamOptions): Promise<void> {
+  async streamRun(tenantId: TenantId, run: RunEntity, reply: FastifyReply, options: StreamOptions): Promise<void> {
     const response = new SseResponse(reply, locations(run, 'stream'));
     const isOfMode = modeFilter(options.modes);
     const isOfGraph = namespaceFilter(options.namespaces);
@@ -58,14 +58,14 @@ export class RunStreamsService {
   }
 
   /** The same for a request that joins a run's stream after an event that it has seen. */
-  rejoin(
+  rejoinRun(
     tenantId: TenantId,
     run: RunEntity,
     reply: FastifyReply,
     after: number,
     query: JoinStreamQuery,
   ): Promise<void> {
-    return this.stream(tenantId, run, reply, {
+    return this.streamRun(tenantId, run, reply, {
       after,
       modes: query.stream_mode,
       namespaces: query.namespace,
@@ -75,9 +75,14 @@ export class RunStreamsService {
   }
 
   /** The run's result when it ends, whenever that is. */
-  async wait(tenantId: TenantId, run: RunEntity, reply: FastifyReply, cancelOnDisconnect: boolean): Promise<void> {
+  async sendResult(
+    tenantId: TenantId,
+    run: RunEntity,
+    reply: FastifyReply,
+    cancelOnDisconnect: boolean,
+  ): Promise<void> {
     const response = new LateJsonResponse(reply, locations(run, 'join'));
-    const end = await this.outcome(tenantId, run, response.signal);
+    const end = await this.awaitEnd(tenantId, run, response.signal);
     const result = end && JSON.stringify(this.withFeedback(run, end.result));
     await this.close(tenantId, run, response, cancelOnDisconnect, result);
   }
@@ -87,7 +92,7 @@ export class RunStreamsService {
    * @param after sequence number of the event after which to begin
    * @returns undefined when `signal` came first
    */
-  async outcome(
+  async awaitEnd(
     tenantId: TenantId,
     run: RunEntity,
     signal: AbortSignal,
@@ -95,8 +100,8 @@ export class RunStreamsService {
     after = -1,
   ): Promise<RunEnd | undefined> {
     const end = onEvents
-      ? await this.tell(this.follow(tenantId, run, signal, after), onEvents)
-      : await this.reader.end(run.runId, signal, this.isOver(tenantId, run));
+      ? await this.emit(this.follow(tenantId, run, signal, after), onEvents)
+      : await this.reader.readEnd(run.runId, signal, this.isOver(tenantId, run));
     if (signal.aborted) return undefined;
     return end ? (JSON.parse(end.data) as RunEnd) : this.storedEnd(tenantId, run);
   }
@@ -106,7 +111,7 @@ export class RunStreamsService {
   }
 
   /** Emits the events until the end, and resolves to the one that ends the log. */
-  private async tell(
+  private async emit(
     log: AsyncGenerator<RunEvent[]>,
     onEvents: (events: RunEvent[]) => Promise<void>,
   ): Promise<RunEvent | undefined> {
@@ -119,7 +124,7 @@ export class RunStreamsService {
   }
 
   private follow(tenantId: TenantId, run: RunEntity, signal: AbortSignal, after: number): AsyncGenerator<RunEvent[]> {
-    return this.reader.follow(run.runId, after, signal, this.isOver(tenantId, run));
+    return this.reader.followRun(run.runId, after, signal, this.isOver(tenantId, run));
   }
 
   private isOver(tenantId: TenantId, { runId }: RunEntity): () => Promise<boolean> {
@@ -148,7 +153,7 @@ export class RunStreamsService {
     const status = (now?.status ?? 'deleted') as RunEnd['status'];
     const error = now?.error;
     if (error) return { status, result: { __error__: error } };
-    return { status, result: (await this.threads.find(tenantId, run.threadId))?.values ?? {} };
+    return { status, result: (await this.threads.findThread(tenantId, run.threadId))?.values ?? {} };
   }
 
   /** Where the run's user can say how it was, if the run asked for that. */

@@ -28,7 +28,7 @@ export class RunWebhooks implements RunListener {
   async pendingDelivery({ tenantId, runId, webhook }: RunEntity): Promise<string | undefined> {
     if (!webhook) return undefined;
     const filter = { runId, kind: 'run', status: 'pending' } as const;
-    const { rows } = await this.deliveries.list(tenantId as TenantId, filter, { limit: 1, offset: 0 });
+    const { rows } = await this.deliveries.listDeliveries(tenantId as TenantId, filter, { limit: 1, offset: 0 });
     return rows[0]?.deliveryId;
   }
 
@@ -37,7 +37,7 @@ export class RunWebhooks implements RunListener {
     if (!run.webhook) return [];
     const { state } = ending;
     const waitsForHuman = state !== undefined && state.next.length > 0 && ending.status === 'success';
-    const deliveryId = await this.deliveries.enqueue(manager, {
+    const deliveryId = await this.deliveries.enqueueDelivery(manager, {
       tenantId: run.tenantId as TenantId,
       runId: run.runId,
       threadId: run.threadId,

@@ -73,7 +73,7 @@ export class RunsController {
   ): Promise<void> {
     const run = await this.creation.createRun({ ...origin, threadId: thread_id, body });
     const cancelOnDisconnect = body.on_disconnect === 'cancel';
-    await this.streams.stream(origin.tenantId, run, reply, { after: -1, namespaces: namespace, cancelOnDisconnect });
+    await this.streams.streamRun(origin.tenantId, run, reply, { after: -1, namespaces: namespace, cancelOnDisconnect });
   }
 
   @Post('wait')
@@ -87,7 +87,7 @@ export class RunsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = await this.creation.createRun({ ...origin, threadId: thread_id, body });
-    await this.streams.wait(origin.tenantId, run, reply, body.on_disconnect === 'cancel');
+    await this.streams.sendResult(origin.tenantId, run, reply, body.on_disconnect === 'cancel');
   }
 
   @Get()
@@ -131,7 +131,7 @@ export class RunsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = await this.runs.getRun(tenantId, run_id, thread_id);
-    await this.streams.wait(tenantId, run, reply, cancel_on_disconnect ?? false);
+    await this.streams.sendResult(tenantId, run, reply, cancel_on_disconnect ?? false);
   }
 
   @Get(':run_id/stream')
@@ -145,7 +145,7 @@ export class RunsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = await this.runs.getRun(tenantId, run_id, thread_id);
-    await this.streams.rejoin(tenantId, run, reply, after, query);
+    await this.streams.rejoinRun(tenantId, run, reply, after, query);
   }
 
   @Post(':run_id/cancel')
@@ -166,7 +166,7 @@ export class RunsController {
       thread_id,
       reason && 'taken: its input was absorbed by another run',
     );
-    if (wait) await this.streams.wait(tenantId, run, reply, false);
+    if (wait) await this.streams.sendResult(tenantId, run, reply, false);
     else void reply.status(202).send();
   }
 }

@@ -32,7 +32,7 @@ export class RunsService {
   }
 
   async listRuns(tenantId: TenantId, threadId: string, query: ListRuns): Promise<RunEntity[]> {
-    await this.threads.get(tenantId, threadId);
+    await this.threads.getThread(tenantId, threadId);
     return this.repository.listRuns(tenantId, threadId, query);
   }
 

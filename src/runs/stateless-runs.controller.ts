@@ -71,7 +71,7 @@ export class StatelessRunsController {
   ): Promise<void> {
     const run = await this.creation.createRun({ ...origin, body });
     const cancelOnDisconnect = body.on_disconnect === 'cancel';
-    await this.streams.stream(origin.tenantId, run, reply, { after: -1, namespaces: namespace, cancelOnDisconnect });
+    await this.streams.streamRun(origin.tenantId, run, reply, { after: -1, namespaces: namespace, cancelOnDisconnect });
   }
 
   @Post('wait')
@@ -84,7 +84,7 @@ export class StatelessRunsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = await this.creation.createRun({ ...origin, body });
-    await this.streams.wait(origin.tenantId, run, reply, body.on_disconnect === 'cancel');
+    await this.streams.sendResult(origin.tenantId, run, reply, body.on_disconnect === 'cancel');
   }
 
   @Post('batch')
@@ -127,7 +127,7 @@ export class StatelessRunsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = await this.runs.getRun(tenantId, run_id);
-    await this.streams.wait(tenantId, run, reply, cancel_on_disconnect ?? false);
+    await this.streams.sendResult(tenantId, run, reply, cancel_on_disconnect ?? false);
   }
 
   @Get(':run_id/stream')
@@ -141,6 +141,6 @@ export class StatelessRunsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = await this.runs.getRun(tenantId, run_id);
-    await this.streams.rejoin(tenantId, run, reply, after, query);
+    await this.streams.rejoinRun(tenantId, run, reply, after, query);
   }
 }

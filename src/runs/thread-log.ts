@@ -36,7 +36,7 @@ export class ThreadLog implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     await this.notifications.subscribe(THREAD_STATE_CHANNEL, (thread) => {
-      for (const tell of this.edits.get(thread) ?? []) tell();
+      for (const notify of this.edits.get(thread) ?? []) notify();
     });
   }
 
@@ -56,7 +56,7 @@ export class ThreadLog implements OnModuleInit {
           yield* this.followRun(tenantId, run, run.position === position ? seq : -1, signal);
           position = run.position + 1;
           seq = -1;
-        } else if (!(await hinted) && !(await this.threads.find(tenantId, threadId))) {
+        } else if (!(await hinted) && !(await this.threads.findThread(tenantId, threadId))) {
           return;
         }
       }
@@ -73,7 +73,7 @@ export class ThreadLog implements OnModuleInit {
     try {
       while (!signal.aborted) {
         const hinted = watch.next();
-        if (await this.threads.find(tenantId, threadId)) return true;
+        if (await this.threads.findThread(tenantId, threadId)) return true;
         await hinted;
       }
       return false;
@@ -92,14 +92,14 @@ export class ThreadLog implements OnModuleInit {
       const now = await this.runs.findRun(tenantId, run.runId);
       return !now || !isInFlight(now.status);
     };
-    for await (const events of this.reader.follow(run.runId, after, signal, isOver)) yield { run, events };
+    for await (const events of this.reader.followRun(run.runId, after, signal, isOver)) yield { run, events };
   }
 
-  private listen(thread: string, tell: () => void): () => void {
+  private listen(thread: string, notify: () => void): () => void {
     const listeners = this.edits.get(thread) ?? new Set();
-    this.edits.set(thread, listeners.add(tell));
+    this.edits.set(thread, listeners.add(notify));
     return () => {
-      listeners.delete(tell);
+      listeners.delete(notify);
       if (listeners.size === 0) this.edits.delete(thread);
     };
   }

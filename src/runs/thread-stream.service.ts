@@ -33,7 +33,7 @@ export class ThreadStreamService {
     reply: FastifyReply,
     { modes, lastEventId }: ThreadStreamOptions,
   ): Promise<void> {
-    await this.threads.get(tenantId, threadId);
+    await this.threads.getThread(tenantId, threadId);
     const place = lastEventId
       ? parsePlace(lastEventId)
       : { position: await this.positions.findCurrentPosition(tenantId, threadId), seq: -1 };

@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { CustomAuth } from '../auth/custom/custom-auth';
-import { NOBODYS_SCHEME, USERS_SCHEME } from '../auth/tenant';
+import { NO_AUTH_SCHEME, USERS_SCHEME } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { HttpSettings } from '../config/http-settings';
 import type { AuthSource } from '../graphs/graph-config';
@@ -78,7 +78,7 @@ function describeUsers(document: OpenAPIObject, source: AuthSource | undefined):
     ...(source?.allowApiKeys ? [{ [KEY_SCHEME]: [] }] : []),
   ];
   for (const operation of operationsOf(document)) {
-    if (operation.security?.some((requirement) => NOBODYS_SCHEME in requirement)) operation.security = [];
+    if (operation.security?.some((requirement) => NO_AUTH_SCHEME in requirement)) operation.security = [];
     if (!operation.security?.some((requirement) => USERS_SCHEME in requirement)) continue;
     if (source) operation.security = required;
     else delete operation.security;

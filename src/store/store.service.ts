@@ -67,8 +67,8 @@ export class StoreService {
   }
 
   async namespaces(tenantId: TenantId, { prefix, max_depth: maxDepth, ...rest }: ListNamespaces): Promise<string[][]> {
-    const wish = { namespace: prefix ?? [], max_depth: maxDepth, ...rest };
-    const { value: asked, ...access } = await this.authorizer.authorize('store', 'list_namespaces', wish);
+    const requested = { namespace: prefix ?? [], max_depth: maxDepth, ...rest };
+    const { value: asked, ...access } = await this.authorizer.authorize('store', 'list_namespaces', requested);
     const { namespace: below, max_depth: depth, ...more } = asked;
     const read = (page: Page): Promise<string[][]> =>
       answer(() => this.items.namespaces(tenantId, { prefix: below, maxDepth: depth, ...more, ...page }));

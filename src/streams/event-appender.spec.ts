@@ -11,7 +11,7 @@ class RecordingLog {
   concurrent = 0;
   mostConcurrent = 0;
 
-  async append(events: NewRunEvent[]): Promise<Set<string>> {
+  async appendEvents(events: NewRunEvent[]): Promise<Set<string>> {
     this.concurrent += 1;
     this.mostConcurrent = Math.max(this.mostConcurrent, this.concurrent);
     try {
@@ -48,9 +48,9 @@ describe('EventAppender', () => {
 
   it('writes what comes together, of whichever run, in one statement', async () => {
     await Promise.all([
-      appender.append('a', [event('a', 0), event('a', 1)]),
-      appender.append('b', [event('b', 0)]),
-      appender.append('a', [event('a', 2)]),
+      appender.appendEvents('a', [event('a', 0), event('a', 1)]),
+      appender.appendEvents('b', [event('b', 0)]),
+      appender.appendEvents('a', [event('a', 2)]),
     ]);
     expect(log.writes.map((write) => write.map(({ runId, seq }) => `${runId}${seq}`))).toEqual([
       ['a0', 'a1', 'b0', 'a2'],
@@ -61,7 +61,7 @@ describe('EventAppender', () => {
     let open!: () => void;
     log.gate = new Promise((resolve) => (open = resolve));
     let done = false;
-    const appended = appender.append('a', [event('a', 0)]).then(() => (done = true));
+    const appended = appender.appendEvents('a', [event('a', 0)]).then(() => (done = true));
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(done).toBe(false);
     open();
@@ -72,9 +72,9 @@ describe('EventAppender', () => {
   it('has one write on its way at a time, and gathers what comes meanwhile in order', async () => {
     let open!: () => void;
     log.gate = new Promise((resolve) => (open = resolve));
-    const appends = [appender.append('a', [event('a', 0)])];
+    const appends = [appender.appendEvents('a', [event('a', 0)])];
     await new Promise((resolve) => setTimeout(resolve, 20));
-    for (let seq = 1; seq <= 500; seq += 1) appends.push(appender.append('a', [event('a', seq)]));
+    for (let seq = 1; seq <= 500; seq += 1) appends.push(appender.appendEvents('a', [event('a', seq)]));
     open();
     log.gate = undefined;
     await Promise.all(appends);
@@ -85,7 +85,7 @@ describe('EventAppender', () => {
 
   it('does not wait for more when there is enough', async () => {
     const many = Array.from({ length: 64 }, (_, seq) => event('a', seq));
-    const appended = appender.append('a', many);
+    const appended = appender.appendEvents('a', many);
     // Before any timer can fire.
     await new Promise((resolve) => setImmediate(resolve));
     expect(log.writes).toHaveLength(1);
@@ -95,8 +95,8 @@ describe('EventAppender', () => {
   it('refuses the events of the run that another attempt holds, and of no other', async () => {
     log.refused.add('b');
     const [a, b] = await Promise.allSettled([
-      appender.append('a', [event('a', 0)]),
-      appender.append('b', [event('b', 0)]),
+      appender.appendEvents('a', [event('a', 0)]),
+      appender.appendEvents('b', [event('b', 0)]),
     ]);
     expect(a.status).toBe('fulfilled');
     expect(b).toMatchObject({ status: 'rejected', reason: expect.any(EventsRefused) });
@@ -105,22 +105,23 @@ describe('EventAppender', () => {
   it('gives a failure to all who were in the batch, and goes on with the next', async () => {
     log.failNext = true;
     const failed = await Promise.allSettled([
-      appender.append('a', [event('a', 0)]),
-      appender.append('b', [event('b', 0)]),
+      appender.appendEvents('a', [event('a', 0)]),
+      appender.appendEvents('b', [event('b', 0)]),
     ]);
     expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    await appender.append('a', [event('a', 0)]);
+    await appender.appendEvents('a', [event('a', 0)]);
     expect(log.writes).toHaveLength(1);
   });
 
   it('splits what is too much for one statement or one notification', async () => {
     const appends = [
-      appender.append(
+      appender.appendEvents(
         'long',
         Array.from({ length: 4_500 }, (_, seq) => event('long', seq)),
       ),
     ];
-    for (let index = 0; index < 450; index += 1) appends.push(appender.append(`r${index}`, [event(`r${index}`, 0)]));
+    for (let index = 0; index < 450; index += 1)
+      appends.push(appender.appendEvents(`r${index}`, [event(`r${index}`, 0)]));
     await Promise.all(appends);
     for (const write of log.writes) {
       expect(write.length).toBeLessThanOrEqual(2_000);
@@ -136,9 +137,9 @@ describe('EventAppender', () => {
 
     it('gives what is not on its way, writes the others, and counts it as written', async () => {
       const appends = [
-        appender.append('a', [event('a', 0), event('a', 1)]),
-        appender.append('b', [event('b', 0)]),
-        appender.append('a', [event('a', 2)]),
+        appender.appendEvents('a', [event('a', 0), event('a', 1)]),
+        appender.appendEvents('b', [event('b', 0)]),
+        appender.appendEvents('a', [event('a', 2)]),
       ];
       expect(seqs(await appender.withdraw('a'))).toEqual(['a0', 'a1', 'a2']);
       await Promise.all(appends);
@@ -148,9 +149,9 @@ describe('EventAppender', () => {
     it('gives nothing before what is on its way is committed', async () => {
       let open!: () => void;
       log.gate = new Promise((resolve) => (open = resolve));
-      const appends = [appender.append('a', [event('a', 0)])];
+      const appends = [appender.appendEvents('a', [event('a', 0)])];
       await new Promise((resolve) => setTimeout(resolve, 20));
-      appends.push(appender.append('a', [event('a', 1)]));
+      appends.push(appender.appendEvents('a', [event('a', 1)]));
       let rest: string[] | undefined;
       const withdrawn = appender.withdraw('a').then((events) => (rest = seqs(events)));
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -173,7 +174,7 @@ describe('EventAppender', () => {
       let open!: () => void;
       log.gate = new Promise((resolve) => (open = resolve));
       prepare();
-      const appended = appender.append('a', [event('a', 0)]);
+      const appended = appender.appendEvents('a', [event('a', 0)]);
       await new Promise((resolve) => setTimeout(resolve, 20));
       const outcomes = Promise.allSettled([appender.withdraw('a'), appended]);
       open();

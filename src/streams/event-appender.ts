@@ -42,7 +42,7 @@ export class EventAppender {
    * Appends events of one run; resolves when they are committed.
    * @throws {EventsRefused} when another attempt holds the run; or the database's error.
    */
-  async append(runId: string, events: NewRunEvent[]): Promise<void> {
+  async appendEvents(runId: string, events: NewRunEvent[]): Promise<void> {
     const { batch } = this;
     batch.events.push(...events);
     this.schedule();
@@ -110,7 +110,7 @@ export class EventAppender {
   /** Writes in one statement, unless something can't be stored: then run by run, so that only its own run fails. */
   private async write(events: NewRunEvent[], { unstorable }: Batch): Promise<Set<string>> {
     try {
-      return await this.log.append(events);
+      return await this.log.appendEvents(events);
     } catch (error) {
       if (!isContentError(error)) throw error;
     }
@@ -118,7 +118,7 @@ export class EventAppender {
     for (const runId of new Set(events.map((event) => event.runId))) {
       try {
         const own = events.filter((event) => event.runId === runId);
-        for (const id of await this.log.append(own)) held.add(id);
+        for (const id of await this.log.appendEvents(own)) held.add(id);
       } catch (error) {
         if (!isContentError(error)) throw error;
         unstorable.set(runId, error);

@@ -3,7 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { textArray } from '../database/binary-array';
 import { prepared } from '../patches/pg/prepared-statements';
-import { END_EVENT, RUN_EVENTS_CHANNEL, type RunEvent, type ToldEvents } from './run-event';
+import { END_EVENT, RUN_EVENTS_CHANNEL, type RunEvent, type EmittedEvents } from './run-event';
 
 export interface NewRunEvent extends RunEvent {
   tenantId: string;
@@ -26,9 +26,9 @@ const PAGE_EVENTS = 200;
 const PAGE_BYTES = 2 * 1024 * 1024;
 
 /** Results of nodes beside a lost one: more than this ran at once in hardly any graph. */
-const TOLD_UPDATES = 100;
+const EMITTED_UPDATES = 100;
 /** The ends of as many tasks may be in one step. */
-const TOLD_FACTS = 10_000;
+const EMITTED_FACTS = 10_000;
 
 /** Writes the events of attempts that own their runs, and resolves to these runs. */
 const APPEND = prepared(
@@ -91,7 +91,7 @@ export class EventLogRepository {
    * hold their run: the row lock keeps another attempt from beginning in between.
    * @returns ids of the runs that were held.
    */
-  async append(events: NewRunEvent[]): Promise<Set<string>> {
+  async appendEvents(events: NewRunEvent[]): Promise<Set<string>> {
     const column = <K extends keyof NewRunEvent>(key: K): NewRunEvent[K][] => events.map((event) => event[key]);
     const [{ held }]: [{ held: string[] }] = await this.database.query(APPEND, [
       ...[column('runId'), column('attempt'), column('seq'), column('tenantId')],
@@ -110,24 +110,24 @@ export class EventLogRepository {
   }
 
   /** What a repeated attempt needs to emit each event once: the newest `updates` of a run, and its committed events. */
-  async toldOf(runId: string): Promise<ToldEvents> {
+  async findEmitted(runId: string): Promise<EmittedEvents> {
     const [updates, facts] = await Promise.all([
       this.database.query<{ event: string; data: string[] }[]>(
         `SELECT event, array_agg(data) AS data FROM (
            SELECT event, data FROM run_events WHERE run_id = $1 AND event LIKE 'updates%'
-           ORDER BY seq DESC LIMIT ${TOLD_UPDATES}
+           ORDER BY seq DESC LIMIT ${EMITTED_UPDATES}
          ) AS newest GROUP BY event`,
         [runId],
       ),
-      this.database.query<{ told: string }[]>(
-        `SELECT event || ' ' || fact AS told FROM run_events WHERE run_id = $1 AND fact IS NOT NULL
-         ORDER BY seq DESC LIMIT ${TOLD_FACTS}`,
+      this.database.query<{ emitted: string }[]>(
+        `SELECT event || ' ' || fact AS emitted FROM run_events WHERE run_id = $1 AND fact IS NOT NULL
+         ORDER BY seq DESC LIMIT ${EMITTED_FACTS}`,
         [runId],
       ),
     ]);
     return {
       updates: Object.fromEntries(updates.map(({ event, data }) => [event, data])),
-      facts: facts.map(({ told }) => told),
+      facts: facts.map(({ emitted }) => emitted),
     };
   }
 

@@ -45,7 +45,7 @@ export class EventReader implements OnModuleInit {
    * run's end. A page is read only when the one before was taken, so a slow reader holds one page and delays no other.
    * @param isOver asked while nothing comes: true ends the reading of a log that will have no end (its events expired).
    */
-  async *follow(runId: string, after: number, signal: AbortSignal, isOver: IsOver): AsyncGenerator<RunEvent[]> {
+  async *followRun(runId: string, after: number, signal: AbortSignal, isOver: IsOver): AsyncGenerator<RunEvent[]> {
     let position = after;
     while (!signal.aborted) {
       // Asleep before the look, so that an event that comes during it wakes the next one.
@@ -72,7 +72,7 @@ export class EventReader implements OnModuleInit {
    * @param isOver as for `follow`
    * @returns undefined when `signal` came first, or the log has no end
    */
-  async end(runId: string, signal: AbortSignal, isOver: IsOver): Promise<RunEvent | undefined> {
+  async readEnd(runId: string, signal: AbortSignal, isOver: IsOver): Promise<RunEvent | undefined> {
     while (!signal.aborted) {
       const sleep = this.sleep(runId, signal, true);
       const end = await this.ends.read(runId);

@@ -7,7 +7,7 @@ export interface RunEvent {
 }
 
 /** What a run's log holds, as far as another attempt might emit it again. */
-export interface ToldEvents {
+export interface EmittedEvents {
   /** JSON texts of the newest `updates`, by the event's name (`updates`, `updates|node:task`). */
   updates: Record<string, string[]>;
   /** The newest committed events that were emitted, each after the name of its event: `values <checkpoint id>`. */

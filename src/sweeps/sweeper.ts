@@ -43,7 +43,7 @@ export class Sweeper {
       const rows = (await session.query('SELECT pg_try_advisory_lock($1) AS locked', [SWEEP_LOCK])) as Lock[];
       if (!rows[0].locked) return;
       try {
-        for (const sweep of this.sweeps) await this.attempt(sweep);
+        for (const sweep of this.sweeps) await this.attemptSweep(sweep);
       } finally {
         await session.query('SELECT pg_advisory_unlock($1)', [SWEEP_LOCK]);
       }
@@ -55,7 +55,7 @@ export class Sweeper {
   }
 
   /** One feature's trouble must not keep the others from being swept. */
-  private async attempt(sweep: Sweep): Promise<void> {
+  private async attemptSweep(sweep: Sweep): Promise<void> {
     try {
       await sweep.sweep();
     } catch (error) {

@@ -43,7 +43,7 @@ export class WorkerDeployment {
       try {
         const current = await this.temporal.currentVersion(deploymentName);
         if (current === undefined) await this.temporal.setCurrentVersion(deploymentName, buildId);
-        else if (current !== buildId) this.tellHow(deploymentName, buildId, current);
+        else if (current !== buildId) this.logCommand(deploymentName, buildId, current);
         return;
       } catch (error) {
         if (attempt === ATTEMPTS) {
@@ -57,7 +57,7 @@ export class WorkerDeployment {
     }
   }
 
-  private tellHow(deploymentName: string, buildId: string, current: string): void {
+  private logCommand(deploymentName: string, buildId: string, current: string): void {
     this.logger.warn(
       { deploymentName, buildId, current },
       `New work goes to version ${current}. To give it to this one: temporal worker deployment set-current-version ` +

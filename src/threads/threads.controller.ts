@@ -75,7 +75,7 @@ export class ThreadsController {
     @Tenant() tenantId: TenantId,
     @Body({ schema: createThreadSchema.prefault({}) }) body: CreateThread,
   ): Promise<Thread> {
-    return toThread(await this.threads.create(tenantId, body));
+    return toThread(await this.threads.createThread(tenantId, body));
   }
 
   @Post('search')
@@ -88,7 +88,7 @@ export class ThreadsController {
     @Body({ schema: searchThreadsSchema.prefault({}) }) body: SearchThreads,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<FoundThread[]> {
-    const page = await this.threads.search(tenantId, body);
+    const page = await this.threads.searchThreads(tenantId, body);
     return paginate(reply, page, body.offset).map((row) => toFoundThread(row, body));
   }
 
@@ -124,7 +124,7 @@ export class ThreadsController {
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,
     @Query({ schema: getThreadQuery }) { include }: z.infer<typeof getThreadQuery>,
   ): Promise<Thread> {
-    const thread = await this.threads.get(tenantId, thread_id);
+    const thread = await this.threads.getThread(tenantId, thread_id);
     return include.has('ttl') ? toThreadWithTtl(thread) : toThread(thread);
   }
 
@@ -148,7 +148,7 @@ export class ThreadsController {
   @HttpCode(204)
   @ApiOperation({ summary: 'Delete a thread with its runs and checkpoints' })
   delete(@Tenant() tenantId: TenantId, @Param({ schema: threadIdParam }) { thread_id }: IdParam): Promise<void> {
-    return this.threads.delete(tenantId, thread_id);
+    return this.threads.deleteThread(tenantId, thread_id);
   }
 
   @Post(':thread_id/copy')

@@ -52,7 +52,7 @@ export class ThreadsRepository {
     private readonly removal: ThreadRemoval,
   ) {}
 
-  async find(tenantId: TenantId, threadId: string, access?: AccessFilter): Promise<ThreadEntity | null> {
+  async findThread(tenantId: TenantId, threadId: string, access?: AccessFilter): Promise<ThreadEntity | null> {
     if (!access) {
       const [thread]: ThreadEntity[] = await this.threads.query(FIND_THREAD, [tenantId, threadId]);
       return thread ?? null;
@@ -72,7 +72,7 @@ export class ThreadsRepository {
   }
 
   /** Resolves to null when the tenant has a thread of this id. */
-  async insert(
+  async insertThread(
     tenantId: TenantId,
     threadId: string,
     metadata: JsonObject,
@@ -84,7 +84,7 @@ export class ThreadsRepository {
   }
 
   /** Merges into the metadata and, when one is given, sets the time to live; resolves to null when there is no such thread. */
-  async update(
+  async updateThread(
     tenantId: TenantId,
     threadId: string,
     metadata: JsonObject,
@@ -101,7 +101,7 @@ export class ThreadsRepository {
       .where('tenant_id = :tenantId AND thread_id = :threadId AND NOT temporary', { tenantId, threadId })
       .setParameter('merge', JSON.stringify(metadata))
       .execute();
-    return affected ? this.find(tenantId, threadId) : null;
+    return affected ? this.findThread(tenantId, threadId) : null;
   }
 
   /**
@@ -151,7 +151,7 @@ export class ThreadsRepository {
    * Deletes a thread with its runs, their events and its checkpoints; workers that have one of its runs are notified to stop.
    * Resolves to the ids of the runs that were in flight, or to null when there is no such thread.
    */
-  delete(tenantId: TenantId, threadId: string): Promise<string[] | null> {
+  deleteThread(tenantId: TenantId, threadId: string): Promise<string[] | null> {
     return this.threads.manager.transaction(async (manager) => {
       const inFlight: { run_id: string }[] = await manager.query(
         `SELECT run_id, pg_notify('${RUN_CANCEL_CHANNEL}', run_id::text) FROM runs
@@ -247,7 +247,7 @@ export class ThreadsRepository {
         );
       }
     });
-    return this.find(tenantId, copyId);
+    return this.findThread(tenantId, copyId);
   }
 
   /** Bytes and rows of the thread's checkpoints, as they are stored. */
@@ -273,7 +273,7 @@ export class ThreadsRepository {
     return { thread_id: threadId, total_bytes: total, ...sizes };
   }
 
-  async search(tenantId: TenantId, search: SearchThreads, access?: AccessFilter): Promise<Page<ThreadEntity>> {
+  async searchThreads(tenantId: TenantId, search: SearchThreads, access?: AccessFilter): Promise<Page<ThreadEntity>> {
     const [items, total] = await this.filtered(tenantId, search, access)
       .orderBy(SORT_COLUMNS[search.sort_by], search.sort_order === 'asc' ? 'ASC' : 'DESC')
       .addOrderBy('t.threadId', 'DESC')
@@ -283,7 +283,7 @@ export class ThreadsRepository {
     return { items, total };
   }
 
-  count(tenantId: TenantId, filter: ThreadFilter, access?: AccessFilter): Promise<number> {
+  countThreads(tenantId: TenantId, filter: ThreadFilter, access?: AccessFilter): Promise<number> {
     return this.filtered(tenantId, filter, access).getCount();
   }
 

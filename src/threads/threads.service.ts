@@ -57,11 +57,11 @@ export class ThreadsService {
   ) {}
 
   /** Finds a thread without asking the custom auth, for callers who were authorised for one of its runs. */
-  find(tenantId: TenantId, threadId: string): Promise<ThreadEntity | null> {
-    return this.repository.find(tenantId, threadId);
+  findThread(tenantId: TenantId, threadId: string): Promise<ThreadEntity | null> {
+    return this.repository.findThread(tenantId, threadId);
   }
 
-  async get(tenantId: TenantId, threadId: string): Promise<ThreadEntity> {
+  async getThread(tenantId: TenantId, threadId: string): Promise<ThreadEntity> {
     const { filter } = await this.authorizer.authorize('threads', 'read', { thread_id: threadId });
     return this.accessible(tenantId, threadId, filter);
   }
@@ -72,7 +72,7 @@ export class ThreadsService {
    */
   async getIfThere(tenantId: TenantId, threadId: string): Promise<ThreadEntity | null> {
     const { filter } = await this.authorizer.authorize('threads', 'read', { thread_id: threadId });
-    const thread = await this.repository.find(tenantId, threadId);
+    const thread = await this.repository.findThread(tenantId, threadId);
     if (thread) await this.checkAccess(tenantId, threadId, filter);
     return thread;
   }
@@ -87,34 +87,35 @@ export class ThreadsService {
     return this.repository.keepFor(tenantId, threadId, hours);
   }
 
-  async create(tenantId: TenantId, body: CreateThread): Promise<ThreadEntity> {
+  async createThread(tenantId: TenantId, body: CreateThread): Promise<ThreadEntity> {
     const { supersteps = [] } = body;
     if (supersteps.length > 0) this.requireTarget({ tenantId, metadata: body.metadata ?? {}, config: {} });
     const threadId = body.thread_id ?? uuidv7();
     const ttl = body.ttl ?? this.registry.threadTtl.default;
-    const wish = { thread_id: threadId, metadata: body.metadata ?? {}, if_exists: body.if_exists, ttl };
-    const { value, filter } = await this.authorizer.authorize('threads', 'create', wish);
-    const inserted = await this.repository.insert(tenantId, threadId, value.metadata, ttl);
+    const requested = { thread_id: threadId, metadata: body.metadata ?? {}, if_exists: body.if_exists, ttl };
+    const { value, filter } = await this.authorizer.authorize('threads', 'create', requested);
+    const inserted = await this.repository.insertThread(tenantId, threadId, value.metadata, ttl);
     if (inserted) {
       if (supersteps.length === 0) return inserted;
       await this.replay(tenantId, threadId, value.metadata, supersteps);
       return this.accessible(tenantId, threadId);
     }
-    const existing = body.if_exists === 'do_nothing' ? await this.repository.find(tenantId, threadId, filter) : null;
+    const existing =
+      body.if_exists === 'do_nothing' ? await this.repository.findThread(tenantId, threadId, filter) : null;
     if (!existing) throw threadErrors.exists(threadId);
     return existing;
   }
 
   async patch(tenantId: TenantId, threadId: string, body: PatchThread): Promise<ThreadEntity> {
-    const wish = { thread_id: threadId, metadata: body.metadata ?? {} };
-    const { value, filter } = await this.authorizer.authorize('threads', 'update', wish);
+    const requested = { thread_id: threadId, metadata: body.metadata ?? {} };
+    const { value, filter } = await this.authorizer.authorize('threads', 'update', requested);
     await this.checkAccess(tenantId, threadId, filter);
-    const thread = await this.repository.update(tenantId, threadId, value.metadata, body.ttl);
+    const thread = await this.repository.updateThread(tenantId, threadId, value.metadata, body.ttl);
     if (!thread) throw threadErrors.notFound(threadId);
     return thread;
   }
 
-  async delete(tenantId: TenantId, threadId: string): Promise<void> {
+  async deleteThread(tenantId: TenantId, threadId: string): Promise<void> {
     const { filter } = await this.authorizer.authorize('threads', 'delete', { thread_id: threadId });
     await this.checkAccess(tenantId, threadId, filter);
     if (!(await this.remove(tenantId, threadId))) throw threadErrors.notFound(threadId);
@@ -130,12 +131,12 @@ export class ThreadsService {
       const { filter } = await this.authorizer.authorize('threads', 'delete', { thread_id: threadId });
       await this.checkAccess(tenantId, threadId, filter);
     }
-    let count = 0;
+    let countThreads = 0;
     for (const threadId of threadIds) {
-      if (strategy === 'keep_latest') count += (await this.repository.keepLatest(tenantId, threadId)) ? 1 : 0;
-      else count += (await this.remove(tenantId, threadId)) ? 1 : 0;
+      if (strategy === 'keep_latest') countThreads += (await this.repository.keepLatest(tenantId, threadId)) ? 1 : 0;
+      else countThreads += (await this.remove(tenantId, threadId)) ? 1 : 0;
     }
-    return count;
+    return countThreads;
   }
 
   /** Deletes the threads that an assistant ran on last. */
@@ -150,27 +151,27 @@ export class ThreadsService {
 
   /** Takes the right to read the thread and to make one. */
   async copy(tenantId: TenantId, threadId: string): Promise<ThreadEntity> {
-    await this.get(tenantId, threadId);
+    await this.getThread(tenantId, threadId);
     const copyId = uuidv7();
-    const wish = { thread_id: copyId, metadata: {}, if_exists: 'raise' };
-    const { value } = await this.authorizer.authorize('threads', 'create', wish);
+    const requested = { thread_id: copyId, metadata: {}, if_exists: 'raise' };
+    const { value } = await this.authorizer.authorize('threads', 'create', requested);
     const copy = await this.repository.copy(tenantId, threadId, copyId, value.metadata);
     if (!copy) throw threadErrors.notFound(threadId);
     return copy;
   }
 
-  async search(tenantId: TenantId, search: SearchThreads): Promise<Page<ThreadEntity>> {
+  async searchThreads(tenantId: TenantId, search: SearchThreads): Promise<Page<ThreadEntity>> {
     const { value, filter } = await this.authorizeSearch(search);
-    return this.repository.search(tenantId, { ...search, ...value }, filter);
+    return this.repository.searchThreads(tenantId, { ...search, ...value }, filter);
   }
 
   async count(tenantId: TenantId, search: ThreadFilter): Promise<number> {
     const { value, filter } = await this.authorizeSearch(search);
-    return this.repository.count(tenantId, { ...search, ...value }, filter);
+    return this.repository.countThreads(tenantId, { ...search, ...value }, filter);
   }
 
   async storage(tenantId: TenantId, threadId: string): Promise<ThreadStorage> {
-    await this.get(tenantId, threadId);
+    await this.getThread(tenantId, threadId);
     return this.repository.storage(tenantId, threadId);
   }
 
@@ -181,7 +182,7 @@ export class ThreadsService {
     checkpoint?: CheckpointReference,
     { subgraphs = false, select }: StateOptions = {},
   ): Promise<string> {
-    const target = this.targetOf(await this.get(tenantId, threadId));
+    const target = this.targetOf(await this.getThread(tenantId, threadId));
     if (!target) return JSON.stringify(selectFields(EMPTY_STATE, select));
     const options = { subgraphs, ...(checkpoint && { checkpoint }), ...(select && { select }) };
     return this.ask('getState', { ...target, threadId, ...options });
@@ -189,7 +190,7 @@ export class ThreadsService {
 
   /** States from the newest back, as JSON text. */
   async history(tenantId: TenantId, threadId: string, query: HistoryQuery): Promise<string> {
-    const target = this.targetOf(await this.get(tenantId, threadId));
+    const target = this.targetOf(await this.getThread(tenantId, threadId));
     if (!target) return '[]';
     const { limit, before, metadata, checkpoint, select } = query;
     return this.ask('getHistory', {
@@ -246,14 +247,14 @@ export class ThreadsService {
         }),
       );
     } catch (error) {
-      await this.repository.delete(tenantId, threadId);
+      await this.repository.deleteThread(tenantId, threadId);
       throw error;
     }
   }
 
   /** Resolves to false when there is no such thread. */
   private async remove(tenantId: TenantId, threadId: string): Promise<boolean> {
-    const inFlight = await this.repository.delete(tenantId, threadId);
+    const inFlight = await this.repository.deleteThread(tenantId, threadId);
     // The rows are gone, so a workflow that this doesn't reach ends at its next look at them.
     await Promise.allSettled((inFlight ?? []).map((runId) => this.orchestrator.cancel(runId)));
     return inFlight !== null;
@@ -293,7 +294,7 @@ export class ThreadsService {
 
   /** @throws {ApiError} 404 also for a thread that the filter excludes */
   private async accessible(tenantId: TenantId, threadId: string, filter?: AccessFilter): Promise<ThreadEntity> {
-    const thread = await this.repository.find(tenantId, threadId, filter);
+    const thread = await this.repository.findThread(tenantId, threadId, filter);
     if (!thread) throw threadErrors.notFound(threadId);
     return thread;
   }

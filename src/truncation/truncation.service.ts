@@ -39,8 +39,8 @@ export class TruncationService {
   }
 
   /** Whom a handler restricts to some of it, be it by a filter or by another namespace, may not wipe it all. */
-  private async authorize(resource: AuthResource, wish: { namespace?: string[] }): Promise<void> {
-    const { value, filter } = await this.authorizer.authorize(resource, 'delete', wish);
+  private async authorize(resource: AuthResource, requested: { namespace?: string[] }): Promise<void> {
+    const { value, filter } = await this.authorizer.authorize(resource, 'delete', requested);
     if (filter || value.namespace?.length) throw truncationErrors.forbidden();
   }
 }

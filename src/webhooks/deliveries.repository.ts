@@ -61,17 +61,17 @@ export class DeliveriesRepository {
   ) {}
 
   /** Inserts inside the caller's transaction. */
-  async insert(tenantId: TenantId, manager: EntityManager, delivery: NewDelivery): Promise<void> {
+  async insertDelivery(tenantId: TenantId, manager: EntityManager, delivery: NewDelivery): Promise<void> {
     const row = { ...delivery, tenantId, status: 'pending', attemptCount: 0 };
     await manager.getRepository(DeliveryEntity).insert(row as never);
   }
 
   /** The only read without a tenant: a workflow knows its delivery's id and nothing else. */
-  async find(deliveryId: string): Promise<DeliveryEntity | null> {
+  async findDeliveryOfAnyTenant(deliveryId: string): Promise<DeliveryEntity | null> {
     return this.deliveries.findOneBy({ deliveryId });
   }
 
-  async get(tenantId: TenantId, deliveryId: string): Promise<DeliveryEntity | null> {
+  async findDelivery(tenantId: TenantId, deliveryId: string): Promise<DeliveryEntity | null> {
     return this.deliveries.findOneBy({ tenantId, deliveryId });
   }
 
@@ -84,7 +84,7 @@ export class DeliveriesRepository {
     return this.deliveries.findOneOrFail({ select, where: { tenantId, deliveryId } });
   }
 
-  async list(
+  async listDeliveries(
     tenantId: TenantId,
     filter: DeliveryFilter,
     page: { limit: number; offset: number },
@@ -113,7 +113,7 @@ export class DeliveriesRepository {
   }
 
   /** Opens an attempt. One that is open still belongs to a worker that died: its outcome is unknown and stays so. */
-  async begin(tenantId: TenantId, attempt: NewAttempt, lost: string, checkAfter: Date): Promise<void> {
+  async beginAttempt(tenantId: TenantId, attempt: NewAttempt, lost: string, checkAfter: Date): Promise<void> {
     const { deliveryId } = attempt;
     await this.attempts.manager.transaction(async (manager) => {
       await manager.query(
@@ -131,8 +131,8 @@ export class DeliveriesRepository {
   }
 
   /** Writes an attempt's outcome and, in the same transaction, what it means for the delivery. */
-  async conclude(tenantId: TenantId, end: AttemptEnd, status: DeliveryStatus, checkAfter: Date): Promise<void> {
-    const { attemptId, deliveryId, outcome, responseCode, error, nextAttemptAt } = end;
+  async conclude(tenantId: TenantId, endDelivery: AttemptEnd, status: DeliveryStatus, checkAfter: Date): Promise<void> {
+    const { attemptId, deliveryId, outcome, responseCode, error, nextAttemptAt } = endDelivery;
     await this.attempts.manager.transaction(async (manager) => {
       await manager.getRepository(AttemptEntity).update(
         { tenantId, attemptId },
@@ -141,8 +141,8 @@ export class DeliveriesRepository {
           responseCode,
           error,
           nextAttemptAt,
-          durationMs: end.durationMs,
-          responseExcerpt: end.responseExcerpt,
+          durationMs: endDelivery.durationMs,
+          responseExcerpt: endDelivery.responseExcerpt,
         },
       );
       await manager.query(

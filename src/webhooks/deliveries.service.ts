@@ -85,7 +85,7 @@ export class DeliveriesService {
    * is lost, the sweep does it. Never refuses a URL: an end must not fail for it, and the first attempt says so.
    * @returns the delivery's id, or undefined when webhooks are turned off.
    */
-  async enqueue(manager: EntityManager, webhook: OutgoingWebhook): Promise<string | undefined> {
+  async enqueueDelivery(manager: EntityManager, webhook: OutgoingWebhook): Promise<string | undefined> {
     const { tenantId, kind = 'run', runId, threadId, exportId = null, user, url } = webhook;
     if (this.settings.config.disabled) {
       this.logger.log({ run_id: runId, export_id: exportId }, 'Webhook skipped: http.disable_webhooks is set');
@@ -108,12 +108,15 @@ export class DeliveriesService {
     return this.insert(tenantId, manager, { kind: 'a2a', exportId: null, ...message, maxAttempts: this.maxAttempts });
   }
 
-  async list(tenantId: TenantId, filter: DeliveryFilter, page: { limit: number; offset: number }) {
-    return this.deliveries.list(tenantId, filter, page);
+  async listDeliveries(tenantId: TenantId, filter: DeliveryFilter, page: { limit: number; offset: number }) {
+    return this.deliveries.listDeliveries(tenantId, filter, page);
   }
 
   /** @throws {ApiError} 404 */
-  async get(tenantId: TenantId, deliveryId: string): Promise<{ delivery: DeliveryEntity; attempts: AttemptEntity[] }> {
+  async getDelivery(
+    tenantId: TenantId,
+    deliveryId: string,
+  ): Promise<{ delivery: DeliveryEntity; attempts: AttemptEntity[] }> {
     const delivery = await this.find(tenantId, deliveryId);
     return { delivery, attempts: await this.deliveries.attemptsOf(tenantId, deliveryId) };
   }
@@ -159,7 +162,7 @@ export class DeliveriesService {
   private async insert(tenantId: TenantId, manager: EntityManager, message: Message): Promise<string> {
     const deliveryId = uuidv7();
     const now = Date.now();
-    await this.deliveries.insert(tenantId, manager, {
+    await this.deliveries.insertDelivery(tenantId, manager, {
       deliveryId,
       webhookId: message.replayOf?.webhookId ?? `msg_${deliveryId.replaceAll('-', '')}`,
       kind: message.kind,
@@ -196,7 +199,7 @@ export class DeliveriesService {
   }
 
   private async find(tenantId: TenantId, deliveryId: string): Promise<DeliveryEntity> {
-    const delivery = await this.deliveries.get(tenantId, deliveryId);
+    const delivery = await this.deliveries.findDelivery(tenantId, deliveryId);
     if (!delivery) throw webhookErrors.unknownDelivery(deliveryId);
     return delivery;
   }

@@ -62,8 +62,8 @@ export class DeliveryAttemptsService {
    * Makes attempt number `attempt`. An answer that was recorded is not asked for again; one that got lost with a worker
    * is, under the same webhook-id. Rejects when `signal` is aborted, and when the database is away.
    */
-  async attempt(deliveryId: string, attempt: number, signal: AbortSignal): Promise<AttemptDeliveryResult> {
-    const delivery = await this.deliveries.find(deliveryId);
+  async attemptDelivery(deliveryId: string, attempt: number, signal: AbortSignal): Promise<AttemptDeliveryResult> {
+    const delivery = await this.deliveries.findDeliveryOfAnyTenant(deliveryId);
     if (!delivery) return { outcome: 'missing' };
     if (delivery.status !== 'pending') return { outcome: delivery.status };
     const tenantId = delivery.tenantId as TenantId;
@@ -86,7 +86,7 @@ export class DeliveryAttemptsService {
 
   /** Ends a delivery that an operator cancelled. */
   async cancel(deliveryId: string): Promise<void> {
-    const delivery = await this.deliveries.find(deliveryId);
+    const delivery = await this.deliveries.findDeliveryOfAnyTenant(deliveryId);
     if (!delivery) return;
     await this.deliveries.end(delivery.tenantId as TenantId, deliveryId, 'cancelled', 'Cancelled by an operator');
   }
@@ -112,7 +112,7 @@ export class DeliveryAttemptsService {
     const own = { 'content-type': 'application/json', 'user-agent': `Gantry/${this.config.version}` };
     const signed = signer.headers(delivery.webhookId, now, body);
     const attemptId = uuidv7();
-    await this.deliveries.begin(
+    await this.deliveries.beginAttempt(
       tenantId,
       {
         attemptId,

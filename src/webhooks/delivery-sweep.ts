@@ -31,11 +31,11 @@ export class DeliverySweep implements Sweep {
     const { tenantId, deliveryId } = delivery;
     // Most of these only wait their turn: for them one question is enough. The second one is for a workflow that was
     // started between the first and the start.
-    const atWork =
+    const isRunning =
       (await this.orchestrator.isOpen(deliveryId)) ||
       (await this.orchestrator.start(delivery)) ||
       (await this.orchestrator.isOpen(deliveryId));
-    if (atWork) {
+    if (isRunning) {
       await this.deliveries.checkAgain(tenantId, deliveryId, new Date(Date.now() + CHECK_AGAIN_MS));
     } else {
       await this.deliveries.end(tenantId, deliveryId, 'failed', 'Its workflow was ended in Temporal');

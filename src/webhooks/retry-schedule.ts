@@ -20,8 +20,8 @@ export class RetrySchedule {
   /** How long to wait after the failed `attempt` (1 is the first). A delay that the receiver asks for can only make it longer. */
   delayAfter(attempt: number, retryAfterMs = 0): number {
     const planned = this.delaysMs[attempt - 1] ?? 0;
-    const wished = Math.min(retryAfterMs, RetrySchedule.LONGEST_RETRY_AFTER_MS);
-    return Math.round(Math.max(planned, wished) * (1 + this.random() * RetrySchedule.JITTER));
+    const requested = Math.min(retryAfterMs, RetrySchedule.LONGEST_RETRY_AFTER_MS);
+    return Math.round(Math.max(planned, requested) * (1 + this.random() * RetrySchedule.JITTER));
   }
 }
 

@@ -42,7 +42,7 @@ export class WebhooksController {
       ...(status && { status }),
       ...(host && { host }),
     };
-    const { rows, total } = await this.deliveries.list(tenantId, filter, { limit, offset });
+    const { rows, total } = await this.deliveries.listDeliveries(tenantId, filter, { limit, offset });
     void reply.header('x-pagination-total', total);
     if (offset + rows.length < total) void reply.header('x-pagination-next', offset + rows.length);
     return rows.map(toDelivery);
@@ -56,7 +56,7 @@ export class WebhooksController {
     @Tenant() tenantId: TenantId,
     @Param({ schema: deliveryParams }) params: DeliveryParams,
   ): Promise<DeliveryDetailResponse> {
-    const { delivery, attempts } = await this.deliveries.get(tenantId, params.delivery_id);
+    const { delivery, attempts } = await this.deliveries.getDelivery(tenantId, params.delivery_id);
     return toDeliveryDetail(delivery, attempts);
   }
 

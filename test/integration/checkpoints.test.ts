@@ -72,7 +72,7 @@ describe('the checkpoints of a run', () => {
       },
       {
         ...{ runId, threadId, tenantId: TENANT, assistantId: runId, graphId: 'graph', attempt: 1, metadata: {} },
-        ...{ headers: {}, handedBack: false, told: { updates: {}, facts: [] }, onUnknown: 'retry' as never },
+        ...{ headers: {}, handedBack: false, emitted: { updates: {}, facts: [] }, onUnknown: 'retry' as never },
         kwargs: {
           ...{ input, stream_mode: [streamMode], stream_subgraphs: false, stream_resumable: false },
           ...{ durability: 'async', temporary: false },

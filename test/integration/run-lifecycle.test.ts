@@ -50,7 +50,7 @@ describe('a run', () => {
     return runId;
   }
 
-  const begin = (runId: string, queue = 'ours') => runs.begin(runId, REVISION, queue);
+  const begin = (runId: string, queue = 'ours') => runs.beginRun(runId, REVISION, queue);
 
   /** Does something while somebody cancels the run, who has the thread already and not the run yet. */
   async function besideCancel<T>(threadId: string, runId: string, work: () => Promise<T>): Promise<T> {
@@ -102,7 +102,7 @@ describe('a run', () => {
       await insertRun(threadId, 'running', 1);
       const waiting = await insertRun(threadId);
       expect(await begin(waiting)).toMatchObject({ state: 'ended', ending: 'waiting' });
-      expect((await runs.find(waiting))?.status).toBe('pending');
+      expect((await runs.findRunById(waiting))?.status).toBe('pending');
     });
 
     it('by one of two that wait on a thread, which begin at the same time', async () => {
@@ -132,7 +132,7 @@ describe('a run', () => {
 
   describe('is lost', () => {
     const next = async (runId: string) => {
-      const held = await runs.takeOver(runId, REVISION, 'a-queue');
+      const held = await runs.takeOverRun(runId, REVISION, 'a-queue');
       if (held.state !== 'held') throw new Error(`The run is ${held.state}`);
       return { attempt: held.run.attempt, before: held.before };
     };
@@ -178,12 +178,12 @@ describe('a run', () => {
       const runId = await insertRun(threadId);
       await begin(runId);
       const event = { tenantId: api.config.defaultTenantId, runId, attempt: 1, event: 'values', data: '{"a":1}' };
-      await log.append([{ ...event, seq: 0 }]);
+      await log.appendEvents([{ ...event, seq: 0 }]);
       const rest = [
         { event: 'updates', data: '{"b":"\\"2\\""}', fact: 'task' },
         { event: 'values', data: '{"b":2}' },
       ];
-      const ended = await runs.end(runId, 1, { ...completedEnding('success', undefined), rest });
+      const ended = await runs.endRun(runId, 1, { ...completedEnding('success', undefined), rest });
       expect(ended?.run.status).toBe('success');
       const { rows } = await pool.query(
         `SELECT seq, event, data, fact FROM run_events WHERE run_id = $1 ORDER BY seq`,
@@ -200,14 +200,14 @@ describe('a run', () => {
     it('when whoever cancels it at this moment is done with it', async () => {
       const threadId = await insertThread();
       const runId = await insertRun(threadId, 'running', 1);
-      const end = () => runs.end(runId, 1, completedEnding('success', undefined));
+      const end = () => runs.endRun(runId, 1, completedEnding('success', undefined));
       expect(await besideCancel(threadId, runId, end)).toMatchObject({ run: { status: 'success', attempt: 1 } });
     });
 
     it('by the attempt that holds it alone, and leaves no event of another', async () => {
       const runId = await insertRun(await insertThread(), 'running', 2);
       const rest = [{ event: 'values', data: '{}' }];
-      expect(await runs.end(runId, 1, { ...completedEnding('success', undefined), rest })).toBeNull();
+      expect(await runs.endRun(runId, 1, { ...completedEnding('success', undefined), rest })).toBeNull();
       const { rowCount } = await pool.query(`SELECT FROM run_events WHERE run_id = $1`, [runId]);
       expect(rowCount).toBe(0);
     });

@@ -185,7 +185,7 @@ describe('the api', () => {
     await source.query(`INSERT INTO threads (thread_id, tenant_id) VALUES ($1, $2)`, [threadId, other]);
     // A repository that lost its condition, in the middle of a request.
     const forgetful = jest
-      .spyOn(api.app.get(ThreadsRepository, { strict: false }), 'find')
+      .spyOn(api.app.get(ThreadsRepository, { strict: false }), 'findThread')
       .mockImplementation((_tenantId, id) => source.getRepository(ThreadEntity).findOneBy({ threadId: id }));
     try {
       const response = await fetch(`${api.url}/threads/${threadId}`);

@@ -62,7 +62,7 @@ describe('webhook settings at the start', () => {
         url: '/x',
         payload: {},
       };
-      expect(await deliveries.enqueue(undefined as never, webhook)).toBeUndefined();
+      expect(await deliveries.enqueueDelivery(undefined as never, webhook)).toBeUndefined();
       const response = await fetch(`${api.url}/webhooks/test`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },

@@ -134,13 +134,15 @@ export class WebhookStack {
 
   /** The row alone, as when the process died behind the commit. */
   async enqueue(url: string, payload: Record<string, unknown> = { status: 'success' }): Promise<string> {
-    const deliveryId = await this.api.app.get(DeliveriesService, { strict: false }).enqueue(this.database.manager, {
-      tenantId: this.tenantId,
-      runId: uuidv7(),
-      threadId: uuidv7(),
-      url,
-      payload,
-    });
+    const deliveryId = await this.api.app
+      .get(DeliveriesService, { strict: false })
+      .enqueueDelivery(this.database.manager, {
+        tenantId: this.tenantId,
+        runId: uuidv7(),
+        threadId: uuidv7(),
+        url,
+        payload,
+      });
     if (!deliveryId) throw new Error('Webhooks are turned off');
     return deliveryId;
   }

@@ -70,12 +70,12 @@ describe('the workflow of a cron, over weeks', () => {
     const lifecycle = new RunLifecycleRepository(api.app.get(DataSource), api.app.get(RunListeners, { strict: false }));
     lasting = {
       beginRun: async (runId) => {
-        const held = await lifecycle.begin(runId, 'test', 'test');
+        const held = await lifecycle.beginRun(runId, 'test', 'test');
         if (held.state !== 'held') return undefined;
         return Number((held.run.kwargs.input as { hours: number }).hours) * HOUR;
       },
       finishRun: async (runId) => {
-        const ended = await lifecycle.end(runId, undefined, completedEnding('success', undefined));
+        const ended = await lifecycle.endRun(runId, undefined, completedEnding('success', undefined));
         if (ended?.next) await api.app.get(RunOrchestrator, { strict: false }).start(ended.next);
       },
     };

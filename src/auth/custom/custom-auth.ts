@@ -115,7 +115,7 @@ export class CustomAuth implements OnModuleDestroy {
         if (message.type === 'log') return writeUserLog(this.userLog, message);
         if (message.type === 'unusable') return unusable(message.message);
         if (message.type === 'ready') {
-          this.tellUncovered(message.uncovered);
+          this.reportUncovered(message.uncovered);
           this.warnOfSharedStore(message.generallyCoveredStore);
           return resolve();
         }
@@ -151,7 +151,7 @@ export class CustomAuth implements OnModuleDestroy {
     await thread.worker.terminate();
   }
 
-  private tellUncovered(events: string[]): void {
+  private reportUncovered(events: string[]): void {
     if (events.length === 0) return;
     this.logger.warn(
       { events },

@@ -73,10 +73,10 @@ export class PartitionWork {
         onProgress(progressOf(files));
         const spooled = await this.read(reader, signal);
         if (!spooled) break;
-        const encoded = this.encodeBehind(Promise.all([encoding, storingBefore]), spooled, signal);
+        const encoded = this.encodeAfter(Promise.all([encoding, storingBefore]), spooled, signal);
         storingBefore = storing;
         encoding = encoded.then(() => undefined);
-        storing = this.storeBehind(storing, part, spooled, encoded, signal).then((file) => void files.push(file));
+        storing = this.storeAfter(storing, part, spooled, encoded, signal).then((file) => void files.push(file));
         // Awaited in a later round, or below: meanwhile their failures have handlers.
         encoding.catch(() => undefined);
         storing.catch(() => undefined);
@@ -100,7 +100,7 @@ export class PartitionWork {
     return undefined;
   }
 
-  private async encodeBehind(before: Promise<unknown>, spooled: SpooledPart, signal: AbortSignal): Promise<Buffer> {
+  private async encodeAfter(before: Promise<unknown>, spooled: SpooledPart, signal: AbortSignal): Promise<Buffer> {
     try {
       await before;
     } catch (error) {
@@ -110,7 +110,7 @@ export class PartitionWork {
     return this.tools.encoder.encode(this.columns, spooled, this.row.compression, signal);
   }
 
-  private async storeBehind(
+  private async storeAfter(
     before: Promise<void>,
     part: number,
     spooled: PartRows,

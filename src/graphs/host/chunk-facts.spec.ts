@@ -3,7 +3,7 @@ import { ChunkFacts, type Chunk } from './chunk-facts';
 const checkpoint = (id: string) => ({ config: { configurable: { checkpoint_id: id } } });
 const ended = (id: string) => ({ id, name: 'node', result: {}, interrupts: [] });
 
-function told(chunks: Chunk[]): [mode: string, fact: string | undefined][] {
+function emitted(chunks: Chunk[]): [mode: string, fact: string | undefined][] {
   const facts = new ChunkFacts();
   const found = [...chunks.flatMap((chunk) => [...facts.next(chunk)]), ...facts.rest()];
   return found.map(({ chunk, fact }) => [chunk[1], fact]);
@@ -18,7 +18,7 @@ describe('ChunkFacts', () => {
       [[], 'updates', { node: {} }],
       [[], 'tasks', ended('t1')],
     ];
-    expect(told(chunks)).toEqual([
+    expect(emitted(chunks)).toEqual([
       ['values', 'c1'],
       ['checkpoints', undefined],
       ['tasks', undefined],
@@ -35,7 +35,7 @@ describe('ChunkFacts', () => {
       [[], 'checkpoints', checkpoint('root')],
       [nested, 'checkpoints', checkpoint('nested')],
     ];
-    expect(told(chunks).filter(([mode]) => mode === 'values')).toEqual([
+    expect(emitted(chunks).filter(([mode]) => mode === 'values')).toEqual([
       ['values', 'root'],
       ['values', 'nested'],
     ]);
@@ -47,7 +47,7 @@ describe('ChunkFacts', () => {
       [[], 'updates', { __interrupt__: [] }],
       [[], 'values', { __interrupt__: [] }],
     ];
-    expect(told(chunks)).toEqual([
+    expect(emitted(chunks)).toEqual([
       ['updates', undefined],
       ['updates', undefined],
       ['values', undefined],

@@ -24,7 +24,7 @@ export class ChunkFacts {
     const namespace = path.join('|');
     const held = this.held.get(namespace);
     this.held.delete(namespace);
-    if (held) yield withFact(held, factBehind(held, chunk));
+    if (held) yield withFact(held, factAfter(held, chunk));
     if (mode === 'values' || (mode === 'updates' && isComputed(data))) this.held.set(namespace, chunk);
     else yield withFact(chunk, mode === 'tasks' && isTaskEnd(data) ? data.id : undefined);
   }
@@ -40,8 +40,8 @@ function withFact(chunk: Chunk, fact: string | undefined): ChunkWithFact {
   return fact === undefined ? { chunk } : { chunk, fact };
 }
 
-function factBehind([, told]: Chunk, [, mode, data]: Chunk): string | undefined {
-  if (told === 'values') return mode === 'checkpoints' ? checkpointId(data) : undefined;
+function factAfter([, earlier]: Chunk, [, mode, data]: Chunk): string | undefined {
+  if (earlier === 'values') return mode === 'checkpoints' ? checkpointId(data) : undefined;
   return mode === 'tasks' && isTaskEnd(data) ? data.id : undefined;
 }
 

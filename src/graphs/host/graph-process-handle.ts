@@ -160,14 +160,14 @@ export class GraphProcess {
   ): StartedExecution {
     const id = this.take();
     const abort = (): void => this.send({ type: 'abort', id, reason: String(signal.reason ?? 'cancelled') });
-    const giveAway = (): void => this.send({ type: 'hand-back', id });
+    const requestHandBack = (): void => this.send({ type: 'hand-back', id });
     let outcome!: Promise<GraphOutcome>;
     const accepted = new Promise<void>((onAccepted) => {
       outcome = new Promise<GraphOutcome>((resolve, reject) => {
         this.executions.set(id, { resolve, reject, onEvents, onNode, onAccepted });
       }).finally(() => {
         signal.removeEventListener('abort', abort);
-        handBack.removeEventListener('abort', giveAway);
+        handBack.removeEventListener('abort', requestHandBack);
         onAccepted();
       });
     });
@@ -176,7 +176,7 @@ export class GraphProcess {
     this.send({ type: 'offer', id, request });
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort);
-    handBack.addEventListener('abort', giveAway);
+    handBack.addEventListener('abort', requestHandBack);
     return { begun: (timeoutMs) => this.begun(id, accepted, timeoutMs), outcome };
   }
 

@@ -3,7 +3,7 @@
 import type { AuthUser } from '../../database/request-scope';
 import type { TextKind } from '../../item-store/item-store';
 import type { StoreSettings } from '../../item-store/store-settings';
-import type { ToldEvents } from '../../streams/run-event';
+import type { EmittedEvents } from '../../streams/run-event';
 import type { GraphSource, OnUnknown } from '../graph-config';
 import type { UserLogLine } from './sdk-logger';
 
@@ -32,7 +32,7 @@ export interface TracingSettings {
 }
 
 /** Where a run's trace goes beside its graph's project, and of which example of a dataset it is. */
-export interface TraceWish {
+export interface TraceRequest {
   project_name?: string;
   example_id?: string;
 }
@@ -55,7 +55,7 @@ export interface RunKwargs {
   checkpoint?: CheckpointReference;
   durability: Durability;
   feedback_keys?: string[];
-  langsmith_tracer?: TraceWish;
+  langsmith_tracer?: TraceRequest;
   /** The tracing project that the run's trace goes to, where runs were traced when it was created. */
   session_name?: string;
   webhook?: string;
@@ -109,7 +109,7 @@ export interface ExecuteRequest {
   /** Whether the earlier attempt handed the run back after a checkpoint, so that no node of it is in doubt. */
   handedBack: boolean;
   /** What earlier attempts emitted of the run, so that it is emitted once. */
-  told: ToldEvents;
+  emitted: EmittedEvents;
   /** Uploads the run's trace; undefined when runs aren't traced. */
   traceKey?: string;
   /** Headers of the request that created the run; they win over the body's `configurable`. */

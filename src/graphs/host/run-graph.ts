@@ -16,8 +16,8 @@ import { RunStore } from './run-store';
 import type { RunTracer } from './run-tracer';
 import type { Connections } from './tenant-connections';
 import { toFinalState } from './thread-state';
-import { withoutTold } from './told-events';
-import { untoldSteps } from './untold-steps';
+import { withoutEmitted } from './emitted-events';
+import { findMissingEvents } from './missing-events';
 import { toWireJson } from './wire-json';
 
 export interface RunContext {
@@ -74,13 +74,13 @@ export async function* runGraph(
     if (unknown.length > 0 && request.onUnknown === 'interrupt')
       return await stopBeforeUnknown(graph, request, config, unknown);
     config.configurable!.unknown_outcome_tasks = unknown.map(({ id }) => id);
-    if (resuming) yield* await untoldSteps(graph, config, request);
+    if (resuming) yield* await findMissingEvents(graph, config, request);
     const input = resuming ? null : await runInput(context.graphs, graph, config, request);
     if (input === null || kwargs.command) await refuseMissingNodes(graph, saver, request);
     const { file } = context.graphs.source(request.graphId)!;
     const control = { onNode, progress, written: () => saver.written() };
     const events = streamRun(graph, input, config, { kwargs, file }, control);
-    yield* request.attempt > 1 ? withoutTold(events, request.told) : events;
+    yield* request.attempt > 1 ? withoutEmitted(events, request.emitted) : events;
   } catch (error) {
     const handedBack = handedBackBy(error);
     if (handedBack) return { status: 'handed-back', inDoubt: handedBack.inDoubt };

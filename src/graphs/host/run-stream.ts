@@ -101,8 +101,8 @@ export async function* streamRun(
   async function translate(chunk: Chunk): Promise<Iterable<RunEventMessage>> {
     // Tokens and a node's own words come before its end; everything else reports an end, which has to be committed first.
     if (!WORK_IN_PROGRESS.has(chunk[1])) await written();
-    const told = [...facts.next(chunk)];
-    return name(kwargs.event_protocol ? checkpointFirst(told) : told);
+    const emitted = [...facts.next(chunk)];
+    return name(kwargs.event_protocol ? checkpointFirst(emitted) : emitted);
   }
 
   // Only the event protocol has channels for what they emit.

@@ -2,7 +2,7 @@ import { LangChainTracer } from '@langchain/core/tracers/tracer_langchain';
 import type { Client } from 'langsmith';
 import { runByRun } from '../../patches/langchain-core/run-by-run';
 import { JsonBatchClient } from '../../patches/langsmith/json-batch-client';
-import type { ExecuteRequest, TraceWish, TracingSettings } from './protocol';
+import type { ExecuteRequest, TraceRequest, TracingSettings } from './protocol';
 
 /** Sends the server's own runs to its own trace API, by the public client: one project per graph. */
 export class RunTracer {
@@ -13,9 +13,9 @@ export class RunTracer {
   /** A callback that traces one run into the project named after its graph, and into the one that the run asks for. */
   callback(
     { tenantId, graphId: projectName, traceKey }: Pick<ExecuteRequest, 'tenantId' | 'graphId' | 'traceKey'>,
-    wish: TraceWish = {},
+    requested: TraceRequest = {},
   ): LangChainTracer {
-    const { project_name: extra, example_id: exampleId } = wish;
+    const { project_name: extra, example_id: exampleId } = requested;
     const client = this.client(tenantId, traceKey);
     if (!extra || extra === projectName)
       return runByRun(new LangChainTracer({ projectName, client, ...(exampleId && { exampleId }) }));

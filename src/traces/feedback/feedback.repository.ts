@@ -128,7 +128,7 @@ export class FeedbackRepository {
     await manager.query(REFRESH_STATS, [tenantId, runIds]);
   }
 
-  async find(tenantId: TenantId, feedbackId: string): Promise<FeedbackRow | undefined> {
+  async findFeedback(tenantId: TenantId, feedbackId: string): Promise<FeedbackRow | undefined> {
     const rows = await this.database.query<FeedbackRow[]>(
       `SELECT ${SELECTED} FROM trace_feedback f WHERE f.tenant_id = $1 AND f.feedback_id = $2`,
       [tenantId, feedbackId],

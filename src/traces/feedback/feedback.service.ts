@@ -42,7 +42,7 @@ export class FeedbackService {
 
   /** @throws {ApiError} 404 */
   async read(tenantId: TenantId, feedbackId: string): Promise<FeedbackRow> {
-    const row = await this.feedback.find(tenantId, feedbackId);
+    const row = await this.feedback.findFeedback(tenantId, feedbackId);
     if (!row) throw traceErrors.feedbackNotFound();
     return row;
   }

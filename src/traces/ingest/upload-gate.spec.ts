@@ -7,15 +7,15 @@ describe('UploadGate', () => {
   it('lets so many run at once, each in the scope of its own request', async () => {
     const gate = new UploadGate(2);
     const scope = new AsyncLocalStorage<number>();
-    let atWork = 0;
+    let running = 0;
     let most = 0;
     const seen = await Promise.all(
       Array.from({ length: 10 }, (_, request) =>
         scope.run(request, () =>
           gate.run(async () => {
-            most = Math.max(most, ++atWork);
+            most = Math.max(most, ++running);
             await new Promise((resolve) => setTimeout(resolve, 2));
-            atWork -= 1;
+            running -= 1;
             return scope.getStore();
           }),
         ),

@@ -5,7 +5,7 @@
  * Beyond the limit, a tenant with few of them still gets one: Temporal may be busy with the batch of another tenant, and its queue
  * would put a single run after all of that.
  */
-export class HeadStarts {
+export class EagerStarts {
   /** Times and tenants of eager starts by run, oldest first. */
   private readonly given = new Map<string, { since: number; tenantId: string }>();
 

@@ -1,18 +1,18 @@
-import { HeadStarts } from './head-starts';
+import { EagerStarts } from './eager-starts';
 
 describe('head starts', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
   it('are given while few workflows are behind', () => {
-    const starts = new HeadStarts(2, 0, 1_000);
+    const starts = new EagerStarts(2, 0, 1_000);
     expect([starts.give('a', 'one'), starts.give('b', 'one'), starts.give('c', 'one')]).toEqual([true, true, false]);
     starts.caughtUp('a');
     expect([starts.give('d', 'one'), starts.give('e', 'one')]).toEqual([true, false]);
   });
 
   it('are forgotten after a moment, the oldest first', () => {
-    const starts = new HeadStarts(2, 0, 1_000);
+    const starts = new EagerStarts(2, 0, 1_000);
     starts.give('a', 'one');
     jest.advanceTimersByTime(600);
     starts.give('b', 'one');
@@ -21,13 +21,13 @@ describe('head starts', () => {
   });
 
   it('take no notice of a workflow that came first, or to nobody', () => {
-    const starts = new HeadStarts(1, 0, 1_000);
+    const starts = new EagerStarts(1, 0, 1_000);
     starts.caughtUp('a');
     expect(starts.give('a', 'one')).toBe(true);
   });
 
   it('are some for each tenant, when another has all that there are', () => {
-    const starts = new HeadStarts(3, 1, 1_000);
+    const starts = new EagerStarts(3, 1, 1_000);
     expect(['a', 'b', 'c', 'd'].map((run) => starts.give(run, 'one'))).toEqual([true, true, true, false]);
     expect([starts.give('e', 'two'), starts.give('f', 'two'), starts.give('g', 'three')]).toEqual([true, false, true]);
     starts.caughtUp('e');

@@ -8,23 +8,23 @@ import { toWireJson } from './wire-json';
 type Task = StateSnapshot['tasks'][number];
 type Channels = string | string[];
 
-const TOLD_BY_STEP = ['values', 'updates', 'tasks'];
+const EMITTED_BY_STEP = ['values', 'updates', 'tasks'];
 
 /**
  * What earlier attempts of the run committed and were killed before they emitted it: the `values` and `updates`, and the ends
  * among the `tasks`, of steps that are finished, oldest first. The step that the run stands at is left out: LangGraph
  * itself begins with it. So are nested graphs, and what no checkpoint keeps: tokens, `custom`, `events`.
  */
-export async function untoldSteps(
+export async function findMissingEvents(
   graph: AnyGraph,
   config: StreamConfig,
-  { runId, threadId, kwargs, told }: ExecuteRequest,
+  { runId, threadId, kwargs, emitted }: ExecuteRequest,
 ): Promise<RunEventMessage[]> {
-  const facts = new Set(told.facts);
+  const facts = new Set(emitted.facts);
   const asked = new Set<string>(kwargs.stream_mode);
-  if (!TOLD_BY_STEP.some((mode) => asked.has(mode))) return [];
+  if (!EMITTED_BY_STEP.some((mode) => asked.has(mode))) return [];
   const saver: unknown = config.configurable?.[CHECKPOINTER];
-  const untold: RunEventMessage[] = [];
+  const missingEvents: RunEventMessage[] = [];
   let step: StateSnapshot = await graph.getState({
     configurable: { thread_id: threadId, [CHECKPOINTER]: saver },
   });
@@ -39,12 +39,12 @@ export async function untoldSteps(
       ...tasks.flatMap((task) => endEvents(graph, task)),
     ];
     const missing = events.filter(({ event, fact }) => !facts.has(`${event} ${fact}`));
-    untold.unshift(...missing.filter(({ event }) => asked.has(event)));
+    missingEvents.unshift(...missing.filter(({ event }) => asked.has(event)));
     // Events are emitted in order: before a step that was emitted, nothing is missing.
     if (missing.length < events.length) break;
     step = before;
   }
-  return untold;
+  return missingEvents;
 }
 
 const isOf = ({ metadata }: StateSnapshot, runId: string): boolean =>

@@ -1,4 +1,4 @@
-import type { ToldEvents } from '../../streams/run-event';
+import type { EmittedEvents } from '../../streams/run-event';
 import type { RunEventMessage } from './protocol';
 
 /**
@@ -6,11 +6,11 @@ import type { RunEventMessage } from './protocol';
  * repeating the state of the checkpoint (`values`, and its messages) and the results of finished nodes beside the lost one
  * (`updates`, marked as cached).
  */
-export async function* withoutTold<T>(
+export async function* withoutEmitted<T>(
   events: AsyncGenerator<RunEventMessage, T>,
-  told: ToldEvents,
+  emitted: EmittedEvents,
 ): AsyncGenerator<RunEventMessage, T> {
-  const facts = new Set(told.facts);
+  const facts = new Set(emitted.facts);
   for (;;) {
     const step = await events.next();
     if (step.done) return step.value;
@@ -20,7 +20,7 @@ export async function* withoutTold<T>(
       if (facts.has(`${message.event} ${message.fact}`)) continue;
     } else if (kind === 'updates') {
       const data = withoutCacheMark(message.data);
-      if (data !== undefined && told.updates[message.event]?.includes(data)) continue;
+      if (data !== undefined && emitted.updates[message.event]?.includes(data)) continue;
       if (data !== undefined) message.data = data;
     }
     yield message;
