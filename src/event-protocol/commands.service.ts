@@ -25,7 +25,6 @@ import {
   unsubscribeSchema,
 } from './event-protocol.schemas';
 import { type AgentTree, RunTranslator } from './run-translator';
-import { ThreadEventsService } from './thread-events.service';
 import type { ThreadSubscriptions } from './thread-subscriptions';
 
 /** What the channels are made of. */
@@ -64,7 +63,6 @@ export class CommandsService {
     private readonly positions: ThreadPositionsRepository,
     private readonly threads: ThreadsService,
     private readonly log: EventLogRepository,
-    private readonly events: ThreadEventsService,
   ) {}
 
   async handle(context: CommandContext, { id, method, params = {} }: ProtocolCommand): Promise<CommandReply> {
@@ -219,9 +217,9 @@ export class CommandsService {
     const subscriptions = subscriptionsOf(context);
     if (subscriptions.isFull) throw new CommandRefused('not_supported', 'There are too many subscriptions');
     const thread = await this.threads.getIfThere(tenantId, threadId).catch(refuseThread);
-    const replayed = thread ? await this.events.countEventsAfter(tenantId, threadId, since, filter) : 0;
-    const id = subscriptions.add(filter, since, thread !== null);
-    return { result: { subscription_id: id, replayed_events: replayed }, meta: { thread_id: threadId } };
+    const { id, replayed } = await subscriptions.add(filter, since, thread !== null);
+    const result = { subscription_id: id, ...(replayed !== undefined && { replayed_events: replayed }) };
+    return { result, meta: { thread_id: threadId } };
   }
 
   private async unsubscribe(context: CommandContext, params: Record<string, unknown>): Promise<Result> {

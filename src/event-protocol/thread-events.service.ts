@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { TenantId } from '../auth/tenant';
 import { sendEvents, sseFrame } from '../http/streaming';
-import { ThreadLog } from '../runs/thread-log';
+import { type Place, ThreadLog } from '../runs/thread-log';
 import { type StartedRun, ThreadPositionsRepository } from '../runs/thread-positions.repository';
 import { EventLogRepository } from '../streams/event-log.repository';
-import type { RunEvent } from '../streams/run-event';
+import { END_EVENT, type RunEvent } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
 import type { EventStreamRequest } from './event-protocol.schemas';
 import { refusalOf, refuseThread, ThreadRefused } from './command-refusals';
@@ -17,6 +17,10 @@ import { RunTranslator } from './run-translator';
  * and give up after some minutes.
  */
 const AWAY_SECONDS = 600;
+
+/** Bounds of what is read ahead for one subscription: 1,000 tokens or some states, and memory for thousands of sockets. */
+const AHEAD_EVENTS = 1_000;
+const AHEAD_CHARACTERS = 1_000_000;
 
 export interface NumberedEvent extends ProtocolEvent {
   seq: number;
@@ -80,21 +84,28 @@ export class ThreadEventsService {
     return true;
   }
 
-  /** Number of the thread's events so far that follow a sequence number and match the subscription. */
-  async countEventsAfter(
-    tenantId: TenantId,
-    threadId: string,
-    seen: number | undefined,
-    filter: EventFilter,
-  ): Promise<number> {
-    const isNews = newsOf(filter, seen);
-    let count = 0;
-    for (let position = await this.findPositionAfter(tenantId, threadId, seen); ;) {
-      const run = await this.positions.findStartedRun(tenantId, threadId, position);
-      if (!run) return count;
+  /** Reads the events that are there from the start of the run at `position`, as far as they may be kept in memory. */
+  async readAhead(tenantId: TenantId, threadId: string, position: number): Promise<ReadAhead> {
+    const events: NumberedEvent[] = [];
+    const ahead: ReadAhead = { position, events, isWhole: true, next: { position, seq: -1 } };
+    let characters = 0;
+    for (let from = position; ;) {
+      const run = await this.positions.findStartedRun(tenantId, threadId, from);
+      if (!run) return ahead;
+      from = run.position + 1;
       const numbering = new Numbering(run);
-      for await (const page of this.events.readAll(run.runId)) count += numbering.of(page).filter(isNews).length;
-      position = run.position + 1;
+      ahead.run = numbering;
+      ahead.next = { position: run.position, seq: -1 };
+      for await (const page of this.events.readAll(run.runId)) {
+        for (const event of numbering.of(page)) {
+          events.push(event);
+          characters += event.data.length;
+        }
+        const last = page.at(-1)!;
+        ahead.next.seq = last.seq;
+        if (last.event === END_EVENT) ahead.next = { position: from, seq: -1 };
+        if (events.length > AHEAD_EVENTS || characters > AHEAD_CHARACTERS) return { ...ahead, isWhole: false };
+      }
     }
   }
 
@@ -109,24 +120,40 @@ export class ThreadEventsService {
   }
 
   /** All events from the start of the run at `position`, and those that come. Ends when the thread is gone. */
-  async *follow(
+  follow(tenantId: TenantId, threadId: string, position: number, signal: AbortSignal): AsyncGenerator<NumberedEvent[]> {
+    const nothing: ReadAhead = { position, events: [], isWhole: false, next: { position, seq: -1 } };
+    return this.continue(tenantId, threadId, nothing, signal);
+  }
+
+  /** The events that were read ahead, and those after them as they come. Ends when the thread is gone. */
+  async *continue(
     tenantId: TenantId,
     threadId: string,
-    position: number,
+    { events, next, run: numberedBefore }: ReadAhead,
     signal: AbortSignal,
   ): AsyncGenerator<NumberedEvent[]> {
-    let runId: string | undefined;
-    let numbering!: Numbering;
-    for await (const news of this.log.follow(tenantId, threadId, { position, seq: -1 }, signal)) {
+    if (events.length > 0) yield events;
+    let numbering = numberedBefore;
+    for await (const news of this.log.follow(tenantId, threadId, next, signal)) {
       if (!('run' in news)) continue;
-      if (news.run.runId !== runId) {
-        runId = news.run.runId;
-        numbering = new Numbering(news.run);
-      }
-      const events = numbering.of(news.events);
-      if (events.length > 0) yield events;
+      if (news.run.runId !== numbering?.run.runId) numbering = new Numbering(news.run);
+      const page = numbering.of(news.events);
+      if (page.length > 0) yield page;
     }
   }
+}
+
+/** Events of a thread that were read before they are emitted. */
+export interface ReadAhead {
+  /** Where the reading began. */
+  position: number;
+  events: NumberedEvent[];
+  /** Whether these are all events that are there. */
+  isWhole: boolean;
+  /** Where the reading continues. */
+  next: Place;
+  /** The run of the last events: its translation continues with it. */
+  run?: Numbering;
 }
 
 type IsNews = (event: NumberedEvent) => boolean;
@@ -141,7 +168,8 @@ interface Reading {
   isNews: IsNews;
 }
 
-function newsOf(filter: EventFilter, seen = -1): IsNews {
+/** Whether an event follows a sequence number and matches a subscription. */
+export function newsOf(filter: EventFilter, seen = -1): IsNews {
   return (event) => event.seq > seen && isWanted(filter, event);
 }
 
@@ -150,9 +178,9 @@ class Numbering {
   private readonly translator: RunTranslator;
   private seq: number;
 
-  constructor({ graphId, position }: StartedRun) {
-    this.translator = new RunTranslator(graphId);
-    this.seq = position;
+  constructor(readonly run: StartedRun) {
+    this.translator = new RunTranslator(run.graphId);
+    this.seq = run.position;
   }
 
   of(page: RunEvent[]): NumberedEvent[] {

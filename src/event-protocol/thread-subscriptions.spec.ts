@@ -1,5 +1,5 @@
 import type { TenantId } from '../auth/tenant';
-import type { NumberedEvent, ThreadEventsService } from './thread-events.service';
+import type { NumberedEvent, ReadAhead, ThreadEventsService } from './thread-events.service';
 import { ThreadSubscriptions } from './thread-subscriptions';
 
 const event = (seq: number): NumberedEvent => ({
@@ -15,10 +15,24 @@ class Log {
   reads: number[] = [];
   isGone = false;
   count = 6;
+  /** How many events may be read before a subscription begins. */
+  ahead = 0;
   private wake: () => void = () => undefined;
 
   findPositionAfter(_tenant: TenantId, _thread: string, seen = 0): Promise<number> {
     return Promise.resolve(seen);
+  }
+
+  readAhead(_tenant: TenantId, _thread: string, position: number): Promise<ReadAhead> {
+    const length = Math.min(this.ahead, this.count - position);
+    const events = Array.from({ length }, (_, index) => event(position + index + 1));
+    const isWhole = position + length === this.count;
+    return Promise.resolve({ position, events, isWhole, next: { position: position + length, seq: -1 } });
+  }
+
+  async *continue(tenant: TenantId, thread: string, { events, next }: ReadAhead, signal: AbortSignal) {
+    if (events.length > 0) yield events;
+    yield* this.follow(tenant, thread, next.position, signal);
   }
 
   async *follow(_tenant: TenantId, _thread: string, position: number, signal: AbortSignal) {
@@ -76,14 +90,14 @@ describe('the subscriptions of a WebSocket', () => {
 
   afterEach(() => gone.abort());
 
-  const subscribe = (channels: string[], since?: number): string => {
-    const id = subscriptions.add({ channels }, since, true);
+  const subscribe = async (channels: string[], since?: number): Promise<string> => {
+    const { id } = await subscriptions.add({ channels }, since, true);
     void subscriptions.beginReading();
     return id;
   };
 
   it('tell nothing before they begin', async () => {
-    subscriptions.add({ channels: ['values'] }, undefined, true);
+    await subscriptions.add({ channels: ['values'] }, undefined, true);
     await settle();
     expect([emitted, log.reads]).toEqual([[], []]);
     void subscriptions.beginReading();
@@ -92,9 +106,9 @@ describe('the subscriptions of a WebSocket', () => {
   });
 
   it('are read together, and a newcomer gets what it missed while the others get nothing twice', async () => {
-    subscribe(['values']);
+    await subscribe(['values']);
     await settle();
-    subscribe(['values', 'updates'], 3);
+    await subscribe(['values', 'updates'], 3);
     await settle();
     expect(emitted).toEqual([1, 3, 5, 4, 5, 6]);
     log.grow(8);
@@ -103,10 +117,36 @@ describe('the subscriptions of a WebSocket', () => {
     expect(log.reads).toEqual([0, 3]);
   });
 
+  it('say how many events follow, and read these once', async () => {
+    log.ahead = 10;
+    const { replayed } = await subscriptions.add({ channels: ['values'] }, 2, true);
+    void subscriptions.beginReading();
+    await settle();
+    log.grow(8);
+    await settle();
+    expect([replayed, emitted, log.reads, log.pulled]).toEqual([2, [3, 5, 7], [6], 2]);
+    // Of the next subscription the first one gets nothing twice.
+    expect((await subscriptions.add({ channels: ['updates'] }, 6, true)).replayed).toBe(1);
+    void subscriptions.beginReading();
+    await settle();
+    expect([emitted, log.reads]).toEqual([
+      [3, 5, 7, 8],
+      [6, 8],
+    ]);
+  });
+
+  it('name no number where too many events follow to be read ahead, and lose none', async () => {
+    log.ahead = 2;
+    expect((await subscriptions.add({ channels: ['values', 'updates'] }, undefined, true)).replayed).toBeUndefined();
+    void subscriptions.beginReading();
+    await settle();
+    expect([emitted, log.reads]).toEqual([[1, 2, 3, 4, 5, 6], [2]]);
+  });
+
   it('read no further than the client does', async () => {
     let resume!: () => void;
     stalled = new Promise((resolve) => (resume = resolve));
-    subscribe(['values', 'updates']);
+    await subscribe(['values', 'updates']);
     await settle();
     expect([emitted, log.pulled]).toEqual([[1], 1]);
     stalled = undefined;
@@ -118,9 +158,9 @@ describe('the subscriptions of a WebSocket', () => {
   it('lose nothing when another one comes while the client does not read', async () => {
     let resume!: () => void;
     stalled = new Promise((resolve) => (resume = resolve));
-    subscribe(['values', 'updates']);
+    await subscribe(['values', 'updates']);
     await settle();
-    subscribe(['updates'], 5);
+    await subscribe(['updates'], 5);
     stalled = undefined;
     resume();
     await settle();
@@ -128,9 +168,9 @@ describe('the subscriptions of a WebSocket', () => {
   });
 
   it('end one by one, and the reading with the last one', async () => {
-    const first = subscribe(['values']);
+    const first = await subscribe(['values']);
     await settle();
-    const second = subscriptions.add({ channels: ['updates'] }, 6, true);
+    const { id: second } = await subscriptions.add({ channels: ['updates'] }, 6, true);
     const reading = subscriptions.beginReading();
     await reading;
     await settle();
@@ -146,7 +186,7 @@ describe('the subscriptions of a WebSocket', () => {
   });
 
   it('end with the socket, and with the thread', async () => {
-    subscriptions.add({ channels: ['values'] }, undefined, true);
+    await subscriptions.add({ channels: ['values'] }, undefined, true);
     const reading = subscriptions.beginReading();
     await settle();
     gone.abort();
@@ -162,7 +202,7 @@ describe('the subscriptions of a WebSocket', () => {
       () => Promise.resolve(),
       new AbortController().signal,
     );
-    const id = other.add({ channels: ['values'] }, undefined, true);
+    const { id } = await other.add({ channels: ['values'] }, undefined, true);
     const ended = other.beginReading();
     await settle();
     log.end();

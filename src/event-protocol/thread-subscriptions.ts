@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../auth/tenant';
 import { type EventFilter, isWanted } from './protocol-event';
-import type { NumberedEvent, ThreadEventsService } from './thread-events.service';
+import { newsOf, type NumberedEvent, type ReadAhead, type ThreadEventsService } from './thread-events.service';
 
 /** Clients have one for each thing that they show. */
 const MAX_SUBSCRIPTIONS = 100;
@@ -12,6 +12,12 @@ interface Subscription {
   emittedThrough: number | undefined;
 }
 
+/** A subscription that begins. */
+interface Added {
+  id: string;
+  replayed: number | undefined;
+}
+
 /**
  * The subscriptions of one WebSocket. A client takes each event for all of its subscriptions and counts on their order, so
  * the thread is read once for all of them, and each event goes out once. Another subscription makes the reading begin again,
@@ -20,6 +26,8 @@ interface Subscription {
 export class ThreadSubscriptions {
   private readonly subscriptions = new Map<string, Subscription>();
   private newcomers: [id: string, subscription: Subscription][] = [];
+  /** What was read for the last newcomer. */
+  private ahead: ReadAhead | undefined;
   private round = new AbortController();
   private isReading = false;
   /** Whether the thread is there and the user was let through to it. */
@@ -42,15 +50,22 @@ export class ThreadSubscriptions {
   }
 
   /**
-   * Nothing is emitted before `begin`: the client has to know the id first.
+   * Nothing is emitted before `beginReading`: the client has to know the id first.
    * @param isReadable whether the thread is there and the user was let through to it
-   * @returns its id
+   * @returns its id, and how many events that are there already follow; no number where they are too many to be read ahead
    */
-  add(filter: EventFilter, since: number | undefined, isReadable: boolean): string {
+  async add(filter: EventFilter, since: number | undefined, isReadable: boolean): Promise<Added> {
     this.isReadable ||= isReadable;
     const id = uuidv7();
+    const { tenantId, threadId } = this;
+    if (isReadable) {
+      const position = await this.events.findPositionAfter(tenantId, threadId, since);
+      this.ahead = await this.events.readAhead(tenantId, threadId, position);
+    }
     this.newcomers.push([id, { filter, emittedThrough: since }]);
-    return id;
+    if (!isReadable) return { id, replayed: 0 };
+    const { events, isWhole } = this.ahead!;
+    return { id, replayed: isWhole ? events.filter(newsOf(filter, since)).length : undefined };
   }
 
   delete(id: string): boolean {
@@ -88,7 +103,7 @@ export class ThreadSubscriptions {
     const positions = await Promise.all(
       [...seen].map((each) => this.events.findPositionAfter(this.tenantId, this.threadId, each)),
     );
-    for await (const events of this.events.follow(this.tenantId, this.threadId, Math.min(...positions), signal)) {
+    for await (const events of this.from(Math.min(...positions), signal)) {
       const news = events.filter((event) => this.isNews(members, event));
       if (news.length > 0) await this.emit(news);
       if (signal.aborted) return;
@@ -97,6 +112,15 @@ export class ThreadSubscriptions {
     // The thread is gone.
     this.subscriptions.clear();
     this.isReadable = false;
+  }
+
+  /** The events from a position on, without a second reading of what was read for the newcomer. */
+  private from(position: number, signal: AbortSignal): AsyncGenerator<NumberedEvent[]> {
+    const { ahead } = this;
+    this.ahead = undefined;
+    return ahead && ahead.position <= position
+      ? this.events.continue(this.tenantId, this.threadId, ahead, signal)
+      : this.events.follow(this.tenantId, this.threadId, position, signal);
   }
 
   /** Whether a subscription has yet to get the event. All of them are asked: each has got the events up to here then. */
