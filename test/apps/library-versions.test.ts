@@ -9,6 +9,8 @@ interface State {
   __interrupt__?: { value: unknown }[];
 }
 
+/** Id of an interrupt that no thread has. */
+const NO_QUESTION = 'f'.repeat(32);
 const INPUT = { messages: [{ role: 'user', content: 'hi' }] };
 
 describe.each([
@@ -74,6 +76,21 @@ describe.each([
     const { nodes } = await client.assistants.getGraph('graph');
     expect(nodes.map(({ id }) => id)).toEqual(['__start__', 'inner', 'add', 'ask', '__end__']);
     expect(Object.keys(await client.assistants.getSubgraphs('graph'))).toEqual(['inner']);
+  });
+
+  it('refuses an answer to a question that does not wait, or is said to be too old for that', async () => {
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, 'graph', { input: INPUT });
+    const command = { resume: { [NO_QUESTION]: 'yes' } };
+    const refused = await client.runs.wait(thread_id, 'graph', { command, strictResume: true, raiseError: false });
+    expect(refused).toMatchObject({
+      __error__: hasEventProtocol
+        ? { error: 'UnknownInterruptError' }
+        : { message: expect.stringMatching(/strict_resume takes @langchain\/langgraph 1\.7 or newer/) as string },
+    });
+    // The question still waits, and is answered without the option in both.
+    const done = (await client.runs.wait(thread_id, 'graph', { command: { resume: 'yes' } })) as unknown as State;
+    expect(done.path).toEqual(['speak', 'add 1', 'yes']);
   });
 
   it('is run by the event protocol, or said to be too old for it', async () => {

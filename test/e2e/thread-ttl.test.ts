@@ -208,6 +208,21 @@ describe('the time to live of threads', () => {
       await goesOnWith(threadId, before);
     });
 
+    it('stays as it is when earlier runs are deleted beside one in flight', async () => {
+      const threadId = await ranTwice();
+      const earlier = await client.runs.list(threadId);
+      const run = await client.runs.create(threadId, 'delta', { input: say('third', { sleep_ms: 60_000 }) });
+      await waitFor('the last node to begin', async () => (await stateOf(threadId)).next[0] === 'nap');
+      const inFlight = await stateOf(threadId);
+      for (const { run_id } of earlier) {
+        await client.runs.delete(threadId, run_id);
+        expect(await stateOf(threadId)).toEqual(inFlight);
+      }
+      await client.runs.cancel(threadId, run.run_id, true, 'interrupt');
+      expect(await stateOf(threadId)).toEqual(inFlight);
+      await goesOnWith(threadId, inFlight);
+    });
+
     it('is what it was before a run that is rolled back', async () => {
       const threadId = await ranTwice();
       const before = await stateOf(threadId);

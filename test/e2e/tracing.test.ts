@@ -137,6 +137,27 @@ describe("traces of the server's own runs, with auth on", () => {
     expect(own.reference_example_id ?? null).toBeNull();
   });
 
+  it('are in the project that their run names', async () => {
+    const client = gantry.client({ apiKey: API_KEY });
+    const { thread_id } = await client.threads.create();
+    const projectOf = async (tracer?: object): Promise<unknown> => {
+      const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json' };
+      const body = JSON.stringify({ assistant_id: 'pipeline', input: { step_ms: 0 }, langsmith_tracer: tracer });
+      await fetch(`${gantry.url}/threads/${thread_id}/runs/wait`, { method: 'POST', headers, body });
+      const [run] = await client.runs.list(thread_id, { limit: 1, select: ['langsmith_session_name'] as never });
+      return run;
+    };
+    expect(await projectOf()).toEqual({ langsmith_session_name: 'pipeline' });
+    expect(await projectOf({ project_name: 'elsewhere' })).toEqual({ langsmith_session_name: 'elsewhere' });
+    for (const projectName of ['pipeline', 'elsewhere']) {
+      const headers = { 'x-api-key': API_KEY, 'x-tenant-id': TENANT_ID };
+      await waitFor(`a trace in ${projectName}`, async () => {
+        const found = await fetch(`${gantry.url}/api/v1/sessions?name=${projectName}`, { headers });
+        return ((await found.json()) as unknown[]).length === 1;
+      });
+    }
+  });
+
   it('are stored for good once they are accepted: a killed api loses none of those', async () => {
     const project = 'uploaded until it died';
     const accepted: string[] = [];
