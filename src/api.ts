@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   const config = loadConfig();
   forgetSecretSettings();
   enterProjectFolder(config);
-  const logger = createLogger('api', config.logLevel);
+  const logger = createLogger('api', config.telemetry.logLevel);
   const tracing = startTelemetry(config, 'api');
   const app = await createHttpApp(AppModule.forRoot(config), config, logger);
   let stopping: Promise<void> | undefined;
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   };
   // A supervisor's death must not leave an unsupervised api.
   for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.once(signal, stop);
-  await app.listen(config.port, config.host);
+  await app.listen(config.http.port, config.http.host);
   logger.info({ url: await app.getUrl() }, 'API is listening');
   process.send?.({ type: 'ready' });
   keepCompiledCode();

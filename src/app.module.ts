@@ -49,7 +49,7 @@ export class AppModule {
         A2aModule,
         McpModule,
         UiModule,
-        ...(config.isForTests ? [TruncationModule] : []),
+        ...(config.http.isForTests ? [TruncationModule] : []),
       ],
     };
   }

@@ -30,9 +30,9 @@ export class StatusServer {
 
   /** A port that is taken is no reason not to work: several workers of one machine then have one each, which is logged. */
   async listen(): Promise<void> {
-    const { workerListener } = this.config;
-    if (!workerListener) return;
-    const { host, port } = workerListener;
+    const { listener } = this.config.worker;
+    if (!listener) return;
+    const { host, port } = listener;
     try {
       await this.bind(host, port);
     } catch (error) {
@@ -63,9 +63,10 @@ export class StatusServer {
 
   /** A web page whose name was made to resolve to this machine (DNS rebinding) comes with that name. */
   private isOwnHost({ headers }: IncomingMessage): boolean {
-    const { workerListener, metricsToken } = this.config;
-    if (headers.host === undefined || metricsToken !== undefined) return true;
-    return !isLoopbackName(hostnameOf(workerListener?.host ?? '')) || isLoopbackName(hostnameOf(headers.host));
+    if (headers.host === undefined || this.config.telemetry.metricsToken !== undefined) return true;
+    return (
+      !isLoopbackName(hostnameOf(this.config.worker.listener?.host ?? '')) || isLoopbackName(hostnameOf(headers.host))
+    );
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -83,7 +84,7 @@ export class StatusServer {
         return json(ready ? 200 : 503, { ready });
       }
       case '/metrics': {
-        const { metricsToken } = this.config;
+        const { metricsToken } = this.config.telemetry;
         if (metricsToken !== undefined && !carriesToken(request.headers.authorization, metricsToken)) {
           response.setHeader('www-authenticate', 'Bearer');
           return json(401, { detail: 'Send Authorization: Bearer <GANTRY_METRICS_TOKEN>' });

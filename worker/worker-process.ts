@@ -12,7 +12,8 @@ import { ThreadExpiryActivityProvider } from '../activities/thread-expiry.activi
 import { WebhookActivityProvider } from '../activities/webhook.activities';
 import { AuditChainSweep } from '../src/audit/audit-chain.sweep';
 import { AuditRetentionSweep } from '../src/audit/audit-retention.sweep';
-import { AppConfig, WORKER_QUEUES, type WorkerQueue } from '../src/config/config';
+import { AppConfig } from '../src/config/config';
+import { WORKER_QUEUES, type WorkerQueue } from '../src/config/settings/worker';
 import { CronSweep } from '../src/crons/cron-sweep';
 import { ExportSweep } from '../src/exports/export-sweep';
 import { RunExecutor } from '../src/runs/run-executor';
@@ -79,8 +80,8 @@ export class WorkerProcess {
     const activityWorker: Omit<WorkerOptions, 'taskQueue'> = {
       connection,
       namespace,
-      shutdownGraceTime: config.handBackAfterMs + config.shutdownGraceMs,
-      shutdownForceTime: config.handBackAfterMs + config.shutdownGraceMs + 5_000,
+      shutdownGraceTime: config.worker.handBackAfterMs + config.worker.shutdownGraceMs,
+      shutdownForceTime: config.worker.handBackAfterMs + config.worker.shutdownGraceMs + 5_000,
     };
     const deployment = app.get(WorkerDeployment, { strict: false });
     // A run stays with the code that it began on; all other workflows continue with any, as replay tests prove.
@@ -101,7 +102,7 @@ export class WorkerProcess {
       ...(await workflowSource()),
       ...versioned('AUTO_UPGRADE'),
       // A workflow waits no longer for a dead worker that has it in memory than a run does.
-      stickyQueueScheduleToStartTimeout: config.heartbeatTimeoutMs,
+      stickyQueueScheduleToStartTimeout: config.worker.heartbeatTimeoutMs,
     };
     const runs = app.get(RunExecutor);
     const options: Record<WorkerQueue, WorkerOptions[]> = {
@@ -119,7 +120,7 @@ export class WorkerProcess {
           },
           // Temporal keeps handing tasks to the open polls of a worker that is frozen or cut off: each costs its run a
           // heartbeat timeout, so there are as few as the throughput allows.
-          maxConcurrentActivityTaskPolls: Math.min(2, config.runsPerWorker),
+          maxConcurrentActivityTaskPolls: Math.min(2, config.worker.runs),
         },
       ],
       exports: [
@@ -143,7 +144,7 @@ export class WorkerProcess {
           ...shared,
           taskQueue: WEBHOOKS_QUEUE,
           activities: app.get(WebhookActivityProvider).activities(),
-          maxConcurrentActivityTaskExecutions: config.webhookDelivery.concurrency,
+          maxConcurrentActivityTaskExecutions: config.webhooks.delivery.concurrency,
         },
       ],
       // What Schedules wake. Ticks are short: each poll is worth more to the runs that they start.
@@ -162,15 +163,15 @@ export class WorkerProcess {
       ],
     };
     const workers = await createWorkers(
-      WORKER_QUEUES.filter((queue) => config.hasQueue(queue)).flatMap((queue) => options[queue]),
+      WORKER_QUEUES.filter((queue) => config.worker.queues.includes(queue)).flatMap((queue) => options[queue]),
     );
     // Of no version: a version's task queues are few, and each process has another one of these.
-    const holder = config.hasQueue('runs')
+    const holder = config.worker.queues.includes('runs')
       ? await Worker.create({
           ...activityWorker,
           taskQueue: runs.taskQueue,
           activities: app.get(RunActivityProvider).heldActivities(),
-          maxConcurrentActivityTaskExecutions: config.runsPerWorker,
+          maxConcurrentActivityTaskExecutions: config.worker.runs,
           maxConcurrentActivityTaskPolls: 2,
         })
       : undefined;
@@ -190,7 +191,7 @@ export class WorkerProcess {
         app.get(AuditChainSweep, { strict: false }),
         app.get(AuditRetentionSweep, { strict: false }),
       ],
-      config.sweepIntervalMs,
+      config.worker.sweepIntervalMs,
     );
     return new WorkerProcess(connection, workers, holder, sweeper, deployment, runs, config);
   }
@@ -224,7 +225,7 @@ export class WorkerProcess {
    */
   shutdown(): void {
     this.stopping.abort();
-    const { handBackAfterMs, shutdownGraceMs } = this.config;
+    const { handBackAfterMs, shutdownGraceMs } = this.config.worker;
     this.runs.stopBeginning();
     if (handBackAfterMs > 0) setTimeout(() => this.runs.handBackAll(), handBackAfterMs).unref();
     else this.runs.handBackAll();

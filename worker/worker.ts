@@ -2,7 +2,8 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { keepCompiledCode } from '../src/config/compiled-code';
-import { ConfigError, loadConfig } from '../src/config/config';
+import { loadConfig } from '../src/config/config';
+import { ConfigError } from '../src/config/config-error';
 import { enterProjectFolder } from '../src/config/project-folder';
 import { forgetSecretSettings } from '../src/config/secret-settings';
 import { createLogger, NestLogger } from '../src/http/logging';
@@ -16,13 +17,13 @@ async function main(): Promise<void> {
   const config = loadConfig();
   forgetSecretSettings();
   enterProjectFolder(config);
-  const logger = createLogger('worker', config.logLevel);
+  const logger = createLogger('worker', config.telemetry.logLevel);
   const tracing = startTelemetry(config, 'worker');
   // This file owns the signals: Temporal's core and Nest must not race it to the shutdown.
   Runtime.install({
     shutdownSignals: [],
-    ...(config.temporalMetrics && {
-      telemetryOptions: { metrics: { prometheus: { bindAddress: config.temporalMetrics } } },
+    ...(config.worker.temporalMetrics && {
+      telemetryOptions: { metrics: { prometheus: { bindAddress: config.worker.temporalMetrics } } },
     }),
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
       logger[level === 'WARN' ? 'warn' : 'error']({ ...meta, context: 'Temporal' }, message);

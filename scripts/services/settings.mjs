@@ -94,7 +94,7 @@ The ports of embedded parts go to a free one when the usual one is taken; a port
 ${sections.join('\n\n')}
 
 The embedded servers are looked for on PATH, then in the cache, then downloaded (Temporal) or built with Go.
-Every other variable reaches the API and the worker unchanged; src/config/config.ts lists what they read.
+Every other variable reaches the API and the worker unchanged; docs/operations.md lists what they read.
 `;
 }
 

@@ -66,7 +66,7 @@ export class A2aCardService {
         extendedAgentCard: false,
         extensions: schemaExtension(agent),
       },
-      ...(this.config.authEnabled && {
+      ...(this.config.auth.isEnabled && {
         securitySchemes: {
           api_key: {
             apiKeySecurityScheme: { location: 'header', name: 'X-API-Key', description: 'A key of the workspace' },
@@ -94,7 +94,7 @@ export class A2aCardService {
 
   private defaultAgent(): string {
     const { graphs } = this.registry;
-    const named = this.config.a2aAssistant ?? (graphs.length === 1 ? graphs[0].graphId : undefined);
+    const named = this.config.graphs.a2aAssistant ?? (graphs.length === 1 ? graphs[0].graphId : undefined);
     if (!named) throw a2aErrors.noAgentNamed();
     return named;
   }

@@ -27,7 +27,7 @@ export class A2aExchange {
   ): Promise<void> {
     const version = requestedVersion(versionOf(request)) ?? '1.0';
     const { json, etag } = await this.cards.render(tenantId, idOrGraph, version, this.baseUrl(request));
-    const scope = this.config.authEnabled ? 'private' : 'public';
+    const scope = this.config.auth.isEnabled ? 'private' : 'public';
     void reply.headers({
       etag,
       'cache-control': `${scope}, max-age=${CARD_MAX_AGE_SECONDS}`,
@@ -68,9 +68,9 @@ export class A2aExchange {
 
   /** Where the client reached this server: as the operator says it, else the request, or a trusted proxy in front. */
   private baseUrl(request: FastifyRequest): string {
-    if (this.config.publicUrl) return this.config.publicUrl;
+    if (this.config.http.publicUrl) return this.config.http.publicUrl;
     const url = `${request.protocol}://${request.host}`;
-    return URL.canParse(url) ? new URL(url).origin : new URL(this.config.apiUrl).origin;
+    return URL.canParse(url) ? new URL(url).origin : new URL(this.config.http.apiUrl).origin;
   }
 }
 

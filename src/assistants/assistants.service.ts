@@ -231,7 +231,7 @@ export class AssistantsService {
     await Promise.all(
       this.registry.graphs.map(async ({ graphId, description }) => {
         const assistantId = this.registry.systemAssistantId(graphId);
-        const { config = {}, context = {} } = this.config.defaultConfigs[graphId] ?? {};
+        const { config = {}, context = {} } = this.config.graphs.defaultConfigs[graphId] ?? {};
         const content: AssistantContent = {
           graphId,
           name: graphId,

@@ -22,7 +22,7 @@ export class AuditRetentionSweep implements Sweep {
 
   async sweep(): Promise<void> {
     if (Date.now() - this.checkedAt < CHECK_MS) return;
-    const before = new Date(Date.now() - this.config.auditRetentionMs);
+    const before = new Date(Date.now() - this.config.audit.retentionMs);
     for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
       if ((await this.audit.deleteBefore(before, BATCH)) < BATCH) {
         this.checkedAt = Date.now();

@@ -70,7 +70,7 @@ export class AuditVerificationService {
     const { last, problems } = walk;
     if (last === GENESIS && link.position > 1) {
       // The retention deletes from the front, and leaves the link that the next one continues from.
-      const expired = Date.now() - Date.parse(link.sealedAt) >= this.config.auditRetentionMs;
+      const expired = Date.now() - Date.parse(link.sealedAt) >= this.config.audit.retentionMs;
       if (content !== null || !expired) problems.push(`Records before position ${link.position} are missing`);
       return;
     }

@@ -46,14 +46,14 @@ export class ApiKeysService implements OnModuleInit, OnModuleDestroy {
 
   /** The default tenant and the key that the supervisor generated exist from the first start on. */
   async onModuleInit(): Promise<void> {
-    const tenantId = this.config.defaultTenantId;
+    const tenantId = this.config.auth.defaultTenantId;
     await this.tenants.createQueryBuilder().insert().values({ tenantId, name: 'default' }).orIgnore().execute();
-    const { devApiKey } = this.config;
-    if (devApiKey) {
+    const { apiKey } = this.config.auth;
+    if (apiKey) {
       // The operator's doing, although by a setting.
       const actor = JSON.stringify({ kind: 'operator', id: 'GANTRY_API_KEY' });
       await inScope({ tenantId: undefined, isAcrossTenants: true, actor }, () =>
-        this.register(tenantId as TenantId, 'development', devApiKey),
+        this.register(tenantId as TenantId, 'development', apiKey),
       );
     }
     this.unsubscribe = await onAuthChange(this.notifications, () => this.cache.clear());
@@ -65,7 +65,7 @@ export class ApiKeysService implements OnModuleInit, OnModuleDestroy {
 
   /** Makes `key` a key of the tenant; a key that is known already stays as it is. */
   async register(tenantId: TenantId, name: string, key: string): Promise<void> {
-    const hash = hashApiKey(this.config.secretKey, key);
+    const hash = hashApiKey(this.config.secrets.key, key);
     await this.keys
       .createQueryBuilder()
       .insert()
@@ -78,7 +78,7 @@ export class ApiKeysService implements OnModuleInit, OnModuleDestroy {
   async ownerOf(key: string): Promise<KeyOwner | undefined> {
     const calling = this.internalCallerOf(key);
     if (calling) return calling;
-    const known = await this.find(hashApiKey(this.config.secretKey, key));
+    const known = await this.find(hashApiKey(this.config.secrets.key, key));
     if (!known || known.expiresAt <= Date.now()) return undefined;
     this.usage.touch(known.apiKeyId);
     return known;
@@ -99,7 +99,7 @@ export class ApiKeysService implements OnModuleInit, OnModuleDestroy {
 
   /** Who calls, if it is this deployment itself. */
   internalCallerOf(key: string): InternalCaller | undefined {
-    return callerOfToken(this.config.secretKey, key, new Date());
+    return callerOfToken(this.config.secrets.key, key, new Date());
   }
 
   private async find(hash: Buffer): Promise<KnownKey | undefined> {

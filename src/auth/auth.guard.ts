@@ -50,7 +50,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     private readonly rates: RateLimiter,
     private readonly refusedLogins: RefusedLogins,
   ) {
-    this.addresses = new AddressKeeper(config.auditAddresses, config.secretKey);
+    this.addresses = new AddressKeeper(config.audit.addresses, config.secrets.key);
   }
 
   onModuleInit(): Promise<void> {
@@ -87,8 +87,8 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     const uploader = access === 'trace-upload' && key !== undefined ? this.uploaderOf(key, asked) : undefined;
     if (uploader) return { tenantId: uploader, actor: { kind: 'internal' } };
     // Routes that a custom auth doesn't decide about must not be open beside those that it protects.
-    if (!this.config.authEnabled && !this.customAuth.source) {
-      const only = this.config.defaultTenantId.toLowerCase() as TenantId;
+    if (!this.config.auth.isEnabled && !this.customAuth.source) {
+      const only = this.config.auth.defaultTenantId.toLowerCase() as TenantId;
       if (asked !== undefined && asked !== only) throw authErrors.otherTenant();
       return { tenantId: only, actor: { kind: 'none' } };
     }
@@ -104,12 +104,12 @@ export class AuthGuard implements CanActivate, OnModuleInit {
 
   /** Whose traces this deployment's own processes upload with a key. */
   private uploaderOf(key: string, asked: string | undefined): TenantId | undefined {
-    const tenantId = tenantOfTraceToken(this.config.secretKey, key, new Date());
+    const tenantId = tenantOfTraceToken(this.config.secrets.key, key, new Date());
     if (tenantId) {
       if (asked !== undefined && asked !== tenantId) throw authErrors.otherTenant();
       return tenantId;
     }
-    if (asked === undefined || !isSame(key, this.config.internalKey)) return undefined;
+    if (asked === undefined || !isSame(key, this.config.auth.internalKey)) return undefined;
     if (!isUuid(asked)) throw authErrors.otherTenant();
     return asked as TenantId;
   }
@@ -145,7 +145,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
 
   /** Users are of the default tenant, unless the module names theirs. */
   private async tenantOf({ gantry_tenant_id: named }: AuthUser): Promise<TenantId> {
-    if (named === undefined || named === null) return this.config.defaultTenantId.toLowerCase() as TenantId;
+    if (named === undefined || named === null) return this.config.auth.defaultTenantId.toLowerCase() as TenantId;
     if (typeof named === 'string' && isUuid(named) && (await this.tenants.exists(named))) {
       return named.toLowerCase() as TenantId;
     }
@@ -155,9 +155,9 @@ export class AuthGuard implements CanActivate, OnModuleInit {
   /** The admin API asks for its key even where nothing else does: what is made there outlives a time without auth. */
   private async operator(key: string | undefined): Promise<Caller> {
     if (key === undefined) throw authErrors.missingKey();
-    if (isSame(key, this.config.adminKey)) return { tenantId: undefined, actor: { kind: 'operator' } };
+    if (isSame(key, this.config.auth.adminKey)) return { tenantId: undefined, actor: { kind: 'operator' } };
     if (!(await this.apiKeys.ownerOf(key))) throw authErrors.unknownKey();
-    throw this.config.adminKey === undefined ? authErrors.adminOff() : authErrors.operatorOnly();
+    throw this.config.auth.adminKey === undefined ? authErrors.adminOff() : authErrors.operatorOnly();
   }
 }
 

@@ -22,7 +22,7 @@ export class DocsAccess {
 
   /** @throws {ApiError} 401 that makes a browser ask; what the custom auth throws to who comes with its credentials */
   async check(request: FastifyRequest): Promise<void> {
-    if (!this.config.docsAreProtected) return;
+    if (!this.config.http.docsAreProtected) return;
     const { authorization, cookie } = request.headers;
     const key = headerOf(request, 'x-api-key') ?? passwordOf(authorization);
     if (key !== undefined && (await this.opens(key))) return;
@@ -32,7 +32,7 @@ export class DocsAccess {
   }
 
   private async opens(key: string): Promise<boolean> {
-    return isSame(key, this.config.adminKey) || (await this.apiKeys.ownerOf(key)) !== undefined;
+    return isSame(key, this.config.auth.adminKey) || (await this.apiKeys.ownerOf(key)) !== undefined;
   }
 }
 

@@ -49,7 +49,7 @@ export class RateLimiter {
   }
 
   private countOf(bucket: 'api' | 'traces'): Count | undefined {
-    const perSecond = this.config.rateLimits[bucket];
+    const perSecond = this.config.auth.rateLimits[bucket];
     if (perSecond === undefined) return undefined;
     const known = this.counts.get(bucket);
     if (known) return known;

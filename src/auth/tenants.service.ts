@@ -68,7 +68,7 @@ export class TenantsService {
     if (expiresAt && expiresAt.getTime() <= Date.now()) throw adminErrors.expiryInPast();
     await this.get(tenantId);
     const key = generateApiKey();
-    const hash = hashApiKey(this.config.secretKey, key);
+    const hash = hashApiKey(this.config.secrets.key, key);
     const row = { apiKeyId: uuidv7(), tenantId, name, hash, hint: hintOf(key), expiresAt };
     return { row: await this.repository.insertKey(row), key };
   }

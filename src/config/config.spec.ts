@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError, loadConfig } from './config';
+import { ConfigError } from './config-error';
+import { loadConfig } from './config';
 
 const needed = {
   DATABASE_URL: 'postgres://localhost/gantry',
@@ -32,7 +33,7 @@ describe('loadConfig', () => {
 
   it('takes an empty variable for an absent one, as compose files leave them', () => {
     expect(problemsOf({ ...needed, TEMPORAL_ADDRESS: '' })).toEqual(['TEMPORAL_ADDRESS is missing']);
-    expect(loadConfig({ ...needed, GANTRY_PORT: '', GANTRY_HOST: '' })).toMatchObject({
+    expect(loadConfig({ ...needed, GANTRY_PORT: '', GANTRY_HOST: '' }).http).toMatchObject({
       port: 2024,
       host: '127.0.0.1',
     });
@@ -51,12 +52,12 @@ describe('loadConfig', () => {
 
     it('reads settings from its map or its file, which the environment of the process wins over', () => {
       write('langgraph.json', JSON.stringify({ env: { LANGGRAPH_THREAD_TTL: '5', GANTRY_RUNS_PER_WORKER: '7' } }));
-      expect(load().threadTtl).toMatchObject({ default: { minutes: 5 } });
-      expect(load({ GANTRY_RUNS_PER_WORKER: '9' }).runsPerWorker).toBe(9);
-      expect(load({ GANTRY_RUNS_PER_WORKER: '' }).runsPerWorker).toBe(7);
+      expect(load().graphs.threadTtl).toMatchObject({ default: { minutes: 5 } });
+      expect(load({ GANTRY_RUNS_PER_WORKER: '9' }).worker.runs).toBe(9);
+      expect(load({ GANTRY_RUNS_PER_WORKER: '' }).worker.runs).toBe(7);
       write('langgraph.json', JSON.stringify({ env: './.env' }));
       write('.env', 'LANGGRAPH_CONFIG={"agent":{"configurable":{"model":"small"}}}\n');
-      expect(load().defaultConfigs).toMatchObject({ agent: { config: { configurable: { model: 'small' } } } });
+      expect(load().graphs.defaultConfigs).toMatchObject({ agent: { config: { configurable: { model: 'small' } } } });
     });
 
     it('leaves where the data is, and secrets, to the environment of the process', () => {
@@ -67,7 +68,7 @@ describe('loadConfig', () => {
       };
       write('langgraph.json', JSON.stringify({ env }));
       const config = load();
-      expect([config.databaseUrl, config.temporal.namespace, config.adminKey]).toEqual([
+      expect([config.database.url, config.temporal.namespace, config.auth.adminKey]).toEqual([
         'postgres://localhost/gantry',
         'default',
         undefined,
@@ -84,7 +85,7 @@ describe('loadConfig', () => {
   });
 
   it('takes the time to live of threads as minutes or as langgraph.json has it', () => {
-    const ttlOf = (LANGGRAPH_THREAD_TTL: string) => loadConfig({ ...needed, LANGGRAPH_THREAD_TTL }).threadTtl;
+    const ttlOf = (LANGGRAPH_THREAD_TTL: string) => loadConfig({ ...needed, LANGGRAPH_THREAD_TTL }).graphs.threadTtl;
     expect(ttlOf('90')).toMatchObject({ default: { strategy: 'delete', minutes: 90 } });
     expect(ttlOf('{"strategy":"keep_latest","default_ttl":5}')).toMatchObject({
       default: { strategy: 'keep_latest', minutes: 5 },
@@ -96,7 +97,7 @@ describe('loadConfig', () => {
 
   it('takes what default assistants begin with as JSON by graph', () => {
     const given = '{"agent": {"recursion_limit": 5, "context": {"model": "small"}}}';
-    expect(loadConfig({ ...needed, LANGGRAPH_CONFIG: given }).defaultConfigs).toEqual({
+    expect(loadConfig({ ...needed, LANGGRAPH_CONFIG: given }).graphs.defaultConfigs).toEqual({
       agent: { config: { recursion_limit: 5 }, context: { model: 'small' } },
     });
     expect(problemsOf({ ...needed, LANGGRAPH_CONFIG: 'agent' })).toEqual([
@@ -122,7 +123,7 @@ describe('loadConfig', () => {
 
   it('takes null in what default assistants begin with for what is left out', () => {
     const given = '{"agent": {"recursion_limit": null, "context": null}}';
-    expect(loadConfig({ ...needed, LANGGRAPH_CONFIG: given }).defaultConfigs).toEqual({
+    expect(loadConfig({ ...needed, LANGGRAPH_CONFIG: given }).graphs.defaultConfigs).toEqual({
       agent: { config: {}, context: {} },
     });
   });
@@ -130,16 +131,13 @@ describe('loadConfig', () => {
   it('has the defaults that are documented', () => {
     const config = loadConfig(needed);
     expect(config).toMatchObject({
-      port: 2024,
-      host: '127.0.0.1',
-      authEnabled: false,
-      defaultTenantId: '00000000-0000-0000-0000-000000000000',
-      apiUrl: 'http://127.0.0.1:2024',
-      runTimeoutMs: 86_400_000,
+      http: { port: 2024, host: '127.0.0.1', apiUrl: 'http://127.0.0.1:2024' },
+      auth: { isEnabled: false, defaultTenantId: '00000000-0000-0000-0000-000000000000' },
+      runs: { timeoutMs: 86_400_000 },
       temporal: { address: 'localhost:7233', namespace: 'default' },
     });
     expect(config.exports).toMatchObject({ concurrency: 3, timeoutMs: 86_400_000 });
-    expect(config.bodyLimitBytes).toBe(10 * 1024 * 1024);
+    expect(config.http.bodyLimitBytes).toBe(10 * 1024 * 1024);
   });
 
   it.each([
@@ -178,7 +176,7 @@ describe('loadConfig', () => {
   });
 
   it('has a graph thread for each core, within bounds, unless it is told a number', () => {
-    const threads = (env: Record<string, string>) => loadConfig({ ...needed, ...env }).graphThreads;
+    const threads = (env: Record<string, string>) => loadConfig({ ...needed, ...env }).graphs.threads;
     expect(threads({})).toEqual({ min: 1, max: Math.min(4, Math.max(2, availableParallelism())) });
     expect(threads({ GANTRY_GRAPH_THREADS_MIN: '20' })).toEqual({ min: 20, max: 20 });
     expect(threads({ GANTRY_GRAPH_THREADS_MAX: '1' })).toEqual({ min: 1, max: 1 });
@@ -194,9 +192,9 @@ describe('loadConfig', () => {
   });
 
   it('takes the kinds of work that a worker does, all where none is named', () => {
-    expect(loadConfig({ ...needed, GANTRY_WORKER_QUEUES: 'exports, webhooks' }).hasQueue('runs')).toBe(false);
-    expect(loadConfig({ ...needed, GANTRY_WORKER_QUEUES: 'exports, webhooks' }).hasQueue('webhooks')).toBe(true);
-    expect(loadConfig(needed).hasQueue('crons')).toBe(true);
+    const some = loadConfig({ ...needed, GANTRY_WORKER_QUEUES: 'exports, webhooks' });
+    expect(some.worker.queues).toEqual(['exports', 'webhooks']);
+    expect(loadConfig(needed).worker.queues).toEqual(['runs', 'exports', 'webhooks', 'crons']);
     const [problem, ...others] = problemsOf({ ...needed, GANTRY_WORKER_QUEUES: 'runs,exprots' });
     expect(others).toEqual([]);
     expect(problem).toContain('GANTRY_WORKER_QUEUES');
@@ -204,7 +202,7 @@ describe('loadConfig', () => {
   });
 
   it.each(['on', 'true', '1'])('turns authentication on by %s', (value) => {
-    expect(loadConfig({ ...needed, GANTRY_AUTH: value }).authEnabled).toBe(true);
+    expect(loadConfig({ ...needed, GANTRY_AUTH: value }).auth.isEnabled).toBe(true);
   });
 
   it('uses TLS with an API key or when it is asked for, and else not', () => {
@@ -214,7 +212,7 @@ describe('loadConfig', () => {
   });
 
   it('makes the api’s own address usable where it binds every interface', () => {
-    const url = loadConfig({ ...needed, GANTRY_AUTH: 'on', GANTRY_API_URL: 'https://gantry.example.com' }).apiUrl;
+    const url = loadConfig({ ...needed, GANTRY_AUTH: 'on', GANTRY_API_URL: 'https://gantry.example.com' }).http.apiUrl;
     expect(url).toBe('https://gantry.example.com');
   });
 });

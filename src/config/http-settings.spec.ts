@@ -1,4 +1,4 @@
-import { ConfigError } from './config';
+import { ConfigError } from './config-error';
 import { HttpSettings } from './http-settings';
 
 const parse = (http: unknown): HttpSettings => HttpSettings.parse({ graphs: {}, http }, '/project/langgraph.json');

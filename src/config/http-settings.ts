@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { type AppConfig, ConfigError } from './config';
+import type { AppConfig } from './config';
+import { ConfigError } from './config-error';
 
 /** Groups of routes that langgraph.json can switch off, by the tags that their controllers have. */
 const GROUP_TAGS = {
@@ -211,7 +212,10 @@ export class HttpSettings {
    * Reads the section out of langgraph.json, and what the environment adds to it.
    * @throws {ConfigError} with every problem, or when the file of `http.app` is missing
    */
-  static read({ graphConfigPath: path, servesEventProtocol, allowedOrigins }: AppConfig): HttpSettings {
+  static read({
+    graphs: { configPath: path },
+    http: { servesEventProtocol, allowedOrigins },
+  }: AppConfig): HttpSettings {
     // That langgraph.json is missing or broken is the graphs' complaint.
     const file = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : {};
     const switchedOff: Group[] = servesEventProtocol ? [] : ['event_streaming'];

@@ -6,7 +6,7 @@ import type { AppConfig } from './config';
  * Makes the folder of langgraph.json the working directory of the process, as it is where the graphs come from: user code opens
  * files by paths from there. Threads can't change theirs, so that the process has to.
  */
-export function enterProjectFolder({ graphConfigPath }: AppConfig): void {
+export function enterProjectFolder({ graphs: { configPath } }: AppConfig): void {
   // That langgraph.json is missing is the graphs' complaint.
-  if (existsSync(graphConfigPath)) process.chdir(dirname(graphConfigPath));
+  if (existsSync(configPath)) process.chdir(dirname(configPath));
 }

@@ -49,7 +49,7 @@ export class CronSweep implements Sweep {
     }
     // Ticks before Schedules: these need the database alone.
     await this.each(await this.fires.findForgotten(FORGOTTEN_MS, BATCH), (cron) => this.firing.startPending(cron));
-    await this.fires.deleteOlderThan(this.config.cronHistoryMs, FIRES_BATCH);
+    await this.fires.deleteOlderThan(this.config.crons.historyMs, FIRES_BATCH);
     await this.each(await this.crons.findUnsynced(FORGOTTEN_MS, BATCH), (cron) => this.schedules.sync(cron));
     await this.each(await this.crons.findOverdue(OVERDUE_MS, BATCH), (cron) => this.catchUp(cron));
     if (Date.now() - this.lookedAt < LOOK_MS) return;

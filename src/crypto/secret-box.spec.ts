@@ -5,7 +5,8 @@ import type { SealingContext } from './sealed-fields';
 
 const [first, second] = [randomBytes(32), randomBytes(32)];
 const ROW = 'row' as SealingContext;
-const box = (...sealingKeys: Buffer[]): SecretBox => new SecretBox({ sealingKeys } as unknown as AppConfig);
+const box = (...sealingKeys: Buffer[]): SecretBox =>
+  new SecretBox({ secrets: { sealingKeys } } as unknown as AppConfig);
 
 describe('sealed secrets', () => {
   it('open under any configured key, and are sealed under the first', () => {

@@ -18,7 +18,7 @@ export class SecretBox {
   private readonly keys: Map<string, Buffer>;
 
   constructor(config: AppConfig) {
-    const keys = config.sealingKeys;
+    const keys = config.secrets.sealingKeys;
     this.current = keys[0];
     this.keys = new Map(keys.map((key) => [keyId(key), key]));
     this.currentPrefix = `${FORMAT}.${keyId(this.current)}.`;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { Logger } from '@nestjs/common';
-import { ConfigError } from '../config/config';
+import { ConfigError } from '../config/config-error';
 import { writeUserLog } from '../graphs/host/sdk-logger';
 import { startUserCodeThread } from '../graphs/host/user-code-thread';
 import type { AppThreadData, FromAppThread } from './custom-app.protocol';

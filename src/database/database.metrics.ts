@@ -36,7 +36,7 @@ export class DatabaseMetrics {
       name: 'gantry_database_pool_max_connections',
       help: 'The most connections that the pool opens',
     });
-    size.set(config.databasePool);
+    size.set(config.database.poolSize);
     const waiting = metrics.gauge({
       name: 'gantry_database_pool_waiting',
       help: 'Queries that wait for a connection of the pool',
@@ -50,7 +50,7 @@ export class DatabaseMetrics {
     // Absent while the connection is being made.
     const pool = poolOf<Pool>(this.database);
     return {
-      max: this.config.databasePool,
+      max: this.config.database.poolSize,
       open: pool?.totalCount ?? 0,
       idle: pool?.idleCount ?? 0,
       waiting: pool?.waitingCount ?? 0,

@@ -13,10 +13,10 @@ import { Notifications } from './notifications';
       inject: [AppConfig],
       useFactory: (config: AppConfig) => ({
         ...dataSourceOptions(
-          config.databaseUrl,
-          config.databasePool,
-          config.requestsDatabaseUrl,
-          config.statementTimeouts,
+          config.database.url,
+          config.database.poolSize,
+          config.database.requestsUrl,
+          config.database.statementTimeouts,
         ),
         autoLoadEntities: true,
         retryAttempts: 10,

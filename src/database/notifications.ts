@@ -51,7 +51,7 @@ export class Notifications implements OnModuleDestroy {
   }
 
   private async open(): Promise<void> {
-    const client = new Client({ connectionString: this.config.databaseUrl, keepAlive: true });
+    const client = new Client({ connectionString: this.config.database.url, keepAlive: true });
     client.on('error', (error) => this.reconnect(client, error));
     client.on('end', () => this.reconnect(client));
     client.on('notification', ({ channel, payload }) => {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError } from '../config/config';
+import { ConfigError } from '../config/config-error';
 import { readGraphConfig } from './graph-config';
 
 describe('readGraphConfig', () => {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
-import { ConfigError } from '../config/config';
+import { ConfigError } from '../config/config-error';
 import type { EmbeddingSource, StoreSettings } from '../item-store/store-settings';
 import { checkpointerTtlSchema, type ThreadTtlSettings } from '../config/thread-ttl';
 

@@ -21,15 +21,15 @@ export class GraphRegistry {
   private readonly byId: Map<string, GraphSource>;
 
   constructor(config: AppConfig) {
-    this.config = readGraphConfig(config.graphConfigPath);
+    this.config = readGraphConfig(config.graphs.configPath);
     this.revision =
-      config.revision ??
+      config.graphs.revision ??
       graphRevision(
         this.config.path,
         this.config.graphs.map(({ file }) => file),
       );
-    this.isTracing = config.tracing;
-    this.threadTtl = config.threadTtl ?? this.config.threadTtl;
+    this.isTracing = config.traces.ownRuns;
+    this.threadTtl = config.graphs.threadTtl ?? this.config.threadTtl;
     this.byId = new Map(this.config.graphs.map((graph) => [graph.graphId, graph]));
   }
 

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import {
   DynamicModule,
   Inject,
@@ -104,8 +105,8 @@ function describe(purpose: Purpose): DynamicModule {
           loadsAtStart: boolean,
         ) => {
           const host = new GraphHost({
-            processes: purpose === 'run' ? config.graphThreads : { min: 1, max: 2 },
-            confinement: { env: userCodeEnvironment(config, registry.config.env), ...config.graphConfinement },
+            processes: purpose === 'run' ? config.graphs.threads : { min: 1, max: 2 },
+            confinement: { env: userCodeEnvironment(config, registry.config.env), ...config.graphs.confinement },
             data: processData(purpose, config, registry, mountPrefix),
           });
           // It begins beside the rest of the start, and the lifecycle hears of what is wrong.
@@ -124,17 +125,17 @@ async function processData(
   registry: GraphRegistry,
   mountPrefix: string,
 ): Promise<ProcessData> {
-  const apiUrl = config.apiUrl + mountPrefix;
+  const apiUrl = config.http.apiUrl + mountPrefix;
   return {
     configPath: registry.config.path,
     graphs: registry.graphs,
-    recursionLimit: config.recursionLimit,
+    recursionLimit: config.graphs.recursionLimit,
     store: registry.config.store,
-    databaseUrl: config.graphsDatabaseUrl ?? (await loginUrl(config.databaseUrl, GRAPH_LOGIN)),
+    databaseUrl: config.database.graphsUrl ?? (await loginUrl(config.database.url, GRAPH_LOGIN)),
     apiUrl,
     databasePool: CONNECTIONS_PER_PROCESS,
-    ...(config.cacheFolder !== undefined && { cacheFolder: config.cacheFolder }),
-    preparesSchemas: purpose === 'inspect' && config.preparesSchemas,
-    ...(purpose === 'run' && config.tracing && { tracing: { apiUrl: `${apiUrl}/api/v1` } }),
+    ...(config.graphs.cacheFolder !== undefined && { cacheFolder: resolve(config.graphs.cacheFolder) }),
+    preparesSchemas: purpose === 'inspect' && config.graphs.preparesSchemas,
+    ...(purpose === 'run' && config.traces.ownRuns && { tracing: { apiUrl: `${apiUrl}/api/v1` } }),
   };
 }

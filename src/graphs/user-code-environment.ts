@@ -1,4 +1,5 @@
-import { type AppConfig, ConfigError } from '../config/config';
+import type { AppConfig } from '../config/config';
+import { ConfigError } from '../config/config-error';
 import { SECRET_SETTINGS } from '../config/secret-settings';
 
 /** Where programs, their files and their language are. */
@@ -59,18 +60,21 @@ const PROVIDERS = [
 
 const ALWAYS = [...SYSTEM, ...NETWORK, ...PROVIDERS];
 
+/** The part of the settings that names variables. */
+interface GraphVariables {
+  graphs: Pick<AppConfig['graphs'], 'environment'>;
+}
+
 /**
  * The environment of graph, app and auth code: an allow-list, so that a setting added to Gantry later stays with Gantry.
  * @param own `env` of langgraph.json; it wins over the process's
  * @throws {ConfigError} where the operator or langgraph.json would hand a secret of Gantry's to that code
  */
 export function userCodeEnvironment(
-  {
-    templateEnvironment: process,
-    graphEnvironment: named,
-  }: Pick<AppConfig, 'templateEnvironment' | 'graphEnvironment'>,
+  { templateEnvironment: process, graphs }: Pick<AppConfig, 'templateEnvironment'> & GraphVariables,
   own: Readonly<Record<string, string>>,
 ): Record<string, string> {
+  const named = graphs.environment;
   const problems = [...namedSecrets(named), ...ownSecrets(own, process)];
   if (problems.length > 0) throw new ConfigError(problems);
   const isAllowed = matcher([...ALWAYS, ...named]);

@@ -17,9 +17,9 @@ declare module 'fastify' {
 }
 
 /** Gives each route the limit of its bodies. To be called before the routes are added. */
-export function limitBodies(fastify: FastifyInstance, { traceLimitBytes }: AppConfig): void {
+export function limitBodies(fastify: FastifyInstance, { traces }: AppConfig): void {
   fastify.addHook('onRoute', (route) => {
-    if (route.config?.isTraceUpload) route.bodyLimit = traceLimitBytes;
+    if (route.config?.isTraceUpload) route.bodyLimit = traces.uploadLimitBytes;
   });
 }
 

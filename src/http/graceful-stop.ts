@@ -18,13 +18,13 @@ export async function stopGracefully(app: NestFastifyApplication, config: AppCon
   const fastify = app.getHttpAdapter().getInstance();
   const { connections, openStreams } = fastify;
   app.get(Drain).begin();
-  logger.info({ delay_ms: config.drainDelayMs }, 'Stopping: not ready any more');
-  await sleep(config.drainDelayMs);
+  logger.info({ delay_ms: config.http.drainDelayMs }, 'Stopping: not ready any more');
+  await sleep(config.http.drainDelayMs);
   const closed = connections.close();
   openStreams.breakOff('events');
   connections.closeIdle();
   const timeout = new AbortController();
-  const isLate = sleep(config.drainTimeoutMs, 'late' as const, { signal: timeout.signal }).catch(
+  const isLate = sleep(config.http.drainTimeoutMs, 'late' as const, { signal: timeout.signal }).catch(
     () => 'stopped' as const,
   );
   // A connection whose last request has just been answered is idle, and its client may keep it open.

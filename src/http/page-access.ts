@@ -17,7 +17,7 @@ const FRONT_ENDS = [
 /** An origin that no operator means: a pattern that matches it admits every page, as `*` does. */
 const UNRELATED_ORIGIN = 'https://nobody.invalid';
 
-type PageSettings = Pick<AppConfig, 'allowedOrigins' | 'apiUrl' | 'publicUrl'>;
+type PageSettings = Pick<AppConfig['http'], 'allowedOrigins' | 'apiUrl' | 'publicUrl'>;
 
 /**
  * Decides which pages may use an API that asks for no key. A browser lets any page send requests to the machine it runs on:

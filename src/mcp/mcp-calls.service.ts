@@ -74,7 +74,7 @@ export class McpCallsService {
     private readonly metrics: McpMetrics,
   ) {
     this.states = createRequestStateCodec<CallState>({
-      key: deriveKey(config.secretKey, 'gantry mcp request state'),
+      key: deriveKey(config.secrets.key, 'gantry mcp request state'),
       ttlSeconds: WAITING_HOURS * 3600,
       bind: ({ http }) => (http?.authInfo?.extra?.owner as SessionOwner | undefined) ?? '',
     });

@@ -50,8 +50,8 @@ export class McpEndpoint implements OnModuleDestroy {
     private readonly bus: McpSessionBus,
     private readonly metrics: McpMetrics,
   ) {
-    this.sessionKey = deriveKey(config.secretKey, 'gantry mcp session');
-    this.streamKey = deriveKey(config.secretKey, 'gantry mcp event');
+    this.sessionKey = deriveKey(config.secrets.key, 'gantry mcp session');
+    this.streamKey = deriveKey(config.secrets.key, 'gantry mcp event');
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -79,10 +79,10 @@ export class McpEndpoint implements OnModuleDestroy {
 
   /** A page that a browser shows must not reach a server on the same machine by a name of its own (DNS rebinding). */
   private refuse(request: Request): Response | undefined {
-    const allowed = this.config.mcpAllowedHosts;
+    const allowed = this.config.http.mcpAllowedHosts;
     if (allowed.includes('*')) return undefined;
-    const hosts = [...localhostAllowedHostnames(), new URL(this.config.apiUrl).hostname, ...allowed];
-    const byHost = this.config.isLoopback ? hostHeaderValidationResponse(request, hosts) : undefined;
+    const hosts = [...localhostAllowedHostnames(), new URL(this.config.http.apiUrl).hostname, ...allowed];
+    const byHost = this.config.http.isLoopback ? hostHeaderValidationResponse(request, hosts) : undefined;
     return byHost ?? originValidationResponse(request, hosts);
   }
 
@@ -102,7 +102,7 @@ export class McpEndpoint implements OnModuleDestroy {
     const serve = legacyStatelessFallback(
       () => this.servers.create(caller, 'legacy', session),
       (error) => this.report(error),
-      { maxRequestBodySize: this.config.bodyLimitBytes },
+      { maxRequestBodySize: this.config.http.bodyLimitBytes },
     );
     const response = await serve(request, {
       authInfo: authInfoOf(caller),

@@ -65,7 +65,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     private readonly notifications: Notifications,
     private readonly metrics: RunMetrics,
   ) {
-    this.slots = new RunSlots(config.runsPerWorker, RESERVED_SLOTS);
+    this.slots = new RunSlots(config.worker.runs, RESERVED_SLOTS);
   }
 
   async onModuleInit(): Promise<void> {
@@ -141,7 +141,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     const held = await this.lifecycle.takeOverRun(runId, this.registry.revision, this.taskQueue);
     if (held.state === 'ended') return { state: 'ended', result: await this.ender.resultOf(held) };
     const { before } = held;
-    if (before && before.lostAttempts >= this.config.runLostAttempts) {
+    if (before && before.lostAttempts >= this.config.runs.lostAttempts) {
       const message = `The run's host was lost ${before.lostAttempts} times after the same checkpoint, with no other run in it: it is not retried`;
       return { state: 'ended', result: await this.endRun({ runId, ending: 'error', message }) };
     }

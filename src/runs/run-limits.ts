@@ -9,14 +9,14 @@ export class RunLimits {
 
   /** Runs of a tenant that may wait, those that are not due yet too. */
   get pending(): number {
-    return this.config.pendingRunsPerTenant;
+    return this.config.runs.pendingPerTenant;
   }
 
   /** @throws {ApiError} 422 for a batch of more runs than one request may make */
   checkBatch(size: number): void {
-    const { runBatchLimit } = this.config;
-    if (size > runBatchLimit) {
-      throw invalidField('', `must have ${runBatchLimit} runs or fewer (GANTRY_RUN_BATCH_LIMIT), not ${size}`);
+    const { batchLimit } = this.config.runs;
+    if (size > batchLimit) {
+      throw invalidField('', `must have ${batchLimit} runs or fewer (GANTRY_RUN_BATCH_LIMIT), not ${size}`);
     }
   }
 }

@@ -51,19 +51,19 @@ export async function createHttpApp(
   // User code is loaded, and may log, before there is an application that has a logger.
   NestLog.overrideLogger(new NestLogger(logger));
   const settings = HttpSettings.read(config);
-  const { auth, env } = readGraphConfig(config.graphConfigPath);
+  const { auth, env } = readGraphConfig(config.graphs.configPath);
   const customApp = settings.app && (await CustomApp.start(settings.app, userCodeEnvironment(config, env)));
   const rewriteUrl = urlRewriter(settings, customApp);
   const adapter = new FastifyAdapter({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: config.bodyLimitBytes,
-    trustProxy: config.trustedProxies.length > 0 && config.trustedProxies,
+    bodyLimit: config.http.bodyLimitBytes,
+    trustProxy: config.http.trustedProxies.length > 0 && config.http.trustedProxies,
     // A client that sends slowly holds a connection, and what it has sent is held in memory.
-    requestTimeout: config.requestTimeoutMs,
+    requestTimeout: config.http.requestTimeoutMs,
     http: {
-      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, config.requestTimeoutMs),
-      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, config.requestTimeoutMs),
+      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, config.http.requestTimeoutMs),
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, config.http.requestTimeoutMs),
     },
     // A stream may last for hours. Broken off, its client comes back to another replica with its last event id.
     forceCloseConnections: true,
@@ -88,7 +88,7 @@ export async function createHttpApp(
   fastify.decorate('openStreams', new OpenStreams());
   fastify.decorate('connections', new Connections(fastify.server));
   await fastify.register(rateLimit, RATE_LIMIT_OPTIONS);
-  await acceptWebSockets(fastify, settings.cors, config.bodyLimitBytes);
+  await acceptWebSockets(fastify, settings.cors, config.http.bodyLimitBytes);
   await sendSecurityHeaders(fastify, tokenOrigins(auth?.openapi));
   if (customApp) {
     fastify.addHook('onClose', () => customApp.close());
@@ -99,8 +99,8 @@ export async function createHttpApp(
     logger: new NestLogger(logger),
     abortOnError: false,
   });
-  const asksForKeys = config.authEnabled || auth !== undefined;
-  const pages = asksForKeys ? undefined : new PageAccess(config, settings.cors);
+  const asksForKeys = config.auth.isEnabled || auth !== undefined;
+  const pages = asksForKeys ? undefined : new PageAccess(config.http, settings.cors);
   answerBrowsers(app, settings.cors, pages);
   readBodies(fastify);
   logRequests(app, logger, settings);
@@ -109,7 +109,7 @@ export async function createHttpApp(
   app.get(HttpMetrics).observe(app);
   telemetry()?.observe(app);
   app.get(Admission).install(fastify);
-  limitStreams(fastify, config.streamsPerKey);
+  limitStreams(fastify, config.http.streamsPerKey);
   if (!settings.isMetaDisabled) {
     protectDocs(app);
     serveOpenApi(app, config, settings);

@@ -35,7 +35,7 @@ export class EventPartitionSweep implements Sweep {
     if (Date.now() - this.checkedAt < CHECK_MS) return;
     const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
     for (let day = today; day <= today + DAYS_AHEAD * DAY_MS; day += DAY_MS) await this.create(day);
-    await this.dropBefore(Date.now() - this.config.eventRetentionMs);
+    await this.dropBefore(Date.now() - this.config.runs.eventRetentionMs);
     this.checkedAt = Date.now();
   }
 

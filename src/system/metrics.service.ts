@@ -38,12 +38,12 @@ export class MetricsService implements OnModuleInit {
 
   /** @throws {ApiError} 401 when the figures of the deployment are not the caller's to read */
   async authorize(headers: Record<string, string | undefined>): Promise<void> {
-    const { metricsToken, isLoopback, defaultTenantId } = this.config;
-    if (metricsToken === undefined && isLoopback) return;
+    const { metricsToken } = this.config.telemetry;
+    if (metricsToken === undefined && this.config.http.isLoopback) return;
     if (carriesToken(headers.authorization, metricsToken)) return;
     const key = headers['x-api-key'];
     // The figures are of all tenants: only a key of the operator's own tenant opens them.
-    if (key !== undefined && (await this.apiKeys.ownerOf(key))?.tenantId === defaultTenantId) return;
+    if (key !== undefined && (await this.apiKeys.ownerOf(key))?.tenantId === this.config.auth.defaultTenantId) return;
     throw systemErrors.metricsDenied();
   }
 
@@ -86,7 +86,7 @@ export class MetricsService implements OnModuleInit {
   }
 
   private workers(processes: number, active: number) {
-    const max = processes * this.config.runsPerWorker;
+    const max = processes * this.config.worker.runs;
     return { processes, max, active, available: Math.max(0, max - active) };
   }
 

@@ -19,7 +19,7 @@ let current: Telemetry | undefined;
  * loaded then, and workflows run from the same bundle as ever.
  */
 export function startTelemetry(config: AppConfig, process: 'api' | 'worker'): Telemetry | undefined {
-  if (!config.tracesAreExported) return undefined;
+  if (!config.telemetry.exportsTraces) return undefined;
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- only now, and not at the start of every process
   const { createTelemetry } = require('./otlp-telemetry') as typeof import('./otlp-telemetry');
   current = createTelemetry(config, process);

@@ -31,7 +31,13 @@ export class ExportOrchestrator {
     const { exportId, tenantId, isSchedule } = reference;
     const { partitionConcurrency, timeoutMs } = this.config.exports;
     const args: Parameters<typeof exportWorkflow> & Parameters<typeof exportScheduleWorkflow> = [
-      { exportId, tenantId, partitionConcurrency, heartbeatTimeoutMs: this.config.heartbeatTimeoutMs, timeoutMs },
+      {
+        exportId,
+        tenantId,
+        partitionConcurrency,
+        heartbeatTimeoutMs: this.config.worker.heartbeatTimeoutMs,
+        timeoutMs,
+      },
     ];
     const options = {
       workflowId: exportWorkflowId(exportId),

@@ -37,12 +37,12 @@ export class RunOrchestrator {
       // A workflow whose run had to wait its turn ends, and the run's turn starts it again.
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       // A workflow task runs the first seconds of the run: a worker that dies in it is missed as soon as one that doesn't beat.
-      workflowTaskTimeout: this.config.heartbeatTimeoutMs,
+      workflowTaskTimeout: this.config.worker.heartbeatTimeoutMs,
       args: [
         {
           runId: run.runId,
-          timeoutMs: this.config.runTimeoutMs,
-          heartbeatTimeoutMs: this.config.heartbeatTimeoutMs,
+          timeoutMs: this.config.runs.timeoutMs,
+          heartbeatTimeoutMs: this.config.worker.heartbeatTimeoutMs,
         },
       ],
       ...(delayMs > 0 && { startDelay: delayMs }),

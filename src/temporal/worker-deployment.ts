@@ -28,7 +28,7 @@ export class WorkerDeployment {
     registry: GraphRegistry,
     private readonly temporal: TemporalClient,
   ) {
-    const { workerDeployment: deploymentName } = config;
+    const { deployment: deploymentName } = config.worker;
     if (deploymentName) this.version = { deploymentName, buildId: `${config.version}-${registry.revision}` };
   }
 

@@ -27,7 +27,7 @@ export class TracePartitionSweep implements Sweep {
     const now = Date.now();
     if (now < this.next) return;
     await this.partitions.ensure(Array.from({ length: DAYS_AHEAD + 1 }, (_, ahead) => dayOf(now + ahead * DAY_MS)));
-    const { traceRetentionDays: kept } = this.config;
+    const { retentionDays: kept } = this.config.traces;
     if (kept !== undefined) await this.partitions.dropBefore(dayOf(now - kept * DAY_MS));
     await this.partitions.forgetHeld(new Date(now - HELD_DAYS * DAY_MS));
     await this.partitions.forgetLinks();

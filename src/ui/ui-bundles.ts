@@ -72,7 +72,7 @@ export class UiBundles implements OnApplicationBootstrap, OnModuleDestroy {
     const { config, registry } = this;
     const { path, env, ui } = registry.config;
     const request = { folder: dirname(path), uis: ui.sources, shared: ui.shared };
-    const confinement = { env: userCodeEnvironment(config, env), ...config.graphConfinement };
+    const confinement = { env: userCodeEnvironment(config, env), ...config.graphs.confinement };
     const { signal } = this.closing;
     const take = (answer: BundleAnswer): void => {
       if ('error' in answer && !signal.aborted) {

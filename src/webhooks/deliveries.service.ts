@@ -77,7 +77,7 @@ export class DeliveriesService {
     private readonly orchestrator: WebhookOrchestrator,
     @InjectDataSource() private readonly database: DataSource,
   ) {
-    this.maxAttempts = new RetrySchedule(config.webhookDelivery.retryDelaysMs).maxAttempts;
+    this.maxAttempts = new RetrySchedule(config.webhooks.delivery.retryDelaysMs).maxAttempts;
   }
 
   /**

@@ -54,8 +54,8 @@ export class DeliveryAttemptsService {
     private readonly secretValues: SecretValues,
     private readonly metrics: WebhookMetrics,
   ) {
-    this.gate = new HostGate(config.webhookDelivery.concurrencyPerHost);
-    this.schedule = new RetrySchedule(config.webhookDelivery.retryDelaysMs);
+    this.gate = new HostGate(config.webhooks.delivery.concurrencyPerHost);
+    this.schedule = new RetrySchedule(config.webhooks.delivery.retryDelaysMs);
   }
 
   /**
@@ -167,8 +167,8 @@ export class DeliveryAttemptsService {
 
   /** An internal call is the tenant's, or its user's: it is let in by the same guard, as any other of their calls. */
   private rightsOf(tenantId: TenantId, user: AuthUser | null): Record<string, string> {
-    if (!this.config.authEnabled && !user) return { 'x-tenant-id': tenantId };
-    const token = issueCallToken(this.config.secretKey, tenantId, new Date(), user ?? undefined);
+    if (!this.config.auth.isEnabled && !user) return { 'x-tenant-id': tenantId };
+    const token = issueCallToken(this.config.secrets.key, tenantId, new Date(), user ?? undefined);
     return { 'x-tenant-id': tenantId, 'x-api-key': token };
   }
 

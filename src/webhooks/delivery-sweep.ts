@@ -24,7 +24,7 @@ export class DeliverySweep implements Sweep {
     for (let index = 0; index < due.length; index += AT_ONCE) {
       await Promise.all(due.slice(index, index + AT_ONCE).map((delivery) => this.mend(delivery)));
     }
-    await this.deliveries.deleteFinishedBefore(new Date(Date.now() - this.config.webhookDelivery.retentionMs), BATCH);
+    await this.deliveries.deleteFinishedBefore(new Date(Date.now() - this.config.webhooks.delivery.retentionMs), BATCH);
   }
 
   private async mend(delivery: DeliveryKey): Promise<void> {

@@ -38,7 +38,7 @@ export class WebhookSender {
     body: string,
     signal: AbortSignal,
   ): Promise<SendResult> {
-    const { connectTimeoutMs, timeoutMs } = this.config.webhookDelivery;
+    const { connectTimeoutMs, timeoutMs } = this.config.webhooks.delivery;
     const started = performance.now();
     const { origin, path } = this.addressOf(destination);
     // No keep-alive: a connection of the past was judged in the past.
@@ -78,7 +78,7 @@ export class WebhookSender {
 
   private addressOf(destination: Destination): { origin: string; path: string } {
     if (destination.kind === 'internal') {
-      return { origin: new URL(this.config.apiUrl).origin, path: this.http.mountPrefix + destination.path };
+      return { origin: new URL(this.config.http.apiUrl).origin, path: this.http.mountPrefix + destination.path };
     }
     return { origin: destination.url.origin, path: destination.url.pathname + destination.url.search };
   }
@@ -99,7 +99,7 @@ export class WebhookSender {
 
   /** The first bytes of the answer. However much more there is, it isn't read: the connection is closed. */
   private async excerptOf(body: Dispatcher.ResponseData['body']): Promise<string | null> {
-    const limit = this.config.webhookDelivery.responseBytes;
+    const limit = this.config.webhooks.delivery.responseBytes;
     // Closing what isn't at its end yet is an error to the stream and none to us.
     body.on('error', () => undefined);
     if (limit === 0) return null;

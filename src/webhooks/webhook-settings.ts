@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
-import { AppConfig, ConfigError } from '../config/config';
+import { AppConfig } from '../config/config';
+import { ConfigError } from '../config/config-error';
 import { readGraphConfig } from '../graphs/graph-config';
 import { AddressPolicy } from '../network/address-policy';
 import { WebhookSigner } from './webhook-signer';
@@ -27,8 +28,8 @@ export class WebhookSettings {
       }
     };
     const config = tried('webhooks', () => readSection(app));
-    const addresses = tried('GANTRY_WEBHOOK_ALLOW_CIDRS', () => new AddressPolicy(app.webhookAllowCidrs));
-    const signer = tried('GANTRY_WEBHOOK_SECRETS', () => new WebhookSigner(app.webhookSecrets));
+    const addresses = tried('GANTRY_WEBHOOK_ALLOW_CIDRS', () => new AddressPolicy(app.webhooks.allowCidrs));
+    const signer = tried('GANTRY_WEBHOOK_SECRETS', () => new WebhookSigner(app.webhooks.secrets));
     if (!config || !addresses || !signer) throw new ConfigError(problems);
     if (config.secretHeaders.length > 0 && config.url.allowedDomains.length === 0) {
       new Logger('Webhooks').warn(
@@ -41,7 +42,7 @@ export class WebhookSettings {
 }
 
 function readSection(app: AppConfig): WebhookConfig {
-  const path = app.graphConfigPath;
+  const path = app.graphs.configPath;
   // That the file is missing is the graphs' complaint; without it there is nothing to say about webhooks.
   if (!existsSync(path)) return resolveWebhookConfig({}, app.templateEnvironment);
   const { env } = readGraphConfig(path);

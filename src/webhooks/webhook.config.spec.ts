@@ -1,4 +1,4 @@
-import { ConfigError } from '../config/config';
+import { ConfigError } from '../config/config-error';
 import { resolveWebhookConfig } from './webhook.config';
 
 const env = { LG_WEBHOOK_TOKEN: 's3cret', LG_WEBHOOK_EMPTY: '', LG_WEBHOOK_LINES: 'a\r\nb', OTHER: 'other' };

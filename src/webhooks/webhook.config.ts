@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
-import { ConfigError } from '../config/config';
+import { ConfigError } from '../config/config-error';
 
 /** Fields of the body that `webhooks.allowed_fields` may name: those that existing servers know, and Gantry's additions. */
 const PAYLOAD_FIELDS = [

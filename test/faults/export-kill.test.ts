@@ -55,7 +55,7 @@ async function startWorker(): Promise<ChildProcess> {
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       DATABASE_URL: api.database.url,
       TEMPORAL_ADDRESS: process.env.GANTRY_TEST_TEMPORAL_ADDRESS,
-      GANTRY_SECRET_KEY: api.config.secretKey.toString('base64'),
+      GANTRY_SECRET_KEY: api.config.secrets.key.toString('base64'),
       GANTRY_CONFIG: join(ROOT, 'examples/langgraph.json'),
       GANTRY_TRACING: 'off',
       GANTRY_LOG_LEVEL: 'fatal',

@@ -136,7 +136,7 @@ describe('with authentication on', () => {
   });
 
   it('takes the keys of workers and of runs for the upload of traces, and for nothing else', async () => {
-    const { secretKey } = api.config;
+    const { key: secretKey } = api.config.secrets;
     const later = new Date(Date.now() + 60_000);
     const ofA = { 'x-api-key': issueTraceToken(secretKey, tenants.a, later), 'x-tenant-id': tenants.a };
     const internal = { 'x-api-key': INTERNAL_KEY, 'x-tenant-id': tenants.a };
@@ -362,11 +362,11 @@ describe('with authentication off', () => {
 
   it.each(['0.0.0.0', '::', '192.168.1.10', 'gantry.example.com'])('refuses to bind %s', (host) => {
     expect(() => loadConfig({ ...base, GANTRY_HOST: host })).toThrow(/GANTRY_AUTH=on/);
-    expect(loadConfig({ ...base, GANTRY_HOST: host, GANTRY_AUTH: 'on' }).host).toBe(host);
+    expect(loadConfig({ ...base, GANTRY_HOST: host, GANTRY_AUTH: 'on' }).http.host).toBe(host);
   });
 
   it.each(['127.0.0.1', '::1', 'localhost'])('binds %s', (host) => {
-    expect(loadConfig({ ...base, GANTRY_HOST: host }).authEnabled).toBe(false);
+    expect(loadConfig({ ...base, GANTRY_HOST: host }).auth.isEnabled).toBe(false);
   });
 
   it('has one tenant, whatever key a client sends, and no other', async () => {
@@ -380,7 +380,7 @@ describe('with authentication off', () => {
         });
       expect((await ask({})).status).toBe(200);
       expect((await ask({ 'x-api-key': 'anything' })).status).toBe(200);
-      expect((await ask({ 'x-tenant-id': api.config.defaultTenantId })).status).toBe(200);
+      expect((await ask({ 'x-tenant-id': api.config.auth.defaultTenantId })).status).toBe(200);
       expect((await ask({ 'x-tenant-id': uuidv7() })).status).toBe(403);
     } finally {
       await api.close();

@@ -91,9 +91,9 @@ describe('docker-compose.yml', () => {
       const environment = compose.services[name].environment!;
       const env = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, String(value)]));
       const config = loadConfig(env);
-      expect(config.authEnabled).toBe(true);
+      expect(config.auth.isEnabled).toBe(true);
       // Only the worker sends webhooks.
-      expect(config.webhookSecrets).toHaveLength(name === 'worker' ? 1 : 0);
+      expect(config.webhooks.secrets).toHaveLength(name === 'worker' ? 1 : 0);
     }
     const { api, worker, migrate } = compose.services;
     expect(api.environment).toMatchObject({ GANTRY_HOST: '0.0.0.0', GANTRY_PORT: 2024 });

@@ -164,7 +164,7 @@ describe('failures', () => {
 function verifyInTerminal(id: string, ...options: string[]): Promise<Said> {
   return gantryCli(['exports', 'verify', id, ...options], {
     DATABASE_URL: harness.api.database.url,
-    GANTRY_SECRET_KEY: harness.api.config.secretKey.toString('base64'),
+    GANTRY_SECRET_KEY: harness.api.config.secrets.key.toString('base64'),
     GANTRY_EXPORT_ALLOW_CIDRS: '127.0.0.0/8',
   });
 }

@@ -103,7 +103,7 @@ const openOn = ({ app }: TestApi): number => {
 };
 
 async function createKey(api: TestApi, expiresAt?: Date): Promise<CreatedApiKey> {
-  const body = { tenant_id: api.config.defaultTenantId, name: 'one', expires_at: expiresAt?.toISOString() };
+  const body = { tenant_id: api.config.auth.defaultTenantId, name: 'one', expires_at: expiresAt?.toISOString() };
   const response = await send(api, ADMIN_KEY, { path: '/admin/keys', body });
   expect(response.status).toBe(200);
   return (await response.json()) as CreatedApiKey;
@@ -241,7 +241,7 @@ it('is broken off beside a custom auth as well, and calls of the deployment itse
   const api = await startTestApi({ GANTRY_AUTH: 'on', GANTRY_ADMIN_KEY: ADMIN_KEY, GANTRY_CONFIG: CUSTOM_AUTH });
   try {
     const key = await createKey(api);
-    const token = issueCallToken(api.config.secretKey, api.config.defaultTenantId, new Date());
+    const token = issueCallToken(api.config.secrets.key, api.config.auth.defaultTenantId, new Date());
     const open = (apiKey: string): Promise<ThreadSocket> => {
       const headers = { 'x-api-key': apiKey, 'x-auth-scheme': 'langsmith' };
       return ThreadSocket.open(socketUrl(api.url, uuidv7()), { headers });

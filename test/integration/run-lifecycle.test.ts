@@ -35,7 +35,7 @@ describe('a run', () => {
     const threadId = uuidv7();
     await pool.query(`INSERT INTO threads (thread_id, tenant_id, status) VALUES ($1, $2, 'busy')`, [
       threadId,
-      api.config.defaultTenantId,
+      api.config.auth.defaultTenantId,
     ]);
     return threadId;
   }
@@ -45,7 +45,7 @@ describe('a run', () => {
     await pool.query(
       `INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, status, attempt, task_queue, kwargs, multitask_strategy)
        VALUES ($1, $2, $3, $1, 'graph', $4, $5, 'theirs', '{}', 'enqueue')`,
-      [runId, api.config.defaultTenantId, threadId, status, attempt],
+      [runId, api.config.auth.defaultTenantId, threadId, status, attempt],
     );
     return runId;
   }
@@ -177,7 +177,7 @@ describe('a run', () => {
       const threadId = await insertThread();
       const runId = await insertRun(threadId);
       await begin(runId);
-      const event = { tenantId: api.config.defaultTenantId, runId, attempt: 1, event: 'values', data: '{"a":1}' };
+      const event = { tenantId: api.config.auth.defaultTenantId, runId, attempt: 1, event: 'values', data: '{"a":1}' };
       await log.appendEvents([{ ...event, seq: 0 }]);
       const rest = [
         { event: 'updates', data: '{"b":"\\"2\\""}', fact: 'task' },

@@ -9,7 +9,8 @@ import { createTestDatabase, TestDatabase } from '../support/database';
 import { DataSource } from 'typeorm';
 
 const TENANT = '00000000-0000-0000-0000-00000000000a';
-const box = (...sealingKeys: Buffer[]): SecretBox => new SecretBox({ sealingKeys } as unknown as AppConfig);
+const box = (...sealingKeys: Buffer[]): SecretBox =>
+  new SecretBox({ secrets: { sealingKeys } } as unknown as AppConfig);
 
 describe('the rotation of keys', () => {
   let database: TestDatabase;

@@ -56,7 +56,7 @@ async function cookieOf({ app, config }: TestApi, runId: string): Promise<string
     .get<DataSource>(getDataSourceToken())
     .query('SELECT kwargs FROM runs WHERE run_id = $1', [runId]);
   const headers = new RunHeaders(app.get(SecretBox, { strict: false }));
-  return headers.open(config.defaultTenantId, runId, kwargs.sealed_headers).cookie;
+  return headers.open(config.auth.defaultTenantId, runId, kwargs.sealed_headers).cookie;
 }
 
 describe('the WebSocket of a thread', () => {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError } from '../../src/config/config';
+import { ConfigError } from '../../src/config/config-error';
 import { DeliveriesService } from '../../src/webhooks/deliveries.service';
 import { startTestApi } from '../support/api';
 import { createTestDatabase, TestDatabase } from '../support/database';
@@ -56,7 +56,7 @@ describe('webhook settings at the start', () => {
     try {
       const deliveries = api.app.get(DeliveriesService, { strict: false });
       const webhook = {
-        tenantId: api.config.defaultTenantId as never,
+        tenantId: api.config.auth.defaultTenantId as never,
         runId: 'r',
         threadId: 't',
         url: '/x',

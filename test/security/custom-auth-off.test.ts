@@ -65,9 +65,9 @@ describe('a custom auth with GANTRY_AUTH=off', () => {
 
   it('takes a key for traces, exports and deliveries, and users for the rest', async () => {
     for (const path of ['/webhooks/deliveries', '/api/v1/bulk-exports']) {
-      const headers = { 'x-api-key': API_KEY, 'x-tenant-id': api.config.defaultTenantId };
+      const headers = { 'x-api-key': API_KEY, 'x-tenant-id': api.config.auth.defaultTenantId };
       expect([path, (await fetch(api.url + path, { headers })).status]).toEqual([path, 200]);
-      const user = { authorization: 'Bearer alice', 'x-tenant-id': api.config.defaultTenantId };
+      const user = { authorization: 'Bearer alice', 'x-tenant-id': api.config.auth.defaultTenantId };
       expect([path, (await fetch(api.url + path, { headers: user })).status]).toEqual([path, 401]);
     }
     const headers = { authorization: 'Bearer alice', 'content-type': 'application/json' };

@@ -19,7 +19,7 @@ export interface TestApi {
 export async function startTestApi(overrides: Record<string, string> = {}, database?: TestDatabase): Promise<TestApi> {
   const own = database ?? (await createTestDatabase());
   const config = testConfig(own.url, overrides);
-  const app = await createHttpApp(AppModule.forRoot(config), config, createLogger('api', config.logLevel));
+  const app = await createHttpApp(AppModule.forRoot(config), config, createLogger('api', config.telemetry.logLevel));
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as { port: number };
   return {

@@ -81,7 +81,7 @@ export class WebhookStack {
   }
 
   get tenantId(): TenantId {
-    return this.api.config.defaultTenantId as TenantId;
+    return this.api.config.auth.defaultTenantId as TenantId;
   }
 
   private get credentials(): Record<string, string> {
@@ -94,7 +94,7 @@ export class WebhookStack {
     const { api } = this;
     const config = this.workerConfig();
     const app = await NestFactory.createApplicationContext(WebhookWorkerModule.forRoot(config), {
-      logger: new NestLogger(createLogger('worker', config.logLevel)),
+      logger: new NestLogger(createLogger('worker', config.telemetry.logLevel)),
       abortOnError: false,
     });
     const { address, namespace } = api.config.temporal;
@@ -105,9 +105,9 @@ export class WebhookStack {
       taskQueue: WEBHOOKS_QUEUE,
       workflowsPath: require.resolve('../../workflows/webhook-delivery.workflow'),
       activities: app.get(WebhookActivityProvider).activities(),
-      maxConcurrentActivityTaskExecutions: config.webhookDelivery.concurrency,
+      maxConcurrentActivityTaskExecutions: config.webhooks.delivery.concurrency,
     });
-    const sweeper = new Sweeper(app.get(getDataSourceToken()), [app.get(DeliverySweep)], config.sweepIntervalMs);
+    const sweeper = new Sweeper(app.get(getDataSourceToken()), [app.get(DeliverySweep)], config.worker.sweepIntervalMs);
     const running = worker.run();
     sweeper.start();
     this.worker = {

@@ -12,7 +12,7 @@ export function spawnWorker(stack: WebhookStack): ChildProcess {
       ...stack.environment,
       DATABASE_URL: stack.api.database.url,
       TEMPORAL_ADDRESS: stack.api.config.temporal.address,
-      GANTRY_SECRET_KEY: stack.api.config.secretKey.toString('base64'),
+      GANTRY_SECRET_KEY: stack.api.config.secrets.key.toString('base64'),
       GANTRY_API_URL: stack.api.url,
       GANTRY_TRACING: 'off',
       GANTRY_LOG_LEVEL: 'warn',

@@ -63,7 +63,7 @@ describe('the workflow of a cron, over weeks', () => {
       },
     });
     api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS, TEMPORAL_ADDRESS: environment.address });
-    tenantId = api.config.defaultTenantId;
+    tenantId = api.config.auth.defaultTenantId;
     const now = async (): Promise<Date> => new Date(await environment.currentTimeMs());
     jest.spyOn(api.app.get(CronsRepository, { strict: false }), 'now').mockImplementation(now);
     activities = new CronActivityProvider(api.app.get(CronFiringService, { strict: false }));

@@ -18,7 +18,7 @@ const DELAYS = loadConfig({
   DATABASE_URL: 'postgres://localhost/x',
   TEMPORAL_ADDRESS: 'localhost:1',
   GANTRY_SECRET_KEY: Buffer.alloc(32).toString('base64'),
-}).webhookDelivery.retryDelaysMs;
+}).webhooks.delivery.retryDelaysMs;
 
 describe('webhook delivery workflow', () => {
   let environment: TestWorkflowEnvironment;

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { Injectable, Logger, OnModuleDestroy } from '@nestjs/common';
-import { AppConfig, ConfigError } from '../../config/config';
+import { AppConfig } from '../../config/config';
+import { ConfigError } from '../../config/config-error';
 import type { AuthUser } from '../../database/request-scope';
 import { type AuthSource, readGraphConfig } from '../../graphs/graph-config';
 import { writeUserLog } from '../../graphs/host/sdk-logger';
@@ -43,7 +44,7 @@ export class CustomAuth implements OnModuleDestroy {
   private nextId = 1;
 
   constructor(config: AppConfig) {
-    const { auth, env } = readGraphConfig(config.graphConfigPath);
+    const { auth, env } = readGraphConfig(config.graphs.configPath);
     this.source = auth;
     this.users = auth?.cache && new UserCache(auth.cache);
     this.env = auth ? userCodeEnvironment(config, env) : {};

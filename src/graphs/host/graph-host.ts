@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { ConfigError } from '../../config/config';
+import { ConfigError } from '../../config/config-error';
 import { ExecutionBroken, type ExecuteOptions, GraphProcess } from './graph-process-handle';
 import type { ExecuteRequest, GraphCall, GraphCalls, GraphOutcome, ProcessData } from './protocol';
 import { RecentProcesses } from './recent-processes';

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Injectable, Logger, OnApplicationShutdown } from '@nestjs/common';
 import type { TenantId } from '../../auth/tenant';
-import { AppConfig, ObjectStoreSettings } from '../../config/config';
+import { AppConfig } from '../../config/config';
+import type { ObjectStoreSettings } from '../../config/settings/traces';
 import type { Content, ObjectStore } from '../../storage/object-store';
 import { connectS3 } from '../../storage/s3/s3-client';
 import { S3ObjectStore } from '../../storage/s3/s3-object-store';
@@ -20,7 +21,7 @@ export class AttachmentStore implements OnApplicationShutdown {
   private readonly logger = new Logger(AttachmentStore.name);
   private readonly store: ObjectStore | undefined;
 
-  constructor({ objectStore: settings }: AppConfig) {
+  constructor({ traces: { objectStore: settings } }: AppConfig) {
     this.store = settings && connect(settings);
   }
 

@@ -116,7 +116,7 @@ export class AttachmentsService {
   }
 
   private sign(tenantId: string, runId: string, name: string, expires: number): string {
-    return createHmac('sha256', this.config.secretKey)
+    return createHmac('sha256', this.config.secrets.key)
       .update(`attachment:${tenantId}:${runId}:${expires}:${name}`)
       .digest('base64url');
   }

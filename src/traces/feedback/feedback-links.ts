@@ -27,8 +27,8 @@ export class FeedbackLinks {
   private readonly secret: Buffer;
 
   constructor(config: AppConfig) {
-    this.base = config.apiUrl;
-    this.secret = createHmac('sha256', config.secretKey).update('feedback-links').digest();
+    this.base = config.http.apiUrl;
+    this.secret = createHmac('sha256', config.secrets.key).update('feedback-links').digest();
   }
 
   /** Key → link. */

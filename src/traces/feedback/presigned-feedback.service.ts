@@ -68,7 +68,7 @@ export class PresignedFeedbackService {
   }
 
   private show(token: string, expiresAt: Instant): FeedbackToken {
-    return { id: token, url: `${this.config.apiUrl}/feedback/tokens/${token}`, expires_at: expiresAt };
+    return { id: token, url: `${this.config.http.apiUrl}/feedback/tokens/${token}`, expires_at: expiresAt };
   }
 }
 

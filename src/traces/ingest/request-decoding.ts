@@ -45,7 +45,7 @@ export class RequestDecoding implements OnModuleInit {
   ): void {
     const encoding = request.headers['content-encoding']?.trim().toLowerCase();
     if (!encoding || encoding === 'identity' || !TRACE_PATH.test(request.url)) return done(null, payload);
-    const limitBytes = this.config.traceLimitBytes;
+    const limitBytes = this.config.traces.uploadLimitBytes;
     const decoder = decoderOf(encoding);
     if (!decoder) return done(traceErrors.unsupportedEncoding(encoding));
     done(null, decoded(payload, decoder, encoding, limitBytes));

@@ -44,7 +44,7 @@ export class TraceIngestService {
     private readonly partitions: TracePartitions,
     config: AppConfig,
   ) {
-    this.gate = new UploadGate(Math.ceil(config.databasePool / 2));
+    this.gate = new UploadGate(Math.ceil(config.database.poolSize / 2));
   }
 
   /**

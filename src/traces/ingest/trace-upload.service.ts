@@ -44,7 +44,7 @@ export class TraceUploadService {
     if (!(body instanceof Readable) || contentType === undefined) {
       throw traceErrors.notMultipart('Content-Type must be multipart/form-data');
     }
-    const parts = await readMultipart(body, contentType, this.config.traceLimitBytes);
+    const parts = await readMultipart(body, contentType, this.config.traces.uploadLimitBytes);
     const { attachments, parsed } = separateAttachments(parts);
     const whole = Buffer.concat(parsed.flatMap(({ pieces }) => pieces));
     const names = parsed.map(({ name, size }) => ({ name, size }));

@@ -18,7 +18,7 @@ export class SharesService {
 
   /** The token of the subject's link; what is shared already keeps the one that it has. @throws {ApiError} 403 */
   async share(tenantId: TenantId, subject: ShareSubject): Promise<string> {
-    if (!this.config.traceSharing) throw traceErrors.sharingOff();
+    if (!this.config.traces.sharing) throw traceErrors.sharingOff();
     const shareId = uuidv7();
     const { token, ...stored } = this.tokens.create(SEALED_FIELDS.shareToken.context(tenantId, shareId));
     if (await this.shares.insert(tenantId, shareId, subject, stored)) return token;
@@ -30,14 +30,14 @@ export class SharesService {
 
   /** Undefined for what is not shared, and while sharing is switched off. */
   async find(tenantId: TenantId, subject: ShareSubject): Promise<string | undefined> {
-    if (!this.config.traceSharing) return undefined;
+    if (!this.config.traces.sharing) return undefined;
     const share = await this.shares.find(tenantId, subject);
     return share && this.tokenOf(share);
   }
 
   /** Root run id → token. */
   async ofTraces(tenantId: TenantId, traceIds: string[]): Promise<Map<string, string>> {
-    if (!this.config.traceSharing || traceIds.length === 0) return new Map();
+    if (!this.config.traces.sharing || traceIds.length === 0) return new Map();
     const shares = await this.shares.ofRuns(tenantId, traceIds);
     return new Map(shares.map((share) => [share.run_id ?? '', this.tokenOf(share)]));
   }
@@ -49,7 +49,7 @@ export class SharesService {
 
   /** What a token shows. @throws {ApiError} 404 */
   async open(token: string): Promise<ShareRow> {
-    const share = this.config.traceSharing ? await this.shares.findByToken(this.tokens.hashOf(token)) : undefined;
+    const share = this.config.traces.sharing ? await this.shares.findByToken(this.tokens.hashOf(token)) : undefined;
     if (!share) throw traceErrors.shareNotFound();
     return share;
   }

@@ -1,0 +1,52 @@
+import { positiveInt, postgresUrl, type Values } from '../variables';
+
+/** Postgres keeps milliseconds in 31 bits. */
+const MAX_TIMEOUT_SECONDS = 2_147_483;
+
+export const databaseVariables = {
+  DATABASE_URL: postgresUrl.describe('`postgres://user:password@host:5432/name`'),
+  GANTRY_REQUESTS_DATABASE_URL: postgresUrl.optional().meta({
+    description:
+      '`DATABASE_URL` with a login role that you made for requests ([why](auth.md#the-wall-in-the-database))',
+    shownDefault: 'made by the migrations',
+  }),
+  GANTRY_GRAPHS_DATABASE_URL: postgresUrl.optional().meta({
+    description: 'the same with a login role that you made for graph processes',
+    shownDefault: 'as above, if set; else made by migrations',
+  }),
+  GANTRY_DATABASE_POOL: positiveInt
+    .default(10)
+    .describe("connections of a process's pool; a process has a few more (notifications, checkpoints)"),
+  GANTRY_STATEMENT_TIMEOUT_SECONDS: positiveInt
+    .max(MAX_TIMEOUT_SECONDS)
+    .default(300)
+    .describe('longest SQL statement of a request; then it is a 503'),
+  GANTRY_SEARCH_TIMEOUT_SECONDS: positiveInt
+    .max(MAX_TIMEOUT_SECONDS)
+    .default(30)
+    .describe('the same for searches of threads and traces: a 422; they also end when their client has gone'),
+};
+
+/** How the processes reach Postgres. */
+export interface DatabaseSettings {
+  url: string;
+  /** URL with the login of requests, where an administrator made one. */
+  requestsUrl: string | undefined;
+  /** URL with the login of graph processes, where an administrator made one. */
+  graphsUrl: string | undefined;
+  /** Connections of a process's pool. */
+  poolSize: number;
+  /** The longest that one statement of a request may take, in milliseconds. */
+  statementTimeouts: { requestMs: number; searchMs: number };
+}
+
+export const databaseSettings = (env: Values<typeof databaseVariables>): DatabaseSettings => ({
+  url: env.DATABASE_URL,
+  requestsUrl: env.GANTRY_REQUESTS_DATABASE_URL,
+  graphsUrl: env.GANTRY_GRAPHS_DATABASE_URL ?? env.GANTRY_REQUESTS_DATABASE_URL,
+  poolSize: env.GANTRY_DATABASE_POOL,
+  statementTimeouts: {
+    requestMs: env.GANTRY_STATEMENT_TIMEOUT_SECONDS * 1000,
+    searchMs: env.GANTRY_SEARCH_TIMEOUT_SECONDS * 1000,
+  },
+});

@@ -1,0 +1,146 @@
+import { availableParallelism } from 'node:os';
+import { z } from 'zod';
+import { type DefaultConfigs, defaultConfigsSchema } from '../default-configs';
+import { checkpointerTtlSchema, type ThreadTtlSettings } from '../thread-ttl';
+import { file, flag, list, positiveInt, jsonText, type Values } from '../variables';
+
+/** `checkpointer.ttl` as in langgraph.json, or the minutes alone. */
+const threadTtl = jsonText('must be minutes, or JSON such as {"default_ttl": 43200}')
+  .transform((given) => (typeof given === 'number' ? { default_ttl: given } : given))
+  .pipe(checkpointerTtlSchema);
+
+const defaultConfigs = jsonText(
+  'must be JSON by the name of a graph, such as {"agent": {"configurable": {"model": "small"}}}',
+).pipe(defaultConfigsSchema);
+
+export const graphVariables = {
+  GANTRY_CONFIG: file
+    .prefault('langgraph.json')
+    .meta({ description: 'path of the langgraph.json that is served', shownDefault: '`langgraph.json`' }),
+  GANTRY_REVISION: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be up to 100 letters, digits, dots, dashes, underscores')
+    .optional()
+    .meta({
+      description: 'what the code is called on each run (`metadata.revision_id`), such as a commit',
+      shownDefault: "a hash of the graphs' code",
+    }),
+  LANGGRAPH_THREAD_TTL: threadTtl.optional().meta({
+    description: 'how long threads are kept ([threads](threads.md)): minutes, or JSON as in `langgraph.json`',
+    shownDefault: '`checkpointer.ttl`',
+  }),
+  LANGGRAPH_CONFIG: defaultConfigs.default({}).meta({
+    description: 'JSON by graph: the config (and under `context` the context) that its default assistant is made with',
+    shownDefault: '',
+  }),
+  // The hosted platform's default; the library's own, 25, ends agents in the middle of their work.
+  LANGGRAPH_DEFAULT_RECURSION_LIMIT: positiveInt
+    .default(10_011)
+    .describe(
+      'steps that a run may take where neither its client nor its graph (`withConfig({ recursionLimit })`) says',
+    ),
+  GANTRY_A2A_ASSISTANT: z.string().min(1).optional().meta({
+    description: 'the assistant or graph whose card `/.well-known/agent-card.json` serves when the request names none',
+    shownDefault: 'the only graph',
+  }),
+  GANTRY_GRAPH_ENV: list
+    .pipe(
+      z.array(
+        z
+          .string()
+          .regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/, 'must be names, or prefixes that end in *, such as MY_TOKEN,MY_APP_*'),
+      ),
+    )
+    .describe('variables that [graph code gets](#what-graph-code-sees), by name or prefix: `MY_TOKEN,MY_APP_*`'),
+  GANTRY_GRAPH_MEMORY_MB: z.coerce.number().int().min(64).optional().meta({
+    description: 'MiB of heap of each graph process; one that needs more ends, and its runs are tried again',
+    shownDefault: "Node's own limit",
+  }),
+  GANTRY_GRAPH_UID: z.coerce.number().int().min(1).optional().meta({
+    description: 'number of the user under whom graph processes run; needs an api and a worker that run as root',
+    shownDefault: "the process's own",
+  }),
+  GANTRY_GRAPH_GID: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .meta({ description: 'number of their group', shownDefault: "the process's own" }),
+  GANTRY_CACHE_FOLDER: z.string().min(1).optional().meta({
+    description:
+      'where graph processes keep what they read from graphs’ types; their user has to be able to write there',
+    shownDefault: 'in the folder for temporary files',
+  }),
+  GANTRY_PREPARE_SCHEMAS: flag
+    .default(true)
+    .describe('an api reads these types after its start; off: when the first request needs them'),
+  GANTRY_GRAPH_THREADS_MIN: positiveInt
+    .default(1)
+    .describe('graph processes that are kept ready (the name is of the time when they were threads)'),
+  GANTRY_GRAPH_THREADS_MAX: positiveInt
+    .optional()
+    .meta({ description: 'most of them; beyond that, runs share processes', shownDefault: 'one a core, 2 to 4' }),
+};
+
+/** The graphs, and the processes that they run in. */
+export interface GraphSettings {
+  /** Absolute path of langgraph.json. */
+  configPath: string;
+  /** What the operator calls this state of the graphs' code, such as a commit; undefined: a hash of the code. */
+  revision: string | undefined;
+  /** Overrides `checkpointer.ttl` of langgraph.json. */
+  threadTtl: ThreadTtlSettings | undefined;
+  /** What the default assistants of graphs begin with. */
+  defaultConfigs: DefaultConfigs;
+  /** Steps that a run may take where neither its client nor its graph says. */
+  recursionLimit: number;
+  /** The assistant, or graph, whose agent card the deployment's own well-known address serves. */
+  a2aAssistant: string | undefined;
+  /** Variables, or prefixes that end in `*`, that graph, app and auth code gets beside those that it always gets. */
+  environment: string[];
+  /** How graph processes are confined beside their environment. */
+  confinement: { memoryMb?: number; uid?: number; gid?: number };
+  /** Where graph processes keep what they computed, below the project's folder; undefined: in the folder for temporary files. */
+  cacheFolder: string | undefined;
+  /** Whether an api reads graphs' types after its start, before a request needs their schemas. */
+  preparesSchemas: boolean;
+  /** Graph processes that are kept ready, and the most of them. */
+  threads: { min: number; max: number };
+}
+
+/** More processes than cores compute no more, and each costs memory; with fewer than two, a busy node holds all runs up. */
+const defaultGraphThreads = (): number => Math.min(4, Math.max(2, availableParallelism()));
+
+/** @param executesRuns false: no process is kept ready */
+export function graphSettings(env: Values<typeof graphVariables>, executesRuns: boolean): GraphSettings {
+  const { GANTRY_GRAPH_MEMORY_MB: memoryMb, GANTRY_GRAPH_UID: uid, GANTRY_GRAPH_GID: gid } = env;
+  const min = executesRuns ? env.GANTRY_GRAPH_THREADS_MIN : 0;
+  return {
+    configPath: env.GANTRY_CONFIG,
+    revision: env.GANTRY_REVISION,
+    threadTtl: env.LANGGRAPH_THREAD_TTL,
+    defaultConfigs: env.LANGGRAPH_CONFIG,
+    recursionLimit: env.LANGGRAPH_DEFAULT_RECURSION_LIMIT,
+    a2aAssistant: env.GANTRY_A2A_ASSISTANT,
+    environment: env.GANTRY_GRAPH_ENV,
+    confinement: { ...(memoryMb && { memoryMb }), ...(uid && { uid }), ...(gid && { gid }) },
+    cacheFolder: env.GANTRY_CACHE_FOLDER,
+    preparesSchemas: env.GANTRY_PREPARE_SCHEMAS,
+    threads: { min, max: env.GANTRY_GRAPH_THREADS_MAX ?? Math.max(min, defaultGraphThreads()) },
+  };
+}
+
+/** What is wrong about the variables together. */
+export function graphProblems(env: Values<typeof graphVariables>): string[] {
+  const { GANTRY_GRAPH_UID: uid, GANTRY_GRAPH_GID: gid } = env;
+  const { GANTRY_GRAPH_THREADS_MIN: min, GANTRY_GRAPH_THREADS_MAX: max = min } = env;
+  const problems: string[] = [];
+  if ((uid !== undefined || gid !== undefined) && process.getuid?.() !== 0) {
+    problems.push(
+      'GANTRY_GRAPH_UID and GANTRY_GRAPH_GID need a process that runs as root: no other may change its user',
+    );
+  }
+  if ((uid === undefined) !== (gid === undefined)) problems.push('GANTRY_GRAPH_UID and GANTRY_GRAPH_GID go together');
+  if (min > max) problems.push('GANTRY_GRAPH_THREADS_MIN must not be above GANTRY_GRAPH_THREADS_MAX');
+  return problems;
+}

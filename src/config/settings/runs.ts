@@ -1,0 +1,48 @@
+import { positiveInt, type Values } from '../variables';
+
+export const runVariables = {
+  GANTRY_RUN_TIMEOUT_SECONDS: positiveInt
+    .default(86_400)
+    .describe('a whole run, waiting for a worker included; then it ends as `timeout`'),
+  GANTRY_RUN_LOST_ATTEMPTS: positiveInt
+    .default(10)
+    .describe(
+      'a run that ends a host of its own this often after one checkpoint ends as `error` instead of killing another',
+    ),
+  GANTRY_PENDING_RUNS_PER_TENANT: positiveInt
+    .default(10_000)
+    .describe('runs of a tenant that may wait, those with a delay too; more are answered by a 429 with `Retry-After`'),
+  GANTRY_RUN_BATCH_LIMIT: positiveInt.default(1_000).describe('runs of one `POST /runs/batch`; more are a 422'),
+  GANTRY_EVENT_RETENTION_HOURS: positiveInt.default(72).describe('how long the events of a run can be replayed'),
+  GANTRY_CRON_HISTORY_DAYS: positiveInt.default(30).describe('how long crons remember what their ticks became'),
+};
+
+export interface RunSettings {
+  /** A whole run, waiting for a worker included. */
+  timeoutMs: number;
+  /** A run whose worker is lost so often after one checkpoint is what kills it. */
+  lostAttempts: number;
+  /** Runs of a tenant that may wait. */
+  pendingPerTenant: number;
+  /** Runs of one request. */
+  batchLimit: number;
+  /** How long the events of a run can be replayed. */
+  eventRetentionMs: number;
+}
+
+export interface CronSettings {
+  /** How long a cron remembers what its ticks became. */
+  historyMs: number;
+}
+
+export const runSettings = (env: Values<typeof runVariables>): RunSettings => ({
+  timeoutMs: env.GANTRY_RUN_TIMEOUT_SECONDS * 1000,
+  lostAttempts: env.GANTRY_RUN_LOST_ATTEMPTS,
+  pendingPerTenant: env.GANTRY_PENDING_RUNS_PER_TENANT,
+  batchLimit: env.GANTRY_RUN_BATCH_LIMIT,
+  eventRetentionMs: env.GANTRY_EVENT_RETENTION_HOURS * 3_600_000,
+});
+
+export const cronSettings = (env: Values<typeof runVariables>): CronSettings => ({
+  historyMs: env.GANTRY_CRON_HISTORY_DAYS * 86_400_000,
+});

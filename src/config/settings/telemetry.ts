@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { accessKey, type Values } from '../variables';
+
+export const telemetryVariables = {
+  GANTRY_LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('fatal, error, warn, info, debug, trace, silent'),
+  GANTRY_METRICS_TOKEN: accessKey
+    .optional()
+    .describe('lets a scraper read `/metrics` (`Authorization: Bearer …`), 16 characters or more'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url()
+    .optional()
+    .describe('send OpenTelemetry traces there; other `OTEL_…` variables hold too ([metrics and traces](metrics.md))'),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url().optional().describe('the same as a whole address, `/v1/traces` included'),
+};
+
+/** What the processes report about themselves. */
+export interface TelemetrySettings {
+  logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+  /** Lets a scraper read /metrics, of the api and of the workers. */
+  metricsToken: string | undefined;
+  /** Whether an OpenTelemetry collector gets traces. The exporter reads the standard OTEL_… variables by itself. */
+  exportsTraces: boolean;
+}
+
+export const telemetrySettings = (env: Values<typeof telemetryVariables>): TelemetrySettings => ({
+  logLevel: env.GANTRY_LOG_LEVEL,
+  metricsToken: env.GANTRY_METRICS_TOKEN,
+  exportsTraces: (env.OTEL_EXPORTER_OTLP_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) !== undefined,
+});

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { flag, httpUrl, positiveInt, type Values } from '../variables';
+
+export const traceVariables = {
+  GANTRY_TRACING: flag.default(true).describe("trace the server's own runs into a project per graph"),
+  GANTRY_TRACE_SHARING: flag
+    .default(true)
+    .describe(
+      'traces and threads may be shared by public links; off: none is made, and those there are lead to nothing',
+    ),
+  GANTRY_TRACE_LIMIT_BYTES: positiveInt.default(100 * 1024 * 1024).meta({
+    description: 'largest trace upload, also once it is decompressed ([limits](auth.md#what-a-request-may-cost))',
+    shownDefault: '100 MiB',
+  }),
+  GANTRY_TRACE_RETENTION_DAYS: positiveInt
+    .optional()
+    .describe('traces of older days are dropped; absent: kept for ever'),
+  GANTRY_S3_BUCKET: z.string().min(1).optional().meta({
+    description:
+      'bucket for attachments of traces, below `attachments/`; absent: they stay in Postgres ([traces](traces.md))',
+    shownDefault: '`gantry` of the gateway that comes along',
+  }),
+  GANTRY_S3_ENDPOINT: httpUrl.optional().describe('where the bucket is; absent: AWS'),
+  GANTRY_S3_REGION: z.string().min(1).default('us-east-1').describe('its region'),
+  GANTRY_S3_ACCESS_KEY_ID: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'key that may put, get and delete objects there; absent: what the environment has (profile, instance role)',
+    ),
+  GANTRY_S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('the secret of that key'),
+};
+
+export interface TraceSettings {
+  /** Whether the server traces its own runs. */
+  ownRuns: boolean;
+  /** Whether traces are shared by public links. */
+  sharing: boolean;
+  /** The most that one trace upload may be once it is decompressed. */
+  uploadLimitBytes: number;
+  /** Days of traces that are kept; undefined keeps them all. */
+  retentionDays: number | undefined;
+  /** Where attachments of traces go; undefined: to Postgres. */
+  objectStore: ObjectStoreSettings | undefined;
+}
+
+/** The deployment's own bucket. */
+export interface ObjectStoreSettings {
+  /** Undefined: AWS. */
+  endpoint: string | undefined;
+  bucket: string;
+  region: string;
+  /** Undefined: those that the environment has (profile, instance role). */
+  credentials: { accessKeyId: string; secretAccessKey: string } | undefined;
+}
+
+export const traceSettings = (env: Values<typeof traceVariables>): TraceSettings => ({
+  ownRuns: env.GANTRY_TRACING,
+  sharing: env.GANTRY_TRACE_SHARING,
+  uploadLimitBytes: env.GANTRY_TRACE_LIMIT_BYTES,
+  retentionDays: env.GANTRY_TRACE_RETENTION_DAYS,
+  objectStore: objectStoreSettings(env),
+});
+
+function objectStoreSettings(env: Values<typeof traceVariables>): ObjectStoreSettings | undefined {
+  const { GANTRY_S3_ACCESS_KEY_ID: accessKeyId, GANTRY_S3_SECRET_ACCESS_KEY: secretAccessKey } = env;
+  if (env.GANTRY_S3_BUCKET === undefined) return undefined;
+  return {
+    endpoint: env.GANTRY_S3_ENDPOINT,
+    bucket: env.GANTRY_S3_BUCKET,
+    region: env.GANTRY_S3_REGION,
+    credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined,
+  };
+}

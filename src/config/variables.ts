@@ -1,0 +1,86 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+/** The values of a section's variables once they are read. */
+export type Values<Variables extends z.ZodRawShape> = z.output<z.ZodObject<Variables>>;
+
+declare module 'zod' {
+  interface GlobalMeta {
+    /** What the documentation shows as a variable's default, where that says more than the schema's. */
+    shownDefault?: string;
+  }
+}
+
+export const flag = z
+  .enum(['on', 'off', 'true', 'false', '1', '0'])
+  .transform((value) => value === 'on' || value === 'true' || value === '1');
+export const port = z.coerce.number().int().min(0).max(65_535);
+export const positiveInt = z.coerce.number().int().positive();
+export const seconds = z.coerce.number().positive();
+/** A file of the operator's, as seen from where the process was started: it works in the project's folder later. */
+export const file = z
+  .string()
+  .min(1)
+  .transform((path) => resolve(path));
+
+/** Values separated by commas. */
+export const list = z
+  .string()
+  .default('')
+  .transform((value) =>
+    value
+      .split(',')
+      .map((each) => each.trim())
+      .filter((each) => each !== ''),
+  );
+
+/** An origin as browsers send it: nothing follows the host and the port. */
+export const origin = z
+  .string()
+  .refine((value) => /^[a-z][a-z0-9+.-]*:\/\/[^/?#@\\\s*]+$/i.test(value) && URL.canParse(value), {
+    message: 'must be origins such as https://app.example.com, separated by commas',
+  })
+  .toLowerCase();
+
+/** An address, a network, or `loopback`. */
+function isAddressRange(range: string): boolean {
+  const [address, bits, ...rest] = range.split('/');
+  const version = isIP(address);
+  if (range === 'loopback') return true;
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+/** Addresses and networks. */
+export const addressRanges = list.refine((proxies) => proxies.every(isAddressRange), {
+  message: 'must be addresses or networks such as 10.0.0.0/8, or loopback, separated by commas',
+});
+
+/** A 32-byte key written as base64: AES-256 takes exactly that much. */
+export const masterKey = z.string().refine((value) => Buffer.from(value, 'base64').length === 32, {
+  message: 'must be 32 random bytes in base64 (for example: openssl rand -base64 32)',
+});
+
+/** @param message says what would be right */
+export const jsonText = (message: string) =>
+  z.string().transform((value, context): unknown => {
+    try {
+      return JSON.parse(value);
+    } catch {
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    }
+  });
+
+/** A key that callers send. */
+export const accessKey = z.string().min(16, 'must have 16 characters or more');
+
+export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
+
+export const postgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL');
+
+const LOOPBACK_HOSTS = new Set(['127.0.0.1', '::1', 'localhost']);
+
+/** Whether only this machine reaches what listens on a host. */
+export const isLoopback = (host: string): boolean => LOOPBACK_HOSTS.has(host);
