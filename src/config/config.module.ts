@@ -11,7 +11,7 @@ export class ConfigModule {
       global: true,
       providers: [
         { provide: AppConfig, useValue: config },
-        { provide: HttpSettings, useFactory: () => HttpSettings.read(config) },
+        { provide: HttpSettings, useFactory: () => HttpSettings.of(config) },
       ],
       exports: [AppConfig, HttpSettings],
     };

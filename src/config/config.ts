@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { ConfigError } from './config-error';
 import { environmentSchema, type Environment } from './environment';
+import { type LanggraphJson, parseLanggraphJson, type ProjectFile, readProjectFile } from './langgraph-json';
 import { projectSettings } from './project-settings';
 import { type AuthSettings, authSettings } from './settings/auth';
 import { type DatabaseSettings, databaseSettings } from './settings/database';
@@ -32,6 +33,7 @@ export class AppConfig {
   readonly traces: TraceSettings;
   readonly exports: ExportSettings;
   readonly webhooks: WebhookProcessSettings;
+  private parsedProject: LanggraphJson | undefined;
 
   constructor(
     private readonly env: Environment,
@@ -39,7 +41,8 @@ export class AppConfig {
      * The environment as the process got it: header templates of webhooks may name any variable under their prefix, and graph
      * code gets those on its list.
      */
-    readonly templateEnvironment: Readonly<Record<string, string | undefined>> = {},
+    readonly templateEnvironment: Readonly<Record<string, string | undefined>>,
+    private readonly project: ProjectFile,
   ) {
     this.database = databaseSettings(env);
     this.http = httpSettings(env);
@@ -54,6 +57,19 @@ export class AppConfig {
     this.traces = traceSettings(env);
     this.exports = exportSettings(env, env.GANTRY_S3_ENDPOINT);
     this.webhooks = webhookSettings(env);
+  }
+
+  /** Whether there is a langgraph.json; the operator's commands do without. */
+  get hasLanggraphJson(): boolean {
+    return this.project.text !== undefined;
+  }
+
+  /**
+   * What langgraph.json says.
+   * @throws {ConfigError} with every problem of the file, or when there is none
+   */
+  get langgraphJson(): LanggraphJson {
+    return (this.parsedProject ??= parseLanggraphJson(this.project));
   }
 
   /** Read when it is needed: commands that don't connect need no certificates. */
@@ -72,8 +88,8 @@ const isKey = (place: string): boolean => !/^\d+$/.test(place);
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
   // An empty variable (as compose files leave them) is the same as an absent one.
   const own = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const configPath = resolve(own.GANTRY_CONFIG ?? 'langgraph.json');
-  const present = { ...projectSettings(configPath, Object.keys(environmentSchema.shape)), ...own };
+  const project = readProjectFile(resolve(own.GANTRY_CONFIG ?? 'langgraph.json'));
+  const present = { ...projectSettings(project, Object.keys(environmentSchema.shape)), ...own };
   const parsed = environmentSchema.safeParse(present);
   if (!parsed.success) {
     throw new ConfigError(
@@ -87,7 +103,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
   }
   const problems = [...exposureProblems(parsed.data), ...graphProblems(parsed.data), ...temporalProblems(parsed.data)];
   if (problems.length > 0) throw new ConfigError(problems);
-  return new AppConfig(parsed.data, { ...env });
+  return new AppConfig(parsed.data, { ...env }, project);
 }
 
 /** What other machines could reach without a key. */

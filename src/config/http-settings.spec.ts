@@ -42,7 +42,6 @@ describe('the http section of langgraph.json', () => {
     [{ mount_prefix: '/noauth' }, 'reserved'],
     [{ mount_prefix: '/a?b' }, 'http.mount_prefix'],
     [{ app: './app.ts' }, 'http.app'],
-    [{ app: './missing.ts:app' }, '/project/missing.ts'],
   ])('refuses %j, naming what is wrong', (http, message) => {
     expect(problemsOf(http)).toContain(message);
   });

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { AppConfig } from './config';
 import { ConfigError } from './config-error';
+import { type CorsSection, type HttpSection, httpSectionSchema } from './http-section';
+import { inFolder, type ModuleExport } from './module-path';
 
 /** Groups of routes that langgraph.json can switch off, by the tags that their controllers have. */
 const GROUP_TAGS = {
@@ -20,75 +21,7 @@ const GROUP_TAGS = {
 
 type Group = keyof typeof GROUP_TAGS;
 
-const headerPatterns = z
-  .looseObject({
-    includes: z.array(z.string()).nullish(),
-    excludes: z.array(z.string()).nullish(),
-    include: z.array(z.string()).nullish(),
-    exclude: z.array(z.string()).nullish(),
-  })
-  .transform(({ includes, include, excludes, exclude }) => ({
-    includes: includes ?? include ?? [],
-    excludes: excludes ?? exclude ?? [],
-  }));
-
-const regularExpression = z.string().transform((text, context) => {
-  try {
-    // The whole origin has to match, as on the servers whose configuration this is.
-    return new RegExp(`^(?:${text})$`);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'not a regular expression' });
-    return z.NEVER;
-  }
-});
-
-const corsSchema = z
-  .strictObject({
-    allow_origins: z.array(z.string().min(1)).optional(),
-    allow_origin_regex: regularExpression.nullish(),
-    allow_methods: z.array(z.string().min(1)).optional(),
-    allow_headers: z.array(z.string().min(1)).optional(),
-    allow_credentials: z.boolean().default(false),
-    expose_headers: z.array(z.string().min(1)).default([]),
-    max_age: z.number().int().min(0).max(86_400).default(600),
-  })
-  .refine(({ allow_credentials, allow_origins }) => !allow_credentials || !allow_origins?.includes('*'), {
-    path: ['allow_credentials'],
-    message: 'together with the origin * every web site could act for its visitors: name the origins',
-  });
-
-const off = z.boolean().default(false);
-
-const httpSchema = z.strictObject({
-  app: z
-    .string()
-    .regex(/^.+:[A-Za-z_$][\w$]*$/, 'must be "path/to/file.ts:export"')
-    .nullish(),
-  disable_assistants: off,
-  disable_threads: off,
-  disable_runs: off,
-  disable_crons: off,
-  disable_store: off,
-  disable_a2a: off,
-  disable_mcp: off,
-  disable_meta: off,
-  disable_ui: off,
-  disable_webhooks: off,
-  disable_event_streaming: off,
-  cors: corsSchema.nullish(),
-  configurable_headers: headerPatterns.nullish(),
-  logging_headers: headerPatterns.nullish(),
-  middleware_order: z.enum(['middleware_first', 'auth_first']).nullish(),
-  enable_custom_route_auth: z.boolean().default(true),
-  mount_prefix: z
-    .string()
-    .regex(/^(\/[A-Za-z0-9._~-]+)*\/?$/, 'must start with / and hold path segments only')
-    .transform((prefix) => prefix.replace(/\/$/, ''))
-    .refine((prefix) => !/^\/(noauth|ok|metrics|ready)(\/|$)/.test(prefix), 'is reserved')
-    .nullish(),
-});
-
-const fileSchema = z.looseObject({ http: httpSchema.nullish().transform((http) => http ?? httpSchema.parse({})) });
+const fileSchema = z.looseObject({ http: httpSectionSchema.nullish() });
 
 export interface CorsSettings {
   origins: (string | RegExp)[];
@@ -167,7 +100,7 @@ const NO_SURROUNDINGS: Surroundings = { switchedOff: [], origins: [] };
 /** The `http` section of langgraph.json. */
 export class HttpSettings {
   /** Module and export of the user's own routes; the file is absolute. */
-  readonly app: { file: string; exportName: string } | undefined;
+  readonly app: ModuleExport | undefined;
   readonly protectsApp: boolean;
   /** Whether who calls is asked before the app's middleware sees a request, and not only after it. */
   readonly authFirst: boolean;
@@ -183,8 +116,8 @@ export class HttpSettings {
   private readonly disabled: ReadonlySet<Group>;
   private readonly disabledTags: ReadonlySet<string>;
 
-  private constructor(section: z.output<typeof httpSchema>, folder: string, { switchedOff, origins }: Surroundings) {
-    this.app = section.app ? appOf(section.app, folder) : undefined;
+  private constructor(section: HttpSection, folder: string, { switchedOff, origins }: Surroundings) {
+    this.app = section.app ? inFolder(folder, section.app) : undefined;
     this.protectsApp = section.enable_custom_route_auth;
     this.authFirst = section.middleware_order === 'auth_first';
     this.cors = corsOf(section.cors ?? undefined, origins);
@@ -209,51 +142,32 @@ export class HttpSettings {
   }
 
   /**
-   * Reads the section out of langgraph.json, and what the environment adds to it.
-   * @throws {ConfigError} with every problem, or when the file of `http.app` is missing
+   * The section of langgraph.json, and what the environment adds to it. Without the file, which the graphs report, everything
+   * has its default.
+   * @throws {ConfigError} with every problem of the file
    */
-  static read({
-    graphs: { configPath: path },
-    http: { servesEventProtocol, allowedOrigins },
-  }: AppConfig): HttpSettings {
-    // That langgraph.json is missing or broken is the graphs' complaint.
-    const file = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : {};
-    const switchedOff: Group[] = servesEventProtocol ? [] : ['event_streaming'];
-    return HttpSettings.parse(file, path, { switchedOff, origins: allowedOrigins });
+  static of(config: AppConfig): HttpSettings {
+    const { path, http } = config.hasLanggraphJson ? config.langgraphJson : { path: '', http: undefined };
+    const switchedOff: Group[] = config.http.servesEventProtocol ? [] : ['event_streaming'];
+    const section = http ?? httpSectionSchema.parse({});
+    return new HttpSettings(section, dirname(path), { switchedOff, origins: config.http.allowedOrigins });
   }
 
+  /** @throws {ConfigError} with every problem of the section */
   static parse(file: unknown, path: string, surroundings: Surroundings = NO_SURROUNDINGS): HttpSettings {
     const parsed = fileSchema.safeParse(file);
     if (!parsed.success) {
       throw new ConfigError(parsed.error.issues.map((issue) => `${path}: ${issue.path.join('.')}: ${issue.message}`));
     }
-    const settings = new HttpSettings(parsed.data.http, dirname(path), surroundings);
-    if (settings.app && !existsSync(settings.app.file)) {
-      throw new ConfigError([`${path}: http.app: there is no file ${settings.app.file}`]);
-    }
-    return settings;
+    return new HttpSettings(parsed.data.http ?? httpSectionSchema.parse({}), dirname(path), surroundings);
   }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Reported by the reader of the graphs, with the place.
-    return {};
-  }
-}
-
-function appOf(source: string, folder: string): { file: string; exportName: string } {
-  const separator = source.lastIndexOf(':');
-  return { file: resolve(folder, source.slice(0, separator)), exportName: source.slice(separator + 1) };
 }
 
 /**
  * What a key is not given for stays as it is without a section: browser clients work either way.
  * @param more origins beside those of the section
  */
-function corsOf(section: z.output<typeof corsSchema> | undefined, more: string[]): CorsSettings {
+function corsOf(section: CorsSection | undefined, more: string[]): CorsSettings {
   const named = section?.allow_origins ?? (section?.allow_origin_regex ? [] : ['*']);
   const all = (values: string[] | undefined): string[] | undefined => (values?.includes('*') ? undefined : values);
   return {

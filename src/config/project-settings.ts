@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse as parseDotenv } from 'dotenv';
+import type { ProjectFile } from './langgraph-json';
 import { SECRET_SETTINGS } from './secret-settings';
 
 /**
@@ -15,18 +16,18 @@ const isOfTheDeployment = (name: string): boolean =>
  * wins over it. A file that is missing or wrong says nothing here: the reader of the graphs reports it.
  * @param names of all settings
  */
-export function projectSettings(configPath: string, names: readonly string[]): Record<string, string> {
-  const env = envOf(configPath);
+export function projectSettings(project: ProjectFile, names: readonly string[]): Record<string, string> {
+  const env = envOf(project);
   return Object.fromEntries(
     Object.entries(env).filter(([name, value]) => value !== '' && names.includes(name) && !isOfTheDeployment(name)),
   );
 }
 
-function envOf(configPath: string): Record<string, string> {
+function envOf({ path, text }: ProjectFile): Record<string, string> {
   try {
-    const { env } = JSON.parse(readFileSync(configPath, 'utf8')) as { env?: unknown };
+    const { env } = JSON.parse(text ?? '{}') as { env?: unknown };
     if (typeof env === 'string') {
-      const file = resolve(dirname(configPath), env);
+      const file = resolve(dirname(path), env);
       return existsSync(file) ? parseDotenv(readFileSync(file)) : {};
     }
     const entries = Object.entries((env ?? {}) as Record<string, unknown>);

@@ -3,7 +3,7 @@ import { v5 as uuidv5 } from 'uuid';
 import { AppConfig } from '../config/config';
 import type { ThreadTtlSettings } from '../config/thread-ttl';
 import { graphRevision } from './graph-revision';
-import { GraphConfig, GraphSource, type OnUnknown, readGraphConfig } from './graph-config';
+import type { GraphSource, LanggraphJson, OnUnknown } from '../config/langgraph-json';
 
 /** The namespace that LangGraph servers derive the id of a graph's default assistant in. */
 const ASSISTANT_NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
@@ -11,7 +11,7 @@ const ASSISTANT_NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 /** The graphs that this deployment serves, as langgraph.json names them. */
 @Injectable()
 export class GraphRegistry {
-  readonly config: GraphConfig;
+  readonly config: LanggraphJson;
   /** Revision of the graphs' code: GANTRY_REVISION, or a hash of the code. Each run carries the one that it ran on. */
   readonly revision: string;
   /** What becomes of threads on which nothing happens: LANGGRAPH_THREAD_TTL, else what langgraph.json says. */
@@ -21,7 +21,7 @@ export class GraphRegistry {
   private readonly byId: Map<string, GraphSource>;
 
   constructor(config: AppConfig) {
-    this.config = readGraphConfig(config.graphs.configPath);
+    this.config = config.langgraphJson;
     this.revision =
       config.graphs.revision ??
       graphRevision(

@@ -7,7 +7,7 @@ import type { Filter } from './store-filter';
 import { StoreRefusal } from './store-refusal';
 import type { StoreRepository } from './store.repository';
 import type { NamespaceSearch, StoredItem } from './stored-item';
-import type { StoreSettings } from './store-settings';
+import type { StoreSettings } from '../config/store-settings';
 
 /** What is to be found later is embedded in another way by some models than what is searched for. */
 export type TextKind = 'document' | 'query';

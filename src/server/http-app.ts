@@ -16,7 +16,6 @@ import { CustomApp } from '../custom-app/custom-app';
 import { CustomRoutes } from '../custom-app/custom-routes';
 import { serveCustomApp } from '../custom-app/custom-app.plugin';
 import { isInnerCall, serveInnerApi } from '../custom-app/inner-api';
-import { readGraphConfig } from '../graphs/graph-config';
 import { userCodeEnvironment } from '../graphs/user-code-environment';
 import { contextOf } from '../patches/nestjs/routes';
 import { telemetry } from '../telemetry/telemetry';
@@ -50,8 +49,8 @@ export async function createHttpApp(
 ): Promise<NestFastifyApplication> {
   // User code is loaded, and may log, before there is an application that has a logger.
   NestLog.overrideLogger(new NestLogger(logger));
-  const settings = HttpSettings.read(config);
-  const { auth, env } = readGraphConfig(config.graphs.configPath);
+  const settings = HttpSettings.of(config);
+  const { auth, env } = config.langgraphJson;
   const customApp = settings.app && (await CustomApp.start(settings.app, userCodeEnvironment(config, env)));
   const rewriteUrl = urlRewriter(settings, customApp);
   const adapter = new FastifyAdapter({

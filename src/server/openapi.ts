@@ -4,7 +4,7 @@ import { CustomAuth } from '../auth/custom/custom-auth';
 import { NO_AUTH_SCHEME, USERS_SCHEME } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { HttpSettings } from '../config/http-settings';
-import type { AuthSource } from '../graphs/graph-config';
+import type { AuthSource } from '../config/langgraph-json';
 
 const ERROR = {
   description:

@@ -1,11 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
 import { AppConfig } from '../config/config';
 import { ConfigError } from '../config/config-error';
-import { readGraphConfig } from '../graphs/graph-config';
 import { AddressPolicy } from '../network/address-policy';
 import { WebhookSigner } from './webhook-signer';
-import { resolveWebhookConfig, WebhookConfig } from './webhook.config';
+import { fillSection, resolveWebhookConfig, WebhookConfig } from './webhook.config';
 
 /** Everything about webhooks that is settled at the start of a process; what is wrong stops the start. */
 export class WebhookSettings {
@@ -42,13 +40,11 @@ export class WebhookSettings {
 }
 
 function readSection(app: AppConfig): WebhookConfig {
-  const path = app.graphs.configPath;
   // That the file is missing is the graphs' complaint; without it there is nothing to say about webhooks.
-  if (!existsSync(path)) return resolveWebhookConfig({}, app.templateEnvironment);
-  const { env } = readGraphConfig(path);
-  const raw: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  if (!app.hasLanggraphJson) return resolveWebhookConfig({}, app.templateEnvironment);
+  const { path, env, webhooks, http } = app.langgraphJson;
   try {
-    return resolveWebhookConfig(raw, { ...env, ...app.templateEnvironment });
+    return fillSection(webhooks, http?.disable_webhooks ?? false, { ...env, ...app.templateEnvironment });
   } catch (error) {
     throw error instanceof ConfigError
       ? new ConfigError(error.problems.map((problem) => `${path}: ${problem}`))

@@ -1,27 +1,6 @@
-import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import { ConfigError } from '../config/config-error';
-
-/** Fields of the body that `webhooks.allowed_fields` may name: those that existing servers know, and Gantry's additions. */
-const PAYLOAD_FIELDS = [
-  'run_id',
-  'thread_id',
-  'assistant_id',
-  'created_at',
-  'updated_at',
-  'metadata',
-  'kwargs',
-  'multitask_strategy',
-  'langsmith_session_name',
-  'status',
-  'thread_status',
-  'interrupts',
-  'run_started_at',
-  'run_ended_at',
-  'webhook_sent_at',
-  'values',
-  'error',
-] as const;
+import { type WebhookSection, webhookSectionSchema } from '../config/webhook-section';
 
 /** What the delivery itself decides, or what would change how the request is framed. */
 const RESERVED_HEADERS = new Set([
@@ -44,28 +23,6 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** `${{ env.NAME }}`; `${{}}` and `{{ x }}` are no templates and stay as they are. */
 const TEMPLATE = /\$\{\{\s*([^}]+?)\s*\}\}/g;
-
-const domainSchema = z
-  .string()
-  .transform((domain, context) => normalDomain(domain) ?? refuse(context, 'must be a host name, or *. before one'));
-
-const webhookSectionSchema = z.strictObject({
-  headers: z.record(z.string(), z.string()).default({}),
-  env_prefix: z.string().min(1, 'must not be empty: it would open the whole environment').default('LG_WEBHOOK_'),
-  allowed_fields: z.array(z.enum(PAYLOAD_FIELDS)).default([]),
-  url: z
-    .strictObject({
-      allowed_domains: z.array(domainSchema).default([]),
-      require_https: z.boolean().default(false),
-      allowed_ports: z.array(z.number().int().min(1).max(65_535)).default([]),
-      disable_loopback: z.boolean().default(false),
-      disable_private_ips: z
-        .literal(true, 'private addresses are always refused; GANTRY_WEBHOOK_ALLOW_CIDRS opens given networks')
-        .optional(),
-      max_url_length: z.number().int().min(1).max(65_536).default(4_096),
-    })
-    .prefault({}),
-});
 
 const configFileSchema = z.looseObject({
   webhooks: webhookSectionSchema.prefault({}),
@@ -102,7 +59,18 @@ export function resolveWebhookConfig(
   if (!parsed.success) {
     throw new ConfigError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`));
   }
-  const { webhooks, http } = parsed.data;
+  return fillSection(parsed.data.webhooks, parsed.data.http.disable_webhooks, env);
+}
+
+/**
+ * Fills the header templates of the section.
+ * @throws {ConfigError} with every problem; variables and headers are named, values never.
+ */
+export function fillSection(
+  webhooks: WebhookSection,
+  disabled: boolean,
+  env: Readonly<Record<string, string | undefined>>,
+): WebhookConfig {
   const problems = headerNameProblems(Object.keys(webhooks.headers));
   const secretHeaders: string[] = [];
   const headers = Object.fromEntries(
@@ -115,7 +83,7 @@ export function resolveWebhookConfig(
   );
   if (problems.length > 0) throw new ConfigError(problems);
   return {
-    disabled: http.disable_webhooks,
+    disabled,
     headers,
     secretHeaders,
     allowedFields: webhooks.allowed_fields,
@@ -173,25 +141,4 @@ function readVariable(
     return { problem: `the variable ${name} must start with ${prefix} (webhooks.env_prefix)` };
   const value = env[name];
   return value === undefined ? { problem: `the environment variable ${name} is missing` } : { value };
-}
-
-/** A host name in the form that a parsed URL has it in, so that the two compare as strings. */
-function normalDomain(domain: string): string | undefined {
-  const wildcard = domain.startsWith('*.');
-  const host = wildcard ? domain.slice(2) : domain;
-  // Checked before the conversion, which would silently cut a path off.
-  if (/[*/?#@\\\s]/.test(host) || (host.includes(':') && !/^\[[0-9a-f:.]+\]$/i.test(host))) return undefined;
-  const plain = host.startsWith('[') ? host : domainToASCII(host);
-  if (plain === '') return undefined;
-  try {
-    const normal = new URL(`http://${plain}/`).hostname.replace(/\.$/, '');
-    return wildcard ? `*.${normal}` : normal;
-  } catch {
-    return undefined;
-  }
-}
-
-function refuse(context: z.RefinementCtx, message: string): never {
-  context.addIssue({ code: 'custom', message });
-  return z.NEVER;
 }

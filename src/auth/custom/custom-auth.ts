@@ -4,7 +4,7 @@ import { Injectable, Logger, OnModuleDestroy } from '@nestjs/common';
 import { AppConfig } from '../../config/config';
 import { ConfigError } from '../../config/config-error';
 import type { AuthUser } from '../../database/request-scope';
-import { type AuthSource, readGraphConfig } from '../../graphs/graph-config';
+import type { AuthSource } from '../../config/langgraph-json';
 import { writeUserLog } from '../../graphs/host/sdk-logger';
 import { startUserCodeThread } from '../../graphs/host/user-code-thread';
 import { userCodeEnvironment } from '../../graphs/user-code-environment';
@@ -44,7 +44,7 @@ export class CustomAuth implements OnModuleDestroy {
   private nextId = 1;
 
   constructor(config: AppConfig) {
-    const { auth, env } = readGraphConfig(config.graphs.configPath);
+    const { auth, env } = config.langgraphJson;
     this.source = auth;
     this.users = auth?.cache && new UserCache(auth.cache);
     this.env = auth ? userCodeEnvironment(config, env) : {};

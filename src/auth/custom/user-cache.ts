@@ -1,5 +1,5 @@
 import type { AuthUser } from '../../database/request-scope';
-import type { AuthCache } from '../../graphs/graph-config';
+import type { AuthCache } from '../../config/langgraph-json';
 import type { AuthRequest } from './protocol';
 
 /**

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { TextKind } from '../../item-store/item-store';
-import type { EmbeddingSource, StoreSettings } from '../../item-store/store-settings';
+import type { EmbeddingSource, StoreSettings } from '../../config/store-settings';
 import { importExport } from './user-module';
 
 /** What LangChain calls Embeddings: the two methods differ for models that embed questions in another way. */

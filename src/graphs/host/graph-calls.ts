@@ -2,7 +2,7 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import type { StateSnapshot } from '@langchain/langgraph';
 import type { TenantId } from '../../database/tenant-id';
 import type { ItemStore } from '../../item-store/item-store';
-import type { GraphSource } from '../graph-config';
+import type { GraphSource } from '../../config/langgraph-json';
 import { CHECKPOINTER } from '../../patches/langgraph/graph-internals';
 import type { EmbeddingFunction } from './embedding-function';
 import { toCommand } from './graph-command';

@@ -1,5 +1,5 @@
 import type { CompiledGraph } from '@langchain/langgraph';
-import type { GraphSource } from '../graph-config';
+import type { GraphSource } from '../../config/langgraph-json';
 import { checkLibraryVersions } from './library-versions';
 import { preloadGraphLibraries } from './project-libraries';
 import { importExport } from './user-module';

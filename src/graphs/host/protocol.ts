@@ -2,9 +2,9 @@
 
 import type { AuthUser } from '../../database/request-scope';
 import type { TextKind } from '../../item-store/item-store';
-import type { StoreSettings } from '../../item-store/store-settings';
+import type { StoreSettings } from '../../config/store-settings';
 import type { EmittedEvents } from '../../streams/run-event';
-import type { GraphSource, OnUnknown } from '../graph-config';
+import type { GraphSource, OnUnknown } from '../../config/langgraph-json';
 import type { UserLogLine } from './sdk-logger';
 
 /** The first message to a graph process. */

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { GraphSource } from '../graph-config';
+import type { GraphSource } from '../../config/langgraph-json';
 import { TypeSchemasCache } from './type-schemas-cache';
 
 describe('the cache of what the compiler read from types', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { version as compilerVersion } from '@langchain/langgraph-api/package.json';
 import { graphRevision } from '../graph-revision';
-import type { GraphSource } from '../graph-config';
+import type { GraphSource } from '../../config/langgraph-json';
 
 const UID = process.getuid?.() ?? 0;
 /** Where it is kept unless GANTRY_CACHE_FOLDER names another folder. */

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { SCHEMA_COMPILER } from '../../patches/langgraph-api/schema-compiler';
-import type { GraphSource } from '../graph-config';
+import type { GraphSource } from '../../config/langgraph-json';
 import type { GraphSchemas } from './graph-schemas';
 import type { CompilerAnswer, TypeSchemasCache } from './type-schemas-cache';
 

@@ -2,24 +2,25 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
-import { ConfigError } from '../config/config-error';
-import type { EmbeddingSource, StoreSettings } from '../item-store/store-settings';
-import { checkpointerTtlSchema, type ThreadTtlSettings } from '../config/thread-ttl';
-
-const graphPath = z.string().regex(/^.+:[A-Za-z_$][\w$]*$/, 'must be "path/to/file.ts:export"');
+import { type HttpSection, httpSectionSchema } from './http-section';
+import { inFolder, modulePath } from './module-path';
+import { type WebhookSection, webhookSectionSchema } from './webhook-section';
+import { ConfigError } from './config-error';
+import type { EmbeddingSource, StoreSettings } from './store-settings';
+import { checkpointerTtlSchema, type ThreadTtlSettings } from './thread-ttl';
 
 /**
  * The parts of langgraph.json that Gantry reads; the rest concerns image builds and is left alone.
  * @see https://docs.langchain.com/langsmith/cli#configuration-file
  */
-const graphConfigSchema = z.looseObject({
+const langgraphJsonSchema = z.looseObject({
   graphs: z
     .record(
       z.string().min(1),
       z.preprocess(
         (entry) => (typeof entry === 'string' ? { path: entry } : entry),
         z.looseObject({
-          path: graphPath,
+          path: modulePath,
           description: z.string().optional(),
           on_unknown: z.enum(['retry', 'interrupt']).default('retry'),
           threads: z
@@ -69,7 +70,7 @@ const graphConfigSchema = z.looseObject({
     .optional(),
   auth: z
     .looseObject({
-      path: graphPath.optional(),
+      path: modulePath.optional(),
       disable_studio_auth: z.boolean().default(false),
       allow_langsmith_api_keys: z.boolean().default(false),
       openapi: z
@@ -88,6 +89,8 @@ const graphConfigSchema = z.looseObject({
         .nullish(),
     })
     .optional(),
+  http: httpSectionSchema.nullish(),
+  webhooks: webhookSectionSchema.prefault({}),
 });
 
 /** `retry`: start it again, with the same idempotency key. `interrupt`: stop before it and let a person decide. */
@@ -134,6 +137,7 @@ export interface AuthOpenApi {
   paths: Record<string, Record<string, object>>;
 }
 
+<<<<<<< HEAD:src/graphs/graph-config.ts
 /** Components that are shown beside messages. */
 export interface UiSettings {
   /** Name → path of the module that exports them, from the folder of langgraph.json. */
@@ -143,6 +147,11 @@ export interface UiSettings {
 }
 
 export interface GraphConfig {
+=======
+/** What Gantry reads in langgraph.json; paths are absolute. */
+export interface LanggraphJson {
+  /** Path of the file. */
+>>>>>>> 16a192d (Read langgraph.json once, by one schema, and report all problems of the file together):src/config/langgraph-json.ts
   path: string;
   auth?: AuthSource;
   graphs: GraphSource[];
@@ -151,50 +160,81 @@ export interface GraphConfig {
   ui: UiSettings;
   /** `env`: variables for graph, app and auth code, beside those of `userCodeEnvironment`. */
   env: Record<string, string>;
+  /** `http` as it is in the file; HttpSettings says what follows from it. */
+  http: HttpSection | undefined;
+  /** `webhooks` as it is in the file, its header templates not filled in. */
+  webhooks: WebhookSection;
+}
+
+/** The text of langgraph.json, read once in a process: settings are read from it before the rest of it is checked. */
+export interface ProjectFile {
+  path: string;
+  /** Undefined: there is no such file. */
+  text: string | undefined;
+}
+
+export function readProjectFile(path: string): ProjectFile {
+  return { path, text: existsSync(path) ? readFileSync(path, 'utf8') : undefined };
 }
 
 /**
- * Reads langgraph.json.
- * @throws {ConfigError} naming the file and every wrong field, missing graph file or missing env file.
+ * Checks langgraph.json, all of its sections at once.
+ * @throws {ConfigError} naming the file and every wrong field, missing module or missing env file.
  */
-export function readGraphConfig(path: string): GraphConfig {
-  const parsed = graphConfigSchema.safeParse(readJson(path));
+export function parseLanggraphJson(file: ProjectFile): LanggraphJson {
+  const { path } = file;
+  const parsed = langgraphJsonSchema.safeParse(contentOf(file));
   if (!parsed.success) {
     throw new ConfigError(parsed.error.issues.map((issue) => `${path}: ${issue.path.join('.')}: ${issue.message}`));
   }
+  const { data } = parsed;
   const folder = dirname(path);
-  const graphs = Object.entries(parsed.data.graphs).map(([graphId, entry]): GraphSource => {
+  const graphs = Object.entries(data.graphs).map(([graphId, entry]): GraphSource => {
     const { path: source, description, on_unknown: onUnknown, threads } = entry;
-    const separator = source.lastIndexOf(':');
     return {
       graphId,
-      file: resolve(folder, source.slice(0, separator)),
-      exportName: source.slice(separator + 1),
+      ...inFolder(folder, source),
       onUnknown,
       ...(description !== undefined && { description }),
       ...(threads !== undefined && { threads }),
     };
   });
-  const problems = graphs
-    .filter(({ file }) => !existsSync(file))
-    .map(({ graphId, file }) => `${path}: graphs.${graphId}: there is no file ${file}`);
-  const auth = authSource(parsed.data.auth, folder);
-  if (auth && !existsSync(auth.file)) problems.push(`${path}: auth.path: there is no file ${auth.file}`);
-  const envFile = typeof parsed.data.env === 'string' ? resolve(folder, parsed.data.env) : undefined;
-  if (envFile && !existsSync(envFile)) problems.push(`${path}: env: there is no file ${envFile}`);
-  const store = storeSettings(parsed.data.store, folder);
+  const auth = authSource(data.auth, folder);
+  const store = storeSettings(data.store, folder);
   const embed = store.index?.embed;
-  if (embed?.kind === 'function' && !existsSync(embed.file)) {
-    problems.push(`${path}: store.index.embed: there is no file ${embed.file}`);
-  }
+  const envFile = typeof data.env === 'string' ? resolve(folder, data.env) : undefined;
+  const files: [place: string, file: string | undefined][] = [
+    ...graphs.map((graph): [string, string] => [`graphs.${graph.graphId}`, graph.file]),
+    ['auth.path', auth?.file],
+    ['env', envFile],
+    ['store.index.embed', embed?.kind === 'function' ? embed.file : undefined],
+    ['http.app', data.http?.app ? inFolder(folder, data.http.app).file : undefined],
+  ];
+  const problems = files.flatMap(([place, each]) =>
+    each !== undefined && !existsSync(each) ? [`${path}: ${place}: there is no file ${each}`] : [],
+  );
   if (problems.length > 0) throw new ConfigError(problems);
+<<<<<<< HEAD:src/graphs/graph-config.ts
   const env = envFile ? parseDotenv(readFileSync(envFile)) : ((parsed.data.env as Record<string, string>) ?? {});
   const threadTtl = parsed.data.checkpointer?.ttl ?? checkpointerTtlSchema.parse({});
   const ui = { sources: parsed.data.ui ?? {}, shared: parsed.data.ui_config?.shared ?? [] };
   return { path, graphs, env, store, threadTtl, ui, ...(auth && { auth }) };
+=======
+  return {
+    path,
+    graphs,
+    env: envFile ? parseDotenv(readFileSync(envFile)) : ((data.env ?? {}) as Record<string, string>),
+    store,
+    threadTtl: data.checkpointer?.ttl ?? checkpointerTtlSchema.parse({}),
+    ui: { sources: data.ui ?? {}, shared: data.ui_config?.shared ?? [] },
+    http: data.http ?? undefined,
+    webhooks: data.webhooks,
+    ...(auth && { auth }),
+  };
+>>>>>>> 16a192d (Read langgraph.json once, by one schema, and report all problems of the file together):src/config/langgraph-json.ts
 }
 
-function storeSettings(section: z.infer<typeof graphConfigSchema>['store'], folder: string): StoreSettings {
+function storeSettings(section: z.infer<typeof langgraphJsonSchema>['store'], folder: string): StoreSettings {
   const { index, ttl } = section ?? {};
   return {
     ...(index && { index: { dims: index.dims, embed: embeddingSource(index.embed, folder), fields: index.fields } }),
@@ -212,12 +252,10 @@ function embeddingSource(embed: string, folder: string): EmbeddingSource {
   return { kind: 'provider', provider: embed.slice(0, separator), model: embed.slice(separator + 1), folder };
 }
 
-function authSource(auth: z.output<typeof graphConfigSchema>['auth'], folder: string): AuthSource | undefined {
+function authSource(auth: z.output<typeof langgraphJsonSchema>['auth'], folder: string): AuthSource | undefined {
   if (!auth?.path) return undefined;
-  const separator = auth.path.lastIndexOf(':');
   return {
-    file: resolve(folder, auth.path.slice(0, separator)),
-    exportName: auth.path.slice(separator + 1),
+    ...inFolder(folder, auth.path),
     disableStudioAuth: auth.disable_studio_auth,
     allowApiKeys: auth.allow_langsmith_api_keys,
     ...(auth.cache && {
@@ -231,12 +269,12 @@ function authSource(auth: z.output<typeof graphConfigSchema>['auth'], folder: st
   };
 }
 
-function readJson(path: string): unknown {
-  if (!existsSync(path)) {
+function contentOf({ path, text }: ProjectFile): unknown {
+  if (text === undefined) {
     throw new ConfigError([`${path}: there is no such file; GANTRY_CONFIG names the langgraph.json to serve`]);
   }
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return JSON.parse(text);
   } catch (error) {
     throw new ConfigError([`${path}: not valid JSON: ${error instanceof Error ? error.message : String(error)}`]);
   }

@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError } from '../config/config-error';
-import { readGraphConfig } from './graph-config';
+import { ConfigError } from './config-error';
+import { parseLanggraphJson, readProjectFile } from './langgraph-json';
 
-describe('readGraphConfig', () => {
+const readLanggraphJson = (path: string) => parseLanggraphJson(readProjectFile(path));
+
+describe('langgraph.json', () => {
   let folder: string;
 
   beforeEach(() => {
@@ -22,7 +24,7 @@ describe('readGraphConfig', () => {
 
   function problemsOf(content: unknown): string[] {
     try {
-      readGraphConfig(write(content));
+      readLanggraphJson(write(content));
     } catch (error) {
       if (error instanceof ConfigError) return error.problems;
       throw error;
@@ -35,7 +37,7 @@ describe('readGraphConfig', () => {
       short: './a.ts:graph',
       long: { path: './a.ts:make', description: 'Makes', on_unknown: 'interrupt', threads: 1 },
     };
-    expect(readGraphConfig(write({ graphs })).graphs).toEqual([
+    expect(readLanggraphJson(write({ graphs })).graphs).toEqual([
       { graphId: 'short', file: join(folder, 'a.ts'), exportName: 'graph', onUnknown: 'retry' },
       {
         graphId: 'long',
@@ -49,7 +51,7 @@ describe('readGraphConfig', () => {
   });
 
   it('separates the export at the last colon', () => {
-    const [graph] = readGraphConfig(write({ graphs: { odd: './b:c.ts:graph' } })).graphs;
+    const [graph] = readLanggraphJson(write({ graphs: { odd: './b:c.ts:graph' } })).graphs;
     expect(graph).toMatchObject({ file: join(folder, 'b:c.ts'), exportName: 'graph' });
   });
 
@@ -60,30 +62,30 @@ describe('readGraphConfig', () => {
 
   it('reads the environment from an object or a file', () => {
     const graphs = { a: './a.ts:graph' };
-    expect(readGraphConfig(write({ graphs })).env).toEqual({});
-    expect(readGraphConfig(write({ graphs, env: { A: '1' } })).env).toEqual({ A: '1' });
+    expect(readLanggraphJson(write({ graphs })).env).toEqual({});
+    expect(readLanggraphJson(write({ graphs, env: { A: '1' } })).env).toEqual({ A: '1' });
     writeFileSync(join(folder, '.env'), '# a comment\nB="two words"\n');
-    expect(readGraphConfig(write({ graphs, env: '.env' })).env).toEqual({ B: 'two words' });
+    expect(readLanggraphJson(write({ graphs, env: '.env' })).env).toEqual({ B: 'two words' });
   });
 
   it('reads how the store embeds and forgets', () => {
     const graphs = { a: './a.ts:graph' };
-    expect(readGraphConfig(write({ graphs })).store).toEqual({ refreshOnRead: true });
+    expect(readLanggraphJson(write({ graphs })).store).toEqual({ refreshOnRead: true });
     const ttl = { default_ttl: 1.5, refresh_on_read: false, sweep_interval_minutes: 10 };
-    expect(readGraphConfig(write({ graphs, store: { ttl, index: { dims: 4, embed: './a.ts:embed' } } })).store).toEqual(
-      {
-        index: {
-          dims: 4,
-          embed: { kind: 'function', file: join(folder, 'a.ts'), exportName: 'embed' },
-          fields: ['$'],
-        },
-        defaultTtlMinutes: 1.5,
-        refreshOnRead: false,
-        sweepIntervalMinutes: 10,
+    expect(
+      readLanggraphJson(write({ graphs, store: { ttl, index: { dims: 4, embed: './a.ts:embed' } } })).store,
+    ).toEqual({
+      index: {
+        dims: 4,
+        embed: { kind: 'function', file: join(folder, 'a.ts'), exportName: 'embed' },
+        fields: ['$'],
       },
-    );
+      defaultTtlMinutes: 1.5,
+      refreshOnRead: false,
+      sweepIntervalMinutes: 10,
+    });
     const index = { dims: 512, embed: 'openai:text-embedding-3-small', fields: ['text'] };
-    expect(readGraphConfig(write({ graphs, store: { index } })).store.index).toEqual({
+    expect(readLanggraphJson(write({ graphs, store: { index } })).store.index).toEqual({
       dims: 512,
       embed: { kind: 'provider', provider: 'openai', model: 'text-embedding-3-small', folder },
       fields: ['text'],
@@ -92,9 +94,9 @@ describe('readGraphConfig', () => {
 
   it('reads how long threads are kept', () => {
     const graphs = { a: './a.ts:graph' };
-    expect(readGraphConfig(write({ graphs })).threadTtl).toEqual({ sweepIntervalMinutes: 5, sweepLimit: 10_000 });
+    expect(readLanggraphJson(write({ graphs })).threadTtl).toEqual({ sweepIntervalMinutes: 5, sweepLimit: 10_000 });
     const ttl = { strategy: 'keep_latest', default_ttl: 1.5, sweep_interval_minutes: 60, sweep_limit: 10 };
-    expect(readGraphConfig(write({ graphs, checkpointer: { ttl } })).threadTtl).toEqual({
+    expect(readLanggraphJson(write({ graphs, checkpointer: { ttl } })).threadTtl).toEqual({
       default: { strategy: 'keep_latest', minutes: 1.5 },
       sweepIntervalMinutes: 60,
       sweepLimit: 10,
@@ -160,11 +162,24 @@ describe('readGraphConfig', () => {
 
   it('says where JSON is broken, and that a file is not there', () => {
     expect(problemsOf('{"graphs":')[0]).toMatch(/langgraph\.json: not valid JSON: /);
-    expect(() => readGraphConfig(join(folder, 'none.json'))).toThrow(/none\.json: there is no such file/);
+    expect(() => readLanggraphJson(join(folder, 'none.json'))).toThrow(/none\.json: there is no such file/);
   });
 
   it('refuses custom encryption, which nobody should believe to be at work', () => {
     const path = write({ graphs: { a: './a.ts:graph' }, encryption: { path: './encryption.ts:mine' } });
-    expect(() => readGraphConfig(path)).toThrow(/encryption: custom encryption is not supported/);
+    expect(() => readLanggraphJson(path)).toThrow(/encryption: custom encryption is not supported/);
+  });
+
+  it('lists the problems of all sections at once, and missing modules after them', () => {
+    const graphs = { agent: './a.ts:graph' };
+    const problems = problemsOf({ graphs, http: { mount_prefix: 'x' }, webhooks: { url: { allowed_ports: [0] } } });
+    expect(problems.map((problem) => problem.replace(/^.*langgraph\.json: (\S+): .*/s, '$1')).sort()).toEqual([
+      'http.mount_prefix',
+      'webhooks.url.allowed_ports.0',
+    ]);
+    expect(problemsOf({ graphs: { agent: './b.ts:graph' }, http: { app: './missing.ts:app' } })).toEqual([
+      expect.stringContaining(`graphs.agent: there is no file ${join(folder, 'b.ts')}`),
+      expect.stringContaining(`http.app: there is no file ${join(folder, 'missing.ts')}`),
+    ]);
   });
 });
