@@ -1,7 +1,7 @@
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import { fromTemporaryCredentials } from '@aws-sdk/credential-providers';
 import type { TenantId } from '../../auth/tenant';
-import type { ExportSettings } from '../../config/config';
+import type { ExportSettings } from '../../config/settings/exports';
 import { CredentialsRequired, RoleNotAllowed, RoleRefused } from '../credentials-required';
 import type { EndpointPolicy } from '../endpoint-policy';
 import type { ObjectStore } from '../object-store';
