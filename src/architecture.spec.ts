@@ -38,6 +38,40 @@ function circleFrom(start: string, imports: Map<string, string[]>): string[] | u
   return undefined;
 }
 
+/**
+ * The folders of src from the bottom up. Each may import those of earlier lines only, and none of its own line: the platform
+ * knows no feature, and a feature knows none that follows it. A new folder goes where what it imports is below it.
+ */
+const LAYERS = [
+  // Platform
+  ['patches', 'discovery', 'network', 'sweeps'],
+  ['config'],
+  ['crypto', 'telemetry'],
+  ['metrics'],
+  ['database'],
+  ['http', 'item-store', 'streams'],
+  ['runnable-config', 'graphs'],
+  ['temporal', 'auth'],
+  ['storage', 'custom-app', 'audit'],
+  ['server'],
+  // Features
+  ['assistants', 'threads', 'store', 'traces', 'webhooks', 'system'],
+  ['runs'],
+  // Features that follow runs
+  ['a2a', 'assistant-removal', 'crons', 'event-protocol', 'exports', 'mcp'],
+  ['truncation', 'cli'],
+  // Processes
+  ['.'],
+];
+
+/** Imports against the layers, each with its reason. There may be three at most. */
+const UPWARD: Record<string, string> = {
+  'config/default-configs.ts → runnable-config/runnable-config.schemas.ts':
+    'LANGGRAPH_CONFIG has the shape that requests have, and the same keys are left out of it',
+};
+
+const folderOf = (file: string): string => dirname(file).split(sep)[0];
+
 describe('the imports of src', () => {
   const imports = readImports();
 
@@ -50,19 +84,17 @@ describe('the imports of src', () => {
     expect(circles).toEqual([]);
   });
 
-  it('join no two folders in both directions', () => {
-    const folderOf = (file: string): string => file.split(sep)[0];
-    const ways = new Map<string, string>();
-    for (const [file, found] of imports) {
-      for (const other of found) {
-        const [from, to] = [folderOf(file), folderOf(other)];
-        if (from !== to) ways.set(`${from} → ${to}`, `${file} imports ${other}`);
-      }
-    }
-    const mutual = [...ways].filter(([way]) => {
-      const [from, to] = way.split(' → ');
-      return ways.has(`${to} → ${from}`);
-    });
-    expect(mutual).toEqual([]);
+  it('join folders in one direction, from an upper layer to a lower one', () => {
+    const layers = new Map(LAYERS.flatMap((folders, layer) => folders.map((folder) => [folder, layer] as const)));
+    const folders = new Set([...imports.keys()].map(folderOf));
+    expect([...folders].filter((folder) => !layers.has(folder))).toEqual([]);
+    const upward = [...imports].flatMap(([file, found]) =>
+      found
+        .filter((other) => folderOf(file) !== folderOf(other))
+        .filter((other) => layers.get(folderOf(file))! <= layers.get(folderOf(other))!)
+        .map((other) => `${file} → ${other}`),
+    );
+    expect(upward.sort()).toEqual(Object.keys(UPWARD).sort());
+    expect(upward.length).toBeLessThanOrEqual(3);
   });
 });
