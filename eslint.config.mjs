@@ -21,6 +21,10 @@ const noDeepImports = [
 ];
 const noLibraryInternals = [
   {
+    selector: "ImportDeclaration[source.value='@nestjs/swagger'] ImportSpecifier[imported.name='ApiTags']",
+    message: 'RouteTags tags routes, so that langgraph.json can switch them off.',
+  },
+  {
     selector: 'TSAsExpression > TSAsExpression > TSUnknownKeyword',
     message: 'Only src/patches reads what the types of a library hide. For other casts, declare the type that holds.',
   },

@@ -55,7 +55,7 @@ const LAYERS = [
   ['storage', 'custom-app', 'audit'],
   ['server'],
   // Features
-  ['assistants', 'threads', 'store', 'traces', 'webhooks', 'system'],
+  ['assistants', 'threads', 'store', 'traces', 'ui', 'webhooks', 'system'],
   ['runs'],
   // Features that follow runs
   ['a2a', 'assistant-removal', 'crons', 'event-protocol', 'exports', 'mcp'],

@@ -137,7 +137,6 @@ export interface AuthOpenApi {
   paths: Record<string, Record<string, object>>;
 }
 
-<<<<<<< HEAD:src/graphs/graph-config.ts
 /** Components that are shown beside messages. */
 export interface UiSettings {
   /** Name → path of the module that exports them, from the folder of langgraph.json. */
@@ -146,12 +145,9 @@ export interface UiSettings {
   shared: string[];
 }
 
-export interface GraphConfig {
-=======
 /** What Gantry reads in langgraph.json; paths are absolute. */
 export interface LanggraphJson {
   /** Path of the file. */
->>>>>>> 16a192d (Read langgraph.json once, by one schema, and report all problems of the file together):src/config/langgraph-json.ts
   path: string;
   auth?: AuthSource;
   graphs: GraphSource[];
@@ -214,12 +210,6 @@ export function parseLanggraphJson(file: ProjectFile): LanggraphJson {
     each !== undefined && !existsSync(each) ? [`${path}: ${place}: there is no file ${each}`] : [],
   );
   if (problems.length > 0) throw new ConfigError(problems);
-<<<<<<< HEAD:src/graphs/graph-config.ts
-  const env = envFile ? parseDotenv(readFileSync(envFile)) : ((parsed.data.env as Record<string, string>) ?? {});
-  const threadTtl = parsed.data.checkpointer?.ttl ?? checkpointerTtlSchema.parse({});
-  const ui = { sources: parsed.data.ui ?? {}, shared: parsed.data.ui_config?.shared ?? [] };
-  return { path, graphs, env, store, threadTtl, ui, ...(auth && { auth }) };
-=======
   return {
     path,
     graphs,
@@ -231,7 +221,6 @@ export function parseLanggraphJson(file: ProjectFile): LanggraphJson {
     webhooks: data.webhooks,
     ...(auth && { auth }),
   };
->>>>>>> 16a192d (Read langgraph.json once, by one schema, and report all problems of the file together):src/config/langgraph-json.ts
 }
 
 function storeSettings(section: z.infer<typeof langgraphJsonSchema>['store'], folder: string): StoreSettings {

@@ -1,4 +1,5 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
+// eslint-disable-next-line no-restricted-syntax -- the one place
 import { ApiTags } from '@nestjs/swagger';
 
 /** Metadata key of the tags of a controller or a handler. */

@@ -1,10 +1,11 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiNotFoundResponse, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { ApiNotFoundResponse, ApiOkResponse, ApiOperation, ApiProduces } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CustomAuthDecides, Public } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { HttpSettings } from '../config/http-settings';
 import { isLoopbackName, hostnameOf } from '../http/loopback';
+import { RouteTags } from '../http/route-tags';
 import { UiBundles } from './ui-bundles';
 import { uiErrors } from './ui.errors';
 import {
@@ -22,7 +23,7 @@ import { uiTags } from './ui-tags';
 const AS_LONG_AS_POSSIBLE = 'public, max-age=31536000, immutable';
 
 /** Generative UI: components of `ui` in langgraph.json, which pages load with LoadExternalComponent of the SDK. */
-@ApiTags('Generative UI')
+@RouteTags('Generative UI')
 @Controller('ui')
 export class UiController {
   constructor(
@@ -75,7 +76,7 @@ export class UiController {
 
   /** Address of this server for the page: without a scheme, so that it takes the page's, except where there is no TLS. */
   private base(request: FastifyRequest): string {
-    const { publicUrl, apiUrl } = this.config;
+    const { publicUrl, apiUrl } = this.config.http;
     const { mountPrefix } = this.settings;
     if (publicUrl !== undefined) return publicUrl + mountPrefix;
     const asked = `http://${request.host}`;
