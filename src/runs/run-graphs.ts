@@ -57,13 +57,13 @@ export class RunGraphs {
       {
         ...{ runId, threadId, tenantId, assistantId, graphId, attempt, kwargs, metadata, headers, onUnknown },
         callToken: issueCallToken(
-          this.config.secretKey,
+          this.config.secrets.key,
           tenantId,
           new Date(),
           kwargs.auth_user,
-          this.config.runTimeoutMs,
+          this.config.runs.timeoutMs,
         ),
-        ...(this.config.tracing && { traceKey: this.traceKeyOf(run) }),
+        ...(this.config.traces.ownRuns && { traceKey: this.traceKeyOf(run) }),
         handedBack: before?.handedBack ?? false,
         emitted,
       },
@@ -80,8 +80,8 @@ export class RunGraphs {
   }
 
   private traceKeyOf({ tenantId }: RunEntity): string {
-    const expiresAt = new Date(Date.now() + this.config.runTimeoutMs + UPLOAD_MS);
-    return issueTraceToken(this.config.secretKey, tenantId, expiresAt);
+    const expiresAt = new Date(Date.now() + this.config.runs.timeoutMs + UPLOAD_MS);
+    return issueTraceToken(this.config.secrets.key, tenantId, expiresAt);
   }
 }
 
