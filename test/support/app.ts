@@ -17,7 +17,7 @@ const run = promisify(execFile);
  */
 export async function installApp(name: string, variant = ''): Promise<string> {
   const source = join(APPS, name);
-  const packages = await installPackages(join(source, variant));
+  const packages = await installPackages(name, variant);
   const folder = join(CACHE, `${name}${variant}-${process.pid}`);
   rmSync(folder, { recursive: true, force: true });
   cpSync(source, folder, { recursive: true, filter: (path) => !path.endsWith('.test.ts') });
@@ -25,8 +25,9 @@ export async function installApp(name: string, variant = ''): Promise<string> {
   return join(folder, 'langgraph.json');
 }
 
-/** Resolves to the folder of the packages. */
-async function installPackages(source: string): Promise<string> {
+/** Installs the packages of an application alone, and resolves to their folder. */
+export async function installPackages(name: string, variant = ''): Promise<string> {
+  const source = join(APPS, name, variant);
   const lock = readFileSync(join(source, 'package-lock.json'));
   const folder = join(CACHE, createHash('sha256').update(lock).digest('hex').slice(0, 16));
   if (existsSync(folder)) return join(folder, 'node_modules');

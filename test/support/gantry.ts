@@ -114,10 +114,13 @@ export class Gantry {
     this.api = await GantryProcess.start('api', API, this.env);
   }
 
-  /** Another api of the same deployment; resolves to its address. */
-  async startReplica(): Promise<string> {
+  /**
+   * Another api of the same deployment; resolves to its address.
+   * @param env where its settings differ
+   */
+  async startReplica(env: Record<string, string> = {}): Promise<string> {
     const port = await freePort();
-    this.replicas.push(await GantryProcess.start('api', API, { ...this.env, GANTRY_PORT: String(port) }));
+    this.replicas.push(await GantryProcess.start('api', API, { ...this.env, GANTRY_PORT: String(port), ...env }));
     return `http://127.0.0.1:${port}`;
   }
 
