@@ -22,8 +22,9 @@ import { userCodeEnvironment } from './user-code-environment';
 const CONNECTIONS_PER_PROCESS = 4;
 
 /**
- * How long after its start a process that only inspects graphs loads them, unless it is asked about one before. Loading takes
- * more than a second of processor time, which a worker that starts on the same machine has better use for.
+ * How long after its start a process that only inspects graphs loads them, unless it is asked about one before, or is to
+ * prepare nothing. Loading takes more than a second of processor time, which a worker that starts on the same machine has
+ * better use for.
  */
 const INSPECT_AFTER_MS = 3_000;
 
@@ -38,6 +39,7 @@ class GraphHostLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModu
 
   constructor(
     private readonly host: GraphHost,
+    private readonly config: AppConfig,
     @Inject(LOADS_AT_START) private readonly loadsAtStart: boolean,
     metrics: Metrics,
   ) {
@@ -56,7 +58,7 @@ class GraphHostLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModu
   }
 
   onApplicationBootstrap(): void {
-    if (this.loadsAtStart) return;
+    if (this.loadsAtStart || !this.config.graphs.preparesSchemas) return;
     const load = (): void => {
       this.host.start().catch((error: unknown) => this.logger.error({ err: error }, 'The graphs could not be loaded'));
     };

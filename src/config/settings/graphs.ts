@@ -73,7 +73,7 @@ export const graphVariables = {
   }),
   GANTRY_PREPARE_SCHEMAS: flag
     .default(true)
-    .describe('an api reads these types after its start; off: when the first request needs them'),
+    .describe('an api loads the graphs and reads these types after its start; off: when a request needs them'),
   GANTRY_GRAPH_THREADS_MIN: positiveInt
     .default(1)
     .describe('graph processes that are kept ready (the name is of the time when they were threads)'),

@@ -1,0 +1,50 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Gantry, startGantry } from '../support/gantry';
+import { waitFor } from '../support/wait-for';
+
+/** Garbage is a few bytes, the code of a program is megabytes. */
+const WHOLE_BYTES = 1_000_000;
+
+describe('the compiled code of a program', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gantry-compiled-'));
+  let gantry: Gantry;
+
+  beforeAll(async () => {
+    gantry = await startGantry({ workers: 0, env: { NODE_COMPILE_CACHE: folder } });
+  }, 60_000);
+
+  afterAll(async () => {
+    await gantry?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Waits until the api has kept its code; resolves to the file. */
+  function keptCode(): Promise<string> {
+    return waitFor('the code of the api', () =>
+      readdirSync(folder)
+        .filter((name) => /^gantry-api-[0-9a-f]{64}-\d+$/.test(name))
+        .map((name) => join(folder, name))
+        .find((path) => statSync(path).size > WHOLE_BYTES),
+    );
+  }
+
+  it('is kept when the program is ready, and by a start that finds it left as it is', async () => {
+    const path = await keptCode();
+    const { ino } = statSync(path);
+    await gantry.killApi();
+    await gantry.startApi();
+    expect((await fetch(`${gantry.url}/ok`)).status).toBe(200);
+    // Written anew, it would be another file.
+    expect(statSync(await keptCode()).ino).toBe(ino);
+  });
+
+  it('is replaced where it is damaged, and the program starts all the same', async () => {
+    writeFileSync(await keptCode(), 'garbage');
+    await gantry.killApi();
+    await gantry.startApi();
+    expect((await fetch(`${gantry.url}/ok`)).status).toBe(200);
+    await keptCode();
+  });
+});
