@@ -46,7 +46,8 @@ const ownFiles = {
       const code = await readFile(path, 'utf8');
       if (!/\b__(dirname|filename)\b/.test(code)) return { contents: code };
       const place = `require('node:path').join(programsFolder, ${JSON.stringify(relative(PROGRAMS, path))})`;
-      return { contents: `const __filename = ${place}, __dirname = require('node:path').dirname(__filename);${code}` };
+      const own = `const __filename = ${place}, __dirname = require('node:path').dirname(__filename);`;
+      return { contents: `"use strict";${own}${code}` };
     });
   },
 };
