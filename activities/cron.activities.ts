@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CronFiringService } from '../src/crons/cron-firing.service';
+import { CronExecutor } from '../src/crons/cron-executor';
 import type { CronActivities } from '../workflows/contracts/cron.contract';
 import { whileBeating } from './heartbeat';
 
@@ -9,7 +9,7 @@ const HEARTBEAT_MS = 3_000;
 /** The activities of crons, as Temporal's worker takes them. */
 @Injectable()
 export class CronActivityProvider {
-  constructor(private readonly firing: CronFiringService) {}
+  constructor(private readonly firing: CronExecutor) {}
 
   activities(): CronActivities {
     return { fireCron: (input) => whileBeating(HEARTBEAT_MS, () => this.firing.fire(input)) };

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { Injectable } from '@nestjs/common';
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { TenantId } from '../src/auth/tenant';
-import { ExportExecutionService } from '../src/exports/export-execution.service';
+import { ExportExecutor } from '../src/exports/export-executor';
 import { toBulkExport } from '../src/exports/api/export.mapper';
 import { PartitionExecutor } from '../src/exports/partitions/partition-executor';
 import { ScheduleExecutor } from '../src/exports/schedule/schedule-executor';
@@ -24,7 +24,7 @@ const HEARTBEAT_MS = 1_000;
 @Injectable()
 export class ExportActivityProvider {
   constructor(
-    private readonly work: ExportExecutionService,
+    private readonly work: ExportExecutor,
     private readonly partitions: PartitionExecutor,
     private readonly schedules: ScheduleExecutor,
   ) {}

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ApplicationFailure, cancellationSignal } from '@temporalio/activity';
-import { DeliveryAttemptsService } from '../src/webhooks/delivery-attempts.service';
+import { DeliveryExecutor } from '../src/webhooks/delivery-executor';
 import {
   AttemptDeliveryInput,
   AttemptDeliveryResult,
@@ -13,7 +13,7 @@ const HEARTBEAT_MS = 3_000;
 
 @Injectable()
 export class WebhookActivityProvider {
-  constructor(private readonly attempts: DeliveryAttemptsService) {}
+  constructor(private readonly attempts: DeliveryExecutor) {}
 
   activities(): WebhookActivities {
     return {

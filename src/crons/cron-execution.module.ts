@@ -30,7 +30,7 @@ import { CronMetrics } from './cron.metrics';
 import { CronRuns } from './cron-runs';
 import { CronFireEntity } from './cron-fire.entity';
 import { CronFiresRepository } from './cron-fires.repository';
-import { CronFiringService } from './cron-firing.service';
+import { CronExecutor } from './cron-executor';
 import { CronSchedulesService } from './cron-schedules.service';
 import { CronSweep } from './cron-sweep';
 import { CronsRepository } from './crons.repository';
@@ -73,11 +73,11 @@ import { CronsRepository } from './crons.repository';
     CronsRepository,
     CronFiresRepository,
     CronSchedulesService,
-    CronFiringService,
+    CronExecutor,
     CronRuns,
     CronMetrics,
     CronSweep,
   ],
-  exports: [CronFiringService, CronSweep],
+  exports: [CronExecutor, CronSweep],
 })
 export class CronExecutionModule {}

@@ -4,7 +4,7 @@ import { AppConfig } from '../config/config';
 import type { Sweep } from '../sweeps/sweep';
 import { CronOrchestrator, type CronScheduleState } from '../temporal/cron-orchestrator';
 import { CronFiresRepository } from './cron-fires.repository';
-import { CronFiringService } from './cron-firing.service';
+import { CronExecutor } from './cron-executor';
 import { CronSchedulesService } from './cron-schedules.service';
 import { type CronKey, type CronSighting, CronsRepository, type OverdueCron } from './crons.repository';
 
@@ -39,7 +39,7 @@ export class CronSweep implements Sweep {
     private readonly crons: CronsRepository,
     private readonly fires: CronFiresRepository,
     private readonly schedules: CronSchedulesService,
-    private readonly firing: CronFiringService,
+    private readonly firing: CronExecutor,
     private readonly orchestrator: CronOrchestrator,
   ) {}
 

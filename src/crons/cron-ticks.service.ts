@@ -6,7 +6,7 @@ import { CronOrchestrator } from '../temporal/cron-orchestrator';
 import { CronAccess } from './cron-access';
 import { cronErrors } from './cron.errors';
 import { CronFiresRepository, type FireWithRun } from './cron-fires.repository';
-import { CronFiringService } from './cron-firing.service';
+import { CronExecutor } from './cron-executor';
 import { CronSchedule } from './cron-schedule';
 import { CronsRepository } from './crons.repository';
 import type { Backfill, CronRunsQuery } from './crons.schemas';
@@ -26,7 +26,7 @@ export class CronTicksService {
   constructor(
     private readonly crons: CronsRepository,
     private readonly fires: CronFiresRepository,
-    private readonly firing: CronFiringService,
+    private readonly firing: CronExecutor,
     private readonly orchestrator: CronOrchestrator,
     private readonly access: CronAccess,
   ) {}

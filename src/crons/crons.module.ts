@@ -17,7 +17,7 @@ import { CronRuns } from './cron-runs';
 import { CronTicksService } from './cron-ticks.service';
 import { CronFireEntity } from './cron-fire.entity';
 import { CronFiresRepository } from './cron-fires.repository';
-import { CronFiringService } from './cron-firing.service';
+import { CronExecutor } from './cron-executor';
 import { CronSchedulesService } from './cron-schedules.service';
 import { CronsController } from './crons.controller';
 import { CronsRepository } from './crons.repository';
@@ -46,7 +46,7 @@ import { CronsService } from './crons.service';
     CronsRepository,
     CronFiresRepository,
     CronSchedulesService,
-    CronFiringService,
+    CronExecutor,
     CronMetrics,
     CronsService,
   ],

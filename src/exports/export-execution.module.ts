@@ -7,7 +7,7 @@ import { WebhooksModule } from '../webhooks/webhooks.module';
 import { DestinationEntity } from './destinations/destination.entity';
 import { DestinationsRepository } from './destinations/destinations.repository';
 import { DestinationsService } from './destinations/destinations.service';
-import { ExportExecutionService } from './export-execution.service';
+import { ExportExecutor } from './export-executor';
 import { ExportMetrics } from './export.metrics';
 import { PartitionsRepository } from './partitions/partitions.repository';
 import { ExportSweep } from './export-sweep';
@@ -35,7 +35,7 @@ import { TraceReader } from './partitions/trace-reader';
   providers: [
     DestinationsRepository,
     DestinationsService,
-    ExportExecutionService,
+    ExportExecutor,
     ExportMetrics,
     PartitionsRepository,
     ExportSweep,
@@ -49,6 +49,6 @@ import { TraceReader } from './partitions/trace-reader';
     SchedulesRepository,
     TraceReader,
   ],
-  exports: [ExportExecutionService, ExportSweep, PartitionExecutor, ScheduleExecutor],
+  exports: [ExportExecutor, ExportSweep, PartitionExecutor, ScheduleExecutor],
 })
 export class ExportExecutionModule {}

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
 import { Sweep } from '../sweeps/sweep';
 import { ExportOrchestrator } from '../temporal/export-orchestrator';
-import { ExportExecutionService } from './export-execution.service';
+import { ExportExecutor } from './export-executor';
 import { ExportSweepRepository } from './export-sweep.repository';
 import { ExportsRepository } from './exports.repository';
 
@@ -23,7 +23,7 @@ export class ExportSweep implements Sweep {
     private readonly due: ExportSweepRepository,
     private readonly exports: ExportsRepository,
     private readonly orchestrator: ExportOrchestrator,
-    private readonly work: ExportExecutionService,
+    private readonly work: ExportExecutor,
   ) {}
 
   async sweep(): Promise<void> {

@@ -61,7 +61,7 @@ interface Message {
   replayOf?: DeliveryEntity;
 }
 
-/** Deliveries as records: made, listed, sent again. What an attempt does is DeliveryAttemptsService's. */
+/** Deliveries as records: made, listed, sent again. What an attempt does is DeliveryExecutor's. */
 @Injectable()
 export class DeliveriesService {
   private readonly logger = new Logger('Webhooks');

@@ -3,7 +3,7 @@ import { temporal } from '@temporalio/proto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { CronActivityProvider } from '../../activities/cron.activities';
-import { CronFiringService } from '../../src/crons/cron-firing.service';
+import { CronExecutor } from '../../src/crons/cron-executor';
 import { CronSchedule } from '../../src/crons/cron-schedule';
 import { CronsRepository } from '../../src/crons/crons.repository';
 import { completedEnding } from '../../src/runs/run-ending';
@@ -66,7 +66,7 @@ describe('the workflow of a cron, over weeks', () => {
     tenantId = api.config.auth.defaultTenantId;
     const now = async (): Promise<Date> => new Date(await environment.currentTimeMs());
     jest.spyOn(api.app.get(CronsRepository, { strict: false }), 'now').mockImplementation(now);
-    activities = new CronActivityProvider(api.app.get(CronFiringService, { strict: false }));
+    activities = new CronActivityProvider(api.app.get(CronExecutor, { strict: false }));
     const lifecycle = new RunLifecycleRepository(api.app.get(DataSource), api.app.get(RunListeners, { strict: false }));
     lasting = {
       beginRun: async (runId) => {

@@ -22,7 +22,7 @@ const HEADS_AT_ONCE = 16;
 
 /** The work of exports. Every method may be called twice: what was done is in the rows, and is not done again. */
 @Injectable()
-export class ExportExecutionService {
+export class ExportExecutor {
   constructor(
     private readonly config: AppConfig,
     private readonly exports: ExportsRepository,

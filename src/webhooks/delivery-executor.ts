@@ -39,7 +39,7 @@ interface Opened {
 
 /** One attempt of a delivery: the host's turn, the POST, the log, and what comes next. */
 @Injectable()
-export class DeliveryAttemptsService {
+export class DeliveryExecutor {
   private readonly logger = new Logger('Webhooks');
   private readonly gate: HostGate;
   private readonly schedule: RetrySchedule;

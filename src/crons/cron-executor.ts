@@ -29,8 +29,8 @@ type Plan = Exclude<FireCronResult['outcome'], 'gone'>;
 
 /** Turns ticks of crons into runs: each into one, whichever process dies meanwhile. */
 @Injectable()
-export class CronFiringService {
-  private readonly logger = new Logger(CronFiringService.name);
+export class CronExecutor {
+  private readonly logger = new Logger(CronExecutor.name);
 
   constructor(
     private readonly crons: CronsRepository,
