@@ -1,15 +1,20 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { Client } from '@langchain/langgraph-sdk';
-import { version } from '@langchain/langgraph-sdk/package.json';
-import { CONTRACT, methodOf, NOT_SENT, type Resources } from '../support/client-contract';
+import { CONTRACT, NOT_SENT, type Resources } from '../support/client-contract';
 import { clientSignatures, type Signature } from '../support/client-signatures';
+import { checkPage, type Served } from '../support/compatibility-page';
+import { prepareResources, untilIdle, withQuestion } from '../support/contract-resources';
+import { differences } from '../support/control';
+import { KNOWN_DIFFERENCES, matches } from '../support/control-differences';
+import { type DevServer, SCHEMAS_MS, startDevServer } from '../support/dev-server';
 import { Gantry, SHAPE_GRAPHS, startGantry } from '../support/gantry';
-import { waitFor } from '../support/wait-for';
+import { snakeCase } from '../support/names';
+import { OpenApiDocument, type SentRequest } from '../support/openapi-document';
+import { PYTHON_CLIENTS, PythonClients } from '../support/python-clients';
+import { CALLBACKS, COMMON, pythonCalls, STREAM_ORDERS, unknownExtras } from '../support/python-contract';
+import { type Recorded, RecordingClient } from '../support/recording-client';
 
-const PAGE = join(__dirname, '..', '..', 'docs', 'compatibility.md');
 /** The commands of a thread's stream, which are tried one by one with the event protocol. */
 const COMMANDS = {
   run: ['start'],
@@ -17,232 +22,205 @@ const COMMANDS = {
   state: ['get', 'listCheckpoints', 'fork'],
   agent: ['getTree'],
 };
+const COMMAND_PLACE = 'POST /threads/{thread_id}/commands';
+const METHODS = Object.keys(CONTRACT);
+const SERVED_METHODS = METHODS.filter((name) => !CONTRACT[name].refused);
 
-interface Operation {
-  parameters?: { in: string; name: string }[];
-  requestBody?: { content: Record<string, { schema: Schema }> };
-}
-interface Schema {
-  $ref?: string;
-  type?: string;
-  items?: Schema;
-  properties?: Record<string, Schema>;
-  anyOf?: Schema[];
-  oneOf?: Schema[];
-  allOf?: Schema[];
-}
-interface Document {
-  paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema> };
-}
-interface Sent {
-  method: string;
-  url: URL;
-  body: unknown;
-  status: number;
-  answer: string;
-}
-
-/** Every method of the newest JavaScript client with every parameter: what it sends is served and documented, or listed. */
-describe('the contract with the JavaScript client', () => {
+/** Every method of the newest clients with every parameter: what they send is served and documented, or listed. */
+describe('the contract with the clients', () => {
   let gantry: Gantry;
-  let client: Client;
   let receiver: Server;
-  let document: Document;
+  let devServer: DevServer;
+  let openApi: OpenApiDocument;
+  let ours: RecordingClient;
   let resources: Resources;
   let signatures: Map<string, Signature>;
-  let sent: Sent[] = [];
-  /** By method: where it went. */
-  const endpoints = new Map<string, Set<string>>();
+  let python: PythonClients;
+  /** What the JavaScript client got here, to be held against what it gets from the dev server. */
+  const recorded = new Map<string, Recorded[]>();
+  const served: Served = { javascript: new Map(), python: new Map() };
 
   beforeAll(async () => {
     signatures = clientSignatures();
     receiver = createServer((_, response) => response.end('{}'));
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     gantry = await startGantry({ graphs: SHAPE_GRAPHS, env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' } });
-    document = (await (await fetch(`${gantry.url}/openapi.json`)).json()) as Document;
-    client = new Client({ apiUrl: gantry.url, apiKey: null, callerOptions: { maxRetries: 0, fetch: recorded } });
-    resources = await prepare();
+    openApi = await OpenApiDocument.of(gantry.url);
+    ours = new RecordingClient(gantry.url);
+    resources = await prepareResources(ours.client, webhook());
   }, 120_000);
 
   afterAll(async () => {
+    python?.stop();
+    await devServer?.stop();
     await gantry?.stop();
     await new Promise((resolve) => receiver?.close(resolve));
   });
 
-  const recorded = async (target: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const response = await fetch(target, init);
-    const request = {
-      method: init?.method ?? 'GET',
-      url: new URL(target instanceof Request ? target.url : target),
-      status: response.status,
-    };
-    const answer = response.ok ? '' : await response.clone().text();
-    sent.push({ ...request, body: init?.body ? (JSON.parse(init.body as string) as unknown) : undefined, answer });
-    return response;
-  };
+  const webhook = (): string => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
 
-  async function prepare(): Promise<Resources> {
-    const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
-    const [threadId, askedThreadId] = [await newThread(), await newThread()];
-    const { run_id: runId } = await client.runs.create(threadId, 'three', { input: {} });
-    await client.runs.join(threadId, runId);
-    const { checkpoint } = await client.threads.getState(threadId);
-    const asked = (await client.runs.wait(askedThreadId, 'ask', { input: {} })) as { __interrupt__: { id: string }[] };
-    const { port } = receiver.address() as AddressInfo;
-    return {
-      ...{ threadId, askedThreadId, runId, newThread, interruptId: asked.__interrupt__[0].id },
-      ...{ assistantId: (await client.assistants.create({ graphId: 'three' })).assistant_id },
-      ...{ checkpointId: checkpoint.checkpoint_id!, webhook: `http://127.0.0.1:${port}/hook` },
-      newRun: async () => {
-        const thread = await newThread();
-        const { run_id } = await client.runs.create(thread, 'sleep', { input: { sleep_ms: 60_000 } });
-        return { threadId: thread, runId: run_id };
-      },
-      newCron: async () => (await client.crons.create('three', { schedule: '0 0 1 1 *' })).cron_id,
-    };
-  }
-
-  it('knows every method, and every parameter of each', () => {
-    const known = ['threads.stream', ...Object.keys(CONTRACT)];
-    expect([...signatures.keys()].sort()).toEqual(known.sort());
-    const stream = client.threads.stream({ assistantId: 'three' });
-    for (const [part, methods] of Object.entries(COMMANDS)) {
-      expect([part, Object.keys(stream[part as 'run'])]).toEqual([part, methods]);
-    }
-  });
-
-  it.each(Object.keys(CONTRACT))('%s', async (name) => {
-    const { calls, refused, events } = CONTRACT[name];
-    const { parameters, names } = signatures.get(name)!;
-    // An answer is given once: each method that takes it has a question of its own.
-    const { askedThreadId, interruptId } = name.startsWith('runs.') ? await askAgain() : resources;
-    const given = await calls({ ...resources, askedThreadId, interruptId });
-    const used = new Set([...given.flatMap((each) => Object.keys(each)), ...(NOT_SENT[name] ?? [])]);
-    expect([...used].sort()).toEqual([...names].sort());
-
-    for (const values of given) {
-      const ownNames = new Set(parameters.filter(({ kind }) => kind === 'value').map((each) => each.name));
-      const options = Object.fromEntries(Object.entries(values).filter(([key]) => !ownNames.has(key)));
-      const args = parameters.map(({ name: parameter, kind }) =>
-        kind === 'value' ? values[parameter] : kind === 'options' ? options : [options],
-      );
-      sent = [];
-      const failure = await finish(methodOf(client, name)(...args), events).then(() => undefined, String);
-      expect(sent.length).toBeGreaterThan(0);
-      const places = endpoints.get(name) ?? new Set();
-      endpoints.set(name, places);
-      for (const request of sent) {
-        const { method, url, status, answer } = request;
-        if (refused) {
-          expect({ method, path: url.pathname, status, answer: '' }).toMatchObject({ status: refused.status });
-          places.add(`${method} ${template(url.pathname)}`);
-          continue;
+  describe('in JavaScript', () => {
+    it('knows every method, and every parameter of each', () => {
+      expect([...signatures.keys()].sort()).toEqual(['threads.stream', ...METHODS].sort());
+      const stream = ours.client.threads.stream({ assistantId: 'three' });
+      for (const [part, methods] of Object.entries(COMMANDS)) {
+        expect([part, Object.keys(stream[part as 'run'])]).toEqual([part, methods]);
+        for (const method of methods) {
+          note(served.javascript, `threads.stream().${part}.${method}`, COMMAND_PLACE);
         }
-        expect({ failure, status: Math.floor(status / 100), answer }).toEqual({
-          failure: undefined,
-          status: 2,
-          answer: '',
-        });
-        const [path, operation] = find(request);
-        places.add(`${method} ${path}`);
-        // The client gives the runs of a batch the names that they have in JavaScript.
-        const toName = name === 'runs.createBatch' ? snakeCase : (key: string) => key;
-        expect({ path, undocumented: undocumented(request, operation, toName) }).toEqual({ path, undocumented: [] });
       }
-    }
-  });
-
-  it('is listed in docs/compatibility.md', () => {
-    const lines = [...endpoints].map(([name, places]) => {
-      const { refused } = CONTRACT[name];
-      const where = [...places].sort().map((place) => `\`${place}\``);
-      return `| \`${name}\` | ${where.join(', ')} | ${refused ? `no: ${refused.why}` : 'yes'} |`;
     });
-    const commands = Object.entries(COMMANDS).flatMap(([part, methods]) =>
-      methods.map(
-        (method) => `| \`threads.stream().${part}.${method}\` | \`POST /threads/{thread_id}/commands\` | yes |`,
-      ),
-    );
-    const page = `# What the clients call
 
-Every method of the JavaScript SDK ${version} with every parameter, as test/e2e/compatibility.test.ts calls it: where it goes, and
-whether it is served. The test fails when a new version of the SDK has a method or a parameter that it doesn't know, when the server
-doesn't take or document what the SDK sends, and when this page says something else. \`GANTRY_WRITE_DOCS=1\` has it write the page.
-
-| method | endpoint | served |
-| ------ | -------- | ------ |
-${[...lines, ...commands].join('\n')}
-`;
-    if (process.env.GANTRY_WRITE_DOCS) writeFileSync(PAGE, page);
-    const compact = (text: string): string => text.replace(/ *\| */g, '|').replace(/-{3,}/g, '---');
-    expect(compact(existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '')).toBe(compact(page));
+    it.each(METHODS)('%s', async (name) => {
+      const { names } = signatures.get(name)!;
+      const calls = await callAll(name, ours, resources);
+      recorded.set(name, calls);
+      const used = new Set([...calls.flatMap(({ values }) => Object.keys(values)), ...(NOT_SENT[name] ?? [])]);
+      expect([...used].sort()).toEqual([...names].sort());
+      // The client gives the runs of a batch the names that they have in JavaScript.
+      const toName = name === 'runs.createBatch' ? snakeCase : undefined;
+      for (const { sent, failure } of calls) {
+        check(name, sent, failure, toName);
+        for (const { method, url } of sent) note(served.javascript, name, `${method} ${openApi.template(url)}`);
+      }
+    });
   });
 
-  async function askAgain(): Promise<{ askedThreadId: string; interruptId: string }> {
-    const askedThreadId = await resources.newThread();
-    const asked = (await client.runs.wait(askedThreadId, 'ask', { input: {} })) as { __interrupt__: { id: string }[] };
-    // Runs of the test before are out of the way.
-    await waitFor('an idle thread', async () => (await client.threads.get(resources.threadId)).status === 'idle');
-    return { askedThreadId, interruptId: asked.__interrupt__[0].id };
+  describe.each(PYTHON_CLIENTS)('in Python, with the %s client', (client) => {
+    beforeAll(async () => {
+      python ??= await PythonClients.start(gantry.url);
+      resources = await prepareResources(ours.client, webhook());
+    }, 60_000);
+
+    it('knows every method', () => {
+      const known = SERVED_METHODS.map(snakeCase);
+      expect(Object.keys(python.methods[client]).sort()).toEqual(['threads.stream', ...known].sort());
+    });
+
+    it.each(SERVED_METHODS)('%s', async (name) => {
+      const method = snakeCase(name);
+      const parameters = python.methods[client][method].filter((each) => !CALLBACKS.has(each));
+      const given = pythonCalls(method, parameters, await callsOf(name, ours, resources));
+      const used = new Set([...given.flatMap((each) => Object.keys(each)), ...Object.keys(COMMON)]);
+      expect({ used: [...used].sort(), extra: unknownExtras(method, parameters) }).toEqual({
+        used: [...parameters].sort(),
+        extra: [],
+      });
+      for (const values of given) {
+        const args = { ...values, ...COMMON };
+        const { sent, failure } = await python.call({ client, method, args, events: CONTRACT[name].events });
+        const requests = sent.map((request) => ({ ...request, url: new URL(request.url) }));
+        check(name, requests, failure);
+        for (const { method: verb, url, headers } of requests) {
+          expect(headers).toEqual(COMMON.headers);
+          note(served.python, method, `${verb} ${openApi.template(url)}`);
+        }
+      }
+    });
+
+    it('the commands of a thread’s stream', async () => {
+      const { stream, ...orders } = STREAM_ORDERS;
+      const commands = python.commands[client];
+      expect(Object.keys(commands).sort()).toEqual(Object.keys(orders).sort());
+      for (const [name, parameters] of Object.entries(commands)) {
+        const given = Object.keys(orders[name as 'run.start']);
+        expect([name, given.sort()]).toEqual([name, parameters.filter((each) => each !== 'interrupt_id').sort()]);
+      }
+      const own = python.methods[client]['threads.stream'].filter((each) => !['thread_id', 'transport'].includes(each));
+      expect(Object.keys(stream).sort()).toEqual(own.sort());
+      for (const transport of ['sse', 'websocket']) {
+        const args = { ...STREAM_ORDERS, stream: { ...stream, transport, thread_id: await resources.newThread() } };
+        const { sent, failure } = await python.call({ client, method: 'threads.stream', args });
+        const refused = sent.filter(({ status }) => status >= 400);
+        expect({ failure, refused }).toEqual({ failure: null, refused: [] });
+      }
+      for (const name of Object.keys(commands)) {
+        const place = name.startsWith('agent.') ? 'GET /assistants/{assistant_id}/graph' : COMMAND_PLACE;
+        note(served.python, `threads.stream().${name}`, place);
+      }
+    });
+  });
+
+  describe('beside the JavaScript dev server', () => {
+    let theirs: RecordingClient;
+    let other: Resources;
+    const seen = new Set<string>();
+    const known = KNOWN_DIFFERENCES.flatMap(({ differences: patterns }) => patterns);
+
+    beforeAll(async () => {
+      devServer = await startDevServer({ GANTRY_TEST_LEDGER_URL: gantry.database.url });
+      theirs = new RecordingClient(devServer.url);
+      // It has no crons.
+      const newCron = (): Promise<string> => Promise.resolve(randomUUID());
+      other = { ...(await prepareResources(theirs.client, webhook())), newCron };
+    }, 120_000);
+
+    it.each(METHODS)(
+      '%s',
+      async (name) => {
+        const calls = await callAll(name, theirs, other);
+        const lines = differences(name, recorded.get(name)!, calls, openApi);
+        for (const line of lines) seen.add(line);
+        expect(lines.filter((line) => !known.some((pattern) => matches(pattern, line)))).toEqual([]);
+      },
+      SCHEMAS_MS + 20_000,
+    );
+
+    it('differs in all that is listed', () => {
+      expect(known.filter((pattern) => ![...seen].some((line) => matches(pattern, line)))).toEqual([]);
+    });
+  });
+
+  it('is listed in docs/compatibility.md', () => checkPage(served));
+
+  async function callsOf(
+    name: string,
+    { client }: RecordingClient,
+    own: Resources,
+  ): Promise<Record<string, unknown>[]> {
+    return CONTRACT[name].calls(startsRuns(name) ? await withQuestion(client, own) : own);
   }
 
-  function find({ method, url }: Sent): [path: string, operation: Operation] {
-    const path = template(url.pathname);
-    const operation = document.paths[path]?.[method.toLowerCase()];
-    if (!operation) throw new Error(`openapi.json has no ${method} ${path}`);
-    return [path, operation];
+  /** Calls a method by each set of values, one after the other. */
+  async function callAll(name: string, recording: RecordingClient, own: Resources): Promise<Recorded[]> {
+    const calls: Recorded[] = [];
+    for (const values of await callsOf(name, recording, own)) {
+      if (startsRuns(name)) await untilIdle(recording.client, own);
+      calls.push(await recording.call(name, signatures.get(name)!, values));
+    }
+    return calls;
   }
 
-  /** The path of the OpenAPI document that a request went to, the one with the fewest variables. */
-  function template(pathname: string): string {
-    const parts = pathname.split('/');
-    const fits = (path: string): boolean => {
-      const own = path.split('/');
-      return own.length === parts.length && own.every((part, index) => part.startsWith('{') || part === parts[index]);
-    };
-    const variables = (path: string): number => path.split('{').length;
-    const [path = pathname] = Object.keys(document.paths)
-      .filter(fits)
-      .sort((one, other) => variables(one) - variables(other));
-    return path;
-  }
-
-  function undocumented(
-    { url, body }: Sent,
-    { parameters = [], requestBody }: Operation,
-    toName: (key: string) => string,
-  ): string[] {
-    const queries = parameters.filter((each) => each.in === 'query').map((each) => each.name);
-    const schema = requestBody?.content['application/json']?.schema;
-    const bodies = Array.isArray(body) ? body : body === undefined ? [] : [body];
-    const keys = bodies.flatMap((each) => Object.keys(each as object).map(toName));
-    const known = schema ? propertiesOf(schema) : [];
-    return [
-      ...[...url.searchParams.keys()].filter((key) => !queries.includes(key)).map((key) => `?${key}`),
-      ...new Set(keys.filter((key) => !known.includes(key))),
-    ];
-  }
-
-  function propertiesOf(schema: Schema): string[] {
-    if (schema.$ref) return propertiesOf(document.components.schemas[schema.$ref.split('/').at(-1)!]);
-    const parts = [
-      ...(schema.anyOf ?? []),
-      ...(schema.oneOf ?? []),
-      ...(schema.allOf ?? []),
-      ...(schema.items ? [schema.items] : []),
-    ];
-    return [...Object.keys(schema.properties ?? {}), ...parts.flatMap(propertiesOf)];
+  function check(
+    name: string,
+    sent: (SentRequest & { status: number; error?: string })[],
+    failure: string | null | undefined,
+    toName?: (key: string) => string,
+  ): void {
+    const { refused } = CONTRACT[name];
+    expect({ sent: sent.length > 0, failure }).toMatchObject({ sent: true });
+    for (const request of sent) {
+      const { status, error = '' } = request;
+      if (refused) {
+        expect(status).toBe(refused.status);
+        continue;
+      }
+      expect({ failure: failure ?? undefined, status: Math.floor(status / 100), error }).toEqual({
+        failure: undefined,
+        status: 2,
+        error: '',
+      });
+      const path = openApi.template(request.url);
+      expect({ path, undocumented: openApi.undocumented(request, toName) }).toEqual({ path, undocumented: [] });
+    }
   }
 });
 
-function snakeCase(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** Whether a method takes an answer to a question, and meets the runs of calls before it. */
+function startsRuns(name: string): boolean {
+  return name.startsWith('runs.');
 }
 
-/** Reads a stream to its end, or as many events as are enough; anything else is awaited. */
-async function finish(result: unknown, events = Infinity): Promise<void> {
-  if (typeof result !== 'object' || result === null || !(Symbol.asyncIterator in result)) return void (await result);
-  let count = 0;
-  for await (const _event of result as AsyncIterable<unknown>) if ((count += 1) >= events) break;
+function note(served: Map<string, Set<string>>, name: string, place: string): void {
+  served.set(name, (served.get(name) ?? new Set()).add(place));
 }

@@ -205,7 +205,10 @@ export const CONTRACT: Record<string, Contract> = {
   },
   'threads.patchState': {
     calls: ({ threadId }) => [{ threadIdOrConfig: threadId, metadata: { b: 2 } }],
-    refused: { status: 405, why: 'a checkpoint is not changed; `threads.update` changes the metadata of the thread' },
+    refused: {
+      status: 405,
+      why: 'no server has it (the Python dev server answers 405 too); `threads.update` changes the metadata of the thread',
+    },
   },
   'threads.joinStream': {
     calls: ({ threadId }) => [{ threadId, lastEventId: '-', streamMode: ['run_modes', 'lifecycle', 'state_update'] }],

@@ -55,15 +55,15 @@ export class GantryProcess {
     this.ready.catch(() => undefined);
   }
 
-  /** Starts a process and waits until it says that it is ready. */
-  static async start(name: string, script: string, env: Record<string, string>): Promise<GantryProcess> {
-    const started = this.launch(name, script, env);
+  /** Starts a process and waits until it says that it is ready. Its working directory is this process's unless one is given. */
+  static async start(name: string, script: string, env: Record<string, string>, cwd?: string): Promise<GantryProcess> {
+    const started = this.launch(name, script, env, cwd);
     await started.ready;
     return started;
   }
 
   /** Starts a process that may well refuse to start. */
-  static launch(name: string, script: string, env: Record<string, string>): GantryProcess {
+  static launch(name: string, script: string, env: Record<string, string>, cwd?: string): GantryProcess {
     // Not jest's whole environment: NODE_OPTIONS and the like are its own business.
     const inherited = Object.fromEntries(
       ['PATH', 'HOME', 'TMPDIR', 'LANG', 'GANTRY_LOG_LEVEL', 'NODE_COMPILE_CACHE'].flatMap((key) =>
@@ -71,6 +71,7 @@ export class GantryProcess {
       ),
     );
     const child = fork(script, [], {
+      ...(cwd !== undefined && { cwd }),
       env: { ...inherited, ...env },
       execArgv: [],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

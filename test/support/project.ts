@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 
 const LIBRARIES = join(__dirname, '..', '..', 'node_modules');
 /** What the projects of tests depend on; a package of a scope stands for itself alone. */
-const INSTALLED = ['@langchain', 'hono', 'zod', 'dotenv'];
+const INSTALLED = ['@langchain', 'hono', 'zod', 'dotenv', 'pg'];
 
 export interface Project {
   folder: string;

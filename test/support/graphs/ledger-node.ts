@@ -13,12 +13,13 @@ export interface Identity {
   run_id: string;
   thread_id: string;
   checkpoint_ns: string;
-  run_attempt: number;
+  /** Missing on a server that doesn't number attempts. */
+  run_attempt?: number;
 }
 
 /** Writes an execution of a node down; resolves to a function that writes down its end. */
 export async function recordExecution(node: string, config: RunnableConfig): Promise<() => Promise<void>> {
-  const { run_id, thread_id, checkpoint_ns, run_attempt } = config.configurable as Identity;
+  const { run_id, thread_id, checkpoint_ns, run_attempt = 1 } = config.configurable as Identity;
   const { rows } = await connections().query<{ id: string }>(
     `INSERT INTO ledger.executions (run_id, thread_id, node, key, attempt, pid) VALUES ($1, $2, $3, $4, $5, $6)
      RETURNING id`,
