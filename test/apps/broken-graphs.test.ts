@@ -30,7 +30,7 @@ describe('graphs that can not be loaded, beside one that can', () => {
       ),
       'promise-rejected.ts': "export const graph = Promise.reject(new Error('The tool server is away'));\n",
       'old/graph.ts': answeringGraph('', '1'),
-      'old/node_modules/@langchain/langgraph/package.json': { name: '@langchain/langgraph', version: '0.4.9' },
+      'old/node_modules/@langchain/langgraph/package.json': { name: '@langchain/langgraph', version: '0.1.9' },
     });
     cache = project.path('.cache');
     const env = { GANTRY_PREPARE_SCHEMAS: 'on', GANTRY_CACHE_FOLDER: cache };
@@ -49,7 +49,7 @@ describe('graphs that can not be loaded, beside one that can', () => {
     ['promise_rejected', /promise-rejected\.ts failed to load: The tool server is away/],
     [
       'library_too_old',
-      /graph\.ts: its project has @langchain\/langgraph 0\.4\.9, and Gantry supports >=1\.0\.0 <2\.0\.0/,
+      /graph\.ts: its project has @langchain\/langgraph 0\.1\.9, and Gantry supports >=0\.2\.74 <2\.0\.0/,
     ],
   ])('%s: the start and each run say why', async (graph, reason) => {
     const line = gantry.worker.lines.find((each) => each.includes(`graphs.${graph}: `));

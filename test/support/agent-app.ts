@@ -19,7 +19,7 @@ export const AGENT_MODES = [
   'custom',
 ] as const;
 
-/** An application of test/apps, served by a Gantry of its own whose models are answered by a server of the test's. */
+/** An application that is served by a Gantry of its own whose models are answered by a server of the test's. */
 export class AgentApp {
   private constructor(
     readonly gantry: Gantry,
@@ -27,10 +27,19 @@ export class AgentApp {
     readonly model: ModelServer,
   ) {}
 
-  static async start(name: string, env: Record<string, string> = {}): Promise<AgentApp> {
+  /** Serves an application of test/apps. */
+  static start(name: string, env: Record<string, string> = {}): Promise<AgentApp> {
+    return AgentApp.serve(() => installApp(name), env);
+  }
+
+  /** @param layOut lays the application out, and resolves to the path of its langgraph.json */
+  static async serve(
+    layOut: (model: ModelServer) => Promise<string>,
+    env: Record<string, string> = {},
+  ): Promise<AgentApp> {
     const model = await ModelServer.start();
     try {
-      const gantry = await startGantry({ graphs: await installApp(name), env: { ...model.env, ...env } });
+      const gantry = await startGantry({ graphs: await layOut(model), env: { ...model.env, ...env } });
       return new AgentApp(gantry, gantry.client(), model);
     } catch (error) {
       await model.stop();

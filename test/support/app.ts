@@ -18,12 +18,15 @@ const run = promisify(execFile);
 export async function installApp(name: string, variant = ''): Promise<string> {
   const source = join(APPS, name);
   const packages = await installPackages(name, variant);
-  const folder = join(CACHE, `${name}${variant}-${process.pid}`);
+  const folder = appFolder(name + variant);
   rmSync(folder, { recursive: true, force: true });
   cpSync(source, folder, { recursive: true, filter: (path) => !path.endsWith('.test.ts') });
   symlinkSync(packages, join(folder, 'node_modules'));
   return join(folder, 'langgraph.json');
 }
+
+/** Where this process lays an application out. */
+export const appFolder = (name: string): string => join(CACHE, `${name}-${process.pid}`);
 
 /** Installs the packages of an application alone, and resolves to their folder. */
 export async function installPackages(name: string, variant = ''): Promise<string> {
@@ -33,7 +36,8 @@ export async function installPackages(name: string, variant = ''): Promise<strin
   if (existsSync(folder)) return join(folder, 'node_modules');
   const draft = `${folder}.${process.pid}`;
   mkdirSync(draft, { recursive: true });
-  for (const file of ['package.json', 'package-lock.json']) cpSync(join(source, file), join(draft, file));
+  const settings = existsSync(join(source, '.npmrc')) ? ['.npmrc'] : [];
+  for (const file of ['package.json', 'package-lock.json', ...settings]) cpSync(join(source, file), join(draft, file));
   await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: draft });
   try {
     renameSync(draft, folder);

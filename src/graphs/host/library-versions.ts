@@ -11,12 +11,17 @@ interface Range {
 
 /** The versions of a project's libraries that graphs are run with. Each `from` is tested, and so is the newest there is. */
 const SUPPORTED: Range[] = [
-  { library: LANGGRAPH, from: '1.0.0', before: '2.0.0' },
-  { library: '@langchain/core', from: '1.0.1', before: '2.0.0' },
+  { library: LANGGRAPH, from: '0.2.74', before: '2.0.0' },
+  { library: '@langchain/core', from: '0.3.80', before: '2.0.0' },
 ];
 
 /** The first version of LangGraph that streams tokens as content blocks. */
 const EVENT_PROTOCOL_FROM = '1.3.0';
+
+/** A version of LangGraph with the stream modes `tasks` and `checkpoints`; 0.2 has neither. */
+const TASK_MODES_FROM = '0.3.6';
+/** By file of a graph: every run asks, and the packages of a process don't change. */
+const taskModes = new Map<string, boolean>();
 
 /**
  * Refuses a project whose libraries are of versions that graphs aren't run with. A project without them uses Gantry's own.
@@ -29,6 +34,16 @@ export function checkLibraryVersions(file: string): void {
     if (version === undefined || (compare(version, from) >= 0 && compare(version, before) < 0)) continue;
     throw new Error(`${file}: its project has ${library} ${version}, and Gantry supports >=${from} <${before}`);
   }
+}
+
+/** Whether the project's copy of LangGraph has the stream modes `tasks` and `checkpoints`. */
+export function hasTaskModes(file: string): boolean {
+  const known = taskModes.get(file);
+  if (known !== undefined) return known;
+  const version = versionFrom(file, LANGGRAPH);
+  const has = version === undefined || compare(version, TASK_MODES_FROM) >= 0;
+  taskModes.set(file, has);
+  return has;
 }
 
 /** @throws {Error} when the project's copy of LangGraph is too old for runs of the event protocol */

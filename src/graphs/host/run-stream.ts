@@ -4,7 +4,8 @@ import type { BaseMessage, AIMessageChunk } from '@langchain/core/messages';
 import { ChunkFacts, type Chunk, type ChunkWithFact, type LibraryMode } from './chunk-facts';
 import { publicChunk, publicEvent } from './checkpoint-event';
 import type { AnyGraph } from './graph-loader';
-import { checkEventProtocol } from './library-versions';
+import { unwrapDebug, withoutTaskModes } from './debug-modes';
+import { checkEventProtocol, hasTaskModes } from './library-versions';
 import { CONTENT_BLOCKS, type RunEventMessage, type RunKwargs, type StreamMode } from './protocol';
 import { StreamTransformers } from './stream-transformers';
 import { toWireJson } from './wire-json';
@@ -82,9 +83,12 @@ export async function* streamRun(
 ): AsyncGenerator<RunEventMessage> {
   if (kwargs.event_protocol) checkEventProtocol(file);
   const asked = new Set(kwargs.stream_mode);
+  const modes = libraryModes(kwargs.stream_mode);
+  const wanted = new Set(modes);
+  const isOlder = !hasTaskModes(file);
   const options = {
     ...config,
-    streamMode: libraryModes(kwargs.stream_mode),
+    streamMode: isOlder ? withoutTaskModes(modes) : modes,
     subgraphs: true,
     // Of the library's own event stream: tokens come as content blocks, and each state after an event with its checkpoint.
     ...(kwargs.event_protocol && { version: 'v3' }),
@@ -101,7 +105,8 @@ export async function* streamRun(
   async function translate(chunk: Chunk): Promise<Iterable<RunEventMessage>> {
     // Tokens and a node's own words come before its end; everything else reports an end, which has to be committed first.
     if (!WORK_IN_PROGRESS.has(chunk[1])) await written();
-    const emitted = [...facts.next(chunk)];
+    const chunks = isOlder ? [...unwrapDebug(chunk, wanted)] : [chunk];
+    const emitted = chunks.flatMap((each) => [...facts.next(each)]);
     return name(kwargs.event_protocol ? checkpointFirst(emitted) : emitted);
   }
 

@@ -1,0 +1,20 @@
+import type { Chunk, LibraryMode } from './chunk-facts';
+
+const WRAPPED: Record<string, LibraryMode> = { checkpoint: 'checkpoints', task: 'tasks', task_result: 'tasks' };
+
+/** The modes to ask a LangGraph for that has neither `tasks` nor `checkpoints`: its `debug` events wrap their data. */
+export function withoutTaskModes(modes: LibraryMode[]): LibraryMode[] {
+  const known = modes.filter((mode) => mode !== 'tasks' && mode !== 'checkpoints');
+  return [...new Set<LibraryMode>([...known, 'debug'])];
+}
+
+/** The chunks that newer versions of LangGraph stream in place of a `debug` chunk, among the wanted modes. */
+export function* unwrapDebug(chunk: Chunk, wanted: ReadonlySet<LibraryMode>): Generator<Chunk> {
+  const [namespace, mode, data] = chunk;
+  if (mode === 'debug') {
+    const { type, payload } = data as { type: string; payload: unknown };
+    const wrapped = WRAPPED[type];
+    if (wrapped && wanted.has(wrapped)) yield [namespace, wrapped, payload];
+  }
+  if (wanted.has(mode)) yield chunk;
+}
