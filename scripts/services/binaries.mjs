@@ -79,7 +79,7 @@ async function runs(path, signal) {
 }
 
 /** @param {string} name */
-function cached(name) {
+export function cached(name) {
   return join(cacheDir(), 'bin', name);
 }
 
@@ -120,7 +120,7 @@ async function fillCache(name, make) {
  * @param {string} target
  * @param {AbortSignal} [signal]
  */
-function goInstall(name, target, signal) {
+export function goInstall(name, target, signal) {
   return fillCache(name, async (directory) => {
     // Neither program needs a C compiler.
     const env = { ...process.env, GOBIN: directory, CGO_ENABLED: '0' };

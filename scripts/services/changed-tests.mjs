@@ -16,7 +16,7 @@ const FEATURES = {
   'src/exports': ['export'],
   'src/mcp': ['mcp'],
   'src/metrics': ['metrics', 'alerts'],
-  'src/storage': ['export', 'traces'],
+  'src/storage': ['export', 'object-stores', 'traces'],
   'src/store': ['store'],
   'src/system': ['system', 'openapi'],
   'src/threads': ['thread', 'long-threads', 'tenant-threads'],

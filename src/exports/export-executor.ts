@@ -80,7 +80,7 @@ export class ExportExecutor {
     try {
       const wrong = await this.wrongSize(destination, files, signal);
       if (wrong) throw exportFailures.lostFile(wrong.objectKey);
-      const folder = exportFolder(destination.config, exportId);
+      const folder = exportFolder(destination.place, exportId);
       const manifest = exportManifest(row, partitions, files, destination);
       const publish = async (): Promise<void> => {
         await destination.store.put(`${folder}/_manifest.json`, contentOf(Buffer.from(manifest)), {

@@ -1,13 +1,15 @@
 import { ApiError } from '../http/api-error';
 
+const STORE_NAMES = { s3: 'S3', gcs: 'GCS', azure_blob: 'Azure Blob' };
+
 export const exportErrors = {
   destinationNotFound: (id: string) =>
     new ApiError(404, 'destination_not_found', `Bulk export destination ${id} not found`),
   destinationInUse: (id: string) =>
     new ApiError(409, 'destination_in_use', `Bulk export destination ${id} is used by an export and can't be deleted`),
   /** Clients look for the beginning of this sentence. */
-  destinationInvalid: (reason: string) =>
-    new ApiError(400, 'destination_invalid', `Failed to validate S3 destination: ${reason}`),
+  destinationInvalid: (type: keyof typeof STORE_NAMES, reason: string) =>
+    new ApiError(400, 'destination_invalid', `Failed to validate ${STORE_NAMES[type]} destination: ${reason}`),
   storeFailed: (reason: string) => new ApiError(400, 'store_failed', `The bucket could not be read: ${reason}`),
   exportNotFound: (id: string) => new ApiError(404, 'export_not_found', `Bulk export ${id} not found`),
   partitionNotFound: (id: string) => new ApiError(404, 'export_run_not_found', `Bulk export run ${id} not found`),

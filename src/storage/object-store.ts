@@ -37,7 +37,7 @@ export interface ObjectStore {
   readonly readPermission: string;
 
   /**
-   * Writes an object; a large one is uploaded in pieces. It appears whole or not at all, under a checksum that the store
+   * Writes an object, a large one in several requests where the store wants that. It appears whole or not at all, under a checksum that the store
    * compares, and a repetition with the same bytes changes nothing.
    */
   put(key: string, content: Content, options?: PutOptions): Promise<void>;

@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import { EndpointRefused } from './endpoint-policy';
 
 /** What went wrong with a store, in words for the person who configured it. */
@@ -70,17 +71,23 @@ export function explainAnswer(code: string, message: string, status: number | un
   };
 }
 
+/** Explains an error that isn't a store's answer, and that nothing is known of. */
+export function explainUnknown(error: unknown): StoreProblem {
+  const { name, message } = isNativeError(error) ? error : { name: 'Error', message: String(error) };
+  return explainAnswer(name, message, undefined);
+}
+
 /** Explains what an object store, or the opening of one, threw. What isn't known is taken for a fault that may pass. */
 export function explainStoreError(error: unknown): StoreProblem {
   const known = causes(error).find((cause) => cause instanceof StoreError);
   if (known) return known.problem;
-  const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) };
-  return explainAnswer(name, message, undefined);
+  return explainUnknown(error);
 }
 
 /** The error, what caused it, and what several attempts failed with. */
 function causes(error: unknown, depth = 0): Error[] {
-  if (!(error instanceof Error) || depth > 5) return [];
-  const several = error instanceof AggregateError ? error.errors.flatMap((one) => causes(one, depth + 1)) : [];
+  if (!isNativeError(error) || depth > 5) return [];
+  const { errors = [] } = error as Partial<AggregateError>;
+  const several = errors.flatMap((one) => causes(one, depth + 1));
   return [error, ...several, ...causes(error.cause, depth + 1)];
 }

@@ -1,6 +1,3 @@
-import { ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import * as fc from 'fast-check';
 import { Client } from 'pg';
@@ -8,13 +5,11 @@ import { v7 as uuidv7 } from 'uuid';
 import { amount } from '../support/amount';
 import { startTestApi, TestApi } from '../support/api';
 import { ExportBucket } from '../support/export-bucket';
+import { endProcess, startExportWorkerProcess } from '../support/export-worker-process';
 import { testStore } from '../support/exports';
 import { registerNamespace } from '../support/temporal';
 
 const TENANT = '00000000-0000-0000-0000-000000000000';
-const ROOT = join(__dirname, '../..');
-/** The worker as it is deployed, built by `npm test`; another build can be tried by its path. */
-const WORKER = process.env.GANTRY_TEST_WORKER ?? join(ROOT, 'dist/worker/main.js');
 const ROWS = Number(process.env.GANTRY_TEST_EXPORT_ROWS ?? amount(6_000, 15_000));
 const KILLS = Number(process.env.GANTRY_TEST_EXPORT_KILLS ?? amount(1, 3));
 const DAYS = ['2026-09-01', '2026-09-02', '2026-09-03'];
@@ -45,33 +40,7 @@ afterAll(async () => {
   await api?.close();
 }, 60_000);
 
-async function startWorker(): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [WORKER], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      TMPDIR: process.env.TMPDIR,
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      DATABASE_URL: api.database.url,
-      TEMPORAL_ADDRESS: process.env.GANTRY_TEST_TEMPORAL_ADDRESS,
-      GANTRY_SECRET_KEY: api.config.secrets.key.toString('base64'),
-      GANTRY_CONFIG: join(ROOT, 'examples/langgraph.json'),
-      GANTRY_TRACING: 'off',
-      GANTRY_LOG_LEVEL: 'fatal',
-      GANTRY_WORKER_QUEUES: 'exports',
-      ...settings,
-    },
-  });
-  await once(child, 'message');
-  return child;
-}
-
-async function end(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-  const exit = once(child, 'exit');
-  child.kill(signal);
-  await exit;
-}
+const startWorker = () => startExportWorkerProcess(api, settings);
 
 async function call(method: 'GET' | 'POST', path: string, payload?: Json): Promise<Json> {
   const answer = await api.app.inject({ method, url: `/api/v1/bulk-exports${path}`, ...(payload && { payload }) });
@@ -190,7 +159,7 @@ it(
       const row = await untilRows(id, (ROWS * n) / (KILLS + 1));
       if (row.status === 'Completed') break;
       await new Promise((resolve) => setTimeout(resolve, pauses[n - 1]));
-      await end(worker, 'SIGKILL');
+      await endProcess(worker, 'SIGKILL');
       kills += 1;
       worker = await startWorker();
     }
@@ -200,7 +169,7 @@ it(
       expect(row).toMatchObject({ status: 'Completed', progress: { rows_written: ROWS } });
       await expectWhole(id, project, prefix);
     } finally {
-      await end(worker, 'SIGKILL');
+      await endProcess(worker, 'SIGKILL');
     }
   },
   600_000 + KILLS * 30_000,
@@ -211,7 +180,7 @@ it('hands its work to the next worker when it is told to stop', async () => {
   const { id } = await call('POST', '', body);
   const first = await startWorker();
   await untilRows(id, ROWS / 10);
-  await end(first, 'SIGTERM');
+  await endProcess(first, 'SIGTERM');
   const before = await call('GET', `/${id}`);
   expect(before.status).toBe('Running');
   const second = await startWorker();
@@ -222,6 +191,6 @@ it('hands its work to the next worker when it is told to stop', async () => {
     const runs = (await call('GET', `/${id}/runs`)) as unknown as Json[];
     expect(runs.map(({ errors }) => errors)).toEqual([null, null, null]);
   } finally {
-    await end(second, 'SIGTERM');
+    await endProcess(second, 'SIGTERM');
   }
 }, 120_000);

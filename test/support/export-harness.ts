@@ -15,13 +15,17 @@ export const TENANT = '00000000-0000-0000-0000-000000000000';
 export class ExportHarness {
   private constructor(
     readonly api: TestApi,
-    readonly worker: TestExportWorker,
+    private readonly worker: Pick<TestExportWorker, 'stop'>,
     readonly database: Client,
     readonly bucket: ExportBucket,
     readonly proxy: S3Proxy,
   ) {}
 
-  static async start(settings: Record<string, string> = {}): Promise<ExportHarness> {
+  /** @param startWorker another worker than the one in the test's process */
+  static async start(
+    settings: Record<string, string> = {},
+    startWorker: (api: TestApi) => Promise<Pick<TestExportWorker, 'stop'>> = ({ config }) => startExportWorker(config),
+  ): Promise<ExportHarness> {
     const proxy = await new S3Proxy().start();
     const api = await startTestApi({
       TEMPORAL_NAMESPACE: await registerNamespace(),
@@ -31,7 +35,7 @@ export class ExportHarness {
     });
     const database = new Client({ connectionString: api.database.url });
     await database.connect();
-    return new ExportHarness(api, await startExportWorker(api.config), database, new ExportBucket(), proxy);
+    return new ExportHarness(api, await startWorker(api), database, new ExportBucket(), proxy);
   }
 
   async stop(): Promise<void> {
@@ -123,19 +127,23 @@ export class ExportHarness {
 
   /** Rows of a query over the files under a prefix; FILES stands for them. */
   async read(prefix: string, sql: string): Promise<Json[]> {
-    const root = await this.bucket.download(prefix);
-    const instance = await DuckDBInstance.create(':memory:');
-    const connection = await instance.connect();
-    try {
-      const result = await connection.runAndReadAll(
-        sql
-          .replace('HIVE_FILES', `read_parquet('${root}/**/*.parquet', hive_partitioning = true)`)
-          .replace('FILES', `read_parquet('${root}/**/*.parquet', hive_partitioning = false)`),
-      );
-      return result.getRowObjectsJson();
-    } finally {
-      connection.closeSync();
-      instance.closeSync();
-    }
+    return readParquet(await this.bucket.download(prefix), sql);
+  }
+}
+
+/** Rows of a query over the Parquet files in a directory; FILES stands for them. */
+export async function readParquet(root: string, sql: string): Promise<Json[]> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  try {
+    const result = await connection.runAndReadAll(
+      sql
+        .replace('HIVE_FILES', `read_parquet('${root}/**/*.parquet', hive_partitioning = true)`)
+        .replace('FILES', `read_parquet('${root}/**/*.parquet', hive_partitioning = false)`),
+    );
+    return result.getRowObjectsJson();
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
   }
 }

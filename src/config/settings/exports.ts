@@ -32,7 +32,7 @@ export const exportVariables = {
     }),
   GANTRY_EXPORT_AMBIENT_BUCKETS: list.meta({
     description:
-      "buckets, by commas, that are written to with the server's own credentials where a destination has none",
+      "buckets (Google's: `gs://name`), by commas, written to with the server's own credentials where none are given",
     shownDefault: 'none',
   }),
   GANTRY_EXPORT_AMBIENT_ROLES: list

@@ -7,6 +7,7 @@ import { type IdempotencyRequest, takeIdempotencyKey } from '../../runs/idempote
 import { startOrLeaveToSweep } from '../../sweeps/start-or-leave-to-sweep';
 import { ExportOrchestrator } from '../../temporal/export-orchestrator';
 import { WebhookPolicy } from '../../webhooks/webhook-policy';
+import { placeOf } from '../destinations/destination.mapper';
 import { DestinationsRepository } from '../destinations/destinations.repository';
 import { dayFolder, objectPath, objectUrl } from '../destinations/export-layout';
 import { toBulkExportRun } from './export.mapper';
@@ -131,15 +132,15 @@ export class ExportsService {
   private async describe(tenantId: TenantId, rows: PartitionRow[], of: ExportRow): Promise<BulkExportRun[]> {
     const destination = await this.destinations.find(tenantId, of.destinationId);
     if (!destination) throw exportErrors.destinationNotFound(of.destinationId);
-    const { config } = destination;
+    const place = placeOf(destination);
     const ids = rows.map(({ partitionId }) => partitionId);
     const files = filesByPartition(await this.partitions.filesIn(tenantId, ids));
     return rows.map((row) =>
       toBulkExportRun(row, files.get(row.partitionId) ?? [], {
-        prefix: config.prefix,
-        path: (key) => objectPath(config, key),
-        url: (key) => objectUrl(config, key),
-        folder: dayFolder(config, { exportId: row.exportId, tenantId, sessionId: row.sessionId }, row.day),
+        prefix: place.prefix,
+        path: (key) => objectPath(place, key),
+        url: (key) => objectUrl(place, key),
+        folder: dayFolder(place, { exportId: row.exportId, tenantId, sessionId: row.sessionId }, row.day),
       }),
     );
   }

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { DestinationConfig } from './destinations.schemas';
+import type { DestinationConfig, DestinationType } from './destinations.schemas';
 
 @Entity('export_destinations')
 export class DestinationEntity {
@@ -10,7 +10,7 @@ export class DestinationEntity {
   destinationId!: string;
 
   @Column({ name: 'destination_type', type: 'text' })
-  destinationType!: 's3';
+  destinationType!: DestinationType;
 
   @Column({ name: 'display_name', type: 'text' })
   displayName!: string;

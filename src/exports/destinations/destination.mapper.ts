@@ -1,5 +1,5 @@
 import { DestinationEntity } from './destination.entity';
-import type { Destination } from './destinations.schemas';
+import type { Destination, DestinationPlace } from './destinations.schemas';
 
 /** Row → API. Of the credentials only the names leave. */
 export function toDestination(row: DestinationEntity): Destination {
@@ -13,4 +13,9 @@ export function toDestination(row: DestinationEntity): Destination {
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
   };
+}
+
+/** Row → where the destination is. */
+export function placeOf({ destinationType, config }: DestinationEntity): DestinationPlace {
+  return { type: destinationType, ...config } as DestinationPlace;
 }

@@ -1,4 +1,12 @@
 import { z } from 'zod';
+import {
+  azureCredentialFields,
+  type AzureCredentials,
+  azureCredentialsSchema,
+  azureEndpointUrl,
+  azureFields,
+} from '../../storage/azure/azure-schemas';
+import { type GcsCredentials, gcsCredentialsSchema, gcsFields } from '../../storage/gcs/gcs-schemas';
 import { roleArn, type S3Credentials, s3CredentialsSchema, s3Fields } from '../../storage/s3/s3-schemas';
 import { endpointUrl } from '../../storage/store-schemas';
 
@@ -14,35 +22,66 @@ const prefix = z
   )
   .refine((value) => !value.split('/').some((segment) => segment === '.' || segment === '..'), 'must not hold . or ..');
 
-const configSchema = z
-  .strictObject({
-    ...s3Fields,
-    prefix,
-    /** The outside address: what people are shown. Nothing connects to it. */
-    external_endpoint_url: endpointUrl.nullish(),
-    include_bucket_in_prefix: z.boolean().default(false),
-    /** The folder above the dates: some readers of Hive partitions want every one to be `key=value`. */
-    runs_folder: z.enum(['runs', 'resource=runs']).default('runs'),
-  })
+/** What is the same for every kind of store: how objects are named below the bucket, and shown. */
+const layoutFields = {
+  prefix,
+  include_bucket_in_prefix: z.boolean().default(false),
+  /** The folder above the dates: some readers of Hive partitions want every one to be `key=value`. */
+  runs_folder: z.enum(['runs', 'resource=runs']).default('runs'),
+};
+
+/** The outside address: what people are shown. Nothing connects to it. */
+const outside = { external_endpoint_url: endpointUrl.nullish() };
+
+const s3ConfigSchema = z
+  .strictObject({ ...s3Fields, ...layoutFields, ...outside })
   .refine((config) => config.endpoint_url != null || config.region != null, {
     path: ['region'],
     error: 'is required for AWS buckets (when endpoint_url is omitted)',
   });
+const gcsConfigSchema = z.strictObject({ ...gcsFields, ...layoutFields, ...outside });
+const azureConfigSchema = z.strictObject({
+  ...azureFields,
+  ...layoutFields,
+  external_endpoint_url: azureEndpointUrl.nullish(),
+});
+
+const displayName = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[a-zA-Z0-9\-_ ']+$/, "may hold letters, digits, spaces and -_'");
 
 export const createDestinationSchema = z
-  .strictObject({
-    destination_type: z.literal('s3'),
-    display_name: z
-      .string()
-      .min(1)
-      .max(255)
-      .regex(/^[a-zA-Z0-9\-_ ']+$/, "may hold letters, digits, spaces and -_'"),
-    config: configSchema,
-    credentials: s3CredentialsSchema.optional(),
-    /** The same as in `config`. */
-    aws_role_arn: roleArn.nullish(),
-  })
-  .transform(({ aws_role_arn: role, config, ...body }, context) => {
+  .discriminatedUnion(
+    'destination_type',
+    [
+      z.strictObject({
+        destination_type: z.literal('s3'),
+        display_name: displayName,
+        config: s3ConfigSchema,
+        credentials: s3CredentialsSchema.optional(),
+        /** The same as in `config`. */
+        aws_role_arn: roleArn.nullish(),
+      }),
+      z.strictObject({
+        destination_type: z.literal('gcs'),
+        display_name: displayName,
+        config: gcsConfigSchema,
+        credentials: gcsCredentialsSchema.optional(),
+      }),
+      z.strictObject({
+        destination_type: z.literal('azure_blob'),
+        display_name: displayName,
+        config: azureConfigSchema,
+        credentials: azureCredentialsSchema,
+      }),
+    ],
+    { error: 'must be s3, gcs or azure_blob' },
+  )
+  .transform((request, context) => {
+    if (request.destination_type !== 's3') return request;
+    const { aws_role_arn: role, config, ...body } = request;
     if (role != null && config.aws_role_arn != null && role !== config.aws_role_arn) {
       context.addIssue({ code: 'custom', path: ['aws_role_arn'], message: 'differs from config.aws_role_arn' });
     }
@@ -56,8 +95,21 @@ export const createDestinationSchema = z
     return { ...body, config: role == null ? config : { ...config, aws_role_arn: role } };
   });
 
+/** The credentials of each kind of destination. */
+export const CREDENTIALS = { s3: s3CredentialsSchema, gcs: gcsCredentialsSchema, azure_blob: azureCredentialsSchema };
+
+/** Which credentials are right depends on the destination: `CREDENTIALS` checks them when it is known. */
 export const updateDestinationSchema = z
-  .strictObject({ credentials: s3CredentialsSchema.optional(), aws_role_arn: roleArn.optional() })
+  .strictObject({
+    credentials: z
+      .strictObject({
+        ...s3CredentialsSchema.partial().shape,
+        ...gcsCredentialsSchema.partial().shape,
+        ...azureCredentialFields,
+      })
+      .optional(),
+    aws_role_arn: roleArn.optional(),
+  })
   .refine(({ credentials, aws_role_arn: role }) => (credentials === undefined) !== (role === undefined), {
     path: ['credentials'],
     error: 'give either credentials or aws_role_arn',
@@ -68,9 +120,9 @@ export const destinationParamsSchema = z.object({ destination_id: z.guid() });
 export const destinationSchema = z.object({
   id: z.guid(),
   tenant_id: z.guid(),
-  destination_type: z.literal('s3'),
+  destination_type: z.enum(['s3', 'gcs', 'azure_blob']),
   display_name: z.string(),
-  config: z.looseObject({ bucket_name: z.string(), prefix: z.string(), include_bucket_in_prefix: z.boolean() }),
+  config: z.looseObject({ prefix: z.string(), include_bucket_in_prefix: z.boolean() }),
   credentials_keys: z.array(z.string()),
   created_at: z.string(),
   updated_at: z.string(),
@@ -78,7 +130,18 @@ export const destinationSchema = z.object({
 
 export type CreateDestination = z.output<typeof createDestinationSchema>;
 export type UpdateDestination = z.output<typeof updateDestinationSchema>;
-export type DestinationConfig = Omit<CreateDestination['config'], 'runs_folder'> &
-  Partial<Pick<CreateDestination['config'], 'runs_folder'>>;
-export type DestinationCredentials = S3Credentials;
+export type DestinationType = CreateDestination['destination_type'];
+export type DestinationCredentials = S3Credentials | GcsCredentials | AzureCredentials;
 export type Destination = z.output<typeof destinationSchema>;
+
+/** Destinations that were made before the folder could be chosen have none. */
+type Stored<Config extends { runs_folder: unknown }> = Omit<Config, 'runs_folder'> &
+  Partial<Pick<Config, 'runs_folder'>>;
+export type S3Config = Stored<z.output<typeof s3ConfigSchema>>;
+export type GcsConfig = Stored<z.output<typeof gcsConfigSchema>>;
+export type AzureConfig = Stored<z.output<typeof azureConfigSchema>>;
+export type DestinationConfig = S3Config | GcsConfig | AzureConfig;
+
+/** Where a destination is, with the kind of its store. */
+export type DestinationPlace =
+  ({ type: 's3' } & S3Config) | ({ type: 'gcs' } & GcsConfig) | ({ type: 'azure_blob' } & AzureConfig);

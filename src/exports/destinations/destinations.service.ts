@@ -2,24 +2,30 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../auth/tenant';
 import { SecretBox } from '../../crypto/secret-box';
+import { invalidField, invalidRequest } from '../../http/api-error';
 import { SEALED_FIELDS } from '../../crypto/sealed-fields';
 import { DestinationEntity } from './destination.entity';
+import { placeOf } from './destination.mapper';
 import { DestinationsRepository } from './destinations.repository';
-import type {
-  CreateDestination,
-  DestinationConfig,
-  DestinationCredentials,
-  UpdateDestination,
+import {
+  CREDENTIALS,
+  type CreateDestination,
+  type DestinationConfig,
+  type DestinationCredentials,
+  type DestinationPlace,
+  type DestinationType,
+  type S3Config,
+  type UpdateDestination,
 } from './destinations.schemas';
 import { exportErrors } from '../exports.errors';
 import { destinationKey } from './export-layout';
 import { contentOf, ObjectStore } from '../../storage/object-store';
-import { ObjectStores } from '../../storage/object-stores';
+import { ObjectStores, StoreTarget } from '../../storage/object-stores';
 import { Patience } from '../../storage/patience';
 import { explainStoreError, sentenceOf } from '../../storage/store-error';
 
 export interface OpenDestination {
-  config: DestinationConfig;
+  place: DestinationPlace;
   store: ObjectStore;
 }
 
@@ -34,7 +40,8 @@ export class DestinationsService {
 
   /** Stores a destination that has just been written to. */
   async create(tenantId: TenantId, request: CreateDestination): Promise<DestinationEntity> {
-    await this.testWrite(tenantId, request.config, request.credentials);
+    const place = { type: request.destination_type, ...request.config } as DestinationPlace;
+    await this.testWrite(tenantId, place, request.credentials);
     const destinationId = uuidv7();
     return this.destinations.insert(tenantId, {
       destinationId,
@@ -55,15 +62,18 @@ export class DestinationsService {
     return row;
   }
 
-  /** Replaces the credentials, or the role in place of them: partitions that start from now on use them. */
+  /**
+   * Replaces the credentials, or the role in place of them: partitions that start from now on use them.
+   * @throws {ApiError} 404; 422 for credentials of another kind of store; 400 when the destination can't be written to
+   */
   async rotate(tenantId: TenantId, destinationId: string, request: UpdateDestination): Promise<DestinationEntity> {
     const row = await this.get(tenantId, destinationId);
-    const { aws_role_arn: _, ...config } = row.config;
-    const changed = request.aws_role_arn === undefined ? config : { ...config, aws_role_arn: request.aws_role_arn };
-    await this.testWrite(tenantId, changed, request.credentials);
+    const config = configWithRole(row, request.aws_role_arn);
+    const credentials = request.credentials && credentialsFor(row.destinationType, request.credentials);
+    await this.testWrite(tenantId, placeOf({ ...row, config }), credentials);
     await this.destinations.replaceCredentials(tenantId, destinationId, {
-      config: changed,
-      ...this.sealed(tenantId, destinationId, request.credentials),
+      config,
+      ...this.sealed(tenantId, destinationId, credentials),
     });
     return this.get(tenantId, destinationId);
   }
@@ -81,27 +91,25 @@ export class DestinationsService {
           this.secrets.open(row.credentials, SEALED_FIELDS.destinationCredentials.context(tenantId, destinationId)),
         ) as DestinationCredentials)
       : undefined;
-    return {
-      config: row.config,
-      store: this.stores.open(tenantId, { type: 's3', location: row.config, credentials }, Patience.work),
-    };
+    const place = placeOf(row);
+    return { place, store: this.stores.open(tenantId, targetOf(place, credentials), Patience.work) };
   }
 
   /** Writes a small object under `<prefix>/tmp/` and deletes it where that is permitted. */
   private async testWrite(
     tenantId: TenantId,
-    config: DestinationConfig,
+    place: DestinationPlace,
     credentials: DestinationCredentials | undefined,
   ): Promise<void> {
     let store: ObjectStore | undefined;
     try {
-      store = this.stores.open(tenantId, { type: 's3', location: config, credentials }, Patience.question);
-      const key = destinationKey(config, 'tmp', `gantry-write-test-${uuidv7()}.txt`);
+      store = this.stores.open(tenantId, targetOf(place, credentials), Patience.question);
+      const key = destinationKey(place, 'tmp', `gantry-write-test-${uuidv7()}.txt`);
       await store.put(key, contentOf(Buffer.from('Gantry wrote this to test the destination. It may be deleted.\n')));
       // One that the store keeps is harmless: it says what it is.
       await store.delete([key]);
     } catch (error) {
-      throw exportErrors.destinationInvalid(sentenceOf(explainStoreError(error)));
+      throw exportErrors.destinationInvalid(place.type, sentenceOf(explainStoreError(error)));
     } finally {
       store?.close();
     }
@@ -122,4 +130,25 @@ export class DestinationsService {
       credentialsKeys: present.map(([name]) => name).sort(),
     };
   }
+}
+
+function targetOf(place: DestinationPlace, credentials: DestinationCredentials | undefined): StoreTarget {
+  return { type: place.type, location: place, credentials } as StoreTarget;
+}
+
+/** The config with another role, or with none where credentials take its place. */
+function configWithRole({ destinationType, config }: DestinationEntity, role: string | undefined): DestinationConfig {
+  if (destinationType !== 's3') {
+    if (role === undefined) return config;
+    throw invalidField('aws_role_arn', `is for s3, and the destination is ${destinationType}`);
+  }
+  const { aws_role_arn: _, ...others } = config as S3Config;
+  return role === undefined ? others : { ...others, aws_role_arn: role };
+}
+
+/** @throws {ApiError} 422 naming what the kind of destination doesn't know, or lacks. */
+function credentialsFor(type: DestinationType, given: object): DestinationCredentials {
+  const parsed = CREDENTIALS[type].safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw invalidRequest(parsed.error.issues.map((issue) => ({ ...issue, path: ['credentials', ...issue.path] })));
 }

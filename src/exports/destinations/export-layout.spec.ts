@@ -1,6 +1,6 @@
 import { dayFolder, destinationKey, partName } from './export-layout';
 
-const config = { bucket_name: 'bucket', prefix: 'a/b', include_bucket_in_prefix: false };
+const config = { type: 's3' as const, bucket_name: 'bucket', prefix: 'a/b', include_bucket_in_prefix: false };
 const identity = { exportId: 'E', tenantId: 'T', sessionId: 'S' };
 
 describe('the layout of an export', () => {

@@ -1,4 +1,6 @@
-import type { DestinationConfig } from './destinations.schemas';
+import { azureOrigin } from '../../storage/azure/azure-opener';
+import { GCS_ORIGIN } from '../../storage/gcs/gcs-opener';
+import type { DestinationPlace } from './destinations.schemas';
 
 /** Folder of destinations that were created before it could be chosen. */
 const DEFAULT_RUNS_FOLDER = 'runs';
@@ -9,46 +11,55 @@ export interface ExportIdentity {
   sessionId: string;
 }
 
+/** Name of the bucket, or of what the store calls one. */
+function bucketOf(place: DestinationPlace): string {
+  return place.type === 'azure_blob' ? place.container_name : place.bucket_name;
+}
+
 /** The key of something under a destination's prefix. */
-export function destinationKey(config: DestinationConfig, ...segments: string[]): string {
-  const { bucket_name: bucket, prefix, include_bucket_in_prefix: withBucket } = config;
-  return [...(withBucket ? [bucket] : []), ...(prefix ? [prefix] : []), ...segments].join('/');
+export function destinationKey(place: DestinationPlace, ...segments: string[]): string {
+  const { prefix, include_bucket_in_prefix: withBucket } = place;
+  return [...(withBucket ? [bucketOf(place)] : []), ...(prefix ? [prefix] : []), ...segments].join('/');
 }
 
 /** How the API names an object: bucket first, no scheme. */
-export function objectPath(config: DestinationConfig, key: string): string {
-  return `${config.bucket_name}/${key}`;
+export function objectPath(place: DestinationPlace, key: string): string {
+  return `${bucketOf(place)}/${key}`;
 }
 
 /** The address of an object: from outside, where the destination has an address for that. */
-export function objectUrl(config: DestinationConfig, key: string): string {
-  const { bucket_name: bucket, region, external_endpoint_url: external, endpoint_url: inside } = config;
-  const endpoint = external ?? inside;
-  const root = endpoint
-    ? new URL(bucket, endpoint).href
-    : `https://${bucket}.s3.${region ?? 'us-east-1'}.amazonaws.com`;
+export function objectUrl(place: DestinationPlace, key: string): string {
+  const endpoint = place.external_endpoint_url ?? place.endpoint_url;
+  const bucket = bucketOf(place);
+  const root = endpoint ? `${endpoint.replace(/\/$/, '')}/${bucket}` : ownUrl(place, bucket);
   return `${root}/${encodeURI(key)}`;
 }
 
+/** The address of a bucket at the provider itself. */
+function ownUrl(place: DestinationPlace, bucket: string): string {
+  if (place.type === 's3') return `https://${bucket}.s3.${place.region ?? 'us-east-1'}.amazonaws.com`;
+  return `${place.type === 'gcs' ? GCS_ORIGIN : azureOrigin(place.account_name)}/${bucket}`;
+}
+
 /** Everything of an export is under this key. */
-export function exportFolder(config: DestinationConfig, exportId: string): string {
-  return destinationKey(config, `export_id=${exportId}`);
+export function exportFolder(place: DestinationPlace, exportId: string): string {
+  return destinationKey(place, `export_id=${exportId}`);
 }
 
 /**
  * The folder of a day. The numbers have no leading zeros: with them some readers take the values of a partition for text.
  */
 export function dayFolder(
-  config: DestinationConfig,
+  place: DestinationPlace,
   { exportId, tenantId, sessionId }: ExportIdentity,
   day: string,
 ): string {
   const [year, month, date] = day.split('-').map(Number);
   return [
-    exportFolder(config, exportId),
+    exportFolder(place, exportId),
     `tenant_id=${tenantId}`,
     `session_id=${sessionId}`,
-    config.runs_folder ?? DEFAULT_RUNS_FOLDER,
+    place.runs_folder ?? DEFAULT_RUNS_FOLDER,
     `year=${year}`,
     `month=${month}`,
     `day=${date}`,

@@ -123,8 +123,8 @@ export class PartitionWork {
 
   private async store(part: number, spooled: PartRows, file: Buffer, signal: AbortSignal): Promise<PartFile> {
     const { tenantId, row, partition } = this;
-    const { config, store } = this.destination;
-    const objectKey = `${dayFolder(config, { exportId: row.exportId, tenantId, sessionId: partition.sessionId }, partition.day)}/${partName(partition.day, part)}`;
+    const { place, store } = this.destination;
+    const objectKey = `${dayFolder(place, { exportId: row.exportId, tenantId, sessionId: partition.sessionId }, partition.day)}/${partName(partition.day, part)}`;
     const md5 = createHash('md5').update(file).digest();
     // Asked last before the upload: an attempt that was replaced meanwhile must not write over the other's file.
     if (!(await this.tools.partitions.holds(tenantId, partition.partitionId, partition.attempt)))

@@ -9,7 +9,7 @@ export function exportManifest(
   row: ExportRow,
   partitions: PartitionRow[],
   files: PartFile[],
-  { config, store: { readPermission } }: OpenDestination,
+  { place, store: { readPermission } }: OpenDestination,
 ): string {
   const byPartition = filesByPartition(files);
   const isVerified = partitions.every(({ verified }) => verified === true);
@@ -48,7 +48,7 @@ export function exportManifest(
       verified: partition.verified === true,
       bytes: partition.bytesWritten,
       files: (byPartition.get(partition.partitionId) ?? []).map((file) => ({
-        path: objectPath(config, file.objectKey),
+        path: objectPath(place, file.objectKey),
         rows: file.rows,
         bytes: file.bytes,
         md5: file.md5,

@@ -45,10 +45,10 @@ export class ExportVerificationService {
     if (!row) throw exportErrors.exportNotFound(exportId);
     if (row.status !== 'Completed') throw exportErrors.exportNotComplete(exportId, row.status);
     const files = await this.partitions.filesOf(tenantId, exportId);
-    const { config, store } = await this.destinations.open(tenantId, row.destinationId);
+    const { place, store } = await this.destinations.open(tenantId, row.destinationId);
     try {
-      const folder = exportFolder(config, exportId);
-      const path = (key: string): string => objectPath(config, key);
+      const folder = exportFolder(place, exportId);
+      const path = (key: string): string => objectPath(place, key);
       const problems: VerificationProblem[] = [];
       const report = (key: string, problem: string): void => void problems.push({ path: path(key), problem });
 
