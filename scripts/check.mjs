@@ -18,6 +18,7 @@ const CHECKS = [
     ...[program('eslint/bin/eslint.js'), '.', '--max-warnings', '0'],
     ...['--cache', '--cache-strategy', 'content', '--cache-location', join(CACHE, 'eslint')],
   ],
+  ['language', join(ROOT, 'scripts', 'language.mjs')],
   [
     'types',
     ...[program('typescript/bin/tsc'), '--noEmit', '--incremental', '--tsBuildInfoFile', join(CACHE, 'tsbuildinfo')],

@@ -10,7 +10,7 @@ const PATCHES = join(ROOT, 'src', 'patches');
 
 const INTRO = `# Patches of libraries
 
-Where a library can't be told what Gantry needs, a file in \`src/patches/<library>/\` replaces a part of it or reads its internals.
+Where a library has no setting for what Gantry needs, a file in \`src/patches/<library>/\` replaces a part of it or reads its internals.
 No other place of the source may: lint refuses deep imports, casts through \`unknown\`, prototypes and members with a leading
 underscore elsewhere.
 

@@ -199,7 +199,7 @@ function questions(interrupts: unknown): ProtocolEvent[] {
     }));
 }
 
-/** How each kind of the log's events is translated; what isn't here has no channel. The namespace is the teller's. */
+/** How each kind of the log's events is translated; what isn't here has no channel. The caller adds the namespace. */
 const TRANSLATORS: Record<string, ((data: string) => ProtocolEvent[]) | undefined> = {
   values: (data) => {
     if (!data.includes('"__interrupt__"')) return [{ method: 'values', namespace: [], data }];

@@ -131,8 +131,8 @@ export class DeliveriesRepository {
   }
 
   /** Writes an attempt's outcome and, in the same transaction, what it means for the delivery. */
-  async conclude(tenantId: TenantId, endDelivery: AttemptEnd, status: DeliveryStatus, checkAfter: Date): Promise<void> {
-    const { attemptId, deliveryId, outcome, responseCode, error, nextAttemptAt } = endDelivery;
+  async conclude(tenantId: TenantId, end: AttemptEnd, status: DeliveryStatus, checkAfter: Date): Promise<void> {
+    const { attemptId, deliveryId, outcome, responseCode, error, nextAttemptAt } = end;
     await this.attempts.manager.transaction(async (manager) => {
       await manager.getRepository(AttemptEntity).update(
         { tenantId, attemptId },
@@ -141,8 +141,8 @@ export class DeliveriesRepository {
           responseCode,
           error,
           nextAttemptAt,
-          durationMs: endDelivery.durationMs,
-          responseExcerpt: endDelivery.responseExcerpt,
+          durationMs: end.durationMs,
+          responseExcerpt: end.responseExcerpt,
         },
       );
       await manager.query(
@@ -156,7 +156,7 @@ export class DeliveriesRepository {
   }
 
   /** Ends a delivery outside an attempt. One that has ended stays as it is. */
-  async end(tenantId: TenantId, deliveryId: string, status: DeliveryStatus, error: string): Promise<void> {
+  async endDelivery(tenantId: TenantId, deliveryId: string, status: DeliveryStatus, error: string): Promise<void> {
     await this.deliveries.query(
       `UPDATE webhook_deliveries SET status = $3, last_error = $4, next_attempt_at = NULL, finished_at = now()
         WHERE tenant_id = $1 AND delivery_id = $2 AND status = 'pending'`,

@@ -88,7 +88,12 @@ export class DeliveryExecutor {
   async cancel(deliveryId: string): Promise<void> {
     const delivery = await this.deliveries.findDeliveryOfAnyTenant(deliveryId);
     if (!delivery) return;
-    await this.deliveries.end(delivery.tenantId as TenantId, deliveryId, 'cancelled', 'Cancelled by an operator');
+    await this.deliveries.endDelivery(
+      delivery.tenantId as TenantId,
+      deliveryId,
+      'cancelled',
+      'Cancelled by an operator',
+    );
   }
 
   private async make(

@@ -5,7 +5,7 @@
  * would spend nine tenths of its time on these copies. They are not read, since the client sends each run by itself. The
  * library also makes a run's tree again for each of its uses, of which a shallow copy is as good and ten times as fast.
  * @upstream None known.
- * @remove When a tracer can be told to keep no child runs.
+ * @remove When a tracer can be set to keep no child runs.
  */
 import type { LangChainTracer } from '@langchain/core/tracers/tracer_langchain';
 import type { RunTree } from 'langsmith';

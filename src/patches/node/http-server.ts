@@ -2,7 +2,7 @@
  * @library node 24
  * @patch Closes an HTTP server by the method of `net.Server`, and gives sockets another `remoteAddress`.
  * @why `http.Server.close` begins with `closeIdleConnections`, which counts a connection as idle as soon as its answer has been
- * ended, though megabytes of it may still be on their way to a slow client. A Unix socket has no address of its own.
+ * ended, though megabytes of it may still be in flight to a slow client. A Unix socket has no address of its own.
  * @upstream https://github.com/nodejs/node/pull/43890
  * @remove When `closeIdleConnections` waits until the answer has been written out.
  */
