@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
+import { headerOf } from '../http/header';
 import { LateJsonResponse, sendEvents } from '../http/streaming';
 import { A2aCardService } from './a2a-card.service';
 import { A2aRpcService, type RpcAnswer } from './a2a-rpc.service';
@@ -72,11 +73,6 @@ export class A2aExchange {
     const url = `${request.protocol}://${request.host}`;
     return URL.canParse(url) ? new URL(url).origin : new URL(this.config.http.apiUrl).origin;
   }
-}
-
-function headerOf(request: FastifyRequest, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value.join(',') : value;
 }
 
 async function* framesOf(answers: AsyncIterable<RpcAnswer>): AsyncGenerator<string> {

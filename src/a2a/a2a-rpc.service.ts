@@ -1,6 +1,7 @@
 import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { Injectable } from '@nestjs/common';
+import pLimit from 'p-limit';
 import { createHash } from 'node:crypto';
 import type { TenantId } from '../auth/tenant';
 import { ApiError } from '../http/api-error';
@@ -131,21 +132,15 @@ export class A2aRpcService {
     if (calls.length > MAX_BATCH) {
       return answer(failure(null, rpcErrors.invalidRequest(`a batch of more than ${MAX_BATCH} calls`)));
     }
-    const answers: (RpcAnswer | undefined)[] = [];
-    for (let from = 0; from < calls.length; from += AT_ONCE) {
-      const some = calls.slice(from, from + AT_ONCE).map(async (body, offset) => {
-        if (NEEDS_CONNECTION.has(methodOf(body))) {
-          return failure(idOf(body), rpcErrors.invalidRequest('a stream can not be part of a batch'));
-        }
-        const { idempotency } = call;
-        const outcome = await this.single(
-          { ...call, idempotency: idempotency && { ...idempotency, route: `${idempotency.route}#${from + offset}` } },
-          body,
-        );
-        return outcome.kind === 'answer' ? (outcome.body as RpcAnswer) : undefined;
-      });
-      answers.push(...(await Promise.all(some)));
-    }
+    const answers = await pLimit(AT_ONCE).map(calls, async (body, index) => {
+      if (NEEDS_CONNECTION.has(methodOf(body))) {
+        return failure(idOf(body), rpcErrors.invalidRequest('a stream can not be part of a batch'));
+      }
+      const { idempotency } = call;
+      const own = idempotency && { ...idempotency, route: `${idempotency.route}#${index}` };
+      const outcome = await this.single({ ...call, idempotency: own }, body);
+      return outcome.kind === 'answer' ? (outcome.body as RpcAnswer) : undefined;
+    });
     const given = answers.filter((one) => one !== undefined);
     return given.length > 0 ? { kind: 'answer', status: 200, body: given } : { kind: 'nothing' };
   }

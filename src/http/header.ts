@@ -1,6 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 
-/** The value of a header, the first one of several. @param name in lower case */
+/**
+ * The value of a header. Node joins repeated headers with a comma, but for those that can't be joined: of these it is the
+ * first.
+ * @param name in lower case
+ */
 export function headerOf(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value[0] : value;

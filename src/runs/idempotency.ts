@@ -3,6 +3,7 @@ import { createParamDecorator, ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
+import { headerOf } from '../http/header';
 import { runErrors } from './run.errors';
 
 const MAX_KEY_LENGTH = 255;
@@ -26,9 +27,8 @@ export interface IdempotencyRequest {
 export function idempotencyOf(context: ExecutionContext): IdempotencyRequest | undefined {
   const http = context.switchToHttp();
   const request = http.getRequest<FastifyRequest>();
-  const header = request.headers['idempotency-key'];
-  if (header === undefined) return undefined;
-  const key = Array.isArray(header) ? header.join(',') : header;
+  const key = headerOf(request, 'idempotency-key');
+  if (key === undefined) return undefined;
   if (key.length === 0 || key.length > MAX_KEY_LENGTH) throw runErrors.idempotencyKeyInvalid(MAX_KEY_LENGTH);
   return {
     key,

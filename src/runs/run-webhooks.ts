@@ -28,8 +28,8 @@ export class RunWebhooks implements RunListener {
   async pendingDelivery({ tenantId, runId, webhook }: RunEntity): Promise<string | undefined> {
     if (!webhook) return undefined;
     const filter = { runId, kind: 'run', status: 'pending' } as const;
-    const { rows } = await this.deliveries.listDeliveries(tenantId as TenantId, filter, { limit: 1, offset: 0 });
-    return rows[0]?.deliveryId;
+    const { items } = await this.deliveries.listDeliveries(tenantId as TenantId, filter, { limit: 1, offset: 0 });
+    return items[0]?.deliveryId;
   }
 
   /** Stores the delivery, if the run asked for one. */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { EntityManager, LessThan, Repository } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
+import type { Page } from '../http/pagination';
 import { AttemptEntity, AttemptOutcome } from './attempt.entity';
 import { DeliveryEntity, DeliveryKind, DeliveryStatus } from './delivery.entity';
 
@@ -88,14 +89,14 @@ export class DeliveriesRepository {
     tenantId: TenantId,
     filter: DeliveryFilter,
     page: { limit: number; offset: number },
-  ): Promise<{ rows: DeliveryEntity[]; total: number }> {
-    const [rows, total] = await this.deliveries.findAndCount({
+  ): Promise<Page<DeliveryEntity>> {
+    const [items, total] = await this.deliveries.findAndCount({
       where: { tenantId, ...filter },
       order: { createdAt: 'DESC', deliveryId: 'DESC' },
       take: page.limit,
       skip: page.offset,
     });
-    return { rows, total };
+    return { items, total };
   }
 
   async attemptsOf(tenantId: TenantId, deliveryId: string): Promise<AttemptEntity[]> {

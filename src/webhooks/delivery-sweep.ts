@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import pLimit from 'p-limit';
 import { AppConfig } from '../config/config';
 import { Sweep } from '../sweeps/sweep';
 import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
@@ -21,9 +22,7 @@ export class DeliverySweep implements Sweep {
 
   async sweep(): Promise<void> {
     const due = await this.deliveries.due(BATCH);
-    for (let index = 0; index < due.length; index += AT_ONCE) {
-      await Promise.all(due.slice(index, index + AT_ONCE).map((delivery) => this.mend(delivery)));
-    }
+    await pLimit(AT_ONCE).map(due, (delivery) => this.mend(delivery));
     await this.deliveries.deleteFinishedBefore(new Date(Date.now() - this.config.webhooks.delivery.retentionMs), BATCH);
   }
 
@@ -38,7 +37,7 @@ export class DeliverySweep implements Sweep {
     if (isRunning) {
       await this.deliveries.checkAgain(tenantId, deliveryId, new Date(Date.now() + CHECK_AGAIN_MS));
     } else {
-      await this.deliveries.end(tenantId, deliveryId, 'failed', 'Its workflow was ended in Temporal');
+      await this.deliveries.endDelivery(tenantId, deliveryId, 'failed', 'Its workflow was ended in Temporal');
     }
   }
 }

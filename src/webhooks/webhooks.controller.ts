@@ -18,6 +18,7 @@ import {
   TestWebhookBody,
   testWebhookBody,
 } from './webhooks.schemas';
+import { paginate } from '../http/pagination';
 import { RouteTags } from '../http/route-tags';
 
 @RouteTags('Webhooks')
@@ -42,10 +43,8 @@ export class WebhooksController {
       ...(status && { status }),
       ...(host && { host }),
     };
-    const { rows, total } = await this.deliveries.listDeliveries(tenantId, filter, { limit, offset });
-    void reply.header('x-pagination-total', total);
-    if (offset + rows.length < total) void reply.header('x-pagination-next', offset + rows.length);
-    return rows.map(toDelivery);
+    const page = await this.deliveries.listDeliveries(tenantId, filter, { limit, offset });
+    return paginate(reply, page, offset).map(toDelivery);
   }
 
   /** With each of its attempts: status, time, response code, first bytes of the answer, error. */
