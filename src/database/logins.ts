@@ -62,13 +62,13 @@ export function withLogin(databaseUrl: string, { role, password }: Login): strin
 }
 
 /**
- * The database's URL with a login of this database's, once it answers: a start doesn't wait for its own connections first.
- * @throws where the database doesn't answer in time, or isn't of this release
+ * Uses a connection of the database's owner once the database answers: a start doesn't wait for its own connections first.
+ * @throws where the database doesn't answer in time
  */
-export async function loginUrl(databaseUrl: string, kind: LoginKind): Promise<string> {
+export async function asOwner<T>(databaseUrl: string, use: (client: ClientBase) => Promise<T>): Promise<T> {
   const client = await connect(databaseUrl);
   try {
-    return withLogin(databaseUrl, await readLogin(client, kind));
+    return await use(client);
   } finally {
     await client.end().catch(() => undefined);
   }

@@ -2,6 +2,7 @@ import type { ClientBase } from 'pg';
 import { UNPREFIXED_TENANT } from './checkpoint-key';
 import { GRAPH_LOGIN, type LoginUrls, provideLogin, REQUEST_LOGIN } from './logins';
 import { CHECKPOINT_SCHEMA } from './schemas';
+import { ensureTokenKey } from './tenant-token';
 
 /** The tenant whose rows exist for a connection of the role of requests. */
 export const TENANT_SETTING = 'gantry.tenant_id';
@@ -12,7 +13,8 @@ export const RETENTION_SETTING = 'gantry.audit_retention';
 
 /** What no request of a tenant has any business with: keys, tenants and the audit log are the operator's. */
 const OPERATOR_TABLES = [
-  ...['api_keys', 'audit_chain', 'audit_log', 'graph_login', 'migrations', 'request_login', 'tenants'],
+  ...['api_keys', 'audit_chain', 'audit_log', 'graph_login', 'migrations', 'request_login'],
+  ...['tenant_token_key', 'tenants'],
   ...['checkpoint_migrations', 'store_migrations', 'vector_migrations'],
 ];
 
@@ -41,6 +43,8 @@ export async function isolateTenants(client: ClientBase, { requestsUrl, graphsUr
   await closeSearchPaths(client);
   await grantTables(client, requests, `c.relname NOT IN (${listed(OPERATOR_TABLES)})`);
   const graphs = await provideLogin(client, GRAPH_LOGIN, graphsUrl ?? requestsUrl);
+  // A login that requests have as well serves every tenant.
+  await ensureTokenKey(client, graphs === requests ? undefined : graphs);
   await grantTables(client, graphs, `c.relname IN (${listed(GRAPH_TABLES)})`);
 }
 
@@ -51,21 +55,30 @@ const OWN_TABLES = `
 
 async function enforcePolicies(client: ClientBase): Promise<void> {
   // Policies name no role, so that a dump can be restored where the role isn't there yet: the owner is exempt anyway.
-  // The setting is read once a statement and not once a row: that is what the sub-select is for.
+  // The setting is read once a statement and not once a row: that is what the sub-select is for. Tables of graph processes ask
+  // for more than a setting: earlier releases didn't, and theirs are made again.
   await client.query(`
     DO $$
     DECLARE
       found record;
-      tenant constant text := '(SELECT nullif(current_setting(''${TENANT_SETTING}'', true), ''''))';
+      setting constant text := '(SELECT nullif(current_setting(''${TENANT_SETTING}'', true), ''''))';
+      tenant text;
     BEGIN
       FOR found IN
         SELECT c.oid, c.oid::regclass::text AS name, c.relname, c.relrowsecurity, format_type(a.atttypid, NULL) AS tenant_type,
-               EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid AND polname = 'tenant_isolation') AS has_policy,
+               EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid AND polname = 'tenant_isolation'
+                 AND (c.relname NOT IN (${listed(GRAPH_TABLES)}) OR pg_get_expr(polqual, polrelid) LIKE '%tenant_of_connection()%')
+               ) AS has_policy,
+               c.relname IN (${listed(GRAPH_TABLES)}) AS is_graphs,
                c.relnamespace = '${CHECKPOINT_SCHEMA}'::regnamespace AND c.relname IN (${listed(CHECKPOINT_TABLES)}) AS is_checkpoints
         FROM pg_class c
         LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped
         WHERE ${OWN_TABLES}
       LOOP
+        tenant := CASE WHEN found.is_graphs THEN '(SELECT tenant_of_connection())' ELSE setting END;
+        IF found.is_graphs AND NOT found.has_policy THEN
+          EXECUTE format('DROP POLICY IF EXISTS tenant_isolation ON %s', found.name);
+        END IF;
         IF (found.tenant_type IS NOT NULL OR found.is_checkpoints) AND NOT found.relrowsecurity THEN
           EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', found.name);
         END IF;

@@ -11,7 +11,8 @@ import {
 } from '@nestjs/common';
 import { AppConfig } from '../config/config';
 import { HttpSettings } from '../config/http-settings';
-import { GRAPH_LOGIN, loginUrl } from '../database/logins';
+import { asOwner, GRAPH_LOGIN, readLogin, withLogin } from '../database/logins';
+import { TenantTokens } from '../database/tenant-token';
 import { Metrics } from '../metrics/metrics';
 import { GraphRegistry } from './graph-registry';
 import { GraphHost } from './host/graph-host';
@@ -106,10 +107,13 @@ function describe(purpose: Purpose): DynamicModule {
           { mountPrefix }: HttpSettings,
           loadsAtStart: boolean,
         ) => {
+          const access = databaseAccess(config);
           const host = new GraphHost({
-            processes: purpose === 'run' ? config.graphs.threads : { min: 1, max: 2 },
+            processes: processesFor(purpose, config),
+            perTenant: config.graphs.isPerTenant,
             confinement: { env: userCodeEnvironment(config, registry.config.env), ...config.graphs.confinement },
-            data: processData(purpose, config, registry, mountPrefix),
+            data: access.then(({ url }) => processData(purpose, config, registry, mountPrefix, url)),
+            tokens: access.then(({ tokens }) => tokens),
           });
           // It begins beside the rest of the start, and the lifecycle hears of what is wrong.
           if (loadsAtStart) host.start().catch(() => undefined);
@@ -121,19 +125,34 @@ function describe(purpose: Purpose): DynamicModule {
   };
 }
 
-async function processData(
+/** An api that only inspects graphs needs few; where each serves one tenant, as many as a worker. */
+function processesFor(purpose: Purpose, config: AppConfig): { min: number; max: number } {
+  if (purpose === 'run') return config.graphs.threads;
+  return { min: 1, max: config.graphs.isPerTenant ? config.graphs.threads.max : 2 };
+}
+
+/** How graph processes log in to the database, and what they show it. */
+function databaseAccess({ database: { url, graphsUrl } }: AppConfig): Promise<{ url: string; tokens: TenantTokens }> {
+  return asOwner(url, async (client) => ({
+    url: graphsUrl ?? withLogin(url, await readLogin(client, GRAPH_LOGIN)),
+    tokens: await TenantTokens.read(client),
+  }));
+}
+
+function processData(
   purpose: Purpose,
   config: AppConfig,
   registry: GraphRegistry,
   mountPrefix: string,
-): Promise<ProcessData> {
+  databaseUrl: string,
+): ProcessData {
   const apiUrl = config.http.apiUrl + mountPrefix;
   return {
     configPath: registry.config.path,
     graphs: registry.graphs,
     recursionLimit: config.graphs.recursionLimit,
     store: registry.config.store,
-    databaseUrl: config.database.graphsUrl ?? (await loginUrl(config.database.url, GRAPH_LOGIN)),
+    databaseUrl,
     apiUrl,
     databasePool: CONNECTIONS_PER_PROCESS,
     ...(config.graphs.cacheFolder !== undefined && { cacheFolder: resolve(config.graphs.cacheFolder) }),

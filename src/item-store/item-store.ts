@@ -12,7 +12,7 @@ import type { StoreSettings } from '../config/store-settings';
 /** What is to be found later is embedded in another way by some models than what is searched for. */
 export type TextKind = 'document' | 'query';
 /** Resolves to one vector of `dims` finite numbers for each text. */
-export type Embed = (kind: TextKind, texts: string[]) => Promise<number[][]>;
+export type Embed = (tenantId: TenantId, kind: TextKind, texts: string[]) => Promise<number[][]>;
 
 /** Far above what an item should be, and below what Postgres takes for one value. */
 const MAX_VALUE_BYTES = 64 * 1024 * 1024;
@@ -73,7 +73,7 @@ export class ItemStore {
     if (ttlMinutes !== null && !(ttlMinutes > 0 && ttlMinutes <= MAX_TTL_MINUTES)) {
       throw new StoreRefusal('ttl', 'must be a number of minutes above 0, a hundred years at most');
     }
-    const embeddings = await this.embeddings(value, request.index);
+    const embeddings = await this.embeddings(tenantId, value, request.index);
     await this.repository.put(
       tenantId,
       { namespace, key, value, ttlMinutes, ...(embeddings && { embeddings }) },
@@ -98,7 +98,7 @@ export class ItemStore {
     checkLabels(prefix, 'namespace_prefix');
     checkStorable(filter, 'filter');
     if (limit === 0) return [];
-    const near = query && this.settings.index ? (await this.unitVectors('query', [query]))[0] : undefined;
+    const near = query && this.settings.index ? (await this.unitVectors(tenantId, 'query', [query]))[0] : undefined;
     return this.repository.search(
       tenantId,
       { prefix, filter, limit, offset, ...(near && { near }) },
@@ -115,6 +115,7 @@ export class ItemStore {
   }
 
   private async embeddings(
+    tenantId: TenantId,
     value: JsonObject,
     paths: false | string[] | undefined,
   ): Promise<Map<string, number[]> | undefined> {
@@ -123,6 +124,7 @@ export class ItemStore {
     const texts = paths === false ? [] : textsAt(value, paths ?? index.fields);
     if (texts.length === 0) return new Map();
     const vectors = await this.unitVectors(
+      tenantId,
       'document',
       texts.map(({ text }) => text),
     );
@@ -131,8 +133,8 @@ export class ItemStore {
   }
 
   /** Embeds texts as vectors of length 1, so that similarity is a product; undefined for a vector of zeros. */
-  private async unitVectors(kind: TextKind, texts: string[]): Promise<(number[] | undefined)[]> {
-    const vectors = await this.embed(kind, texts);
+  private async unitVectors(tenantId: TenantId, kind: TextKind, texts: string[]): Promise<(number[] | undefined)[]> {
+    const vectors = await this.embed(tenantId, kind, texts);
     return vectors.map((vector) => {
       const length = Math.hypot(...vector);
       return length > 0 ? vector.map((number) => number / length) : undefined;

@@ -20,8 +20,8 @@ import { StoreService } from './store.service';
       inject: [StoreRepository, GraphRegistry, GraphHost],
       useFactory: (repository: StoreRepository, registry: GraphRegistry, graphs: GraphHost) =>
         // The embedding function is user code: it runs where all of that does, in a graph thread.
-        new ItemStore(repository, registry.config.store, async (kind, texts) => {
-          const vectors = await graphs.call('embed', { kind, texts });
+        new ItemStore(repository, registry.config.store, async (tenantId, kind, texts) => {
+          const vectors = await graphs.call('embed', { tenantId, kind, texts });
           return JSON.parse(vectors) as number[][];
         }),
     },

@@ -68,7 +68,7 @@ describe('the checkpoints of a run', () => {
     const running = runGraph(
       {
         ...{ graphs: { get: async () => graph, source: () => ({ file: __filename }) } as never, recursionLimit: 25 },
-        ...{ connectionsOf: (tenant) => new TenantConnections(pool, tenant), storeOf: () => ({}) as never },
+        ...{ connectionsOf: (access) => new TenantConnections(pool, access), storeOf: () => ({}) as never },
       },
       {
         ...{ runId, threadId, tenantId: TENANT, assistantId: runId, graphId: 'graph', attempt: 1, metadata: {} },

@@ -5,6 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { dataSourceOptions } from '../../src/database/data-source';
 import { inScope } from '../../src/database/request-scope';
 import { isolateTenants } from '../../src/database/tenant-isolation';
+import { TenantTokens, TOKEN_REFUSED } from '../../src/database/tenant-token';
 import { startTestApi, type TestApi } from '../support/api';
 import { createTestDatabase, graphsUrlOf, requestsUrlOf, type TestDatabase } from '../support/database';
 import { TEST_GRAPHS } from '../support/gantry';
@@ -158,7 +159,8 @@ describe('the login of requests', () => {
       const { rows: plans } = await client.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(explain);
       return plans[0]['QUERY PLAN'][0].Plan['Shared Hit Blocks'];
     };
-    expect(await blocks(theirs)).toBe(await blocks(admin));
+    // One more has the key of tokens, which is asked for once.
+    expect(await blocks(theirs)).toBe((await blocks(admin)) + 1);
   });
 });
 
@@ -166,6 +168,7 @@ describe('the login of graph processes', () => {
   let database: TestDatabase;
   let admin: Client;
   let theirs: Client;
+  let tokens: TenantTokens;
   const [one, other] = [uuidv7(), uuidv7()];
   const run = uuidv7();
 
@@ -174,6 +177,7 @@ describe('the login of graph processes', () => {
     admin = new Client({ connectionString: database.url });
     theirs = new Client({ connectionString: await graphsUrlOf(database.url) });
     await Promise.all([admin.connect(), theirs.connect()]);
+    tokens = await TenantTokens.read(admin);
     for (const tenant of [one, other]) {
       await admin.query(
         `INSERT INTO langgraph.checkpoints (thread_id, checkpoint_ns, checkpoint_id, checkpoint) VALUES ($1, '', 'x', '{}')`,
@@ -196,7 +200,9 @@ describe('the login of graph processes', () => {
     await database?.drop();
   });
 
-  const as = (tenantId: string) => theirs.query(`SELECT set_config('gantry.tenant_id', $1, false)`, [tenantId]);
+  const show = (token: string) => theirs.query(`SELECT set_config('gantry.tenant_token', $1, false)`, [token]);
+  const as = (tenantId: string) => show(tenantId && tokens.ofCall(tenantId));
+  const states = async (): Promise<number> => (await theirs.query('SELECT FROM langgraph.checkpoints')).rowCount!;
 
   it('reaches states and items of the store, and no other table', async () => {
     const { rows: tables } = await admin.query<Table>(TABLES);
@@ -237,6 +243,30 @@ describe('the login of graph processes', () => {
         [`${other}/${uuidv7()}`],
       ),
     ).rejects.toThrow(/row-level security/);
+  });
+
+  it('is nobody by the setting of the tenant alone, which it could set to any', async () => {
+    await as('');
+    await theirs.query(`SELECT set_config('gantry.tenant_id', $1, false)`, [one]);
+    expect(await states()).toBe(0);
+  });
+
+  it('opens with a token of a run what its tenant has, for as long as the attempt holds the run', async () => {
+    await show(tokens.ofRun({ tenantId: one, runId: run, attempt: 3 }));
+    expect(await states()).toBe(1);
+    for (const attempt of [2, 4]) {
+      await show(tokens.ofRun({ tenantId: one, runId: run, attempt }));
+      await expect(states()).rejects.toMatchObject({ code: TOKEN_REFUSED });
+    }
+    await show(tokens.ofRun({ tenantId: other, runId: run, attempt: 3 }));
+    await expect(states()).rejects.toMatchObject({ code: TOKEN_REFUSED });
+  });
+
+  it('opens with a token of a call what its tenant has, for some minutes', async () => {
+    await as(one);
+    expect(await states()).toBe(1);
+    await show(tokens.ofCall(one, new Date(Date.now() - 301_000)));
+    await expect(states()).rejects.toMatchObject({ code: TOKEN_REFUSED });
   });
 
   it('learns of a run only whether an attempt of its tenant holds it, from the table that its owner means', async () => {

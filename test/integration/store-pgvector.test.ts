@@ -100,7 +100,7 @@ describe('semantic search with pgvector', () => {
         index: { dims: DIMS, embed: { kind: 'provider', provider: '', model: '', folder: '' }, fields: ['text[*]'] },
         refreshOnRead: true,
       },
-      (_, texts) => Promise.resolve(embed(texts)),
+      (_tenantId, _kind, texts) => Promise.resolve(embed(texts)),
     );
 
   /** Arrays are computed in double, pgvector in single precision. */

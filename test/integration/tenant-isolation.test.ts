@@ -79,7 +79,7 @@ describe('the wall between tenants in the database', () => {
   });
 
   it('keeps keys, tenants and the migrations from requests altogether', async () => {
-    for (const table of ['api_keys', 'tenants', 'migrations', 'request_login', 'graph_login']) {
+    for (const table of ['api_keys', 'tenants', 'migrations', 'request_login', 'graph_login', 'tenant_token_key']) {
       await expect(as(ONE, `SELECT * FROM ${table}`)).rejects.toThrow(/permission denied/);
     }
     await expect(as(ONE, 'DROP TABLE threads')).rejects.toThrow(/must be owner/);

@@ -74,6 +74,12 @@ export const graphVariables = {
   GANTRY_PREPARE_SCHEMAS: flag
     .default(true)
     .describe('an api loads the graphs and reads these types after its start; off: when a request needs them'),
+  GANTRY_GRAPH_HOSTS: z
+    .enum(['shared', 'per-tenant'])
+    .default('shared')
+    .describe(
+      '`per-tenant`: a graph process serves one tenant for as long as it lives ([below](#what-graph-code-sees))',
+    ),
   GANTRY_GRAPH_THREADS_MIN: positiveInt
     .default(1)
     .describe('graph processes that are kept ready (the name is of the time when they were threads)'),
@@ -100,6 +106,10 @@ export interface GraphSettings {
   environment: string[];
   /** How graph processes are confined beside their environment. */
   confinement: { memoryMb?: number; uid?: number; gid?: number };
+  /** User and group of every process for user code; empty where it is this process's own. */
+  user: { uid?: number; gid?: number };
+  /** Whether a graph process serves one tenant for as long as it lives. */
+  isPerTenant: boolean;
   /** Where graph processes keep what they computed, below the project's folder; undefined: in the folder for temporary files. */
   cacheFolder: string | undefined;
   /** Whether an api reads graphs' types after its start, before a request needs their schemas. */
@@ -114,6 +124,7 @@ const defaultGraphThreads = (): number => Math.min(4, Math.max(2, availableParal
 /** @param executesRuns false: no process is kept ready */
 export function graphSettings(env: Values<typeof graphVariables>, executesRuns: boolean): GraphSettings {
   const { GANTRY_GRAPH_MEMORY_MB: memoryMb, GANTRY_GRAPH_UID: uid, GANTRY_GRAPH_GID: gid } = env;
+  const user = { ...(uid && { uid }), ...(gid && { gid }) };
   const min = executesRuns ? env.GANTRY_GRAPH_THREADS_MIN : 0;
   return {
     configPath: env.GANTRY_CONFIG,
@@ -123,7 +134,9 @@ export function graphSettings(env: Values<typeof graphVariables>, executesRuns: 
     recursionLimit: env.LANGGRAPH_DEFAULT_RECURSION_LIMIT,
     a2aAssistant: env.GANTRY_A2A_ASSISTANT,
     environment: env.GANTRY_GRAPH_ENV,
-    confinement: { ...(memoryMb && { memoryMb }), ...(uid && { uid }), ...(gid && { gid }) },
+    confinement: { ...(memoryMb && { memoryMb }), ...user },
+    user,
+    isPerTenant: env.GANTRY_GRAPH_HOSTS === 'per-tenant',
     cacheFolder: env.GANTRY_CACHE_FOLDER,
     preparesSchemas: env.GANTRY_PREPARE_SCHEMAS,
     threads: { min, max: env.GANTRY_GRAPH_THREADS_MAX ?? Math.max(min, defaultGraphThreads()) },

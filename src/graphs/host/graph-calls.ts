@@ -12,7 +12,7 @@ import type { CheckpointReference, GraphCall, GraphCalls, GraphTarget, StateOwne
 import { type GraphSchemas, schemasOf } from './graph-schemas';
 import { RunStore } from './run-store';
 import { selectedValues, selectFields } from './state-selection';
-import type { Connections } from './tenant-connections';
+import type { Connections, TenantAccess } from './tenant-connections';
 import { interruptsByTask, toFinalState, toThreadState, waitingNodes } from './thread-state';
 import { schemasFromTypes, type SchemasByPath } from './type-schemas';
 import type { TypeSchemasCache } from './type-schemas-cache';
@@ -25,8 +25,8 @@ export class GraphCallHandler {
 
   constructor(
     private readonly graphs: GraphLoader,
-    private readonly connectionsOf: (tenantId: string) => Connections,
-    private readonly storeOf: (tenantId: string) => ItemStore,
+    private readonly connectionsOf: (access: TenantAccess) => Connections,
+    private readonly storeOf: (access: TenantAccess) => ItemStore,
     private readonly embeddings: EmbeddingFunction | undefined,
     private readonly cache: TypeSchemasCache,
   ) {}
@@ -190,11 +190,8 @@ export class GraphCallHandler {
   }
 
   /** @param state the config that its states are read with */
-  private graph(
-    { graphId, tenantId, config, context, metadata }: GraphTarget,
-    accessContext: AccessContext,
-    state?: RunnableConfig,
-  ): Promise<AnyGraph> {
+  private graph(target: GraphTarget, accessContext: AccessContext, state?: RunnableConfig): Promise<AnyGraph> {
+    const { graphId, tenantId, config, context, metadata } = target;
     const { [CHECKPOINTER]: saver, ...place } = state?.configurable ?? {};
     return this.graphs.get(graphId, {
       accessContext,
@@ -203,15 +200,16 @@ export class GraphCallHandler {
         configurable: { ...config.configurable, ...place },
         metadata: metadata ?? {},
         context: context ?? config.configurable ?? {},
-        store: new RunStore(this.storeOf(tenantId), tenantId as TenantId),
+        store: new RunStore(this.storeOf(target), tenantId as TenantId),
         checkpointer: saver,
       },
     });
   }
 
-  private config({ tenantId, threadId, graphId }: StateOwner, checkpoint?: CheckpointReference): RunnableConfig {
+  private config(owner: StateOwner, checkpoint?: CheckpointReference): RunnableConfig {
+    const { tenantId, threadId, graphId } = owner;
     // A saver of its own for each call: what it remembers of versions belongs to one branch.
-    const saver = new CheckpointSaver(this.connectionsOf(tenantId), tenantId, this.graphs.source(graphId)?.file);
+    const saver = new CheckpointSaver(this.connectionsOf(owner), tenantId, this.graphs.source(graphId)?.file);
     return { configurable: { ...checkpoint, thread_id: threadId, [CHECKPOINTER]: saver } };
   }
 }

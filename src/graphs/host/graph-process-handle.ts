@@ -20,6 +20,15 @@ const PROCESS_FILE = join(__dirname, 'graph-process');
 
 /** A process that sent no pulse for this long (it sends ten a second) is busy with one piece of code. */
 const SILENCE_MS = 400;
+/**
+ * Bytes of a process's events that may wait for the log: more of them stay in the process, which has to wait. Far more than the
+ * events that a process of ours sends before it is told that some are written.
+ */
+const MAX_UNWRITTEN = 4 * 1024 * 1024;
+/** Characters of a node's name, which goes with heartbeats. */
+const MAX_NODE = 1_000;
+/** Bytes that an event takes in this process beside its data. */
+const EVENT_BYTES = 1024;
 
 /**
  * LangChain calls its listeners from a queue of the whole process, and LangGraph's own stream of tokens is one of them: after
@@ -95,6 +104,10 @@ export class GraphProcess {
   private messages!: MessageChannel;
   private readonly executions = new Map<number, Execution>();
   private readonly calls = new Map<number, Call>();
+  /** Executions that were withdrawn, of which the process hasn't read the offer either. */
+  private readonly unanswered = new Set<number>();
+  /** Bytes of events that are not in the log yet. */
+  private unwritten = 0;
   private nextId = 1;
   private lastPulse = Date.now();
   private lastUse = Date.now();
@@ -106,21 +119,23 @@ export class GraphProcess {
     const { child, messages } = startUserCodeProcess(PROCESS_FILE, { ...confinement, env });
     this.child = child;
     this.ready = new Promise((resolve, reject) => {
-      const take = (message: unknown): void => {
-        if (!isFromProcess(message)) throw new CorruptMessage('a shape that no graph process sends');
+      const take = (message: unknown, bytes: number): void => {
+        if (!isFromProcess(message, bytes)) throw new CorruptMessage('a shape that no graph process sends');
         const wasSilent = !this.responsive;
-        this.lastPulse = Date.now();
-        if (wasSilent) onAwake();
+        // What code that keeps the event loop writes to the channel is no sign of it.
+        if (message.type === 'pulse' || message.type === 'ready') this.lastPulse = Date.now();
+        if (message.type === 'accept') this.unanswered.delete(message.id);
+        if (wasSilent && this.responsive) onAwake();
         if (message.type === 'ready') resolve(message.problems);
         else if (message.type === 'unusable') reject(new Error(message.message));
         else this.receive(message);
       };
-      this.messages = new MessageChannel(messages, take, (error) => {
+      const fail = (error: CorruptMessage): void =>
         this.logger.error(
           { err: error, pid: child.pid },
           'User code wrote to the channel of its process, which is ended',
         );
-      });
+      this.messages = new MessageChannel(messages, take, fail, true);
       child.once('exit', (code, signal) =>
         reject(new Error(`The graph process ended with ${signal ?? `code ${code}`} while it loaded`)),
       );
@@ -147,7 +162,7 @@ export class GraphProcess {
   }
 
   get responsive(): boolean {
-    return !this.dead && Date.now() - this.lastPulse < SILENCE_MS;
+    return !this.dead && this.unanswered.size === 0 && Date.now() - this.lastPulse < SILENCE_MS;
   }
 
   get idleMs(): number {
@@ -204,6 +219,7 @@ export class GraphProcess {
     const execution = this.executions.get(id);
     if (first !== 'late' || !execution || execution.hasBegun) return true;
     this.send({ type: 'withdraw', id });
+    this.unanswered.add(id);
     this.executions.delete(id);
     execution.reject(new ExecutionBroken('The graph process did not begin'));
     return false;
@@ -243,7 +259,7 @@ export class GraphProcess {
       case 'events':
         return this.deliver(message.id, message.events);
       case 'node':
-        this.executions.get(message.id)?.onNode(message.node);
+        this.executions.get(message.id)?.onNode(message.node.slice(0, MAX_NODE));
         return;
       case 'outcome':
         this.executions.get(message.id)?.resolve(message.outcome);
@@ -267,7 +283,14 @@ export class GraphProcess {
   private deliver(id: number, events: RunEventMessage[]): void {
     const execution = this.executions.get(id);
     if (!execution) return;
-    execution.onEvents(events).then(
+    const size = events.reduce((sum, { data }) => sum + data.length + EVENT_BYTES, 0);
+    this.unwritten += size;
+    const readOn = this.unwritten > MAX_UNWRITTEN ? this.messages.hold() : undefined;
+    const written = execution.onEvents(events).finally(() => {
+      this.unwritten -= size;
+      readOn?.();
+    });
+    written.then(
       () => this.send({ type: 'ack', id, count: events.length }),
       (error: Error) => {
         // The log refused the events: this attempt is over, and its graph must stop.

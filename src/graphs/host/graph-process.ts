@@ -21,7 +21,7 @@ import { RunStore } from './run-store';
 import { RunTracer } from './run-tracer';
 import { registerSdkClient } from './sdk-client';
 import { registerSdkLogger } from './sdk-logger';
-import { type Connections, TenantConnections } from './tenant-connections';
+import { type Connections, type TenantAccess, TenantConnections } from './tenant-connections';
 import { TypeSchemasCache } from './type-schemas-cache';
 import { userCodeScope, type UserCodeScope } from './user-code-scope';
 
@@ -154,9 +154,9 @@ async function main(data: ProcessData, channel: Channel): Promise<void> {
   const graphs = new GraphLoader(data.graphs);
   const problems = await graphs.load();
   const embeddings = data.store.index && (await EmbeddingFunction.load(data.store.index));
-  const connectionsOf = (tenantId: string): Connections => new TenantConnections(connections, tenantId);
-  const storeOf = (tenantId: string): ItemStore =>
-    new ItemStore(new StoreRepository(connectionsOf(tenantId)), data.store, (kind, texts) =>
+  const connectionsOf = (access: TenantAccess): Connections => new TenantConnections(connections, access);
+  const storeOf = (access: TenantAccess): ItemStore =>
+    new ItemStore(new StoreRepository(connectionsOf(access)), data.store, (_tenantId, kind, texts) =>
       embeddings!.embed(kind, texts),
     );
   const files = data.graphs.map(({ file }) => file);

@@ -6,6 +6,7 @@ import { CorruptMessage, MessageChannel } from './message-channel';
 describe('MessageChannel', () => {
   let server: Server;
   let [ours, theirs]: Socket[] = [];
+  let channel: MessageChannel;
   let received: unknown[];
   let corrupt: CorruptMessage[];
 
@@ -15,10 +16,11 @@ describe('MessageChannel', () => {
     theirs = connect((server.address() as AddressInfo).port, '127.0.0.1');
     [ours] = (await once(server, 'connection')) as [Socket];
     [received, corrupt] = [[], []];
-    new MessageChannel(
+    channel = new MessageChannel(
       ours,
       (message) => received.push(message),
       (error) => corrupt.push(error),
+      true,
     );
   });
 
@@ -51,6 +53,55 @@ describe('MessageChannel', () => {
     expect(received).toEqual([{ hello: [1n, new Date(0)] }]);
     ours.write(framed(serialize('well')));
     expect(await answer).toBe('well');
+  });
+
+  /** Writes until the other side takes no more; resolves to the messages that were taken, or are on their way. */
+  async function flood(message: unknown): Promise<number> {
+    const bytes = framed(serialize(message));
+    let count = 1;
+    // A socket holds some MiB by itself; a reader would take any number.
+    while (theirs.write(bytes) || (await Promise.race([once(theirs, 'drain'), silence()]))) {
+      count += 1;
+      if (count > 100_000) throw new Error('All of the flood is taken');
+    }
+    return count;
+  }
+  /** Resolves when what the sockets could do at once is done. */
+  const silence = async (): Promise<false> => {
+    for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+    return false;
+  };
+
+  it('leaves what it is sent with its sender while it is held', async () => {
+    const [first, second] = [channel.hold(), channel.hold()];
+    const sent = await flood('x'.repeat(100_000));
+    first();
+    await silence();
+    expect(received).toEqual([]);
+    second();
+    theirs.end();
+    await once(ours, 'end');
+    expect(received).toHaveLength(sent);
+  });
+
+  it('reads nothing of who reads no answer', async () => {
+    theirs.pause();
+    while (ours.writableLength === 0) channel.send('x'.repeat(1_000_000));
+    const sent = await flood('x'.repeat(100_000));
+    expect(received).toEqual([]);
+    theirs.resume().end();
+    await once(ours, 'end');
+    expect(received).toHaveLength(sent);
+  });
+
+  it('gives other work its turn between many messages', async () => {
+    theirs.write(Buffer.concat(Array.from({ length: 2_000 }, () => framed(serialize(1)))));
+    const turns = new Set<number>();
+    while (received.length < 2_000) {
+      await new Promise(setImmediate);
+      turns.add(received.length);
+    }
+    expect(turns.size).toBeGreaterThan(5);
   });
 
   it.each([

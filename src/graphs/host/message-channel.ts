@@ -6,6 +6,8 @@ const HEADER_BYTES = 8;
 const MARK = 0x47_4e_54_52;
 /** Beyond the largest state that a run emits. */
 const MAX_BYTES = 256 * 1024 * 1024;
+/** Messages that are read before other work of the process has its turn. */
+const MESSAGES_A_TURN = 200;
 
 /** Bytes that are no message: our code didn't write them. */
 export class CorruptMessage extends Error {
@@ -25,16 +27,25 @@ export class MessageChannel {
   /** Bytes to read before anything can be done. */
   private needed = HEADER_BYTES;
   private isClosed = false;
+  /** Reasons to read nothing at the moment. */
+  private holds = 0;
+  private isDraining = false;
 
-  /** @param onCorrupt called once; nothing is read after that */
+  /**
+   * @param onMessage called with each message and its size in bytes
+   * @param onCorrupt called once; nothing is read after that
+   * @param awaitsReader whether nothing is read while the other side doesn't read what it was sent: for one of the two sides only
+   */
   constructor(
     private readonly socket: Socket,
-    private readonly onMessage: (message: unknown) => void,
+    private readonly onMessage: (message: unknown, bytes: number) => void,
     private readonly onCorrupt: (error: CorruptMessage) => void,
+    private readonly awaitsReader = false,
   ) {
     // What breaks it closes it as well.
     socket.on('error', () => undefined);
     socket.on('close', () => this.close());
+    socket.on('drain', () => (this.isDraining = false));
     socket.on('data', (chunk: Buffer) => this.take(chunk));
   }
 
@@ -47,16 +58,40 @@ export class MessageChannel {
     header.writeUInt32BE(body.length, 4);
     this.socket.cork();
     this.socket.write(header);
-    this.socket.write(body);
+    const isTaken = this.socket.write(body);
     this.socket.uncork();
+    if (isTaken || !this.awaitsReader || this.isDraining) return;
+    this.isDraining = true;
+    this.socket.once('drain', this.hold());
+  }
+
+  /** Reads nothing more until the function that it returns is called: what isn't read stays with its sender. */
+  hold(): () => void {
+    this.holds += 1;
+    this.socket.pause();
+    return () => {
+      this.holds -= 1;
+      if (this.holds > 0) return;
+      this.socket.resume();
+      this.readAll();
+    };
   }
 
   private take(chunk: Buffer): void {
     if (this.isClosed) return;
     this.pieces.push(chunk);
     this.size += chunk.length;
+    this.readAll();
+  }
+
+  private readAll(): void {
+    let left = MESSAGES_A_TURN;
     try {
-      while (this.size >= this.needed) this.read();
+      while (!this.isClosed && this.holds === 0 && this.size >= this.needed) {
+        this.read();
+        left -= 1;
+        if (left === 0) setImmediate(this.hold());
+      }
     } catch (error) {
       this.fail(error instanceof CorruptMessage ? error : new CorruptMessage(String(error)));
     }
@@ -72,6 +107,7 @@ export class MessageChannel {
   private close(): void {
     this.isClosed = true;
     this.pieces = [];
+    this.size = 0;
   }
 
   /** Reads a message, or how long the next one is. */
@@ -83,11 +119,12 @@ export class MessageChannel {
     if (length > MAX_BYTES) throw new CorruptMessage(`${length} bytes, of at most ${MAX_BYTES}`);
     this.needed = HEADER_BYTES + length;
     if (bytes.length < this.needed) return;
-    const message: unknown = deserialize(bytes.subarray(HEADER_BYTES, this.needed));
-    const rest = bytes.subarray(this.needed);
+    const size = this.needed;
+    const message: unknown = deserialize(bytes.subarray(HEADER_BYTES, size));
+    const rest = bytes.subarray(size);
     this.pieces = [rest];
     this.size = rest.length;
     this.needed = HEADER_BYTES;
-    this.onMessage(message);
+    this.onMessage(message, size);
   }
 }

@@ -101,6 +101,8 @@ export interface ExecuteRequest {
   runId: string;
   threadId: string;
   tenantId: string;
+  /** What the database believes the tenant by, for as long as the attempt holds the run; added by the pool. */
+  tenantToken?: string;
   assistantId: string;
   graphId: string;
   attempt: number;
@@ -158,6 +160,8 @@ export interface FinalState {
 export interface GraphTarget {
   graphId: string;
   tenantId: string;
+  /** What the database believes the tenant by, for some minutes; added by the pool. */
+  tenantToken?: string;
   config: NonNullable<RunKwargs['config']>;
   context?: Record<string, unknown>;
   metadata?: Record<string, unknown>;
@@ -196,7 +200,7 @@ export interface GraphCalls {
   getSubgraphs: GraphTarget & { namespace?: string; recurse: boolean };
   drawGraph: GraphTarget & { xray: boolean | number };
   /** A vector for each text, by the deployment's embedding function. */
-  embed: { kind: TextKind; texts: string[] };
+  embed: { tenantId: string; tenantToken?: string; kind: TextKind; texts: string[] };
 }
 export type GraphCall = keyof GraphCalls;
 
@@ -250,15 +254,25 @@ const SHAPES: Record<FromProcess['type'], Shape> = {
   refused: { id: 'number', message: 'string', errorName: 'string' },
 };
 
-/** Whether a message has the shape of one: user code may find a way to the channel of its process. */
-export function isFromProcess(message: unknown): message is FromProcess {
+/** Messages that carry states. All others are short. */
+const LARGE = new Set(['events', 'outcome', 'result']);
+const MAX_SHORT_BYTES = 16 * 1024 * 1024;
+
+function isEvent(value: unknown): value is RunEventMessage {
+  if (typeof value !== 'object' || value === null) return false;
+  const { event, data, fact } = value as Record<string, unknown>;
+  return typeof event === 'string' && typeof data === 'string' && ['string', 'undefined'].includes(typeof fact);
+}
+
+/** Whether a message has the shape and the size of one: user code may find a way to the channel of its process. */
+export function isFromProcess(message: unknown, bytes: number): message is FromProcess {
   if (typeof message !== 'object' || message === null || !('type' in message)) return false;
   const { type } = message;
   if (typeof type !== 'string' || !Object.hasOwn(SHAPES, type)) return false;
+  if (bytes > MAX_SHORT_BYTES && !LARGE.has(type)) return false;
   return Object.entries(SHAPES[type as FromProcess['type']]).every(([field, kind]) => {
     const value: unknown = (message as Record<string, unknown>)[field];
-    if (kind === 'list')
-      return Array.isArray(value) && value.every((each) => typeof each === 'object' && each !== null);
+    if (kind === 'list') return Array.isArray(value) && value.every(isEvent);
     return typeof value === kind && value !== null;
   });
 }

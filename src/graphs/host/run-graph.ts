@@ -5,6 +5,7 @@ import type { AuthUser } from '../../database/request-scope';
 import type { ItemStore } from '../../item-store/item-store';
 import type { Fence } from '../../database/fence';
 import { beginsWithItsInput, CHECKPOINTER, STRICT_RESUME } from '../../patches/langgraph/graph-internals';
+import { TOKEN_REFUSED } from '../../database/tenant-token';
 import { toCommand } from './graph-command';
 import type { AnyGraph, FactoryConfig, GraphLoader } from './graph-loader';
 import type { CommandInput, ExecuteRequest, FinalState, GraphOutcome, RunError, RunEventMessage } from './protocol';
@@ -14,7 +15,7 @@ import { checkStrictResume, isRefusedResume, refusalOf } from './strict-resume';
 import { streamRun, StreamProgress, type StreamConfig } from './run-stream';
 import { RunStore } from './run-store';
 import type { RunTracer } from './run-tracer';
-import type { Connections } from './tenant-connections';
+import type { Connections, TenantAccess } from './tenant-connections';
 import { toFinalState } from './thread-state';
 import { withoutEmitted } from './emitted-events';
 import { findMissingEvents } from './missing-events';
@@ -24,8 +25,8 @@ export interface RunContext {
   graphs: GraphLoader;
   /** Steps that a run may take where neither its client nor its graph says. */
   recursionLimit: number;
-  connectionsOf: (tenantId: string) => Connections;
-  storeOf: (tenantId: string) => ItemStore;
+  connectionsOf: (access: TenantAccess) => Connections;
+  storeOf: (access: TenantAccess) => ItemStore;
   tracer?: RunTracer;
 }
 
@@ -51,14 +52,14 @@ export async function* runGraph(
   const progress = new StreamProgress();
   const fence: Fence = { runId: request.runId, attempt: request.attempt };
   const saver = new RunCheckpointSaver(
-    context.connectionsOf(request.tenantId),
+    context.connectionsOf(request),
     request.tenantId,
     fence,
     checkpointMetadata(request),
     { isWanted: isHandingBack, untilRead: () => progress.untilRead() },
     context.graphs.source(request.graphId)?.file,
   );
-  const store = new RunStore(context.storeOf(request.tenantId), request.tenantId as TenantId, fence);
+  const store = new RunStore(context.storeOf(request), request.tenantId as TenantId, fence);
   const config = runConfig(context, request, saver, store, signal);
   let failure: GraphOutcome | undefined;
   let graph: AnyGraph | undefined;
@@ -275,8 +276,8 @@ function handedBackBy(error: unknown): HandedBack | undefined {
 /** Lost connections, a database that is shutting down, a fence: another attempt is right, not an end in `error`. */
 function isInfrastructure(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause.name === 'FencedError') return true;
     const code = 'code' in cause ? String(cause.code) : '';
+    if (cause.name === 'FencedError' || code === TOKEN_REFUSED) return true;
     // Postgres classes 08 (connection), 53 (resources), 57 (operator intervention: shutdown, crash), and sockets.
     if (/^(08|53|57)...$/.test(code) || ('severity' in cause === false && isPoolError(cause))) return true;
   }

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { TENANT_SETTING } from '../../database/tenant-isolation';
+import { TENANT_TOKEN_SETTING } from '../../database/tenant-token';
 
 /** The part of a pool that checkpoints and the store use. */
 export interface Connections {
@@ -7,23 +8,36 @@ export interface Connections {
   query<Row extends QueryResultRow>(statement: string, values: unknown[]): Promise<QueryResult<Row>>;
 }
 
-/** What a connection is set to; a round trip only where it served another tenant before. */
+/** For whom a graph process works. */
+export interface TenantAccess {
+  tenantId: string;
+  /** What Postgres believes it by; absent outside of graph processes. */
+  tenantToken?: string;
+}
+
+/** What a connection is set to; a round trip only where it served another run or call before. */
 const current = new WeakMap<PoolClient, string>();
 
-/** The connections of a graph process as one tenant's work sees them: row-level security shows it that tenant's rows alone. */
+/** The connections of a graph process as one run or call sees them: row-level security shows it its tenant's rows alone. */
 export class TenantConnections implements Connections {
   constructor(
     private readonly pool: Pool,
-    private readonly tenantId: string,
+    private readonly access: TenantAccess,
   ) {}
 
   async connect(): Promise<PoolClient> {
     const client = await this.pool.connect();
     try {
-      if (current.get(client) !== this.tenantId) {
+      const { tenantId, tenantToken = '' } = this.access;
+      const wanted = `${tenantId} ${tenantToken}`;
+      if (current.get(client) !== wanted) {
         current.delete(client);
-        await client.query(`SELECT set_config('${TENANT_SETTING}', $1, false)`, [this.tenantId]);
-        current.set(client, this.tenantId);
+        await client.query({
+          name: 'gantry_tenant',
+          text: `SELECT set_config('${TENANT_SETTING}', $1, false), set_config('${TENANT_TOKEN_SETTING}', $2, false)`,
+          values: [tenantId, tenantToken],
+        });
+        current.set(client, wanted);
       }
       return client;
     } catch (error) {

@@ -1,0 +1,224 @@
+import { Logger } from '@nestjs/common';
+import { ExecutionBroken, type GraphProcess } from './graph-process-handle';
+
+export interface ProcessPoolOptions {
+  processes: { min: number; max: number };
+  /** Whether a process serves one tenant for as long as it lives. */
+  perTenant: boolean;
+  /** @param onAwake called when the process answers again */
+  start: (onAwake: () => void) => GraphProcess;
+  onEnded: (process: GraphProcess) => void;
+}
+
+/** A process above the minimum that had nothing to do for this long is ended. */
+const IDLE_MS = 5 * 60_000;
+const RECOUNT_MS = 500;
+
+interface Waiting {
+  tenantId: string;
+  resolve: (process: GraphProcess) => void;
+  reject: (error: Error) => void;
+}
+
+export const stopping = (): ExecutionBroken => new ExecutionBroken('The process is about to stop');
+
+/**
+ * Graph processes, and who gets which.
+ *
+ * 1. Work has a process of its own as long as there are fewer than the maximum; beyond that it shares the process that has the
+ *    least.
+ * 2. A process that doesn't answer gets no work, and doesn't count against the maximum.
+ * 3. One idle process is kept in reserve while there may be more.
+ * 4. Where processes serve one tenant each, a process belongs to the first tenant whose work it gets. At the maximum, an idle process
+ *    of another tenant is ended to make room; where none is idle, the work waits until one is, tenants with the fewest processes first.
+ */
+export class ProcessPool {
+  private readonly logger = new Logger(ProcessPool.name);
+  private readonly processes = new Set<GraphProcess>();
+  /** Processes that load the graphs and take no work yet. */
+  private readonly loading = new Set<GraphProcess>();
+  private readonly waiting: Waiting[] = [];
+  /** Whose each process is, where it serves one tenant. */
+  private readonly owners = new WeakMap<GraphProcess, string>();
+  /** Processes that were given away in this turn of the event loop: their work begins before the next one. */
+  private readonly claimed = new Set<GraphProcess>();
+  private closed = false;
+  /** Why a graph can't be served, by its id. */
+  problems: Record<string, string> = {};
+
+  constructor(private readonly options: ProcessPoolOptions) {}
+
+  [Symbol.iterator](): IterableIterator<GraphProcess> {
+    return this.processes.values();
+  }
+
+  /**
+   * A process for the work of a tenant, which has to begin at once.
+   * @param preferred where it is idle
+   * @param signals end the waiting
+   * @throws {ExecutionBroken} when a signal is aborted or the pool closed while it waits
+   */
+  acquire(tenantId: string, preferred?: GraphProcess, signals: AbortSignal[] = []): Promise<GraphProcess> {
+    if (this.closed) return Promise.reject(stopping());
+    const process = this.pick(tenantId, preferred);
+    return process ? Promise.resolve(this.claim(process, tenantId)) : this.wait(tenantId, signals);
+  }
+
+  /** Takes a process that has served the tenant before; false when it has ended or is about to. */
+  reclaim(process: GraphProcess, tenantId: string): boolean {
+    if (!this.processes.has(process)) return false;
+    this.claim(process, tenantId);
+    return true;
+  }
+
+  /** Looks for work for processes that have less than before, and starts processes for work that waits. */
+  dispatch(): void {
+    let loading = this.loading.size;
+    for (const entry of this.inTurn()) {
+      const process = this.pick(entry.tenantId);
+      if (process) {
+        this.waiting.splice(this.waiting.indexOf(entry), 1);
+        entry.resolve(this.claim(process, entry.tenantId));
+      } else if (loading > 0) {
+        loading -= 1;
+      } else if (this.makeRoom()) {
+        this.startAnother();
+      }
+    }
+  }
+
+  /** The next run should find a process that is up already: starting one takes a second or more. */
+  keepReserve(): void {
+    const idle = [...this.processes].some((process) => this.isIdle(process) && !this.owners.has(process));
+    if (idle || this.loading.size > 0 || this.processes.size >= this.options.processes.max) return;
+    this.startAnother();
+  }
+
+  async spawn(): Promise<void> {
+    const process = this.options.start(() => this.dispatch());
+    this.loading.add(process);
+    try {
+      this.problems = await process.ready;
+      if (this.closed) return;
+      this.processes.add(process);
+      void process.ended.then(() => this.onEnded(process));
+    } catch (error) {
+      // A process that was ended by `close` has nothing to say.
+      if (!this.closed) throw error;
+    } finally {
+      this.loading.delete(process);
+    }
+    this.dispatch();
+  }
+
+  /** @param isKept whether a process stays, whatever it costs: what its graph keeps in memory is there */
+  endIdle(isKept: (process: GraphProcess) => boolean): void {
+    for (const process of this.processes) {
+      if (this.processes.size <= this.options.processes.min) return;
+      if (this.isIdle(process) && process.idleMs > IDLE_MS && !isKept(process)) this.retire(process);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const { reject } of this.waiting.splice(0)) reject(stopping());
+    await Promise.all([...this.processes, ...this.loading].map((process) => process.terminate()));
+  }
+
+  private wait(tenantId: string, signals: AbortSignal[]): Promise<GraphProcess> {
+    return new Promise((resolve, reject) => {
+      const stop = (): void => {
+        this.waiting.splice(this.waiting.indexOf(entry), 1);
+        entry.reject(stopping());
+      };
+      // Nothing reports that a process has become blocked, and doesn't count any more.
+      const again = setInterval(() => this.dispatch(), RECOUNT_MS);
+      const forget = (): void => {
+        clearInterval(again);
+        signals.forEach((signal) => signal.removeEventListener('abort', stop));
+      };
+      const entry: Waiting = {
+        tenantId,
+        resolve: (process) => (forget(), resolve(process)),
+        reject: (error) => (forget(), reject(error)),
+      };
+      this.waiting.push(entry);
+      if (signals.some(({ aborted }) => aborted)) return stop();
+      signals.forEach((signal) => signal.addEventListener('abort', stop));
+      this.dispatch();
+    });
+  }
+
+  private claim(process: GraphProcess, tenantId: string): GraphProcess {
+    if (this.options.perTenant) this.owners.set(process, tenantId);
+    this.claimed.add(process);
+    setImmediate(() => this.claimed.delete(process));
+    return process;
+  }
+
+  /** A process to use now, or none when it is better to wait for a new one. */
+  private pick(tenantId: string, preferred?: GraphProcess): GraphProcess | undefined {
+    const responsive = [...this.processes].filter((process) => process.responsive);
+    const usable = responsive.filter((process) => [undefined, tenantId].includes(this.owners.get(process)));
+    const idle = usable.filter((process) => process.load === 0);
+    if (idle.length > 0) {
+      return (
+        idle.find((process) => process === preferred) ?? idle.find((process) => this.owners.has(process)) ?? idle[0]
+      );
+    }
+    // A blocked process doesn't count against the maximum, or a few of them would stop the whole worker.
+    if (responsive.length + this.loading.size < this.options.processes.max) return undefined;
+    return usable.reduce<GraphProcess | undefined>(
+      (least, process) => (least && least.load <= process.load ? least : process),
+      undefined,
+    );
+  }
+
+  /** Those who wait: tenants with the fewest processes first, so that one with many runs doesn't keep all processes. */
+  private inTurn(): Waiting[] {
+    const counts = new Map<string | undefined, number>();
+    for (const process of this.processes) {
+      const owner = this.owners.get(process);
+      if (process.responsive) counts.set(owner, (counts.get(owner) ?? 0) + 1);
+    }
+    const count = ({ tenantId }: Waiting): number => counts.get(tenantId) ?? 0;
+    return [...this.waiting].sort((one, other) => count(one) - count(other));
+  }
+
+  private startAnother(): void {
+    this.spawn().catch((error: Error) => {
+      this.logger.error({ err: error }, 'A graph process could not be started');
+      this.waiting.shift()?.reject(error);
+      this.dispatch();
+    });
+  }
+
+  /** Whether another process may be started, if need be in the place of an idle one. */
+  private makeRoom(): boolean {
+    const responsive = [...this.processes].filter((process) => process.responsive);
+    if (responsive.length + this.loading.size < this.options.processes.max) return true;
+    const idle = responsive.find((process) => this.isIdle(process));
+    if (!this.options.perTenant || !idle) return false;
+    this.retire(idle);
+    return true;
+  }
+
+  private isIdle(process: GraphProcess): boolean {
+    return process.responsive && process.load === 0 && !this.claimed.has(process);
+  }
+
+  private retire(process: GraphProcess): void {
+    this.processes.delete(process);
+    void process.terminate();
+  }
+
+  private onEnded(process: GraphProcess): void {
+    this.options.onEnded(process);
+    const wasRetired = !this.processes.delete(process);
+    if (this.closed) return;
+    this.dispatch();
+    if (wasRetired || this.processes.size + this.loading.size >= this.options.processes.min) return;
+    this.logger.warn('A graph process ended; a new one takes its place');
+    this.startAnother();
+  }
+}
