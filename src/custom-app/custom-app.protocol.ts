@@ -1,11 +1,11 @@
-/** What the api process and the thread of the user's own routes say to each other. */
+/** What the api process and the process of the user's own routes say to each other. */
 
 import type { UserLogLine } from '../graphs/host/sdk-logger';
 
-export interface AppThreadData {
+export interface AppProcessData {
   file: string;
   exportName: string;
-  /** Unix socket on which the thread takes requests. */
+  /** Unix socket on which the process takes requests. */
   socketPath: string;
   /** Unix socket of the API, for what the app passes on or asks for itself. */
   innerSocketPath: string;
@@ -16,7 +16,7 @@ export interface AppRoute {
   path: string;
 }
 
-export type FromAppThread =
+export type FromAppProcess =
   /** Listening. `routes`: the app's table, in its order; undefined for an app that has none (other than Hono's). */
   | { type: 'ready'; routes?: AppRoute[] }
   | UserLogLine

@@ -1,24 +1,24 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Worker } from 'node:worker_threads';
 import { Logger } from '@nestjs/common';
 import { ConfigError } from '../config/config-error';
 import { writeUserLog } from '../graphs/host/sdk-logger';
-import { startUserCodeThread } from '../graphs/host/user-code-thread';
-import type { AppThreadData, FromAppThread } from './custom-app.protocol';
+import { UserCodeChild } from '../graphs/host/user-code-child';
+import type { Confinement } from '../graphs/host/user-code-process';
+import type { AppProcessData, FromAppProcess } from './custom-app.protocol';
 import { CustomRoutes } from './custom-routes';
 
-const THREAD_FILE = join(__dirname, 'app-thread');
+const PROCESS_FILE = join(__dirname, 'app-process');
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
 
 const logger = new Logger('CustomApp');
 const userLog = new Logger('App');
 
-type Ready = Extract<FromAppThread, { type: 'ready' }>;
+type Ready = Extract<FromAppProcess, { type: 'ready' }>;
 
-/** `http.app` of langgraph.json: a thread that serves it on a Unix socket, started again when it ends. */
+/** `http.app` of langgraph.json: a process that serves it on a Unix socket, started again when it ends. */
 export class CustomApp {
   readonly routes: CustomRoutes;
   private backoffMs = FIRST_BACKOFF_MS;
@@ -26,30 +26,32 @@ export class CustomApp {
 
   private constructor(
     private readonly folder: string,
-    private readonly data: AppThreadData,
-    private readonly env: Record<string, string>,
-    private worker: Worker,
+    private readonly data: AppProcessData,
+    private readonly confinement: Confinement,
+    private child: UserCodeChild<never>,
     ready: Ready,
   ) {
     this.routes = new CustomRoutes(ready.routes);
-    this.watch(worker);
+    this.watch(child);
   }
 
   /**
    * Loads the app, and serves it.
    * @throws {ConfigError} when the module can't be loaded or exports nothing that takes requests
    */
-  static async start(app: { file: string; exportName: string }, env: Record<string, string>): Promise<CustomApp> {
-    // Accessible to this user alone: connections to the sockets aren't authenticated.
+  static async start(app: { file: string; exportName: string }, confinement: Confinement): Promise<CustomApp> {
+    // Accessible to one user alone: connections to the sockets aren't authenticated.
     const folder = mkdtempSync(join(tmpdir(), 'gantry-app-'));
-    const data: AppThreadData = {
+    const { uid, gid } = confinement;
+    if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
+    const data: AppProcessData = {
       ...app,
       socketPath: join(folder, 'http.sock'),
       innerSocketPath: join(folder, 'api.sock'),
     };
     try {
-      const worker = startAppThread(data, env);
-      return new CustomApp(folder, data, env, worker, await whenReady(worker));
+      const { child, ready } = startAppProcess(data, confinement);
+      return new CustomApp(folder, data, confinement, child, await ready);
     } catch (error) {
       rmSync(folder, { recursive: true, force: true });
       throw new ConfigError([`http.app: ${error instanceof Error ? error.message : String(error)}`]);
@@ -68,22 +70,21 @@ export class CustomApp {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    await this.worker.terminate();
+    await this.child.terminate();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  private watch(worker: Worker): void {
-    worker.on('error', (error: unknown) => logger.error({ err: error }, 'The thread of http.app failed'));
+  private watch(child: UserCodeChild<never>): void {
     const startedAt = Date.now();
-    worker.once('exit', () => {
+    void child.ended.then((how) => {
       if (Date.now() - startedAt > LONGEST_BACKOFF_MS) this.backoffMs = FIRST_BACKOFF_MS;
-      this.restartLater();
+      this.restartLater(how);
     });
   }
 
-  private restartLater(): void {
+  private restartLater(how: string): void {
     if (this.isClosed) return;
-    logger.warn(`The thread of http.app ended; it starts again in ${this.backoffMs / 1000} s`);
+    logger.warn(`The process of http.app ${how}; it starts again in ${this.backoffMs / 1000} s`);
     setTimeout(() => void this.restart(), this.backoffMs).unref();
     this.backoffMs = Math.min(this.backoffMs * 2, LONGEST_BACKOFF_MS);
   }
@@ -91,37 +92,37 @@ export class CustomApp {
   private async restart(): Promise<void> {
     if (this.isClosed) return;
     rmSync(this.data.socketPath, { force: true });
-    const worker = startAppThread(this.data, this.env);
-    this.worker = worker;
+    const { child, ready } = startAppProcess(this.data, this.confinement);
+    this.child = child;
     try {
-      await whenReady(worker);
-      this.watch(worker);
+      await ready;
+      this.watch(child);
     } catch (error) {
       logger.error({ err: error }, 'http.app could not be started again');
-      await worker.terminate();
-      this.restartLater();
+      await child.terminate();
+      this.restartLater('could not be loaded');
     }
   }
 }
 
-function startAppThread(data: AppThreadData, env: Record<string, string>): Worker {
-  const worker = startUserCodeThread(THREAD_FILE, data, env);
-  worker.on('message', (message: FromAppThread) => {
-    if (message.type === 'log') writeUserLog(userLog, message);
-    if (message.type === 'stray') logger.error({ error: message.message }, 'http.app threw outside of a request');
-  });
-  return worker;
+interface AppProcess {
+  child: UserCodeChild<never>;
+  ready: Promise<Ready>;
 }
 
-function whenReady(worker: Worker): Promise<Ready> {
-  return new Promise((resolve, reject) => {
-    worker.on('message', (message: FromAppThread) => {
-      if (message.type === 'ready') return resolve(message);
+function startAppProcess(data: AppProcessData, confinement: Confinement): AppProcess {
+  let child!: UserCodeChild<never>;
+  const ready = new Promise<Ready>((resolve, reject) => {
+    const receive = (message: FromAppProcess): void => {
+      if (message.type === 'log') writeUserLog(userLog, message);
+      if (message.type === 'stray') logger.error({ error: message.message }, 'http.app threw outside of a request');
+      if (message.type === 'ready') resolve(message);
       if (message.type !== 'unusable') return;
       reject(new Error(message.message));
-      void worker.terminate();
-    });
-    worker.once('error', reject);
-    worker.once('exit', (code) => reject(new Error(`its thread ended with code ${code} while it was loaded`)));
+      void child.terminate();
+    };
+    child = new UserCodeChild(PROCESS_FILE, data, confinement, (message) => receive(message as FromAppProcess));
+    void child.ended.then((how) => reject(new Error(`its process ${how} while it was loaded`)));
   });
+  return { child, ready };
 }

@@ -1,14 +1,15 @@
+import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { setRemoteAddress } from '../patches/node/http-server';
 
 const innerCalls = new WeakSet<IncomingMessage>();
 
-/** Whether a request came from the thread of `http.app`: it has been through the app, and is the API's own. */
+/** Whether a request came from the process of `http.app`: it has been through the app, and is the API's own. */
 export const isInnerCall = (request: IncomingMessage): boolean => innerCalls.has(request);
 
 /**
- * Serves the API on a Unix socket as well, for the thread of `http.app` alone: what its middleware passes on, and what its own
+ * Serves the API on a Unix socket as well, for the process of `http.app` alone: what its middleware passes on, and what its own
  * code asks for. Who may open the socket is trusted to say where a request came from.
  */
 export async function serveInnerApi(fastify: FastifyInstance, socketPath: string): Promise<void> {
@@ -26,6 +27,8 @@ export async function serveInnerApi(fastify: FastifyInstance, socketPath: string
     server.once('error', reject);
     server.listen(socketPath, resolve);
   });
+  // The app's process may have another user; the folder keeps everybody else out.
+  chmodSync(socketPath, 0o666);
   fastify.addHook('onClose', (_instance, done) => {
     server.close(() => done());
     server.closeAllConnections();

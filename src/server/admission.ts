@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whether the guards have let the request through. */
     isAdmitted?: boolean;
+    /** Why they have not, of a page that learns of it later. */
+    refusal?: Error;
   }
 }
 
@@ -43,13 +45,15 @@ export class Admission implements CanActivate, OnModuleInit {
       const route = this.routeOf(request);
       if (!route) return;
       const admitted = this.admit(contextOf(request, reply, route));
-      // A refused page learns of it on its socket, which can be opened where Nest runs its guards: they refuse it again.
-      await (isPage(request) ? admitted.catch(() => undefined) : admitted);
+      // A refused page learns of it on its socket, which can be opened where Nest runs its guards.
+      await (isPage(request) ? admitted.catch((error: Error) => (request.refusal = error)) : admitted);
     });
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (!context.switchToHttp().getRequest<FastifyRequest>().isAdmitted) await this.admit(context);
+    const { isAdmitted, refusal } = context.switchToHttp().getRequest<FastifyRequest>();
+    if (refusal) throw refusal;
+    if (!isAdmitted) await this.admit(context);
     return true;
   }
 

@@ -51,7 +51,9 @@ export async function createHttpApp(
   NestLog.overrideLogger(new NestLogger(logger));
   const settings = HttpSettings.of(config);
   const { auth, env } = config.langgraphJson;
-  const customApp = settings.app && (await CustomApp.start(settings.app, userCodeEnvironment(config, env)));
+  const customApp =
+    settings.app &&
+    (await CustomApp.start(settings.app, { env: userCodeEnvironment(config, env), ...config.graphs.user }));
   const rewriteUrl = urlRewriter(settings, customApp);
   const adapter = new FastifyAdapter({
     loggerInstance: logger,

@@ -27,6 +27,12 @@ const ALLOWED = {
   TZ: 'UTC',
 };
 
+/** What user code finds in its environment, and in what the kernel keeps of its process's. */
+interface Seen {
+  env: Record<string, string>;
+  kernel: string[];
+}
+
 /** Files in the folder of this version of Node. */
 function filesIn(cache: string): number {
   if (!existsSync(cache)) return 0;
@@ -56,26 +62,26 @@ describe("user code's environment", () => {
     rmSync(cache, { recursive: true });
   });
 
-  const expectAllowList = (env: unknown): void => {
+  const expectAllowList = ({ env, kernel }: Seen): void => {
     expect(env).toMatchObject({ ...ALLOWED, GRAPHS_OWN: 'of langgraph.json', PATH: expect.any(String) });
-    const text = JSON.stringify(env);
+    const text = JSON.stringify([env, kernel]);
     for (const canary of Object.values(CANARIES)) expect(text).not.toContain(canary);
     expect(text).not.toContain(gantry.database.url);
     expect(env).not.toHaveProperty('GANTRY_SECRET_KEY');
     expect(env).not.toHaveProperty('DATABASE_URL');
+    const names = kernel.map((entry) => entry.split('=')[0]);
+    expect(names).toContain('OPENAI_API_KEY');
+    for (const name of ['DATABASE_URL', 'GANTRY_SECRET_KEY', ...Object.keys(CANARIES)])
+      expect(names).not.toContain(name);
   };
 
   it('is an allow-list for graphs and auth', async () => {
     const seen = (await gantry.client().runs.wait(null, 'environment', { input: {} })) as unknown as {
-      graph: { env: unknown; kernel: string[] };
-      user: { seen: unknown };
+      graph: Seen;
+      user: { seen: Seen };
     };
-    expectAllowList(seen.graph.env);
+    expectAllowList(seen.graph);
     expectAllowList(seen.user.seen);
-    const names = seen.graph.kernel.map((entry) => entry.split('=')[0]);
-    expect(names).toContain('OPENAI_API_KEY');
-    expect(names).not.toContain('DATABASE_URL');
-    for (const name of Object.keys(CANARIES)) expect(names).not.toContain(name);
   });
 
   it('names a folder for compiled code that no process of Gantry reads, and code is in it although nobody exited', async () => {
@@ -90,7 +96,7 @@ describe("user code's environment", () => {
   });
 
   it('is an allow-list for http.app', async () => {
-    expectAllowList(await (await fetch(`${gantry.url}/seen`)).json());
+    expectAllowList((await (await fetch(`${gantry.url}/seen`)).json()) as Seen);
   });
 
   it("refuses a start that would hand graphs one of Gantry's secrets", async () => {

@@ -1,21 +1,21 @@
 import { join } from 'node:path';
-import type { Worker } from 'node:worker_threads';
 import { Injectable, Logger, OnModuleDestroy } from '@nestjs/common';
 import { AppConfig } from '../../config/config';
 import { ConfigError } from '../../config/config-error';
 import type { AuthUser } from '../../database/request-scope';
 import type { AuthSource } from '../../config/langgraph-json';
 import { writeUserLog } from '../../graphs/host/sdk-logger';
-import { startUserCodeThread } from '../../graphs/host/user-code-thread';
+import { UserCodeChild } from '../../graphs/host/user-code-child';
+import type { Confinement } from '../../graphs/host/user-code-process';
 import { userCodeEnvironment } from '../../graphs/user-code-environment';
 import { ApiError } from '../../http/api-error';
 import { UserCache } from './user-cache';
-import type { AuthAnswer, AuthFailure, AuthQuestion, AuthRequest, FromAuthThread, ToAuthThread } from './protocol';
+import type { AuthAnswer, AuthFailure, AuthQuestion, AuthRequest, FromAuthProcess, ToAuthProcess } from './protocol';
 
-const THREAD = join(__dirname, 'auth-thread');
+const PROCESS_FILE = join(__dirname, 'auth-process');
 /** Time limit of a call of the module, which may send requests of its own. */
 const CALL_TIMEOUT_MS = 10_000;
-/** A thread that doesn't answer a ping for this long hangs in its own code. */
+/** A process that doesn't answer a ping for this long hangs in its own code. */
 const PING_TIMEOUT_MS = 1_000;
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
@@ -25,29 +25,30 @@ interface Call {
   reject: (error: Error) => void;
 }
 
-interface AuthThread {
-  worker: Worker;
+interface AuthProcess {
+  child: UserCodeChild<ToAuthProcess>;
   ready: Promise<void>;
   calls: Map<number, Call>;
 }
 
-/** The auth module that langgraph.json names, in a thread of its own. */
+/** The auth module that langgraph.json names, in a process of its own. */
 @Injectable()
 export class CustomAuth implements OnModuleDestroy {
   /** What langgraph.json says of it; undefined when it names none. */
   readonly source: AuthSource | undefined;
   private readonly logger = new Logger(CustomAuth.name);
   private readonly userLog = new Logger('Auth');
-  private readonly env: Record<string, string>;
+  private readonly confinement: Confinement;
   private readonly users: UserCache | undefined;
-  private thread: AuthThread | undefined;
+  private process: AuthProcess | undefined;
   private nextId = 1;
+  private isClosed = false;
 
   constructor(config: AppConfig) {
     const { auth, env } = config.langgraphJson;
     this.source = auth;
     this.users = auth?.cache && new UserCache(auth.cache);
-    this.env = auth ? userCodeEnvironment(config, env) : {};
+    this.confinement = { env: auth ? userCodeEnvironment(config, env) : {}, ...config.graphs.user };
   }
 
   /**
@@ -59,7 +60,8 @@ export class CustomAuth implements OnModuleDestroy {
   }
 
   async onModuleDestroy(): Promise<void> {
-    await this.thread?.worker.terminate();
+    this.isClosed = true;
+    await this.process?.child.terminate();
   }
 
   /** @throws {ApiError} what the module's `authenticate` threw, if that has a status; else 500 */
@@ -76,43 +78,43 @@ export class CustomAuth implements OnModuleDestroy {
     return this.call({ type: 'authorize', question });
   }
 
-  private async call<T>(message: DistributiveOmit<ToAuthThread, 'id'>): Promise<T> {
-    const thread = this.running();
-    await thread.ready;
+  private async call<T>(message: DistributiveOmit<ToAuthProcess, 'id'>): Promise<T> {
+    const process = this.running();
+    await process.ready;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        void this.endIfHanging(thread);
+        void this.endIfHanging(process);
         reject(internal('The custom auth did not answer in time'));
       }, CALL_TIMEOUT_MS);
     });
     try {
-      return (await Promise.race([this.send(thread, message), late])) as T;
+      return (await Promise.race([this.send(process, message), late])) as T;
     } finally {
       clearTimeout(timer);
     }
   }
 
-  private send({ worker, calls }: AuthThread, message: DistributiveOmit<ToAuthThread, 'id'>): Promise<unknown> {
+  private send({ child, calls }: AuthProcess, message: DistributiveOmit<ToAuthProcess, 'id'>): Promise<unknown> {
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
       calls.set(id, { resolve, reject });
-      worker.postMessage({ ...message, id });
+      child.send({ ...message, id });
     });
   }
 
-  /** The thread, started again when it has died. */
-  private running(): AuthThread {
-    this.thread ??= this.start(this.source!);
-    return this.thread;
+  /** The process, started again when it has ended. */
+  private running(): AuthProcess {
+    this.process ??= this.start(this.source!);
+    return this.process;
   }
 
-  private start({ file, exportName }: AuthSource): AuthThread {
-    const worker = startUserCodeThread(THREAD, { file, exportName }, this.env);
+  private start({ file, exportName }: AuthSource): AuthProcess {
     const calls = new Map<number, Call>();
+    let child!: UserCodeChild<ToAuthProcess>;
     const ready = new Promise<void>((resolve, reject) => {
       const unusable = (why: string): void => reject(new ConfigError([`auth.path: ${file}:${exportName} ${why}`]));
-      worker.on('message', (message: FromAuthThread) => {
+      const receive = (message: FromAuthProcess): void => {
         if (message.type === 'log') return writeUserLog(this.userLog, message);
         if (message.type === 'unusable') return unusable(message.message);
         if (message.type === 'ready') {
@@ -124,32 +126,35 @@ export class CustomAuth implements OnModuleDestroy {
         calls.delete(message.id);
         if (message.type === 'done') call?.resolve(message.result);
         else call?.reject(this.toError(message.failure));
-      });
-      worker.once('exit', () => unusable('ended while it was loaded'));
+      };
+      child = new UserCodeChild(PROCESS_FILE, { file, exportName }, this.confinement, (message) =>
+        receive(message as FromAuthProcess),
+      );
+      void child.ended.then((how) => unusable(`${how} while it was loaded`));
     });
-    const thread = { worker, ready, calls };
-    worker.on('error', (error: unknown) => this.logger.error({ err: error }, 'The auth thread failed'));
-    worker.once('exit', () => {
-      if (this.thread === thread) this.thread = undefined;
+    const process = { child, ready, calls };
+    void child.ended.then((how) => {
+      if (!this.isClosed) this.logger.error(`The process of the custom auth ${how}`);
+      if (this.process === process) this.process = undefined;
       for (const { reject } of calls.values()) reject(internal('The custom auth ended before it had answered'));
       calls.clear();
     });
     // Its users await it; until then a failure must not count as unhandled.
     ready.catch(() => undefined);
-    return thread;
+    return process;
   }
 
-  private async endIfHanging(thread: AuthThread): Promise<void> {
+  private async endIfHanging(process: AuthProcess): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const silent = new Promise<'silent'>((resolve) => {
       timer = setTimeout(() => resolve('silent'), PING_TIMEOUT_MS);
     });
-    const pong = this.send(thread, { type: 'ping' }).catch(() => undefined);
+    const pong = this.send(process, { type: 'ping' }).catch(() => undefined);
     const answer = await Promise.race([pong, silent]);
     clearTimeout(timer);
     if (answer !== 'silent') return;
-    this.logger.error('The auth module blocks its thread: it is loaded anew');
-    await thread.worker.terminate();
+    this.logger.error('The auth module blocks its process: it is loaded again');
+    await process.child.terminate();
   }
 
   private reportUncovered(events: string[]): void {

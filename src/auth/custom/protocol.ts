@@ -45,17 +45,17 @@ export interface AuthFailure {
   headers?: Record<string, string>;
 }
 
-export interface AuthThreadData {
+export interface AuthProcessData {
   file: string;
   exportName: string;
 }
 
-export type ToAuthThread =
+export type ToAuthProcess =
   | { type: 'authenticate'; id: number; request: AuthRequest }
   | { type: 'authorize'; id: number; question: AuthQuestion }
   | { type: 'ping'; id: number };
 
-export type FromAuthThread =
+export type FromAuthProcess =
   | UserLogLine
   | { type: 'ready'; uncovered: string[]; generallyCoveredStore: string[] }
   | { type: 'unusable'; message: string }

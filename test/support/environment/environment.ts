@@ -23,7 +23,7 @@ export const graph = new StateGraph(Seen)
   .compile();
 
 export const auth = new Auth()
-  .authenticate(() => ({ identity: 'someone', permissions: [], seen: seen().env }))
+  .authenticate(() => ({ identity: 'someone', permissions: [], seen: seen() }))
   .on('*', () => true);
 
-export const app = new Hono().get('/seen', (context) => context.json(seen().env));
+export const app = new Hono().get('/seen', (context) => context.json(seen()));

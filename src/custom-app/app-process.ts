@@ -1,33 +1,28 @@
 /**
- * The entry point of the thread of `http.app`: the user's own routes and middleware run here and nowhere else, so that code
- * which blocks its event loop, or throws outside of a request, stops no route of Gantry that it has nothing to do with.
+ * The entry point of the process of `http.app`: the user's own routes and middleware run here and nowhere else, so that code
+ * which blocks its event loop, or throws outside of a request, stops no route of Gantry that it has nothing to do with, and
+ * without the api's memory.
  */
-import { parentPort, workerData } from 'node:worker_threads';
 import { createAdaptorServer } from '@hono/node-server';
+import { keepCompiledCode } from '../config/compiled-code';
+import { connectToParent, type ParentChannel } from '../graphs/host/parent-channel';
 import { registerSdkClient } from '../graphs/host/sdk-client';
 import { registerSdkLogger } from '../graphs/host/sdk-logger';
 import { importExport } from '../graphs/host/user-module';
 import { userCodeScope } from '../graphs/host/user-code-scope';
 import { callerOf } from './caller';
-import type { AppRoute, AppThreadData, FromAppThread } from './custom-app.protocol';
+import type { AppRoute, AppProcessData, FromAppProcess } from './custom-app.protocol';
 import { fetchInner } from './inner-fetch';
 import { inFrontOfApi, isHonoApp } from './middleware';
 
 type Fetch = (request: Request, ...rest: unknown[]) => Response | Promise<Response>;
-
-const port = parentPort!;
-const { file, exportName, socketPath, innerSocketPath } = workerData as AppThreadData;
-
-function send(message: FromAppThread): void {
-  port.postMessage(message);
-}
 
 function textOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /** An app of Hono or of any library with a `fetch` method, or a function from Request to Response. */
-function fetchOf(app: unknown): Fetch {
+function fetchOf(app: unknown, { file, exportName, innerSocketPath }: AppProcessData): Fetch {
   if (isHonoApp(app)) {
     const whole = inFrontOfApi(app, (request) => fetchInner(innerSocketPath, request));
     return (request, ...rest) => whole.fetch(request, ...(rest as [object]));
@@ -54,7 +49,8 @@ function knowingCaller(fetch: Fetch): Fetch {
   };
 }
 
-async function main(): Promise<void> {
+async function main(data: AppProcessData, { send }: ParentChannel<never, FromAppProcess>): Promise<void> {
+  const { file, exportName, socketPath, innerSocketPath } = data;
   const stray = (error: unknown): void => send({ type: 'stray', message: textOf(error) });
   process.on('uncaughtException', stray);
   process.on('unhandledRejection', stray);
@@ -67,14 +63,17 @@ async function main(): Promise<void> {
   const app = await importExport({ file, exportName });
   if (app === undefined) throw new Error(`${file} has no export "${exportName}"`);
   // With the adaptor's own Request in place of Node's, which middleware copies by `new Request(context.req.raw)`.
-  const server = createAdaptorServer({ fetch: knowingCaller(fetchOf(app)) });
+  const server = createAdaptorServer({ fetch: knowingCaller(fetchOf(app, data)) });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(socketPath, resolve);
   });
   send({ type: 'ready', routes: routesOf(app) });
+  keepCompiledCode();
 }
 
-main().catch((error: unknown) => {
-  send({ type: 'unusable', message: error instanceof Error ? error.message : String(error) });
-});
+void connectToParent<AppProcessData, never, FromAppProcess>().then(([data, channel]) =>
+  main(data, channel).catch((error: unknown) => {
+    channel.send({ type: 'unusable', message: error instanceof Error ? error.message : String(error) });
+  }),
+);
