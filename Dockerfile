@@ -31,6 +31,7 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=dependencies /app/sbom.cdx.json ./
 COPY --from=build /app/dist ./dist
 COPY package.json LICENSE ./
+COPY python ./python
 # Graphs live below /app, so that they find its node_modules. Mount your own there, or build an image on this one.
 COPY examples ./graphs
 ENV GANTRY_CONFIG=/app/graphs/langgraph.json

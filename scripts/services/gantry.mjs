@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgres, startS3, startTemporal, untilReachable } from './backing-services.mjs';
 import { NoGatewayError } from './binaries.mjs';
 import { build, installDependencies } from './build.mjs';
+import { findGraphPython } from './graph-python.mjs';
 import { openHome } from './home.mjs';
 import { writeJsonAtomically } from './json-file.mjs';
 import { ROOT } from './paths.mjs';
@@ -277,8 +278,9 @@ export async function runGantry(settings, { signal, stopNow, isVerbose = false, 
     const apiUrl = httpUrl(settings.host, ports.api);
 
     const installed = installDependencies(context.signal);
-    const [services] = await Promise.all([
+    const [services, python] = await Promise.all([
       bringUpServices(settings, ports, secrets, { ...context, supervisor, installed }),
+      process.env.GANTRY_PYTHON || findGraphPython(settings.config, { signal: context.signal }),
       installed.then(() => program.build(context.signal)),
     ]);
 
@@ -292,6 +294,7 @@ export async function runGantry(settings, { signal, stopNow, isVerbose = false, 
       GANTRY_PORT: String(ports.api),
       GANTRY_HOME: home,
       GANTRY_CONFIG: settings.config,
+      ...(python && { GANTRY_PYTHON: python }),
       ...s3Settings(services.s3),
       GANTRY_AUTH: settings.auth,
       GANTRY_API_URL: apiUrl,

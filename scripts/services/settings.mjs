@@ -34,6 +34,7 @@ const SECTIONS = [
         LOOPBACK_NETWORKS,
         'internal networks that webhooks may be sent to; none by default when GANTRY_HOST is not loopback',
       ],
+      ['GANTRY_PYTHON', 'an environment made from "dependencies"', 'interpreter that runs graphs written in Python'],
       ['GANTRY_CACHE', '~/.cache/gantry', 'servers that were downloaded or built, shared by all clones'],
     ],
   },

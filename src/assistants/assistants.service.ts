@@ -8,7 +8,7 @@ import { keepMasked, SecretValues } from '../crypto/secret-values';
 import { acrossTenants } from '../database/request-scope';
 import { checkContext } from '../runnable-config/check-context';
 import { GraphRegistry } from '../graphs/graph-registry';
-import { GraphHost } from '../graphs/host/graph-host';
+import { GraphHosts } from '../graphs/host/graph-hosts';
 import type { GraphTarget } from '../graphs/host/protocol';
 import type { Page } from '../http/pagination';
 import type { AssistantEntity, AssistantVersionEntity } from './assistant.entity';
@@ -30,7 +30,7 @@ export class AssistantsService {
   constructor(
     private readonly repository: AssistantsRepository,
     private readonly registry: GraphRegistry,
-    private readonly graphs: GraphHost,
+    private readonly graphs: GraphHosts,
     private readonly authorizer: Authorizer,
     private readonly config: AppConfig,
     private readonly secretValues: SecretValues,

@@ -38,11 +38,12 @@ describe('langgraph.json', () => {
       long: { path: './a.ts:make', description: 'Makes', on_unknown: 'interrupt', threads: 1 },
     };
     expect(readLanggraphJson(write({ graphs })).graphs).toEqual([
-      { graphId: 'short', file: join(folder, 'a.ts'), exportName: 'graph', onUnknown: 'retry' },
+      { graphId: 'short', file: join(folder, 'a.ts'), exportName: 'graph', language: 'javascript', onUnknown: 'retry' },
       {
         graphId: 'long',
         file: join(folder, 'a.ts'),
         exportName: 'make',
+        language: 'javascript',
         description: 'Makes',
         onUnknown: 'interrupt',
         threads: 1,

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
+import { type GraphLanguage, languageOf } from './graph-language';
 import { type HttpSection, httpSectionSchema } from './http-section';
 import { inFolder, modulePath } from './module-path';
 import { type WebhookSection, webhookSectionSchema } from './webhook-section';
@@ -93,6 +94,10 @@ const langgraphJsonSchema = z.looseObject({
   webhooks: webhookSectionSchema.prefault({}),
 });
 
+const JAVASCRIPT_ONLY: ReadonlySet<string> = new Set(['auth.path', 'store.index.embed', 'http.app']);
+const NOT_IN_PYTHON =
+  'is served in JavaScript and TypeScript alone, whatever the graphs are written in (docs/python.md)';
+
 /** `retry`: start it again, with the same idempotency key. `interrupt`: stop before it and let a person decide. */
 export type OnUnknown = 'retry' | 'interrupt';
 
@@ -101,6 +106,7 @@ export interface GraphSource {
   /** Absolute path of the module. */
   file: string;
   exportName: string;
+  language: GraphLanguage;
   description?: string;
   /** What happens to a node that was running when its worker died. */
   onUnknown: OnUnknown;
@@ -187,9 +193,11 @@ export function parseLanggraphJson(file: ProjectFile): LanggraphJson {
   const folder = dirname(path);
   const graphs = Object.entries(data.graphs).map(([graphId, entry]): GraphSource => {
     const { path: source, description, on_unknown: onUnknown, threads } = entry;
+    const module = inFolder(folder, source);
     return {
       graphId,
-      ...inFolder(folder, source),
+      ...module,
+      language: languageOf(module.file),
       onUnknown,
       ...(description !== undefined && { description }),
       ...(threads !== undefined && { threads }),
@@ -206,9 +214,11 @@ export function parseLanggraphJson(file: ProjectFile): LanggraphJson {
     ['store.index.embed', embed?.kind === 'function' ? embed.file : undefined],
     ['http.app', data.http?.app ? inFolder(folder, data.http.app).file : undefined],
   ];
-  const problems = files.flatMap(([place, each]) =>
-    each !== undefined && !existsSync(each) ? [`${path}: ${place}: there is no file ${each}`] : [],
-  );
+  const problems = files.flatMap(([place, each]) => {
+    if (each === undefined) return [];
+    if (!existsSync(each)) return [`${path}: ${place}: there is no file ${each}`];
+    return JAVASCRIPT_ONLY.has(place) && languageOf(each) === 'python' ? [`${path}: ${place}: ${NOT_IN_PYTHON}`] : [];
+  });
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     path,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v5 as uuidv5 } from 'uuid';
 import { AppConfig } from '../config/config';
+import type { GraphLanguage } from '../config/graph-language';
 import type { ThreadTtlSettings } from '../config/thread-ttl';
 import { graphRevision } from './graph-revision';
 import type { GraphSource, LanggraphJson, OnUnknown } from '../config/langgraph-json';
@@ -39,6 +40,11 @@ export class GraphRegistry {
 
   has(graphId: string): boolean {
     return this.byId.has(graphId);
+  }
+
+  /** The language of a graph; of one that isn't served here, that of most graphs. */
+  languageOf(graphId: string): GraphLanguage {
+    return this.byId.get(graphId)?.language ?? 'javascript';
   }
 
   onUnknown(graphId: string): OnUnknown {

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-const CODE = /\.([cm]?[jt]s|[jt]sx|json)$/;
+const CODE = /\.([cm]?[jt]s|[jt]sx|json|py)$/;
 /** A folder with more code than this is not one of graphs alone: the files that langgraph.json names stand for it. */
 const MAX_FILES = 2_000;
 const SHOWN_DIGITS = 12;
+const NOT_OURS = new Set(['node_modules', '__pycache__']);
 
 /**
  * Identifies a state of the graphs' code: a hash of langgraph.json and of the code below its folder, names
@@ -32,7 +33,7 @@ function codeBelow(folder: string): string[] {
   while (folders.length > 0 && found.length <= MAX_FILES) {
     const current = folders.pop()!;
     for (const entry of readdirSync(current, { withFileTypes: true })) {
-      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
+      if (entry.name.startsWith('.') || NOT_OURS.has(entry.name)) continue;
       const path = join(current, entry.name);
       if (entry.isDirectory()) folders.push(path);
       else if (entry.isFile() && CODE.test(entry.name)) found.push(path);

@@ -16,7 +16,12 @@ import { TenantTokens } from '../database/tenant-token';
 import { Metrics } from '../metrics/metrics';
 import { GraphRegistry } from './graph-registry';
 import { GraphHost } from './host/graph-host';
+import { GraphHosts } from './host/graph-hosts';
+import { JAVASCRIPT_RUNTIME, pythonRuntime } from './host/graph-runtime';
+import { type EmbedTexts, graphStore } from './host/graph-store';
 import type { ProcessData } from './host/protocol';
+import { StoreOperations } from './host/store-operations';
+import type { GraphLanguage } from '../config/graph-language';
 import { userCodeEnvironment } from './user-code-environment';
 
 /** Postgres connections of one graph process: checkpoints of the runs that share it. */
@@ -39,7 +44,7 @@ class GraphHostLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModu
   private warmUp: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly host: GraphHost,
+    private readonly hosts: GraphHosts,
     private readonly config: AppConfig,
     @Inject(LOADS_AT_START) private readonly loadsAtStart: boolean,
     metrics: Metrics,
@@ -49,26 +54,26 @@ class GraphHostLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModu
       help: 'Processes for graph code; blocked: busy with one piece of code, so that it answers nothing',
       labelNames: ['state'],
       collect: () => {
-        for (const [state, count] of Object.entries(host.census())) threads.set({ state }, count);
+        for (const [state, count] of Object.entries(hosts.census())) threads.set({ state }, count);
       },
     });
   }
 
   async onModuleInit(): Promise<void> {
-    if (this.loadsAtStart) await this.host.start();
+    if (this.loadsAtStart) await this.hosts.start();
   }
 
   onApplicationBootstrap(): void {
     if (this.loadsAtStart || !this.config.graphs.preparesSchemas) return;
     const load = (): void => {
-      this.host.start().catch((error: unknown) => this.logger.error({ err: error }, 'The graphs could not be loaded'));
+      this.hosts.start().catch((error: unknown) => this.logger.error({ err: error }, 'The graphs could not be loaded'));
     };
     this.warmUp = setTimeout(load, INSPECT_AFTER_MS).unref();
   }
 
   onModuleDestroy(): Promise<void> {
     clearTimeout(this.warmUp);
-    return this.host.close();
+    return this.hosts.close();
   }
 }
 
@@ -99,7 +104,7 @@ function describe(purpose: Purpose): DynamicModule {
         useFactory: ({ config }: GraphRegistry) => purpose === 'run' || config.store.index !== undefined,
       },
       {
-        provide: GraphHost,
+        provide: GraphHosts,
         inject: [AppConfig, GraphRegistry, HttpSettings, LOADS_AT_START],
         useFactory: (
           config: AppConfig,
@@ -107,22 +112,41 @@ function describe(purpose: Purpose): DynamicModule {
           { mountPrefix }: HttpSettings,
           loadsAtStart: boolean,
         ) => {
-          const access = databaseAccess(config);
-          const host = new GraphHost({
-            processes: processesFor(purpose, config),
-            perTenant: config.graphs.isPerTenant,
-            confinement: { env: userCodeEnvironment(config, registry.config.env), ...config.graphs.confinement },
-            data: access.then(({ url }) => processData(purpose, config, registry, mountPrefix, url)),
-            tokens: access.then(({ tokens }) => tokens),
-          });
+          const hosts = graphHosts(purpose, config, registry, mountPrefix);
           // It begins beside the rest of the start, and the lifecycle hears of what is wrong.
-          if (loadsAtStart) host.start().catch(() => undefined);
-          return host;
+          if (loadsAtStart) hosts.start().catch(() => undefined);
+          return hosts;
         },
       },
     ],
-    exports: [GraphRegistry, GraphHost],
+    exports: [GraphRegistry, GraphHosts],
   };
+}
+
+/** One pool for each language; the store's embedding function is JavaScript, whatever the graphs are. */
+function graphHosts(purpose: Purpose, config: AppConfig, registry: GraphRegistry, mountPrefix: string): GraphHosts {
+  const access = databaseAccess(config);
+  const tokens = access.then((given) => given.tokens);
+  const data = access.then(({ url }) => processData(purpose, config, registry, mountPrefix, url));
+  const hosts = new Map<GraphLanguage, GraphHost>();
+  const embed: EmbedTexts = (texts) => hosts.get('javascript')!.call('embed', texts);
+  const store = new StoreOperations(graphStore({ data, tokens, embed }));
+  for (const runtime of [JAVASCRIPT_RUNTIME, pythonRuntime(config.graphs.python)]) {
+    const graphs = registry.graphs.filter(({ language }) => language === runtime.language);
+    const embeds = runtime.language === 'javascript' && registry.config.store.index !== undefined;
+    if (graphs.length === 0 && !embeds) continue;
+    const host = new GraphHost({
+      runtime,
+      processes: processesFor(purpose, config),
+      perTenant: config.graphs.isPerTenant,
+      confinement: { env: userCodeEnvironment(config, registry.config.env), ...config.graphs.confinement },
+      data: data.then((all) => ({ ...all, graphs })),
+      store,
+      tokens,
+    });
+    hosts.set(runtime.language, host);
+  }
+  return new GraphHosts(registry, hosts);
 }
 
 /** An api that only inspects graphs needs few; where each serves one tenant, as many as a worker. */

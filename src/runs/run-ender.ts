@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { isContentError } from '../database/unstorable-text';
-import { GraphHost } from '../graphs/host/graph-host';
+import { GraphHosts } from '../graphs/host/graph-hosts';
 import { ExecutionBroken } from '../graphs/host/graph-process-handle';
 import type { FinalState, GraphOutcome } from '../graphs/host/protocol';
 import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
@@ -34,7 +34,7 @@ export class RunEnder {
 
   constructor(
     private readonly lifecycle: RunLifecycleRepository,
-    private readonly graphs: GraphHost,
+    private readonly graphs: GraphHosts,
     private readonly webhooks: RunWebhooks,
     private readonly deliveries: WebhookOrchestrator,
     private readonly orchestrator: RunOrchestrator,

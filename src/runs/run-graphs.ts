@@ -4,7 +4,7 @@ import { issueTraceToken } from '../auth/trace-token';
 import { AppConfig } from '../config/config';
 import { SecretValues } from '../crypto/secret-values';
 import { GraphRegistry } from '../graphs/graph-registry';
-import { GraphHost } from '../graphs/host/graph-host';
+import { GraphHosts } from '../graphs/host/graph-hosts';
 import type { CommandInput, GraphOutcome } from '../graphs/host/protocol';
 import { EventLogRepository } from '../streams/event-log.repository';
 import type { AttemptEvents } from './attempt-events';
@@ -28,7 +28,7 @@ export interface Attempt {
 @Injectable()
 export class RunGraphs {
   constructor(
-    private readonly graphs: GraphHost,
+    private readonly graphs: GraphHosts,
     private readonly registry: GraphRegistry,
     private readonly log: EventLogRepository,
     private readonly lifecycle: RunLifecycleRepository,

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { GraphsModule } from '../graphs/graphs.module';
-import { GraphHost } from '../graphs/host/graph-host';
+import { GraphHosts } from '../graphs/host/graph-hosts';
 import { ItemStore } from '../item-store/item-store';
 import { StoreConnectionsModule } from '../item-store/store-connections.module';
 import { StoreController } from './store.controller';
@@ -17,8 +17,8 @@ import { StoreService } from './store.service';
     StoreService,
     {
       provide: ItemStore,
-      inject: [StoreRepository, GraphRegistry, GraphHost],
-      useFactory: (repository: StoreRepository, registry: GraphRegistry, graphs: GraphHost) =>
+      inject: [StoreRepository, GraphRegistry, GraphHosts],
+      useFactory: (repository: StoreRepository, registry: GraphRegistry, graphs: GraphHosts) =>
         // The embedding function is user code: it runs where all of that does, in a graph thread.
         new ItemStore(repository, registry.config.store, async (tenantId, kind, texts) => {
           const vectors = await graphs.call('embed', { tenantId, kind, texts });

@@ -5,7 +5,7 @@ import { Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
 import type { JsonObject } from '../database/json';
 import { GraphRegistry } from '../graphs/graph-registry';
-import { GraphHost } from '../graphs/host/graph-host';
+import { GraphHosts } from '../graphs/host/graph-hosts';
 import { GraphCallRefused } from '../graphs/host/graph-process-handle';
 import { selectFields } from '../graphs/host/state-selection';
 import type { CheckpointReference, GraphCall, GraphCalls, GraphTarget } from '../graphs/host/protocol';
@@ -51,7 +51,7 @@ export class ThreadsService {
   constructor(
     private readonly repository: ThreadsRepository,
     private readonly registry: GraphRegistry,
-    private readonly graphs: GraphHost,
+    private readonly graphs: GraphHosts,
     private readonly orchestrator: RunOrchestrator,
     private readonly authorizer: Authorizer,
   ) {}

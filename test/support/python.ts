@@ -22,3 +22,10 @@ export function testPython(): string {
   if (!python) throw new Error('GANTRY_TEST_PYTHON is missing: run the tests with `npm test`');
   return python;
 }
+
+/** The Python for graphs, with the libraries of test/python-graphs/project. @throws if the tests were not started by `npm test` */
+export function pythonForGraphs(): string {
+  const python = process.env.GANTRY_TEST_GRAPH_PYTHON;
+  if (!python) throw new Error('GANTRY_TEST_GRAPH_PYTHON is missing: run the tests with `npm test`');
+  return python;
+}

@@ -66,6 +66,11 @@ export const graphVariables = {
     .min(1)
     .optional()
     .meta({ description: 'number of their group', shownDefault: "the process's own" }),
+  GANTRY_PYTHON: z
+    .string()
+    .min(1)
+    .default('python3')
+    .describe('interpreter of graphs in Python, with their libraries ([Python](python.md)); `npm start` makes one'),
   GANTRY_CACHE_FOLDER: z.string().min(1).optional().meta({
     description:
       'where graph processes keep what they read from graphs’ types; their user has to be able to write there',
@@ -110,6 +115,8 @@ export interface GraphSettings {
   user: { uid?: number; gid?: number };
   /** Whether a graph process serves one tenant for as long as it lives. */
   isPerTenant: boolean;
+  /** The interpreter of graphs written in Python: a path, or a name to look up in PATH. */
+  python: string;
   /** Where graph processes keep what they computed, below the project's folder; undefined: in the folder for temporary files. */
   cacheFolder: string | undefined;
   /** Whether an api reads graphs' types after its start, before a request needs their schemas. */
@@ -137,6 +144,7 @@ export function graphSettings(env: Values<typeof graphVariables>, executesRuns: 
     confinement: { ...(memoryMb && { memoryMb }), ...user },
     user,
     isPerTenant: env.GANTRY_GRAPH_HOSTS === 'per-tenant',
+    python: env.GANTRY_PYTHON,
     cacheFolder: env.GANTRY_CACHE_FOLDER,
     preparesSchemas: env.GANTRY_PREPARE_SCHEMAS,
     threads: { min, max: env.GANTRY_GRAPH_THREADS_MAX ?? Math.max(min, defaultGraphThreads()) },

@@ -16,6 +16,7 @@ import { prepared } from '../../patches/pg/prepared-statements';
 import { storableJson } from '../../database/storable-text';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { CheckpointSerializer } from './checkpoint-serializer';
+import { OtherLanguage } from './other-language';
 import { insertWrites, replacesKnown, WRITE_ORDER, writeParameters, type WriteRow } from './checkpoint-writes';
 import { readDeltaHistory } from './delta-history';
 import type { Connections } from './tenant-connections';
@@ -175,7 +176,11 @@ export class CheckpointSaver extends OpenPostgresSaver {
   }
 
   private shown(tuple: CheckpointTuple): CheckpointTuple {
-    const { config, parentConfig } = tuple;
+    const { config, parentConfig, checkpoint } = tuple;
+    // Both libraries keep their checkpoints in the same tables, and each versions its channels in its own way.
+    if (Object.values(checkpoint.channel_versions).some((version) => typeof version === 'string')) {
+      throw new OtherLanguage();
+    }
     return {
       ...tuple,
       config: this.shownConfig(config),

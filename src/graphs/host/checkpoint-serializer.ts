@@ -1,3 +1,4 @@
+import { OtherLanguage } from './other-language';
 import { DeltaSnapshot, type SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { isPlain, JsonForm, setField } from './json-form';
 import {
@@ -9,6 +10,9 @@ import {
   nameOfSerializable,
 } from './langchain-values';
 import { OWN_CLASSES, type StoredClasses, storedClassesOf, storedName } from './stored-classes';
+
+/** The form in which LangGraph's Python library keeps values. */
+const PYTHON_TYPE = 'msgpack';
 
 type Fields = Record<string, unknown>;
 
@@ -39,6 +43,7 @@ export class CheckpointSerializer implements SerializerProtocol {
 
   async loadsTyped(type: string, data: Uint8Array | string): Promise<unknown> {
     if (type === 'bytes') return typeof data === 'string' ? Buffer.from(data) : data;
+    if (type === PYTHON_TYPE) throw new OtherLanguage();
     if (type !== 'json') throw new Error(`Unknown serialization type: ${type}`);
     const text = typeof data === 'string' ? data : textOf(data);
     const value: unknown = JSON.parse(text);

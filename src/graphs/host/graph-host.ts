@@ -1,10 +1,11 @@
 import { Logger } from '@nestjs/common';
-import { ConfigError } from '../../config/config-error';
 import type { TenantTokens } from '../../database/tenant-token';
 import { type ExecuteOptions, GraphProcess } from './graph-process-handle';
 import type { ExecuteRequest, GraphCall, GraphCalls, GraphOutcome, ProcessData } from './protocol';
 import { ProcessPool, stopping } from './process-pool';
+import type { GraphRuntime } from './graph-runtime';
 import { RecentProcesses } from './recent-processes';
+import type { StoreOperations } from './store-operations';
 import { SuspectSlots } from './suspect-slots';
 import type { Confinement } from './user-code-process';
 
@@ -14,6 +15,8 @@ export interface GraphHostOptions {
   perTenant: boolean;
   /** Known once the database has answered. */
   data: Promise<ProcessData>;
+  runtime: GraphRuntime;
+  store: StoreOperations;
   /** Signs whose states a process may reach. */
   tokens: Promise<TenantTokens>;
   confinement: Confinement;
@@ -24,7 +27,7 @@ const BEGIN_TIMEOUT_MS = 250;
 const SHRINK_MS = 60_000;
 
 /**
- * The processes in which graphs run.
+ * The processes in which graphs of one language run.
  *
  * 1. A run has a process of its own as long as there are few runs (ProcessPool). A node that blocks its event loop delays at most
  *    the runs of its own process.
@@ -44,7 +47,7 @@ export class GraphHost {
   private readonly homes = new Map<string, Promise<GraphProcess>>();
   private readonly suspects: SuspectSlots;
   private closed = false;
-  private started: Promise<void> | undefined;
+  private started: Promise<Record<string, string>> | undefined;
   private readonly shrink: NodeJS.Timeout;
 
   constructor(private readonly options: GraphHostOptions) {
@@ -55,7 +58,7 @@ export class GraphHost {
     this.pool = new ProcessPool({
       processes: options.processes,
       perTenant: options.perTenant,
-      start: (onAwake) => new GraphProcess(options.data, options.confinement, onAwake),
+      start: (onAwake) => new GraphProcess(options, onAwake),
       onEnded: (process) => this.recent.forget(process),
     });
     this.shrink = setInterval(() => void this.endIdleProcesses(), SHRINK_MS);
@@ -63,25 +66,17 @@ export class GraphHost {
   }
 
   /**
-   * Brings up the first processes. A graph that fails to load is said to and left out.
-   * @throws {ConfigError} naming each graph, when none can be served.
+   * Brings up the first processes.
+   * @returns one sentence by graph for each that can't be served
    */
-  start(): Promise<void> {
+  start(): Promise<Record<string, string>> {
     this.started ??= this.bringUp();
     return this.started;
   }
 
-  private async bringUp(): Promise<void> {
+  private async bringUp(): Promise<Record<string, string>> {
     await Promise.all(Array.from({ length: this.options.processes.min }, () => this.pool.spawn()));
-    const problems = Object.entries(this.pool.problems).map(([graphId, problem]) => `graphs.${graphId}: ${problem}`);
-    for (const problem of problems) this.logger.error(`A graph can't be served: ${problem}`);
-    if (problems.length === (await this.options.data).graphs.length) throw new ConfigError(problems);
-  }
-
-  /** Why a graph can't be served; undefined when it can. */
-  async problemOf(graphId: string): Promise<string | undefined> {
-    await this.begun();
-    return this.pool.problems[graphId];
+    return this.pool.problems;
   }
 
   /** Runs a graph to its end. Rejects with ExecutionBroken when the process or the database failed, not the graph. */
@@ -164,7 +159,7 @@ export class GraphHost {
   }
 
   private async inProcessOfItsOwn<T>(use: (process: GraphProcess) => Promise<T>): Promise<T> {
-    const process = new GraphProcess(this.options.data, this.options.confinement, () => undefined);
+    const process = new GraphProcess(this.options, () => undefined);
     this.alone.add(process);
     try {
       await process.ready;

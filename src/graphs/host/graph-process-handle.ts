@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process';
-import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { CorruptMessage, MessageChannel } from './message-channel';
 import {
@@ -13,28 +12,23 @@ import {
   type ProcessData,
   type ToProcess,
 } from './protocol';
+import type { TenantId } from '../../database/tenant-id';
 import { writeUserLog } from './sdk-logger';
-import { type Confinement, startUserCodeProcess } from './user-code-process';
-
-const PROCESS_FILE = join(__dirname, 'graph-process');
+import type { GraphRuntime } from './graph-runtime';
+import type { StoreOperations, StoreQuestion } from './store-operations';
+import type { Confinement } from './user-code-process';
 
 /** A process that sent no pulse for this long (it sends ten a second) is busy with one piece of code. */
 const SILENCE_MS = 400;
 /**
  * Bytes of a process's events that may wait for the log: more of them stay in the process, which has to wait. Far more than the
- * events that a process of ours sends before it is told that some are written.
+ * events that a process of ours sends before it hears that some are written.
  */
 const MAX_UNWRITTEN = 4 * 1024 * 1024;
 /** Characters of a node's name, which goes with heartbeats. */
 const MAX_NODE = 1_000;
 /** Bytes that an event takes in this process beside its data. */
 const EVENT_BYTES = 1024;
-
-/**
- * LangChain calls its listeners from a queue of the whole process, and LangGraph's own stream of tokens is one of them: after
- * a slow listener tokens would come after the end of their node, or be lost with the stream's. Awaited, they come in order.
- */
-const AWAITED_CALLBACKS = { LANGCHAIN_CALLBACKS_BACKGROUND: 'false' };
 
 /** The attempt failed, not the graph: it can be repeated, and does nothing when another worker has the run. */
 export class ExecutionBroken extends Error {
@@ -63,6 +57,15 @@ export class GraphCallRefused extends Error {
   }
 }
 
+export interface GraphProcessOptions {
+  runtime: GraphRuntime;
+  confinement: Confinement;
+  /** Known once the database has answered. */
+  data: Promise<ProcessData>;
+  /** Performs what graphs ask of the store that don't reach it themselves. */
+  store: StoreOperations;
+}
+
 export interface ExecuteOptions {
   /** Called for a run that needs a process of its own, with nothing before or beside it, when it has one and before it begins. */
   onAlone?: () => Promise<void>;
@@ -76,6 +79,7 @@ export interface ExecuteOptions {
 }
 
 interface Execution extends Pick<ExecuteOptions, 'onEvents' | 'onNode'> {
+  request: ExecuteRequest;
   resolve: (outcome: GraphOutcome) => void;
   reject: (error: Error) => void;
   onAccepted: () => void;
@@ -83,6 +87,8 @@ interface Execution extends Pick<ExecuteOptions, 'onEvents' | 'onNode'> {
 }
 
 interface Call {
+  /** Whose states it is about. */
+  tenantId: string;
   resolve: (value: string) => void;
   reject: (error: Error) => void;
 }
@@ -98,6 +104,7 @@ export class GraphProcess {
   /** Resolves to the graphs that it can't serve, and why. */
   readonly ready: Promise<Record<string, string>>;
   readonly ended: Promise<void>;
+  private readonly store: StoreOperations;
   private readonly logger = new Logger(GraphProcess.name);
   private readonly userLog = new Logger('Graph');
   private readonly child: ChildProcess;
@@ -114,10 +121,10 @@ export class GraphProcess {
   private dead = false;
 
   /** @param onAwake called when the process answers again after a silence: it can take work. */
-  constructor(data: Promise<ProcessData>, confinement: Confinement, onAwake: () => void) {
-    const env = { ...AWAITED_CALLBACKS, ...confinement.env };
-    const { child, messages } = startUserCodeProcess(PROCESS_FILE, { ...confinement, env });
+  constructor({ runtime, confinement, data, store }: GraphProcessOptions, onAwake: () => void) {
+    const { child, messages } = runtime.start(confinement);
     this.child = child;
+    this.store = store;
     this.ready = new Promise((resolve, reject) => {
       const take = (message: unknown, bytes: number): void => {
         if (!isFromProcess(message, bytes)) throw new CorruptMessage('a shape that no graph process sends');
@@ -135,7 +142,7 @@ export class GraphProcess {
           { err: error, pid: child.pid },
           'User code wrote to the channel of its process, which is ended',
         );
-      this.messages = new MessageChannel(messages, take, fail, true);
+      this.messages = new MessageChannel(messages, take, fail, true, runtime.codec);
       child.once('exit', (code, signal) =>
         reject(new Error(`The graph process ended with ${signal ?? `code ${code}`} while it loaded`)),
       );
@@ -179,7 +186,7 @@ export class GraphProcess {
     let outcome!: Promise<GraphOutcome>;
     const accepted = new Promise<void>((onAccepted) => {
       outcome = new Promise<GraphOutcome>((resolve, reject) => {
-        this.executions.set(id, { resolve, reject, onEvents, onNode, onAccepted });
+        this.executions.set(id, { request, resolve, reject, onEvents, onNode, onAccepted });
       }).finally(() => {
         signal.removeEventListener('abort', abort);
         handBack.removeEventListener('abort', requestHandBack);
@@ -198,7 +205,7 @@ export class GraphProcess {
   call<N extends GraphCall>(name: N, args: GraphCalls[N]): Promise<string> {
     const id = this.take();
     return new Promise<string>((resolve, reject) => {
-      this.calls.set(id, { resolve, reject });
+      this.calls.set(id, { tenantId: args.tenantId, resolve, reject });
       this.send({ type: 'call', id, name, args });
     });
   }
@@ -269,6 +276,8 @@ export class GraphProcess {
         this.executions.get(message.id)?.reject(new ExecutionBroken(message.message));
         this.executions.delete(message.id);
         return;
+      case 'store':
+        return this.askStore(message);
       case 'result':
         this.calls.get(message.id)?.resolve(message.value);
         this.calls.delete(message.id);
@@ -278,6 +287,19 @@ export class GraphProcess {
         this.calls.delete(message.id);
         return;
     }
+  }
+
+  /** A process may name a run that it executes, or the tenant of a call that it answers. */
+  private askStore({ request, execution, tenantId, operation }: StoreQuestion): void {
+    const run = execution === undefined ? undefined : this.executions.get(execution)?.request;
+    const tenant = run?.tenantId ?? [...this.calls.values()].find((call) => call.tenantId === tenantId)?.tenantId;
+    const answer = (given: { value: unknown } | { error: string }): void =>
+      this.send({ type: 'store-result', request, ...given });
+    if (tenant === undefined) return answer({ error: 'The store is open to runs and calls in flight alone' });
+    this.store.perform(tenant as TenantId, operation, run && { runId: run.runId, attempt: run.attempt }).then(
+      (value) => answer({ value }),
+      (error: unknown) => answer({ error: error instanceof Error ? error.message : String(error) }),
+    );
   }
 
   private deliver(id: number, events: RunEventMessage[]): void {

@@ -55,7 +55,7 @@ describe('MessageChannel', () => {
     expect(await answer).toBe('well');
   });
 
-  /** Writes until the other side takes no more; resolves to the messages that were taken, or are on their way. */
+  /** Writes until the other side takes no more; resolves to the messages that were taken, or are in flight. */
   async function flood(message: unknown): Promise<number> {
     const bytes = framed(serialize(message));
     let count = 1;

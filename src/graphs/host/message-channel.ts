@@ -9,6 +9,20 @@ const MAX_BYTES = 256 * 1024 * 1024;
 /** Messages that are read before other work of the process has its turn. */
 const MESSAGES_A_TURN = 200;
 
+/** How a message is written and read. */
+export interface MessageCodec {
+  encode: (message: unknown) => Buffer;
+  decode: (bytes: Buffer) => unknown;
+}
+
+export const STRUCTURED_CLONE: MessageCodec = { encode: serialize, decode: deserialize };
+
+/** For processes of other languages. */
+export const JSON_TEXT: MessageCodec = {
+  encode: (message) => Buffer.from(JSON.stringify(message)),
+  decode: (bytes) => JSON.parse(bytes.toString()) as unknown,
+};
+
 /** Bytes that are no message: our code didn't write them. */
 export class CorruptMessage extends Error {
   constructor(reason: string) {
@@ -18,7 +32,7 @@ export class CorruptMessage extends Error {
 }
 
 /**
- * Messages between two processes over a socket, serialised as structured clones. Node's own channel does the same, but ends the
+ * Messages between two processes over a socket. Node's own channel does the same, but ends the
  * process that reads bytes that are no message.
  */
 export class MessageChannel {
@@ -41,6 +55,7 @@ export class MessageChannel {
     private readonly onMessage: (message: unknown, bytes: number) => void,
     private readonly onCorrupt: (error: CorruptMessage) => void,
     private readonly awaitsReader = false,
+    private readonly codec: MessageCodec = STRUCTURED_CLONE,
   ) {
     // What breaks it closes it as well.
     socket.on('error', () => undefined);
@@ -51,7 +66,7 @@ export class MessageChannel {
 
   /** What can't be sent any more has no reader. */
   send(message: unknown): void {
-    const body = serialize(message);
+    const body = this.codec.encode(message);
     if (this.isClosed) return;
     const header = Buffer.allocUnsafe(HEADER_BYTES);
     header.writeUInt32BE(MARK);
@@ -120,7 +135,7 @@ export class MessageChannel {
     this.needed = HEADER_BYTES + length;
     if (bytes.length < this.needed) return;
     const size = this.needed;
-    const message: unknown = deserialize(bytes.subarray(HEADER_BYTES, size));
+    const message: unknown = this.codec.decode(bytes.subarray(HEADER_BYTES, size));
     const rest = bytes.subarray(size);
     this.pieces = [rest];
     this.size = rest.length;

@@ -40,7 +40,7 @@ export class ProcessPool {
   private readonly waiting: Waiting[] = [];
   /** Whose each process is, where it serves one tenant. */
   private readonly owners = new WeakMap<GraphProcess, string>();
-  /** Processes that were given away in this turn of the event loop: their work begins before the next one. */
+  /** Processes that were handed out in this turn of the event loop: their work begins before the next one. */
   private readonly claimed = new Set<GraphProcess>();
   private closed = false;
   /** Why a graph can't be served, by its id. */

@@ -6,6 +6,7 @@ import type { StoreSettings } from '../../config/store-settings';
 import type { EmittedEvents } from '../../streams/run-event';
 import type { GraphSource, OnUnknown } from '../../config/langgraph-json';
 import type { UserLogLine } from './sdk-logger';
+import type { StoreQuestion } from './store-operations';
 
 /** The first message to a graph process. */
 export interface ProcessData {
@@ -216,7 +217,9 @@ export type ToProcess =
   /** Stop after the next checkpoint: another worker resumes from there. */
   | { type: 'hand-back'; id: number }
   | { type: 'ack'; id: number; count: number }
-  | { type: 'call'; id: number; name: GraphCall; args: GraphCalls[GraphCall] };
+  | { type: 'call'; id: number; name: GraphCall; args: GraphCalls[GraphCall] }
+  /** The answer to a `store` message. */
+  | ({ type: 'store-result'; request: number } & ({ value: unknown } | { error: string }));
 
 export type FromProcess =
   /** `problems`: why a graph can't be served, by its id. */
@@ -233,6 +236,8 @@ export type FromProcess =
   | { type: 'outcome'; id: number; outcome: GraphOutcome }
   /** Not the graph's doing: the run may be tried again. */
   | { type: 'broken'; id: number; message: string }
+  /** From a process that doesn't reach the store itself. */
+  | StoreQuestion
   | { type: 'result'; id: number; value: string }
   | { type: 'refused'; id: number; message: string; errorName: string };
 
@@ -250,12 +255,13 @@ const SHAPES: Record<FromProcess['type'], Shape> = {
   node: { id: 'number', node: 'string' },
   outcome: { id: 'number', outcome: 'object' },
   broken: { id: 'number', message: 'string' },
+  store: { request: 'number', operation: 'object' },
   result: { id: 'number', value: 'string' },
   refused: { id: 'number', message: 'string', errorName: 'string' },
 };
 
 /** Messages that carry states. All others are short. */
-const LARGE = new Set(['events', 'outcome', 'result']);
+const LARGE = new Set(['events', 'outcome', 'result', 'store']);
 const MAX_SHORT_BYTES = 16 * 1024 * 1024;
 
 function isEvent(value: unknown): value is RunEventMessage {

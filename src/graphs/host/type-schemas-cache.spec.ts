@@ -29,7 +29,13 @@ describe('the cache of what the compiler read from types', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const source = (): GraphSource => ({ graphId: 'a', file, exportName: 'graph', onUnknown: 'retry' });
+  const source = (): GraphSource => ({
+    graphId: 'a',
+    file,
+    exportName: 'graph',
+    language: 'javascript',
+    onUnknown: 'retry',
+  });
 
   const asNewProcess = (exportName = 'graph'): Promise<string> =>
     new TypeSchemasCache(configPath, [file], kept).get({ ...source(), exportName }, () => {

@@ -26,15 +26,27 @@ export interface UserCodeProcess {
  * code is busy with.
  * @param file the module to run, without its ending: `.ts` or `.js`, as this one has
  */
-export function startUserCodeProcess(file: string, { env, memoryMb, uid, gid }: Confinement): UserCodeProcess {
-  const options: SpawnOptions = {
+export function startUserCodeProcess(file: string, { env, memoryMb, ...rest }: Confinement): UserCodeProcess {
+  const limits = memoryMb === undefined ? [] : [`--max-old-space-size=${memoryMb}`];
+  return spawnUserCode(process.execPath, [...limits, ...program(file)], {
+    ...rest,
     env: { ...compileCache(), ...env },
+  });
+}
+
+/** A process of any language, with the two descriptors that parent-channel.ts names. */
+export function spawnUserCode(
+  command: string,
+  args: string[],
+  { env, uid, gid }: Omit<Confinement, 'memoryMb'>,
+): UserCodeProcess {
+  const options: SpawnOptions = {
+    env,
     stdio: ['ignore', 'inherit', 'inherit', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid }),
     ...(gid !== undefined && { gid }),
   };
-  const limits = memoryMb === undefined ? [] : [`--max-old-space-size=${memoryMb}`];
-  const child = spawn(process.execPath, [...limits, ...program(file)], options);
+  const child = spawn(command, args, options);
   (child.stdio[LIFELINE] as Socket).on('error', () => undefined).unref();
   return { child, messages: child.stdio[MESSAGES] as Socket };
 }

@@ -1,0 +1,190 @@
+"""The entry point of a graph process: user code runs here and nowhere else.
+
+A node that blocks the event loop, takes all memory or ends the process does it to the runs of this process alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import traceback
+from typing import Any
+
+from .channel import ParentChannel, end_with_parent
+
+_PULSE_SECONDS = 0.1
+# Events that may be on their way to the log before the run waits: a slow database slows the run, not the memory.
+_WINDOW = 2_000
+
+
+class Execution:
+    """One attempt of a run in this process."""
+
+    def __init__(self, channel: ParentChannel, id: int, request: dict[str, Any]) -> None:
+        self.request = request
+        self.is_handing_back = False
+        self.cancelled = False
+        self.task: asyncio.Task[None] | None = None
+        self._id = id
+        self._channel = channel
+        self._batch: list[Any] = []
+        self._unacknowledged = 0
+        self._room = asyncio.Event()
+        self._room.set()
+
+    async def run(self, context: Any) -> None:
+        from .run import RunControl, run_graph
+        from .sdk_client import credentials
+
+        if "callToken" in self.request:
+            tenant = self.request["tenantId"]
+            credentials.set({"x-api-key": self.request["callToken"], "x-tenant-id": tenant})
+        control = RunControl(
+            on_node=lambda node: self._channel.send({"type": "node", "id": self._id, "node": node}),
+            is_handing_back=lambda: self.is_handing_back,
+            is_cancelled=lambda: self.cancelled,
+            room=self._room.wait,
+        )
+        try:
+            async for event in run_graph(context, self.request, self._id, control):
+                self._push(event)
+            self._flush()
+            self._channel.send({"type": "outcome", "id": self._id, "outcome": control.outcome})
+        except BaseException as error:
+            self._flush()
+            self._channel.send({"type": "broken", "id": self._id, "message": str(error)})
+
+    def cancel(self) -> None:
+        self.cancelled = True
+        if self.task:
+            self.task.cancel()
+
+    def acknowledge(self, count: int) -> None:
+        self._unacknowledged -= count
+        if self._unacknowledged < _WINDOW:
+            self._room.set()
+
+    def _push(self, event: Any) -> None:
+        """Collects the events of one turn of the event loop into one message."""
+        if not self._batch:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._batch.append(event)
+        self._unacknowledged += 1
+        if self._unacknowledged >= _WINDOW:
+            self._room.clear()
+
+    def _flush(self) -> None:
+        if self._batch:
+            self._channel.send({"type": "events", "id": self._id, "events": self._batch})
+            self._batch = []
+
+
+class GraphProcess:
+    """Takes what the parent sends."""
+
+    def __init__(self, channel: ParentChannel, context: Any, calls: Any, store_requests: Any) -> None:
+        self._channel = channel
+        self._context = context
+        self._calls = calls
+        self._store_requests = store_requests
+        self._executions: dict[int, Execution] = {}
+        self._asked: set[asyncio.Task[None]] = set()
+
+    def take(self, message: dict[str, Any]) -> None:
+        kind, id = message["type"], message.get("id", 0)
+        execution = self._executions.get(id)
+        if kind == "offer":
+            # It begins when the parent grants it: by then it may have gone elsewhere.
+            self._executions[id] = Execution(self._channel, id, message["request"])
+            self._channel.send({"type": "accept", "id": id})
+        elif kind == "call":
+            task = asyncio.create_task(self._call(id, message["name"], message["args"]))
+            self._asked.add(task)
+            task.add_done_callback(self._asked.discard)
+        elif kind == "store-result":
+            self._store_requests.answered(message)
+        elif execution is None:
+            return
+        elif kind == "begin":
+            execution.task = asyncio.create_task(execution.run(self._context))
+            execution.task.add_done_callback(lambda _: self._executions.pop(id, None))
+        elif kind == "withdraw":
+            del self._executions[id]
+        elif kind == "abort":
+            execution.cancel()
+        elif kind == "hand-back":
+            execution.is_handing_back = True
+        elif kind == "ack":
+            execution.acknowledge(message["count"])
+
+    async def _call(self, id: int, name: str, args: dict[str, Any]) -> None:
+        try:
+            self._channel.send({"type": "result", "id": id, "value": await self._calls.handle(name, args)})
+        except Exception as error:
+            refusal = {"type": "refused", "id": id, "message": str(error), "errorName": type(error).__name__}
+            self._channel.send(refusal)
+
+
+async def serve() -> None:
+    channel = await ParentChannel.connect()
+    messages = channel.messages()
+    data = await anext(messages)
+    loop = asyncio.get_running_loop()
+
+    def report_stray(_: Any, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        text = "".join(traceback.format_exception(error)) if error else str(context.get("message"))
+        channel.send({"type": "stray", "message": text})
+
+    loop.set_exception_handler(report_stray)
+    try:
+        process = await _load(channel, data)
+    except Exception as error:
+        channel.send({"type": "unusable", "message": f"{type(error).__name__}: {error}"})
+        return
+    pulse = asyncio.create_task(_pulse(channel))
+    async for message in messages:
+        process.take(message)
+    pulse.cancel()
+
+
+async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
+    # The libraries are the project's own: what is missing or too old is reported, not thrown before anybody listens.
+    from .calls import GraphCalls
+    from .connections import TenantConnections
+    from .loader import GraphLoader
+    from .run import RunContext
+    from .sdk_client import register
+    from .store import StoreRequests
+    from .tracer import RunTracer
+
+    if "apiUrl" in data:
+        register(data["apiUrl"])
+    graphs = GraphLoader(data["graphs"])
+    graphs.load()
+    connections = TenantConnections(data["databaseUrl"], data["databasePool"])
+    await connections.open()
+    store_requests = StoreRequests(channel)
+    tracing = data.get("tracing")
+    context = RunContext(
+        graphs=graphs,
+        connections=connections,
+        store_requests=store_requests,
+        recursion_limit=data["recursionLimit"],
+        tracer=RunTracer(tracing["apiUrl"]) if tracing else None,
+    )
+    channel.send({"type": "ready", "problems": graphs.problems})
+    return GraphProcess(channel, context, GraphCalls(graphs, connections, store_requests), store_requests)
+
+
+async def _pulse(channel: ParentChannel) -> None:
+    while True:
+        channel.send({"type": "pulse"})
+        await asyncio.sleep(_PULSE_SECONDS)
+
+
+if __name__ == "__main__":
+    end_with_parent()
+    asyncio.run(serve())
+    # Threads of nodes that are still running must not keep the process.
+    os._exit(0)

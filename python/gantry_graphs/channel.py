@@ -1,0 +1,71 @@
+"""Messages with the process that started this one: framed JSON over a socket (src/graphs/host/message-channel.ts)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import struct
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
+
+import orjson
+
+# Descriptors that src/graphs/host/parent-channel.ts names.
+MESSAGES = 3
+LIFELINE = 4
+
+_HEADER = struct.Struct(">II")
+_MARK = 0x474E5452
+
+
+def end_with_parent() -> None:
+    """Ends this process when its parent ends, whatever its code is busy with."""
+    for name in (signal.SIGINT, signal.SIGTERM):
+        # A signal to the whole group is the parent's business: it hands the runs back before it ends.
+        signal.signal(name, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.read(LIFELINE, 1):
+            pass
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    threading.Thread(target=watch, name="lifeline", daemon=True).start()
+
+
+class ParentChannel:
+    """The connection with the parent. `send` may be called from any thread."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+
+    @classmethod
+    async def connect(cls) -> ParentChannel:
+        reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=MESSAGES), limit=2**20)
+        return cls(reader, writer)
+
+    def send(self, message: dict[str, Any]) -> None:
+        body = orjson.dumps(message)
+        if threading.get_ident() == self._thread:
+            self._write(body)
+        else:
+            self._loop.call_soon_threadsafe(self._write, body)
+
+    async def messages(self) -> AsyncIterator[dict[str, Any]]:
+        """What the parent sends, until it closes the connection."""
+        while True:
+            try:
+                mark, length = _HEADER.unpack(await self._reader.readexactly(_HEADER.size))
+                if mark != _MARK:
+                    raise ValueError("bytes that no message begins with")
+                yield orjson.loads(await self._reader.readexactly(length))
+            except asyncio.IncompleteReadError:
+                return
+
+    def _write(self, body: bytes) -> None:
+        self._writer.write(_HEADER.pack(_MARK, len(body)) + body)

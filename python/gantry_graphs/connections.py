@@ -1,0 +1,66 @@
+"""Connections to Postgres as one tenant's work sees them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import AsyncConnection
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool
+
+CHECKPOINT_SCHEMA = "langgraph"
+_TENANT_SETTING = "gantry.tenant_id"
+_TOKEN_SETTING = "gantry.tenant_token"
+
+
+@dataclass(frozen=True)
+class TenantAccess:
+    """For whom the process works, and the token by which Postgres knows it (src/database/tenant-token.ts)."""
+
+    tenant_id: str
+    token: str
+
+    @classmethod
+    def of(cls, message: dict[str, Any]) -> TenantAccess:
+        """The access that a request to execute a run, or the arguments of a call, come with."""
+        return cls(message["tenantId"], message.get("tenantToken", ""))
+
+
+_SET_ACCESS = f"SELECT set_config('{_TENANT_SETTING}', %s, false), set_config('{_TOKEN_SETTING}', %s, false)"
+
+
+class TenantConnections:
+    """The pool of this process; row-level security shows each use the rows of its tenant alone."""
+
+    def __init__(self, url: str, size: int) -> None:
+        self._pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
+            url,
+            min_size=0,
+            max_size=size,
+            open=False,
+            kwargs={
+                "autocommit": True,
+                "row_factory": dict_row,
+                "application_name": "gantry-graphs",
+                # Tables of LangGraph's library are found by its own statements, which name no schema.
+                "options": f"-c search_path={CHECKPOINT_SCHEMA},public",
+            },
+        )
+        # What a connection is set to: a round trip is needed only where it served another run or call before.
+        self._settings: dict[AsyncConnection[Any], TenantAccess] = {}
+
+    async def open(self) -> None:
+        await self._pool.open()
+
+    @asynccontextmanager
+    async def of(self, access: TenantAccess) -> AsyncIterator[AsyncConnection[Any]]:
+        async with self._pool.connection() as connection:
+            if self._settings.get(connection) != access:
+                self._settings = {known: setting for known, setting in self._settings.items() if not known.closed}
+                self._settings.pop(connection, None)
+                await connection.execute(_SET_ACCESS, [access.tenant_id, access.token])
+                self._settings[connection] = access
+            yield connection

@@ -1,0 +1,172 @@
+"""The graphs of a langgraph.json, loaded into this process."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from langchain_core.runnables.config import var_child_runnable_config
+from langgraph.graph import StateGraph
+from langgraph.pregel import Pregel
+
+_WHAT_WOULD_BE_RIGHT = "a compiled graph, a StateGraph, or a function that returns or yields one"
+
+
+class GraphLoader:
+    """The graphs by id, or why a graph can't be served."""
+
+    def __init__(self, sources: list[dict[str, Any]]) -> None:
+        self._sources = {source["graphId"]: source for source in sources}
+        self._values: dict[str, Any] = {}
+        self.problems: dict[str, str] = {}
+
+    def load(self) -> None:
+        """Imports every module; a graph that fails is said in `problems`, and the others are served."""
+        for graph_id, source in self._sources.items():
+            try:
+                self._values[graph_id] = _load(source)
+            except BaseException as error:  # a module may raise anything, SystemExit included
+                if isinstance(error, KeyboardInterrupt):
+                    raise
+                self.problems[graph_id] = str(error)
+
+    @asynccontextmanager
+    async def get(
+        self, graph_id: str, config: dict[str, Any], access: str, *, saver: Any, store: Any, context: Any = None
+    ) -> AsyncIterator[Any]:
+        """The graph for one use. A function that makes it is called each time.
+
+        `access` is what the graph is made for, in the words of the public servers: `threads.create_run`, `threads.read`,
+        `threads.update` or `assistants.read`.
+        """
+        if graph_id not in self._values:
+            raise LookupError(self.problems.get(graph_id) or f'Graph "{graph_id}" is not served here')
+        value = self._values[graph_id]
+        if isinstance(value, Pregel):
+            yield _prepared(value, graph_id, saver, store)
+            return
+        token = var_child_runnable_config.set(config)  # type: ignore[arg-type]
+        try:
+            made = _call_factory(value, config, _runtime(access, store, context))
+        finally:
+            var_child_runnable_config.reset(token)
+        if isinstance(made, AbstractAsyncContextManager):
+            async with made as graph:
+                yield _prepared(self._checked(graph_id, graph), graph_id, saver, store)
+            return
+        if inspect.isawaitable(made):
+            made = await made
+        yield _prepared(self._checked(graph_id, made), graph_id, saver, store)
+
+    def _checked(self, graph_id: str, made: Any) -> Pregel[Any]:
+        graph = _compiled(made)
+        if graph is not None:
+            return graph
+        raise _refusal(self._sources[graph_id], f"returned {_kind(made)}")
+
+
+def _prepared(graph: Pregel[Any], graph_id: str, saver: Any, store: Any) -> Pregel[Any]:
+    update = {"checkpointer": saver, "store": store}
+    # The library's name for a graph that has none.
+    return graph.copy(update={**update, "name": graph_id} if graph.name == "LangGraph" else update)
+
+
+def _load(source: dict[str, Any]) -> Any:
+    file, name = source["file"], source["exportName"]
+    try:
+        module = _import(Path(file))
+    except Exception as error:
+        raise ImportError(f"{file} failed to load: {type(error).__name__}: {error}") from error
+    if not hasattr(module, name):
+        raise AttributeError(f'{file} has no "{name}"; it has to be {_WHAT_WOULD_BE_RIGHT}')
+    value = getattr(module, name)
+    graph = _compiled(value)
+    if graph is not None:
+        return graph
+    if callable(value):
+        return value
+    raise _refusal(source, f"is {_kind(value)}")
+
+
+def _import(file: Path) -> Any:
+    """The module of a file: by its dotted name where Python finds it under one, so that its own package imports it once."""
+    root = Path.cwd()
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
+    dotted = _dotted_name(file, root)
+    if dotted:
+        return importlib.import_module(dotted)
+    # The digest keeps apart files of one name in two folders.
+    name = f"{file.stem}_{sha256(str(file).encode()).hexdigest()[:8]}".replace("-", "_").replace(".", "_")
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is no Python module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _dotted_name(file: Path, root: Path) -> str | None:
+    """The name under which `import` finds the file, from the project's folder or an installed package of it."""
+    for base in [root, *(Path(entry) for entry in sys.path if entry)]:
+        if not file.is_relative_to(base):
+            continue
+        parts = file.relative_to(base).with_suffix("").parts
+        if not all(part.isidentifier() for part in parts):
+            continue
+        name = ".".join(parts)
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError):
+            continue
+        if spec and spec.origin and Path(spec.origin).resolve() == file.resolve():
+            return name
+    return None
+
+
+def _compiled(value: Any) -> Pregel[Any] | None:
+    """The graph that runs, of all that may stand for it; None of anything else."""
+    if isinstance(value, Pregel):
+        return value
+    return value.compile() if isinstance(value, StateGraph) else None
+
+
+def _runtime(access: Any, store: Any, context: Any) -> Any:
+    """What a factory is given second, where the SDK of the project has it."""
+    try:
+        from langgraph_sdk import runtime as sdk
+    except ImportError:
+        return None
+    if access == "threads.create_run":
+        return sdk._ExecutionRuntime(access_context=access, store=store, context=context, user=None)
+    return sdk._ReadRuntime(access_context=access, store=store, user=None)
+
+
+def _call_factory(factory: Any, config: dict[str, Any], runtime: Any) -> Any:
+    """Calls a factory with what it takes: the config, the runtime, both in either order, or nothing."""
+    given = []
+    for parameter in inspect.signature(factory).parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY):
+            continue
+        wants_runtime = "Runtime" in str(parameter.annotation) or parameter.name == "runtime"
+        given.append(runtime if wants_runtime else config)
+    return factory(*given)
+
+
+def _refusal(source: dict[str, Any], what: str) -> TypeError:
+    return TypeError(f'{source["file"]}: "{source["exportName"]}" {what}; it has to be {_WHAT_WOULD_BE_RIGHT}')
+
+
+def _kind(value: Any) -> str:
+    """The kind of an exported value, for an error message."""
+    return "None" if value is None else f"a value of the type {type(value).__name__}"

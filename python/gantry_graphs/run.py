@@ -1,0 +1,269 @@
+"""Runs a graph to its end, its next interrupt or a cancellation (src/graphs/host/run-graph.ts)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+from langgraph.types import Command, Send
+from psycopg_pool import PoolTimeout
+
+from .connections import TenantAccess, TenantConnections
+from .loader import GraphLoader
+from .repeated import missing_steps, without_emitted
+from .saver import Fence, FencedError, HandedBack, RunCheckpointSaver
+from .state import final_state
+from .store import RunStore, StoreRequests
+from .stream import Event, stream_run
+from .tracer import RunTracer
+from .wire import storable, to_wire_json
+
+# SQLSTATE of a statement of an attempt that doesn't hold the run any more (src/database/tenant-token.ts).
+_TOKEN_REFUSED = "GT001"
+_STRICT_RESUME = "__pregel_strict_resume"
+
+
+@dataclass
+class RunContext:
+    """What all runs of the process share."""
+
+    graphs: GraphLoader
+    connections: TenantConnections
+    store_requests: StoreRequests
+    recursion_limit: int
+    tracer: RunTracer | None = None
+
+
+@dataclass
+class RunControl:
+    """What the worker wants of a run in flight."""
+
+    on_node: Callable[[str], None]
+    is_handing_back: Callable[[], bool]
+    is_cancelled: Callable[[], bool]
+    # Returns when the log has caught up. Awaited inside the run, so that a cancellation finds the run wherever it waits.
+    room: Callable[[], Awaitable[Any]]
+    outcome: dict[str, Any] = field(default_factory=dict)
+
+
+async def run_graph(
+    context: RunContext, request: dict[str, Any], execution: int, control: RunControl
+) -> AsyncIterator[Event]:
+    """Yields the run's events; `control.outcome` says then how it ended. What the graph does wrong is part of it.
+
+    Raises where it is not the graph that failed: the database, or another attempt that holds the run.
+    """
+    kwargs = request["kwargs"]
+    saver = RunCheckpointSaver(
+        context.connections,
+        TenantAccess.of(request),
+        Fence(request["runId"], request["attempt"]),
+        _checkpoint_metadata(request),
+        control.is_handing_back,
+    )
+    store = RunStore(context.store_requests, {"execution": execution})
+    config = _config(context, request)
+    failure: dict[str, Any] | None = None
+    try:
+        use = context.graphs.get(
+            request["graphId"],
+            config,
+            "threads.create_run",
+            saver=saver,
+            store=store,
+            context=kwargs.get("context"),
+        )
+        async with use as graph:
+            try:
+                if "recursion_limit" not in config:
+                    own = (graph.config or {}).get("recursion_limit")
+                    config["recursion_limit"] = own or context.recursion_limit
+                async for event in _events(graph, saver, config, request, control):
+                    await control.room()
+                    yield event
+            except HandedBack as handed_back:
+                control.outcome = {"status": "handed-back", "inDoubt": handed_back.in_doubt}
+                return
+            except (Exception, asyncio.CancelledError) as error:
+                failure = _failure(error, control)
+            if not control.outcome:
+                state = final_state(await graph.aget_state(_thread_config(request)))
+                control.outcome = {**(failure or {"status": "success"}), "state": state}
+    except (Exception, asyncio.CancelledError) as error:
+        # The graph's factory, or its reducers, which make the state: one that throws does so for the final state too.
+        control.outcome = failure or _failure(error, control)
+
+
+async def _events(
+    graph: Any, saver: RunCheckpointSaver, config: dict[str, Any], request: dict[str, Any], control: RunControl
+) -> AsyncIterator[Event]:
+    kwargs = request["kwargs"]
+    is_resuming = request["attempt"] > 1 and await _has_checkpoint(saver, request)
+    if is_resuming and not request["handedBack"]:
+        unknown = await _unfinished_tasks(graph, request)
+        if unknown and request["onUnknown"] == "interrupt":
+            control.outcome = await _stop_before(graph, request, unknown)
+            return
+        config["configurable"]["unknown_outcome_tasks"] = [task.id for task in unknown]
+    if is_resuming:
+        for event in await missing_steps(graph, request):
+            yield event
+    events = stream_run(
+        graph,
+        None if is_resuming else await _input(graph, request),
+        config,
+        options=_options(kwargs),
+        kwargs=kwargs,
+        written=saver.written,
+        on_node=control.on_node,
+    )
+    async for event in without_emitted(events, request["emitted"]) if request["attempt"] > 1 else events:
+        yield event
+
+
+def _config(context: RunContext, request: dict[str, Any]) -> dict[str, Any]:
+    kwargs = request["kwargs"]
+    given = kwargs.get("config") or {}
+    return {
+        **({"tags": given["tags"]} if given.get("tags") else {}),
+        **({"recursion_limit": given["recursion_limit"]} if given.get("recursion_limit") else {}),
+        "metadata": {**request["metadata"], "run_attempt": request["attempt"]},
+        "configurable": {
+            **(given.get("configurable") or {}),
+            **request["headers"],
+            **(kwargs.get("checkpoint") or {}),
+            **_auth_config(kwargs.get("auth_user")),
+            "run_id": request["runId"],
+            "thread_id": request["threadId"],
+            "graph_id": request["graphId"],
+            "assistant_id": request["assistantId"],
+            "run_attempt": request["attempt"],
+            **({_STRICT_RESUME: True} if kwargs.get("strict_resume") else {}),
+        },
+        "run_id": request["runId"],
+        **({"callbacks": [context.tracer.callback(request)]} if context.tracer else {}),
+    }
+
+
+def _auth_config(user: dict[str, Any] | None) -> dict[str, Any]:
+    """What the hosted server passes to a graph of its user; requests that bring these keys lose them."""
+    if user is None:
+        return {}
+    return {
+        "langgraph_auth_user": user,
+        "langgraph_auth_user_id": user.get("identity"),
+        "langgraph_auth_permissions": user.get("permissions"),
+    }
+
+
+def _options(kwargs: dict[str, Any]) -> dict[str, Any]:
+    chosen = {name: kwargs[name] for name in ("context", "interrupt_before", "interrupt_after") if kwargs.get(name)}
+    # Asynchronous checkpoints would leave a gap in which a finished node runs again: `sync` is the minimum.
+    return {**chosen, "durability": "exit" if kwargs["durability"] == "exit" else "sync"}
+
+
+def _checkpoint_metadata(request: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **request["metadata"],
+        "run_id": request["runId"],
+        "thread_id": request["threadId"],
+        "graph_id": request["graphId"],
+        "assistant_id": request["assistantId"],
+        "run_attempt": request["attempt"],
+    }
+
+
+def _thread_config(request: dict[str, Any]) -> dict[str, Any]:
+    return {"configurable": {"thread_id": request["threadId"]}}
+
+
+async def _has_checkpoint(saver: RunCheckpointSaver, request: dict[str, Any]) -> bool:
+    """Whether an earlier attempt of this run got as far as a checkpoint: then the input is in the state already."""
+    found = await saver.aget_tuple(_thread_config(request))
+    return found is not None and found.metadata.get("run_id") == request["runId"]
+
+
+async def _unfinished_tasks(graph: Any, request: dict[str, Any]) -> list[Any]:
+    """The nodes that the earlier attempt had begun, as far as the checkpoint shows, and of which no result was stored."""
+    snapshot = await graph.aget_state(_thread_config(request))
+    return [task for task in snapshot.tasks if task.result is None and not task.interrupts]
+
+
+async def _stop_before(graph: Any, request: dict[str, Any], unknown: list[Any]) -> dict[str, Any]:
+    """Ends the run before the nodes in doubt: the thread waits for a person, and resumes with a run without input."""
+    snapshot = await graph.aget_state(_thread_config(request))
+    questions = {
+        task.id: [
+            {
+                "id": task.id,
+                "value": {
+                    "type": "unknown_outcome",
+                    "node": task.name,
+                    "run_id": request["runId"],
+                    "attempt": request["attempt"] - 1,
+                    "message": f'A worker was lost while "{task.name}" ran: it may or may not have taken effect. '
+                    "Run without input to start it again.",
+                },
+            }
+        ]
+        for task in unknown
+    }
+    return {"status": "success", "state": {**final_state(snapshot), "interrupts": to_wire_json(questions)}}
+
+
+async def _input(graph: Any, request: dict[str, Any]) -> Any:
+    kwargs = request["kwargs"]
+    command = kwargs.get("command")
+    if not command:
+        return kwargs.get("input")
+    return to_command(command)
+
+
+def to_command(command: dict[str, Any]) -> Command[Any]:
+    """A command of the API as the library takes it."""
+    goto = command.get("goto")
+    targets = goto if isinstance(goto, list) else [] if goto is None else [goto]
+    update = command.get("update")
+    if isinstance(update, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in update
+    ):
+        update = [tuple(pair) for pair in update]
+    return Command(
+        update=update,
+        resume=command.get("resume"),
+        goto=[each if isinstance(each, str) else Send(each["node"], each.get("input")) for each in targets],
+    )
+
+
+def _failure(error: BaseException, control: RunControl) -> dict[str, Any]:
+    """How a run ends whose graph threw. Raises where another attempt is right: lost connections, a fence."""
+    for cause in _causes(error):
+        if isinstance(cause, (FencedError, PoolTimeout, psycopg.OperationalError, psycopg.InterfaceError)):
+            raise cause
+        if getattr(cause, "sqlstate", None) == _TOKEN_REFUSED:
+            raise cause
+    if control.is_cancelled():
+        return {"status": "aborted"}
+    return {"status": "error", "error": _describe(error)}
+
+
+def _describe(error: BaseException) -> dict[str, Any]:
+    refused = {
+        name: getattr(error, attribute)
+        for name, attribute in (
+            ("reason", "reason"),
+            ("interrupt_ids", "interrupt_ids"),
+            ("pending_ids", "pending_ids"),
+        )
+        if type(error).__name__ == "UnknownInterruptError" and hasattr(error, attribute)
+    }
+    return {"error": type(error).__name__, "message": storable(str(error)), **refused}
+
+
+def _causes(error: BaseException | None) -> Any:
+    while error is not None:
+        yield error
+        error = error.__cause__

@@ -1,0 +1,291 @@
+"""LangGraph's Postgres saver with one statement for each write, refused once another attempt holds the run.
+
+Tables and encoding are those of langgraph-checkpoint-postgres; the statements are those of
+src/graphs/host/run-checkpoint-saver.ts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.serde.types import _DeltaSnapshot
+from langgraph.errors import GraphBubbleUp
+from psycopg.rows import dict_row
+
+from .connections import TenantAccess, TenantConnections
+from .wire import storable_json
+
+# The tenant of a deployment that names no other: its checkpoints keep the plain ids of threads.
+_UNPREFIXED_TENANT = "00000000-0000-0000-0000-000000000000"
+
+_WRITE = """
+WITH fence AS MATERIALIZED (SELECT 1 WHERE {condition}),
+blobs AS (
+  INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
+  SELECT %(thread)s, row.*
+  FROM unnest(%(b_ns)s::text[], %(b_channel)s::text[], %(b_version)s::text[], %(b_type)s::text[], %(b_blob)s::bytea[])
+    AS row
+  WHERE EXISTS (SELECT 1 FROM fence)
+  ON CONFLICT (thread_id, checkpoint_ns, channel, version) DO NOTHING
+),
+writes AS (
+  INSERT INTO checkpoint_writes
+    (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob)
+  SELECT %(thread)s, row.*
+  FROM unnest(%(w_ns)s::text[], %(w_checkpoint)s::text[], %(w_task)s::text[], %(w_path)s::text[], %(w_idx)s::int[],
+              %(w_channel)s::text[], %(w_type)s::text[], %(w_blob)s::bytea[]) AS row
+  WHERE EXISTS (SELECT 1 FROM fence)
+  ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) {on_known}
+),
+checkpoints AS (
+  INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
+  SELECT %(thread)s, ns, id, parent, checkpoint::jsonb, metadata::jsonb
+  FROM unnest(%(c_ns)s::text[], %(c_id)s::text[], %(c_parent)s::text[], %(c_checkpoint)s::text[],
+              %(c_metadata)s::text[])
+    AS row (ns, id, parent, checkpoint, metadata)
+  WHERE EXISTS (SELECT 1 FROM fence)
+  ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id)
+  DO UPDATE SET checkpoint = EXCLUDED.checkpoint, metadata = EXCLUDED.metadata
+)
+SELECT 1 FROM fence"""
+
+# A task has one interrupt, one error and one answer at a time, the newest; all else that it wrote stays as it is.
+_KEEPS = "DO NOTHING"
+_REPLACES = "DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob"
+
+_COLUMNS = {
+    "b": ("ns", "channel", "version", "type", "blob"),
+    "w": ("ns", "checkpoint", "task", "path", "idx", "channel", "type", "blob"),
+    "c": ("ns", "id", "parent", "checkpoint", "metadata"),
+}
+Rows = dict[str, list[tuple[Any, ...]]]
+
+
+@dataclass(frozen=True)
+class Fence:
+    """The attempt that a write belongs to."""
+
+    run_id: str
+    attempt: int
+
+
+class FencedError(Exception):
+    """Another worker holds the run: nothing that this attempt still writes may count."""
+
+    def __init__(self, fence: Fence) -> None:
+        super().__init__(f"Attempt {fence.attempt} of run {fence.run_id} has lost the run")
+
+
+class OtherLanguage(Exception):
+    """The thread belongs to graphs of another language."""
+
+
+class HandedBack(GraphBubbleUp):
+    """Thrown after a written checkpoint, to stop a graph there: the next step is another worker's.
+
+    As what an interrupt throws it passes through nested graphs and isn't stored as an error of their task.
+    """
+
+    def __init__(self, in_doubt: bool) -> None:
+        super().__init__("The run was handed back at its checkpoint")
+        self.in_doubt = in_doubt
+
+
+class CheckpointSaver(AsyncPostgresSaver):
+    """The saver of one thread's owner. Graphs and callers see thread ids as the tenant knows them."""
+
+    def __init__(self, connections: TenantConnections, access: TenantAccess) -> None:
+        super().__init__(conn=None)  # type: ignore[arg-type]  # every use of it is in _cursor
+        self._connections = connections
+        self._access = access
+        self._tenant_id = access.tenant_id
+
+    @asynccontextmanager
+    async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[Any]:
+        async with (
+            self._connections.of(self._access) as connection,
+            connection.cursor(binary=True, row_factory=dict_row) as cursor,
+        ):
+            yield cursor
+
+    async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
+        found = await super().aget_tuple(self._stored(config))
+        return found and self._shown(found)
+
+    async def alist(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
+        async for found in super().alist(config and self._stored(config), **options):
+            yield self._shown(found)
+
+    async def aget_delta_channel_history(self, *, config: Any, channels: Sequence[str]) -> Mapping[str, Any]:
+        return await super().aget_delta_channel_history(config=self._stored(config), channels=channels)
+
+    async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        rows = await asyncio.to_thread(self._checkpoint_rows, config, checkpoint, metadata, new_versions)
+        configurable = config["configurable"]
+        await self._insert(_KEEPS, configurable["thread_id"], rows)
+        return {
+            "configurable": {
+                "thread_id": configurable["thread_id"],
+                "checkpoint_ns": configurable.get("checkpoint_ns", ""),
+                "checkpoint_id": checkpoint["id"],
+            }
+        }
+
+    async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+        if not writes:
+            return
+        rows = await asyncio.to_thread(self._write_rows, config, writes, task_id, task_path)
+        replaces = all(channel in WRITES_IDX_MAP for channel, _ in writes)
+        await self._insert(_REPLACES if replaces else _KEEPS, config["configurable"]["thread_id"], rows)
+
+    def _metadata(self, metadata: Any) -> dict[str, Any]:
+        """What is kept with a checkpoint. The library would add all of the `configurable`, headers and keys included."""
+        return dict(metadata)
+
+    def _condition(self) -> tuple[str, dict[str, Any]]:
+        """Under which a write counts."""
+        return "true", {}
+
+    async def _insert(self, on_known: str, thread_id: str, rows: Rows) -> bool:
+        condition, parameters = self._condition()
+        columns = {
+            f"{table}_{name}": [row[index] for row in rows.get(table, ())]
+            for table, names in _COLUMNS.items()
+            for index, name in enumerate(names)
+        }
+        statement = _WRITE.format(condition=condition, on_known=on_known)
+        async with self._cursor() as cursor:
+            await cursor.execute(statement, {**columns, **parameters, "thread": self._key(thread_id)})
+            return bool(cursor.rowcount > 0)
+
+    def _checkpoint_rows(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Rows:
+        configurable = config["configurable"]
+        namespace = configurable.get("checkpoint_ns", "")
+        values = checkpoint["channel_values"]
+        # As in the library: plain values stand in the checkpoint itself, all others in rows of their own.
+        inline = {name: value for name, value in values.items() if _is_inline(value)}
+        snapshots = {name: True for name, value in values.items() if isinstance(value, _DeltaSnapshot)}
+        stored = {name: value for name, value in values.items() if name not in inline}
+        versions = {name: version for name, version in new_versions.items() if name in stored}
+        blobs = self._dump_blobs("", namespace, stored, versions)
+        body = {**checkpoint, "channel_values": {**inline, **snapshots}}
+        row = (
+            namespace,
+            checkpoint["id"],
+            configurable.get("checkpoint_id"),
+            storable_json(body),
+            storable_json(self._metadata(metadata)),
+        )
+        return {"b": [blob[1:] for blob in blobs], "c": [row]}
+
+    def _write_rows(self, config: Any, writes: Any, task_id: str, task_path: str) -> Rows:
+        configurable = config["configurable"]
+        namespace = configurable.get("checkpoint_ns", "")
+        rows = self._dump_writes("", namespace, configurable["checkpoint_id"], task_id, task_path, writes)
+        return {"w": [row[1:] for row in rows]}
+
+    def _key(self, thread_id: str) -> str:
+        """The thread's id in the tables, which two tenants may have as well (src/database/checkpoint-key.ts)."""
+        return thread_id if self._tenant_id == _UNPREFIXED_TENANT else f"{self._tenant_id}/{thread_id}"
+
+    def _stored(self, config: Any) -> Any:
+        configurable = config["configurable"]
+        return {**config, "configurable": {**configurable, "thread_id": self._key(str(configurable["thread_id"]))}}
+
+    def _shown(self, found: CheckpointTuple) -> CheckpointTuple:
+        # Both libraries keep their checkpoints in the same tables, and each versions its channels in its own way.
+        if not all(isinstance(version, str) for version in found.checkpoint["channel_versions"].values()):
+            raise OtherLanguage(
+                "The thread's state was written by a graph in JavaScript, which a graph in Python can't read: "
+                "use another thread"
+            )
+        parent = found.parent_config
+        return found._replace(config=self._shown_config(found.config), parent_config=parent and self._shown_config(parent))
+
+    def _shown_config(self, config: Any) -> Any:
+        key: str = config["configurable"]["thread_id"]
+        thread_id = key.removeprefix(f"{self._tenant_id}/")
+        return {**config, "configurable": {**config["configurable"], "thread_id": thread_id}}
+
+
+class RunCheckpointSaver(CheckpointSaver):
+    """The saver of one attempt of a run."""
+
+    def __init__(
+        self,
+        connections: TenantConnections,
+        access: TenantAccess,
+        fence: Fence,
+        run_metadata: Mapping[str, Any],
+        is_handing_back: Callable[[], bool],
+    ) -> None:
+        """`run_metadata` is kept with every checkpoint of the run: who made it, and the user's own metadata."""
+        super().__init__(connections, access)
+        self._fence = fence
+        self._run_metadata = run_metadata
+        self._is_handing_back = is_handing_back
+        self._open: set[asyncio.Future[None]] = set()
+
+    async def written(self) -> None:
+        """Returns when what was given to be written so far is committed: only then may it be emitted.
+
+        The library starts a write as a task of the event loop, before it emits what the write is of; that task begins
+        within the next turns of the loop.
+        """
+        for _ in range(3):
+            await asyncio.sleep(0)
+        while self._open:
+            await asyncio.wait(set(self._open))
+
+    async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        with self._tracked():
+            stored = await super().aput(config, checkpoint, metadata, new_versions)
+        if self._is_handing_back():
+            raise HandedBack(in_doubt=config["configurable"].get("checkpoint_ns", "") != "")
+        return stored
+
+    async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+        with self._tracked():
+            await super().aput_writes(config, writes, task_id, task_path)
+
+    def _metadata(self, metadata: Any) -> dict[str, Any]:
+        return {**self._run_metadata, **metadata}
+
+    def _condition(self) -> tuple[str, dict[str, Any]]:
+        return (
+            "attempt_holds_run(%(run)s::uuid, %(attempt)s)",
+            {"run": self._fence.run_id, "attempt": self._fence.attempt},
+        )
+
+    async def _insert(self, on_known: str, thread_id: str, rows: Rows) -> bool:
+        if not await super()._insert(on_known, thread_id, rows):
+            raise FencedError(self._fence)
+        return True
+
+    def _tracked(self) -> Any:
+        return _Open(self._open)
+
+
+class _Open:
+    """Counts what is being written."""
+
+    def __init__(self, open_writes: set[asyncio.Future[None]]) -> None:
+        self._all = open_writes
+
+    def __enter__(self) -> None:
+        self._own = asyncio.get_running_loop().create_future()
+        self._all.add(self._own)
+
+    def __exit__(self, *_: Any) -> None:
+        self._all.discard(self._own)
+        self._own.set_result(None)
+
+
+def _is_inline(value: Any) -> bool:
+    return not isinstance(value, _DeltaSnapshot) and (value is None or isinstance(value, (str, int, float, bool)))

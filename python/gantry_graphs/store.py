@@ -1,0 +1,107 @@
+"""The store as nodes see it: that of the run's tenant. The worker performs each operation and refuses fenced writes."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, Op, PutOp, Result, SearchItem, SearchOp
+from langgraph.store.base.batch import _check_loop
+
+from .channel import ParentChannel
+
+
+class StoreRequests:
+    """Questions to the worker that wait for their answers."""
+
+    def __init__(self, channel: ParentChannel) -> None:
+        self._channel = channel
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._ids = itertools.count(1)
+
+    async def ask(self, owner: dict[str, Any], operation: dict[str, Any]) -> Any:
+        request = next(self._ids)
+        answer = self._waiting[request] = asyncio.get_running_loop().create_future()
+        self._channel.send({"type": "store", "request": request, **owner, "operation": operation})
+        try:
+            return await answer
+        finally:
+            del self._waiting[request]
+
+    def answered(self, message: dict[str, Any]) -> None:
+        answer = self._waiting.get(message["request"])
+        if answer is None or answer.done():
+            return
+        if "error" in message:
+            answer.set_exception(RuntimeError(message["error"]))
+        else:
+            answer.set_result(message.get("value"))
+
+
+class RunStore(BaseStore):
+    """`owner` names what asks: the execution of a run, or a call about a thread."""
+
+    supports_ttl = True
+
+    def __init__(self, requests: StoreRequests, owner: dict[str, Any]) -> None:
+        self._requests = requests
+        self._owner = owner
+        self._loop = asyncio.get_running_loop()
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        return [await self._perform(op) for op in ops]
+
+    @_check_loop
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        return asyncio.run_coroutine_threadsafe(self.abatch(ops), self._loop).result()
+
+    async def _perform(self, op: Op) -> Result:
+        answer = await self._requests.ask(self._owner, _operation(op))
+        if isinstance(op, GetOp):
+            return answer and Item(**_fields(answer))
+        if isinstance(op, SearchOp):
+            return [SearchItem(**_fields(item), score=item.get("score")) for item in answer]
+        if isinstance(op, ListNamespacesOp):
+            return [tuple(namespace) for namespace in answer]
+        return None
+
+
+def _operation(op: Op) -> dict[str, Any]:
+    """The operation as src/graphs/host/store-operations.ts takes it."""
+    if isinstance(op, GetOp):
+        return {"name": "get", "namespace": list(op.namespace), "key": op.key, "refreshTtl": op.refresh_ttl}
+    if isinstance(op, PutOp):
+        if op.value is None:
+            return {"name": "delete", "namespace": list(op.namespace), "key": op.key}
+        put: dict[str, Any] = {"name": "put", "namespace": list(op.namespace), "key": op.key, "value": op.value}
+        if op.index is not None:
+            put["index"] = op.index
+        # Absent where the caller says nothing: the deployment's default holds then.
+        return {**put, "ttl": op.ttl} if op.ttl is not None else put
+    if isinstance(op, SearchOp):
+        return {
+            "name": "search",
+            "prefix": list(op.namespace_prefix),
+            "filter": op.filter,
+            "limit": op.limit,
+            "offset": op.offset,
+            "query": op.query,
+            "refreshTtl": op.refresh_ttl,
+        }
+    if isinstance(op, ListNamespacesOp):
+        paths: dict[str, Any] = {condition.match_type: list(condition.path) for condition in op.match_conditions or ()}
+        return {"name": "namespaces", **paths, "maxDepth": op.max_depth, "limit": op.limit, "offset": op.offset}
+    raise TypeError(f"The store has no operation {type(op).__name__}")
+
+
+def _fields(item: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "namespace": tuple(item["namespace"]),
+        "key": item["key"],
+        "value": item["value"],
+        "created_at": datetime.fromisoformat(item["createdAt"]),
+        "updated_at": datetime.fromisoformat(item["updatedAt"]),
+    }

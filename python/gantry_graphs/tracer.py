@@ -1,0 +1,46 @@
+"""Sends the server's own runs to its own trace API, by the public client: one project per graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from langchain_core.tracers.langchain import LangChainTracer
+from langsmith import Client
+
+# What of a run's `configurable` its trace shows. All else is for the graph: keys, headers, its user.
+_PUBLIC_CONFIGURABLE = {"thread_id", "checkpoint_id", "checkpoint_ns", "run_id", "graph_id", "assistant_id", "run_attempt"}
+
+
+class RunTracer:
+    """The clients of the trace API, one for each tenant."""
+
+    def __init__(self, api_url: str) -> None:
+        self._api_url = api_url
+        self._clients: dict[str, Client] = {}
+
+    def callback(self, request: dict[str, Any]) -> LangChainTracer:
+        """A callback that traces one run into the project named after its graph."""
+        asked = request["kwargs"].get("langsmith_tracer") or {}
+        client = self._client(request["tenantId"], request.get("traceKey"))
+        return _PublicTracer(project_name=request["graphId"], client=client, example_id=asked.get("example_id"))
+
+    def _client(self, tenant_id: str, key: str | None) -> Client:
+        known = self._clients.get(tenant_id)
+        if known is None:
+            known = Client(api_url=self._api_url, api_key=key or "none", workspace_id=tenant_id)
+            self._clients[tenant_id] = known
+        # Uploads with the newest run's key: those of earlier runs expire before it.
+        known.api_key = key or "none"
+        return known
+
+
+class _PublicTracer(LangChainTracer):
+    """The libraries copy what is text in `configurable` into the metadata of every trace."""
+
+    def copy_with_metadata_defaults(
+        self, *, metadata: Mapping[str, str] | None = None, tags: list[str] | None = None
+    ) -> LangChainTracer:
+        given = (metadata or {}).items()
+        shown = {name: value for name, value in given if name in _PUBLIC_CONFIGURABLE or name.startswith("ls_")}
+        return super().copy_with_metadata_defaults(metadata=shown or None, tags=tags)

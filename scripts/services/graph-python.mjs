@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { readJson } from './json-file.mjs';
+import { waitForLock } from './lock.mjs';
+import { ROOT, cacheDir } from './paths.mjs';
+import { runCommand } from './process.mjs';
+import { sayWhile } from './progress.mjs';
+
+/** What Gantry's own part of a graph process needs. */
+const OWN_REQUIREMENTS = join(ROOT, 'python', 'requirements.txt');
+const INSTALL_MS = 30 * 60_000;
+/** Files of a project that name its libraries, in the order in which one is taken. */
+const PROJECT_FILES = ['pyproject.toml', 'setup.py', 'requirements.txt'];
+
+/**
+ * An interpreter in whose environment the Python graphs of a langgraph.json can run: the environment holds what its
+ * `dependencies` name, and is made again when one of the files changes that they lead to.
+ * @param {string} configPath
+ * @param {{ signal?: AbortSignal, folder?: string }} [options] folder: of the environments, instead of the cache
+ * @returns {Promise<string | undefined>} path of its python; undefined where no graph is written in Python
+ */
+export async function findGraphPython(configPath, { signal, folder = cacheDir() } = {}) {
+  const config = readJson(configPath);
+  const paths = Object.values(config?.graphs ?? {}).map((graph) => (typeof graph === 'string' ? graph : graph?.path));
+  if (!paths.some((path) => /\.py:[^:]+$/.test(String(path)))) return undefined;
+  const requirements = requirementsOf(config.dependencies ?? [], dirname(resolve(configPath)));
+  const version = config.python_version;
+  const uv = await hasProgram('uv', signal);
+  const interpreter = version && !uv ? `python${version}` : 'python3';
+  const found = uv && version ? `uv ${version}` : await versionOf(interpreter, version, signal);
+  const hash = createHash('sha256').update(found).update(readFileSync(OWN_REQUIREMENTS));
+  for (const { args, files } of requirements) {
+    hash.update(JSON.stringify(args));
+    for (const file of files) hash.update(readFileSync(file));
+  }
+  const home = join(folder, `graph-python-${hash.digest('hex').slice(0, 12)}`);
+  const python = join(home, 'bin', 'python');
+  const complete = join(home, 'complete'); // an environment can't be moved into place: a mark says it is whole
+  if (existsSync(complete)) return python;
+  const lock = await waitForLock(`${home}.lock`, 'builder', { signal });
+  try {
+    if (existsSync(complete)) return python;
+    await sayWhile('python', `installing what the Python graphs need, with ${uv ? 'uv' : 'pip'}`, async () => {
+      rmSync(home, { recursive: true, force: true });
+      await makeEnvironment({ uv, version, interpreter, home, signal });
+      const args = ['-r', OWN_REQUIREMENTS, ...requirements.flatMap((each) => each.args)];
+      const installer = uv
+        ? ['uv', 'pip', 'install', '--quiet', '--python', python]
+        : [python, '-m', 'pip', 'install', '--disable-pip-version-check', '--quiet'];
+      await runCommand(installer[0], [...installer.slice(1), ...args], { signal, timeoutMs: INSTALL_MS });
+      writeFileSync(complete, '');
+    });
+    return python;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new Error(
+      `The environment of the Python graphs could not be made from "dependencies" of ${configPath}. ` +
+        `GANTRY_PYTHON names an interpreter of your own instead.\n${error.message}`,
+      { cause: error },
+    );
+  } finally {
+    lock.release();
+  }
+}
+
+/** @param {{ uv: boolean, version?: string, interpreter: string, home: string, signal?: AbortSignal }} options */
+async function makeEnvironment({ uv, version, interpreter, home, signal }) {
+  const options = { signal, timeoutMs: INSTALL_MS };
+  if (uv) await runCommand('uv', ['venv', '--quiet', ...(version ? ['--python', version] : []), home], options);
+  else await runCommand(interpreter, ['-m', 'venv', home], options);
+}
+
+/**
+ * What an installer is given for each dependency, and the files that say what that is.
+ * @param {unknown} dependencies @param {string} folder of langgraph.json
+ * @returns {{ args: string[], files: string[] }[]}
+ */
+function requirementsOf(dependencies, folder) {
+  if (!Array.isArray(dependencies)) throw new Error('langgraph.json: dependencies: must be a list');
+  return dependencies.map((dependency) => {
+    const name = String(dependency);
+    if (!name.startsWith('.') && !name.startsWith('/')) return { args: [name], files: [] };
+    const path = resolve(folder, name);
+    if (!existsSync(path)) throw new Error(`langgraph.json: dependencies: there is no ${path}`);
+    if (statSync(path).isFile()) return { args: ['-r', path], files: [path] };
+    const file = PROJECT_FILES.map((each) => join(path, each)).find(existsSync);
+    // A folder without any is code alone, which is found from the folder of langgraph.json.
+    if (!file) return { args: [], files: [] };
+    return { args: file.endsWith('requirements.txt') ? ['-r', file] : ['-e', path], files: [file] };
+  });
+}
+
+/** @param {string} program @param {AbortSignal} [signal] */
+async function hasProgram(program, signal) {
+  return runCommand(program, ['--version'], { signal }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** @param {string} interpreter @param {string | undefined} wanted @param {AbortSignal} [signal] */
+async function versionOf(interpreter, wanted, signal) {
+  try {
+    return (await runCommand(interpreter, ['--version'], { signal })).join('');
+  } catch (error) {
+    throw new Error(
+      `Graphs in Python need ${wanted ? `Python ${wanted}, as "python_version" of langgraph.json says, ` : 'Python 3.10 or newer '}` +
+        `in PATH as ${interpreter}, with its venv module (on Debian the package python3-venv), or uv.`,
+      { cause: error },
+    );
+  }
+}

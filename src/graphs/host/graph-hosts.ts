@@ -1,0 +1,92 @@
+import { Logger } from '@nestjs/common';
+import { ConfigError } from '../../config/config-error';
+import { type GraphLanguage, LANGUAGE_NAMES } from '../../config/graph-language';
+import type { GraphRegistry } from '../graph-registry';
+import type { GraphHost } from './graph-host';
+import type { ExecuteOptions } from './graph-process-handle';
+import type { ExecuteRequest, GraphCall, GraphCalls, GraphOutcome } from './protocol';
+
+/** Where graphs run: one pool of processes for each language that langgraph.json has graphs in. */
+export class GraphHosts {
+  private readonly logger = new Logger(GraphHosts.name);
+  private started: Promise<Record<string, string>> | undefined;
+
+  /** @param hosts one for each language of the registry's graphs */
+  constructor(
+    private readonly registry: GraphRegistry,
+    private readonly hosts: ReadonlyMap<GraphLanguage, GraphHost>,
+  ) {}
+
+  /**
+   * Brings up the first processes. A graph that fails to load is reported in the log and left out.
+   * @throws {ConfigError} naming each graph, when none can be served.
+   */
+  async start(): Promise<void> {
+    const found = Object.entries(await this.problems()).map(([graphId, problem]) => `graphs.${graphId}: ${problem}`);
+    if (found.length === this.registry.graphs.length) throw new ConfigError(found);
+  }
+
+  /** Why a graph can't be served; undefined when it can. */
+  async problemOf(graphId: string): Promise<string | undefined> {
+    return (await this.problems())[graphId];
+  }
+
+  /** Runs a graph to its end. Rejects with ExecutionBroken when the process or the database failed, not the graph. */
+  execute(request: ExecuteRequest, options: ExecuteOptions): Promise<GraphOutcome> {
+    return this.hostOf(this.registry.languageOf(request.graphId)).execute(request, options);
+  }
+
+  /** Asks the graph's code something. Resolves to JSON text; rejects with GraphCallRefused with the code's own error. */
+  call<N extends GraphCall>(name: N, args: GraphCalls[N]): Promise<string> {
+    // Embedding functions are JavaScript's.
+    const language = 'graphId' in args ? this.registry.languageOf(args.graphId) : 'javascript';
+    return this.hostOf(language).call(name, args);
+  }
+
+  /** The processes by what they are at; a blocked one is busy with one piece of code and answers nothing. */
+  census(): Record<'idle' | 'busy' | 'blocked', number> {
+    const sum = { idle: 0, busy: 0, blocked: 0 };
+    for (const host of this.hosts.values()) {
+      const { idle, busy, blocked } = host.census();
+      sum.idle += idle;
+      sum.busy += busy;
+      sum.blocked += blocked;
+    }
+    return sum;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.hosts.values()].map((host) => host.close()));
+  }
+
+  private hostOf(language: GraphLanguage): GraphHost {
+    const host = this.hosts.get(language);
+    if (!host) throw new Error(`This deployment has no graphs in ${LANGUAGE_NAMES[language]}`);
+    return host;
+  }
+
+  /** The graphs that can't be served, of those that were loaded once. */
+  private problems(): Promise<Record<string, string>> {
+    this.started ??= this.bringUp();
+    return this.started;
+  }
+
+  private async bringUp(): Promise<Record<string, string>> {
+    const found = await Promise.all(
+      [...this.hosts].map(([language, host]) => host.start().catch((error: unknown) => this.notAtAll(language, error))),
+    );
+    const problems = Object.fromEntries(found.flatMap((each) => Object.entries(each)));
+    for (const [graphId, problem] of Object.entries(problems)) {
+      this.logger.error(`A graph can't be served: graphs.${graphId}: ${problem}`);
+    }
+    return problems;
+  }
+
+  /** A language whose processes don't start takes its own graphs with it, and no others. */
+  private notAtAll(language: GraphLanguage, error: unknown): Record<string, string> {
+    if (this.hosts.size === 1) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    const graphs = this.registry.graphs.filter((graph) => graph.language === language);
+    return Object.fromEntries(graphs.map(({ graphId }) => [graphId, message]));
+  }
+}

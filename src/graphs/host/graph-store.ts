@@ -1,0 +1,47 @@
+import { Pool } from 'pg';
+import type { TenantId } from '../../database/tenant-id';
+import type { TenantTokens } from '../../database/tenant-token';
+import { ItemStore } from '../../item-store/item-store';
+import { StoreRepository } from '../../item-store/store.repository';
+import type { GraphCalls, ProcessData } from './protocol';
+import { TenantConnections } from './tenant-connections';
+
+/** Connections for what graph processes ask of the store. */
+const CONNECTIONS = 4;
+
+/** Resolves to JSON text: a vector for each text. */
+export type EmbedTexts = (texts: GraphCalls['embed']) => Promise<string>;
+
+export interface GraphStoreOptions {
+  /** Known once the database has answered. */
+  data: Promise<ProcessData>;
+  /** Signs whose items are reached. */
+  tokens: Promise<TenantTokens>;
+  embed: EmbedTexts;
+}
+
+/** The store of graphs that don't reach it themselves, with the rights of a graph process. */
+export function graphStore({ data, tokens, embed }: GraphStoreOptions): (tenantId: TenantId) => Promise<ItemStore> {
+  let pool: Pool | undefined;
+  return async (tenantId) => {
+    const { databaseUrl, store } = await data;
+    const tenantToken = (await tokens).ofCall(tenantId);
+    pool ??= connect(databaseUrl);
+    const connections = new TenantConnections(pool, { tenantId, tenantToken });
+    return new ItemStore(new StoreRepository(connections), store, async (owner, kind, texts) => {
+      return JSON.parse(await embed({ tenantId: owner, kind, texts })) as number[][];
+    });
+  };
+}
+
+function connect(connectionString: string): Pool {
+  const pool = new Pool({
+    connectionString,
+    max: CONNECTIONS,
+    application_name: 'gantry-graph-store',
+    keepAlive: true,
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', () => undefined);
+  return pool;
+}

@@ -1,0 +1,223 @@
+import { join } from 'node:path';
+import type { Client, StreamMode, ThreadState } from '@langchain/langgraph-sdk';
+import { type Gantry, startGantry } from '../support/gantry';
+import { pythonForGraphs } from '../support/python';
+import { SseReader } from '../support/sse';
+import { waitFor } from '../support/wait-for';
+
+interface WireMessage {
+  id?: string;
+  type: string;
+  content: unknown;
+}
+interface State {
+  messages: WireMessage[];
+}
+
+interface ProtocolEvent {
+  method: string;
+  params: { namespace: string[]; data: Record<string, unknown> };
+}
+
+const MODES: StreamMode[] = [
+  ...([
+    'values',
+    'updates',
+    'messages',
+    'messages-tuple',
+    'tasks',
+    'checkpoints',
+    'debug',
+    'events',
+    'custom',
+  ] as const),
+];
+const say = (content: string) => ({ messages: [{ role: 'user', content }] });
+const lastOf = (state: unknown): WireMessage => (state as State).messages.at(-1)!;
+
+/** Graphs written in Python, and one in JavaScript, in one langgraph.json. */
+describe('Graphs in Python', () => {
+  let gantry: Gantry;
+  let client: Client;
+
+  beforeAll(async () => {
+    gantry = await startGantry({
+      graphs: join(__dirname, 'project', 'langgraph.json'),
+      env: { GANTRY_PYTHON: pythonForGraphs(), GANTRY_TRACING: 'on' },
+    });
+    client = gantry.client();
+  });
+
+  afterAll(() => gantry?.stop());
+
+  const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+
+  it('run beside graphs in JavaScript', async () => {
+    expect(lastOf(await client.runs.wait(null, 'agent', { input: say('hello') })).content).toBe('You said: hello');
+    expect(await client.runs.wait(null, 'script', { input: {} })).toEqual({ said: 'from JavaScript' });
+  });
+
+  it('keep what was said on a thread', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'agent', { input: say('hello') });
+    const second = await client.runs.wait(thread, 'agent', { input: say('again') });
+    expect((second as unknown as State).messages.map(({ type }) => type)).toEqual(['human', 'ai', 'human', 'ai']);
+    expect((await client.threads.get(thread)).status).toBe('idle');
+  });
+
+  it('stream a tool call, its result and the answer in every mode', async () => {
+    const thread = await newThread();
+    const seen = new Map<string, unknown[]>();
+    const input = say('call get_weather {"city": "Bern"}');
+    for await (const { event, data } of client.runs.stream(thread, 'agent', { input, streamMode: MODES })) {
+      seen.set(event, [...(seen.get(event) ?? []), data]);
+    }
+    expect(seen.get('error')).toBeUndefined();
+    expect([...seen.keys()]).toEqual(
+      expect.arrayContaining([
+        ...['metadata', 'values', 'updates', 'messages', 'messages/metadata', 'messages/partial', 'messages/complete'],
+        ...['tasks', 'checkpoints', 'debug', 'events'],
+      ]),
+    );
+    expect(seen.get('updates')!.map((update) => Object.keys(update as object)[0])).toEqual(['model', 'tools', 'model']);
+    const values = seen.get('values')!.at(-1) as State;
+    expect(values.messages.map(({ type }) => type)).toEqual(['human', 'ai', 'tool', 'ai']);
+    expect(lastOf(values).content).toBe('The tool says: Sunny in Bern');
+    const pieces = seen.get('messages')!.map((tuple) => (tuple as [WireMessage])[0]);
+    expect(pieces.map(({ content }) => content).join('')).toContain('The tool says: Sunny in Bern');
+    expect(new Set(pieces.map(({ type }) => type))).toEqual(new Set(['AIMessageChunk', 'tool']));
+  });
+
+  it('ask a person, twice where the answer is none, and resume', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'questions', { input: {} });
+    expect(await client.threads.get(thread)).toMatchObject({ status: 'interrupted' });
+    await client.runs.wait(thread, 'questions', { command: { resume: 'old' } });
+    const { status, interrupts } = await client.threads.get(thread);
+    expect(status).toBe('interrupted');
+    expect(Object.values(interrupts).flat()).toMatchObject([{ value: "'old' is no number. How old are you?" }]);
+    const done = await client.runs.wait(thread, 'questions', { command: { resume: 42 } });
+    expect(done).toEqual({ age: 42, greeting: 'Hello, you are 42' });
+    expect((await client.threads.get(thread)).status).toBe('idle');
+  });
+
+  it('answer for their states: history, edits, forks, subgraphs', async () => {
+    const thread = await newThread();
+    await client.runs.wait(thread, 'questions', { input: {} });
+    await client.runs.wait(thread, 'questions', { command: { resume: 42 } });
+    const history: ThreadState[] = await client.threads.getHistory(thread);
+    expect(history.map(({ next }) => next)).toEqual([[], ['inner'], ['ask'], ['__start__']]);
+    const edited = await client.threads.updateState(thread, {
+      values: { age: 7 },
+      asNode: 'ask',
+      checkpointId: history[2].checkpoint.checkpoint_id!,
+    });
+    expect(edited).toMatchObject({ checkpoint: { thread_id: thread } });
+    expect(await client.runs.wait(thread, 'questions', { input: null })).toMatchObject({
+      greeting: 'Hello, you are 7',
+    });
+  });
+
+  it('describe themselves', async () => {
+    const schemas = await client.assistants.getSchemas('questions');
+    expect(schemas.state_schema).toMatchObject({ properties: { age: {}, greeting: {} } });
+    const drawn = await client.assistants.getGraph('questions');
+    expect(drawn.nodes.map(({ id }) => id)).toEqual(['__start__', 'ask', 'inner', '__end__']);
+    expect(Object.keys(await client.assistants.getSubgraphs('questions'))).toEqual(['inner']);
+  });
+
+  it('are made for each use by a function that yields them', async () => {
+    const config = { configurable: { word: 'hello' } };
+    expect(await client.runs.wait(null, 'made', { input: {}, config })).toEqual({ said: 'hello True' });
+  });
+
+  it('keep notes in the store of their tenant', async () => {
+    const thread = await newThread();
+    expect(await client.runs.wait(thread, 'notes', { input: { note: 'milk' } })).toMatchObject({ found: ['milk'] });
+    expect((await client.store.getItem(['notes'], 'milk'))?.value).toEqual({ text: 'milk' });
+  });
+
+  it('stream tokens as content blocks over the event protocol', async () => {
+    const thread = await newThread();
+    const post = (path: string, body: object): Promise<Response> =>
+      fetch(`${gantry.url}/threads/${thread}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const input = say('call get_weather {"city": "Bern"}');
+    const reply = await post('/commands', { id: 1, method: 'run.start', params: { assistant_id: 'agent', input } });
+    expect(reply.status).toBe(200);
+    const stream = await SseReader.post(`${gantry.url}/threads/${thread}/stream/events`, {
+      channels: ['messages', 'values', 'checkpoints', 'lifecycle'],
+    });
+    const events = (
+      await stream.until(({ data }) => {
+        const { method, params } = data as ProtocolEvent;
+        return method === 'lifecycle' && params.namespace.length === 0 && params.data.event !== 'running';
+      })
+    ).map(({ data }) => data as ProtocolEvent);
+    await stream.close();
+    expect(events.at(-1)!.params.data.event).toBe('completed');
+    const text = events
+      .filter(({ method, params }) => method === 'messages' && params.data.event === 'content-block-delta')
+      .map(({ params }) => (params.data.delta as { text?: string }).text ?? '');
+    expect(text.join('')).toContain('The tool says: Sunny in Bern');
+    expect(text.length).toBeGreaterThan(3);
+    const states = events.filter(({ method }) => method === 'values');
+    expect(lastOf(states.at(-1)!.params.data).content).toMatchObject([{ text: 'The tool says: Sunny in Bern' }]);
+  });
+
+  it('refuse a thread whose state a graph in JavaScript wrote, and the other way round', async () => {
+    const [javascript, python] = [await newThread(), await newThread()];
+    await client.runs.wait(javascript, 'script', { input: { said: 'x' } });
+    await client.runs.wait(python, 'questions', { input: {} });
+    const refused = async (thread: string, graph: string): Promise<unknown> => {
+      const { run_id: run } = await client.runs.create(thread, graph, { input: {} });
+      await client.runs.join(thread, run);
+      return (await client.runs.get(thread, run)).status;
+    };
+    expect(await refused(javascript, 'questions')).toBe('error');
+    expect(await refused(python, 'script')).toBe('error');
+    expect((await client.threads.get(javascript)).values).toEqual({ said: 'from JavaScript' });
+    expect((await client.threads.get(python)).error).toMatchObject({
+      message: expect.stringContaining('written by a graph in Python') as string,
+    });
+  });
+
+  it('are traced, and show no header of the request in streams, traces and states', async () => {
+    const canary = 'canary-7f3a';
+    const withHeader = gantry.client({ headers: { 'x-canary': canary } });
+    const thread = await newThread();
+    const seen: string[] = [];
+    for await (const part of withHeader.runs.stream(thread, 'agent', { input: say('hello'), streamMode: MODES })) {
+      seen.push(JSON.stringify(part));
+    }
+    const trace = await waitFor('the trace', async () => {
+      const { rows } = await gantry.sql.query<{ run: string }>(
+        `SELECT to_jsonb(t)::text AS run FROM trace_runs t
+         WHERE trace_id IN (SELECT trace_id FROM trace_runs WHERE to_jsonb(trace_runs)::text LIKE '%' || $1 || '%')`,
+        [thread],
+      );
+      return (
+        rows.length > 1 && rows.every(({ run }) => !run.includes('"end_time": null')) && rows.map(({ run }) => run)
+      );
+    });
+    expect(trace.some((run) => run.includes('You said: hello'))).toBe(true);
+    const states = JSON.stringify(await client.threads.getHistory(thread));
+    expect([...seen, ...trace, states].filter((text) => text.includes(canary))).toEqual([]);
+  });
+
+  it('call the API without a URL', async () => {
+    expect(await client.runs.wait(null, 'caller', { input: {} })).toEqual({ said: 'there True' });
+  });
+
+  it('end when a client cancels them', async () => {
+    const thread = await newThread();
+    const { run_id: run } = await client.runs.create(thread, 'ten', { input: { step_ms: 60_000 } });
+    await waitFor('the first node', async () => (await gantry.ledger.of(run)).length > 0);
+    await client.runs.cancel(thread, run, true);
+    expect((await client.runs.get(thread, run)).status).toBe('interrupted');
+    expect((await client.threads.getState(thread)).next).toEqual(['node_1']);
+  });
+});
