@@ -129,8 +129,8 @@ export const victim = new StateGraph(Victim)
 const MESSAGES = 3;
 const DATA = JSON.stringify('x'.repeat(8_000));
 
-/** Writes a message to the channel as fast as it is taken. */
-function send(message: object): void {
+/** Writes a message to the channel as fast as it is taken; ends the process where it isn't, once there is the file. */
+function send(message: object, until: string): void {
   const body = serialize(message);
   const header = Buffer.from('GNTR\0\0\0\0');
   header.writeUInt32BE(body.length, 4);
@@ -140,6 +140,8 @@ function send(message: object): void {
       at += writeSync(MESSAGES, bytes, at);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      // The worker takes no more from a process that reads no answer, as this one: a message stays half written.
+      if (existsSync(until)) process.exit();
     }
   }
 }
@@ -150,14 +152,14 @@ const Flooding = z.object({
   kind: z.enum(['events', 'small', 'writer']).default('events'),
 });
 
-const FLOODS: Record<string, (config: LangGraphRunnableConfig) => void> = {
+const FLOODS: Record<string, (config: LangGraphRunnableConfig, until: string) => void> = {
   // One of these ids is that of its run.
-  events: () => {
-    for (let id = 1; id < 8; id += 1) send({ type: 'events', id, events: [{ event: 'custom', data: DATA }] });
+  events: (_config, until) => {
+    for (let id = 1; id < 8; id += 1) send({ type: 'events', id, events: [{ event: 'custom', data: DATA }] }, until);
   },
   // As if the event loop were free.
-  small: () => {
-    for (let id = 1; id < 1_000; id += 1) send(id % 2 ? { type: 'pulse' } : { type: 'result', id, value: '' });
+  small: (_config, until) => {
+    for (let id = 1; id < 1_000; id += 1) send(id % 2 ? { type: 'pulse' } : { type: 'result', id, value: '' }, until);
   },
   writer: ({ writer }) => writer?.(DATA),
 };
@@ -165,7 +167,8 @@ const FLOODS: Record<string, (config: LangGraphRunnableConfig) => void> = {
 /** Floods the channel of its process, without ever letting its event loop go. */
 export const flood = new StateGraph(Flooding)
   .addNode('flood', ({ until, kind }, config) => {
-    for (let count = 0; kind === 'writer' ? count < 10_000 : !existsSync(until); count += 1) FLOODS[kind](config);
+    for (let count = 0; kind === 'writer' ? count < 10_000 : !existsSync(until); count += 1)
+      FLOODS[kind](config, until);
     return {};
   })
   .addEdge(START, 'flood')
