@@ -1,4 +1,5 @@
 import type { Client, Thread } from '@langchain/langgraph-sdk';
+import { describeDeltaThreads, type Kept, keptOf } from '../support/delta-threads';
 import { Gantry, SHAPE_GRAPHS, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 
@@ -11,12 +12,6 @@ interface Ttl {
   strategy: string;
   ttl_minutes: number;
   expires_at: string;
-}
-
-interface Kept {
-  checkpoints: number;
-  blobs: number;
-  writes: number;
 }
 
 /** Threads that have had their time, with the whole of Gantry: the search is a Schedule of Temporal. */
@@ -37,20 +32,7 @@ describe('the time to live of threads', () => {
   const withTtl = async (threadId: string): Promise<Thread & { ttl?: Ttl | null }> =>
     client.threads.get(threadId, { include: ['ttl'] });
 
-  async function kept(threadId: string): Promise<Kept> {
-    const count = async (table: string): Promise<number> => {
-      const { rows } = await gantry.sql.query<{ count: number }>(
-        `SELECT count(*)::int AS count FROM langgraph.${table} WHERE thread_id = $1`,
-        [threadId],
-      );
-      return rows[0].count;
-    };
-    return {
-      checkpoints: await count('checkpoints'),
-      blobs: await count('checkpoint_blobs'),
-      writes: await count('checkpoint_writes'),
-    };
-  }
+  const kept = (threadId: string): Promise<Kept> => keptOf(gantry, threadId);
 
   const isGone = async (threadId: string): Promise<boolean> =>
     (await fetch(`${gantry.url}/threads/${threadId}`)).status === 404;
@@ -141,99 +123,18 @@ describe('the time to live of threads', () => {
     return rowCount === 1;
   };
 
-  describe('of a graph whose values are in the writes of earlier checkpoints', () => {
-    const say = (word: string, more: object = {}) => ({ often: [word], rarely: [word], left: 4, sleep_ms: 0, ...more });
-
-    /** The state, as it is and as a further run finds it. */
-    async function stateOf(threadId: string) {
-      const { values, next, checkpoint } = await client.threads.getState<{ often: string[]; rarely: string[] }>(
-        threadId,
-      );
-      return { values, next, checkpoint };
-    }
-
-    async function ranTwice(ttl?: object): Promise<string> {
-      const { thread_id } = await client.threads.create({ ...(ttl && { ttl: ttl as never }) });
-      await client.runs.wait(thread_id, 'delta', { input: say('one') });
-      await client.runs.wait(thread_id, 'delta', { input: say('two') });
-      const { values } = await stateOf(thread_id);
-      const steps = ['step 4', 'step 3', 'step 2', 'step 1'];
-      expect(values).toMatchObject({
-        often: ['one', ...steps, 'two', ...steps],
-        rarely: ['one', ...steps, 'two', ...steps],
-      });
-      return thread_id;
-    }
-
-    async function goesOnWith(threadId: string, { values }: Awaited<ReturnType<typeof stateOf>>): Promise<void> {
-      const further = await client.runs.wait(threadId, 'delta', { input: say('three', { left: 1 }) });
-      expect(further).toMatchObject({
-        often: [...values.often, 'three', 'step 1'],
-        rarely: [...values.rarely, 'three', 'step 1'],
-      });
-    }
-
-    it('may leave the latest state, with the checkpoints that it is read from', async () => {
-      const threadId = await ranTwice({ ttl: SOON, strategy: 'keep_latest' });
-      const before = await stateOf(threadId);
-      await waitFor('the search', () => wasPruned(threadId), 30_000);
-      expect(await stateOf(threadId)).toEqual(before);
-      await goesOnWith(threadId, before);
-    }, 60_000);
-
-    it('stays as it is when it is cut down by hand, twice, and loses what nothing is read from', async () => {
-      const threadId = await ranTwice();
-      // An edit has the value of one of the channels, of which the ancestors need not be kept.
-      await client.threads.updateState(threadId, { values: { rarely: ['edited'] }, asNode: 'nap' });
-      const before = [await stateOf(threadId), await kept(threadId)] as const;
-      for (let time = 0; time < 2; time += 1) {
-        await client.threads.prune([threadId], { strategy: 'keep_latest' });
-        expect(await stateOf(threadId)).toEqual(before[0]);
-      }
-      await goesOnWith(threadId, before[0]);
-      // So many that the library stores the values once on the way.
-      await client.runs.wait(threadId, 'delta', { input: say('more', { left: 90 }), config: { recursion_limit: 200 } });
-      const last = await stateOf(threadId);
-      await client.threads.prune([threadId], { strategy: 'keep_latest' });
-      expect(await stateOf(threadId)).toEqual(last);
-      expect((await kept(threadId)).checkpoints).toBeLessThan(before[1].checkpoints);
-    }, 60_000);
-
-    it('stays as it is when an earlier run is deleted', async () => {
-      const threadId = await ranTwice();
-      const before = await stateOf(threadId);
-      const [, first] = await client.runs.list(threadId);
-      await client.runs.delete(threadId, first.run_id);
-      expect(await stateOf(threadId)).toEqual(before);
-      await goesOnWith(threadId, before);
-    });
-
-    it('stays as it is when earlier runs are deleted beside one in flight', async () => {
-      const threadId = await ranTwice();
-      const earlier = await client.runs.list(threadId);
-      const run = await client.runs.create(threadId, 'delta', { input: say('third', { sleep_ms: 60_000 }) });
-      await waitFor('the last node to begin', async () => (await stateOf(threadId)).next[0] === 'nap');
-      const inFlight = await stateOf(threadId);
-      for (const { run_id } of earlier) {
-        await client.runs.delete(threadId, run_id);
-        expect(await stateOf(threadId)).toEqual(inFlight);
-      }
-      await client.runs.cancel(threadId, run.run_id, true, 'interrupt');
-      expect(await stateOf(threadId)).toEqual(inFlight);
-      await goesOnWith(threadId, inFlight);
-    });
-
-    it('is what it was before a run that is rolled back', async () => {
-      const threadId = await ranTwice();
-      const before = await stateOf(threadId);
-      const run = await client.runs.create(threadId, 'delta', { input: say('gone', { sleep_ms: 60_000 }) });
-      await waitFor('the last node to begin', async () => (await stateOf(threadId)).next[0] === 'nap');
-      await client.runs.cancel(threadId, run.run_id, true, 'rollback');
-      await waitFor('the end of the run', async () => (await client.threads.get(threadId)).status === 'idle');
-      expect(await stateOf(threadId)).toEqual(before);
-      await goesOnWith(threadId, before);
-    });
-  });
+  describeDeltaThreads(
+    () => gantry,
+    (threads) => {
+      it('may leave the latest state, with the checkpoints that it is read from', async () => {
+        const threadId = await threads.ranTwice({ ttl: SOON, strategy: 'keep_latest' });
+        const before = await threads.stateOf(threadId);
+        await waitFor('the search', () => wasPruned(threadId), 30_000);
+        expect(await threads.stateOf(threadId)).toEqual(before);
+        await threads.expectToContinueFrom(threadId, before);
+      }, 60_000);
+    },
+  );
 
   it('is looked for by a Schedule that can be paused, and stays so', async () => {
     const schedule = gantry.temporal.schedule.getHandle(SCHEDULE);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Client, StreamMode, ThreadState } from '@langchain/langgraph-sdk';
+import { describeDeltaThreads } from '../support/delta-threads';
 import { type Gantry, startGantry } from '../support/gantry';
 import { pythonForGraphs } from '../support/python';
 import { SseReader } from '../support/sse';
@@ -220,4 +221,6 @@ describe('Graphs in Python', () => {
     expect((await client.runs.get(thread, run)).status).toBe('interrupted');
     expect((await client.threads.getState(thread)).next).toEqual(['node_1']);
   });
+
+  describe('threads', () => describeDeltaThreads(() => gantry));
 });

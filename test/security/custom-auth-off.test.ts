@@ -7,10 +7,11 @@ import { routesOf } from '../support/routes';
 const SUPPORT = join(__dirname, '..', 'support');
 const AUTH = join(SUPPORT, 'auth', 'langgraph.json');
 const API_KEY = 'development-key-0123456789';
-/** Probes, the description of the deployment, and addresses that are secrets themselves. */
+/** Probes, the description of the deployment, what pages load as scripts, and addresses that are secrets themselves. */
 const PUBLIC = [
   /^\/(ok|ready|info|metrics)?$/,
   /^\/api(\/v1)?\/info$/,
+  /^\/ui\/:agent\/:basename$/,
   /\/feedback\/tokens\/:/,
   /\/attachments\//,
   /\/public\/:share_token\//,
