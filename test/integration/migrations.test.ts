@@ -1,7 +1,11 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { isUpToDate } from '../../src/database/schema-version';
 import { migrate } from '../../src/database/upgrade';
 import { createTestDatabase, type TestDatabase } from '../support/database';
+
+const MIGRATIONS = join(__dirname, '..', '..', 'src', 'database', 'migrations');
 
 describe('whether a database is of this release', () => {
   let database: TestDatabase;
@@ -16,6 +20,13 @@ describe('whether a database is of this release', () => {
   afterAll(async () => {
     await client.end();
     await database.drop();
+  });
+
+  it('can be seen from the timestamps, of which each migration has its own', () => {
+    const timestamps = readdirSync(MIGRATIONS).map((file) => file.split('-')[0]);
+    const shared = timestamps.filter((timestamp, at) => timestamps.indexOf(timestamp) !== at);
+    // Two pairs are of releases that are in use.
+    expect(shared).toEqual(['1700006030000', '1700006040000']);
   });
 
   it('is it once it was migrated', async () => {

@@ -8,8 +8,8 @@ import { TENANT_TOKEN_SETTING, TOKEN_REFUSED } from '../tenant-token';
  * role of graph processes for a token. A wrong token is an error and no empty answer, which a graph would take for its state.
  * The policies themselves are made with all others when migrations have run (tenant-isolation.ts).
  */
-export class TenantTokens1700006060000 implements MigrationInterface {
-  name = 'TenantTokens1700006060000';
+export class TenantTokens1700006070000 implements MigrationInterface {
+  name = 'TenantTokens1700006070000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
