@@ -115,7 +115,9 @@ export class ProcessPool {
   endIdle(isKept: (process: GraphProcess) => boolean): void {
     for (const process of this.processes) {
       if (this.processes.size <= this.options.processes.min) return;
-      if (this.isIdle(process) && process.idleMs > IDLE_MS && !isKept(process)) this.retire(process);
+      // One more may have been started in the place of one that was blocked, and isn't any more.
+      const isSurplus = this.processes.size > this.options.processes.max;
+      if (this.isIdle(process) && (isSurplus || process.idleMs > IDLE_MS) && !isKept(process)) this.retire(process);
     }
   }
 
