@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readJson } from './json-file.mjs';
-import { waitForLock } from './lock.mjs';
+import { fillOnce } from './fill-once.mjs';
 import { ROOT, cacheDir } from './paths.mjs';
 import { runCommand } from './process.mjs';
-import { sayWhile } from './progress.mjs';
 
 /** What Gantry's own part of a graph process needs. */
 const OWN_REQUIREMENTS = join(ROOT, 'python', 'requirements.txt');
@@ -36,20 +35,15 @@ export async function findGraphPython(configPath, { signal, folder = cacheDir() 
   }
   const home = join(folder, `graph-python-${hash.digest('hex').slice(0, 12)}`);
   const python = join(home, 'bin', 'python');
-  const complete = join(home, 'complete'); // an environment can't be moved into place: a mark says it is whole
-  if (existsSync(complete)) return python;
-  const lock = await waitForLock(`${home}.lock`, 'builder', { signal });
+  const what = `installing what the Python graphs need, with ${uv ? 'uv' : 'pip'}`;
   try {
-    if (existsSync(complete)) return python;
-    await sayWhile('python', `installing what the Python graphs need, with ${uv ? 'uv' : 'pip'}`, async () => {
-      rmSync(home, { recursive: true, force: true });
+    await fillOnce(home, { part: 'python', what, signal }, async () => {
       await makeEnvironment({ uv, version, interpreter, home, signal });
       const args = ['-r', OWN_REQUIREMENTS, ...requirements.flatMap((each) => each.args)];
       const installer = uv
         ? ['uv', 'pip', 'install', '--quiet', '--python', python]
         : [python, '-m', 'pip', 'install', '--disable-pip-version-check', '--quiet'];
       await runCommand(installer[0], [...installer.slice(1), ...args], { signal, timeoutMs: INSTALL_MS });
-      writeFileSync(complete, '');
     });
     return python;
   } catch (error) {
@@ -59,8 +53,6 @@ export async function findGraphPython(configPath, { signal, folder = cacheDir() 
         `GANTRY_PYTHON names an interpreter of your own instead.\n${error.message}`,
       { cause: error },
     );
-  } finally {
-    lock.release();
   }
 }
 

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { waitForLock } from './lock.mjs';
+import { fillOnce } from './fill-once.mjs';
 import { ROOT, cacheDir } from './paths.mjs';
 import { runCommand } from './process.mjs';
-import { sayWhile } from './progress.mjs';
 
 const REQUIREMENTS = join(ROOT, 'test', 'python', 'requirements.txt');
 const INSTALL_MS = 10 * 60_000;
@@ -21,22 +20,12 @@ export async function findPython(signal) {
     const hash = createHash('sha256').update(version.join()).update(readFileSync(REQUIREMENTS)).digest('hex');
     const home = join(cacheDir(), `python-${hash.slice(0, 12)}`);
     const python = join(home, 'bin', 'python');
-    const complete = join(home, 'complete'); // an environment can't be moved into place: a mark says it is whole
-    if (existsSync(complete)) return python;
-    const lock = await waitForLock(`${home}.lock`, 'builder', { signal });
-    try {
-      if (existsSync(complete)) return python;
-      await sayWhile('python', 'installing the clients that tests use', async () => {
-        rmSync(home, { recursive: true, force: true });
-        await runCommand('python3', ['-m', 'venv', home], { signal, timeoutMs: INSTALL_MS });
-        const install = ['-m', 'pip', 'install', '--disable-pip-version-check', '--quiet', '-r', REQUIREMENTS];
-        await runCommand(python, install, { signal, timeoutMs: INSTALL_MS });
-        writeFileSync(complete, '');
-      });
-      return python;
-    } finally {
-      lock.release();
-    }
+    await fillOnce(home, { part: 'python', what: 'installing the clients that tests use', signal }, async () => {
+      await runCommand('python3', ['-m', 'venv', home], { signal, timeoutMs: INSTALL_MS });
+      const install = ['-m', 'pip', 'install', '--disable-pip-version-check', '--quiet', '-r', REQUIREMENTS];
+      await runCommand(python, install, { signal, timeoutMs: INSTALL_MS });
+    });
+    return python;
   } catch (error) {
     signal?.throwIfAborted();
     throw new Error(

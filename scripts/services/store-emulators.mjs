@@ -1,15 +1,14 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { cached, goInstall } from './binaries.mjs';
+import { fillOnce, installNpmPackage } from './fill-once.mjs';
 import { waitForLock } from './lock.mjs';
 import { cacheDir } from './paths.mjs';
-import { runCommand } from './process.mjs';
 import { sayWhile } from './progress.mjs';
 
 /** Versions that were tried with Gantry. */
 const GCS = 'github.com/fsouza/fake-gcs-server@v1.54.0';
 const AZURE = 'azurite@3.37.0';
-const INSTALL_MS = 10 * 60_000;
 
 /**
  * An emulator of Google Cloud Storage. It accepts everybody: who asks is for the test to check.
@@ -43,24 +42,12 @@ export async function findGcsEmulator(signal) {
 export async function findAzureEmulator(signal) {
   const home = join(cacheDir(), AZURE.replace('@', '-'));
   const script = join(home, 'node_modules', 'azurite', 'dist', 'src', 'blob', 'main.js');
-  const complete = join(home, 'complete'); // npm fills a folder bit by bit: a mark says it is whole
-  if (existsSync(complete)) return script;
-  const lock = await waitForLock(`${home}.lock`, 'builder', { signal });
+  const what = 'installing the emulator of Azure Blob Storage, once, for tests';
   try {
-    if (existsSync(complete)) return script;
-    await sayWhile('azure', 'installing the emulator of Azure Blob Storage, once, for tests', async () => {
-      rmSync(home, { recursive: true, force: true });
-      mkdirSync(home, { recursive: true });
-      writeFileSync(join(home, 'package.json'), '{"private":true}');
-      const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-      await runCommand('npm', ['install', '--prefix', home, ...options, AZURE], { signal, timeoutMs: INSTALL_MS });
-      writeFileSync(complete, '');
-    });
+    await fillOnce(home, { part: 'azure', what, signal }, () => installNpmPackage(home, AZURE, signal));
     return script;
   } catch (error) {
     signal?.throwIfAborted();
     throw new Error(`The emulator of Azure Blob Storage could not be installed.\n${error.message}`, { cause: error });
-  } finally {
-    lock.release();
   }
 }

@@ -36,7 +36,7 @@ describe('the compiled code of a program', () => {
     await gantry.killApi();
     await gantry.startApi();
     expect((await fetch(`${gantry.url}/ok`)).status).toBe(200);
-    // Written anew, it would be another file.
+    // Written again, it would be another file.
     expect(statSync(await keptCode()).ino).toBe(ino);
   });
 

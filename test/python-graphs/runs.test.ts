@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { Client, StreamMode, ThreadState } from '@langchain/langgraph-sdk';
+import type { Client, ThreadState } from '@langchain/langgraph-sdk';
+import { AGENT_MODES } from '../support/agent-app';
 import { describeDeltaThreads } from '../support/delta-threads';
 import { type Gantry, startGantry } from '../support/gantry';
 import { pythonForGraphs } from '../support/python';
@@ -20,19 +21,7 @@ interface ProtocolEvent {
   params: { namespace: string[]; data: Record<string, unknown> };
 }
 
-const MODES: StreamMode[] = [
-  ...([
-    'values',
-    'updates',
-    'messages',
-    'messages-tuple',
-    'tasks',
-    'checkpoints',
-    'debug',
-    'events',
-    'custom',
-  ] as const),
-];
+const MODES = [...AGENT_MODES];
 const say = (content: string) => ({ messages: [{ role: 'user', content }] });
 const lastOf = (state: unknown): WireMessage => (state as State).messages.at(-1)!;
 

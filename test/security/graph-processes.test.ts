@@ -97,7 +97,7 @@ describe('hostile code in a graph process', () => {
         const { run_id: run } = await client.runs.create(thread, 'flood', { input: { until, kind } });
         const ran = async () => (await client.runs.get(thread, run)).status;
         await waitFor('the flood to begin', async () => (await ran()) === 'running');
-        // The flood goes on until it is told to end: runs of others begin and end meanwhile.
+        // The flood lasts until the file is there: runs of others begin and end meanwhile.
         for (let others = 0; others < 3; others += 1) {
           const other = await clientOf(victim).threads.create();
           const { run_id: id } = await clientOf(victim).runs.create(other.thread_id, 'victim', { input: {} });
