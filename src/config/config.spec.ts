@@ -31,6 +31,14 @@ describe('loadConfig', () => {
     ]);
   });
 
+  it('refuses the login of requests for graph processes', () => {
+    const url = 'postgres://requests:x@localhost/gantry';
+    expect(problemsOf({ ...needed, GANTRY_REQUESTS_DATABASE_URL: url })).toEqual([]);
+    expect(
+      problemsOf({ ...needed, GANTRY_REQUESTS_DATABASE_URL: url, GANTRY_GRAPHS_DATABASE_URL: `${url}?ssl=true` }),
+    ).toEqual([expect.stringMatching(/^GANTRY_GRAPHS_DATABASE_URL: .* a login role of their own/)]);
+  });
+
   it('takes an empty variable for an absent one, as compose files leave them', () => {
     expect(problemsOf({ ...needed, TEMPORAL_ADDRESS: '' })).toEqual(['TEMPORAL_ADDRESS is missing']);
     expect(loadConfig({ ...needed, GANTRY_PORT: '', GANTRY_HOST: '' }).http).toMatchObject({

@@ -4,7 +4,7 @@ import { environmentSchema, type Environment } from './environment';
 import { type LanggraphJson, parseLanggraphJson, type ProjectFile, readProjectFile } from './langgraph-json';
 import { projectSettings } from './project-settings';
 import { type AuthSettings, authSettings } from './settings/auth';
-import { type DatabaseSettings, databaseSettings } from './settings/database';
+import { databaseProblems, type DatabaseSettings, databaseSettings } from './settings/database';
 import { type ExportSettings, exportSettings } from './settings/exports';
 import { graphProblems, type GraphSettings, graphSettings } from './settings/graphs';
 import { httpSettings, type ServerSettings } from './settings/http';
@@ -101,7 +101,12 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
       }),
     );
   }
-  const problems = [...exposureProblems(parsed.data), ...graphProblems(parsed.data), ...temporalProblems(parsed.data)];
+  const problems = [
+    ...exposureProblems(parsed.data),
+    ...databaseProblems(parsed.data),
+    ...graphProblems(parsed.data),
+    ...temporalProblems(parsed.data),
+  ];
   if (problems.length > 0) throw new ConfigError(problems);
   return new AppConfig(parsed.data, { ...env }, project);
 }

@@ -35,7 +35,6 @@ export interface Login {
 /** Logins that an administrator made, by their URLs. */
 export interface LoginUrls {
   requestsUrl?: string | undefined;
-  /** That of requests when absent. */
   graphsUrl?: string | undefined;
 }
 

@@ -42,9 +42,13 @@ export async function isolateTenants(client: ClientBase, { requestsUrl, graphsUr
   await enforcePolicies(client);
   await closeSearchPaths(client);
   await grantTables(client, requests, `c.relname NOT IN (${listed(OPERATOR_TABLES)})`);
-  const graphs = await provideLogin(client, GRAPH_LOGIN, graphsUrl ?? requestsUrl);
-  // A login that requests have as well serves every tenant.
-  await ensureTokenKey(client, graphs === requests ? undefined : graphs);
+  const graphs = await provideLogin(client, GRAPH_LOGIN, graphsUrl);
+  if (graphs === requests) {
+    throw new Error(
+      `The role "${graphs}" is that of requests, which serve every tenant: ${GRAPH_LOGIN.setting} has to name another one.`,
+    );
+  }
+  await ensureTokenKey(client, graphs);
   await grantTables(client, graphs, `c.relname IN (${listed(GRAPH_TABLES)})`);
 }
 

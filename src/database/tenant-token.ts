@@ -58,9 +58,9 @@ export class TenantTokens {
 
 /**
  * Makes the key of tenant tokens, unless it is there, and records whose connections need one.
- * @param graphsRole the login of graph processes; undefined where it is that of requests, which serve any tenant
+ * @param graphsRole the login of graph processes
  */
-export async function ensureTokenKey(client: ClientBase, graphsRole: string | undefined): Promise<void> {
+export async function ensureTokenKey(client: ClientBase, graphsRole: string): Promise<void> {
   const key = randomBytes(BLOCK_BYTES);
   // The two keys that HMAC derives from one: kept in this form, since SQL has no exclusive or of bytes.
   const [inner, outer] = [0x36, 0x5c].map((pad) => key.map((byte) => byte ^ pad));
@@ -68,6 +68,6 @@ export async function ensureTokenKey(client: ClientBase, graphsRole: string | un
     `INSERT INTO tenant_token_key (inner_key, outer_key, graphs_role) VALUES ($1, $2, $3)
      ON CONFLICT (is_only) DO UPDATE SET graphs_role = EXCLUDED.graphs_role
      WHERE tenant_token_key.graphs_role IS DISTINCT FROM EXCLUDED.graphs_role`,
-    [inner, outer, graphsRole ?? null],
+    [inner, outer, graphsRole],
   );
 }

@@ -334,6 +334,29 @@ describe('a role that an administrator made for requests', () => {
     }
   });
 
+  it('leaves graph processes a login of their own, which is asked for tokens', async () => {
+    await isolateTenants(admin, { requestsUrl: url });
+    const tenant = uuidv7();
+    await admin.query(`INSERT INTO langgraph.store (namespace_path, key, value) VALUES ($1, 'k', '{}')`, [tenant]);
+    const graphs = new Client({ connectionString: await graphsUrlOf(database.url) });
+    await graphs.connect();
+    try {
+      await graphs.query(`SELECT set_config('gantry.tenant_id', $1, false)`, [tenant]);
+      expect((await graphs.query('SELECT FROM langgraph.store')).rowCount).toBe(0);
+      const token = (await TenantTokens.read(admin)).ofCall(tenant);
+      await graphs.query(`SELECT set_config('gantry.tenant_token', $1, false)`, [token]);
+      expect((await graphs.query('SELECT FROM langgraph.store')).rowCount).toBe(1);
+    } finally {
+      await graphs.end();
+    }
+  });
+
+  it('is refused for graph processes as well', async () => {
+    const both = { requestsUrl: url, graphsUrl: url };
+    await expect(isolateTenants(admin, both)).rejects.toThrow('GANTRY_GRAPHS_DATABASE_URL has to name another one');
+    await isolateTenants(admin, { requestsUrl: url });
+  });
+
   it.each([
     ['BYPASSRLS', 'NOBYPASSRLS', 'bypasses row-level security'],
     ['SUPERUSER', 'NOSUPERUSER', 'is a superuser'],

@@ -11,8 +11,8 @@ export const databaseVariables = {
     shownDefault: 'made by the migrations',
   }),
   GANTRY_GRAPHS_DATABASE_URL: postgresUrl.optional().meta({
-    description: 'the same with a login role that you made for graph processes',
-    shownDefault: 'as above, if set; else made by migrations',
+    description: 'the same with another login role, that you made for graph processes',
+    shownDefault: 'made by the migrations',
   }),
   GANTRY_DATABASE_POOL: positiveInt
     .default(10)
@@ -40,10 +40,21 @@ export interface DatabaseSettings {
   statementTimeouts: { requestMs: number; searchMs: number };
 }
 
+/** Logins that would let graph processes do what requests may. */
+export function databaseProblems(env: Values<typeof databaseVariables>): string[] {
+  const urls = [env.GANTRY_REQUESTS_DATABASE_URL, env.GANTRY_GRAPHS_DATABASE_URL];
+  const [requests, graphs] = urls.map((url) => url && new URL(url).username);
+  if (!graphs || graphs !== requests) return [];
+  return [
+    `GANTRY_GRAPHS_DATABASE_URL: names the role of GANTRY_REQUESTS_DATABASE_URL, which serves every tenant: ` +
+      `graph processes need a login role of their own`,
+  ];
+}
+
 export const databaseSettings = (env: Values<typeof databaseVariables>): DatabaseSettings => ({
   url: env.DATABASE_URL,
   requestsUrl: env.GANTRY_REQUESTS_DATABASE_URL,
-  graphsUrl: env.GANTRY_GRAPHS_DATABASE_URL ?? env.GANTRY_REQUESTS_DATABASE_URL,
+  graphsUrl: env.GANTRY_GRAPHS_DATABASE_URL,
   poolSize: env.GANTRY_DATABASE_POOL,
   statementTimeouts: {
     requestMs: env.GANTRY_STATEMENT_TIMEOUT_SECONDS * 1000,
