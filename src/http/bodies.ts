@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
 import type { AppConfig } from '../config/config';
 import { invalidJson } from './api-error';
+import { joined, readBlocks } from './body-blocks';
 import { checkJson } from './json-limits';
 
 declare module 'fastify' {
@@ -9,8 +10,8 @@ declare module 'fastify' {
     /** The handler gets JSON as text: it says what is wrong with it in its protocol's own words. */
     bodyAsText?: boolean;
     /**
-     * Clients send whole batches of traces here: the body may be as large as those are, and the handler gets its bytes,
-     * since parsing them would hold up every other request.
+     * Clients send whole batches of traces here: the body may be as large as those are, and the handler gets its bytes in
+     * blocks, since joining and parsing them would hold up every other request.
      */
     isTraceUpload?: boolean;
   }
@@ -28,16 +29,17 @@ export function readBodies(fastify: FastifyInstance): void {
   // Browser clients send JSON as text/plain to avoid a preflight.
   void fastify.addContentTypeParser(
     ['application/json', 'text/plain'],
-    { parseAs: 'buffer' },
-    (request, given, done) => {
-      const bytes = given as Buffer;
+    async (request: FastifyRequest, payload: RequestPayload): Promise<unknown> => {
       const { bodyAsText, isTraceUpload } = request.routeOptions.config;
-      if (isTraceUpload) return done(null, bytes);
-      if (bytes.length === 0) return done(null, undefined);
-      const body = bytes.toString('utf8');
+      const blocks = await readBlocks(request, payload);
+      if (isTraceUpload) return blocks;
+      const body = joined(blocks).toString('utf8');
+      if (body === '') return undefined;
       checkJson(body);
-      if (bodyAsText) return done(null, body);
-      void parseJson(request, body, (error, value) => done(error && invalidJson(error), value));
+      if (bodyAsText) return body;
+      return new Promise((resolve, reject) => {
+        void parseJson(request, body, (error, value) => (error ? reject(invalidJson(error)) : resolve(value)));
+      });
     },
   );
   // Trace uploads are parsed as they arrive, by the feature that takes them.

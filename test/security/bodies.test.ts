@@ -199,7 +199,7 @@ describe('what strangers send', () => {
     const batch = largestBatch();
     // What the same machine, as busy as it is, needs for parsing alone: no request may wait for that.
     const began = performance.now();
-    readUpload({ form: 'batch', body: batch }, instantOf(new Date()));
+    readUpload({ form: 'batch', body: [batch] }, instantOf(new Date()));
     const parsing = performance.now() - began;
     let isPending = true;
     const uploaded = ask('POST', '/api/v1/runs/batch', batch).finally(() => (isPending = false));

@@ -5,6 +5,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
 import { AppConfig } from '../../config/config';
 import { ApiError } from '../../http/api-error';
+import { readBlocks } from '../../http/body-blocks';
 import { traceErrors } from '../trace.errors';
 import { describeDecodingError, ZstdDecoder } from './zstd-decoder';
 
@@ -31,9 +32,7 @@ export class RequestDecoding implements OnModuleInit {
 
   onModuleInit(): void {
     const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
-    fastify.addContentTypeParser('application/x-protobuf', { parseAs: 'buffer' }, (_request, body, done) =>
-      done(null, body),
-    );
+    fastify.addContentTypeParser('application/x-protobuf', readBlocks);
     fastify.addHook('preParsing', (request, reply, payload, done) => this.decode(request, reply, payload, done));
   }
 

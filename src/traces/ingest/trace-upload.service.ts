@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../../auth/tenant';
 import { AppConfig } from '../../config/config';
 import { invalidRequest } from '../../http/api-error';
+import { type Blocks, blocksOf } from '../../http/body-blocks';
 import { Attachment, AttachmentsService } from '../attachments/attachments.service';
 import { FeedbackService } from '../feedback/feedback.service';
 import { traceErrors } from '../trace.errors';
@@ -39,16 +40,16 @@ export class TraceUploadService {
     return this.read(tenantId, { form: 'otlp', encoding, project, body: bytesOf(body) });
   }
 
-  /** `body` is the raw multipart stream. */
-  async multipart(tenantId: TenantId, body: unknown, contentType: string | undefined): Promise<void> {
-    if (!(body instanceof Readable) || contentType === undefined) {
+  /** `payload` is the raw multipart stream. */
+  async multipart(tenantId: TenantId, payload: unknown, contentType: string | undefined): Promise<void> {
+    if (!(payload instanceof Readable) || contentType === undefined) {
       throw traceErrors.notMultipart('Content-Type must be multipart/form-data');
     }
-    const parts = await readMultipart(body, contentType, this.config.traces.uploadLimitBytes);
+    const parts = await readMultipart(payload, contentType, this.config.traces.uploadLimitBytes);
     const { attachments, parsed } = separateAttachments(parts);
-    const whole = Buffer.concat(parsed.flatMap(({ pieces }) => pieces));
+    const body = await blocksOf(parsed.flatMap(({ pieces }) => pieces));
     const names = parsed.map(({ name, size }) => ({ name, size }));
-    await this.read(tenantId, { form: 'multipart', body: whole, parts: names }, attachments);
+    await this.read(tenantId, { form: 'multipart', body, parts: names }, attachments);
   }
 
   private async read(tenantId: TenantId, upload: Upload, attachments: Attachment[] = []): Promise<void> {
@@ -63,7 +64,7 @@ export class TraceUploadService {
 }
 
 /** @throws {ApiError} 422 for a request that came without a body, or as multipart */
-function bytesOf(body: unknown): Buffer {
-  if (Buffer.isBuffer(body)) return body;
+function bytesOf(body: unknown): Blocks {
+  if (Array.isArray(body)) return body as Blocks;
   throw invalidRequest([{ message: 'a body of JSON is required' }]);
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Injectable, OnApplicationShutdown } from '@nestjs/common';
 import { ApiError } from '../../http/api-error';
+import { sizeOf } from '../../http/body-blocks';
 import { type Instant, instantOf } from '../instant';
 import { traceErrors } from '../trace.errors';
 import type { UploadContent } from './upload-content';
@@ -30,7 +31,7 @@ export class UploadReader implements OnApplicationShutdown {
    */
   async read(upload: Upload): Promise<UploadContent> {
     const receivedAt = instantOf(new Date());
-    if (upload.body.byteLength <= SMALL_BYTES) return readUpload(upload, receivedAt);
+    if (sizeOf(upload.body) <= SMALL_BYTES) return readUpload(upload, receivedAt);
     return this.gate.run(() => this.readInThread(upload, receivedAt));
   }
 
@@ -42,9 +43,9 @@ export class UploadReader implements OnApplicationShutdown {
   private async readInThread(upload: Upload, receivedAt: Instant): Promise<UploadContent> {
     clearTimeout(this.idle);
     const thread = (this.thread ??= this.startThread());
-    const body = movable(upload.body);
+    const body = upload.body.map(movable);
     try {
-      return await contentFrom(thread, { type: 'read', upload: { ...upload, body }, receivedAt }, body.buffer);
+      return await contentFrom(thread, { type: 'read', upload: { ...upload, body }, receivedAt }, body);
     } finally {
       this.idle = setTimeout(() => void this.endThread(), IDLE_MS).unref();
     }
@@ -74,7 +75,7 @@ function movable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 /** What the thread makes of an upload, in portions that it sends one by one. */
-function contentFrom(thread: Worker, task: ToThread, moved: ArrayBuffer): Promise<UploadContent> {
+function contentFrom(thread: Worker, task: ToThread, moved: Uint8Array<ArrayBuffer>[]): Promise<UploadContent> {
   const content: UploadContent = { operations: [], feedback: [] };
   return new Promise<UploadContent>((resolve, reject) => {
     const take = (message: FromThread): void => {
@@ -95,7 +96,10 @@ function contentFrom(thread: Worker, task: ToThread, moved: ArrayBuffer): Promis
       else reject(reason instanceof Error ? reason : new Error('The thread that reads uploads has ended'));
     };
     thread.on('message', take).on('error', lose).on('exit', lose);
-    thread.postMessage(task, [moved]);
+    thread.postMessage(
+      task,
+      moved.map(({ buffer }) => buffer),
+    );
   });
 }
 

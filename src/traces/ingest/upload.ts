@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { invalidJson, invalidRequest } from '../../http/api-error';
+import { joined } from '../../http/body-blocks';
 import { parseExactly } from '../../http/exact-json';
 import { checkJson, TRACE_LIMITS } from '../../http/json-limits';
 import type { Instant } from '../instant';
@@ -12,7 +13,7 @@ import type { UploadContent } from './upload-content';
 import { runBatchSchema, runBodySchema } from './trace-ingest.schemas';
 
 /** The bytes of a request in the form that its route takes. Structured clone copies it: see upload-thread.ts. */
-export type Upload = { body: Uint8Array } & (
+export type Upload = { body: Uint8Array[] } & (
   | { form: 'post' }
   | { form: 'patch'; runId: string }
   | { form: 'batch' }
@@ -43,7 +44,7 @@ function readForm(upload: Upload, receivedAt: Instant): UploadContent {
   const read = (kind: OperationKind, body: Record<string, unknown>, path: string, runId?: string): RunOperation =>
     readOperation({ kind, runId, body, outOfBand: {}, receivedAt, path });
   const only = (operations: RunOperation[]): UploadContent => ({ operations, feedback: [] });
-  const bytes = asBuffer(upload.body);
+  const bytes = joined(upload.body.map(asBuffer));
   switch (upload.form) {
     case 'post':
       return only([read('post', checked(runBodySchema, jsonOf(bytes)), '')]);
