@@ -39,11 +39,14 @@ export class CronsService {
   /**
    * @param threadId the thread that every run is on; undefined gives each a thread of its own
    * @throws {ApiError} 404 for an unknown thread or assistant; 422 for a schedule that can't be read (with the position) or
-   * never comes, for an unknown time zone and for a webhook that the policy refuses
+   * never comes, for an unknown time zone, for a webhook that the policy refuses and for a thread of the other language
    */
   async createCron(tenantId: TenantId, body: CreateCron, threadId?: string): Promise<CronWithLast> {
-    const { assistantId } = await this.assistants.getForRun(tenantId, body.assistant_id);
-    if (threadId !== undefined) await this.threads.getThread(tenantId, threadId);
+    const { assistantId, graphId } = await this.assistants.getForRun(tenantId, body.assistant_id);
+    if (threadId !== undefined) {
+      await this.threads.getThread(tenantId, threadId);
+      await this.threads.checkLanguage(tenantId, threadId, graphId);
+    }
     await this.definition.checkRun(body);
     const { enabled = true } = body;
     const now = await this.crons.now();

@@ -19,6 +19,8 @@ export class GraphRegistry {
   readonly threadTtl: ThreadTtlSettings;
   /** Whether runs are traced, each into the project named after its graph unless its request names another. */
   readonly isTracing: boolean;
+  /** Whether a graph is written in Python. */
+  readonly hasPython: boolean;
   private readonly byId: Map<string, GraphSource>;
 
   constructor(config: AppConfig) {
@@ -31,6 +33,7 @@ export class GraphRegistry {
       );
     this.isTracing = config.traces.ownRuns;
     this.threadTtl = config.graphs.threadTtl ?? this.config.threadTtl;
+    this.hasPython = this.config.graphs.some(({ language }) => language === 'python');
     this.byId = new Map(this.config.graphs.map((graph) => [graph.graphId, graph]));
   }
 

@@ -7,9 +7,11 @@ import type { ThreadTtl } from '../config/thread-ttl';
 import { columnsOf } from '../database/entity-columns';
 import type { JsonObject } from '../database/json';
 import { prepared } from '../patches/pg/prepared-statements';
+import { GraphRegistry } from '../graphs/graph-registry';
 import type { RunKwargs } from '../graphs/host/protocol';
 import { RUN_DUE_CHANNEL } from '../streams/run-event';
 import { ThreadEntity } from '../threads/thread.entity';
+import { checkThreadLanguage } from '../threads/thread-language';
 import { threadErrors } from '../threads/thread.errors';
 import { type CancelledRuns, RunCancellationRepository } from './run-cancellation.repository';
 import { MultitaskStrategy, RunEntity } from './run.entity';
@@ -76,6 +78,7 @@ export class RunCreationRepository {
     private readonly cancellation: RunCancellationRepository,
     private readonly limits: RunLimits,
     private readonly listeners: RunListeners,
+    private readonly graphs: GraphRegistry,
   ) {}
 
   /** @throws {ApiError} 429 when the tenant may not have as many more runs that wait */
@@ -91,7 +94,8 @@ export class RunCreationRepository {
   /**
    * Inserts a run as the strategy of its thread allows, under the thread's row lock: two callers on one thread are one
    * after the other. What is claimed for the run and the run are one transaction: a refused run leaves no claim.
-   * @throws {ApiError} 404 when there is no such thread, 409 by `reject` and whatever the claim throws
+   * @throws {ApiError} 404 when there is no such thread, 409 by `reject`, 422 for a thread of the other language, and whatever the claim
+   *   throws
    */
   insertRun(tenantId: TenantId, run: NewRun, claim?: RunClaim, alongside?: Alongside): Promise<Created> {
     return this.database.transaction(async (manager): Promise<Created> => {
@@ -101,7 +105,10 @@ export class RunCreationRepository {
       const isNew = newThread !== null;
       const thread = newThread ?? (await lockThread(manager, tenantId, run.threadId));
       if (!thread || (thread.temporary && !isNew)) throw threadErrors.notFound(run.threadId);
-      if (!isNew) await checkAccess(manager, tenantId, run);
+      if (!isNew) {
+        await checkAccess(manager, tenantId, run);
+        await checkThreadLanguage(manager, this.graphs, { tenantId, threadId: run.threadId }, run.graphId);
+      }
       const inFlight = isNew ? [] : await this.cancellation.findInFlightOfThread(manager, tenantId, run.threadId);
       if (inFlight.length > 0 && run.multitaskStrategy === 'reject') throw runErrors.rejected();
       const cancelled: CancelledRuns =

@@ -49,8 +49,8 @@ export class RunCreationService {
 
   /**
    * Creates a run on a thread or, without `threadId`, on one of its own.
-   * @throws {ApiError} 404 for an unknown thread or assistant, 409 by `reject`, 422 for a webhook that the policy refuses, 429
-   *   when the tenant has as many runs that wait as it may
+   * @throws {ApiError} 404 for an unknown thread or assistant, 409 by `reject`, 422 for a webhook that the policy refuses and
+   *   for a thread of the other language, 429 when the tenant has as many runs that wait as it may
    */
   async createRun(request: CreateRunRequest): Promise<RunEntity> {
     return this.insert(request, await this.preparation.prepareRun(request), request.alongside);

@@ -12,5 +12,12 @@ export const threadErrors = {
       'thread_without_graph',
       'Thread has no graph yet: run an assistant on it, or set metadata.graph_id',
     ),
+  otherLanguage: (named: { threadId: string; threadLanguage: string; graphId: string; graphLanguage: string }) =>
+    new ApiError(
+      422,
+      'thread_of_other_language',
+      `Thread ${named.threadId} has the state of a graph in ${named.threadLanguage}, which the assistant's graph ` +
+        `"${named.graphId}", in ${named.graphLanguage}, can't read: use another thread`,
+    ),
   stateRefused: (message: string) => new ApiError(400, 'state_refused', message),
 };

@@ -15,6 +15,9 @@ import { RUN_CANCEL_CHANNEL, THREAD_STATE_CHANNEL } from '../streams/run-event';
 import { pruneNext } from './checkpoint-pruning';
 import { ThreadEntity } from './thread.entity';
 import { ThreadRemoval } from './thread-removal';
+import { checkThreadLanguage } from './thread-language';
+import type { ThreadKey } from './thread-key';
+import type { GraphRegistry } from '../graphs/graph-registry';
 import type { ThreadTtl } from '../config/thread-ttl';
 import type { SearchThreads, ThreadFilter, ThreadStorage } from './threads.schemas';
 
@@ -51,6 +54,11 @@ export class ThreadsRepository {
     @InjectRepository(ThreadEntity) private readonly threads: Repository<ThreadEntity>,
     private readonly removal: ThreadRemoval,
   ) {}
+
+  /** @throws {ApiError} 422 for a thread of the other language */
+  checkLanguage(thread: ThreadKey, registry: GraphRegistry, graphId: string): Promise<void> {
+    return checkThreadLanguage(this.threads.manager, registry, thread, graphId);
+  }
 
   async findThread(tenantId: TenantId, threadId: string, access?: AccessFilter): Promise<ThreadEntity | null> {
     if (!access) {

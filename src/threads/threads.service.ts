@@ -61,6 +61,11 @@ export class ThreadsService {
     return this.repository.findThread(tenantId, threadId);
   }
 
+  /** @throws {ApiError} 422 for a thread whose state a graph can't read, as it is that of the other language */
+  checkLanguage(tenantId: TenantId, threadId: string, graphId: string): Promise<void> {
+    return this.repository.checkLanguage({ tenantId, threadId }, this.registry, graphId);
+  }
+
   async getThread(tenantId: TenantId, threadId: string): Promise<ThreadEntity> {
     const { filter } = await this.authorizer.authorize('threads', 'read', { thread_id: threadId });
     return this.accessible(tenantId, threadId, filter);

@@ -158,20 +158,62 @@ describe('Graphs in Python', () => {
     expect(lastOf(states.at(-1)!.params.data).content).toMatchObject([{ text: 'The tool says: Sunny in Bern' }]);
   });
 
-  it('refuse a thread whose state a graph in JavaScript wrote, and the other way round', async () => {
-    const [javascript, python] = [await newThread(), await newThread()];
-    await client.runs.wait(javascript, 'script', { input: { said: 'x' } });
-    await client.runs.wait(python, 'questions', { input: {} });
-    const refused = async (thread: string, graph: string): Promise<unknown> => {
-      const { run_id: run } = await client.runs.create(thread, graph, { input: {} });
-      await client.runs.join(thread, run);
-      return (await client.runs.get(thread, run)).status;
-    };
-    expect(await refused(javascript, 'questions')).toBe('error');
-    expect(await refused(python, 'script')).toBe('error');
-    expect((await client.threads.get(javascript)).values).toEqual({ said: 'from JavaScript' });
-    expect((await client.threads.get(python)).error).toMatchObject({
-      message: expect.stringContaining('written by a graph in Python') as string,
+  describe('on a thread whose state the other language wrote', () => {
+    let javascript: string;
+    let python: string;
+
+    beforeAll(async () => {
+      [javascript, python] = [await newThread(), await newThread()];
+      await client.runs.wait(javascript, 'script', { input: { said: 'x' } });
+      await client.runs.wait(python, 'questions', { input: {} });
+    });
+
+    const refusal = (thread: string, language: string): object => ({
+      status: 422,
+      message: expect.stringContaining(`Thread ${thread} has the state of a graph in ${language}`) as string,
+    });
+
+    it('are refused before there is a run', async () => {
+      await expect(client.runs.create(javascript, 'questions', { input: {} })).rejects.toMatchObject(
+        refusal(javascript, 'JavaScript'),
+      );
+      await expect(client.runs.wait(python, 'script', { input: {} })).rejects.toMatchObject(refusal(python, 'Python'));
+      expect(await client.runs.list(python)).toHaveLength(1);
+      expect(await client.threads.get(javascript)).toMatchObject({
+        status: 'idle',
+        values: { said: 'from JavaScript' },
+        metadata: { graph_id: 'script' },
+      });
+    });
+
+    it('are refused behind a run that waits', async () => {
+      const thread = await newThread();
+      await client.runs.create(thread, 'script', { input: {}, afterSeconds: 3600 });
+      await expect(client.runs.create(thread, 'questions', { input: {} })).rejects.toMatchObject(
+        refusal(thread, 'JavaScript'),
+      );
+    });
+
+    it('are refused as crons, and by A2A and the event protocol', async () => {
+      const cron = { schedule: '0 0 1 1 *', input: {} };
+      await expect(client.crons.createForThread(javascript, 'questions', cron)).rejects.toMatchObject(
+        refusal(javascript, 'JavaScript'),
+      );
+      const ask = async (path: string, body: object): Promise<string> => {
+        const reply = await fetch(gantry.url + path, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+        return reply.text();
+      };
+      const message = { role: 'user', kind: 'message', messageId: '1', parts: [{ kind: 'text', text: 'hello' }] };
+      const task = { jsonrpc: '2.0', id: 1, method: 'message/send' };
+      expect(
+        await ask('/a2a/agent', { ...task, params: { message: { ...message, contextId: javascript } } }),
+      ).toContain('has the state of a graph in JavaScript');
+      const start = { id: 1, method: 'run.start', params: { assistant_id: 'questions', input: {} } };
+      expect(await ask(`/threads/${javascript}/commands`, start)).toContain('has the state of a graph in JavaScript');
     });
   });
 
