@@ -1,25 +1,25 @@
 import { DynamicModule, Module } from '@nestjs/common';
-import { A2aModule } from './a2a/a2a.module';
-import { AssistantsModule } from './assistants/assistants.module';
-import { AssistantRemovalModule } from './assistant-removal/assistant-removal.module';
-import { AuditApiModule } from './audit/audit.module';
+import { A2aApiModule } from './a2a/a2a-api.module';
+import { AssistantsApiModule } from './assistants/assistants-api.module';
+import { AssistantRemovalApiModule } from './assistant-removal/assistant-removal-api.module';
+import { AuditApiModule } from './audit/audit-api.module';
 import { AuthModule } from './auth/auth.module';
 import { AppConfig } from './config/config';
 import { ConfigModule } from './config/config.module';
-import { CronOutcomesModule } from './crons/cron-outcomes.module';
-import { CronsModule } from './crons/crons.module';
+import { CronsApiModule } from './crons/crons-api.module';
 import { DatabaseModule } from './database/database.module';
-import { EventProtocolModule } from './event-protocol/event-protocol.module';
-import { ExportsModule } from './exports/exports.module';
+import { EventProtocolApiModule } from './event-protocol/event-protocol-api.module';
+import { ExportsApiModule } from './exports/exports-api.module';
+import { GraphsModule } from './graphs/graphs.module';
 import { ServerModule } from './server/server.module';
-import { McpModule } from './mcp/mcp.module';
-import { RunsModule } from './runs/runs.module';
-import { StoreModule } from './store/store.module';
-import { SystemModule } from './system/system.module';
-import { ThreadsModule } from './threads/threads.module';
-import { TruncationModule } from './truncation/truncation.module';
-import { TracesModule } from './traces/traces.module';
-import { UiModule } from './ui/ui.module';
+import { McpApiModule } from './mcp/mcp-api.module';
+import { RunsApiModule } from './runs/runs-api.module';
+import { StoreApiModule } from './store/store-api.module';
+import { SystemApiModule } from './system/system-api.module';
+import { ThreadsApiModule } from './threads/threads-api.module';
+import { TruncationApiModule } from './truncation/truncation-api.module';
+import { TracesApiModule } from './traces/traces-api.module';
+import { UiApiModule } from './ui/ui-api.module';
 import { WebhooksApiModule } from './webhooks/webhooks-api.module';
 
 /** The api process. */
@@ -30,26 +30,26 @@ export class AppModule {
       module: AppModule,
       imports: [
         ConfigModule.forRoot(config),
+        GraphsModule.forRoot('inspect'),
         ServerModule,
         DatabaseModule,
         AuthModule,
         AuditApiModule,
-        SystemModule,
-        AssistantsModule,
-        ThreadsModule,
-        StoreModule,
-        RunsModule,
-        EventProtocolModule,
-        AssistantRemovalModule,
-        CronsModule,
-        CronOutcomesModule,
-        ExportsModule,
-        TracesModule,
+        SystemApiModule,
+        AssistantsApiModule,
+        ThreadsApiModule,
+        StoreApiModule,
+        RunsApiModule,
+        EventProtocolApiModule,
+        AssistantRemovalApiModule,
+        CronsApiModule,
+        ExportsApiModule,
+        TracesApiModule,
         WebhooksApiModule,
-        A2aModule,
-        McpModule,
-        UiModule,
-        ...(config.http.isForTests ? [TruncationModule] : []),
+        A2aApiModule,
+        McpApiModule,
+        UiApiModule,
+        ...(config.http.isForTests ? [TruncationApiModule] : []),
       ],
     };
   }

@@ -1,23 +1,27 @@
 import { DynamicModule, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { CronActivityProvider } from '../activities/cron.activities';
 import { ExportActivityProvider } from '../activities/export.activities';
 import { RunActivityProvider } from '../activities/run.activities';
 import { ThreadExpiryActivityProvider } from '../activities/thread-expiry.activities';
 import { WebhookActivityProvider } from '../activities/webhook.activities';
-import { AuditModule } from '../src/audit/audit.module';
+import { A2aModule } from '../src/a2a/a2a.module';
+import { AuditWorkerModule } from '../src/audit/audit-worker.module';
 import { AppConfig } from '../src/config/config';
 import { ConfigModule } from '../src/config/config.module';
-import { A2aTasksModule } from '../src/a2a/a2a-tasks.module';
-import { CronOutcomesModule } from '../src/crons/cron-outcomes.module';
-import { CronExecutionModule } from '../src/crons/cron-execution.module';
+import { CronsWorkerModule } from '../src/crons/crons-worker.module';
 import { DatabaseModule } from '../src/database/database.module';
-import { ExportExecutionModule } from '../src/exports/export-execution.module';
-import { RunExecutionModule } from '../src/runs/run-execution.module';
-import { StoreMaintenanceModule } from '../src/store/store-maintenance.module';
-import { WebhookDeliveryModule } from '../src/webhooks/webhook-delivery.module';
-import { TraceMaintenanceModule } from '../src/traces/trace-maintenance.module';
+import { ExportsWorkerModule } from '../src/exports/exports-worker.module';
+import { GraphsModule } from '../src/graphs/graphs.module';
+import { RunsWorkerModule } from '../src/runs/runs-worker.module';
+import { StoreWorkerModule } from '../src/store/store-worker.module';
+import { TemporalModule } from '../src/temporal/temporal.module';
+import { WorkerDeployment } from '../src/temporal/worker-deployment';
+import { ThreadsWorkerModule } from '../src/threads/threads-worker.module';
+import { TracesWorkerModule } from '../src/traces/traces-worker.module';
+import { WebhooksWorkerModule } from '../src/webhooks/webhooks-worker.module';
 
-/** The worker process: services and activities, no HTTP. */
+/** The worker process: services and activities, no HTTP. Its sweeps and activities are found by their decorators. */
 @Module({})
 export class WorkerModule {
   static forRoot(config: AppConfig): DynamicModule {
@@ -26,15 +30,18 @@ export class WorkerModule {
       imports: [
         ConfigModule.forRoot(config),
         DatabaseModule,
-        A2aTasksModule,
-        CronExecutionModule,
-        CronOutcomesModule,
-        AuditModule,
-        ExportExecutionModule,
-        RunExecutionModule,
-        StoreMaintenanceModule,
-        TraceMaintenanceModule,
-        WebhookDeliveryModule,
+        DiscoveryModule,
+        GraphsModule.forRoot('run'),
+        TemporalModule,
+        A2aModule,
+        AuditWorkerModule,
+        CronsWorkerModule,
+        ExportsWorkerModule,
+        RunsWorkerModule,
+        StoreWorkerModule,
+        ThreadsWorkerModule,
+        TracesWorkerModule,
+        WebhooksWorkerModule,
       ],
       providers: [
         CronActivityProvider,
@@ -42,6 +49,7 @@ export class WorkerModule {
         RunActivityProvider,
         ThreadExpiryActivityProvider,
         WebhookActivityProvider,
+        WorkerDeployment,
       ],
     };
   }

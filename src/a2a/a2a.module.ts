@@ -1,48 +1,14 @@
 import { Module } from '@nestjs/common';
-import { AssistantsModule } from '../assistants/assistants.module';
-import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { CryptoModule } from '../crypto/crypto.module';
-import { GraphsModule } from '../graphs/graphs.module';
-import { RunsModule } from '../runs/runs.module';
-import { EventReadingModule } from '../streams/streams.module';
-import { TemporalModule } from '../temporal/temporal.module';
-import { ThreadsModule } from '../threads/threads.module';
+import { DatabaseModule } from '../database/database.module';
 import { WebhooksModule } from '../webhooks/webhooks.module';
-import { A2aAgentsService } from './a2a-agents.service';
-import { A2aCardService } from './a2a-card.service';
-import { A2aController } from './a2a.controller';
-import { A2aExchange } from './a2a-exchange';
-import { A2aMetrics } from './a2a.metrics';
-import { A2aPushService } from './a2a-push.service';
-import { A2aRpcService } from './a2a-rpc.service';
-import { A2aStreamsService } from './a2a-streams.service';
-import { A2aTasksModule } from './a2a-tasks.module';
-import { A2aTasksService } from './a2a-tasks.service';
+import { A2aTasksRepository } from './a2a-tasks.repository';
+import { A2aTurns } from './a2a-turns';
 
-/** The api's half: cards, calls and streams. */
+/** What both processes need: the records, and what a run's end means for them. */
 @Module({
-  imports: [
-    A2aTasksModule,
-    AssistantsModule,
-    CryptoModule,
-    CustomAuthModule,
-    EventReadingModule,
-    GraphsModule.for('inspect'),
-    RunsModule,
-    TemporalModule,
-    ThreadsModule,
-    WebhooksModule,
-  ],
-  controllers: [A2aController],
-  providers: [
-    A2aAgentsService,
-    A2aCardService,
-    A2aExchange,
-    A2aMetrics,
-    A2aPushService,
-    A2aRpcService,
-    A2aStreamsService,
-    A2aTasksService,
-  ],
+  imports: [DatabaseModule, CryptoModule, WebhooksModule],
+  providers: [A2aTasksRepository, A2aTurns],
+  exports: [A2aTasksRepository, A2aTurns],
 })
 export class A2aModule {}

@@ -5,7 +5,7 @@ import { AppConfig } from '../config/config';
 import { ConfigModule } from '../config/config.module';
 import { CryptoModule } from '../crypto/crypto.module';
 import { DatabaseModule } from '../database/database.module';
-import { ExportVerificationModule } from '../exports/export-verification.module';
+import { ExportsModule } from '../exports/exports.module';
 import { RunExplanationModule } from '../runs/explanation/run-explanation.module';
 
 /** What the operator's command line needs of the services: the database and, to explain runs, Temporal; no HTTP and no graphs. */
@@ -19,7 +19,7 @@ export class CliModule {
         DatabaseModule,
         AuditModule,
         CryptoModule,
-        ExportVerificationModule,
+        ExportsModule,
         RunExplanationModule,
         TenantsModule,
       ],

@@ -1,54 +1,37 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AssistantsModule } from '../assistants/assistants.module';
-import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { EntitlementsModule } from '../auth/entitlements.module';
 import { CryptoModule } from '../crypto/crypto.module';
-import { GraphsModule } from '../graphs/graphs.module';
 import { RunsModule } from '../runs/runs.module';
 import { TemporalModule } from '../temporal/temporal.module';
-import { ThreadsModule } from '../threads/threads.module';
-import { WebhooksModule } from '../webhooks/webhooks.module';
-import { CronEntity } from './cron.entity';
-import { CronAccess } from './cron-access';
-import { CronDefinition } from './cron-definition';
-import { CronMetrics } from './cron.metrics';
-import { CronRuns } from './cron-runs';
-import { CronTicksService } from './cron-ticks.service';
+import { CronExecutor } from './cron-executor';
 import { CronFireEntity } from './cron-fire.entity';
 import { CronFiresRepository } from './cron-fires.repository';
-import { CronExecutor } from './cron-executor';
+import { CronOutcomes } from './cron-outcomes';
+import { CronRuns } from './cron-runs';
 import { CronSchedulesService } from './cron-schedules.service';
-import { CronsController } from './crons.controller';
+import { CronEntity } from './cron.entity';
+import { CronMetrics } from './cron.metrics';
 import { CronsRepository } from './crons.repository';
-import { CronsService } from './crons.service';
 
-/** The api's half: crons as records, and runs by hand. */
+/** Crons as records, their ticks, and what they learn of runs, threads and assistants: in both processes. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([CronEntity, CronFireEntity]),
-    AssistantsModule,
-    ThreadsModule,
-    RunsModule,
-    GraphsModule.for('inspect'),
-    TemporalModule,
-    WebhooksModule,
     CryptoModule,
-    CustomAuthModule,
     EntitlementsModule,
+    RunsModule,
+    TemporalModule,
   ],
-  controllers: [CronsController],
   providers: [
-    CronAccess,
-    CronDefinition,
-    CronRuns,
-    CronTicksService,
-    CronsRepository,
-    CronFiresRepository,
-    CronSchedulesService,
     CronExecutor,
+    CronFiresRepository,
     CronMetrics,
-    CronsService,
+    CronOutcomes,
+    CronRuns,
+    CronSchedulesService,
+    CronsRepository,
   ],
+  exports: [CronExecutor, CronFiresRepository, CronSchedulesService, CronsRepository],
 })
 export class CronsModule {}

@@ -1,18 +1,28 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { CryptoModule } from '../crypto/crypto.module';
-import { TemporalModule } from '../temporal/temporal.module';
-import { WebhooksModule } from '../webhooks/webhooks.module';
-import { DestinationsController } from './destinations/destinations.controller';
-import { ExportProgressService } from './api/export-progress.service';
-import { ExportVerificationModule } from './export-verification.module';
-import { ExportWebhooks } from './export-webhooks';
-import { ExportsController } from './api/exports.controller';
-import { ExportsService } from './api/exports.service';
+import { StorageModule } from '../storage/storage.module';
+import { DestinationEntity } from './destinations/destination.entity';
+import { DestinationsRepository } from './destinations/destinations.repository';
+import { DestinationsService } from './destinations/destinations.service';
+import { ExportsRepository } from './exports.repository';
+import { PartitionsRepository } from './partitions/partitions.repository';
+import { ExportVerificationService } from './verification/export-verification.service';
+import { ExportVerifier } from './verification/export-verifier';
 
-/** Bulk export, as the api process has it. The destinations' routes come first: `destinations` is not an export's id. */
+const PROVIDERS = [
+  DestinationsRepository,
+  DestinationsService,
+  ExportsRepository,
+  ExportVerificationService,
+  ExportVerifier,
+  PartitionsRepository,
+];
+
+/** The records of exports, their stores, and the comparison of the two: for both processes and the command line. */
 @Module({
-  imports: [CryptoModule, ExportVerificationModule, TemporalModule, WebhooksModule],
-  controllers: [DestinationsController, ExportsController],
-  providers: [ExportProgressService, ExportWebhooks, ExportsService],
+  imports: [TypeOrmModule.forFeature([DestinationEntity]), CryptoModule, StorageModule],
+  providers: PROVIDERS,
+  exports: PROVIDERS,
 })
 export class ExportsModule {}

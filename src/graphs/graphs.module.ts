@@ -79,48 +79,41 @@ class GraphHostLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModu
 
 type Purpose = 'run' | 'inspect';
 
+/** The graphs, once in a process and for all its modules. */
 @Module({})
 export class GraphsModule {
-  private static readonly modules = new Map<Purpose, DynamicModule>();
-
   /** `run`: processes for runs, traced. `inspect`: one process for states, histories and drawings; it runs no nodes. */
-  static for(purpose: Purpose): DynamicModule {
-    // Nest identifies dynamic modules by reference: every importer has to be given the same one.
-    const known = this.modules.get(purpose) ?? describe(purpose);
-    this.modules.set(purpose, known);
-    return known;
-  }
-}
-
-function describe(purpose: Purpose): DynamicModule {
-  return {
-    module: GraphsModule,
-    providers: [
-      GraphRegistry,
-      GraphHostLifecycle,
-      {
-        provide: LOADS_AT_START,
-        inject: [GraphRegistry],
-        useFactory: ({ config }: GraphRegistry) => purpose === 'run' || config.store.index !== undefined,
-      },
-      {
-        provide: GraphHosts,
-        inject: [AppConfig, GraphRegistry, HttpSettings, LOADS_AT_START],
-        useFactory: (
-          config: AppConfig,
-          registry: GraphRegistry,
-          { mountPrefix }: HttpSettings,
-          loadsAtStart: boolean,
-        ) => {
-          const hosts = graphHosts(purpose, config, registry, mountPrefix);
-          // It begins beside the rest of the start, and the lifecycle hears of what is wrong.
-          if (loadsAtStart) hosts.start().catch(() => undefined);
-          return hosts;
+  static forRoot(purpose: Purpose): DynamicModule {
+    return {
+      module: GraphsModule,
+      global: true,
+      providers: [
+        GraphRegistry,
+        GraphHostLifecycle,
+        {
+          provide: LOADS_AT_START,
+          inject: [GraphRegistry],
+          useFactory: ({ config }: GraphRegistry) => purpose === 'run' || config.store.index !== undefined,
         },
-      },
-    ],
-    exports: [GraphRegistry, GraphHosts],
-  };
+        {
+          provide: GraphHosts,
+          inject: [AppConfig, GraphRegistry, HttpSettings, LOADS_AT_START],
+          useFactory: (
+            config: AppConfig,
+            registry: GraphRegistry,
+            { mountPrefix }: HttpSettings,
+            loadsAtStart: boolean,
+          ) => {
+            const hosts = graphHosts(purpose, config, registry, mountPrefix);
+            // It begins beside the rest of the start, and the lifecycle hears of what is wrong.
+            if (loadsAtStart) hosts.start().catch(() => undefined);
+            return hosts;
+          },
+        },
+      ],
+      exports: [GraphRegistry, GraphHosts],
+    };
+  }
 }
 
 /** One pool for each language; the store's embedding function is JavaScript, whatever the graphs are. */

@@ -1,17 +1,15 @@
 import { Module } from '@nestjs/common';
 import { CustomAuthModule } from '../auth/custom/custom-auth.module';
 import { GraphRegistry } from '../graphs/graph-registry';
-import { GraphsModule } from '../graphs/graphs.module';
 import { GraphHosts } from '../graphs/host/graph-hosts';
 import { ItemStore } from '../item-store/item-store';
-import { StoreConnectionsModule } from '../item-store/store-connections.module';
-import { StoreController } from './store.controller';
+import { ItemStoreModule } from '../item-store/item-store.module';
 import { StoreRepository } from '../item-store/store.repository';
 import { StoreService } from './store.service';
 
+/** The store of items as the api serves it. */
 @Module({
-  imports: [CustomAuthModule, StoreConnectionsModule, GraphsModule.for('inspect')],
-  controllers: [StoreController],
+  imports: [CustomAuthModule, ItemStoreModule],
   exports: [StoreService],
   providers: [
     StoreService,

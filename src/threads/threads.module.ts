@@ -1,24 +1,18 @@
 import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CustomAuthModule } from '../auth/custom/custom-auth.module';
-import { GraphsModule } from '../graphs/graphs.module';
 import { TemporalModule } from '../temporal/temporal.module';
-import { ThreadRemovalModule } from './thread-removal.module';
+import { ThreadListeners } from './thread-listeners';
+import { ThreadRemoval } from './thread-removal';
 import { ThreadEntity } from './thread.entity';
-import { ThreadsController } from './threads.controller';
 import { ThreadsRepository } from './threads.repository';
 import { ThreadsService } from './threads.service';
 
+/** Threads as records, in both processes; requests, their expiry and the truncation for tests delete them in one way. */
 @Module({
-  imports: [
-    TypeOrmModule.forFeature([ThreadEntity]),
-    CustomAuthModule,
-    GraphsModule.for('inspect'),
-    TemporalModule,
-    ThreadRemovalModule,
-  ],
-  controllers: [ThreadsController],
-  providers: [ThreadsRepository, ThreadsService],
-  exports: [ThreadsService],
+  imports: [DiscoveryModule, TypeOrmModule.forFeature([ThreadEntity]), CustomAuthModule, TemporalModule],
+  providers: [ThreadListeners, ThreadRemoval, ThreadsRepository, ThreadsService],
+  exports: [ThreadRemoval, ThreadsRepository, ThreadsService],
 })
 export class ThreadsModule {}

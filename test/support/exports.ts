@@ -6,7 +6,7 @@ import { ExportActivityProvider } from '../../activities/export.activities';
 import { AppConfig } from '../../src/config/config';
 import { ConfigModule } from '../../src/config/config.module';
 import { DatabaseModule } from '../../src/database/database.module';
-import { ExportExecutionModule } from '../../src/exports/export-execution.module';
+import { ExportsWorkerModule } from '../../src/exports/exports-worker.module';
 import { EXPORT_PARTITIONS_QUEUE } from '../../workflows/contracts/export.contract';
 import { EXPORTS_QUEUE } from '../../workflows/contracts/queues';
 import { waitFor } from './wait-for';
@@ -62,7 +62,7 @@ class ExportWorkerModule {
   static forRoot(config: AppConfig): DynamicModule {
     return {
       module: ExportWorkerModule,
-      imports: [ConfigModule.forRoot(config), DatabaseModule, ExportExecutionModule],
+      imports: [ConfigModule.forRoot(config), DatabaseModule, ExportsWorkerModule],
       providers: [ExportActivityProvider],
     };
   }

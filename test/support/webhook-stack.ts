@@ -17,7 +17,7 @@ import { Sweeper } from '../../src/sweeps/sweeper';
 import { WebhookOrchestrator } from '../../src/temporal/webhook-orchestrator';
 import { DeliveriesService } from '../../src/webhooks/deliveries.service';
 import { DeliverySweep } from '../../src/webhooks/delivery-sweep';
-import { WebhookDeliveryModule } from '../../src/webhooks/webhook-delivery.module';
+import { WebhooksWorkerModule } from '../../src/webhooks/webhooks-worker.module';
 import type { DeliveryDetailResponse, DeliveryResponse } from '../../src/webhooks/webhooks.schemas';
 import { WEBHOOKS_QUEUE } from '../../workflows/contracts/queues';
 import { startTestApi, TestApi } from './api';
@@ -40,7 +40,7 @@ class WebhookWorkerModule {
   static forRoot(config: AppConfig): DynamicModule {
     return {
       module: WebhookWorkerModule,
-      imports: [ConfigModule.forRoot(config), DatabaseModule, WebhookDeliveryModule],
+      imports: [ConfigModule.forRoot(config), DatabaseModule, WebhooksWorkerModule],
       providers: [WebhookActivityProvider],
     };
   }

@@ -27,4 +27,4 @@ function connectionsOf(database: DataSource): StoreConnections {
   ],
   exports: [StoreRepository],
 })
-export class StoreConnectionsModule {}
+export class ItemStoreModule {}

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AssistantsModule } from '../assistants/assistants.module';
 import { DatabaseModule } from '../database/database.module';
+import { RunsApiModule } from '../runs/runs-api.module';
 import { RunsModule } from '../runs/runs.module';
 import { ThreadsModule } from '../threads/threads.module';
 import { McpCallsService } from './mcp-calls.service';
@@ -12,8 +13,8 @@ import { McpSessionBus } from './mcp-session-bus';
 import { McpToolsService } from './mcp-tools.service';
 
 @Module({
-  imports: [DatabaseModule, AssistantsModule, ThreadsModule, RunsModule],
+  imports: [DatabaseModule, AssistantsModule, ThreadsModule, RunsApiModule, RunsModule],
   controllers: [McpController],
   providers: [McpEndpoint, McpServerFactory, McpSessionBus, McpToolsService, McpCallsService, McpMetrics],
 })
-export class McpModule {}
+export class McpApiModule {}

@@ -13,4 +13,4 @@ import { WebhooksModule } from './webhooks.module';
   providers: [WebhookSender, WebhookMetrics, DeliveryExecutor, DeliverySweep],
   exports: [DeliveryExecutor, DeliverySweep],
 })
-export class WebhookDeliveryModule {}
+export class WebhooksWorkerModule {}

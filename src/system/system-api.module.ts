@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module';
 import { DatabaseModule } from '../database/database.module';
-import { GraphsModule } from '../graphs/graphs.module';
 import { ServerModule } from '../server/server.module';
 import { TemporalModule } from '../temporal/temporal.module';
 import { BacklogMetrics } from './backlog.metrics';
@@ -12,8 +11,8 @@ import { ServedTags } from './served-tags';
 import { SystemService } from './system.service';
 
 @Module({
-  imports: [AuthModule, DatabaseModule, GraphsModule.for('inspect'), ServerModule, TemporalModule],
+  imports: [AuthModule, DatabaseModule, ServerModule, TemporalModule],
   controllers: [SystemController],
   providers: [BacklogMetrics, BacklogRepository, MetricsService, ServedTags, SystemService],
 })
-export class SystemModule {}
+export class SystemApiModule {}

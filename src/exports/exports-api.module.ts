@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { CryptoModule } from '../crypto/crypto.module';
+import { TemporalModule } from '../temporal/temporal.module';
+import { WebhooksModule } from '../webhooks/webhooks.module';
+import { ExportProgressService } from './api/export-progress.service';
+import { ExportsController } from './api/exports.controller';
+import { ExportsService } from './api/exports.service';
+import { DestinationsController } from './destinations/destinations.controller';
+import { ExportWebhooks } from './export-webhooks';
+import { ExportsModule } from './exports.module';
+
+/** The api's half. The destinations' routes come first: `destinations` is not an export's id. */
+@Module({
+  imports: [CryptoModule, ExportsModule, TemporalModule, WebhooksModule],
+  controllers: [DestinationsController, ExportsController],
+  providers: [ExportProgressService, ExportWebhooks, ExportsService],
+})
+export class ExportsApiModule {}
