@@ -3,7 +3,7 @@ import { A2aApiModule } from './a2a/a2a-api.module';
 import { AssistantsApiModule } from './assistants/assistants-api.module';
 import { AssistantRemovalApiModule } from './assistant-removal/assistant-removal-api.module';
 import { AuditApiModule } from './audit/audit-api.module';
-import { AuthModule } from './auth/auth.module';
+import { AuthApiModule } from './auth/auth-api.module';
 import { AppConfig } from './config/config';
 import { ConfigModule } from './config/config.module';
 import { CronsApiModule } from './crons/crons-api.module';
@@ -33,7 +33,7 @@ export class AppModule {
         GraphsModule.forRoot('inspect'),
         ServerModule,
         DatabaseModule,
-        AuthModule,
+        AuthApiModule,
         AuditApiModule,
         SystemApiModule,
         AssistantsApiModule,

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DatabaseModule } from '../database/database.module';
-import { AdminController } from './admin.controller';
 import { ApiKeysService } from './api-keys.service';
 import { AuthGuard } from './auth.guard';
 import { ApiKeyEntity } from './api-key.entity';
@@ -26,7 +25,6 @@ import { TenantsModule } from './tenants.module';
     EntitlementsModule,
     TenantsModule,
   ],
-  controllers: [AdminController],
   providers: [
     ApiKeysService,
     KeyStreams,

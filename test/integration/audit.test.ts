@@ -296,7 +296,7 @@ describe('the audit log', () => {
 
     beforeAll(async () => {
       chain = api.app.get(AuditVerificationService, { strict: false });
-      sweep = api.app.get(AuditChainSweep, { strict: false });
+      sweep = new AuditChainSweep(api.app.get(AuditChainRepository, { strict: false }), api.config);
       await sweep.sweep();
     });
 
@@ -417,7 +417,7 @@ describe('the audit log', () => {
     const later = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 366 * 86_400_000);
     try {
       expect(await chain.verify()).toMatchObject({ problems: [], records: kept });
-      await api.app.get(AuditRetentionSweep, { strict: false }).sweep();
+      await new AuditRetentionSweep(audit, api.config).sweep();
       expect(await log({ limit: '1000' })).toEqual([]);
       expect((await chain.verify()).problems).toEqual([]);
     } finally {
