@@ -8,6 +8,7 @@ import { PartitionExecutor } from '../src/exports/partitions/partition-executor'
 import { ScheduleExecutor } from '../src/exports/schedule/schedule-executor';
 import { ExportFailure } from '../src/exports/export-failure';
 import {
+  EXPORT_PARTITIONS_QUEUE,
   EndExportInput,
   EndPartitionInput,
   ExportActivities,
@@ -15,6 +16,8 @@ import {
   PartitionReference,
   SpawnExportInput,
 } from '../workflows/contracts/export.contract';
+import { EXPORTS_QUEUE } from '../workflows/contracts/queues';
+import { Activities, type ActivityProvider } from './activities';
 import { whileBeating } from './heartbeat';
 
 /** Heartbeats go out at least this often, however long a step takes. */
@@ -22,9 +25,10 @@ const HEARTBEAT_MS = 1_000;
 
 /** Exports' activities: a contract in, one call, a contract out. */
 @Injectable()
-export class ExportActivityProvider {
+@Activities([EXPORTS_QUEUE, EXPORT_PARTITIONS_QUEUE])
+export class ExportActivityProvider implements ActivityProvider {
   constructor(
-    private readonly work: ExportExecutor,
+    private readonly executor: ExportExecutor,
     private readonly partitions: PartitionExecutor,
     private readonly schedules: ScheduleExecutor,
   ) {}
@@ -32,12 +36,12 @@ export class ExportActivityProvider {
   activities(): ExportActivities {
     return {
       takeTurn: async (input) => {
-        const turn = await this.work.takeTurn(tenant(input), input.exportId);
+        const turn = await this.executor.takeTurn(tenant(input), input.exportId);
         return typeof turn === 'string' ? { turn } : { turn: 'taken', remainingMs: turn };
       },
       planExport: (input) =>
         attempt(async (signal) => {
-          const { row, open } = await this.work.plan(tenant(input), input.exportId, signal);
+          const { row, open } = await this.executor.plan(tenant(input), input.exportId, signal);
           return {
             partitionsTotal: row.partitionsTotal,
             partitionsDone: row.partitionsDone,
@@ -47,7 +51,7 @@ export class ExportActivityProvider {
           };
         }),
       readProgress: async (input) => {
-        const row = await this.work.progress(tenant(input), input.exportId);
+        const row = await this.executor.progress(tenant(input), input.exportId);
         if (row?.status !== 'Running') return null;
         const { progress } = toBulkExport(row);
         return {
@@ -66,12 +70,12 @@ export class ExportActivityProvider {
         this.partitions.fail(tenant(input), exportRunId, message),
       completeExport: (input) =>
         attempt(async (signal) => {
-          const isCompleted = await this.work.complete(tenant(input), input.exportId, signal);
-          return { isCompleted, waiting: await this.work.waiting(tenant(input)) };
+          const isCompleted = await this.executor.complete(tenant(input), input.exportId, signal);
+          return { isCompleted, waiting: await this.executor.waiting(tenant(input)) };
         }),
       endExport: async ({ ending, message, ...input }: EndExportInput) => {
-        await this.work.end(tenant(input), input.exportId, ending, message);
-        return { waiting: await this.work.waiting(tenant(input)) };
+        await this.executor.end(tenant(input), input.exportId, ending, message);
+        return { waiting: await this.executor.waiting(tenant(input)) };
       },
       nextExportWindow: async (input) => {
         const window = await this.schedules.nextWindow(tenant(input), input.exportId);

@@ -5,6 +5,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { ExecutionBroken } from '../src/graphs/host/graph-process-handle';
 import type { RunExecution } from '../src/runs/run-execution';
 import { RunExecutor, type Taken } from '../src/runs/run-executor';
+import { RUNS_QUEUE } from '../workflows/contracts/queues';
 import type {
   BeginRunInput,
   BeginRunResult,
@@ -12,6 +13,7 @@ import type {
   ExecuteRunResult,
   RunActivities,
 } from '../workflows/contracts/run.contract';
+import { Activities, type ActivityProvider } from './activities';
 import { whileBeating } from './heartbeat';
 
 /** The beat is this many times faster than the timeout, so that one late beat loses nothing. */
@@ -21,7 +23,8 @@ const FIRST_LOOK_MS = 50;
 
 /** The activities of runs, as Temporal's worker takes them. */
 @Injectable()
-export class RunActivityProvider {
+@Activities([RUNS_QUEUE])
+export class RunActivityProvider implements ActivityProvider {
   constructor(private readonly executor: RunExecutor) {}
 
   /** Those that any worker of runs can do. */
@@ -33,8 +36,8 @@ export class RunActivityProvider {
     };
   }
 
-  /** Those that only the process can do that holds the run. */
-  heldActivities(): Pick<RunActivities, 'watchRun'> {
+  /** Those that only the process can do that owns the run. */
+  ownedActivities(): Pick<RunActivities, 'watchRun'> {
     return { watchRun: (input) => this.watchRun(input) };
   }
 
@@ -61,7 +64,7 @@ export class RunActivityProvider {
   private watchRun({ runId }: { runId: string }): Promise<ExecuteRunResult> {
     return watch(async () => {
       const execution = this.executor.findExecution(runId);
-      if (!execution) throw ApplicationFailure.nonRetryable('The run is not at work here any more', 'NotHeld');
+      if (!execution) throw ApplicationFailure.nonRetryable('The run is not executed here any more', 'NotHeld');
       return { state: 'held', execution };
     });
   }

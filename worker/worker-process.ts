@@ -2,32 +2,20 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { INestApplicationContext } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { VersioningBehavior } from '@temporalio/common';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
-import { CronActivityProvider } from '../activities/cron.activities';
-import { ExportActivityProvider } from '../activities/export.activities';
+import { activitiesOf } from '../activities/activities';
 import { RunActivityProvider } from '../activities/run.activities';
-import { ThreadExpiryActivityProvider } from '../activities/thread-expiry.activities';
-import { WebhookActivityProvider } from '../activities/webhook.activities';
-import { AuditChainSweep } from '../src/audit/audit-chain.sweep';
-import { AuditRetentionSweep } from '../src/audit/audit-retention.sweep';
 import { AppConfig } from '../src/config/config';
 import { WORKER_QUEUES, type WorkerQueue } from '../src/config/settings/worker';
-import { CronSweep } from '../src/crons/cron-sweep';
-import { ExportSweep } from '../src/exports/export-sweep';
+import { orderedProviders } from '../src/discovery/ordered-providers';
 import { RunExecutor } from '../src/runs/run-executor';
-import { RunSweep } from '../src/runs/run-sweep';
-import { EventPartitionSweep } from '../src/streams/event-partitions';
-import { ThreadExpiryScheduleSweep } from '../src/threads/thread-expiry-schedule.sweep';
-import { ThreadRetentionSweep } from '../src/threads/thread-retention.sweep';
-import { StoreExpirySweep } from '../src/store/store-expiry.sweep';
+import { type Sweep, Sweeps } from '../src/sweeps/sweep';
 import { Sweeper } from '../src/sweeps/sweeper';
 import { telemetry } from '../src/telemetry/telemetry';
 import { WorkerDeployment } from '../src/temporal/worker-deployment';
-import { AttachmentSweep } from '../src/traces/attachments/attachment-sweep';
-import { TracePartitionSweep } from '../src/traces/trace-partition-sweep';
-import { DeliverySweep } from '../src/webhooks/delivery-sweep';
 import { EXPORT_PARTITIONS_QUEUE } from '../workflows/contracts/export.contract';
 import { CRONS_QUEUE, EXPORTS_QUEUE, RUNS_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts/queues';
 import { createWorkers } from '../src/patches/temporalio-worker/create-workers';
@@ -66,8 +54,8 @@ export class WorkerProcess {
   private constructor(
     private readonly connection: NativeConnection,
     private readonly workers: Worker[],
-    /** Polls about the runs that this process holds; there when it executes runs. */
-    private readonly holder: Worker | undefined,
+    /** Polls about the runs that this process owns; there when it executes runs. */
+    private readonly owner: Worker | undefined,
     private readonly sweeper: Sweeper,
     private readonly deployment: WorkerDeployment,
     private readonly runs: RunExecutor,
@@ -83,7 +71,8 @@ export class WorkerProcess {
       shutdownGraceTime: config.worker.handBackAfterMs + config.worker.shutdownGraceMs,
       shutdownForceTime: config.worker.handBackAfterMs + config.worker.shutdownGraceMs + 5_000,
     };
-    const deployment = app.get(WorkerDeployment, { strict: false });
+    const deployment = app.get(WorkerDeployment);
+    const discovery = app.get(DiscoveryService, { strict: false });
     // A run stays with the code that it began on; all other workflows continue with any, as replay tests prove.
     const versioned = (
       defaultVersioningBehavior: VersioningBehavior,
@@ -104,14 +93,14 @@ export class WorkerProcess {
       // A workflow waits no longer for a dead worker that has it in memory than a run does.
       stickyQueueScheduleToStartTimeout: config.worker.heartbeatTimeoutMs,
     };
-    const runs = app.get(RunExecutor);
+    const runs = app.get(RunExecutor, { strict: false });
     const options: Record<WorkerQueue, WorkerOptions[]> = {
       runs: [
         {
           ...shared,
           ...versioned('PINNED'),
           taskQueue: RUNS_QUEUE,
-          activities: app.get(RunActivityProvider).activities(),
+          activities: activitiesOf(discovery, RUNS_QUEUE),
           tuner: {
             workflowTaskSlotSupplier: { type: 'fixed-size', numSlots: RUNS_BEGINNING },
             localActivityTaskSlotSupplier: { type: 'fixed-size', numSlots: RUNS_BEGINNING },
@@ -127,14 +116,14 @@ export class WorkerProcess {
         {
           ...shared,
           taskQueue: EXPORTS_QUEUE,
-          activities: app.get(ExportActivityProvider).activities(),
+          activities: activitiesOf(discovery, EXPORTS_QUEUE),
         },
         // A cancellation is heard with the answer to a heartbeat, so partitions send theirs every second.
         {
           ...activityWorker,
           ...versioned('AUTO_UPGRADE'),
           taskQueue: EXPORT_PARTITIONS_QUEUE,
-          activities: app.get(ExportActivityProvider).activities(),
+          activities: activitiesOf(discovery, EXPORT_PARTITIONS_QUEUE),
           maxConcurrentActivityTaskExecutions: config.exports.partitionsPerWorker,
           maxHeartbeatThrottleInterval: '1 second',
         },
@@ -143,7 +132,7 @@ export class WorkerProcess {
         {
           ...shared,
           taskQueue: WEBHOOKS_QUEUE,
-          activities: app.get(WebhookActivityProvider).activities(),
+          activities: activitiesOf(discovery, WEBHOOKS_QUEUE),
           maxConcurrentActivityTaskExecutions: config.webhooks.delivery.concurrency,
         },
       ],
@@ -152,10 +141,7 @@ export class WorkerProcess {
         {
           ...shared,
           taskQueue: CRONS_QUEUE,
-          activities: {
-            ...app.get(CronActivityProvider).activities(),
-            ...app.get(ThreadExpiryActivityProvider).activities(),
-          },
+          activities: activitiesOf(discovery, CRONS_QUEUE),
           maxConcurrentActivityTaskExecutions: 20,
           maxConcurrentActivityTaskPolls: 1,
           maxConcurrentWorkflowTaskPolls: 2,
@@ -166,34 +152,21 @@ export class WorkerProcess {
       WORKER_QUEUES.filter((queue) => config.worker.queues.includes(queue)).flatMap((queue) => options[queue]),
     );
     // Of no version: a version's task queues are few, and each process has another one of these.
-    const holder = config.worker.queues.includes('runs')
+    const owner = config.worker.queues.includes('runs')
       ? await Worker.create({
           ...activityWorker,
           taskQueue: runs.taskQueue,
-          activities: app.get(RunActivityProvider).heldActivities(),
+          activities: app.get(RunActivityProvider).ownedActivities(),
           maxConcurrentActivityTaskExecutions: config.worker.runs,
           maxConcurrentActivityTaskPolls: 2,
         })
       : undefined;
     const sweeper = new Sweeper(
       app.get(getDataSourceToken()),
-      [
-        app.get(EventPartitionSweep),
-        app.get(RunSweep),
-        app.get(CronSweep),
-        app.get(ThreadRetentionSweep),
-        app.get(ThreadExpiryScheduleSweep),
-        app.get(StoreExpirySweep),
-        app.get(TracePartitionSweep),
-        app.get(AttachmentSweep),
-        app.get(ExportSweep),
-        app.get(DeliverySweep),
-        app.get(AuditChainSweep, { strict: false }),
-        app.get(AuditRetentionSweep, { strict: false }),
-      ],
+      orderedProviders<Sweep>(discovery, Sweeps),
       config.worker.sweepIntervalMs,
     );
-    return new WorkerProcess(connection, workers, holder, sweeper, deployment, runs, config);
+    return new WorkerProcess(connection, workers, owner, sweeper, deployment, runs, config);
   }
 
   /** Whether every queue is polled: from the start on until the shutdown. */
@@ -202,7 +175,7 @@ export class WorkerProcess {
   }
 
   private get all(): Worker[] {
-    return this.holder ? [...this.workers, this.holder] : this.workers;
+    return this.owner ? [...this.workers, this.owner] : this.workers;
   }
 
   /** Polls until `shutdown`; resolves when every activity has ended or handed its work back. */
@@ -211,7 +184,7 @@ export class WorkerProcess {
     try {
       const running = this.all.map((worker) => worker.run());
       // Which version a run gets is for Temporal to say.
-      if (this.holder && !this.deployment.version) await this.runs.beginAtOnce();
+      if (this.owner && !this.deployment.version) await this.runs.beginAtOnce();
       await Promise.all([...running, this.deployment.begin(this.stopping.signal)]);
     } finally {
       await this.sweeper.stop();
@@ -233,7 +206,7 @@ export class WorkerProcess {
     // Activities that watch the runs that were just begun are still to come.
     const grace = sleep(handBackAfterMs + shutdownGraceMs, undefined, { ref: false });
     void Promise.race([this.runs.allWatched(), grace]).then(() => {
-      if (this.holder?.getState() === 'RUNNING') this.holder.shutdown();
+      if (this.owner?.getState() === 'RUNNING') this.owner.shutdown();
     });
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AppConfig } from '../config/config';
-import type { Sweep } from '../sweeps/sweep';
+import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { GENESIS, hashOf, type Link, type SealedContent } from './audit-chain';
 import { AuditChainRepository } from './audit-chain.repository';
 import { auditChainKey } from './audit-chain-key';
@@ -21,6 +21,7 @@ const LOG_HEAD_MS = 3_600_000;
  * the one before it would cost more than the record.
  */
 @Injectable()
+@Sweeps(110)
 export class AuditChainSweep implements Sweep {
   readonly name = 'audit-chain';
   private readonly logger = new Logger('Audit');

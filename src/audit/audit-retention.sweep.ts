@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppConfig } from '../config/config';
-import type { Sweep } from '../sweeps/sweep';
+import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { AuditRepository } from './audit.repository';
 
 const CHECK_MS = 60_000;
@@ -11,6 +11,7 @@ const MAX_BATCHES = 10;
 
 /** Deletes what the audit log has kept for long enough. */
 @Injectable()
+@Sweeps(120)
 export class AuditRetentionSweep implements Sweep {
   readonly name = 'audit-retention';
   private checkedAt = 0;

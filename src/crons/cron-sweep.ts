@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
-import type { Sweep } from '../sweeps/sweep';
+import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { CronOrchestrator, type CronScheduleState } from '../temporal/cron-orchestrator';
 import { CronFiresRepository } from './cron-fires.repository';
 import { CronExecutor } from './cron-executor';
@@ -29,6 +29,7 @@ const FIRES_BATCH = 1_000;
  * takes over what was paused in Temporal, runs what no Schedule woke, and forgets old ticks.
  */
 @Injectable()
+@Sweeps(30)
 export class CronSweep implements Sweep {
   readonly name = 'crons';
   private readonly logger = new Logger(CronSweep.name);

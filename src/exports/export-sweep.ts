@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
-import { Sweep } from '../sweeps/sweep';
+import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { ExportOrchestrator } from '../temporal/export-orchestrator';
 import { ExportExecutor } from './export-executor';
 import { ExportSweepRepository } from './export-sweep.repository';
@@ -16,6 +16,7 @@ const BATCH = 100;
 
 /** Starts workflows that exports should have and don't, and finishes cancellations that no workflow received. */
 @Injectable()
+@Sweeps(90)
 export class ExportSweep implements Sweep {
   readonly name = 'exports';
 

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Sweep } from '../sweeps/sweep';
+import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import { RunSweepRepository } from './run-sweep.repository';
 
@@ -17,6 +17,7 @@ const PROBES = 20;
  * since the processes that stored and began the run died at once.
  */
 @Injectable()
+@Sweeps(20)
 export class RunSweep implements Sweep {
   readonly name = 'runs';
   private readonly logger = new Logger(RunSweep.name);

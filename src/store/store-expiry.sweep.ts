@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { GraphRegistry } from '../graphs/graph-registry';
-import type { Sweep } from '../sweeps/sweep';
+import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { StoreRepository } from '../item-store/store.repository';
 
 /** Items that one statement deletes: enough to keep up, few enough to hold no lock for long. */
@@ -10,6 +10,7 @@ const MAX_BATCHES = 20;
 
 /** Removes the items of the store whose time is over. Readers don't see them any more by then: this is for the space. */
 @Injectable()
+@Sweeps(60)
 export class StoreExpirySweep implements Sweep {
   readonly name = 'store-expiry';
   private readonly intervalMs: number;

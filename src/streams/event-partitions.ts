@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { AppConfig } from '../config/config';
-import type { Sweep } from '../sweeps/sweep';
+import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { inFlightSql } from '../database/run-status';
 
 const DAY_MS = 86_400_000;
@@ -22,6 +22,7 @@ const partitionName = (day: number): string =>
 
 /** Makes the event log's partitions ahead of time and drops those that are past the retention. */
 @Injectable()
+@Sweeps(10)
 export class EventPartitionSweep implements Sweep {
   readonly name = 'event-partitions';
   private checkedAt = 0;

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { GraphRegistry } from '../graphs/graph-registry';
-import type { Sweep } from '../sweeps/sweep';
+import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { ThreadExpiryOrchestrator } from '../temporal/thread-expiry-orchestrator';
 import { ThreadExpiryRepository } from './thread-expiry.repository';
 
 /** Makes the Schedule that searches for expired threads as soon as a thread can expire. */
 @Injectable()
+@Sweeps(50)
 export class ThreadExpiryScheduleSweep implements Sweep {
   readonly name = 'thread-expiry-schedule';
   private isScheduled = false;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Sweep } from '../sweeps/sweep';
+import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { ThreadExpiryRepository } from './thread-expiry.repository';
 
 /** Threads that one statement deletes: enough to keep up, few enough to hold no lock for long. */
@@ -9,6 +9,7 @@ const MAX_BATCHES = 20;
 
 /** Deletes the threads of stateless runs that are over, with their runs and checkpoints. */
 @Injectable()
+@Sweeps(40)
 export class ThreadRetentionSweep implements Sweep {
   readonly name = 'thread-retention';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppConfig } from '../config/config';
-import type { Sweep } from '../sweeps/sweep';
+import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { TracePartitions } from './trace-partitions';
 
 const DAY_MS = 86_400_000;
@@ -14,6 +14,7 @@ const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10
 
 /** Once an hour: makes the next days' partitions, drops those past their retention, forgets what never got its start. */
 @Injectable()
+@Sweeps(70)
 export class TracePartitionSweep implements Sweep {
   readonly name = 'trace partitions';
   private next = 0;

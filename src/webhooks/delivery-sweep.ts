@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { AppConfig } from '../config/config';
-import { Sweep } from '../sweeps/sweep';
+import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { WebhookOrchestrator } from '../temporal/webhook-orchestrator';
 import { DeliveriesRepository, DeliveryKey } from './deliveries.repository';
 
@@ -11,6 +11,7 @@ const CHECK_AGAIN_MS = 60_000;
 
 /** Starts deliveries that no process started, ends those whose workflow an operator ended, forgets the old ones. */
 @Injectable()
+@Sweeps(100)
 export class DeliverySweep implements Sweep {
   readonly name = 'webhook-deliveries';
 

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { Sweep } from '../../sweeps/sweep';
+import { type Sweep, Sweeps } from '../../sweeps/sweep';
 import { AttachmentStore, MAX_DELETED } from './attachment-store';
 import { AttachmentsRepository, InlineAttachment } from './attachments.repository';
 
@@ -10,6 +10,7 @@ const PAUSE_MS = 60_000;
 
 /** Deletes the objects of attachments that are gone, and moves those into the store whose bytes are still in Postgres. */
 @Injectable()
+@Sweeps(80)
 export class AttachmentSweep implements Sweep {
   readonly name = 'trace attachments';
   private readonly logger = new Logger(AttachmentSweep.name);
