@@ -5,6 +5,7 @@ import { NO_AUTH_SCHEME, USERS_SCHEME } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { HttpSettings } from '../config/http-settings';
 import type { AuthSource } from '../config/langgraph-json';
+import { DESCRIBED_PATH } from '../http/aliased-controller';
 
 const ERROR = {
   description:
@@ -37,6 +38,7 @@ const ERROR = {
 
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const;
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+type AliasedOperation = Operation & { [DESCRIBED_PATH]?: string };
 type SecuritySchemes = NonNullable<NonNullable<OpenAPIObject['components']>['securitySchemes']>;
 
 const KEY_SCHEME = 'api_key';
@@ -57,6 +59,7 @@ export function openApiDocument(app: NestFastifyApplication, config: AppConfig, 
     .addServer(settings.mountPrefix || '/')
     .build();
   const document = SwaggerModule.createDocument(app, description);
+  leaveOutAliases(document);
   for (const [address, path] of Object.entries(document.paths)) {
     for (const method of METHODS) {
       const operation = path[method];
@@ -67,6 +70,22 @@ export function openApiDocument(app: NestFastifyApplication, config: AppConfig, 
   }
   describeUsers(document, app.get(CustomAuth, { strict: false }).source);
   return document;
+}
+
+/** Of each {@link AliasedController} the first path is described, as if it were its only one. */
+function leaveOutAliases(document: OpenAPIObject): void {
+  for (const [address, path] of Object.entries(document.paths)) {
+    for (const method of METHODS) {
+      const operation = path[method] as AliasedOperation | undefined;
+      const described = operation?.[DESCRIBED_PATH];
+      if (!operation || described === undefined) continue;
+      delete operation[DESCRIBED_PATH];
+      if (!address.startsWith(`/${described}`)) delete path[method];
+      // The framework numbers the paths of a route that has several.
+      else operation.operationId = operation.operationId?.replace(/\[\d+\]$/, '');
+    }
+    if (Object.keys(path).length === 0) delete document.paths[address];
+  }
 }
 
 /** Public routes need no credentials; where the custom auth of langgraph.json lets callers in, it says how: `auth.openapi`. */

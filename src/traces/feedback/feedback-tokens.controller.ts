@@ -1,6 +1,7 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiExcludeController, ApiOperation } from '@nestjs/swagger';
+import { Body, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
 import type { z } from 'zod';
+import { AliasedController } from '../../http/aliased-controller';
 import { Public } from '../../auth/tenant';
 import {
   feedbackTokenParams,
@@ -16,7 +17,7 @@ type TokenParams = z.output<typeof feedbackTokenParams>;
 /** Feedback by link: the token is the permission. */
 @RouteTags('Trace feedback')
 @Public()
-@Controller('api/v1/feedback/tokens')
+@AliasedController('api/v1/feedback/tokens', 'api/feedback/tokens', 'feedback/tokens')
 export class FeedbackTokensController {
   constructor(private readonly feedback: LinkedFeedbackService) {}
 
@@ -44,7 +45,3 @@ export class FeedbackTokensController {
 }
 
 /** Where links point, and where clients look that were given the server's root, or `/api`, as their endpoint. */
-@ApiExcludeController()
-@Public()
-@Controller(['api/feedback/tokens', 'feedback/tokens'])
-export class FeedbackTokenAliasesController extends FeedbackTokensController {}

@@ -1,6 +1,7 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiExcludeController, ApiOperation } from '@nestjs/swagger';
+import { Body, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
 import type { z } from 'zod';
+import { AliasedController } from '../../http/aliased-controller';
 import { TraceClients, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { toFeedback } from './feedback.mapper';
@@ -19,7 +20,7 @@ type FeedbackParams = z.output<typeof feedbackParamsSchema>;
 /** Scores and comments on traced runs. */
 @RouteTags('Trace feedback')
 @TraceClients()
-@Controller('api/v1/feedback')
+@AliasedController('api/v1/feedback', 'api/feedback', 'feedback')
 export class FeedbackController {
   constructor(private readonly feedback: FeedbackService) {}
 
@@ -62,7 +63,3 @@ export class FeedbackController {
 }
 
 /** The same routes where clients look that were given the server's root, or `/api`, as their endpoint. */
-@ApiExcludeController()
-@TraceClients()
-@Controller(['api/feedback', 'feedback'])
-export class FeedbackAliasesController extends FeedbackController {}

@@ -1,6 +1,7 @@
-import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
-import { ApiExcludeController, ApiOperation } from '@nestjs/swagger';
+import { Body, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
 import type { z } from 'zod';
+import { AliasedController } from '../../http/aliased-controller';
 import { Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { type CreateFeedbackTokens, createFeedbackTokensSchema, listFeedbackTokensSchema } from './feedback.schemas';
@@ -9,7 +10,7 @@ import { RouteTags } from '../../http/route-tags';
 
 /** Makes the links that the feedback of people without a key comes by. */
 @RouteTags('Trace feedback')
-@Controller('api/v1/feedback/tokens')
+@AliasedController('api/v1/feedback/tokens', 'api/feedback/tokens', 'feedback/tokens')
 export class PresignedFeedbackController {
   constructor(private readonly links: PresignedFeedbackService) {}
 
@@ -32,7 +33,3 @@ export class PresignedFeedbackController {
     return this.links.list(tenantId, query.run_id, query.limit, query.offset);
   }
 }
-
-@ApiExcludeController()
-@Controller(['api/feedback/tokens', 'feedback/tokens'])
-export class PresignedFeedbackAliasesController extends PresignedFeedbackController {}

@@ -1,8 +1,9 @@
-import { Controller, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
+import { HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBody, ApiConsumes, ApiExcludeController, ApiOperation } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiOperation } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { AliasedController } from '../../http/aliased-controller';
 import { TraceUpload, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { runBatchSchema, runBodySchema, runParamsSchema } from './trace-ingest.schemas';
@@ -17,7 +18,7 @@ const BATCH_BODY = describe(runBatchSchema);
 /** Uploads whose bare paths (`POST /runs`, `POST /runs/batch`) mean these only to a trace client: see url-rewriter.ts. */
 @RouteTags('Trace ingestion')
 @TraceUpload()
-@Controller('api/v1/runs')
+@AliasedController('api/v1/runs', 'api/runs')
 export class RunUploadController {
   constructor(private readonly uploads: TraceUploadService) {}
 
@@ -45,7 +46,7 @@ export class RunUploadController {
 
 @RouteTags('Trace ingestion')
 @TraceUpload()
-@Controller('api/v1/runs')
+@AliasedController('api/v1/runs', 'api/runs', 'runs')
 export class TraceIngestController {
   constructor(private readonly uploads: TraceUploadService) {}
 
@@ -75,13 +76,3 @@ export class TraceIngestController {
     return { message: 'Run stored' };
   }
 }
-
-@ApiExcludeController()
-@TraceUpload()
-@Controller('api/runs')
-export class RunUploadAliasController extends RunUploadController {}
-
-@ApiExcludeController()
-@TraceUpload()
-@Controller(['api/runs', 'runs'])
-export class TraceIngestAliasesController extends TraceIngestController {}

@@ -1,7 +1,8 @@
-import { Controller, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiConsumes, ApiExcludeController, ApiOperation } from '@nestjs/swagger';
+import { ApiConsumes, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AliasedController } from '../../http/aliased-controller';
 import { TraceClients, Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { TraceUploadService } from '../ingest/trace-upload.service';
@@ -9,7 +10,7 @@ import { RouteTags } from '../../http/route-tags';
 
 @RouteTags('Trace ingestion')
 @TraceClients()
-@Controller('api/v1/otel/v1')
+@AliasedController('api/v1/otel/v1', 'api/otel/v1', 'otel/v1')
 export class OtlpController {
   constructor(private readonly uploads: TraceUploadService) {}
 
@@ -33,8 +34,3 @@ export class OtlpController {
     return Buffer.alloc(0);
   }
 }
-
-@ApiExcludeController()
-@TraceClients()
-@Controller(['api/otel/v1', 'otel/v1'])
-export class OtlpAliasesController extends OtlpController {}

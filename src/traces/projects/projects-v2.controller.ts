@@ -1,6 +1,7 @@
-import { Body, Controller, Get, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiExcludeController, ApiOperation } from '@nestjs/swagger';
+import { Body, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
 import type { z } from 'zod';
+import { AliasedController } from '../../http/aliased-controller';
 import { Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { toSessionV2 } from './project-v2.mapper';
@@ -18,7 +19,7 @@ import { RouteTags } from '../../http/route-tags';
 type ProjectParams = z.output<typeof projectParamsSchema>;
 
 @RouteTags('Tracing projects')
-@Controller('api/v2/sessions')
+@AliasedController('api/v2/sessions', 'v2/sessions')
 export class ProjectsV2Controller {
   constructor(private readonly projects: ProjectsV2Service) {}
 
@@ -66,13 +67,9 @@ export class ProjectsV2Controller {
   }
 }
 
-@ApiExcludeController()
-@Controller('v2/sessions')
-export class ProjectsV2AliasController extends ProjectsV2Controller {}
-
 /** Before the routes of one project, whose ids these are not. */
 @RouteTags('Tracing projects')
-@Controller('api/v1/sessions')
+@AliasedController('api/v1/sessions', 'api/sessions', 'sessions')
 export class ProjectResolutionsController {
   constructor(private readonly projects: ProjectsV2Service) {}
 
@@ -86,7 +83,3 @@ export class ProjectResolutionsController {
     return { session_id: await this.projects.resolveAddress(tenantId, kind, id) };
   }
 }
-
-@ApiExcludeController()
-@Controller(['api/sessions', 'sessions'])
-export class ProjectResolutionsAliasesController extends ProjectResolutionsController {}

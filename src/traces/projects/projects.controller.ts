@@ -1,7 +1,8 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
-import { ApiExcludeController, ApiOperation } from '@nestjs/swagger';
+import { Body, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
+import { AliasedController } from '../../http/aliased-controller';
 import { Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { toSession } from './project.mapper';
@@ -22,7 +23,7 @@ type ProjectParams = z.output<typeof projectParamsSchema>;
 
 /** Tracing projects, which the wire calls sessions. */
 @RouteTags('Tracing projects')
-@Controller('api/v1/sessions')
+@AliasedController('api/v1/sessions', 'api/sessions', 'sessions')
 export class ProjectsController {
   constructor(private readonly projects: ProjectsService) {}
 
@@ -92,6 +93,3 @@ export class ProjectsController {
 }
 
 /** The same routes where clients look that were given the server's root, or `/api`, as their endpoint. */
-@ApiExcludeController()
-@Controller(['api/sessions', 'sessions'])
-export class ProjectAliasesController extends ProjectsController {}

@@ -12,9 +12,10 @@ import {
   StreamableFile,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiExcludeController, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { AliasedController } from '../../http/aliased-controller';
 import { Public, Tenant } from '../../auth/tenant';
 import { SearchRoute } from '../../http/search-route';
 import { RouteTags } from '../../http/route-tags';
@@ -56,7 +57,7 @@ const origin = (request: FastifyRequest): string => `${request.protocol}://${req
 
 @RouteTags('Trace queries')
 @UseInterceptors(ExactNumbers)
-@Controller('api/v1/runs')
+@AliasedController('api/v1/runs', 'api/runs', 'runs')
 export class TraceQueryController {
   constructor(private readonly queries: TraceQueryService) {}
 
@@ -110,7 +111,7 @@ export class TraceQueryController {
 /** The bare `GET /runs/{run_id}` is the deployment API's. */
 @RouteTags('Trace queries')
 @UseInterceptors(ExactNumbers)
-@Controller('api/v1/runs')
+@AliasedController('api/v1/runs', 'api/runs')
 export class TraceRunController {
   constructor(private readonly queries: TraceQueryService) {}
 
@@ -129,7 +130,7 @@ export class TraceRunController {
 
 @RouteTags('Trace queries (v2)')
 @UseInterceptors(ExactNumbers)
-@Controller('api/v2')
+@AliasedController('api/v2', 'v2')
 export class TraceQueryV2Controller {
   constructor(private readonly queries: TraceQueryService) {}
 
@@ -217,15 +218,3 @@ export class AttachmentsController {
     return body instanceof Readable ? new StreamableFile(body, options) : new StreamableFile(body, options);
   }
 }
-
-@ApiExcludeController()
-@Controller(['api/runs', 'runs'])
-export class TraceQueryAliasesController extends TraceQueryController {}
-
-@ApiExcludeController()
-@Controller('api/runs')
-export class TraceRunAliasController extends TraceRunController {}
-
-@ApiExcludeController()
-@Controller('v2')
-export class TraceQueryV2AliasController extends TraceQueryV2Controller {}

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, UseInterceptors } from '@nestjs/common';
-import { ApiExcludeController, ApiOperation, ApiProduces } from '@nestjs/swagger';
+import { ApiOperation, ApiProduces } from '@nestjs/swagger';
 import type { z } from 'zod';
+import { AliasedController } from '../../http/aliased-controller';
 import { Public } from '../../auth/tenant';
 import { SearchRoute } from '../../http/search-route';
 import { RouteTags } from '../../http/route-tags';
@@ -29,7 +30,7 @@ const PAYLOADS_V1: Payload[] = ['inputs', 'outputs', 'extra', 'metadata'];
 @RouteTags('Trace sharing')
 @Public()
 @UseInterceptors(ExactNumbers)
-@Controller('api/v2/public')
+@AliasedController('api/v2/public', 'v2/public')
 export class SharedRunsController {
   constructor(private readonly shared: SharedRunsService) {}
 
@@ -57,16 +58,11 @@ export class SharedRunsController {
   }
 }
 
-@ApiExcludeController()
-@Public()
-@Controller('v2/public')
-export class SharedRunsAliasController extends SharedRunsController {}
-
 /** The same by the first version. */
 @RouteTags('Trace sharing')
 @Public()
 @UseInterceptors(ExactNumbers)
-@Controller('api/v1/public')
+@AliasedController('api/v1/public', 'api/public', 'public')
 export class SharedRunsV1Controller {
   constructor(private readonly shared: SharedRunsService) {}
 
@@ -97,11 +93,6 @@ export class SharedRunsV1Controller {
     return { runs: rows.map(toSharedRunV1), cursors: { next: null } };
   }
 }
-
-@ApiExcludeController()
-@Public()
-@Controller(['api/public', 'public'])
-export class SharedRunsV1AliasesController extends SharedRunsV1Controller {}
 
 /** Where the links themselves lead. */
 @RouteTags('Trace sharing')

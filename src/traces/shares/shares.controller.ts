@@ -1,6 +1,7 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
-import { ApiExcludeController, ApiOperation } from '@nestjs/swagger';
+import { Body, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
 import type { z } from 'zod';
+import { AliasedController } from '../../http/aliased-controller';
 import { Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { runParamsSchema } from '../ingest/trace-ingest.schemas';
@@ -17,7 +18,7 @@ type ThreadParams = z.output<typeof threadParamsSchema>;
 
 /** Public links, by the first version of the API. A run shares its whole trace. */
 @RouteTags('Trace sharing')
-@Controller('api/v1/runs')
+@AliasedController('api/v1/runs', 'api/runs', 'runs')
 export class RunSharesController {
   constructor(private readonly sharing: SharingService) {}
 
@@ -47,12 +48,8 @@ export class RunSharesController {
   }
 }
 
-@ApiExcludeController()
-@Controller(['api/runs', 'runs'])
-export class RunSharesAliasesController extends RunSharesController {}
-
 @RouteTags('Trace sharing')
-@Controller('api/v2')
+@AliasedController('api/v2', 'v2')
 export class SharesController {
   constructor(private readonly sharing: SharingService) {}
 
@@ -113,7 +110,3 @@ export class SharesController {
     await this.sharing.revoke(tenantId, { projectId, threadId });
   }
 }
-
-@ApiExcludeController()
-@Controller('v2')
-export class SharesAliasController extends SharesController {}

@@ -1,7 +1,8 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res, UseInterceptors } from '@nestjs/common';
-import { ApiExcludeController, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { Body, Get, HttpCode, Param, Post, Query, Req, Res, UseInterceptors } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { AliasedController } from '../../http/aliased-controller';
 import { Tenant } from '../../auth/tenant';
 import type { TenantId } from '../../auth/tenant';
 import { SearchRoute } from '../../http/search-route';
@@ -31,7 +32,7 @@ type ThreadParams = z.output<typeof threadParamsSchema>;
 /** Conversation threads of traced runs; the threads of the deployment API are something else. */
 @RouteTags('Trace queries (v2)')
 @UseInterceptors(ExactNumbers)
-@Controller('api/v2/threads')
+@AliasedController('api/v2/threads', 'v2/threads')
 export class TraceThreadsController {
   constructor(private readonly threads: TraceThreadsService) {}
 
@@ -90,13 +91,9 @@ export class TraceThreadsController {
   }
 }
 
-@ApiExcludeController()
-@Controller('v2/threads')
-export class TraceThreadsAliasController extends TraceThreadsController {}
-
 @RouteTags('Trace queries')
 @UseInterceptors(ExactNumbers)
-@Controller('api/v1/runs')
+@AliasedController('api/v1/runs', 'api/runs', 'runs')
 export class RunGroupsController {
   constructor(private readonly threads: TraceThreadsService) {}
 
@@ -110,7 +107,3 @@ export class RunGroupsController {
     return { groups: threads.map(toRunGroup), total };
   }
 }
-
-@ApiExcludeController()
-@Controller(['api/runs', 'runs'])
-export class RunGroupsAliasesController extends RunGroupsController {}
