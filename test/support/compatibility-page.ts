@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { version } from '@langchain/langgraph-sdk/package.json';
 import { CONTRACT } from './client-contract';
@@ -13,21 +13,35 @@ export interface Served {
   python: Map<string, Set<string>>;
 }
 
-/** Fails when docs/compatibility.md says something else than what was seen; GANTRY_WRITE_DOCS has it written instead. */
+/** Fails when docs/compatibility.md says something else about the LangGraph clients than what was seen. */
 export function checkPage(served: Served): void {
-  const page = pageOf(served);
-  if (process.env.GANTRY_WRITE_DOCS) writeFileSync(PAGE, page);
-  const compact = (text: string): string => text.replace(/ *\| */g, '|').replace(/-{3,}/g, '---');
-  expect(compact(existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '')).toBe(compact(page));
+  checkSection('langgraph', sectionOf(served));
 }
 
-function pageOf({ javascript, python }: Served): string {
-  return `# What the clients call
+/**
+ * Compares a section of docs/compatibility.md with what a test saw; GANTRY_WRITE_DOCS has it written instead.
+ * @param name of the section: it stands between two comments with that name
+ */
+export function checkSection(name: string, text: string): void {
+  const [begin, end] = [`<!-- begin ${name} -->`, `<!-- end ${name} -->`];
+  const page = readFileSync(PAGE, 'utf8');
+  const [before, rest] = page.split(begin);
+  const [section, after] = rest.split(end);
+  if (process.env.GANTRY_WRITE_DOCS) writeFileSync(PAGE, `${before}${begin}\n\n${text}\n${end}${after}`);
+  else expect(compact(section)).toBe(compact(text));
+}
 
-Every method of the newest clients with every parameter, as test/e2e/compatibility.test.ts calls it: where it goes, and
-whether it is served. The test fails when a new version of a client has a method or a parameter that it doesn't know, when the
-server doesn't take or document what the client sends, and when this page says something else. \`GANTRY_WRITE_DOCS=1\` has it
-write the page.
+/** Text without what formatting adds to a table. */
+function compact(text: string): string {
+  return text
+    .replace(/ *\| */g, '|')
+    .replace(/-{3,}/g, '---')
+    .trim();
+}
+
+function sectionOf({ javascript, python }: Served): string {
+  return `Every method of the newest clients with every parameter, as test/e2e/compatibility.test.ts calls it: where it goes, and
+whether it is served.
 
 ## JavaScript: \`@langchain/langgraph-sdk\` ${version}
 
@@ -62,7 +76,8 @@ function methodTable(served: Map<string, Set<string>>): string {
   return ['| method | endpoint | served |', '| ------ | -------- | ------ |', ...lines].join('\n');
 }
 
-function pythonVersion(name: string): string {
+/** Version of a Python package that the tests install. */
+export function pythonVersion(name: string): string {
   const requirements = readFileSync(join(ROOT, 'test', 'python', 'requirements.txt'), 'utf8');
   return new RegExp(`^${name}(?:\\[.*\\])?==(.*)$`, 'm').exec(requirements)![1];
 }

@@ -31,8 +31,11 @@ export class OpenApiDocument {
     return new OpenApiDocument((await (await fetch(`${apiUrl}/openapi.json`)).json()) as Paths);
   }
 
-  /** The documented path of a request, the one with the fewest variables; the request's own where none fits. */
-  template({ pathname }: URL): string {
+  /**
+   * The documented path of a request, the one with the fewest variables; the request's own where none fits.
+   * @param method of the request, where several paths differ only in the names of their variables
+   */
+  template({ pathname }: URL, method?: string): string {
     const parts = pathname.split('/');
     const fits = (path: string): boolean => {
       const own = path.split('/');
@@ -40,7 +43,7 @@ export class OpenApiDocument {
     };
     const variables = (path: string): number => path.split('{').length;
     const [path = pathname] = Object.keys(this.document.paths)
-      .filter(fits)
+      .filter((each) => fits(each) && (!method || method.toLowerCase() in this.document.paths[each]))
       .sort((one, other) => variables(one) - variables(other));
     return path;
   }
@@ -51,7 +54,7 @@ export class OpenApiDocument {
    * @throws for an operation that is not documented
    */
   undocumented({ method, url, body }: SentRequest, toName = (key: string): string => key): string[] {
-    const path = this.template(url);
+    const path = this.template(url, method);
     const operation = this.document.paths[path]?.[method.toLowerCase()];
     if (!operation) throw new Error(`openapi.json has no ${method} ${path}`);
     const { parameters = [], requestBody } = operation;
@@ -60,9 +63,11 @@ export class OpenApiDocument {
     const bodies = Array.isArray(body) ? body : body === undefined || body === null ? [] : [body];
     const keys = bodies.flatMap((each) => Object.keys(each as object).map(toName));
     const known = schema ? this.propertiesOf(schema) : [];
+    // A body that is documented as bytes is checked by what reads it.
+    const isRaw = requestBody !== undefined && known.length === 0;
     return [
       ...[...url.searchParams.keys()].filter((key) => !queries.includes(key)).map((key) => `?${key}`),
-      ...new Set(keys.filter((key) => !known.includes(key))),
+      ...new Set(keys.filter((key) => !isRaw && !known.includes(key))),
     ];
   }
 

@@ -9,18 +9,14 @@ const tier = z
   .transform((name) => TIERS[name])
   .pipe(traceTier);
 
-/** What is the hosted platform's own: given with another value, it is refused. */
-const unsupportedShape = { longlived_ttl_days: z.number().nullish(), tag_value_ids: z.array(z.string()).optional() };
-
 export const createProjectV2Schema = createProjectSchema.extend({
   type: z.enum(['PROJECT', 'AGENT', 'EXPERIMENT']),
   name: projectName,
   trace_tier: tier.optional(),
-  ...unsupportedShape,
 });
 export type CreateProjectV2 = z.output<typeof createProjectV2Schema>;
 
-export const updateProjectV2Schema = updateProjectSchema.extend({ trace_tier: tier.optional(), ...unsupportedShape });
+export const updateProjectV2Schema = updateProjectSchema.extend({ trace_tier: tier.optional() });
 export type UpdateProjectV2 = z.output<typeof updateProjectV2Schema>;
 
 const SORT = [

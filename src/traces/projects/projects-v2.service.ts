@@ -18,7 +18,6 @@ export class ProjectsV2Service {
 
   /** @throws {ApiError} 422 for a kind that doesn't fit, 409 when the name is taken, unless `upsert` */
   async create(tenantId: TenantId, { type, ...body }: CreateProjectV2, upsert: boolean): Promise<ProjectEntity> {
-    refuseUnsupported(body);
     if (type === 'AGENT') throw traceErrors.unsupported('type', 'agents have no tracing projects of their own here');
     if ((type === 'EXPERIMENT') !== (body.reference_dataset_id != null)) {
       throw traceErrors.invalid(
@@ -55,7 +54,6 @@ export class ProjectsV2Service {
 
   /** @throws {ApiError} 404 for an unknown project, 409 for a name that another one has */
   update(tenantId: TenantId, projectId: string, body: UpdateProjectV2): Promise<ProjectEntity> {
-    refuseUnsupported(body);
     return this.projects.update(tenantId, projectId, body);
   }
 
@@ -73,13 +71,6 @@ function sortOf(query: ListProjectsV2): ProjectSort {
     throw traceErrors.invalid('sort_by_feedback_key', 'is required to sort by FEEDBACK');
   }
   return { by: 'FEEDBACK', key: query.sort_by_feedback_key, ofRuns: query.sort_by_feedback_source === 'RUN' };
-}
-
-function refuseUnsupported(body: { longlived_ttl_days?: number | null; tag_value_ids?: string[] }): void {
-  if (body.longlived_ttl_days != null) {
-    throw traceErrors.unsupported('longlived_ttl_days', 'retention is that of the server: GANTRY_TRACE_RETENTION_DAYS');
-  }
-  if (body.tag_value_ids?.length) throw traceErrors.unsupported('tag_value_ids', 'projects have no tags here');
 }
 
 function writeCursor({ key, projectId }: ProjectCursor): string {

@@ -6,6 +6,9 @@ export const projectName = z.string().trim().min(1).max(1000);
 const extra = z.record(z.string(), z.unknown());
 export const traceTier = z.enum(['longlived', 'shortlived']);
 
+/** What is the hosted platform's own: given with another value, it is refused. */
+const unsupportedShape = { longlived_ttl_days: z.number().nullish(), tag_value_ids: z.array(z.string()).nullish() };
+
 export const projectParamsSchema = z.object({ project_id: z.guid() });
 
 export const createProjectSchema = z.object({
@@ -18,6 +21,7 @@ export const createProjectSchema = z.object({
   default_dataset_id: z.guid().nullish(),
   reference_dataset_id: z.guid().nullish(),
   trace_tier: traceTier.nullish(),
+  ...unsupportedShape,
 });
 export type CreateProject = z.output<typeof createProjectSchema>;
 
@@ -30,6 +34,7 @@ export const updateProjectSchema = z.object({
   end_time: instantSchema.nullish(),
   default_dataset_id: z.guid().nullish(),
   trace_tier: traceTier.nullish(),
+  ...unsupportedShape,
 });
 export type UpdateProject = z.output<typeof updateProjectSchema>;
 

@@ -53,6 +53,7 @@ export class ProjectsService {
 
   /** @throws {ApiError} 409 when the name is taken, unless `upsert`. */
   async create(tenantId: TenantId, body: CreateProject, upsert: boolean): Promise<ProjectEntity> {
+    refuseUnsupported(body);
     const fields = {
       ...toFields(body),
       name: body.name,
@@ -102,6 +103,7 @@ export class ProjectsService {
 
   /** @throws {ApiError} 404 for an unknown project, 409 for a name that another one has. */
   async update(tenantId: TenantId, projectId: string, body: UpdateProject): Promise<ProjectEntity> {
+    refuseUnsupported(body);
     if (body.name != null) {
       const owner = await this.projects.findByName(tenantId, body.name);
       if (owner && owner.projectId !== projectId) throw traceErrors.projectExists(body.name);
@@ -118,6 +120,13 @@ export class ProjectsService {
     this.cache.clear();
     if (deleted === 0) throw traceErrors.projectNotFound();
   }
+}
+
+function refuseUnsupported({ longlived_ttl_days, tag_value_ids }: UpdateProject): void {
+  if (longlived_ttl_days != null) {
+    throw traceErrors.unsupported('longlived_ttl_days', 'retention is that of the server: GANTRY_TRACE_RETENTION_DAYS');
+  }
+  if (tag_value_ids?.length) throw traceErrors.unsupported('tag_value_ids', 'projects have no tags here');
 }
 
 function toFields(body: UpdateProject): Partial<NewProject> {

@@ -56,10 +56,12 @@ const logger = new Logger('TraceQueries');
 export async function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
-  query: PagePosition & { ai_search?: string | undefined },
+  query: PagePosition & { ai_search?: string | undefined; sem_filter?: string | undefined },
   read: (page: PagePosition) => Promise<ItemPage>,
 ): Promise<void> {
-  if (query.ai_search !== undefined) throw traceErrors.unsupported('ai_search', 'there is no semantic search here');
+  for (const field of ['ai_search', 'sem_filter'] as const) {
+    if (query[field] !== undefined) throw traceErrors.unsupported(field, 'there is no semantic search here');
+  }
   const isStream = request.headers.accept?.includes('text/event-stream') ?? false;
   // Before the answer begins, so that what is wrong with the query is an ordinary error.
   const first = await read({

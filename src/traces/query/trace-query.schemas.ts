@@ -11,7 +11,8 @@ const runFilterShape = {
   trace: z.guid().optional(),
   parent_run: z.guid().optional(),
   run_type: z.string().optional(),
-  reference_example: ids.optional(),
+  // The JavaScript client sends the one that it is given.
+  reference_example: z.union([ids, z.guid().transform((id) => [id])]).optional(),
   execution_order: z.literal(1).optional(),
   start_time: instantSchema.optional(),
   end_time: instantSchema.optional(),
@@ -79,6 +80,7 @@ export const pageV2Shape = {
   page_size: z.int().min(1).max(PAGE_V2).default(100),
   cursor: z.string().optional(),
   ai_search: z.string().optional(),
+  sem_filter: z.string().optional(),
 };
 const feedbackWindowShape = {
   min_feedback_modified_at: instantSchema.optional(),
