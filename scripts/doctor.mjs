@@ -125,7 +125,7 @@ async function checkPorts(settings, endpoints) {
 async function connectDatabase(url) {
   const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: TIMEOUT_MS });
-  client.on('error', () => {}); // told by the failing call as well
+  client.on('error', () => {}); // the failing call reports it as well
   try {
     await client.connect();
   } catch (error) {

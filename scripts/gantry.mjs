@@ -1,4 +1,4 @@
-// npm run gantry -- keys create --name ci: administers a Gantry. `--help` tells the commands.
+// npm run gantry -- keys create --name ci: administers a Gantry. `--help` lists the commands.
 //
 // Which one: that of DATABASE_URL; else the one that runs in GANTRY_HOME; else, when it is stopped, its database is
 // started for as long as the command takes. Inside a container it is "node dist/src/cli/main.js", without this script.

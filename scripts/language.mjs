@@ -1,11 +1,15 @@
-// npm run lint: fails on words that the glossary of CONTRIBUTING.md replaces, in comments and names of the source and in the docs.
+// npm run lint: fails on words that the glossary of CONTRIBUTING.md replaces, in comments and names of the source, the
+// tests, the scripts and the examples, in comments of what surrounds them, and in the docs.
 import './services/runtime.mjs';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ts from 'typescript';
 
 const ROOT = join(import.meta.dirname, '..');
-const SOURCES = ['src', 'workflows', 'activities', 'worker'];
+const SOURCES = ['src', 'workflows', 'activities', 'worker', 'test', 'scripts', 'examples'];
+const LANGUAGES = ['.ts', '.tsx', '.mjs', '.cjs'];
+/** Files whose comments begin with `#`. */
+const HASHED = ['Dockerfile', 'docker-compose.yml', 'python', 'test'];
 /** CONTRIBUTING.md isn't among them: it has the glossary. */
 const PAGES = ['docs', 'README.md', 'SECURITY.md'];
 
@@ -51,12 +55,25 @@ function checkSource(file) {
     for (const { pos, end } of ranges) {
       if (comments.has(pos)) continue;
       comments.add(pos);
-      check(text.slice(pos, end).replace(/\s*\n\s*(?:\*|\/\/)?\s*/g, ' '), place(pos));
+      const comment = text.slice(pos, end).replace(/`[^`]*`/g, '');
+      check(comment.replace(/\s*\n\s*(?:\*|\/\/)?\s*/g, ' '), place(pos));
     }
     if (ts.isIdentifier(node)) check(wordsOf(node.text), place(node.getStart(source)));
     for (const child of node.getChildren(source)) visit(child);
   };
   visit(source);
+}
+
+/** Comments from `#` on, and docstrings of Python. @param {string} file */
+function checkHashed(file) {
+  const lines = readFileSync(join(ROOT, file), 'utf8').split('\n');
+  let inDocstring = false;
+  lines.forEach((line, index) => {
+    const quotes = line.split('"""').length - 1;
+    const comment = inDocstring || quotes > 0 ? line : (/(?:^|\s)#\s(.*)$/.exec(line)?.[1] ?? '');
+    check(comment, `${file}:${index + 1}`);
+    if (quotes % 2 === 1) inDocstring = !inDocstring;
+  });
 }
 
 /** The words of a name: `untoldSteps` and `UNTOLD_STEPS` are `untold steps`. @param {string} name */
@@ -80,12 +97,20 @@ function checkPage(file) {
  */
 function filesOf(path, extension) {
   if (path.endsWith(extension)) return [path];
+  if (!statSync(join(ROOT, path)).isDirectory()) return [];
   return readdirSync(join(ROOT, path), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(extension))
+    .filter((entry) => !/\/(?:node_modules|dist|\.[^/]+)(?:\/|$)/.test(entry.parentPath.slice(ROOT.length)))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
 }
 
-for (const folder of SOURCES) for (const file of filesOf(folder, '.ts')) checkSource(file);
+for (const folder of SOURCES) {
+  for (const language of LANGUAGES) for (const file of filesOf(folder, language)) checkSource(file);
+}
+for (const path of HASHED) {
+  const files = path.includes('ocker') ? [path] : filesOf(path, '.py');
+  for (const file of files) checkHashed(file);
+}
 for (const page of PAGES) for (const file of filesOf(page, '.md')) checkPage(file);
 if (found.length > 0) {
   console.error([...new Set(found)].sort().join('\n'));

@@ -1,4 +1,4 @@
-// npm start: everything that Gantry needs on one machine, until Ctrl-C. `--help` tells the settings.
+// npm start: everything that Gantry needs on one machine, until Ctrl-C. `--help` lists the settings.
 //
 //   supervisor (this process)
 //    ├─ postgres   records                    embedded, or DATABASE_URL
@@ -16,7 +16,7 @@ import { parentOf } from './services/identity.mjs';
 import { say } from './services/progress.mjs';
 import { SettingsError, helpText, readSettings } from './services/settings.mjs';
 
-/** npm passes a signal on that the terminal has already sent: two at once are one wish. */
+/** npm passes a signal on that the terminal has already sent: two at once are one request. */
 const SAME_SIGNAL_MS = 1_000;
 /** Those that a person sends again to hurry; the others follow each other when a terminal closes. */
 const IMPATIENT = new Set(['SIGINT', 'SIGTERM']);
@@ -48,14 +48,14 @@ function exists(pid) {
 }
 
 /**
- * Wishes to stop, from wherever they come.
- * @param {(reason: string) => void} onWish
+ * Requests to stop, from wherever they come.
+ * @param {(reason: string) => void} onRequest
  */
-function listenForStop(onWish) {
-  for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) process.on(name, () => onWish(name));
+function listenForStop(onRequest) {
+  for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) process.on(name, () => onRequest(name));
   // A parent with a channel (a test) has ended.
-  process.on('disconnect', () => onWish('the parent process is gone'));
-  if (process.env.npm_lifecycle_event) watchNpm(() => onWish('npm is gone'));
+  process.on('disconnect', () => onRequest('the parent process is gone'));
+  if (process.env.npm_lifecycle_event) watchNpm(() => onRequest('npm is gone'));
   // A closed terminal must not end the process in the middle of a stop.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 }

@@ -103,7 +103,7 @@ function runJest(args, testEnv, signal) {
       try {
         if (child.pid) process.kill(-child.pid, name);
       } catch (error) {
-        if (error.code !== 'ESRCH') throw error; // nobody is left
+        if (error.code !== 'ESRCH') throw error; // no process is left
       }
     };
     const interrupt = () => signalGroup('SIGINT');

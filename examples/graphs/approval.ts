@@ -8,7 +8,7 @@ const State = z.object({
   outcome: z.string().default(''),
 });
 
-/** The run stops at `interrupt` and holds no compute until somebody resumes the thread, be it months later. */
+/** The run stops at `interrupt` and holds no compute until a client resumes the thread, be it months later. */
 function review({ draft }: z.infer<typeof State>): Command {
   const answer: unknown = interrupt({ question: 'Approve this refund?', draft });
   const approved = answer === true || answer === 'approve' || answer === 'approved';

@@ -52,7 +52,7 @@ async function recall(_state: State, config: Config) {
   return { messages: [new AIMessage(answer)] };
 }
 
-/** What one thread tells it, every other thread of the same user knows: it is in the store and not in the thread. */
+/** What it learns in one thread, every other thread of the same user knows: it is in the store and not in the thread. */
 export const graph = new StateGraph(MessagesZodState, Context)
   .addNode('remember', remember)
   .addNode('forget', forget)

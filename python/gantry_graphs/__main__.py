@@ -13,7 +13,7 @@ from typing import Any
 from .channel import ParentChannel, end_with_parent
 
 _PULSE_SECONDS = 0.1
-# Events that may be on their way to the log before the run waits: a slow database slows the run, not the memory.
+# Events that may be in flight to the log before the run waits: a slow database slows the run, not the memory.
 _WINDOW = 2_000
 
 

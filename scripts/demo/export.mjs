@@ -10,7 +10,7 @@ import { RUNS_OF_A_DAY, TRACES_OF_A_DAY, dayOfTraces } from './traces.mjs';
 export const title = 'A bulk export, killed in the middle: rows in = rows out';
 
 const DAYS = 8;
-/** Requests on their way at once. */
+/** Requests in flight at once. */
 const LANES = 4;
 const LONGEST_MS = 90_000;
 const DAY_MS = 86_400_000;
@@ -185,14 +185,14 @@ async function killInTheMiddle(gantry, report, exportId, bucket, prefix) {
 async function untilEnded(gantry, report, exportId) {
   const deadline = Date.now() + LONGEST_MS;
   report.note('what it was writing goes on when its heartbeat has been missing for 10 s');
-  let told = -1;
+  let reported = -1;
   for (;;) {
     const current = await gantry.request('GET', `/api/v1/bulk-exports/${exportId}`);
     if (!['Created', 'Running'].includes(current.status)) return current;
     if (Date.now() > deadline) throw new Error(`the export is still ${current.status} after ${LONGEST_MS / 1000} s`);
     const { partitions_done: done, partitions_total: total } = current.progress;
-    if (told >= 0 && done > told) report.note(`${done} of ${total} days done`);
-    told = done;
+    if (reported >= 0 && done > reported) report.note(`${done} of ${total} days done`);
+    reported = done;
     await sleep(500);
   }
 }

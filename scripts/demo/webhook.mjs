@@ -85,10 +85,10 @@ export async function run({ gantry, report, keep }) {
  */
 async function untilDelivered(gantry, report, threadId, received) {
   const deadline = Date.now() + LONGEST_MS;
-  let told = 0;
+  let reported = 0;
   for (;;) {
-    for (; told < received.length; told += 1) {
-      report.note(`the receiver gets attempt ${told + 1} and answers: ${received[told].answer}`);
+    for (; reported < received.length; reported += 1) {
+      report.note(`the receiver gets attempt ${reported + 1} and answers: ${received[reported].answer}`);
     }
     const [summary] = await gantry.request('GET', `/webhooks/deliveries?thread_id=${threadId}`);
     if (summary && summary.status !== 'pending') {

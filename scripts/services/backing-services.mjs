@@ -55,7 +55,7 @@ export async function startS3({ home, supervisor, installed, signal }, options) 
 }
 
 /**
- * A service of the user's own is not started, only looked for: a wrong address is told here, in one line, instead of
+ * A service of the user's own is not started, only looked for: a wrong address is reported here, in one line, instead of
  * by each process that needs it. One that is starting up gets a moment.
  * @param {{ setting: string, host: string, port: number, signal: AbortSignal }} options
  */

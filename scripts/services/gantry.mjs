@@ -39,7 +39,7 @@ async function choosePorts(settings) {
     /** @type {number | undefined} */ wanted,
     /** @type {number} */ usual,
   ) => choosePort({ setting, host: LOOPBACK, wanted, usual });
-  // One after the other: the first wrong one is the one that is told.
+  // One after the other: the first wrong one is the one that is reported.
   const api = await choosePort({ setting: 'GANTRY_PORT', host, wanted: port, usual: 2024, strict: true });
   const postgres = settings.databaseUrl ? 0 : await loopback('GANTRY_POSTGRES_PORT', postgresPort, 5433);
   const temporal = settings.temporalAddress ? 0 : await loopback('GANTRY_TEMPORAL_PORT', temporalPort, 7233);
@@ -126,13 +126,13 @@ function milliseconds(seconds, usual) {
  * @param {import('./process.mjs').RunningPart} child
  * @param {number} timeoutMs
  */
-async function told(child, timeoutMs) {
+async function reported(child, timeoutMs) {
   const tooLate = new AbortController();
   const timer = sleep(timeoutMs, undefined, { signal: tooLate.signal }).then(() => {
     throw new Error(`has not reported to be ready for ${timeoutMs / 1000} s`);
   });
   await Promise.race([child.message('ready'), child.exited, timer]).finally(() => {
-    timer.catch(() => {}); // the abort below rejects it, which tells nothing
+    timer.catch(() => {}); // the abort below rejects it, which reports nothing
     tooLate.abort();
   });
 }
@@ -161,7 +161,7 @@ function apiPart(apiUrl, script, env) {
       5_000 + milliseconds(env.GANTRY_DRAIN_DELAY_SECONDS, 0) + milliseconds(env.GANTRY_DRAIN_TIMEOUT_SECONDS, 5),
     ready: async (child) => {
       const deadline = Date.now() + API_READY_MS;
-      await told(child, API_READY_MS);
+      await reported(child, API_READY_MS);
       while (!child.exit) {
         const problem = await fetch(`${apiUrl}/ok`, { signal: AbortSignal.timeout(5_000) }).then(
           ({ status }) => (status === 200 ? undefined : `it answers ${status}`),
@@ -186,7 +186,7 @@ function workerPart(script, env) {
       10_000 +
       milliseconds(env.GANTRY_HAND_BACK_AFTER_SECONDS, 0) +
       milliseconds(env.GANTRY_SHUTDOWN_GRACE_SECONDS, 15),
-    ready: (child) => told(child, WORKER_READY_MS),
+    ready: (child) => reported(child, WORKER_READY_MS),
   });
 }
 

@@ -34,7 +34,7 @@ function readProc(path) {
 function startedAt(pid) {
   if (!hasProc) return ps(['-o', 'lstart=', '-p', String(pid)]);
   const stat = readProc(`/proc/${pid}/stat`);
-  // The second field is the name in parentheses and may contain spaces: count from behind it.
+  // The second field is the name in parentheses and may contain spaces: count after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state] = fields;
   return state === 'Z' || stat === '' ? '' : fields[19];

@@ -39,7 +39,7 @@ function pidFile(home) {
 }
 
 /**
- * Stops what a killed supervisor has left behind, and only that: each pid is checked against its start time and
+ * Stops what a killed supervisor has left, and only that: each pid is checked against its start time and
  * command line, since it may belong to a stranger by now.
  * @param {string} home
  * @param {(name: string, pid: number) => void} [onStop]
@@ -73,7 +73,7 @@ function onDeath(command) {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  shell.on('error', () => {}); // without a shell, what was left stays until somebody ends it
+  shell.on('error', () => {}); // without a shell, what was left stays until a user ends it
   shell.stdin.on('error', () => {});
   shell.unref();
   return () => shell.stdin.end('done\n');

@@ -13,7 +13,7 @@ function readHolder(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
-    return undefined; // removed in between: nobody holds it
+    return undefined; // removed in between: it has no owner
   }
 }
 
@@ -38,7 +38,7 @@ function removeStale(path) {
   try {
     mkdirSync(guard);
   } catch {
-    // Somebody else removes, which takes a moment; unless it was killed while it did.
+    // Another process removes, which takes a moment; unless it was killed while it did.
     if (ageMs(guard) > 5_000) rmdirSync(guard);
     return;
   }
@@ -50,9 +50,9 @@ function removeStale(path) {
 }
 
 /**
- * Takes a lock file, which a crash leaves behind harmlessly: it names its owner, and a dead owner doesn't count.
+ * Takes a lock file, which a crash leaves harmlessly: it names its owner, and a dead owner doesn't count.
  * @param {string} path
- * @param {string} role what the owner does, told to those who meet the lock
+ * @param {string} role what the owner does, shown to those who meet the lock
  * @returns {Lock | { heldBy: Holder }}
  */
 export function tryLock(path, role) {
@@ -87,11 +87,11 @@ export function tryLock(path, role) {
  * @returns {Promise<Lock>}
  */
 export async function waitForLock(path, role, { signal, onWait } = {}) {
-  for (let told = false; ;) {
+  for (let isReported = false; ;) {
     const result = tryLock(path, role);
     if ('release' in result) return result;
-    if (!told) onWait?.(result.heldBy);
-    told = true;
+    if (!isReported) onWait?.(result.heldBy);
+    isReported = true;
     await sleep(100, undefined, { signal });
   }
 }

@@ -240,7 +240,7 @@ async function untilUsable(url, child) {
   let pauseMs = 20;
   while (!child.exit) {
     const client = new pg.Client({ connectionString: server.href, connectionTimeoutMillis: 2_000 });
-    client.on('error', () => {}); // told by the failing call as well
+    client.on('error', () => {}); // the failing call reports it as well
     try {
       await client.connect();
       const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);

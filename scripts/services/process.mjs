@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const KEPT_LINES = 25;
-/** A failing command may tell its reason first and help or a trace afterwards: both ends of its output are kept. */
+/** A failing command may print its reason first and help or a trace afterwards: both ends of its output are kept. */
 const KEPT_FIRST_LINES = 10;
 const LOG_ROTATE_BYTES = 20 * 1024 * 1024;
 

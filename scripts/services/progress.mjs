@@ -3,7 +3,7 @@ const startedAt = Date.now();
 let stream = process.stdout;
 
 /**
- * Where progress is told, when standard output belongs to something else.
+ * Where progress is reported, when standard output belongs to something else.
  * @param {NodeJS.WritableStream} other
  */
 export function sayTo(other) {

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ROOT } from './paths.mjs';
 
-/** Receivers on the newcomer's own machine; only for as long as nobody else can reach the API. */
+/** Receivers on the newcomer's own machine; only for as long as no other machine can reach the API. */
 const LOOPBACK_NETWORKS = '127.0.0.0/8,::1/128';
 export const DEFAULT_TENANT_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Every setting of `npm start`, in the order in which --help tells them.
+ * Every setting of `npm start`, in the order in which --help lists them.
  * @type {{ title: string, settings: [name: string, defaultText: string, help: string][] }[]}
  */
 const SECTIONS = [

@@ -5,7 +5,7 @@ import { RunningPart, describeExit } from './process.mjs';
 
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
-/** A part that has lived this long has recovered: its next death starts the back-off anew. */
+/** A part that has lived this long has recovered: its next death starts the back-off again. */
 const HEALTHY_AFTER_MS = 10_000;
 const FIRST_START_ATTEMPTS = 20;
 

@@ -52,7 +52,7 @@ async function fetchByMaven(directory, signal) {
 }
 
 /**
- * Temporal's test server, whose clock jumps over what nobody waits for: a day's timer takes a moment.
+ * Temporal's test server, whose clock jumps over time in which nothing is waited for: a day's timer takes a moment.
  * @param {AbortSignal} [signal]
  * @returns {Promise<string>} path of a program that takes the port as its argument
  */

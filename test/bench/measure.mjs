@@ -62,7 +62,7 @@ const TICKS = 100;
 
 /**
  * Processor time of every process of this machine so far, in seconds, by the name of its program; those whose ids have a
- * name in `names` by that. A wall clock tells how busy a machine was, this what the work costs.
+ * name in `names` by that. A wall clock shows how busy a machine was, this what the work costs.
  * @param {Record<number, string>} [names]
  */
 export function processorSeconds(names = {}) {

@@ -3,7 +3,7 @@
 //   node test/bench/peers.mjs --quick    a tenth of it
 //   node test/bench/peers.mjs --only gantry --only aegra   some of them: gantry, langgraph, langgraphjs, aegra
 //
-// Gantry is started whole, as by `npm run bench`. A peer is measured when the environment tells where it is installed:
+// Gantry is started whole, as by `npm run bench`. A peer is measured when the environment says where it is installed:
 //   GANTRY_BENCH_LANGGRAPH_PYTHON  a Python (3.11 or later) with langgraph-cli[inmem]: `langgraph dev`, all in memory
 //   GANTRY_BENCH_LANGGRAPHJS       node_modules/@langchain/langgraph-cli (npm): `langgraphjs dev`, all in memory
 //   GANTRY_BENCH_AEGRA_PYTHON      a Python (3.12 or later) with aegra-api; it gets a Postgres of its own, started with
@@ -208,20 +208,20 @@ const gantry = {
   serve: (work) => withGantry(({ api }) => work(api)),
 };
 
-/** @param {Server} server @param {number} scale @returns {Promise<Map<string, string>>} figures by what they tell */
+/** @param {Server} server @param {number} scale @returns {Promise<Map<string, string>>} figures by what they measure */
 async function figuresOf({ name, serve }, scale) {
   const figures = new Map();
   /** What a server can't do is no reason to go without the rest. @param {string} what @param {unknown} error */
-  const tell = (what, error) => console.error(`${name}, ${what}: ${error instanceof Error ? error.message : error}`);
+  const warn = (what, error) => console.error(`${name}, ${what}: ${error instanceof Error ? error.message : error}`);
   try {
     await serve(async (api) => {
       await warmUp(api, scale);
       for (const { what, measure } of measurements(api, scale)) {
-        figures.set(what, await measure().catch((error) => tell(what, error)));
+        figures.set(what, await measure().catch((error) => warn(what, error)));
       }
     });
   } catch (error) {
-    tell('start', error);
+    warn('start', error);
   }
   return figures;
 }

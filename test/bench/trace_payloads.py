@@ -1,4 +1,4 @@
-"""Uploads of the real LangSmith client, caught on their way out; one JSON line (body in base64, headers) for each.
+"""Uploads of the real LangSmith client, caught before they are sent; one JSON line (body in base64, headers) for each.
 
 usage: trace_payloads.py <requests> <bytes of inputs and outputs of a run> <runs a request>
 """

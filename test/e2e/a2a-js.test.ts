@@ -25,7 +25,7 @@ function message(text: string, more: Partial<Message> = {}): Message {
   };
 }
 
-const request = (told: Message) => ({ tenant: '', message: told, configuration: undefined, metadata: undefined });
+const request = (message: Message) => ({ tenant: '', message, configuration: undefined, metadata: undefined });
 
 const textOf = (task: Task): string =>
   task.artifacts

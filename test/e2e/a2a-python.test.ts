@@ -15,9 +15,9 @@ interface Report {
   asked: StreamItem[];
   answered: StreamItem[];
   rejoined: StreamItem[];
-  told: Task;
+  read: Task;
   canceled: Task;
-  nobody: string | null;
+  anonymous: string | null;
   malformed: number[];
   batch: RpcAnswer[];
 }
@@ -38,7 +38,7 @@ describe.each(['1.0', '0.3'])('A2A %s, the Python client', (version) => {
 
   it('reads the card', () => {
     expect(report.card).toMatchObject({ name: 'talk', supportedInterfaces: [{ protocolVersion: version }] });
-    expect(report.nobody).not.toBeNull();
+    expect(report.anonymous).not.toBeNull();
   });
 
   it('streams an answer and gets the same task afterwards', () => {
@@ -61,9 +61,9 @@ describe.each(['1.0', '0.3'])('A2A %s, the Python client', (version) => {
   });
 
   it('rejoins a task and misses nothing', () => {
-    expect(report.rejoined[0].task?.id).toBe(report.told.id);
-    expect(answerFrom(report.rejoined)).toBe(textOf(report.told.artifacts));
-    expect(textOf(report.told.artifacts)).toMatch(/ w59$/);
+    expect(report.rejoined[0].task?.id).toBe(report.read.id);
+    expect(answerFrom(report.rejoined)).toBe(textOf(report.read.artifacts));
+    expect(textOf(report.read.artifacts)).toMatch(/ w59$/);
   });
 
   it('gets errors for malformed JSON-RPC, and an array for a batch', () => {

@@ -3,7 +3,7 @@ import type { Client } from '@langchain/langgraph-sdk';
 import { Gantry, SHAPE_GRAPHS, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 
-const NOBODY = '7e4d2c3b-0000-4000-8000-000000000000';
+const UNKNOWN_ID = '7e4d2c3b-0000-4000-8000-000000000000';
 
 /** Assistants as the reference has them, by the public client and, where that hides something, by the wire. */
 describe('assistants', () => {
@@ -171,7 +171,7 @@ describe('assistants', () => {
 
     it('is a 409 for the default one of a graph, and a 404 for none', async () => {
       await expect(client.assistants.delete('typed')).rejects.toThrow(/409/);
-      await expect(client.assistants.delete(NOBODY)).rejects.toThrow(/404/);
+      await expect(client.assistants.delete(UNKNOWN_ID)).rejects.toThrow(/404/);
     });
   });
 
@@ -188,8 +188,11 @@ describe('assistants', () => {
       metadata: { by: 'run' },
       config: { metadata: { from: 'config', run_id: 'not mine' } } as never,
     });
-    const values = (await client.runs.join(thread_id, run.run_id)) as unknown as { told: string; from_context: string };
-    expect(JSON.parse(values.told)).toMatchObject({ model: 'large', tone: 'dry', thread_id, run_id: run.run_id });
+    const values = (await client.runs.join(thread_id, run.run_id)) as unknown as {
+      given: string;
+      from_context: string;
+    };
+    expect(JSON.parse(values.given)).toMatchObject({ model: 'large', tone: 'dry', thread_id, run_id: run.run_id });
     expect(values.from_context).toBe('large');
     expect(run.metadata).toEqual({
       desk: 'north',

@@ -368,8 +368,8 @@ describe('the custom auth of langgraph.json', () => {
       const shared = await as('auditor').assistants.create({ graphId: 'whoami', name: 'Auditor' });
       const agent = (name: string, id = assistant_id): AgentCaller =>
         new AgentCaller(gantry.url, id, { 'a2a-version': '1.0', authorization: `Bearer ${name}` });
-      const nobody = await new AgentCaller(gantry.url, assistant_id).post('{}');
-      expect(nobody.status).toBe(401);
+      const anonymous = await new AgentCaller(gantry.url, assistant_id).post('{}');
+      expect(anonymous.status).toBe(401);
       expect((await new AgentCaller(gantry.url, assistant_id, { 'x-api-key': API_KEY }).post('{}')).status).toBe(401);
       expect((await agent('bob').post(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ListTasks' }))).status).toBe(
         404,
@@ -476,7 +476,7 @@ describe('the custom auth of langgraph.json', () => {
 
   it('serves the public Python client', async () => {
     expect(JSON.parse(await runPython([SCRIPT, gantry.url]))).toEqual({
-      nobody: 401,
+      anonymous: 401,
       owner: 'alice',
       user: 'alice',
       streamed: ['metadata', 'values', 'values'],

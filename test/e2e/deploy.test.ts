@@ -63,8 +63,8 @@ describe('a deploy over running and waiting runs', () => {
     return { ...run, goOn: () => writeFileSync(gate, '') };
   }
 
-  /** Tells a worker to stop, and waits until it has heard it. `ended` resolves when it is gone. */
-  async function tellToStop(worker: GantryProcess): Promise<{ ended: Promise<void>; listener: string }> {
+  /** Asks a worker to stop, and waits until it has heard it. `ended` resolves when it is gone. */
+  async function askToStop(worker: GantryProcess): Promise<{ ended: Promise<void>; listener: string }> {
     const [, listener] = /"url":"(http[^"]+)\/metrics"/.exec(worker.output)!;
     expect((await fetch(`${listener}/ready`)).status).toBe(200);
     const ended = gantry.killWorker('SIGTERM', worker);
@@ -76,7 +76,7 @@ describe('a deploy over running and waiting runs', () => {
     const old = await gantry.startWorker(ofRevision('a', { GANTRY_HAND_BACK_AFTER_SECONDS: '120' }));
     const first = await holdAt('a:one');
     await gantry.startWorker(ofRevision('b'));
-    const { ended, listener } = await tellToStop(old);
+    const { ended, listener } = await askToStop(old);
     expect((await fetch(`${listener}/ok`)).status).toBe(200);
 
     const second = await begin('changing', {});
@@ -105,7 +105,7 @@ describe('a deploy over running and waiting runs', () => {
       const old = await gantry.startWorker(ofRevision('a'));
       [staying, going, running] = await Promise.all([begin('staying', {}), begin('going', {}), holdAt('a:two')]);
       for (const { threadId, runId } of [staying, going]) await gantry.client().runs.join(threadId, runId);
-      ({ ended } = await tellToStop(old));
+      ({ ended } = await askToStop(old));
       running.goOn();
       await gantry.startWorker(ofRevision('b'));
     }, 120_000);
@@ -163,7 +163,7 @@ describe('a deploy over running and waiting runs', () => {
           () => false,
         ),
     );
-    const { ended } = await tellToStop(old);
+    const { ended } = await askToStop(old);
     first.goOn();
     await ended;
     // Handed back, it waits for a worker of its own version.

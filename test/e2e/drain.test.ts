@@ -10,7 +10,7 @@ const MEGABYTE = 1024 * 1024;
 
 const portOf = (url: string): number => Number(new URL(url).port);
 
-/** A rolling deploy of the api: two replicas behind a load balancer, told to stop one after the other while clients are there. */
+/** A rolling deploy of the api: two replicas behind a load balancer, asked to stop one after the other while clients are there. */
 describe('an api that is told to stop', () => {
   let gantry: Gantry;
   let balancer: LoadBalancer;

@@ -79,7 +79,7 @@ describe('the event protocol', () => {
     return events;
   }
 
-  /** The same without what is the moment of the telling. */
+  /** The same without the times at which they were emitted. */
   const timeless = (events: SseEvent[]): unknown[] =>
     events.map((event) => {
       const { params, ...rest } = eventOf(event);
@@ -105,7 +105,7 @@ describe('the event protocol', () => {
       }
       const numbers = events.map((event) => eventOf(event).seq);
       expect(numbers).toEqual(numbers.map((_, index) => numbers[0] + index));
-      // Each state comes behind the checkpoint that it is of.
+      // Each state comes after the checkpoint that it is of.
       const root = events.filter((event) => eventOf(event).params.namespace.length === 0);
       methodsOf(root).forEach((method, index) => {
         if (method === 'values') expect(root[index - 1].event).toBe('checkpoints');
@@ -208,9 +208,11 @@ describe('the event protocol', () => {
 
       await start(thread, 'custom', { count: 2 });
       const custom = await open(thread, { channels: ['custom'] });
-      const told = await custom.until((event) => (eventOf(event).params.data.payload as { index: number }).index === 1);
+      const emitted = await custom.until(
+        (event) => (eventOf(event).params.data.payload as { index: number }).index === 1,
+      );
       await custom.close();
-      expect(told.map((event) => eventOf(event).params.data)).toEqual(
+      expect(emitted.map((event) => eventOf(event).params.data)).toEqual(
         [0, 1].map((index) => ({ payload: { index, text: 'a\nb\u2028c ✓' } })),
       );
     });
@@ -241,7 +243,7 @@ describe('the event protocol', () => {
       await resumed.close();
     });
 
-    it('goes on while the worker is killed: each node is told once, and so is the end', async () => {
+    it('goes on while the worker is killed: each node is emitted once, and so is the end', async () => {
       const thread = await createThread();
       const stream = untilEnd; // Opened before there is a run.
       const listening = stream(thread);
@@ -258,7 +260,7 @@ describe('the event protocol', () => {
       expect(timeless(await untilEnd(thread))).toEqual(timeless(events));
     }, 60_000);
 
-    it('answers a question once: of two who answer one is told that he came too late', async () => {
+    it('answers a question once: of two who answer one learns that he came too late', async () => {
       const thread = await createThread();
       await start(thread, 'desk', human('a refund, please'));
       const asked = await untilEnd(thread, { channels: ['input', 'lifecycle'] });
@@ -294,8 +296,8 @@ describe('the event protocol', () => {
       const { interrupt_id: id } = eventOf(asked.find(({ event }) => event === 'input.requested')!).params.data;
       const { seq } = eventOf(asked.at(-1)!);
       await command(thread, 'input.respond', { interrupt_id: id, response: 'yes', strict_resume: true });
-      const told = await untilEnd(thread, { channels: ['input', 'lifecycle'], since: seq });
-      expect(told.map((event) => [event.event, eventOf(event).params.data])).toEqual([
+      const emitted = await untilEnd(thread, { channels: ['input', 'lifecycle'], since: seq });
+      expect(emitted.map((event) => [event.event, eventOf(event).params.data])).toEqual([
         ['lifecycle', expect.objectContaining({ event: 'running' })],
         ['input.answered', { interrupt_ids: [id] }],
         ['lifecycle', expect.objectContaining({ event: 'completed' })],
@@ -303,7 +305,7 @@ describe('the event protocol', () => {
       // By the API an answer to it reaches the graph again.
       const late = { assistant_id: 'ask', command: { resume: { [String(id)]: 'no' } }, strict_resume: true };
       await (await post(`/threads/${thread}/runs/wait`, late)).text();
-      const refused = await untilEnd(thread, { channels: ['lifecycle'], since: eventOf(told.at(-1)!).seq });
+      const refused = await untilEnd(thread, { channels: ['lifecycle'], since: eventOf(emitted.at(-1)!).seq });
       expect(eventOf(refused.at(-1)!).params.data).toMatchObject({
         ...{ event: 'failed', reason: 'not_pending', interrupt_ids: [id], pending_ids: [] },
       });

@@ -3,7 +3,7 @@ import { EXAMPLE_GRAPHS, Gantry, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const NOBODY = '7e4d2c3b-0000-4000-8000-000000000000';
+const UNKNOWN_ID = '7e4d2c3b-0000-4000-8000-000000000000';
 const weather = { messages: [{ role: 'user', content: 'weather in Oslo' }] };
 
 interface StreamPart {
@@ -62,11 +62,11 @@ describe('JavaScript SDK', () => {
     });
 
     it('answers 404 with a plain string for one that is not there', async () => {
-      const response = await fetch(`${gantry.url}/assistants/${NOBODY}`);
+      const response = await fetch(`${gantry.url}/assistants/${UNKNOWN_ID}`);
       expect(response.status).toBe(404);
       expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
       expect(await response.text()).toBe('Assistant not found');
-      await expect(client.assistants.get(NOBODY)).rejects.toThrow(/404/);
+      await expect(client.assistants.get(UNKNOWN_ID)).rejects.toThrow(/404/);
     });
 
     it('draws the graph of one', async () => {

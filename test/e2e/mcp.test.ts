@@ -362,7 +362,7 @@ describe('MCP', () => {
     const takeUp = (url: string, session: Record<string, string>, lastEventId: string): Promise<Response> =>
       fetch(`${url}/mcp`, { headers: { accept: 'text/event-stream', ...session, 'last-event-id': lastEventId } });
 
-    it('takes the stream of a call up where it was lost: nothing is missed, and nothing told twice', async () => {
+    it('takes the stream of a call up where it was lost: nothing is missed, and nothing emitted twice', async () => {
       const session = await openSession();
       const params = { name: 'ten', arguments: { step_ms: 150 }, _meta: { progressToken: 'token' } };
       const call = await rpc(gantry.url, session, { id: 'the-call', method: 'tools/call', params });
@@ -378,9 +378,11 @@ describe('MCP', () => {
       for await (const message of messagesOf(resumed)) seen.push(message);
       const { id, result } = seen.pop()!;
       expect([id, result]).toMatchObject(['the-call', { structuredContent: { done: { length: 10 } } }]);
-      const told = seen.map(({ params: progress }) => progress as { progress: number; message: string });
-      expect(told.map(({ message }) => message)).toEqual(Array.from({ length: 10 }, (_, index) => `node_${index + 1}`));
-      expect(told.map(({ progress }) => progress)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+      const emitted = seen.map(({ params: progress }) => progress as { progress: number; message: string });
+      expect(emitted.map(({ message }) => message)).toEqual(
+        Array.from({ length: 10 }, (_, index) => `node_${index + 1}`),
+      );
+      expect(emitted.map(({ progress }) => progress)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
       // Once more from the same place, when everything is over.
       const again: Message[] = [];
       for await (const message of messagesOf(await takeUp(gantry.url, session, lastEventId))) again.push(message);
@@ -395,10 +397,10 @@ describe('MCP', () => {
       const { value: question } = await messagesOf(call).next();
       await call.body?.cancel().catch(() => undefined);
       const resumed = messagesOf(await takeUp(other, session, question!.eventId!));
-      const { value: anew } = await resumed.next();
-      expect(anew).toMatchObject({ method: 'elicitation/create', params: { message: 'Shall I?' } });
+      const { value: repeated } = await resumed.next();
+      expect(repeated).toMatchObject({ method: 'elicitation/create', params: { message: 'Shall I?' } });
       const result = { action: 'accept', content: { answer: 'by all means' } };
-      expect((await rpc(gantry.url, session, { id: anew!.id, result })).status).toBe(202);
+      expect((await rpc(gantry.url, session, { id: repeated!.id, result })).status).toBe(202);
       const { value: answered } = await resumed.next();
       expect(answered).toMatchObject({ id: 1, result: { structuredContent: { answer: 'by all means' } } });
       // From before the question, now that it is answered.

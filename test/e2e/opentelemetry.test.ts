@@ -65,7 +65,7 @@ describe('OpenTelemetry traces', () => {
         (response) => response.resume().once('end', () => resolve(response.statusCode)),
       );
       asked.once('error', reject).flushHeaders();
-      // As a client's does that is far away: behind the headers, in two pieces.
+      // As a client's does that is far away: after the headers, in two pieces.
       setTimeout(() => asked.write(body.slice(0, 20)), 100);
       setTimeout(() => asked.end(body.slice(20)), 200);
     });

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const ROOT = join(__dirname, '..', '..');
 const MODULE = pathToFileURL(join(ROOT, 'scripts', 'services', 'postgres-place.mjs')).href;
 /** The user `nobody` of every Unix. */
-const NOBODY = { name: 'nobody', uid: 65534, gid: 65534 };
+const UNPRIVILEGED = { name: 'nobody', uid: 65534, gid: 65534 };
 
 interface Place {
   native: string;
@@ -37,7 +37,7 @@ function nativeDirectory(): string {
   });
 
   async function place(native: string, directory: string): Promise<Place> {
-    const options = { native, directory, version: '1', user: NOBODY, shared };
+    const options = { native, directory, version: '1', user: UNPRIVILEGED, shared };
     const script = `import { reachablePlace } from ${JSON.stringify(MODULE)};
       import { sayTo } from ${JSON.stringify(pathToFileURL(join(ROOT, 'scripts', 'services', 'progress.mjs')).href)};
       sayTo(process.stderr);
@@ -53,11 +53,11 @@ function nativeDirectory(): string {
     expect([found.native, found.directory].every((path) => path.startsWith(shared))).toBe(true);
     const version = execFileSync(join(found.native, 'bin', 'postgres'), ['--version'], {
       cwd: found.directory,
-      uid: NOBODY.uid,
-      gid: NOBODY.gid,
+      uid: UNPRIVILEGED.uid,
+      gid: UNPRIVILEGED.gid,
     });
     expect(version.toString()).toMatch(/^postgres \(PostgreSQL\) \d+/);
-    expect(statSync(found.directory)).toMatchObject({ uid: NOBODY.uid });
+    expect(statSync(found.directory)).toMatchObject({ uid: UNPRIVILEGED.uid });
     expect(statSync(join(found.native, 'bin', 'postgres')).uid).toBe(0);
     expect(await place(native, join(locked, 'home', 'postgres'))).toEqual(found);
   });

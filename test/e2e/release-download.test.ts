@@ -60,12 +60,12 @@ describe('the download of a published program', () => {
     });
   });
 
-  it('says what the server answered, and that nobody answers', async () => {
+  it('says what the server answered, and that nothing answers', async () => {
     await expect(download({ url: `${url}.other`, sha256 })).rejects.toMatchObject({
       stderr: `${url}.other answered 404.`,
     });
-    const nobody = `http://127.0.0.1:${await freePort()}/release.tgz`;
-    await expect(download({ url: nobody, sha256 })).rejects.toMatchObject({
+    const closed = `http://127.0.0.1:${await freePort()}/release.tgz`;
+    await expect(download({ url: closed, sha256 })).rejects.toMatchObject({
       stderr: expect.stringContaining('ECONNREFUSED') as string,
     });
   });

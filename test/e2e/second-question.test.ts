@@ -37,9 +37,9 @@ describe('a node that asks a second time', () => {
     const { tasks } = await client.threads.getState(thread);
     expect(tasks).toMatchObject([{ name: 'ask', interrupts: [{ value: SECOND }] }]);
     const { body } = await waitFor('the webhook', () => receiver.received.find(({ path }) => path === '/asked'));
-    const told = JSON.parse(body) as { interrupts: Record<string, unknown> };
-    expect(told).toMatchObject({ status: 'success', thread_status: 'interrupted' });
-    expect(Object.values(told.interrupts)).toMatchObject([[{ value: SECOND }]]);
+    const delivered = JSON.parse(body) as { interrupts: Record<string, unknown> };
+    expect(delivered).toMatchObject({ status: 'success', thread_status: 'interrupted' });
+    expect(Object.values(delivered.interrupts)).toMatchObject([[{ value: SECOND }]]);
     expect(await client.runs.wait(thread, 'examine', { command: { resume: '42' } })).toEqual({ age: 42 });
     expect(await client.threads.get(thread)).toMatchObject({ status: 'idle', interrupts: {} });
   });

@@ -308,15 +308,15 @@ describe('graphs of every shape', () => {
         name: string;
         data: { chunk: { type: string }; output: { messages: object[] } };
       }
-      const told = events.filter(({ event }) => event === 'events').map(({ data }) => data as Event);
-      const [root] = told;
+      const emitted = events.filter(({ event }) => event === 'events').map(({ data }) => data as Event);
+      const [root] = emitted;
       expect(root).toMatchObject({ event: 'on_chain_start' });
-      expect(told.at(-1)).toMatchObject({ event: 'on_chain_end', name: root.name });
-      expect(told.filter(({ event, name }) => event === 'on_chain_stream' && name === root.name)).toEqual([]);
+      expect(emitted.at(-1)).toMatchObject({ event: 'on_chain_end', name: root.name });
+      expect(emitted.filter(({ event, name }) => event === 'on_chain_stream' && name === root.name)).toEqual([]);
       expect(events.filter(({ event }) => event === 'values')).toHaveLength(2);
-      const pieces = told.filter(({ event }) => event === 'on_chat_model_stream').map(({ data }) => data.chunk.type);
+      const pieces = emitted.filter(({ event }) => event === 'on_chat_model_stream').map(({ data }) => data.chunk.type);
       expect(new Set(pieces)).toEqual(new Set(['AIMessageChunk']));
-      expect(told.at(-1)!.data.output.messages).toMatchObject([{ type: 'human' }, { type: 'ai' }]);
+      expect(emitted.at(-1)!.data.output.messages).toMatchObject([{ type: 'human' }, { type: 'ai' }]);
     });
 
     it('messages that a node returns whole are of the type of whole ones, and complete behind their state', async () => {
@@ -372,7 +372,7 @@ describe('graphs of every shape', () => {
       expect((await fetch(`${links.tone}?score=much`)).status).toBe(422);
     });
 
-    it('is in nobody’s way who did not ask', async () => {
+    it('disturbs no client that did not ask', async () => {
       expect(namesOf(await streamed('routed', { input: { items: [] } }))).toEqual(['metadata', 'values']);
     });
   });
@@ -452,8 +452,8 @@ describe('graphs of every shape', () => {
       });
       await stream.close();
       expect((await fetch(`${gantry.url}/threads/${thread}/stream?stream_modes=all`)).status).toBe(422);
-      const nobody = '7e4d2c3b-0000-4000-8000-000000000000';
-      expect((await fetch(`${gantry.url}/threads/${nobody}/stream`)).status).toBe(404);
+      const unknown = '7e4d2c3b-0000-4000-8000-000000000000';
+      expect((await fetch(`${gantry.url}/threads/${unknown}/stream`)).status).toBe(404);
     });
 
     it('ends with its thread', async () => {

@@ -18,7 +18,7 @@ const isEnd = ({ method, params }: SocketEvent): boolean =>
 const nodesOf = (events: SocketEvent[]): unknown[] =>
   events.filter(({ method }) => method === 'updates').map(({ params }) => params.node);
 
-/** Without what is the moment of the telling. */
+/** Without the times at which events were emitted. */
 const timeless = (events: SocketEvent[]): unknown[] =>
   events.map((event) => ({ ...event, params: { ...event.params, timestamp: 0 } }));
 
@@ -61,20 +61,20 @@ describe('the WebSocket of a thread', () => {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ channels: ALL }),
       });
-      const told: SocketEvent[] = [];
+      const emitted: SocketEvent[] = [];
       let text = '';
       for await (const chunk of stream.body!.pipeThrough(new TextDecoderStream())) {
         text += chunk;
         const frames = text.split('\n\n');
         text = frames.pop()!;
-        for (const frame of frames) told.push(JSON.parse(/^data: (.*)$/m.exec(frame)![1]) as SocketEvent);
-        if (told.some(isEnd)) break;
+        for (const frame of frames) emitted.push(JSON.parse(/^data: (.*)$/m.exec(frame)![1]) as SocketEvent);
+        if (emitted.some(isEnd)) break;
       }
-      expect(timeless(events)).toEqual(timeless(told));
+      expect(timeless(events)).toEqual(timeless(emitted));
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => events[0].seq + index));
     });
 
-    it('is subscribed to before its thread is there: nothing is missing, and a later one is told how much follows', async () => {
+    it('is subscribed to before its thread is there: nothing is missing, and a later one learns how much follows', async () => {
       const thread = randomUUID();
       const socket = await open(thread);
       const early = await socket.command('subscription.subscribe', { channels: ['updates', 'lifecycle'] });
@@ -96,7 +96,7 @@ describe('the WebSocket of a thread', () => {
       await socket.close();
     });
 
-    it('gives each subscription what it asked for, each event once and in order, and stops when it is told to', async () => {
+    it('gives each subscription what it asked for, each event once and in order, and stops when it is asked to', async () => {
       const thread = await createThread();
       const socket = await open(thread);
       await start(socket, 'three', {});
@@ -155,7 +155,7 @@ describe('the WebSocket of a thread', () => {
       }
     });
 
-    it('ends as one that goes away when the api is told to stop', async () => {
+    it('ends as one that goes away when the api is asked to stop', async () => {
       const socket = await open(await createThread());
       const closed = once(socket.socket, 'close');
       const ended = gantry.killApi('SIGTERM');
@@ -181,9 +181,9 @@ describe('the WebSocket of a thread', () => {
       const custom = await thread.subscribe({ channels: ['custom'] });
       const updates = await thread.subscribe({ channels: ['updates'] });
       await thread.run.start({ input: { count: 2 } });
-      const told: unknown[] = [];
-      for await (const event of custom) told.push((event as SocketEvent).params.data.payload);
-      expect(told).toEqual([0, 1].map((index) => ({ index, text: 'a\nb\u2028c ✓' })));
+      const emitted: unknown[] = [];
+      for await (const event of custom) emitted.push((event as SocketEvent).params.data.payload);
+      expect(emitted).toEqual([0, 1].map((index) => ({ index, text: 'a\nb\u2028c ✓' })));
       await custom.unsubscribe();
       const nodes: unknown[] = [];
       for await (const event of updates) nodes.push((event as SocketEvent).params.node);
@@ -192,7 +192,7 @@ describe('the WebSocket of a thread', () => {
       await thread.close();
     });
 
-    it('comes back when the api was killed: each node is told once', async () => {
+    it('comes back when the api was killed: each node is emitted once', async () => {
       const id = await createThread();
       const reconnects: number[] = [];
       const thread = client.threads.stream(id, {

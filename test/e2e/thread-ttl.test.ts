@@ -6,7 +6,7 @@ import { waitFor } from '../support/wait-for';
 const SCHEDULE = 'thread-expiry';
 /** Three seconds, in minutes. */
 const SOON = 0.05;
-const NOBODY = '7e4d2c3b-0000-4000-8000-000000000000';
+const UNKNOWN_ID = '7e4d2c3b-0000-4000-8000-000000000000';
 
 interface Ttl {
   strategy: string;
@@ -152,7 +152,7 @@ describe('the time to live of threads', () => {
   describe('POST /threads/prune', () => {
     it('deletes threads, and passes over those that are not there', async () => {
       const [one, two] = [await client.threads.create(), await client.threads.create()];
-      const pruned = await client.threads.prune([one.thread_id, two.thread_id, two.thread_id, NOBODY]);
+      const pruned = await client.threads.prune([one.thread_id, two.thread_id, two.thread_id, UNKNOWN_ID]);
       expect(pruned).toEqual({ pruned_count: 2 });
       expect(await isGone(one.thread_id)).toBe(true);
       expect(await client.threads.prune([])).toEqual({ pruned_count: 0 });

@@ -3,7 +3,7 @@ import type { Client, Thread } from '@langchain/langgraph-sdk';
 import { Gantry, SHAPE_GRAPHS, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 
-const NOBODY = '7e4d2c3b-0000-4000-8000-000000000000';
+const UNKNOWN_ID = '7e4d2c3b-0000-4000-8000-000000000000';
 
 interface Path {
   path: string[];
@@ -104,7 +104,9 @@ describe('threads', () => {
       expect(ids(await client.threads.search({ metadata, values: { path: ['add 2'] } }))).toEqual([
         threads[1].thread_id,
       ]);
-      expect(ids(await client.threads.search({ ids: [threads[0].thread_id, NOBODY] }))).toEqual([threads[0].thread_id]);
+      expect(ids(await client.threads.search({ ids: [threads[0].thread_id, UNKNOWN_ID] }))).toEqual([
+        threads[0].thread_id,
+      ]);
       expect(await client.threads.search({ metadata, status: 'busy' })).toEqual([]);
       expect(await client.threads.search({ metadata, ids: [] })).toHaveLength(3);
       expect(await client.threads.count({ metadata, values: { total: 1 } })).toBe(1);
@@ -187,7 +189,7 @@ describe('threads', () => {
       expect(await got.json()).toEqual(history.slice(2, 4));
       expect(await client.threads.getHistory(thread_id, { metadata: { step: 1 } as never })).toEqual([history[2]]);
       expect((await post(url, { limit: 0 })).status).toBe(422);
-      expect((await post(`/threads/${NOBODY}/history`, {})).status).toBe(404);
+      expect((await post(`/threads/${UNKNOWN_ID}/history`, {})).status).toBe(404);
     });
 
     it('show what is inside: a pointer to the graph in the graph, or its state', async () => {
@@ -255,7 +257,7 @@ describe('threads', () => {
       });
       expect((await client.threads.get(thread_id)).status).toBe('interrupted');
       expect(await client.runs.list(copy.thread_id)).toHaveLength(1);
-      await expect(client.threads.copy(NOBODY)).rejects.toThrow(/404/);
+      await expect(client.threads.copy(UNKNOWN_ID)).rejects.toThrow(/404/);
     });
   });
 
@@ -271,7 +273,7 @@ describe('threads', () => {
     });
     const { total_bytes, checkpoints, channel_values, pending_writes } = storage as Record<string, { bytes: number }>;
     expect(total_bytes).toBe(checkpoints.bytes + channel_values.bytes + pending_writes.bytes);
-    expect((await fetch(`${gantry.url}/threads/${NOBODY}/storage`)).status).toBe(404);
+    expect((await fetch(`${gantry.url}/threads/${UNKNOWN_ID}/storage`)).status).toBe(404);
   });
 
   it('are patched: metadata is merged, and a minimal answer is an empty one', async () => {
@@ -396,7 +398,7 @@ describe('threads', () => {
         ['node_1', 'node_2'],
         ['node_1', 'node_2', 'node_3'],
       ]);
-      expect((await after(NOBODY)).length).toBeGreaterThan(2);
+      expect((await after(UNKNOWN_ID)).length).toBeGreaterThan(2);
     });
 
     it('is why a run was cancelled, and where its trace is', async () => {

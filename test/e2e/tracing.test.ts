@@ -59,7 +59,7 @@ describe("traces of the server's own runs, with auth on", () => {
     const runs = await waitFor('the whole trace', async () => {
       const found: Run[] = [];
       for await (const run of langsmith.listRuns({ projectId: project.id })) found.push(run);
-      // Uploads overtake each other: a run's end may be there while its beginning is on its way, and so may those of others.
+      // Uploads overtake each other: a run's end may be there while its beginning is in flight, and so may those of others.
       const root = found.find(({ parent_run_id: parent }) => !parent);
       const isWhole =
         root?.end_time && root.inputs && ['llm', 'tool'].every((type) => found.some((run) => run.run_type === type));

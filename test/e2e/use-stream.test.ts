@@ -21,7 +21,7 @@ describe('useStream', () => {
   beforeAll(async () => {
     gantry = await startGantry();
     client = gantry.client();
-    // Where the hook of the SDK tells what it shows as well.
+    // Where the hook of the SDK says what it shows as well.
     jest.spyOn(console, 'error').mockImplementation();
   });
 
@@ -46,7 +46,7 @@ describe('useStream', () => {
   /** The newest first. */
   const statusesOf = async (page: ChatPage): Promise<string[]> =>
     (await client.runs.list(threadOf(page))).map(({ status }) => status);
-  /** For a page that isn't busy with the run: it shows the last words before it is told of the end. */
+  /** For a page that isn't busy with the run: it shows the last words before it learns of the end. */
   const untilEnded = async (page: ChatPage, ...statuses: string[]): Promise<void> => {
     const ended = await waitFor('the runs to end', async () => {
       const now = await statusesOf(page);
@@ -82,7 +82,7 @@ describe('useStream', () => {
       await page.chat.send(human('a refund'));
       await waitFor('the question', () => page.question !== undefined);
       expect(page.question).toEqual({ question: 'Approve?', request: 'a refund' });
-      // Whoever opens the page now is asked as well.
+      // A user who opens the page now is asked as well.
       const other = open(useChat, 'desk', threadOf(page));
       await waitFor('the question', () => other.question !== undefined);
 
@@ -100,7 +100,7 @@ describe('useStream', () => {
       await waitFor('the page to be quiet', () => !page.isBusy);
       await untilEnded(page, 'interrupted');
       await page.chat.send(prose('again', 3));
-      // A hook that is told of the stopped run's end only now takes it for that of the new one.
+      // A hook that learns of the stopped run's end only now takes it for that of the new one.
       await waitFor('the answer', () => page.texts.includes(wordsOf(3)));
       await untilEnded(page, 'success', 'interrupted');
       await waitFor('the page to be quiet', () => !page.isBusy);
@@ -237,7 +237,7 @@ describe('useStream', () => {
       await one.chat.answer('yes');
       await Promise.all([one, two].map((page) => page.untilQuiet(['a refund', 'Your refund is on its way.'])));
       expect(one.question).toBeUndefined();
-      // A page that didn't answer itself keeps the question until it is opened anew.
+      // A page that didn't answer itself keeps the question until it is opened again.
       const again = open(useThread, 'desk', threadOf(one));
       await again.untilQuiet(['a refund', 'Your refund is on its way.']);
       expect(again.question).toBeUndefined();

@@ -123,7 +123,7 @@ describe('the wire', () => {
     const { run_id } = (await (await post(`/threads/${thread}/runs`, body)).json()) as { run_id: string };
     const path = `${gantry.url}/threads/${thread}/runs/${run_id}`;
     await (await fetch(`${path}/join`)).text();
-    // As if the graph had told many large states.
+    // As if the graph had emitted many large states.
     const end = await gantry.sql.query<{ seq: number; tenant_id: string }>(
       `UPDATE run_events SET seq = seq + $2 WHERE run_id = $1 AND event = '__end__' RETURNING seq, tenant_id`,
       [run_id, states],

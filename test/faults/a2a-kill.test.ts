@@ -17,10 +17,11 @@ describe('SIGKILL during SendStreamingMessage', () => {
 
   afterAll(() => gantry?.stop());
 
-  const tell = () => prose.stream('SendStreamingMessage', toMessage([{ text: 'Tell' }, { data: { words: WORDS } }]));
+  const startStream = () =>
+    prose.stream('SendStreamingMessage', toMessage([{ text: 'Tell' }, { data: { words: WORDS } }]));
 
   it('of the worker: the open stream goes on, and who subscribes meanwhile gets the rest', async () => {
-    const stream = await tell();
+    const stream = await startStream();
     const { task } = await stream.until((item) => item.task !== undefined);
     await stream.until(({ artifactUpdate }) => artifactUpdate !== undefined);
     await gantry.killWorker('SIGKILL');
@@ -39,7 +40,7 @@ describe('SIGKILL during SendStreamingMessage', () => {
   }, 120_000);
 
   it('of the api: the task is there after its restart, and so is its stream', async () => {
-    const stream = await tell();
+    const stream = await startStream();
     const { task } = await stream.until((item) => item.task !== undefined);
     await stream.until(({ artifactUpdate }) => artifactUpdate !== undefined);
     await gantry.killApi('SIGKILL');

@@ -7,7 +7,7 @@ const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
 
 interface Call {
   client: Client;
-  told: Progress[];
+  emitted: Progress[];
   result: Promise<{ structuredContent?: unknown }>;
   run: string;
 }
@@ -25,23 +25,23 @@ describe('SIGKILL during an MCP call', () => {
   /** A call of ten nodes, once four of them are reported. */
   async function begin(era: Era): Promise<Call> {
     const client = await connectMcp(gantry.url, { era });
-    const told: Progress[] = [];
+    const emitted: Progress[] = [];
     const result = client.callTool(
       { name: 'ten', arguments: { step_ms: 300 } },
-      { onprogress: (progress) => told.push(progress), timeout: 90_000 },
+      { onprogress: (progress) => emitted.push(progress), timeout: 90_000 },
     );
-    await waitFor('four nodes', () => told.length >= 4);
+    await waitFor('four nodes', () => emitted.length >= 4);
     const { rows } = await gantry.sql.query<{ run_id: string }>(
       'SELECT run_id FROM runs ORDER BY created_at DESC LIMIT 1',
     );
-    return { client, told, result, run: rows[0].run_id };
+    return { client, emitted, result, run: rows[0].run_id };
   }
 
-  async function expectWhole({ client, told, result, run }: Call, attempt: number): Promise<void> {
+  async function expectWhole({ client, emitted, result, run }: Call, attempt: number): Promise<void> {
     expect((await result).structuredContent).toMatchObject({ done: NODES });
-    const nodes = told.map(({ message }) => message);
+    const nodes = emitted.map(({ message }) => message);
     expect(attempt > 1 ? [...new Set(nodes)] : nodes).toEqual(NODES);
-    const counts = told.map(({ progress }) => progress);
+    const counts = emitted.map(({ progress }) => progress);
     expect(counts).toEqual([...new Set(counts)].sort((a, b) => a - b));
     const { rows } = await gantry.sql.query('SELECT attempt FROM runs WHERE run_id = $1', [run]);
     expect(rows).toEqual([{ attempt }]);

@@ -10,7 +10,7 @@ const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
 const STEP_MS = 250;
 
 /**
- * In its first moments a run is at work before any activity watches it, and with several workers often in another process
+ * In its first moments a run is executed before any activity watches it, and with several workers often in another process
  * than the one that has its workflow.
  */
 describe('a run that was just begun', () => {
@@ -62,7 +62,7 @@ describe('a run that was just begun', () => {
 
   it('is finished although its workflow was never started and its worker died', async () => {
     const { thread_id: thread } = await client.threads.create();
-    // As if the api had died when it had stored the run, and the worker that was told of it a moment later.
+    // As if the api had died when it had stored the run, and the worker that was notified of it a moment later.
     const { run_id: run } = await client.runs.create(thread, 'ten', {
       input: { step_ms: STEP_MS },
       afterSeconds: 3600,

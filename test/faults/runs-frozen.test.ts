@@ -63,7 +63,7 @@ describe('a worker frozen by SIGSTOP beyond its heartbeat', () => {
     expect(before.checkpoints.length).toBeGreaterThanOrEqual(10);
 
     frozen.signal('SIGCONT');
-    // Its timers fire, it tries to write, is refused and gives up. When it has then served others, that is behind it; and it
+    // Its timers fire, it tries to write, is refused and gives up. When it has then served others, that is over; and it
     // is of use again: with the other one gone, it alone serves.
     await gantry.killWorker('SIGKILL', other);
     for (let count = 0; count < 3; count += 1) {

@@ -49,17 +49,17 @@ describe('A2A specification', () => {
   });
 
   const unknown = randomUUID();
-  /** Slow enough to be met at work. */
+  /** Slow enough to be met while it runs. */
   const slow = (words = 400) => [{ text: 'Tell' }, { data: { words } }];
   const start = (agent: AgentCaller, parts = slow()): Promise<Task> =>
     agent.send(parts, {}, { returnImmediately: true });
-  /** The states that a receiver was told of, once there are as many; by name, since one notification may overtake another. */
-  const toldTo = async (path: string, count: number): Promise<string[]> => {
-    const told = await waitFor(`${count} notifications`, () => {
+  /** The states that a receiver was sent, once there are as many; by name, since one notification may overtake another. */
+  const statesSentTo = async (path: string, count: number): Promise<string[]> => {
+    const sent = await waitFor(`${count} notifications`, () => {
       const mine = receiver.received.filter((each) => each.path === path);
       return mine.length >= count && mine;
     });
-    return told.map(({ body }) => (JSON.parse(body) as { task: Task }).task.status.state).sort();
+    return sent.map(({ body }) => (JSON.parse(body) as { task: Task }).task.status.state).sort();
   };
   const finish = async (agent: AgentCaller, { id }: Task): Promise<void> => {
     await agent.call('CancelTask', { id });
@@ -289,15 +289,16 @@ describe('A2A specification', () => {
       expect(configs).toMatchObject([{ id: 'one' }, { id: 'gone' }, { id: 'other' }]);
       await desk.call('DeleteTaskPushNotificationConfig', { taskId, id: 'gone' });
       await desk.say('yes', { taskId });
-      for (const id of ['one', 'other']) expect(await toldTo(`/config-${id}`, 1)).toEqual(['TASK_STATE_COMPLETED']);
+      for (const id of ['one', 'other'])
+        expect(await statesSentTo(`/config-${id}`, 1)).toEqual(['TASK_STATE_COMPLETED']);
       expect(receiver.received.filter(({ path }) => path === '/config-gone')).toEqual([]);
     });
 
     it('keeps its secrets to itself', async () => {
       const { id: taskId } = await talk.say('Count');
       await talk.call('CreateTaskPushNotificationConfig', { taskId, id: 'mine', ...config });
-      const told = JSON.stringify(await talk.call('ListTaskPushNotificationConfigs', { taskId }));
-      expect(told).not.toMatch(/secret/);
+      const listed = JSON.stringify(await talk.call('ListTaskPushNotificationConfigs', { taskId }));
+      expect(listed).not.toMatch(/secret/);
       const { rows } = await gantry.sql.query('SELECT * FROM a2a_push_configs WHERE task_id = $1', [taskId]);
       expect(JSON.stringify(rows)).not.toMatch(/secret|9\/hook/);
     });
@@ -515,7 +516,10 @@ describe('A2A specification', () => {
       const items = await stream.rest();
       expect(answerFrom(items)).toBe('Your refund is on its way.');
       expect(items.at(-1)?.statusUpdate?.status.state).toBe('TASK_STATE_COMPLETED');
-      expect(await toldTo('/answered-elsewhere', 2)).toEqual(['TASK_STATE_COMPLETED', 'TASK_STATE_INPUT_REQUIRED']);
+      expect(await statesSentTo('/answered-elsewhere', 2)).toEqual([
+        'TASK_STATE_COMPLETED',
+        'TASK_STATE_INPUT_REQUIRED',
+      ]);
       expect(await desk.code('SendMessage', toMessage([{ text: 'no' }], { taskId: id }))).toBe(CODES.unsupported);
     });
 
@@ -528,7 +532,7 @@ describe('A2A specification', () => {
         state: 'TASK_STATE_CANCELED',
         message: { parts: [{ text: expect.stringContaining('without an answer') }] },
       });
-      expect(await toldTo('/left-elsewhere', 2)).toEqual(['TASK_STATE_CANCELED', 'TASK_STATE_INPUT_REQUIRED']);
+      expect(await statesSentTo('/left-elsewhere', 2)).toEqual(['TASK_STATE_CANCELED', 'TASK_STATE_INPUT_REQUIRED']);
       const { result } = await desk.call('ListTasks', { contextId });
       expect(result).toMatchObject({ totalSize: 1, tasks: [{ id, status: { state: 'TASK_STATE_CANCELED' } }] });
     });
@@ -662,15 +666,15 @@ describe('A2A specification', () => {
               },
             });
       await desk.say('yes', { taskId: sent.id });
-      const told = await waitFor('both notifications', () => {
+      const received = await waitFor('both notifications', () => {
         const mine = receiver.received.filter(({ path }) => path === `/push-${version}`);
         return mine.length >= 2 && mine;
       });
-      for (const { headers } of told) {
+      for (const { headers } of received) {
         expect(headers).toMatchObject({ authorization: 'Bearer let-me-in', 'x-a2a-notification-token': 'tok' });
         expect(headers['content-type']).toMatch(/json/);
       }
-      const states = told.map(({ body }) => {
+      const states = received.map(({ body }) => {
         const parsed = JSON.parse(body) as { task?: Task } & Task;
         const task = version === '1.0' ? parsed.task! : parsed;
         expect(task.id).toBe(sent.id);
@@ -682,7 +686,7 @@ describe('A2A specification', () => {
       );
       const deliveries = await waitFor('both in the log', async () => {
         const log = (await (await fetch(`${gantry.url}/webhooks/deliveries?limit=100`)).json()) as DeliveryResponse[];
-        const ids = told.map(({ headers }) => headers['webhook-id']);
+        const ids = received.map(({ headers }) => headers['webhook-id']);
         const mine = log.filter(
           ({ kind, status, webhook_id: id }) => kind === 'a2a' && status === 'delivered' && ids.includes(id),
         );
@@ -897,11 +901,11 @@ describe('A2A specification', () => {
   });
 
   describe('0.3, where it differs', () => {
-    const told = { messageId: 'm', role: 'user', kind: 'message' };
+    const heading = { messageId: 'm', role: 'user', kind: 'message' };
     const legacy = (): AgentCaller => desk.as({});
 
     it('6 marks the last event of a stream as final', async () => {
-      const params = { message: { ...told, parts: [{ kind: 'text', text: 'Refund' }] } };
+      const params = { message: { ...heading, parts: [{ kind: 'text', text: 'Refund' }] } };
       const stream = await legacy().stream('message/stream', params);
       const items = (await stream.rest()) as unknown as { kind: string; final?: boolean; status?: Task['status'] }[];
       expect(items[0].kind).toBe('task');
@@ -910,7 +914,7 @@ describe('A2A specification', () => {
     });
 
     it('7.1 waits unless told not to', async () => {
-      const message = { ...told, parts: [{ kind: 'text', text: 'Refund' }] };
+      const message = { ...heading, parts: [{ kind: 'text', text: 'Refund' }] };
       for (const configuration of [undefined, { acceptedOutputModes: ['text'] }, { blocking: true }]) {
         const task = await legacy().result<Task>('message/send', { message, configuration });
         expect(task.status.state).toBe('input-required');
@@ -920,7 +924,7 @@ describe('A2A specification', () => {
     });
 
     it('7.5 sets, gets without an id, and deletes the configuration of a task', async () => {
-      const message = { ...told, parts: [{ kind: 'text', text: 'Refund' }] };
+      const message = { ...heading, parts: [{ kind: 'text', text: 'Refund' }] };
       const { id } = await legacy().result<Task>('message/send', { message });
       const pushNotificationConfig = { url: receiver.url('/legacy') };
       for (let times = 0; times < 2; times += 1) {

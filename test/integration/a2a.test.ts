@@ -53,9 +53,9 @@ describe('A2A of two tenants', () => {
   afterAll(() => api?.close());
 
   it('asks for a key before anything else, cards and broken JSON included', async () => {
-    const nobody = new AgentCaller(api.url, 'talk', { 'x-api-key': 'nobody-has-this-key' });
+    const stranger = new AgentCaller(api.url, 'talk', { 'x-api-key': 'nobody-has-this-key' });
     for (const body of ['{"', '{}', '[]']) {
-      const refused = await nobody.post(body);
+      const refused = await stranger.post(body);
       expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
         401,
         expect.stringContaining('X-API-Key'),
@@ -93,14 +93,14 @@ describe('A2A of two tenants', () => {
     expect(await said(hers.task.id, hers.configId)).toBe(await said(randomUUID(), randomUUID()));
   });
 
-  it('lists nobody else’s tasks, by their context neither', async () => {
+  it('lists no other user’s tasks, by their context neither', async () => {
     for (const filter of [{}, { contextId: hers.task.contextId }]) {
       expect(await caller('b').result('ListTasks', filter)).toMatchObject({ tasks: [], totalSize: 0 });
       expect(await caller('a').result('ListTasks', filter)).toMatchObject({ tasks: [{ id: hers.task.id }] });
     }
   });
 
-  it('lets nobody into another’s context', async () => {
+  it('lets no user into another’s context', async () => {
     const { contextId } = hers.task;
     const tasksIn = async (of: 'a' | 'b'): Promise<string[]> =>
       (await caller(of).result<{ tasks: Task[] }>('ListTasks', { contextId })).tasks.map(({ id }) => id);
@@ -110,7 +110,7 @@ describe('A2A of two tenants', () => {
     expect(await tasksIn('b')).toEqual([his.id]);
     expect(await tasksIn('a')).toEqual(before);
     expect(his.history).toHaveLength(1);
-    // A name of one's own choice means one's own context, whoever else has chosen it.
+    // A name of one's own choice means one's own context, whichever other user has chosen it.
     const mine = { contextId: 'project-1' };
     const [one, other] = await Promise.all(
       (['a', 'b'] as const).map((of) => caller(of).say('Count', mine, { returnImmediately: true })),
@@ -172,7 +172,7 @@ describe('A2A of two tenants', () => {
       expect(answer.message).toMatch(/too large/i);
     });
 
-    it('is told in JSON-RPC too: a key that nobody has', async () => {
+    it('is reported in JSON-RPC too: a key that no tenant has', async () => {
       const answer = await refused('{}', { 'x-api-key': 'nobody-has-this-key' });
       expect(answer).toMatchObject({ ...envelope, status: 401, code: CODES.invalidRequest });
     });

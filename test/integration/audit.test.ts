@@ -55,7 +55,7 @@ describe('the audit log', () => {
   const mine = <T>(method: string, path: string, body?: unknown): Promise<T> => send<T>(key.key, method, path, body);
   const log = (query: Record<string, string>): Promise<AuditRecord[]> =>
     admin<AuditRecord[]>('GET', `/admin/audit?${new URLSearchParams(query).toString()}`);
-  const told = (records: AuditRecord[]): string[] =>
+  const summaries = (records: AuditRecord[]): string[] =>
     records.map(({ action, resource }) => `${action} ${resource}`).reverse();
 
   it('tells who made, changed and deleted a thread, when, and from where', async () => {
@@ -65,7 +65,7 @@ describe('the audit log', () => {
     await mine('GET', `/threads/${thread_id}`);
     await mine('DELETE', `/threads/${thread_id}`);
     const records = await log({ resource_id: thread_id });
-    expect(told(records)).toEqual(['create thread', 'update thread', 'delete thread']);
+    expect(summaries(records)).toEqual(['create thread', 'update thread', 'delete thread']);
     for (const record of records) {
       expect(record).toMatchObject({
         tenant_id: tenant.tenant_id,
@@ -90,10 +90,10 @@ describe('the audit log', () => {
     });
     await mine('POST', `/threads/${thread_id}/runs/${run_id}/cancel`);
     await mine('DELETE', `/threads/${thread_id}/runs/${run_id}`);
-    expect(told(await log({ resource_id: assistant_id }))).toEqual(['create assistant', 'update assistant']);
-    expect(told(await log({ resource_id: run_id }))).toEqual(['create run', 'cancel run', 'delete run']);
-    // That the run took the thread is told by the run.
-    expect(told(await log({ resource_id: thread_id }))).toEqual(['create thread']);
+    expect(summaries(await log({ resource_id: assistant_id }))).toEqual(['create assistant', 'update assistant']);
+    expect(summaries(await log({ resource_id: run_id }))).toEqual(['create run', 'cancel run', 'delete run']);
+    // That the run took the thread is reported by the run.
+    expect(summaries(await log({ resource_id: thread_id }))).toEqual(['create thread']);
     const { rows } = await sql.query<{ row: string }>('SELECT audit_log::text AS row FROM audit_log');
     expect(rows.map(({ row }) => row).join()).not.toContain('in the payload');
   });
@@ -112,7 +112,7 @@ describe('the audit log', () => {
     await mine('POST', `${cron}/backfill`, { start: '2026-01-01', end: '2026-06-30' });
     await mine('DELETE', cron);
     const records = await log({ resource_id: cron_id });
-    expect(told(records)).toEqual([
+    expect(summaries(records)).toEqual([
       'create cron',
       'update cron',
       'update cron',
@@ -147,7 +147,7 @@ describe('the audit log', () => {
     expect(records).toMatchObject([
       { action: 'delete', resource_id: alone, tenant_id: tenant.tenant_id, actor: { kind: 'key', id: key.key_id } },
     ]);
-    expect(told(await log({ resource_id: id }))).toEqual(['create project', 'delete project']);
+    expect(summaries(await log({ resource_id: id }))).toEqual(['create project', 'delete project']);
     const { rows } = await sql.query('SELECT FROM trace_runs WHERE trace_id = ANY ($1)', [[alone, withProject]]);
     expect(rows).toHaveLength(0);
   });
@@ -161,7 +161,7 @@ describe('the audit log', () => {
     await mine('DELETE', '/store/items', item);
     await mine('DELETE', '/store/items', item);
     const records = await log({ resource: 'store_item' });
-    expect(told(records)).toEqual(['create store_item', 'update store_item', 'delete store_item']);
+    expect(summaries(records)).toEqual(['create store_item', 'update store_item', 'delete store_item']);
     for (const record of records) {
       expect(record).toMatchObject({ tenant_id: tenant.tenant_id, resource_id: null, item, actor: { id: key.key_id } });
     }
@@ -173,7 +173,7 @@ describe('the audit log', () => {
     await mine('POST', '/api/v1/feedback', { ...said, id, extra: { more: 1 } });
     await mine('PATCH', `/api/v1/feedback/${id}`, { comment: 'secret' });
     const records = await log({ resource_id: id });
-    expect(told(records)).toEqual(['create feedback', 'update feedback', 'update feedback']);
+    expect(summaries(records)).toEqual(['create feedback', 'update feedback', 'update feedback']);
     expect(records[0].changed).toContain('comment');
   });
 
@@ -186,7 +186,7 @@ describe('the audit log', () => {
     await admin<ApiKey>('DELETE', `/admin/keys/${other.key_id}`);
     await admin<Tenant>('PATCH', `/admin/tenants/${tenant.tenant_id}`, { entitlements: { crons: false } });
     const records = await log({ resource_id: other.key_id });
-    expect(told(records)).toEqual(['create api_key', 'revoke api_key']);
+    expect(summaries(records)).toEqual(['create api_key', 'revoke api_key']);
     expect(records[0].actor).toMatchObject({ kind: 'operator', id: null });
     const [switched] = await log({ resource: 'tenant', action: 'update' });
     expect(switched).toMatchObject({ resource_id: tenant.tenant_id, changed: ['disabled_entitlements'] });
@@ -198,7 +198,7 @@ describe('the audit log', () => {
     await mine('POST', '/threads', { thread_id: id });
     await expect(mine('POST', '/threads', { thread_id: id })).rejects.toThrow(/409/);
     await expect(mine('POST', `/threads/${id}/runs`, { assistant_id: 'nothing' })).rejects.toThrow(/404/);
-    expect(told(await log({ resource_id: id }))).toEqual(['create thread']);
+    expect(summaries(await log({ resource_id: id }))).toEqual(['create thread']);
     // The defaults of a tenant are made with its first request.
     const assistants = await mine<{ assistant_id: string; metadata: { created_by?: string } }[]>(
       'POST',
@@ -209,7 +209,7 @@ describe('the audit log', () => {
     expect(await log({ resource_id: system.assistant_id })).toEqual([]);
     // A sweep, or a worker.
     await sql.query(`UPDATE threads SET metadata = '{"by": "nobody"}' WHERE thread_id = $1`, [id]);
-    expect(told(await log({ resource_id: id }))).toEqual(['create thread']);
+    expect(summaries(await log({ resource_id: id }))).toEqual(['create thread']);
   });
 
   it('is filtered by tenant, actor, action, resource and time, page by page', async () => {
@@ -240,7 +240,7 @@ describe('the audit log', () => {
     await mine('PATCH', `/threads/${thread_id}`, { ttl: { ttl: 60 } });
     await mine('POST', '/threads/prune', { thread_ids: [thread_id], strategy: 'keep_latest' });
     const records = await log({ resource_id: thread_id });
-    expect(told(records)).toEqual(['create thread', 'update thread', 'prune thread']);
+    expect(summaries(records)).toEqual(['create thread', 'update thread', 'prune thread']);
     expect(records[1].changed).toEqual(['ttl_minutes', 'ttl_strategy']);
 
     const taskId = uuidv7();
@@ -265,7 +265,7 @@ describe('the audit log', () => {
       await pushes.delete(tenant.tenant_id as TenantId, taskId, 'one');
     });
     const pushed = await log({ resource_id: taskId });
-    expect(told(pushed)).toEqual(['create push_config', 'update push_config', 'delete push_config']);
+    expect(summaries(pushed)).toEqual(['create push_config', 'update push_config', 'delete push_config']);
     expect(JSON.stringify(pushed)).not.toContain('secret');
   });
 

@@ -6,7 +6,7 @@ import { startTestApi, type TestApi } from '../support/api';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { runToExit, TEST_GRAPHS } from '../support/gantry';
 
-const NOBODY = '7e4d2c3b-0000-4000-8000-000000000000';
+const UNKNOWN_ID = '7e4d2c3b-0000-4000-8000-000000000000';
 const BODY_LIMIT = 64 * 1024;
 
 interface Refusal {
@@ -84,7 +84,7 @@ describe('requests that are wrong', () => {
 
   it.each([
     ['POST', '/assistants/three/latest', { version: Number.MAX_SAFE_INTEGER }, 'version'],
-    ['POST', '/api/v1/feedback', { key: 'k', run_id: NOBODY, score: 1e308 }, 'score'],
+    ['POST', '/api/v1/feedback', { key: 'k', run_id: UNKNOWN_ID, score: 1e308 }, 'score'],
     ['GET', '/api/v1/feedback?source=%00', undefined, ''],
   ])('is a 422 for what the database has no room for: %s %s', async (method, path, body, field) => {
     const { status, text } = await ask(method, path, body && JSON.stringify(body));
@@ -169,8 +169,8 @@ describe('requests that are wrong', () => {
       ['GET', '/threads/abc/runs'],
       ['GET', '/runs/abc'],
       ['GET', '/runs/abc/stream'],
-      ['GET', `/threads/${NOBODY}/runs/abc`],
-      ['POST', `/threads/${NOBODY}/runs/abc/cancel`],
+      ['GET', `/threads/${UNKNOWN_ID}/runs/abc`],
+      ['POST', `/threads/${UNKNOWN_ID}/runs/abc/cancel`],
     ])('that are no UUIDs are a 422 that names them: %s %s', async (method, path) => {
       const { status, body } = await ask(method, path, method === 'GET' || method === 'DELETE' ? undefined : '{}');
       expect(status).toBe(422);
@@ -181,25 +181,25 @@ describe('requests that are wrong', () => {
     });
 
     const unknown: [string, string, unknown, string][] = [
-      ['GET', `/assistants/${NOBODY}`, undefined, 'Assistant not found'],
+      ['GET', `/assistants/${UNKNOWN_ID}`, undefined, 'Assistant not found'],
       ['GET', '/assistants/no-such-graph', undefined, 'Assistant not found'],
-      ['PATCH', `/assistants/${NOBODY}`, {}, 'Assistant not found'],
-      ['DELETE', `/assistants/${NOBODY}`, undefined, 'Assistant not found'],
-      ['GET', `/threads/${NOBODY}`, undefined, `Thread with ID ${NOBODY} not found`],
-      ['PATCH', `/threads/${NOBODY}`, {}, `Thread with ID ${NOBODY} not found`],
-      ['DELETE', `/threads/${NOBODY}`, undefined, `Thread with ID ${NOBODY} not found`],
-      ['GET', `/threads/${NOBODY}/state`, undefined, `Thread with ID ${NOBODY} not found`],
-      ['POST', `/threads/${NOBODY}/state`, { values: {} }, `Thread with ID ${NOBODY} not found`],
-      ['GET', `/threads/${NOBODY}/history`, undefined, `Thread with ID ${NOBODY} not found`],
-      ['POST', `/threads/${NOBODY}/copy`, {}, `Thread with ID ${NOBODY} not found`],
-      ['GET', `/threads/${NOBODY}/runs`, undefined, `Thread with ID ${NOBODY} not found`],
-      ['POST', `/threads/${NOBODY}/runs`, { assistant_id: 'three' }, `Thread with ID ${NOBODY} not found`],
-      ['POST', `/threads/${NOBODY}/runs/wait`, { assistant_id: 'three' }, `Thread with ID ${NOBODY} not found`],
-      ['GET', `/runs/${NOBODY}`, undefined, 'Run not found'],
-      ['GET', `/runs/${NOBODY}/stream`, undefined, 'Run not found'],
-      ['GET', `/threads/${NOBODY}/runs/${NOBODY}`, undefined, 'Run not found'],
-      ['GET', `/threads/${NOBODY}/runs/${NOBODY}/join`, undefined, 'Run not found'],
-      ['POST', `/threads/${NOBODY}/runs/${NOBODY}/cancel`, {}, 'Run not found'],
+      ['PATCH', `/assistants/${UNKNOWN_ID}`, {}, 'Assistant not found'],
+      ['DELETE', `/assistants/${UNKNOWN_ID}`, undefined, 'Assistant not found'],
+      ['GET', `/threads/${UNKNOWN_ID}`, undefined, `Thread with ID ${UNKNOWN_ID} not found`],
+      ['PATCH', `/threads/${UNKNOWN_ID}`, {}, `Thread with ID ${UNKNOWN_ID} not found`],
+      ['DELETE', `/threads/${UNKNOWN_ID}`, undefined, `Thread with ID ${UNKNOWN_ID} not found`],
+      ['GET', `/threads/${UNKNOWN_ID}/state`, undefined, `Thread with ID ${UNKNOWN_ID} not found`],
+      ['POST', `/threads/${UNKNOWN_ID}/state`, { values: {} }, `Thread with ID ${UNKNOWN_ID} not found`],
+      ['GET', `/threads/${UNKNOWN_ID}/history`, undefined, `Thread with ID ${UNKNOWN_ID} not found`],
+      ['POST', `/threads/${UNKNOWN_ID}/copy`, {}, `Thread with ID ${UNKNOWN_ID} not found`],
+      ['GET', `/threads/${UNKNOWN_ID}/runs`, undefined, `Thread with ID ${UNKNOWN_ID} not found`],
+      ['POST', `/threads/${UNKNOWN_ID}/runs`, { assistant_id: 'three' }, `Thread with ID ${UNKNOWN_ID} not found`],
+      ['POST', `/threads/${UNKNOWN_ID}/runs/wait`, { assistant_id: 'three' }, `Thread with ID ${UNKNOWN_ID} not found`],
+      ['GET', `/runs/${UNKNOWN_ID}`, undefined, 'Run not found'],
+      ['GET', `/runs/${UNKNOWN_ID}/stream`, undefined, 'Run not found'],
+      ['GET', `/threads/${UNKNOWN_ID}/runs/${UNKNOWN_ID}`, undefined, 'Run not found'],
+      ['GET', `/threads/${UNKNOWN_ID}/runs/${UNKNOWN_ID}/join`, undefined, 'Run not found'],
+      ['POST', `/threads/${UNKNOWN_ID}/runs/${UNKNOWN_ID}/cancel`, {}, 'Run not found'],
       ['GET', '/no/such/route', undefined, 'Not Found'],
     ];
     it.each(unknown)('that nobody has are a 404 in plain text: %s %s', async (method, path, body, text) => {

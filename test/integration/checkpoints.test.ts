@@ -23,7 +23,7 @@ interface Written {
   writes: number;
 }
 
-/** What of a run is in the database, and when: a node must never be at work behind a checkpoint that isn't there. */
+/** What of a run is in the database, and when: a node must never run after a checkpoint that isn't there. */
 describe('the checkpoints of a run', () => {
   let database: TestDatabase;
   let pool: Pool;
@@ -60,7 +60,7 @@ describe('the checkpoints of a run', () => {
     );
   }
 
-  /** Runs a graph that is made for its thread, and resolves to what it told and how it ended. */
+  /** Runs a graph that is made for its thread, and resolves to what it emitted and how it ended. */
   async function run(threadId: string, graph: unknown, input: unknown = {}, streamMode: StreamMode = 'values') {
     const runId = uuidv7();
     await insertRun(threadId, runId);
@@ -133,7 +133,7 @@ describe('the checkpoints of a run', () => {
       })
       .addEdge('work', END)
       .compile();
-    // Nothing is told before the node, for which the checkpoint would have to be there.
+    // Nothing is emitted before the node, for which the checkpoint would have to be there.
     const { outcome } = await run(threadId, graph, {}, 'custom');
     expect(outcome.status).toBe('success');
   });

@@ -463,9 +463,9 @@ describe('crons', () => {
         endTime: { seconds: (end.getTime() / 1000) as never },
       });
       const theirs = (startTime ?? []).map(({ seconds }) => new Date(Number(seconds) * 1000).toISOString());
-      // The server tells a thousand at most.
-      const told = theirs.length < 1_000 ? end : new Date(theirs[999]);
-      const ours = own.between(new Date(start.getTime() - 1), told, 10_000).map((tick) => tick.toISOString());
+      // The server lists a thousand at most.
+      const answered = theirs.length < 1_000 ? end : new Date(theirs[999]);
+      const ours = own.between(new Date(start.getTime() - 1), answered, 10_000).map((tick) => tick.toISOString());
       expect(ours).toEqual(expect.arrayContaining(theirs));
       const extra = ours.filter((tick) => !theirs.includes(tick));
       expect(extra.filter((tick) => !isWhereClockGoesBack(tick, timezone))).toEqual([]);
@@ -645,7 +645,7 @@ describe('crons', () => {
     }, 60_000);
 
     it('is not there for anybody who asks for another', async () => {
-      const nobody = uuidv7();
+      const unknown = uuidv7();
       for (const [method, path, body] of [
         ['GET', '', undefined],
         ['PATCH', '', { enabled: true }],
@@ -656,7 +656,7 @@ describe('crons', () => {
         ['POST', '/resume', undefined],
         ['POST', '/backfill', { start: '2026-01-01', end: '2026-01-02' }],
       ] as const) {
-        const answer = await ask<string>(method, `/runs/crons/${nobody}${path}`, body);
+        const answer = await ask<string>(method, `/runs/crons/${unknown}${path}`, body);
         expect([method, path, answer.status, answer.body]).toEqual([method, path, 404, 'Cron not found']);
       }
     });
@@ -728,7 +728,7 @@ describe('crons', () => {
       }
     });
 
-    it('is told the place of the fault in its schedule', async () => {
+    it('names the place of the fault in its schedule', async () => {
       for (const [method, path] of [
         ['POST', '/runs/crons'],
         ['PATCH', `/runs/crons/${(await create()).cron_id}`],

@@ -61,9 +61,9 @@ describe('http.disable_event_streaming', () => {
     expect(text.length).toBeGreaterThan(5);
     expect(text.join('')).toBe(TOKENS);
 
-    const told = await listening.until(({ data }) => (data as { status?: string }).status === 'run_done');
+    const emitted = await listening.until(({ data }) => (data as { status?: string }).status === 'run_done');
     await listening.close();
-    expect(told.slice(0, -1).map(({ event, data }) => [event, data])).toEqual(
+    expect(emitted.slice(0, -1).map(({ event, data }) => [event, data])).toEqual(
       events.map(({ event, data }) => [event, data]),
     );
   });

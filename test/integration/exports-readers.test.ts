@@ -99,8 +99,8 @@ import pyarrow.dataset as ds
 data = ds.dataset(sys.argv[1], format="parquet", partitioning="hive", exclude_invalid_files=True)
 table = data.to_table(filter=(ds.field("month") == 9) & (ds.field("day") == 7))
 print(json.dumps([table.num_rows, str(data.schema.field("year").type)]))`;
-  const told = await runPython(['-c', script, root]);
-  expect(JSON.parse(told)).toEqual([60, 'int32']);
+  const output = await runPython(['-c', script, root]);
+  expect(JSON.parse(output)).toEqual([60, 'int32']);
 });
 
 const PARTITIONS = `SELECT year, month, day, typeof(month) AS type, count(*)::int AS rows FROM HIVE_FILES

@@ -198,8 +198,8 @@ async function readWithDuckDb(root: string): Promise<Row[]> {
 }
 
 async function readWithPyarrow(root: string): Promise<{ head: Json; rows: Row[] }> {
-  const told = await runPython([join(__dirname, '../python/export_read.py'), root]);
-  const [head, ...lines] = told.trim().split('\n');
+  const output = await runPython([join(__dirname, '../python/export_read.py'), root]);
+  const [head, ...lines] = output.trim().split('\n');
   // Whole numbers are integers of 64 bits: JSON.parse would round those beyond 2^53.
   const integers = /"(\w+_tokens|start_time|end_time|first_token_time)": (\d+)/g;
   const rows = lines.map(
@@ -458,7 +458,7 @@ describe('one-off exports', () => {
     });
   });
 
-  it('write the columns that are named, with the compression that is asked for, under the bucket when told to', async () => {
+  it('write the columns that are named, with the compression that is asked for, under the bucket when asked to', async () => {
     const project = await createProject();
     await createRuns(project, '2026-11-20', 3);
     const destination = await createDestination({ config: { include_bucket_in_prefix: true } });
@@ -804,7 +804,7 @@ describe('the turn of an export', () => {
       expect(listed.map(({ id }) => id)).toEqual(ids);
       const statuses = listed.map(({ status }) => status as string);
       seen.add(statuses.join());
-      // Of the three places each export that still waits before one that was begun has its own: nobody overtakes it.
+      // Of the three places each export that still waits before one that was begun has its own: no other one overtakes it.
       const begun = statuses.findLastIndex((status) => status !== 'Created');
       expect(statuses.slice(0, begun + 1).filter((status) => status !== 'Completed').length).toBeLessThanOrEqual(3);
       if (statuses.every((status) => status === 'Completed')) break;

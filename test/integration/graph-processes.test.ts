@@ -6,7 +6,7 @@ import { graphProcessesOf } from '../support/gantry-process';
 import { waitFor } from '../support/wait-for';
 
 const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'crash.json');
-const NOBODY = '65534';
+const UNPRIVILEGED = '65534';
 
 describe('a graph process', () => {
   let gantry: Gantry;
@@ -52,8 +52,8 @@ describe('a graph process', () => {
   const asRoot = process.getuid?.() === 0 && [process.execPath, __dirname].every(isOpenToOthers) ? it : it.skip;
   asRoot('runs as another user, who can read nothing of the worker, where the operator gives one', async () => {
     await gantry.killWorker('SIGKILL');
-    const worker = await gantry.startWorker({ GANTRY_GRAPH_UID: NOBODY, GANTRY_GRAPH_GID: NOBODY });
-    expect(await client.runs.wait(null, 'who', { input: {} })).toEqual({ uid: Number(NOBODY), parent: 'EACCES' });
+    const worker = await gantry.startWorker({ GANTRY_GRAPH_UID: UNPRIVILEGED, GANTRY_GRAPH_GID: UNPRIVILEGED });
+    expect(await client.runs.wait(null, 'who', { input: {} })).toEqual({ uid: Number(UNPRIVILEGED), parent: 'EACCES' });
     expect(worker.isAlive).toBe(true);
   });
 });

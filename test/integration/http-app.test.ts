@@ -194,10 +194,10 @@ describe('an http.app that can not be served', () => {
     ['notAnApp', 'has no fetch method'],
   ])(
     'stops the start: %s',
-    async (exportName, told) => {
+    async (exportName, message) => {
       const config = temporaryConfig({ http: { app: `${APPS}:${exportName}` } });
       try {
-        await expect(startTestApi({ GANTRY_CONFIG: config.path })).rejects.toThrow(told);
+        await expect(startTestApi({ GANTRY_CONFIG: config.path })).rejects.toThrow(message);
       } finally {
         config.remove();
       }

@@ -120,7 +120,7 @@ describe('the limits of the api', () => {
         expect(headers.get('x-frame-options')).toBe('DENY');
         expect(headers.get('referrer-policy')).toBe('no-referrer');
         expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin');
-        // Whoever ends TLS in front decides that for the whole host.
+        // The proxy that ends TLS decides that for the whole host.
         expect(headers.has('strict-transport-security')).toBe(false);
       }
     });

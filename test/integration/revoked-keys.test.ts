@@ -15,7 +15,7 @@ import { waitFor } from '../support/wait-for';
 
 const ADMIN_KEY = 'the-admin-key-0123456789';
 const CUSTOM_AUTH = join(__dirname, '..', 'support', 'auth', 'langgraph.json');
-/** Nothing executes it: as long as it is pending nobody has cancelled it. */
+/** Nothing executes it: as long as it is pending it isn't cancelled. */
 const RUN = { assistant_id: 'three', input: {}, on_disconnect: 'cancel' };
 const MESSAGE = { role: 'user', parts: [{ kind: 'data', data: {} }], messageId: 'm', kind: 'message' };
 const toolCall = (params: object = {}): object => ({
@@ -88,7 +88,7 @@ async function send({ url }: TestApi, key: string, request: Request, signal?: Ab
   });
 }
 
-/** How an answer ends that nobody is told the end of. */
+/** How an answer ends whose end isn't sent. */
 const endOf = (answer: Promise<Response>): Promise<string> =>
   answer
     .then((response) => response.text())

@@ -52,7 +52,7 @@ describe('a run', () => {
 
   const begin = (runId: string, queue = 'ours') => runs.beginRun(runId, REVISION, queue);
 
-  /** Does something while somebody cancels the run, who has the thread already and not the run yet. */
+  /** Does something while a caller cancels the run, who has the thread already and not the run yet. */
   async function besideCancel<T>(threadId: string, runId: string, work: () => Promise<T>): Promise<T> {
     const other = await pool.connect();
     try {

@@ -21,7 +21,7 @@ interface RunRow {
   ended_at: Date | null;
 }
 
-/** Several runs on one thread, and runs that somebody wants to end. */
+/** Several runs on one thread, and runs that a client wants to end. */
 describe('double texting and cancelling', () => {
   let gantry: Gantry;
   let client: Client;
@@ -157,7 +157,7 @@ describe('double texting and cancelling', () => {
   });
 
   describe('two tabs on one thread', () => {
-    const tell = (text: string) => ({ messages: [{ type: 'human', content: text }], words: 8, letter_ms: 5 });
+    const prompt = (text: string) => ({ messages: [{ type: 'human', content: text }], words: 8, letter_ms: 5 });
     const saidIn = async (thread: string): Promise<string[]> => {
       const { values } = await client.threads.get(thread);
       const { messages } = values as { messages: { type: string; content: string }[] };
@@ -170,7 +170,7 @@ describe('double texting and cancelling', () => {
       const streams = await Promise.all(
         tabs.map(async (tab, index) => {
           const events: { event: string; data: unknown }[] = [];
-          const stream = tab.runs.stream(thread, 'prose', { input: tell(`tab ${index}`), streamMode: 'values' });
+          const stream = tab.runs.stream(thread, 'prose', { input: prompt(`tab ${index}`), streamMode: 'values' });
           for await (const part of stream) events.push(part as never);
           return events;
         }),
@@ -186,12 +186,12 @@ describe('double texting and cancelling', () => {
 
     it('one stops while the other sends: the new message is answered, the stopped one stays in the thread', async () => {
       const thread = await createThread();
-      const slow = await client.runs.create(thread, 'prose', { input: { ...tell('stop me'), letter_ms: 60_000 } });
+      const slow = await client.runs.create(thread, 'prose', { input: { ...prompt('stop me'), letter_ms: 60_000 } });
       await waitFor('the teller to begin', async () => (await gantry.ledger.of(slow.run_id)).length > 0);
       const other = gantry.client();
       const [, answer] = await Promise.all([
         client.runs.cancel(thread, slow.run_id),
-        other.runs.wait(thread, 'prose', { input: tell('and this?') }),
+        other.runs.wait(thread, 'prose', { input: prompt('and this?') }),
       ]);
       expect(JSON.stringify(answer)).toContain('w7');
       expect(await saidIn(thread)).toEqual(['stop me', 'and this?']);
@@ -217,7 +217,7 @@ describe('double texting and cancelling', () => {
       const run = await startSleeper(thread);
       const since = Date.now();
       await client.runs.cancel(thread, run, true);
-      // Not the minute after which a forgotten heartbeat would tell the worker.
+      // Not the minute after which a forgotten heartbeat would reach the worker.
       expect(Date.now() - since).toBeLessThan(5_000);
       expect(await statusOf(thread, run)).toBe('interrupted');
       expect(await client.threads.getState(thread)).toMatchObject({ next: ['nap'] });
@@ -387,7 +387,7 @@ describe('double texting and cancelling', () => {
       config: { configurable: { token: canary } },
       metadata: { canary },
     });
-    // The answer comes when the run is stored; its workflow begins right behind.
+    // The answer comes when the run is stored; its workflow begins right after.
     await waitFor('the node', async () => (await gantry.ledger.of(run_id)).length > 0);
     const handle = gantry.temporal.workflow.getHandle(`run-${run_id}`);
     const shown = await waitFor('a heartbeat with the node', async () => {

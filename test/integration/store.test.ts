@@ -625,7 +625,7 @@ describe('a store that embeds what it holds', () => {
     expect(found[1][1]).toBeCloseTo(cosine(query, [3, 0, 0, 0.1]), 5);
     expect(found[2][1]).toBeCloseTo(cosine(query, [1, 1, 0, 0.1]), 5);
     expect(found.slice(3).map(([, score]) => score)).toEqual([null, null]);
-    // Pages go on behind those that have a score.
+    // Pages continue after those that have a score.
     expect((await search({ namespace_prefix: ns, query: 'tea', limit: 2, offset: 2 })).map(([key]) => key)).toEqual([
       'both',
       'unindexed',

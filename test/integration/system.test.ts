@@ -108,7 +108,7 @@ describe('the system routes', () => {
       const { Client } = await import('pg');
       const sql = new Client({ connectionString: api.database.url });
       await sql.connect();
-      // As if nobody had taken them for a minute; the first is running, the second waits behind it.
+      // As if no worker had taken them for a minute; the first is running, the second waits for it.
       await sql.query(`UPDATE runs SET scheduled_at = scheduled_at - interval '1 minute' WHERE thread_id = $1`, [one]);
       await sql.query(
         `UPDATE runs SET status = 'running' WHERE run_id = (SELECT min(run_id::text)::uuid FROM runs WHERE thread_id = $1)`,

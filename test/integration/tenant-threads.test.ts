@@ -82,8 +82,8 @@ describe('threads of two tenants with the same id', () => {
       const runs = await who.json<Run[]>('GET', `/threads/${id}/runs`);
       expect(runs.map(({ run_id }) => run_id)).toEqual([own.run_id]);
       expect((await who.send('GET', `/threads/${id}/runs/${other.run_id}`)).status).toBe(404);
-      const told = await (await who.send('GET', `/threads/${id}/runs/${own.run_id}/stream`)).text();
-      expect(told).not.toContain(other.run_id);
+      const events = await (await who.send('GET', `/threads/${id}/runs/${own.run_id}/stream`)).text();
+      expect(events).not.toContain(other.run_id);
     }
     expect(await keysOf(id)).toEqual([alice, bob].map(({ tenantId }) => `${tenantId}/${id}`).sort());
   }, 60_000);

@@ -282,7 +282,7 @@ describe('who may open it', () => {
     expect(missing.headers['www-authenticate']).toContain('X-API-Key');
     expect((await refusalOf(url, as('a-key-of-nobody'))).status).toBe(401);
     expect((await refusalOf(url, as(KEYS.a, { 'x-tenant-id': uuidv7() }))).status).toBe(403);
-    // Who may not ask is not told what would be there.
+    // A caller who may not ask doesn't learn what would be there.
     expect((await refusalOf(socketUrl(api.url, 'no-uuid'))).status).toBe(401);
     // Browsers show pages no status.
     const page = await ThreadSocket.open(url, { origin: api.url });
@@ -292,7 +292,7 @@ describe('who may open it', () => {
   });
 
   it('tells another tenant of a thread what it tells of one that nobody has', async () => {
-    const told: unknown[] = [];
+    const answers: unknown[] = [];
     for (const asked of [thread, uuidv7()]) {
       const socket = await ThreadSocket.open(socketUrl(api.url, asked), as(KEYS.b));
       const replies = [
@@ -303,10 +303,12 @@ describe('who may open it', () => {
       ];
       expect(replies.map(({ type }) => type)).toEqual(['success', 'error', 'error', 'error']);
       const id = String(replies[0].result?.subscription_id);
-      told.push(JSON.parse(JSON.stringify(replies).replaceAll(asked, 'the thread').replaceAll(id, 'the subscription')));
+      answers.push(
+        JSON.parse(JSON.stringify(replies).replaceAll(asked, 'the thread').replaceAll(id, 'the subscription')),
+      );
       await socket.close();
     }
-    expect(told[0]).toEqual(told[1]);
+    expect(answers[0]).toEqual(answers[1]);
     const socket = await ThreadSocket.open(url, as(KEYS.b));
     // A run on it is one on a thread of the caller's own that has the same id.
     expect(await socket.command('run.start', LATER)).toMatchObject({ type: 'success' });

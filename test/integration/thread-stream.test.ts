@@ -5,7 +5,7 @@ import { waitFor } from '../support/wait-for';
 
 const LONG = { sleep_ms: 600_000 };
 
-/** A run's end is told to those who listen to its thread, also if it never began. */
+/** A run's end is emitted to those who listen to its thread, also if it never began. */
 describe('the stream of a thread', () => {
   let gantry: Gantry;
   let client: Client;
@@ -67,8 +67,8 @@ describe('the stream of a thread', () => {
     expect(idsOf(done).sort()).toEqual([...runs].sort());
     await stream.close();
 
-    let told = 0;
-    const phases = await events.until(() => (told += 1) === 3);
+    let seen = 0;
+    const phases = await events.until(() => (seen += 1) === 3);
     await events.close();
     expect(phases.map(phaseOf)).toEqual(['interrupted', 'interrupted', 'interrupted']);
     const numbers = phases.map(({ id }) => Number(id));

@@ -21,8 +21,8 @@ describe('langsmith for Python', () => {
   ])('traces and reads by %s at %s', async (transport, base) => {
     const project = `py ${transport} ${base}`;
     const script = join(__dirname, '..', 'python', 'traces_client.py');
-    const told = await runPython([script, api.url + base, project, transport], { LANGSMITH_TRACING: 'true' });
-    expect(JSON.parse(told)).toEqual({
+    const output = await runPython([script, api.url + base, project, transport], { LANGSMITH_TRACING: 'true' });
+    expect(JSON.parse(output)).toEqual({
       names: ['failing', 'leaf', 'root', 'single'],
       roots: ['root', 'single'],
       failed: [['failing', expect.stringContaining('ValueError')]],

@@ -64,13 +64,13 @@ describe('public links', () => {
     const { share_token: token } = (await client.runs.share.create(root, given)) as { share_token: string };
     return token;
   };
-  const runsBehind = async (token: string, selects = ['NAME']) =>
+  const sharedRuns = async (token: string, selects = ['NAME']) =>
     (await follow('POST', `/api/v2/public/${token}/runs/query`, { selects })).json<{ items: Json[] }>().items;
 
   it('show the whole trace to people without a key, and nothing else', async () => {
     const token = await share();
     expect(token).toMatch(UUID);
-    expect(await runsBehind(token)).toEqual([{ name: 'root' }, { name: 'child' }]);
+    expect(await sharedRuns(token)).toEqual([{ name: 'root' }, { name: 'child' }]);
     const one = await follow('GET', `/api/v2/public/${token}/run/${child}?selects=INPUTS&selects=TRACE_ID`);
     expect(one.json()).toEqual({ inputs: { text: '<script>alert(1)</script>' }, trace_id: root });
     expect((await follow('GET', `/api/v2/public/${token}/run/${other}?selects=NAME`)).statusCode).toBe(404);
@@ -103,7 +103,7 @@ describe('public links', () => {
     expect(v1.json()).toMatchObject({ id: root, name: 'root', app_path: '' });
     const listed = await follow('POST', `/public/${token}/runs/query`, { id: [child] });
     expect(listed.json<{ runs: Json[] }>().runs.map(({ name }) => name)).toEqual(['child']);
-    const everything = await runsBehind(token, ['FEEDBACK_STATS', 'EXTRA', 'METADATA', 'OUTPUTS']);
+    const everything = await sharedRuns(token, ['FEEDBACK_STATS', 'EXTRA', 'METADATA', 'OUTPUTS']);
     expect(everything[0]).toMatchObject({ feedback_stats: { mood: { n: 1, avg: 1, comments: [], sources: [] } } });
     const page = await follow('GET', `/public/${token}/r`);
     for (const text of [v1.body, listed.body, JSON.stringify(everything), page.body]) {
@@ -138,7 +138,7 @@ describe('public links', () => {
     expect(await client.readRunSharedLink(root)).toBeUndefined();
     const next = await share();
     expect(next).not.toBe(token);
-    expect(await runsBehind(next)).toHaveLength(2);
+    expect(await sharedRuns(next)).toHaveLength(2);
     await client.unshareRun(root);
     expect((await follow('GET', `/public/${next}/r`)).statusCode).toBe(404);
   });
@@ -150,13 +150,13 @@ describe('public links', () => {
     const tokens = new Set(answers.map((answer) => answer.json<{ share_token: string }>().share_token));
     expect(tokens.size).toBe(1);
     const [token = ''] = tokens;
-    expect(await runsBehind(token)).toEqual([{ name: 'root' }, { name: 'child' }]);
+    expect(await sharedRuns(token)).toEqual([{ name: 'root' }, { name: 'child' }]);
     await client.createRun({
       ...{ name: 'later', run_type: 'chain', inputs: {}, project_name: 'shared' },
       extra: { metadata: { thread_id: 'talk' } },
     });
     await client.awaitPendingTraceBatches();
-    expect((await runsBehind(token)).map(({ name }) => name)).toEqual(['root', 'child', 'later']);
+    expect((await sharedRuns(token)).map(({ name }) => name)).toEqual(['root', 'child', 'later']);
     expect((await send('DELETE', `${path}?project_id=${projectId}`)).statusCode).toBe(204);
     expect((await follow('POST', `/api/v2/public/${token}/runs/query`, {})).statusCode).toBe(404);
     expect((await send('POST', '/api/v2/threads/none/share', { project_id: projectId })).statusCode).toBe(404);

@@ -304,8 +304,8 @@ describe('traces and threads, by the second version of the query API', () => {
 
   it('serves the Python client, which warns of nothing', async () => {
     const script = join(__dirname, '..', 'python', 'traces_v2_client.py');
-    const told = await runPython([script, `${api.url}/api/v1`, projectId, first.id, 'weather']);
-    expect(JSON.parse(told)).toEqual({
+    const output = await runPython([script, `${api.url}/api/v1`, projectId, first.id, 'weather']);
+    expect(JSON.parse(output)).toEqual({
       traces: [3, 2, 1, 0].map((index) => [`turn ${index}`, 15 + index]),
       streams_the_same: true,
       threads: [

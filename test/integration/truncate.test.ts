@@ -198,7 +198,7 @@ describe('POST /internal/truncate', () => {
     let queued: Run;
     let delayed: Run;
 
-    /** One that runs, one behind it, one whose time hasn't come. */
+    /** One that runs, one that waits for it, one whose time hasn't come. */
     beforeEach(async () => {
       thread = await createThread(alice);
       const path = `/threads/${thread}/runs`;

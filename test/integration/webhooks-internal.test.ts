@@ -14,7 +14,7 @@ describe('relative webhooks where keys are needed', () => {
     const { status, body } = await stack.post('/webhooks/test', { url: '/webhooks/test' });
     expect(status).toBe(202);
     const delivery = await stack.ended(body.delivery_id);
-    // The sample is no test request: its 422 comes from behind the guard.
+    // The sample is no test request: its 422 comes from after the guard.
     expect(delivery).toMatchObject({ host: 'internal', last_outcome: 'client_error', last_response_code: 422 });
     expect(delivery.attempts[0]?.request_headers).not.toHaveProperty('x-api-key');
   });

@@ -98,7 +98,7 @@ describe('dead receivers', () => {
     const started = Date.now();
     const beside = await round(spread(mixed));
     expect(beside).toHaveLength((DELIVERIES * 2) / 3);
-    // All healthy deliveries are there while the dead ones have not even got their first attempts' time-outs behind them.
+    // All healthy deliveries are there while the dead ones have not even got through their first attempts' time-outs.
     const firstRoundOfTheDead = (DELIVERIES / 3 / (dead.length * 4)) * 10_000;
     expect(Date.now() - started).toBeLessThan(Math.max(firstRoundOfTheDead, 30_000));
     expect(await counts('pending')).toBe(DELIVERIES / 3);

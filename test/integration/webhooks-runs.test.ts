@@ -71,7 +71,7 @@ describe('webhooks of runs', () => {
       const webhook = receiver.url(`/made-${index}?token=canary`);
       const { status, text } = await call(path, { assistant_id: 'pipeline', input: INPUT, webhook });
       expect([path, status]).toEqual([path, 200]);
-      // Nobody is told the token again, not even the caller.
+      // The token is shown to no one again, not even the caller.
       expect(text).not.toContain('canary');
       const { run, headers } = await arrival(`/made-${index}?`);
       expect(run).toMatchObject({

@@ -87,13 +87,13 @@ async def use(url, version):
         out["rejoined"] = [
             plain(event) async for event in prose.subscribe(a2a.SubscribeToTaskRequest(id=telling))
         ]
-        out["told"] = plain(await prose.get_task(a2a.GetTaskRequest(id=telling)))
+        out["read"] = plain(await prose.get_task(a2a.GetTaskRequest(id=telling)))
 
         stream = prose.send_message(message("Tell"))
         first = plain(await anext(stream))
         out["canceled"] = plain(await prose.cancel_task(a2a.CancelTaskRequest(id=first["task"]["id"])))
         await stream.aclose()
-        out["nobody"] = await refusal(connect(http, url, "nobody", version, streaming=True))
+        out["anonymous"] = await refusal(connect(http, url, "nobody", version, streaming=True))
     print(json.dumps(out))
 
 

@@ -18,7 +18,7 @@ async def status_of(awaitable):
 async def use(url):
     as_user = lambda name: get_client(url=url, headers={"authorization": f"Bearer {name}"})
     alice, bob = as_user("alice"), as_user("bob")
-    out = {"nobody": await status_of(get_client(url=url).threads.search())}
+    out = {"anonymous": await status_of(get_client(url=url).threads.search())}
 
     thread = await alice.threads.create(metadata={"topic": "python"})
     thread_id = thread["thread_id"]

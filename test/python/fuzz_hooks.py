@@ -12,7 +12,7 @@ import schemathesis
 with open(os.environ["FUZZ_CONTEXT"]) as file:
     CONTEXT = json.load(file)
 
-# Nobody listens there.
+# Nothing listens there.
 NOWHERE = "http://127.0.0.1:9"
 calls = count()
 
@@ -29,7 +29,7 @@ def before_call(context, case, kwargs):
         tame(path, body)
     if next(calls) % 2 == 0:
         return
-    # What is deleted is missed by the calls behind.
+    # What is deleted is missed by the calls after it.
     if method != "DELETE":
         case.path_parameters.update(CONTEXT["parameters"].get(path, {}))
     for body in bodies:

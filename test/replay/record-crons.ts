@@ -1,5 +1,5 @@
 /**
- * Records the histories in `histories/cron-*.json` anew, from real ticks on a real server: needed when the workflow was
+ * Records the histories in `histories/cron-*.json` again, from real ticks on a real server: needed when the workflow was
  * changed in a way that old histories can't follow, which is to be avoided once there is a release.
  *
  *   GANTRY_TEST_DATABASE_URL=… GANTRY_TEST_TEMPORAL_ADDRESS=… npx tsx test/replay/record-crons.ts

@@ -1,5 +1,5 @@
 /**
- * Records `histories/export-watched-cancelled.json` anew: an export whose progress has been read when it is cancelled, from
+ * Records `histories/export-watched-cancelled.json` again: an export whose progress has been read when it is cancelled, from
  * a real server. What its activities would do is left out.
  *
  *   GANTRY_TEST_TEMPORAL_ADDRESS=… npx tsx test/replay/record-export-cancelled.ts

@@ -1,5 +1,5 @@
 /**
- * Records histories in `histories/run-*.json` anew, from real runs on a real server: needed when the workflow was
+ * Records histories in `histories/run-*.json` again, from real runs on a real server: needed when the workflow was
  * changed in a way that old histories can't follow, which is to be avoided once there is a release. Those that are not
  * recorded here are of an earlier workflow, whose runs may still be open.
  *

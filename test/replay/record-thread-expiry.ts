@@ -1,5 +1,5 @@
 /**
- * Records the history in `histories/thread-expiry.json` anew, from a real search on a real server: needed when the workflow
+ * Records the history in `histories/thread-expiry.json` again, from a real search on a real server: needed when the workflow
  * was changed in a way that old histories can't follow, which is to be avoided once there is a release.
  *
  *   GANTRY_TEST_DATABASE_URL=… GANTRY_TEST_TEMPORAL_ADDRESS=… npx tsx test/replay/record-thread-expiry.ts

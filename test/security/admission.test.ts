@@ -8,7 +8,7 @@ import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
 import { type Route, routesOf } from '../support/routes';
 
-const NOBODY = '7e4d2c3b-0000-4000-8000-000000000000';
+const UNKNOWN_ID = '7e4d2c3b-0000-4000-8000-000000000000';
 const KEY = 'key-of-the-default-tenant-0123456789';
 
 interface Answer {
@@ -38,7 +38,7 @@ function begin(url: string, method: string, path: string, headers: Record<string
   });
 }
 
-const pathOf = ({ path }: Route): string => path.replace(/:\w+/g, NOBODY);
+const pathOf = ({ path }: Route): string => path.replace(/:\w+/g, UNKNOWN_ID);
 
 describe('who asks is known before the body is read', () => {
   let api: TestApi;

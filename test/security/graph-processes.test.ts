@@ -198,7 +198,7 @@ describe('graph processes that serve one tenant each', () => {
     });
     await waiting.runs.cancel(cancelled.thread_id, gone, true);
     expect(await statusOf(cancelled.thread_id, gone)).toBe('interrupted');
-    // As above: with a process more than allowed, nobody has to wait.
+    // As above: with a process more than allowed, no run has to wait.
     if (graphProcessesOf(gantry.worker.pid).length <= MAX) expect(await statusOf(thread, run)).toBe('running');
     writeFileSync(until, '');
     for (const end of held) await end();

@@ -43,7 +43,7 @@ interface Seen {
   own: string[];
 }
 
-/** In worker and api: whoever sends JSON gets the same JSON back, and no object is made of it on the way. */
+/** In worker and api: a client that sends JSON gets the same JSON back, and no object is made of it on the way. */
 describe('JSON that names classes', () => {
   let gantry: Gantry;
   let client: Client;

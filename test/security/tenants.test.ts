@@ -30,15 +30,15 @@ type MakeCall = (of: Possessions, own: Possessions) => Call;
 type Case =
   /** What is another's looks as what isn't there: same status, same words. To its owner it looks different. */
   | { kind: 'hidden'; call: MakeCall; status: number; isVisible: boolean; mixes: boolean }
-  /** A 404, where what nobody has would be made. */
+  /** A 404, where what no tenant has would be made. */
   | { kind: 'refused'; call: MakeCall }
-  /** The answer names one's own things, and nobody else's. */
+  /** The answer names one's own things, and no other tenant's. */
   | { kind: 'lists'; call: MakeCall }
   /** Ids are each tenant's own here: the same id is another thing, and the other's stays as it was. */
   | { kind: 'own'; call: MakeCall }
   /** The token in the address shows what it is for, and nothing else of its tenant. */
   | { kind: 'link' }
-  /** Behind it there is nothing of any tenant. */
+  /** After it there is nothing of any tenant. */
   | { kind: 'open'; call: MakeCall }
   | { kind: 'operator' };
 
@@ -58,7 +58,7 @@ const body =
   (value: unknown): MakeCall =>
   () => ({ body: value });
 const byMarker: MakeCall = ({ marker }) => ({ body: { metadata: { marker } } });
-/** Found nothing, as for a name that nobody has. */
+/** Found nothing, as for a name that no tenant has. */
 const empty = { status: 200 };
 const later = { assistant_id: 'three', after_seconds: 3600 };
 const ofAssistant: MakeCall = ({ assistant_id }) => ({ body: { ...later, assistant_id } });
@@ -382,7 +382,7 @@ describe('two tenants', () => {
   let bob: TenantCaller;
   let hers: Possessions;
   let his: Possessions;
-  let nobodys: Possessions;
+  let ghosts: Possessions;
   let operations: string[];
   let attempts: { route: string; path: string; case: Case }[];
 
@@ -402,7 +402,7 @@ describe('two tenants', () => {
     [hers, his] = [await alice.acquire(sql), await bob.acquire(sql)];
     const [[claim], [, signature]] = [hers, his].map(({ feedback_token }) => feedback_token.split('.'));
     hers.feedback_token = `${claim}.${signature}`;
-    nobodys = ghostOf(hers);
+    ghosts = ghostOf(hers);
     const { paths } = (await (await fetch(`${api.url}/openapi.json`)).json()) as Document;
     operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -460,7 +460,7 @@ describe('two tenants', () => {
   }
 
   /** With what was asked for by its name: two answers about different ids are then the same. */
-  function told({ status, text }: Answer, asked: Possessions, ...others: Possessions[]): string {
+  function comparable({ status, text }: Answer, asked: Possessions, ...others: Possessions[]): string {
     let said = text;
     for (const possessions of [asked, ...others]) {
       const byLength = Object.entries(possessions).sort(([, a], [, b]) => String(b).length - String(a).length);
@@ -500,7 +500,7 @@ describe('two tenants', () => {
     const before = await inventory();
     expect(Object.values(before).filter((seen) => seen.startsWith('200 ')).length).toBeGreaterThan(20);
     const faults: string[] = [];
-    // Behind those of their own with the same ids, he would find his.
+    // After those of their own with the same ids, he would find his.
     const isLast = ({ case: { kind } }: (typeof attempts)[number]): boolean => kind === 'own';
     const inOrder = [...attempts.filter((each) => !isLast(each)), ...attempts.filter(isLast)];
     for (const { route, path, case: each } of inOrder) {
@@ -533,10 +533,10 @@ describe('two tenants', () => {
       const ghost = await ask(
         bob,
         method,
-        fill(route, path, alice, () => nobodys),
-        each.call(nobodys, his),
+        fill(route, path, alice, () => ghosts),
+        each.call(ghosts, his),
       );
-      if (told(answer, hers, his) !== told(ghost, nobodys, his)) {
+      if (comparable(answer, hers, his) !== comparable(ghost, ghosts, his)) {
         fault(`differs from what isn't there (${ghost.status} ${ghost.text.slice(0, 200)})`, answer);
       }
       const ids = paramsOf(path).filter((param) => !['tenant_id', 'namespace', 'name'].includes(param));
@@ -579,10 +579,10 @@ describe('two tenants', () => {
       const ghost = await ask(
         alice,
         method,
-        fill(route, path, alice, () => nobodys),
-        each.call(nobodys, hers),
+        fill(route, path, alice, () => ghosts),
+        each.call(ghosts, hers),
       );
-      if (told(answer, hers) === told(ghost, nobodys, hers)) fault('is as if it were not there');
+      if (comparable(answer, hers) === comparable(ghost, ghosts, hers)) fault('is as if it were not there');
     }
     expect(faults).toEqual([]);
   }, 180_000);

@@ -144,7 +144,7 @@ export class AgentStream implements AsyncIterable<StreamItem> {
   }
 }
 
-/** What a client that follows the rules makes of the pieces: append, or begin anew. */
+/** What a client that follows the rules makes of the pieces: append, or begin again. */
 export function answerFrom(items: StreamItem[]): string {
   let text = '';
   for (const { task, artifactUpdate } of items) {

@@ -113,7 +113,7 @@ export async function startExportWorker(config: AppConfig): Promise<TestExportWo
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Json = Record<string, any>;
 
-/** The row of an export when it has ended; asked for by `call`, whose paths begin behind `/api/v1/bulk-exports`. */
+/** The row of an export when it has ended; asked for by `call`, whose paths continue `/api/v1/bulk-exports`. */
 export async function exportEnded(
   call: (method: 'GET', path: string) => Promise<{ body: Json }>,
   id: string,

@@ -19,8 +19,8 @@ export class FakeExports implements ExportActivities {
   readonly failed: string[] = [];
   readonly spawned: { window: ExportWindow; at: number }[] = [];
   turn: Turn | (() => Promise<Turn>) = { turn: 'taken', remainingMs: DAY };
-  atWork = 0;
-  mostAtWork = 0;
+  running = 0;
+  mostRunning = 0;
   completed = 0;
   waiting: string[] = [];
   /** Ends after so many windows. */
@@ -59,12 +59,12 @@ export class FakeExports implements ExportActivities {
 
   async exportPartition(partition: PartitionReference) {
     this.began.push(partition.day);
-    this.atWork += 1;
-    this.mostAtWork = Math.max(this.mostAtWork, this.atWork);
+    this.running += 1;
+    this.mostRunning = Math.max(this.mostRunning, this.running);
     try {
       await this.work(partition);
     } finally {
-      this.atWork -= 1;
+      this.running -= 1;
     }
     this.done.add(partition.day);
     return { ending: 'Completed' as const, rows: 10, bytes: 100, files: 1 };

@@ -27,7 +27,7 @@ function processorSecondsOf(pid: number): number {
   return (user + system) / TICKS_PER_SECOND;
 }
 
-/** A process of Gantry as it is deployed: the built program, told by IPC when it is ready. */
+/** A process of Gantry as it is deployed: the built program, which reports by IPC when it is ready. */
 export class GantryProcess {
   private readonly kept: KeptOutput;
   private readonly exited: Promise<unknown>;

@@ -12,7 +12,7 @@ function processorSeconds() {
   let children = 0;
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');
-    // User and system time of the children, by their places behind the name in brackets.
+    // User and system time of the children, by their places after the name in brackets.
     const [ofUser, ofSystem] = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')
@@ -44,7 +44,7 @@ module.exports = class TestEnvironment extends NodeEnvironment {
     this.since = { wall: Date.now(), ...processorSeconds() };
     /** Filled by kept-output.ts. */
     this.global.gantryOutputs = [];
-    /** Seconds of processes that nobody waits for; gantry-process.ts adds to it. */
+    /** Seconds of processes that no parent waits for; gantry-process.ts adds to it. */
     this.global.gantryOrphanSeconds = 0;
   }
 

@@ -41,7 +41,7 @@ export interface Possessions {
   mcp_session: string;
 }
 
-/** What the parameters of a path mean, where their names alone don't tell. */
+/** What the parameters of a path mean, where their names alone don't say. */
 const PARAMS: [prefix: string, Record<string, keyof Possessions>][] = [
   ['/api/v1/bulk-exports', { run_id: 'export_run' }],
   ['/api/v1/runs', { run_id: 'trace' }],
@@ -140,7 +140,7 @@ export class TenantCaller {
 
     const { id: destination_id } = await post('/api/v1/bulk-exports/destinations', destinationBody(marker));
     const { id: export_id } = await post('/api/v1/bulk-exports', exportBody(destination_id, project));
-    // Nobody plans a partition here; this one is of no day that a worker would plan.
+    // No worker plans a partition here; this one is of no day that a worker would plan.
     const export_run = randomUUID();
     await sql.query(
       `INSERT INTO bulk_export_runs (tenant_id, export_run_id, export_id, day, start_time, end_time, status, rows_planned)
@@ -188,7 +188,7 @@ export class TenantCaller {
   }
 }
 
-/** Ids that nobody has, of the same form. */
+/** Ids that no tenant has, of the same form. */
 export function ghostOf(possessions: Possessions): Possessions {
   const scramble = (text: string): string => {
     const random = [...randomUUID(), ...randomUUID()].filter((character) => character !== '-');

@@ -132,7 +132,7 @@ export class WebhookStack {
     return deliveryId;
   }
 
-  /** The row alone, as when the process died behind the commit. */
+  /** The row alone, as when the process died after the commit. */
   async enqueue(url: string, payload: Record<string, unknown> = { status: 'success' }): Promise<string> {
     const deliveryId = await this.api.app
       .get(DeliveriesService, { strict: false })
@@ -179,7 +179,7 @@ export class WebhookStack {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** The worker reaches the api where it listens, which nobody knew before. */
+  /** The worker reaches the api where it listens, which was unknown before. */
   private workerConfig(): AppConfig {
     return testConfig(this.api.database.url, { ...this.environment, GANTRY_API_URL: this.api.url });
   }

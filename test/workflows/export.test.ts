@@ -84,20 +84,20 @@ describe('export workflows', () => {
       expect(await handle.query(EXPORT_PROGRESS_QUERY)).toMatchObject({ partitionsTotal: 12, phase: 'finishing' });
     });
     expect([...exports.began].sort()).toEqual(exports.days);
-    expect(exports.mostAtWork).toBe(2);
+    expect(exports.mostRunning).toBe(2);
     expect([exports.completed, exports.ended]).toEqual([1, []]);
   });
 
   it('ends as TimedOut when its day is over, after its children have stopped', async () => {
     const exports = new FakeExports(now, hang);
     exports.days.push('2026-01-01', '2026-01-02', '2026-01-03');
-    // The clock of the test doesn't jump while an activity is at work: what is left of the 24 hours is short.
+    // The clock of the test doesn't jump while an activity is running: what is left of the 24 hours is short.
     exports.turn = { turn: 'taken', remainingMs: 1_500 };
     await withWorkers(exports, async () => {
       const handle = await start();
       expect(await handle.result()).toEqual({ ending: 'TimedOut' });
     });
-    expect(exports.atWork).toBe(0);
+    expect(exports.running).toBe(0);
     expect([...exports.began].sort()).toEqual(['2026-01-01', '2026-01-02']);
     expect(exports.ended.map(({ ending }) => ending)).toEqual(['TimedOut']);
     expect(exports.completed).toBe(0);
@@ -130,7 +130,7 @@ describe('export workflows', () => {
       isFree = true;
       await handle.signal(EXPORT_TURN_SIGNAL);
       expect(await handle.result()).toEqual({ ending: 'Completed' });
-      // An export that waits and is not there any more is no trouble to the one that tells it.
+      // An export that waits and is not there any more is no trouble to the one that reports it.
       first.waiting = ['gone'];
       expect(await (await start()).result()).toEqual({ ending: 'Completed' });
     });
@@ -141,11 +141,11 @@ describe('export workflows', () => {
     exports.days.push('2026-01-01', '2026-01-02', '2026-01-03');
     await withWorkers(exports, async () => {
       const handle = await start();
-      await until(() => exports.atWork === 2);
+      await until(() => exports.running === 2);
       await (kind === 'signal' ? handle.signal(CANCEL_EXPORT_SIGNAL) : handle.cancel());
       expect(await handle.result()).toEqual({ ending: 'Cancelled' });
     });
-    expect(exports.atWork).toBe(0);
+    expect(exports.running).toBe(0);
     expect(exports.ended.map(({ ending }) => ending)).toEqual(['Cancelled']);
   });
 
@@ -213,7 +213,7 @@ describe('export workflows', () => {
     await withWorkers(exports, async () => {
       const handle = await startSchedule();
       await until(() => exports.spawned.length >= 25 && exports.completed >= 25);
-      expect(exports.mostAtWork).toBeLessThanOrEqual(1);
+      expect(exports.mostRunning).toBeLessThanOrEqual(1);
       await handle.signal(CANCEL_EXPORT_SIGNAL);
       expect(await handle.result()).toEqual({ ending: 'Cancelled' });
     });

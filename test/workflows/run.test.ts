@@ -34,7 +34,7 @@ describe('run workflow', () => {
   interface Options {
     /** Of the worker that has the workflow; it refuses to begin the run unless they say something else. */
     activities?: Partial<RunActivities>;
-    /** Of the process that holds the run; without it, nobody polls there. */
+    /** Task queue of the process that owns the run; without it, no worker polls there. */
     holder?: Pick<RunActivities, 'watchRun'>;
     /** The heartbeat's lapse is the server's business: by default it must not come before what is looked at. */
     heartbeatTimeoutMs?: number;
@@ -96,7 +96,7 @@ describe('run workflow', () => {
     taskQueue: heldAt(`runs-${runs}`),
   });
 
-  /** A graph that goes on until its worker is told to stop; `begun` resolves when it is at work. */
+  /** A graph that runs until its worker is asked to stop; `begun` resolves when it runs. */
   function endlessGraph(ending: 'interrupted' | 'deleted' | 'nothing') {
     let begin!: () => void;
     const begun = new Promise<void>((resolve) => (begin = resolve));
@@ -156,7 +156,7 @@ describe('run workflow', () => {
     throw ApplicationFailure.create({ message: 'The worker gave the run away' });
   };
   const gone = async (): Promise<never> => {
-    throw ApplicationFailure.nonRetryable('The run is not at work here any more');
+    throw ApplicationFailure.nonRetryable('The run is not executed here any more');
   };
 
   it.each<[string, Options]>([
@@ -164,7 +164,7 @@ describe('run workflow', () => {
     ['was begun, and then given away', { activities: { beginRun: broken } }],
     ['is not held any more', { activities: { beginRun: beginsLong }, holder: { watchRun: gone } }],
     ['was watched, and then given away', { activities: { beginRun: beginsLong }, holder: { watchRun: broken } }],
-    // Nobody polls there.
+    // No worker polls there.
     ['was held by a process that died', { activities: { beginRun: beginsLong }, heartbeatTimeoutMs: 10_000 }],
   ])('goes to any worker when it %s', async (_, options) => {
     let executed = 0;
@@ -184,7 +184,7 @@ describe('run workflow', () => {
     const { result, ends, runId } = await run({
       activities: { beginRun: beginsLong, executeRun },
       holder: { watchRun },
-      // The clock doesn't jump over what somebody works at.
+      // The clock doesn't jump over what a worker is executing.
       timeoutMs: 2_000,
     });
     expect(result).toEqual({ ending: 'timeout' });
@@ -200,7 +200,7 @@ describe('run workflow', () => {
     }
   });
 
-  /** Fails, for a while or always, and asks to be repeated in two hours: the clock jumps over what nobody works at. */
+  /** Fails, for a while or always, and asks to be repeated in two hours: the clock jumps over what no worker is executing. */
   function brokenFor(attempts: number) {
     let failures = 0;
     return async (): Promise<ExecuteRunResult> => {
@@ -296,7 +296,7 @@ describe('run workflow', () => {
     const deliveryId = `f0000000-0000-4000-8000-00000000000${how === 'finished' ? 1 : 2}`;
     await run({ activities: { executeRun, endRun: async ({ ending }) => ({ ending, deliveryId }) } });
     const delivery = environment.client.workflow.getHandle(webhookWorkflowId(deliveryId));
-    // Nobody delivers here: it is open, though the run has ended.
+    // No worker delivers here: it is open, though the run has ended.
     expect((await delivery.describe()).status.name).toBe('RUNNING');
     await delivery.terminate();
   });

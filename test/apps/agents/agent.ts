@@ -17,7 +17,7 @@ const sendMail = tool(({ to }) => `Sent to ${to}`, {
   schema: z.object({ to: z.string(), text: z.string() }),
 });
 
-/** Tells clients of each tool call, on a channel of its own. */
+/** Reports each tool call to clients, on a channel of its own. */
 const toolNames = () => {
   const calls = StreamChannel.remote<string>('calls');
   return {

@@ -113,7 +113,7 @@ export const talk = new StateGraph(MessagesZodState)
 
 const Custom = z.object({ count: z.number().default(3), bytes: z.number().default(0) });
 
-/** Writes events of its own: as large as it is told, else with characters that need care on the wire. */
+/** Writes events of its own: as large as its input asks, else with characters that need care on the wire. */
 export const custom = new StateGraph(Custom)
   .addNode('write', ({ count, bytes }, config: RunnableConfig & { writer?: (chunk: unknown) => void }) => {
     const text = bytes > 0 ? 'x'.repeat(bytes) : 'a\nb\u2028c ✓';
@@ -126,7 +126,7 @@ export const custom = new StateGraph(Custom)
 
 const Seen = z.object({ seen: z.record(z.string(), z.unknown()).default({}) });
 
-/** Tells what of its configuration has a header's name. */
+/** Returns what of its configuration has a header's name. */
 export const headers = new StateGraph(Seen)
   .addNode('look', (_state, { configurable = {} }: RunnableConfig) => ({
     // Not the values themselves: a state is kept, and a header may be a secret.
@@ -175,15 +175,15 @@ export const untyped = new StateGraph(Untyped)
 
 const Prose = Annotation.Root({ ...MessagesAnnotation.spec, words: Annotation<number>, letter_ms: Annotation<number> });
 
-/** Talks for as long as it is told, a letter a token, so that there is time to interfere. */
+/** Talks for as long as its input asks, a letter a token, so that there is time to interfere. */
 export const prose = new StateGraph(Prose)
   .addNode('tell', async ({ messages, words = 60, letter_ms = 15 }, config: RunnableConfig) => {
     const ended = await recordExecution('tell', config);
     const text = Array.from({ length: words }, (_, index) => `w${index}`).join(' ');
-    const teller = new FakeListChatModel({ responses: [text], sleep: letter_ms });
-    const told = await teller.invoke(messages, config);
+    const model = new FakeListChatModel({ responses: [text], sleep: letter_ms });
+    const answer = await model.invoke(messages, config);
     await ended();
-    return { messages: [told] };
+    return { messages: [answer] };
   })
   .addEdge(START, 'tell')
   .addEdge('tell', END)

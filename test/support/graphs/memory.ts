@@ -60,23 +60,23 @@ export const memory = new StateGraph(Notes)
 
 const Operations = z.object({ results: z.record(z.string(), z.unknown()).default({}) });
 
-const told = (operation: Promise<unknown>): Promise<unknown> =>
+const outcomeOf = (operation: Promise<unknown>): Promise<unknown> =>
   operation.then(
     () => 'done',
     (error: Error) => `${error.name}: ${error.message}`,
   );
 
-/** What a node may do with the store, and what it is told when it may not. */
+/** What a node may do with the store, and how it is refused when it may not. */
 export const operations = new StateGraph(Operations)
   .addNode('operate', async (_, config: LangGraphRunnableConfig) => {
     const store = memoryOf(config);
     const together = await Promise.all([
-      told(store.put(['ops'], 'good', { n: 1 })),
-      told(store.put(['langgraph', 'x'], 'bad', {})),
-      told(store.put(['a.b'], 'bad', {})),
-      told(store.put(['ops'], 'bad', 'text' as never)),
-      told(store.put(['ops'], 'bad', { big: 1n })),
-      told(store.search(['ops'], { filter: { n: { $near: 1 } } })),
+      outcomeOf(store.put(['ops'], 'good', { n: 1 })),
+      outcomeOf(store.put(['langgraph', 'x'], 'bad', {})),
+      outcomeOf(store.put(['a.b'], 'bad', {})),
+      outcomeOf(store.put(['ops'], 'bad', 'text' as never)),
+      outcomeOf(store.put(['ops'], 'bad', { big: 1n })),
+      outcomeOf(store.search(['ops'], { filter: { n: { $near: 1 } } })),
     ]);
     await store.put(['ops'], 'indexed', { text: 'tea', other: 'coffee' }, ['other'], { ttl: 1.5 });
     await store.put(['ops'], 'plain', { text: 'tea' }, false);

@@ -18,7 +18,7 @@ const nested = (depth: number): unknown => {
   return value;
 };
 
-/** Makes what tables can't hold, in each of the ways in which a graph can tell it. */
+/** Makes what tables can't hold, in each of the ways in which a graph can emit it. */
 export const odd = new StateGraph(State)
   .addNode('make', async ({ how }, config: RunnableConfig & { writer?: (chunk: unknown) => void }) => {
     const ended = await recordExecution('make', config);

@@ -42,19 +42,19 @@ export const typed = new StateGraph(Typed, TypedConfig)
   .addEdge('file', END)
   .compile();
 
-const Told = z.object({ told: z.string().default(''), from_context: z.string().default('') });
+const Configuration = z.object({ given: z.string().default(''), from_context: z.string().default('') });
 
 /** Says what it was configured with, in both ways of being configured. */
-export const configured = new StateGraph(Told, z.object({ model: z.string().optional() }))
+export const configured = new StateGraph(Configuration, z.object({ model: z.string().optional() }))
   .addNode('tell', (_, config: LangGraphRunnableConfig<{ model?: string }>) => ({
-    told: JSON.stringify(config.configurable, (key, value: unknown) => (key.startsWith('__') ? undefined : value)),
+    given: JSON.stringify(config.configurable, (key, value: unknown) => (key.startsWith('__') ? undefined : value)),
     from_context: String(config.context?.model),
   }))
   .addEdge(START, 'tell')
   .addEdge('tell', END)
   .compile();
 
-/** Made anew for each run, as its configuration says. */
+/** Made again for each run, as its configuration says. */
 export const factory = (config: { configurable?: { steps?: number } }) => {
   const Steps = z.object({ steps: z.array(z.string()).default([]) });
   const names = Array.from({ length: config.configurable?.steps ?? 1 }, (_, index) => `step_${index + 1}`);

@@ -23,7 +23,7 @@ export interface ScheduleInput {
   ticks: string[];
 }
 
-/** A Schedule with the overlap policy BUFFER_ONE: one wake-up at work, the first of those that came meanwhile behind it. */
+/** A Schedule with the overlap policy BUFFER_ONE: one wake-up in flight, the first of those that came meanwhile after it. */
 export async function scheduleWorkflow({ cron, ticks }: ScheduleInput): Promise<void> {
   let isAwake = false;
   let buffered: string | undefined;
