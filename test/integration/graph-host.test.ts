@@ -1,22 +1,27 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Client } from '@langchain/langgraph-sdk';
 import { Gantry, startGantry } from '../support/gantry';
 import { SseReader } from '../support/sse';
 import { waitFor } from '../support/wait-for';
 
-/**
- * Stands for the half minute that a blocking node may well take: five times the heartbeat timeout, as 30 s would be of the
- * default (10 s) three times. What must not happen would happen at the first lapse, so more of it shows nothing more.
- */
-const BLOCK_MS = 10_000;
 const HEARTBEAT_SECONDS = 2;
+/**
+ * The least that a node blocks, which stands for the half minute that it may well take: three times the heartbeat timeout, as
+ * 30 s would be of the default. What must not happen would happen at the first lapse, so more of it shows nothing more.
+ */
+const BLOCK_MS = 3 * HEARTBEAT_SECONDS * 1000;
 const THREADS = 2;
 
 /** Graph code runs in threads of its own: what it does to its event loop is its own business. */
 describe('a node that blocks its event loop', () => {
   let gantry: Gantry;
   let client: Client;
+  let folder: string;
 
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'gantry-block-'));
     gantry = await startGantry({
       env: {
         GANTRY_HEARTBEAT_TIMEOUT_SECONDS: String(HEARTBEAT_SECONDS),
@@ -28,21 +33,28 @@ describe('a node that blocks its event loop', () => {
     await client.runs.wait(null, 'three', { input: {} });
   });
 
-  afterAll(() => gantry?.stop());
+  afterAll(async () => {
+    await gantry?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
-  async function startBlocking(block_ms: number, busy: boolean): Promise<{ thread: string; run: string }> {
+  /** Starts a run whose node blocks until the file of this name exists. */
+  async function startBlocking(file: string, busy: boolean): Promise<{ thread: string; run: string }> {
     const { thread_id: thread } = await client.threads.create();
-    const { run_id: run } = await client.runs.create(thread, 'block', { input: { block_ms, busy } });
+    const input = { block_ms: BLOCK_MS, busy, until_file: join(folder, file) };
+    const { run_id: run } = await client.runs.create(thread, 'block', { input });
     await waitFor('the node to block', async () => (await gantry.ledger.of(run)).length > 0);
     return { thread, run };
   }
 
+  const release = (file: string): void => writeFileSync(join(folder, file), '');
+
   const isBlocking = async (run: string): Promise<boolean> => (await gantry.ledger.of(run))[0].ended_at === null;
 
   it('delays neither its heartbeat, nor other runs, nor their streams', async () => {
-    const { thread, run } = await startBlocking(BLOCK_MS, true);
+    const { thread, run } = await startBlocking('first', true);
 
-    // No time is asserted, since the machine may be busy; what was delayed would come only after the node had let go.
+    // What was delayed would wait for the node, which lets go only afterwards.
     expect(await client.runs.wait(null, 'three', { input: {} })).toMatchObject({ done: expect.any(Array) });
     const stream = await SseReader.post(`${gantry.url}/runs/stream`, {
       assistant_id: 'talk',
@@ -53,8 +65,8 @@ describe('a node that blocks its event loop', () => {
     // Reads of states need the graph's code, and not the worker.
     expect(await client.threads.getState(thread)).toMatchObject({ next: ['spin'] });
     expect(await client.assistants.getSchemas('block')).toMatchObject({ graph_id: 'block' });
-    // All of that happened while the node held its thread.
     expect(await isBlocking(run)).toBe(true);
+    release('first');
 
     const result = (await client.runs.join(thread, run)) as unknown as { blocked_ms: number };
     expect(result.blocked_ms).toBeGreaterThanOrEqual(BLOCK_MS);
@@ -68,10 +80,11 @@ describe('a node that blocks its event loop', () => {
   }, 60_000);
 
   it('and as many of them as there are threads leave room for others', async () => {
-    const blocking = await Promise.all(Array.from({ length: THREADS }, () => startBlocking(2 * BLOCK_MS, false)));
+    const blocking = await Promise.all(Array.from({ length: THREADS }, () => startBlocking('several', false)));
     // A third thread is started for it, since those that are blocked don't count.
     await client.runs.wait(null, 'three', { input: {} });
     for (const { run } of blocking) expect(await isBlocking(run)).toBe(true);
+    release('several');
     for (const { thread, run } of blocking) {
       await client.runs.join(thread, run);
       expect((await gantry.ledger.of(run)).map(({ attempt }) => attempt)).toEqual([1]);
@@ -79,8 +92,9 @@ describe('a node that blocks its event loop', () => {
   }, 90_000);
 
   it('is ended by a cancellation as soon as it lets go', async () => {
-    const { thread, run } = await startBlocking(BLOCK_MS / 2, true);
+    const { thread, run } = await startBlocking('cancelled', true);
     await client.runs.cancel(thread, run);
+    release('cancelled');
     await client.runs.join(thread, run);
     expect(await client.runs.get(thread, run)).toMatchObject({ status: 'interrupted' });
     expect(await client.threads.get(thread)).toMatchObject({ status: expect.stringMatching(/idle|interrupted/) });

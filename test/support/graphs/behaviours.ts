@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { AIMessage } from '@langchain/core/messages';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { tool } from '@langchain/core/tools';
@@ -18,16 +19,21 @@ const Blocking = z.object({
   block_ms: z.number().default(0),
   /** Computes all the while; else the thread waits, and blocks its event loop without taking a core from others. */
   busy: z.boolean().default(false),
+  /** Path of a file whose existence ends it, not before `block_ms`; empty: the time alone does. */
+  until_file: z.string().default(''),
   blocked_ms: z.number().default(0),
 });
 
 /** Holds its thread's event loop: not even a timer fires there meanwhile. */
 export const block = new StateGraph(Blocking)
-  .addNode('spin', async ({ block_ms, busy }, config: RunnableConfig) => {
+  .addNode('spin', async ({ block_ms, busy, until_file }, config: RunnableConfig) => {
     const ended = await recordExecution('spin', config);
     const since = Date.now();
-    if (busy) while (Date.now() - since < block_ms);
-    else Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0, block_ms);
+    const wait = (ms: number): void => {
+      if (!busy) Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0, ms);
+    };
+    wait(block_ms);
+    while (Date.now() - since < block_ms || (until_file !== '' && !existsSync(until_file))) wait(50);
     await ended();
     return { blocked_ms: Date.now() - since };
   })
