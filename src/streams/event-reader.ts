@@ -43,10 +43,12 @@ export class EventReader implements OnModuleInit {
   /**
    * Yields the events after `after` (-1: from the start) as they come, in order and without gaps, and ends after the
    * run's end. A page is read only when the one before was taken, so a slow reader holds one page and delays no other.
-   * @param isOver asked while nothing comes: true ends the reading of a log that will have no end (its events expired).
+   * @param isOver asked while nothing comes: true ends the reading after the last event of the log, also of one without an
+   *   end (its events expired).
    */
   async *followRun(runId: string, after: number, signal: AbortSignal, isOver: IsOver): AsyncGenerator<RunEvent[]> {
     let position = after;
+    let isComplete = false;
     while (!signal.aborted) {
       // Asleep before the look, so that an event that comes during it wakes the next one.
       const sleep = this.sleep(runId, signal, false);
@@ -58,18 +60,16 @@ export class EventReader implements OnModuleInit {
         if (events.at(-1)!.event === END_EVENT) return;
         continue;
       }
+      if (isComplete) return sleep.cancel();
       const hinted = await sleep.done;
-      if (!hinted && !signal.aborted && (await isOver())) {
-        const rest = await this.pages.read({ runId, after: position });
-        if (rest.length > 0) yield rest;
-        return;
-      }
+      // The log may have grown by several pages since the last look: it is read on until a page is empty.
+      isComplete = !hinted && !signal.aborted && (await isOver());
     }
   }
 
   /**
    * The last event of a run's log, its end, when it has come; nothing before it is read.
-   * @param isOver as for `follow`
+   * @param isOver as for `followRun`
    * @returns undefined when `signal` came first, or the log has no end
    */
   async readEnd(runId: string, signal: AbortSignal, isOver: IsOver): Promise<RunEvent | undefined> {

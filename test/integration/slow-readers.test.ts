@@ -4,6 +4,9 @@ import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Client } from '@langchain/langgraph-sdk';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
 import type { OpenStreams } from '../../src/http/open-streams';
 import { EventReader } from '../../src/streams/event-reader';
 import { startTestApi, type TestApi } from '../support/api';
@@ -207,4 +210,24 @@ describe('those who read slowly', () => {
       await waitFor('nobody to be left', () => streams() === 0);
     },
   );
+
+  it('get every page of a log that grew without a notification before its run was over', async () => {
+    const runId = uuidv7();
+    const events = 601; // more than three pages
+    // The events come between the look that finds none and the answer that the run is over.
+    const isOver = async (): Promise<boolean> => {
+      await api.app.get<DataSource>(getDataSourceToken()).query(
+        `INSERT INTO run_events (run_id, tenant_id, event, data, seq)
+           SELECT $1, $2, 'custom', '{}', generate_series(0, $3::int)`,
+        [runId, api.config.auth.defaultTenantId, events - 1],
+      );
+      return true;
+    };
+    const numbers: number[] = [];
+    const reader = api.app.get(EventReader, { strict: false });
+    for await (const page of reader.followRun(runId, -1, AbortSignal.timeout(30_000), isOver))
+      numbers.push(...page.map(({ seq }) => seq));
+    expect(numbers).toEqual(Array.from({ length: events }, (_, seq) => seq));
+    expect(logReaders()).toBe(0);
+  });
 });
