@@ -61,7 +61,7 @@ describe('graphs of every shape', () => {
 
     it('come from zod', async () => {
       const schemas = (await get('/assistants/configured/schemas')) as Schemas;
-      expect(Object.keys(schemas.state_schema?.properties ?? {})).toEqual(['told', 'from_context']);
+      expect(Object.keys(schemas.state_schema?.properties ?? {})).toEqual(['given', 'from_context']);
       expect(Object.keys(schemas.context_schema?.properties ?? {})).toEqual(['model']);
     });
 
