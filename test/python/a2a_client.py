@@ -8,7 +8,8 @@ import uuid
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.types import a2a_pb2 as a2a
-from google.protobuf.json_format import MessageToDict
+from google.protobuf.json_format import MessageToDict, ParseDict
+from google.protobuf.struct_pb2 import Value
 
 
 def message(text, **more):
@@ -89,7 +90,10 @@ async def use(url, version):
         ]
         out["read"] = plain(await prose.get_task(a2a.GetTaskRequest(id=telling)))
 
-        stream = prose.send_message(message("Tell"))
+        # A text so long that the run can't end before it is cancelled, however slow the machine.
+        long = message("Tell")
+        long.message.parts.append(a2a.Part(data=ParseDict({"words": 5000}, Value())))
+        stream = prose.send_message(long)
         first = plain(await anext(stream))
         out["canceled"] = plain(await prose.cancel_task(a2a.CancelTaskRequest(id=first["task"]["id"])))
         await stream.aclose()
