@@ -1,5 +1,7 @@
 import { TrieRouter } from 'hono/router/trie-router';
+import { getPath } from 'hono/utils/url';
 import { CustomAuthDecides } from '../auth/tenant';
+import { decodedPath } from '../http/request-target';
 import type { AppRoute } from './custom-app.protocol';
 
 /** Never the user's: probes, metrics and the description of the API must be what they say. */
@@ -10,6 +12,15 @@ const FIXED = new Set(['/ok', '/ready', '/metrics', '/docs', '/openapi.json']);
  * neither.
  */
 export type AppPart = 'route' | 'middleware' | undefined;
+
+/**
+ * The path that the app will find in a target: without segments of dots, with a slash for a backslash, and with escaped slashes left as
+ * they are.
+ */
+function pathInApp(target: string): string {
+  const { href } = new URL(`http://app${target.startsWith('/') ? '' : '/'}${target}`);
+  return getPath({ url: href } as Request);
+}
 
 /**
  * Which requests the app gets before Gantry's routes are asked: its table, read as its own router reads it. For the guard
@@ -31,16 +42,21 @@ export class CustomRoutes {
     return this.routes !== undefined;
   }
 
-  /** @param url path, and query if there is one */
-  partOf(method: string, url: string): AppPart {
-    const path = url.split('?', 1)[0];
-    if (FIXED.has(path) || path.startsWith('/docs/')) return undefined;
-    const [matches] = this.router.match(method === 'HEAD' ? 'GET' : method, path);
-    const parts = matches.map(([part]) => part);
+  /** @param target path, and query if there is one, in origin form and as the client spelled it */
+  partOf(method: string, target: string): AppPart {
+    // A route needs authentication and middleware doesn't: what is a route in any reading of the path is one.
+    const paths = [decodedPath(target), pathInApp(target)];
+    if (paths.some((path) => FIXED.has(path) || path.startsWith('/docs/'))) return undefined;
+    const parts = paths.flatMap((path) => this.partsOf(method, path));
     if (parts.includes('route')) return 'route';
     // Traces, exports and administration are no part of the API that an app is written for.
-    if (path.startsWith('/api/') || path.startsWith('/admin/')) return undefined;
+    if (paths.some((path) => path.startsWith('/api/') || path.startsWith('/admin/'))) return undefined;
     // Preflights of browsers are answered by the API's own CORS, as on other servers of this API.
     return parts.length > 0 && method !== 'OPTIONS' ? 'middleware' : undefined;
+  }
+
+  private partsOf(method: string, path: string): AppPart[] {
+    const [matches] = this.router.match(method === 'HEAD' ? 'GET' : method, path);
+    return matches.map(([part]) => part);
   }
 }

@@ -35,7 +35,7 @@ export function urlRewriter(
     const path = decodedPath(url);
     if (path.startsWith('/.gantry/')) return NOWHERE;
     if (isMetaDisabled && META.has(path)) return NOWHERE;
-    const part = from === 'app' ? undefined : customApp?.routes.partOf(method, path);
+    const part = from === 'app' ? undefined : customApp?.routes.partOf(method, url);
     if (part === 'route') return CUSTOM_APP_PATH + url;
     if (part === 'middleware' && from === 'client') return APP_MIDDLEWARE_PATH + url;
     return inApi(url, userAgent);

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { startTestApi, type TestApi } from '../support/api';
 import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
@@ -21,6 +22,18 @@ async function discard(served: Served | undefined): Promise<void> {
   await served?.api.close();
   served?.config.remove();
 }
+
+/** Asks for a target exactly as it is spelled, which `fetch` would normalise. */
+const statusAs = (url: string, path: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const call = request({ hostname, port, path, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode!);
+    });
+    call.once('error', reject);
+    call.end();
+  });
 
 const json = async (response: Response): Promise<unknown> => response.json();
 
@@ -160,6 +173,40 @@ describe('http.app without a table of routes', () => {
   }, 60_000);
 });
 
+/** Of `/hello/:name`, for one of the parts through which a target passes. */
+const SPELLINGS = [
+  '/./hello/you',
+  '/%2e/hello/you',
+  '/hello/./you',
+  '/x/../hello/you',
+  '/x/%2e%2e/hello/you',
+  '/x/.%2E/hello/you',
+  '/x%2f..%2fhello/you',
+  '/%252e/hello/you',
+  '/hello\\you',
+  '/x\\..\\hello/you',
+  '/.\\hello/you',
+  '\\hello/you',
+  '/hello%5cyou',
+  '/hello/a%2Fb',
+  '/hello%2Fyou',
+  '/hell%6f/you',
+  '/hello/%ff',
+  '/hello/you%',
+  '//hello/you',
+  '/hello//you',
+  '/hello/you/',
+  '/hello/you;x',
+  '/hello/you?x=/../y',
+  '/hello/you#x',
+  '/#/../hello/you',
+  '/threads/./../hello/you',
+  '/api/../hello/you',
+  '/docs/%2e%2e/hello/you',
+  'http://x/./hello/you',
+  'http://x\\hello\\you',
+];
+
 describe('http.app and authentication', () => {
   const auth = { GANTRY_AUTH: 'on', GANTRY_API_KEY: API_KEY };
 
@@ -182,6 +229,13 @@ describe('http.app and authentication', () => {
       const allowed = await fetch(`${url}/hello/you`, { headers: { 'x-api-key': API_KEY } });
       expect(allowed.status).toBe(200);
       expect((await fetch(`${url}/ok`)).status).toBe(200);
+      // Middleware is asked before the caller is known: no spelling of a route may pass for a path of middleware alone.
+      const passed: unknown[] = [];
+      for (const spelling of SPELLINGS) {
+        const status = await statusAs(url, spelling);
+        if (status < 400) passed.push([spelling, status]);
+      }
+      expect(passed).toEqual([]);
     } finally {
       await discard(served);
     }
