@@ -10,11 +10,15 @@ import os
 import traceback
 from typing import Any
 
-from .channel import ParentChannel, end_with_parent
+from .channel import MessageTooLarge, ParentChannel, end_with_parent
 
 _PULSE_SECONDS = 0.1
 # Events that may be in flight to the log before the run waits: a slow database slows the run, not the memory.
 _WINDOW = 2_000
+# Characters of the events that go in one message: the reader takes it in whole.
+_BATCH_CHARACTERS = 128 * 1024
+# Characters of what an error says.
+_MAX_ERROR = 100_000
 
 
 class Execution:
@@ -28,6 +32,7 @@ class Execution:
         self._id = id
         self._channel = channel
         self._batch: list[Any] = []
+        self._characters = 0
         self._unacknowledged = 0
         self._room = asyncio.Event()
         self._room.set()
@@ -45,14 +50,20 @@ class Execution:
             is_cancelled=lambda: self.cancelled,
             room=self._room.wait,
         )
+        events = run_graph(context, self.request, self._id, control)
         try:
-            async for event in run_graph(context, self.request, self._id, control):
+            async for event in events:
                 self._push(event)
             self._flush()
             self._channel.send({"type": "outcome", "id": self._id, "outcome": control.outcome})
+        except MessageTooLarge as error:
+            # Another attempt would make the same value.
+            await events.aclose()
+            failure = {"error": type(error).__name__, "message": str(error)}
+            self._channel.send({"type": "outcome", "id": self._id, "outcome": {"status": "error", "error": failure}})
         except BaseException as error:
             self._flush()
-            self._channel.send({"type": "broken", "id": self._id, "message": str(error)})
+            self._channel.send({"type": "broken", "id": self._id, "message": str(error)[:_MAX_ERROR]})
 
     def cancel(self) -> None:
         self.cancelled = True
@@ -66,17 +77,23 @@ class Execution:
 
     def _push(self, event: Any) -> None:
         """Collects the events of one turn of the event loop into one message."""
-        if not self._batch:
+        length = len(event["data"])
+        if self._characters + length > _BATCH_CHARACTERS:
+            self._flush()
+        if not self._batch and length <= _BATCH_CHARACTERS:
             asyncio.get_running_loop().call_soon(self._flush)
         self._batch.append(event)
+        self._characters += length
         self._unacknowledged += 1
+        if length > _BATCH_CHARACTERS:
+            self._flush()
         if self._unacknowledged >= _WINDOW:
             self._room.clear()
 
     def _flush(self) -> None:
         if self._batch:
-            self._channel.send({"type": "events", "id": self._id, "events": self._batch})
-            self._batch = []
+            events, self._batch, self._characters = self._batch, [], 0
+            self._channel.send({"type": "events", "id": self._id, "events": events})
 
 
 class GraphProcess:
@@ -121,7 +138,8 @@ class GraphProcess:
         try:
             self._channel.send({"type": "result", "id": id, "value": await self._calls.handle(name, args)})
         except Exception as error:
-            refusal = {"type": "refused", "id": id, "message": str(error), "errorName": type(error).__name__}
+            message = str(error)[:_MAX_ERROR]
+            refusal = {"type": "refused", "id": id, "message": message, "errorName": type(error).__name__}
             self._channel.send(refusal)
 
 
@@ -129,12 +147,13 @@ async def serve() -> None:
     channel = await ParentChannel.connect()
     messages = channel.messages()
     data = await anext(messages)
+    channel.limit = data["messageLimitBytes"]
     loop = asyncio.get_running_loop()
 
     def report_stray(_: Any, context: dict[str, Any]) -> None:
         error = context.get("exception")
         text = "".join(traceback.format_exception(error)) if error else str(context.get("message"))
-        channel.send({"type": "stray", "message": text})
+        channel.send({"type": "stray", "message": text[:_MAX_ERROR]})
 
     loop.set_exception_handler(report_stray)
     try:

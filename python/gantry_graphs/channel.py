@@ -35,14 +35,26 @@ def end_with_parent() -> None:
     threading.Thread(target=watch, name="lifeline", daemon=True).start()
 
 
+class MessageTooLarge(Exception):
+    """A value that the parent would not read."""
+
+    def __init__(self, size: int, limit: int) -> None:
+        super().__init__(
+            f"A value that the graph emits or returns, or its state, takes {size} bytes beside its names: "
+            f"at most {limit} are sent (GANTRY_GRAPH_VALUE_LIMIT_BYTES)"
+        )
+
+
 class ParentChannel:
-    """The connection with the parent. `send` may be called from any thread."""
+    """The connection with the parent. `send` may be called from any thread, and raises MessageTooLarge."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
+        # Bytes that the parent reads in one message; its first message says.
+        self.limit = 2**20
 
     @classmethod
     async def connect(cls) -> ParentChannel:
@@ -51,6 +63,8 @@ class ParentChannel:
 
     def send(self, message: dict[str, Any]) -> None:
         body = orjson.dumps(message)
+        if len(body) > self.limit:
+            raise MessageTooLarge(len(body), self.limit)
         if threading.get_ident() == self._thread:
             self._write(body)
         else:

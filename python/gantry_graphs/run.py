@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,7 +51,7 @@ class RunControl:
 
 async def run_graph(
     context: RunContext, request: dict[str, Any], execution: int, control: RunControl
-) -> AsyncIterator[Event]:
+) -> AsyncGenerator[Event]:
     """Yields the run's events; `control.outcome` says then how it ended. What the graph does wrong is part of it.
 
     Raises where it is not the graph that failed: the database, or another attempt that holds the run.

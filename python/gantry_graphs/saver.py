@@ -14,6 +14,7 @@ from typing import Any
 
 from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.errors import GraphBubbleUp
 from psycopg.rows import dict_row
@@ -86,6 +87,37 @@ class OtherLanguage(Exception):
     """The thread belongs to graphs of another language."""
 
 
+def _other_language() -> OtherLanguage:
+    return OtherLanguage(
+        "The thread's state was written by a graph in JavaScript, which a graph in Python can't read: use another thread"
+    )
+
+
+class UnstorableValue(TypeError):
+    """A value of the state or of a question that the library can't write."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__(
+            f"A value of the state, or of a question, can't be stored: {reason}. "
+            "Names in it must be text without halves of surrogate pairs"
+        )
+
+
+class _Serializer(JsonPlusSerializer):
+    """Reads what it writes. Values as JSON are those of a graph in JavaScript: the library would make objects of them."""
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        try:
+            return super().dumps_typed(obj)
+        except TypeError as error:
+            raise UnstorableValue(error) from error
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        if data[0] == "json":
+            raise _other_language()
+        return super().loads_typed(data)
+
+
 class HandedBack(GraphBubbleUp):
     """Thrown after a written checkpoint, to stop a graph there: the next step is another worker's.
 
@@ -101,7 +133,7 @@ class CheckpointSaver(AsyncPostgresSaver):
     """The saver of one thread's owner. Graphs and callers see thread ids as the tenant knows them."""
 
     def __init__(self, connections: TenantConnections, access: TenantAccess) -> None:
-        super().__init__(conn=None)  # type: ignore[arg-type]  # every use of it is in _cursor
+        super().__init__(conn=None, serde=_Serializer())  # type: ignore[arg-type]  # every use of it is in _cursor
         self._connections = connections
         self._access = access
         self._tenant_id = access.tenant_id
@@ -201,10 +233,7 @@ class CheckpointSaver(AsyncPostgresSaver):
     def _shown(self, found: CheckpointTuple) -> CheckpointTuple:
         # Both libraries keep their checkpoints in the same tables, and each versions its channels in its own way.
         if not all(isinstance(version, str) for version in found.checkpoint["channel_versions"].values()):
-            raise OtherLanguage(
-                "The thread's state was written by a graph in JavaScript, which a graph in Python can't read: "
-                "use another thread"
-            )
+            raise _other_language()
         parent = found.parent_config
         return found._replace(config=self._shown_config(found.config), parent_config=parent and self._shown_config(parent))
 

@@ -170,6 +170,7 @@ function processData(
     recursionLimit: config.graphs.recursionLimit,
     store: registry.config.store,
     databaseUrl,
+    messageLimitBytes: config.graphs.confinement.messageLimitBytes,
     apiUrl,
     databasePool: CONNECTIONS_PER_PROCESS,
     ...(config.graphs.cacheFolder !== undefined && { cacheFolder: resolve(config.graphs.cacheFolder) }),

@@ -21,6 +21,17 @@ interface ProtocolEvent {
   params: { namespace: string[]; data: Record<string, unknown> };
 }
 
+/** What serializers of LangChain, LangGraph and pickle might take for their own marks. */
+const RECORDS = [
+  { lc: 1, type: 'constructor', id: ['langchain_core', 'messages', 'HumanMessage'], kwargs: { content: 'hi' } },
+  { lc: 1, type: 'secret', id: ['PATH'] },
+  { lc: 2, type: 'constructor', id: ['subprocess', 'getoutput'], args: ['id'], kwargs: {} },
+  { lc: 2, type: 'constructor', id: ['builtins', 'set'], args: [[1]], kwargs: {} },
+  { __class__: 'dict', __reduce__: ['os.system', ['id']], __dict__: {}, __type: 'bytes', bytes: 'aWQ=' },
+  { type: 'Command', lg_name: 'Send', node: 'look', args: {} },
+  JSON.parse('{"toString": 1, "hasOwnProperty": null, "a": 1.5, "b": [true]}') as unknown,
+];
+
 const MODES = [...AGENT_MODES];
 const say = (content: string) => ({ messages: [{ role: 'user', content }] });
 const lastOf = (state: unknown): WireMessage => (state as State).messages.at(-1)!;
@@ -33,7 +44,7 @@ describe('Graphs in Python', () => {
   beforeAll(async () => {
     gantry = await startGantry({
       graphs: join(__dirname, 'project', 'langgraph.json'),
-      env: { GANTRY_PYTHON: pythonForGraphs(), GANTRY_TRACING: 'on' },
+      env: { GANTRY_PYTHON: pythonForGraphs(), GANTRY_TRACING: 'on', GANTRY_GRAPH_VALUE_LIMIT_BYTES: String(2 ** 21) },
     });
     client = gantry.client();
   });
@@ -215,6 +226,50 @@ describe('Graphs in Python', () => {
       const start = { id: 1, method: 'run.start', params: { assistant_id: 'questions', input: {} } };
       expect(await ask(`/threads/${javascript}/commands`, start)).toContain('has the state of a graph in JavaScript');
     });
+  });
+
+  it('keep JSON that names classes as JSON, in inputs, edits, answers and items', async () => {
+    const inert = ['NoneType', 'bool', 'dict', 'float', 'int', 'list', 'str'];
+    const isInert = (state: unknown): void => {
+      const { seen } = state as { seen: string[] };
+      expect(seen.filter((name) => !inert.includes(name))).toEqual([]);
+      expect(seen).toContain('dict');
+    };
+    const [thread, asked] = [await newThread(), await newThread()];
+    const { thread_id: edited } = await client.threads.create({ graphId: 'odd' });
+    const given = await client.runs.wait(thread, 'odd', { input: { value: RECORDS } });
+    expect(given).toMatchObject({ value: RECORDS });
+    isInert(given);
+    isInert(await client.runs.wait(thread, 'odd', { input: { how: 'again' } }));
+    await client.threads.updateState(edited, { values: { value: RECORDS }, asNode: 'make' });
+    expect((await client.threads.getState<{ value: unknown }>(edited)).values.value).toEqual(RECORDS);
+    isInert(await client.runs.wait(edited, 'odd', { input: null }));
+    await client.runs.wait(asked, 'odd', { input: { how: 'question' } });
+    isInert(await client.runs.wait(asked, 'odd', { command: { resume: RECORDS } }));
+  });
+
+  it.each([
+    ['return', 'UnstorableValue', 'without halves of surrogate pairs'],
+    ['ask', 'UnstorableValue', 'without halves of surrogate pairs'],
+    ['throw', 'ValueError', 'a\ufffdb\ufffdc'],
+  ])('end once, with an error, where they %s what no table can hold', async (how, error, message) => {
+    const thread = await newThread();
+    const { run_id: run } = await client.runs.create(thread, 'odd', { input: { how }, streamMode: MODES });
+    await client.runs.join(thread, run);
+    const { rows } = await gantry.sql.query('SELECT status, attempt FROM runs WHERE run_id = $1', [run]);
+    expect(rows).toEqual([{ status: 'error', attempt: 1 }]);
+    const shown = (await client.threads.get(thread)).error;
+    expect(shown).toMatchObject({ error, message: expect.stringContaining(message) as string });
+    expect((await client.threads.getState(thread)).next).toEqual(['make']);
+  });
+
+  it('end with an error where a state is too large to be read of them', async () => {
+    const thread = await newThread();
+    const { run_id: run } = await client.runs.create(thread, 'odd', { input: { how: 'large' } });
+    await client.runs.join(thread, run);
+    const { rows } = await gantry.sql.query('SELECT attempt, error FROM runs WHERE run_id = $1', [run]);
+    expect(rows).toMatchObject([{ attempt: 1, error: { error: 'MessageTooLarge' } }]);
+    await expect(client.threads.getState(thread)).rejects.toThrow('GANTRY_GRAPH_VALUE_LIMIT_BYTES');
   });
 
   it('are traced, and show no header of the request in streams, traces and states', async () => {

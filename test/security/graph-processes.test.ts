@@ -40,6 +40,8 @@ describe('hostile code in a graph process', () => {
         GANTRY_ADMIN_KEY: ADMIN_KEY,
         // One process for all runs.
         GANTRY_GRAPH_THREADS_MAX: '1',
+        GANTRY_GRAPH_VALUE_LIMIT_BYTES: String(16 * MiB),
+        GANTRY_RUN_LOST_ATTEMPTS: '1',
       },
     });
     attacker = await TenantCaller.create(gantry.url, ADMIN_KEY);
@@ -112,6 +114,38 @@ describe('hostile code in a graph process', () => {
       },
       180_000,
     );
+
+    it('with many objects in a few bytes is ended, and takes no memory of the worker', async () => {
+      const before = peakOf(gantry.worker.pid);
+      const client = clientOf(attacker);
+      const { thread_id: thread } = await client.threads.create();
+      const { run_id: run } = await client.runs.create(thread, 'flood', { input: { kind: 'objects' } });
+      await waitFor('the end of the run', async () => (await client.runs.get(thread, run)).status === 'error', 60_000);
+      expect(gantry.logs(10_000)).toContain('more than 500000 values');
+      expect(peakOf(gantry.worker.pid) - before).toBeLessThan(BOUND);
+      await clientOf(victim).runs.wait(null, 'victim', { input: {} });
+    }, 120_000);
+
+    it.each(['event', 'state'])('with one %s that is too large ends its run, with the setting', async (kind) => {
+      const client = clientOf(attacker);
+      const { thread_id: thread } = await client.threads.create();
+      const { run_id: run } = await client.runs.create(thread, 'flood', { input: { kind }, streamMode: ['custom'] });
+      await waitFor('the end of the run', async () => (await client.runs.get(thread, run)).status === 'error');
+      const { rows } = await gantry.sql.query('SELECT attempt, error FROM runs WHERE run_id = $1', [run]);
+      expect(rows).toEqual([
+        {
+          attempt: 1,
+          error: {
+            error: 'MessageTooLarge',
+            message: expect.stringMatching(
+              /takes \d+ bytes .* 16777216 are sent \(GANTRY_GRAPH_VALUE_LIMIT_BYTES\)/,
+            ) as unknown,
+          },
+        },
+      ]);
+      if (kind === 'state')
+        await expect(client.threads.getState(thread)).rejects.toThrow('GANTRY_GRAPH_VALUE_LIMIT_BYTES');
+    });
 
     it('by the writer of its stream holds up itself alone, and everything arrives', async () => {
       const before = peakOf(gantry.worker.pid);

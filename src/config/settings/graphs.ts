@@ -56,6 +56,14 @@ export const graphVariables = {
     description: 'MiB of heap of each graph process; one that needs more ends, and its runs are tried again',
     shownDefault: "Node's own limit",
   }),
+  GANTRY_GRAPH_VALUE_LIMIT_BYTES: positiveInt
+    .min(1024 * 1024, 'must be at least 1048576')
+    .default(64 * 1024 * 1024)
+    .meta({
+      description:
+        'largest event, result or state, as JSON, that is read of a graph process; a run with a larger one ends with an error',
+      shownDefault: '67108864 (64 MiB)',
+    }),
   GANTRY_GRAPH_UID: z.coerce.number().int().min(1).optional().meta({
     description: 'number of the user under whom graph processes run; needs an api and a worker that run as root',
     shownDefault: "the process's own",
@@ -110,7 +118,7 @@ export interface GraphSettings {
   /** Variables, or prefixes that end in `*`, that graph, app and auth code gets beside those that it always gets. */
   environment: string[];
   /** How graph processes are confined beside their environment. */
-  confinement: { memoryMb?: number; uid?: number; gid?: number };
+  confinement: { messageLimitBytes: number; memoryMb?: number; uid?: number; gid?: number };
   /** User and group of every process for user code; empty where it is this process's own. */
   user: { uid?: number; gid?: number };
   /** Whether a graph process serves one tenant for as long as it lives. */
@@ -141,7 +149,7 @@ export function graphSettings(env: Values<typeof graphVariables>, executesRuns: 
     recursionLimit: env.LANGGRAPH_DEFAULT_RECURSION_LIMIT,
     a2aAssistant: env.GANTRY_A2A_ASSISTANT,
     environment: env.GANTRY_GRAPH_ENV,
-    confinement: { ...(memoryMb && { memoryMb }), ...user },
+    confinement: { messageLimitBytes: env.GANTRY_GRAPH_VALUE_LIMIT_BYTES, ...(memoryMb && { memoryMb }), ...user },
     user,
     isPerTenant: env.GANTRY_GRAPH_HOSTS === 'per-tenant',
     python: env.GANTRY_PYTHON,

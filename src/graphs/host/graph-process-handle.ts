@@ -142,7 +142,11 @@ export class GraphProcess {
           { err: error, pid: child.pid },
           'User code wrote to the channel of its process, which is ended',
         );
-      this.messages = new MessageChannel(messages, take, fail, true, runtime.codec);
+      this.messages = new MessageChannel(messages, take, fail, {
+        awaitsReader: true,
+        codec: runtime.codec,
+        maxBytes: confinement.messageLimitBytes,
+      });
       child.once('exit', (code, signal) =>
         reject(new Error(`The graph process ended with ${signal ?? `code ${code}`} while it loaded`)),
       );

@@ -13,9 +13,10 @@ import { CheckpointSerializer } from './checkpoint-serializer';
 import { EmbeddingFunction } from './embedding-function';
 import { GraphCallHandler } from './graph-calls';
 import { GraphLoader } from './graph-loader';
+import { MessageTooLarge } from './message-channel';
 import { connectToParent, type ParentChannel } from './parent-channel';
 import { loadCheckpointLibraries } from './project-libraries';
-import type { ExecuteRequest, FromProcess, ProcessData, RunEventMessage, ToProcess } from './protocol';
+import type { ExecuteRequest, FromProcess, GraphOutcome, ProcessData, RunEventMessage, ToProcess } from './protocol';
 import { runGraph, type RunContext } from './run-graph';
 import { RunStore } from './run-store';
 import { RunTracer } from './run-tracer';
@@ -28,6 +29,10 @@ import { userCodeScope, type UserCodeScope } from './user-code-scope';
 const PULSE_MS = 100;
 /** Events that may be in flight to the log before the run waits: a slow database slows the run, not the memory. */
 const WINDOW = 2_000;
+/** Characters of the events that go in one message: the reader takes it in whole. */
+const BATCH_CHARACTERS = 256 * 1024;
+/** Characters of what an error says. */
+const MAX_ERROR = 100_000;
 
 interface Execution {
   request: ExecuteRequest;
@@ -37,13 +42,14 @@ interface Execution {
   resume?: () => void;
 }
 
-type Channel = ParentChannel<ToProcess, FromProcess>;
+type Channel = Pick<ParentChannel<ToProcess, FromProcess>, 'onMessage'> & { send: (message: FromProcess) => void };
 
 const executions = new Map<number, Execution>();
 
 /** Collects the events of one turn of the event loop into one message. */
 class EventSender {
   private batch: RunEventMessage[] = [];
+  private characters = 0;
 
   constructor(
     private readonly send: Channel['send'],
@@ -51,9 +57,14 @@ class EventSender {
     private readonly execution: Execution,
   ) {}
 
+  /** @throws {MessageTooLarge} */
   push(event: RunEventMessage): void {
-    if (this.batch.push(event) === 1) setImmediate(() => this.flush());
+    const { length } = event.data;
+    if (this.characters + length > BATCH_CHARACTERS) this.flush();
+    if (this.batch.push(event) === 1 && length <= BATCH_CHARACTERS) setImmediate(() => this.flush());
+    this.characters += length;
     this.execution.unacknowledged += 1;
+    if (length > BATCH_CHARACTERS) this.flush();
   }
 
   get isFull(): boolean {
@@ -69,10 +80,15 @@ class EventSender {
 
   flush(): void {
     if (this.batch.length === 0) return;
-    this.send({ type: 'events', id: this.id, events: this.batch });
+    const events = this.batch;
     this.batch = [];
+    this.characters = 0;
+    this.send({ type: 'events', id: this.id, events });
   }
 }
+
+const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, MAX_ERROR);
 
 /** Takes note of an execution, which begins when the pool grants it: by then it may have gone elsewhere. */
 function consider({ send }: Channel, id: number, request: ExecuteRequest): void {
@@ -82,12 +98,12 @@ function consider({ send }: Channel, id: number, request: ExecuteRequest): void 
 
 async function execute(context: RunContext, { send }: Channel, id: number, execution: Execution): Promise<void> {
   const sender = new EventSender(send, id, execution);
+  const events = runGraph(context, execution.request, {
+    signal: execution.abort.signal,
+    isHandingBack: () => execution.isHandingBack,
+    onNode: (node) => send({ type: 'node', id, node }),
+  });
   try {
-    const events = runGraph(context, execution.request, {
-      signal: execution.abort.signal,
-      isHandingBack: () => execution.isHandingBack,
-      onNode: (node) => send({ type: 'node', id, node }),
-    });
     let step = await events.next();
     while (!step.done) {
       sender.push(step.value);
@@ -97,9 +113,16 @@ async function execute(context: RunContext, { send }: Channel, id: number, execu
     sender.flush();
     send({ type: 'outcome', id, outcome: step.value });
   } catch (error) {
-    sender.flush();
-    const message = error instanceof Error ? error.message : String(error);
-    send({ type: 'broken', id, message });
+    if (error instanceof MessageTooLarge) {
+      const outcome: GraphOutcome = { status: 'error', error: { error: error.name, message: error.message } };
+      // Another attempt would make the same value.
+      execution.abort.abort(error);
+      await events.return(outcome).catch(() => undefined);
+      send({ type: 'outcome', id, outcome });
+    } else {
+      sender.flush();
+      send({ type: 'broken', id, message: messageOf(error) });
+    }
   } finally {
     executions.delete(id);
   }
@@ -133,11 +156,15 @@ function begin(context: RunContext, channel: Channel, id: number): void {
   });
 }
 
-async function main(data: ProcessData, channel: Channel): Promise<void> {
-  const { send } = channel;
+async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProcess>): Promise<void> {
+  const send = (message: FromProcess): void => parent.send(message, data.messageLimitBytes);
+  const channel: Channel = { onMessage: parent.onMessage, send };
   // A promise that user code forgot must not take the runs of the whole process with it.
   const stray = (error: unknown): void =>
-    send({ type: 'stray', message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    send({
+      type: 'stray',
+      message: (error instanceof Error ? (error.stack ?? error.message) : String(error)).slice(0, MAX_ERROR),
+    });
   process.on('uncaughtException', stray);
   process.on('unhandledRejection', stray);
   registerSdkLogger(send);
@@ -193,16 +220,17 @@ async function main(data: ProcessData, channel: Channel): Promise<void> {
       case 'ack':
         return acknowledge(message.id, message.count);
       case 'call':
-        return void calls.handle(message.name, message.args).then(
-          (value) => send({ type: 'result', id: message.id, value }),
-          (error: unknown) =>
+        return void calls
+          .handle(message.name, message.args)
+          .then((value) => send({ type: 'result', id: message.id, value }))
+          .catch((error: unknown) =>
             send({
               type: 'refused',
               id: message.id,
-              message: error instanceof Error ? error.message : String(error),
-              errorName: error instanceof Error ? error.name : 'Error',
+              message: messageOf(error),
+              errorName: error instanceof Error ? error.name.slice(0, MAX_ERROR) : 'Error',
             }),
-        );
+          );
     }
   });
   setInterval(() => send({ type: 'pulse' }), PULSE_MS);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import type { GraphLanguage } from '../../config/graph-language';
-import { JSON_TEXT, type MessageCodec, STRUCTURED_CLONE } from './message-channel';
+import { BOUNDED_CLONE, JSON_TEXT, type MessageCodec } from './message-channel';
 import { type Confinement, spawnUserCode, startUserCodeProcess, type UserCodeProcess } from './user-code-process';
 
 /** How a process for graphs of one language is started and spoken to. */
@@ -21,7 +21,7 @@ const AWAITED_CALLBACKS = { LANGCHAIN_CALLBACKS_BACKGROUND: 'false' };
 
 export const JAVASCRIPT_RUNTIME: GraphRuntime = {
   language: 'javascript',
-  codec: STRUCTURED_CLONE,
+  codec: BOUNDED_CLONE,
   start: (confinement) =>
     startUserCodeProcess(PROCESS_FILE, { ...confinement, env: { ...AWAITED_CALLBACKS, ...confinement.env } }),
 };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { serialize } from 'node:v8';
-import { CorruptMessage, MessageChannel } from './message-channel';
+import { BOUNDED_CLONE, CorruptMessage, MessageChannel, MessageTooLarge } from './message-channel';
 
 describe('MessageChannel', () => {
   let server: Server;
@@ -20,7 +20,7 @@ describe('MessageChannel', () => {
       ours,
       (message) => received.push(message),
       (error) => corrupt.push(error),
-      true,
+      { awaitsReader: true, codec: BOUNDED_CLONE, maxBytes: 100 * 1024 * 1024 },
     );
   });
 
@@ -94,6 +94,19 @@ describe('MessageChannel', () => {
     expect(received).toHaveLength(sent);
   });
 
+  it('sends nothing that the other side would not read', async () => {
+    const theirChannel = new MessageChannel(
+      theirs,
+      () => undefined,
+      () => undefined,
+    );
+    expect(() => theirChannel.send('x'.repeat(1_000), 1_000)).toThrow(MessageTooLarge);
+    theirChannel.send('short', 1_000);
+    theirs.end();
+    await once(ours, 'end');
+    expect(received).toEqual(['short']);
+  });
+
   it('gives other work its turn between many messages', async () => {
     theirs.write(Buffer.concat(Array.from({ length: 2_000 }, () => framed(serialize(1)))));
     const turns = new Set<number>();
@@ -107,6 +120,7 @@ describe('MessageChannel', () => {
   it.each([
     ['a message that is none', framed(Buffer.alloc(100, 7))],
     ['an empty one', framed(Buffer.alloc(0))],
+    ['one of more objects than bytes', framed(serialize(Array.from({ length: 600_000 }, () => ({}))))],
     ['one that is too long', Buffer.concat([Buffer.from('GNTR'), Buffer.alloc(4, 0xff)])],
     ['the length of a message without its mark', Buffer.from([0, 0, 1, 0, 0, 0, 0, 0])],
   ])('reports %s once, and reads nothing after it', async (_, bytes) => {

@@ -1,11 +1,17 @@
 import type { Socket } from 'node:net';
 import { deserialize, serialize } from 'node:v8';
+import { checkJson } from '../../http/json-limits';
+import { countSerialized } from '../../patches/node/serialized-values';
 
 /** Bytes in front of a message: a mark, by which foreign bytes are recognised, and its length. */
 const HEADER_BYTES = 8;
 const MARK = 0x47_4e_54_52;
-/** Beyond the largest state that a run emits. */
+/** What a message may have where nothing else is said. */
 const MAX_BYTES = 256 * 1024 * 1024;
+/** A message has a few thousand at the most, since states are texts in it; a few bytes of each can become a hundred times as many. */
+const MAX_VALUES = 500_000;
+/** Items of the store come as JSON, and vectors in them are long lists. */
+const JSON_LIMITS = { depth: 1_000, tokens: 5_000_000 };
 /** Messages that are read before other work of the process has its turn. */
 const MESSAGES_A_TURN = 200;
 
@@ -15,13 +21,46 @@ export interface MessageCodec {
   decode: (bytes: Buffer) => unknown;
 }
 
-export const STRUCTURED_CLONE: MessageCodec = { encode: serialize, decode: deserialize };
+/** For messages of Gantry's own processes. */
+const STRUCTURED_CLONE: MessageCodec = { encode: serialize, decode: deserialize };
 
-/** For processes of other languages. */
+/** The same from a process for user code, which could write a message whose objects fill the memory of its reader. */
+export const BOUNDED_CLONE: MessageCodec = {
+  encode: serialize,
+  decode: (bytes) => {
+    countSerialized(bytes, MAX_VALUES);
+    return deserialize(bytes) as unknown;
+  },
+};
+
+/** For user code in other languages. */
 export const JSON_TEXT: MessageCodec = {
   encode: (message) => Buffer.from(JSON.stringify(message)),
-  decode: (bytes) => JSON.parse(bytes.toString()) as unknown,
+  decode: (bytes) => {
+    const text = bytes.toString();
+    checkJson(text, JSON_LIMITS);
+    return JSON.parse(text) as unknown;
+  },
 };
+
+/** A value that is too large to be sent. */
+export class MessageTooLarge extends Error {
+  constructor(bytes: number, limit: number) {
+    super(
+      `A value that the graph emits or returns, or its state, takes ${bytes} bytes beside its names: ` +
+        `at most ${limit} are sent (GANTRY_GRAPH_VALUE_LIMIT_BYTES)`,
+    );
+    this.name = 'MessageTooLarge';
+  }
+}
+
+export interface ChannelOptions {
+  /** Whether nothing is read while the other side doesn't read what it was sent: for one of the two sides only. */
+  awaitsReader?: boolean;
+  codec?: MessageCodec;
+  /** Bytes of the longest message that is read. */
+  maxBytes?: number | undefined;
+}
 
 /** Bytes that are no message: our code didn't write them. */
 export class CorruptMessage extends Error {
@@ -44,19 +83,23 @@ export class MessageChannel {
   /** Reasons to read nothing at the moment. */
   private holds = 0;
   private isDraining = false;
+  private readonly awaitsReader: boolean;
+  private readonly codec: MessageCodec;
+  private readonly maxBytes: number;
 
   /**
    * @param onMessage called with each message and its size in bytes
    * @param onCorrupt called once; nothing is read after that
-   * @param awaitsReader whether nothing is read while the other side doesn't read what it was sent: for one of the two sides only
    */
   constructor(
     private readonly socket: Socket,
     private readonly onMessage: (message: unknown, bytes: number) => void,
     private readonly onCorrupt: (error: CorruptMessage) => void,
-    private readonly awaitsReader = false,
-    private readonly codec: MessageCodec = STRUCTURED_CLONE,
+    { awaitsReader = false, codec = STRUCTURED_CLONE, maxBytes = MAX_BYTES }: ChannelOptions = {},
   ) {
+    this.awaitsReader = awaitsReader;
+    this.codec = codec;
+    this.maxBytes = maxBytes;
     // What breaks it closes it as well.
     socket.on('error', () => undefined);
     socket.on('close', () => this.close());
@@ -64,9 +107,14 @@ export class MessageChannel {
     socket.on('data', (chunk: Buffer) => this.take(chunk));
   }
 
-  /** What can't be sent any more has no reader. */
-  send(message: unknown): void {
+  /**
+   * What can't be sent any more has no reader.
+   * @param limit bytes that the other side reads in one message
+   * @throws {MessageTooLarge} then nothing is sent
+   */
+  send(message: unknown, limit = Infinity): void {
     const body = this.codec.encode(message);
+    if (body.length > limit) throw new MessageTooLarge(body.length, limit);
     if (this.isClosed) return;
     const header = Buffer.allocUnsafe(HEADER_BYTES);
     header.writeUInt32BE(MARK);
@@ -131,7 +179,7 @@ export class MessageChannel {
     this.pieces = [bytes];
     if (bytes.readUInt32BE() !== MARK) throw new CorruptMessage('bytes that no message begins with');
     const length = bytes.readUInt32BE(4);
-    if (length > MAX_BYTES) throw new CorruptMessage(`${length} bytes, of at most ${MAX_BYTES}`);
+    if (length > this.maxBytes) throw new CorruptMessage(`${length} bytes, of at most ${this.maxBytes}`);
     this.needed = HEADER_BYTES + length;
     if (bytes.length < this.needed) return;
     const size = this.needed;

@@ -13,7 +13,11 @@ const WATCH_PARENT = `
   new Socket({ fd: ${LIFELINE} }).on('error', () => undefined).on('close', () => process.kill(process.pid, 'SIGKILL')).resume();`;
 
 export interface ParentChannel<ToChild, FromChild> {
-  send: (message: FromChild) => void;
+  /**
+   * @param limit bytes that the parent reads in one message
+   * @throws {MessageTooLarge}
+   */
+  send: (message: FromChild, limit?: number) => void;
   onMessage: (listener: (message: ToChild) => void) => void;
 }
 
@@ -31,7 +35,7 @@ export function connectToParent<Data, ToChild, FromChild>(): Promise<[Data, Pare
       resolve([
         message as Data,
         {
-          send: (answer) => messages.send(answer),
+          send: (answer, limit) => messages.send(answer, limit),
           onMessage: (given) => {
             listener = given;
           },

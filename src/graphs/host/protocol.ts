@@ -17,6 +17,8 @@ export interface ProcessData {
   recursionLimit: number;
   store: StoreSettings;
   databaseUrl: string;
+  /** Bytes of the longest message that the process may send. */
+  messageLimitBytes: number;
   /** Where graph code's own client of the API reaches it. */
   apiUrl?: string;
   /** Postgres connections of the process, for checkpoints and the store. */

@@ -25,6 +25,9 @@ type Level = keyof typeof LEVELS;
 
 const WRITTEN_LEVELS = new Set<string>(Object.values(LEVELS));
 
+/** Characters of a line's text, and of its fields as JSON: a state that is logged by mistake must not fill the log. */
+const MAX_CHARACTERS = 256 * 1024;
+
 /** A log line of user code, as sent to the process that writes it. */
 export interface UserLogLine {
   type: 'log';
@@ -83,7 +86,7 @@ function lineOf(args: unknown[]): { message: string; fields: Record<string, unkn
     texts.push(fields.message);
     delete fields.message;
   }
-  return { message: texts.join(' '), fields };
+  return { message: texts.join(' ').slice(0, MAX_CHARACTERS), fields };
 }
 
 function whereabouts(): Record<string, unknown> {
@@ -96,12 +99,11 @@ function whereabouts(): Record<string, unknown> {
 /** A line crosses the border of a thread: what JSON can't say of it is said in words. */
 function plain(value: object): unknown {
   try {
-    return JSON.parse(
-      JSON.stringify(value instanceof Error ? describe(value) : value, (_key, inner: unknown) => {
-        if (inner instanceof Error) return describe(inner);
-        return typeof inner === 'bigint' ? inner.toString() : inner;
-      }),
-    );
+    const text = JSON.stringify(value instanceof Error ? describe(value) : value, (_key, inner: unknown) => {
+      if (inner instanceof Error) return describe(inner);
+      return typeof inner === 'bigint' ? inner.toString() : inner;
+    });
+    return text.length > MAX_CHARACTERS ? { value: text.slice(0, MAX_CHARACTERS) } : JSON.parse(text);
   } catch {
     return { value: inspect(value, { depth: 2 }) };
   }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Logger } from '@nestjs/common';
-import { MessageChannel } from './message-channel';
+import { BOUNDED_CLONE, MessageChannel } from './message-channel';
 import { type Confinement, startUserCodeProcess } from './user-code-process';
 
 const logger = new Logger('UserCode');
@@ -21,7 +21,7 @@ export class UserCodeChild<ToChild> {
     const { child, messages } = startUserCodeProcess(file, confinement);
     const onCorrupt = (error: Error): void =>
       logger.error({ err: error, pid: child.pid }, 'User code wrote to the channel of its process, which is ended');
-    this.messages = new MessageChannel(messages, onMessage, onCorrupt, true);
+    this.messages = new MessageChannel(messages, onMessage, onCorrupt, { awaitsReader: true, codec: BOUNDED_CLONE });
     this.messages.send(data);
     // A process that can't be spoken to is of no use.
     messages.once('close', () => child.kill('SIGKILL'));

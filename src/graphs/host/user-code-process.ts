@@ -10,6 +10,8 @@ export interface Confinement {
   env: Record<string, string>;
   /** MiB that its JavaScript objects may take; undefined: what Node grants. */
   memoryMb?: number;
+  /** Bytes of the longest message that is read of it; undefined: what any process may send. */
+  messageLimitBytes?: number;
   /** User and group that it runs under; undefined: this process's own. */
   uid?: number;
   gid?: number;

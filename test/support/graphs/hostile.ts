@@ -127,11 +127,14 @@ export const victim = new StateGraph(Victim)
 
 /** Descriptor of the channel of a graph process. */
 const MESSAGES = 3;
+/** More than GANTRY_GRAPH_VALUE_LIMIT_BYTES of the test. */
+const LARGE = 'x'.repeat(17 * 1024 * 1024);
 const DATA = JSON.stringify('x'.repeat(8_000));
 
 /** Writes a message to the channel as fast as it is taken; ends the process where it isn't, once there is the file. */
-function send(message: object, until: string): void {
-  const body = serialize(message);
+const send = (message: object, until: string): void => sendBytes(serialize(message), until);
+
+function sendBytes(body: Buffer, until: string): void {
   const header = Buffer.from('GNTR\0\0\0\0');
   header.writeUInt32BE(body.length, 4);
   const bytes = Buffer.concat([header, body]);
@@ -146,10 +149,19 @@ function send(message: object, until: string): void {
   }
 }
 
+/** A list of empty objects as `v8.serialize` writes it. */
+function manyObjects(count: number): Buffer {
+  const length: number[] = [];
+  for (let left = count; left > 0; left >>>= 7) length.push((left & 0x7f) | (left > 0x7f ? 0x80 : 0));
+  const [begin, end] = [Buffer.from([0xff, 0x0f, 0x41, ...length]), Buffer.from([0x24, 0x00, ...length])];
+  return Buffer.concat([begin, Buffer.alloc(count * 3, 'o{\0'), end]);
+}
+
 const Flooding = z.object({
   /** A file that ends the flood. */
   until: z.string().default(''),
-  kind: z.enum(['events', 'small', 'writer']).default('events'),
+  kind: z.enum(['events', 'small', 'writer', 'objects', 'event', 'state']).default('events'),
+  data: z.string().default(''),
 });
 
 const FLOODS: Record<string, (config: LangGraphRunnableConfig, until: string) => void> = {
@@ -162,13 +174,17 @@ const FLOODS: Record<string, (config: LangGraphRunnableConfig, until: string) =>
     for (let id = 1; id < 1_000; id += 1) send(id % 2 ? { type: 'pulse' } : { type: 'result', id, value: '' }, until);
   },
   writer: ({ writer }) => writer?.(DATA),
+  // Some megabytes that would be hundreds of them as objects.
+  objects: (_config, until) => sendBytes(manyObjects(5_000_000), until),
+  event: ({ writer }) => writer?.(LARGE),
 };
 
 /** Floods the channel of its process, without ever letting its event loop go. */
 export const flood = new StateGraph(Flooding)
   .addNode('flood', ({ until, kind }, config) => {
-    for (let count = 0; kind === 'writer' ? count < 10_000 : !existsSync(until); count += 1)
-      FLOODS[kind](config, until);
+    if (kind === 'state') return { data: LARGE };
+    const most = { writer: 10_000, event: 1 }[kind as string] ?? Infinity;
+    for (let count = 0; count < most && !existsSync(until); count += 1) FLOODS[kind](config, until);
     return {};
   })
   .addEdge(START, 'flood')

@@ -1,0 +1,53 @@
+"""Keeps what it is given and names its classes, or makes what tables can't hold."""
+
+from typing import Annotated, Any, TypedDict
+
+from langchain_core.messages import AnyMessage
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.types import interrupt
+
+# Half an emoji, and the character that no Postgres text holds.
+ODD = "a\ud83db\0c"
+
+
+class State(TypedDict, total=False):
+    how: str
+    value: Any
+    messages: Annotated[list[AnyMessage], add_messages]
+    seen: list[str]
+
+
+def classes_in(value: Any) -> set[str]:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {type(value).__name__}.union(*(classes_in(each) for each in inner))
+
+
+def make(state: State) -> State:
+    how = state.get("how")
+    if how == "throw":
+        raise ValueError(ODD)
+    if how == "ask":
+        return {"value": interrupt({ODD: ODD})}
+    if how == "question":
+        return {"value": interrupt("What is it?")}
+    if how == "return":
+        return {"value": {ODD: ODD}}
+    if how == "large":
+        return {"value": "x" * 3_000_000}
+    return {}
+
+
+def look(state: State) -> State:
+    return {"seen": sorted(classes_in(state.get("value")))}
+
+
+graph = (
+    StateGraph(State)
+    .add_node(make)
+    .add_node(look)
+    .add_edge(START, "make")
+    .add_edge("make", "look")
+    .add_edge("look", END)
+    .compile()
+)
