@@ -284,6 +284,10 @@ describe('the custom auth of langgraph.json', () => {
       const { run_id } = (await triggered.json()) as { run_id: string };
       await alice.runs.join(thread_id, run_id);
       expect(await lastUser(thread_id)).toMatchObject(asAlice);
+      // A success of what the schedule began before would count as the newest outcome.
+      await waitFor('the end of all runs', async () =>
+        (await alice.runs.list(thread_id)).every((each) => each.status === 'success'),
+      );
 
       // Who made it is a reader by now: the module says no to what it asks for.
       await gantry.sql.query(

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { startTestApi, type TestApi } from '../support/api';
 import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
@@ -35,7 +36,42 @@ const statusAs = (url: string, path: string): Promise<number> =>
     call.end();
   });
 
+/** Sends bytes as they are; resolves to all that is answered until the server has nothing more to say, or closes. */
+const answersTo = (url: string, bytes: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
+    // Another request, which ends the connection where the ones before it have left one.
+    socket.end(`${bytes}GET /hello/last HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+    socket.once('error', reject).once('close', () => resolve(text));
+  });
+
 const json = async (response: Response): Promise<unknown> => response.json();
+
+const SMUGGLED = 'GET /hello/smuggled HTTP/1.1\r\nhost: x\r\n\r\n';
+const LENGTH = `content-length: ${SMUGGLED.length}\r\n`;
+const CHUNKED = `0\r\n\r\n${SMUGGLED}`;
+const post = (headers: string, body: string): string => `POST /echo HTTP/1.1\r\nhost: x\r\n${headers}\r\n${body}`;
+
+/** Requests whose end two parsers may see in different places. */
+const AMBIGUOUS: Record<string, string> = {
+  'a body of a GET': `GET /hello/first HTTP/1.1\r\nhost: x\r\n${LENGTH}\r\n${SMUGGLED}`,
+  'a body of a HEAD': `HEAD /hello/first HTTP/1.1\r\nhost: x\r\n${LENGTH}\r\n${SMUGGLED}`,
+  'a body of a GET for the API': `GET /threads/x HTTP/1.1\r\nhost: x\r\n${LENGTH}\r\n${SMUGGLED}`,
+  'two lengths': post(`content-length: 0\r\n${LENGTH}`, SMUGGLED),
+  'a length and chunks': post(`content-length: 0\r\ntransfer-encoding: chunked\r\n`, CHUNKED),
+  'chunks of another case': post(`${LENGTH}transfer-encoding: xchunked\r\n`, SMUGGLED),
+  'chunks, and another encoding': post('transfer-encoding: chunked, identity\r\n', CHUNKED),
+  'a space before the colon': post('content-length : 0\r\n', SMUGGLED),
+  'a folded header': post(`x: y\r\n transfer-encoding: chunked\r\ncontent-length: 0\r\n z\r\n`, SMUGGLED),
+  'a bare line feed': post(`x: y\ntransfer-encoding: chunked\r\n`, CHUNKED),
+  'a length with a sign': post('content-length: +0\r\n', SMUGGLED),
+  'a chunk with a sign': post('transfer-encoding: chunked\r\n', `+0\r\n\r\n${SMUGGLED}`),
+  'a length that the connection hides': post(`connection: content-length\r\n${LENGTH}`, SMUGGLED),
+  'an upgrade': post(`connection: upgrade\r\nupgrade: h2c\r\n${LENGTH}`, SMUGGLED),
+  'a promise to wait': post(`expect: 100-continue\r\n${LENGTH}`, SMUGGLED),
+};
 
 describe('http.app', () => {
   let served: Served;
@@ -107,6 +143,16 @@ describe('http.app', () => {
     expect(await json(await fetch(`${url}/info`))).toEqual({ mine: true });
     expect(await json(await fetch(`${url}/ok`))).toMatchObject({ ok: true });
     expect(await json(await fetch(`${url}/openapi.json`))).toMatchObject({ openapi: '3.1.0' });
+  });
+
+  it.each(Object.entries(AMBIGUOUS))('finds no second request in one with %s', async (_, bytes) => {
+    const text = await answersTo(url, bytes);
+    expect(text).toMatch(/^HTTP\/1\.1 \d{3} /);
+    expect(text).not.toContain('"hello":"smuggled"');
+    // Nor does a connection to the app keep anything of it for the next one.
+    const names = Array.from({ length: 4 }, (_name, index) => `next-${index}`);
+    const next = await Promise.all(names.map((name) => fetch(`${url}/hello/${name}`).then(json)));
+    expect(next).toMatchObject(names.map((name) => ({ hello: name })));
   });
 
   it('leaves what nobody has a route for to the API, and can not be reached by its inner address', async () => {
