@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { INestApplicationContext } from '@nestjs/common';
@@ -65,9 +66,12 @@ export class WorkerProcess {
   static async create(app: INestApplicationContext, config: AppConfig): Promise<WorkerProcess> {
     const { address, namespace, apiKey, tls } = config.temporal;
     const connection = await NativeConnection.connect({ address, ...(apiKey && { apiKey }), ...(tls && { tls }) });
+    const runs = app.get(RunExecutor, { strict: false });
     const activityWorker: Omit<WorkerOptions, 'taskQueue'> = {
       connection,
       namespace,
+      // Names the process as the rows of its runs do: what it had is found by it when it is lost.
+      identity: `${process.pid}@${hostname()} ${runs.taskQueue}`,
       shutdownGraceTime: config.worker.handBackAfterMs + config.worker.shutdownGraceMs,
       shutdownForceTime: config.worker.handBackAfterMs + config.worker.shutdownGraceMs + 5_000,
     };
@@ -93,7 +97,6 @@ export class WorkerProcess {
       // A workflow waits no longer for a dead worker that has it in memory than a run does.
       stickyQueueScheduleToStartTimeout: config.worker.heartbeatTimeoutMs,
     };
-    const runs = app.get(RunExecutor, { strict: false });
     const options: Record<WorkerQueue, WorkerOptions[]> = {
       runs: [
         {

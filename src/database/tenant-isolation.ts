@@ -13,7 +13,7 @@ export const RETENTION_SETTING = 'gantry.audit_retention';
 
 /** What no request of a tenant has any business with: keys, tenants and the audit log are the operator's. */
 const OPERATOR_TABLES = [
-  ...['api_keys', 'audit_chain', 'audit_log', 'graph_login', 'migrations', 'request_login'],
+  ...['api_keys', 'audit_chain', 'audit_log', 'graph_login', 'migrations', 'request_login', 'run_owners'],
   ...['tenant_token_key', 'tenants'],
   ...['checkpoint_migrations', 'store_migrations', 'vector_migrations'],
 ];

@@ -3,7 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { RunEntity } from './run.entity';
 
-/** What the sweep of runs looks for. */
+/** What the sweep of runs and the hand-over of a lost worker's runs look for. */
 @Injectable()
 export class RunSweepRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
@@ -30,6 +30,11 @@ export class RunSweepRepository {
       .orderBy('random()')
       .limit(limit)
       .getMany();
+  }
+
+  /** Runs in flight in the process of this task queue. */
+  findRunsOfOwner(taskQueue: string): Promise<RunEntity[]> {
+    return this.database.getRepository(RunEntity).findBy({ status: 'running', taskQueue });
   }
 
   async deleteIdempotencyKeys(olderThanMs: number): Promise<void> {

@@ -6,6 +6,7 @@ import { TemporalModule } from '../temporal/temporal.module';
 import { RunEnder } from './run-ender';
 import { RunExecutor } from './run-executor';
 import { RunGraphs } from './run-graphs';
+import { RunHandover } from './run-handover';
 import { RunLifecycleRepository } from './run-lifecycle.repository';
 import { RunSweep } from './run-sweep';
 import { RunSweepRepository } from './run-sweep.repository';
@@ -15,7 +16,16 @@ import { RunsModule } from './runs.module';
 /** The worker's half: taking runs, running their graphs, ending them. */
 @Module({
   imports: [CryptoModule, DatabaseModule, RunsModule, StreamsWorkerModule, TemporalModule],
-  providers: [RunEnder, RunExecutor, RunGraphs, RunLifecycleRepository, RunMetrics, RunSweep, RunSweepRepository],
+  providers: [
+    RunEnder,
+    RunExecutor,
+    RunGraphs,
+    RunHandover,
+    RunLifecycleRepository,
+    RunMetrics,
+    RunSweep,
+    RunSweepRepository,
+  ],
   exports: [RunExecutor],
 })
 export class RunsWorkerModule {}

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { WorkflowStartOptions } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { runWorkflow } from '../../workflows/run.workflow';
 import { RUNS_QUEUE } from '../../workflows/contracts/queues';
-import { runWorkflowId } from '../../workflows/contracts/run.contract';
+import { runWorkflowId, type RunWorkflowInput } from '../../workflows/contracts/run.contract';
 import {
   assistantIdAttribute,
   graphIdAttribute,
@@ -32,6 +33,26 @@ export class RunOrchestrator {
   /** Starts the run's workflow, at once or after `delayMs`. Starting it while it is running, or after the run's end, changes nothing. */
   async start(run: RunReference, delayMs = 0): Promise<void> {
     await this.temporal.startOnce<typeof runWorkflow>('runWorkflow', {
+      ...this.workflowOf(run),
+      ...(delayMs > 0 && { startDelay: delayMs }),
+    });
+  }
+
+  /**
+   * Starts a workflow that takes the run over, in place of the one that waits for a lost worker, if there is one.
+   * @param timeoutMs what is left of the run's time
+   */
+  async replace(run: RunReference, timeoutMs: number): Promise<void> {
+    const { args, ...options } = this.workflowOf(run);
+    await this.temporal.startOnce<typeof runWorkflow>('runWorkflow', {
+      ...options,
+      workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+      args: [{ ...args[0], timeoutMs, takesOver: true }],
+    });
+  }
+
+  private workflowOf(run: RunReference): WorkflowStartOptions<typeof runWorkflow> & { args: [RunWorkflowInput] } {
+    return {
       workflowId: runWorkflowId(run.runId),
       taskQueue: RUNS_QUEUE,
       // A workflow whose run had to wait its turn ends, and the run's turn starts it again.
@@ -45,7 +66,6 @@ export class RunOrchestrator {
           heartbeatTimeoutMs: this.config.worker.heartbeatTimeoutMs,
         },
       ],
-      ...(delayMs > 0 && { startDelay: delayMs }),
       // Where Temporal's queues are fair, they are so among tenants; its other servers ignore it.
       priority: { fairnessKey: run.tenantId },
       staticSummary: `${run.graphId} on thread ${run.threadId}`,
@@ -56,7 +76,16 @@ export class RunOrchestrator {
         { key: graphIdAttribute, value: run.graphId },
         { key: tenantIdAttribute, value: run.tenantId },
       ]),
-    });
+    };
+  }
+
+  /** Fails an activity of the run's workflow whose worker was lost. Resolves to false when it isn't there any more. */
+  failActivity(runId: string, activityId: string): Promise<boolean> {
+    return this.temporal.failActivity(
+      runWorkflowId(runId),
+      activityId,
+      'The worker was lost: its database session ended',
+    );
   }
 
   async cancel(runId: string): Promise<void> {

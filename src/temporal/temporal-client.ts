@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, OnModuleDestroy } from '@nestjs/common';
-import { defaultPayloadConverter } from '@temporalio/common';
+import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import {
+  ActivityNotFoundError,
   Client,
   Connection,
+  isGrpcServiceError,
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
   WorkflowExecutionAlreadyStartedError,
@@ -25,15 +27,22 @@ const ATTRIBUTE_ATTEMPTS = 8;
 const ATTRIBUTE_WAIT_MS = 1_000;
 /** Changes to Schedules are made under a row's lock: a server that doesn't answer must not hold it for long. */
 const SCHEDULE_TIMEOUT_MS = 5_000;
+const GRPC_NOT_FOUND = 5;
 
 const { INDEXED_VALUE_TYPE_KEYWORD } = temporal.api.enums.v1.IndexedValueType;
 const { TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
+const { PENDING_ACTIVITY_STATE_STARTED } = temporal.api.enums.v1.PendingActivityState;
 /** A poll is open for a minute when there is nothing to do; the server forgets a poller after five. */
 const POLLER_SEEN_SECONDS = 120;
 
 /** An activity of a workflow that hasn't ended. */
 export interface PendingActivity {
+  id: string;
   type: string;
+  /** Whether a worker has it; one that waits for a worker or for its next attempt has not. */
+  isStarted: boolean;
+  /** Identity of the worker that has it, or had its last attempt; empty before the first one. */
+  worker: string;
   /** Counts from 1; undefined while Temporal doesn't say. */
   attempt: number | undefined;
   /** Node of the graph that the activity's last heartbeat named. */
@@ -46,6 +55,8 @@ export interface WorkflowState {
   /** Temporal's name of the status: `RUNNING`, `COMPLETED`, … */
   status: string;
   activities: PendingActivity[];
+  /** Whether a workflow task is due, or a worker has one. */
+  hasTask: boolean;
 }
 
 /** The process's only Temporal client. Orchestrators beside it are what features see; no handle leaves this folder. */
@@ -214,9 +225,34 @@ export class TemporalClient implements OnModuleDestroy {
       const { status, raw } = await this.connection.withDeadline(Date.now() + timeoutMs, () =>
         this.client.workflow.getHandle(workflowId).describe(),
       );
-      return { status: status.name, activities: (raw.pendingActivities ?? []).map(toPendingActivity) };
+      return {
+        status: status.name,
+        activities: (raw.pendingActivities ?? []).map(toPendingActivity),
+        hasTask: Boolean(raw.pendingWorkflowTask),
+      };
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Fails an activity that a lost worker has, so that the workflow need not wait for its heartbeat; the workflow task that follows goes
+   * to any worker instead of the one that had the workflow in memory. Resolves to false when the activity isn't there any more.
+   */
+  async failActivity(workflowId: string, activityId: string, message: string): Promise<boolean> {
+    const { namespace } = this.client.options;
+    try {
+      await this.inTime(async () => {
+        await this.connection.workflowService.resetStickyTaskQueue({ namespace, execution: { workflowId } });
+        await this.client.activity.fail(
+          { workflowId, activityId },
+          ApplicationFailure.create({ message, type: 'WorkerLost' }),
+        );
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof ActivityNotFoundError || isNotFound(error)) return false;
       throw error;
     }
   }
@@ -272,19 +308,29 @@ export class TemporalClient implements OnModuleDestroy {
 }
 
 function toPendingActivity({
+  activityId,
   activityType,
+  state,
   attempt,
+  lastWorkerIdentity,
   heartbeatDetails,
   lastFailure,
 }: temporal.api.workflow.v1.IPendingActivityInfo): PendingActivity {
   const [details] = heartbeatDetails?.payloads ?? [];
   const beat = details ? defaultPayloadConverter.fromPayload<{ node?: string } | undefined>(details) : undefined;
   return {
+    id: activityId ?? '',
     type: activityType?.name ?? '',
+    isStarted: state === PENDING_ACTIVITY_STATE_STARTED,
+    worker: lastWorkerIdentity ?? '',
     attempt: attempt ?? undefined,
     node: beat?.node,
     lastFailure: lastFailure?.message ?? undefined,
   };
+}
+
+function isNotFound(error: unknown): boolean {
+  return isGrpcServiceError(error) && Number(error.code) === GRPC_NOT_FOUND;
 }
 
 function isUnknownSearchAttribute(error: unknown): boolean {

@@ -1,7 +1,7 @@
 /**
  * Records histories in `histories/run-*.json` again, from real runs on a real server: needed when the workflow was
  * changed in a way that old histories can't follow, which is to be avoided once there is a release. Those that are not
- * recorded here are of an earlier workflow, whose runs may still be open.
+ * recorded here are of an earlier workflow, whose runs may still be open; `run-taken-over` is of a worker that its heartbeat missed.
  *
  *   GANTRY_TEST_DATABASE_URL=… GANTRY_TEST_TEMPORAL_ADDRESS=… npx tsx test/replay/record-runs.ts
  */
@@ -22,8 +22,9 @@ async function main(): Promise<void> {
   const gantry = await startGantry({
     env: {
       GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
-      GANTRY_RUN_TIMEOUT_SECONDS: '12',
-      GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2',
+      GANTRY_RUN_TIMEOUT_SECONDS: '40',
+      // Timeouts that no lost worker is missed by: its session is.
+      GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '600',
     },
   });
   try {
@@ -60,9 +61,19 @@ async function main(): Promise<void> {
     await record(gantry, cancelled.run, 'watched-cancelled');
     const lost = await start('sleep', { sleep_ms: 5_000 });
     await waitFor('the node to sleep', async () => (await gantry.ledger.of(lost.run)).length > 0);
+    await waitFor('the activity that watches it', async () => {
+      const { raw } = await gantry.temporal.workflow.getHandle(runWorkflowId(lost.run)).describe();
+      return raw.pendingActivities?.length === 1;
+    });
     await gantry.killWorker('SIGKILL');
     await gantry.startWorker();
-    await record(gantry, lost.run, 'taken-over');
+    await record(gantry, lost.run, 'handed-over');
+    const begun = await start('sleep', { sleep_ms: 2_000 });
+    await waitFor('the node to sleep', async () => (await gantry.ledger.of(begun.run)).length > 0);
+    // Its workflow task is lost with the worker: another workflow takes the run over.
+    await gantry.killWorker('SIGKILL');
+    await gantry.startWorker();
+    await record(gantry, begun.run, 'replaced');
   } finally {
     await gantry.stop();
     await receiver.stop();

@@ -34,6 +34,9 @@ describe('recorded runs', () => {
       'run-watched-done.json': 'success',
       'run-watched-timed-out.json': 'timeout',
       'run-taken-over.json': 'success',
+      // Of a worker that was missed by its session: its activity was failed, or its workflow replaced.
+      'run-handed-over.json': 'success',
+      'run-replaced.json': 'success',
     });
   });
 

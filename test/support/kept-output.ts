@@ -27,7 +27,8 @@ export class KeptOutput {
       stream?.setEncoding('utf8').on('data', (text: string) => this.add(text));
       stream?.on('close', () => (this.isClosed = true));
     }
-    globalThis.gantryOutputs.push(this);
+    // Scripts that record histories have none.
+    globalThis.gantryOutputs?.push(this);
   }
 
   private add(text: string): void {

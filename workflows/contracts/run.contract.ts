@@ -6,6 +6,8 @@ export interface RunWorkflowInput {
   timeoutMs: number;
   /** A worker that is silent for this long has lost the run. */
   heartbeatTimeoutMs: number;
+  /** The process that had the run was lost: any worker takes it over at once. */
+  takesOver?: boolean;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { RunFacts } from './run-facts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
 const ago = (seconds: number): Date => new Date(NOW.getTime() - seconds * 1000);
-const OPEN = { status: 'RUNNING', activities: [] };
+const OPEN = { status: 'RUNNING', activities: [], hasTask: false };
 
 function facts(run: Partial<RunFacts['run']>, rest: Partial<RunFacts> = {}): RunFacts {
   return {
@@ -72,7 +72,18 @@ describe('explainRun', () => {
         temporal: {
           workflow: {
             status: 'RUNNING',
-            activities: [{ type: 'watchRun', attempt: 1, node: 'search', lastFailure: undefined }],
+            activities: [
+              {
+                id: '1',
+                type: 'watchRun',
+                isStarted: true,
+                worker: '1@host',
+                attempt: 1,
+                node: 'search',
+                lastFailure: undefined,
+              },
+            ],
+            hasTask: false,
           },
           workers: 1,
         },
@@ -84,7 +95,7 @@ describe('explainRun', () => {
     ['to be cancelled', facts({ ...running, cancelAction: 'rollback' }), 'running', 'asked to end (rollback)', null],
     [
       'whose workflow is gone',
-      facts(running, { temporal: { workflow: { status: 'TERMINATED', activities: [] }, workers: 1 } }),
+      facts(running, { temporal: { workflow: { status: 'TERMINATED', activities: [], hasTask: false }, workers: 1 } }),
       'running',
       'its workflow',
       'run-r1',

@@ -1,0 +1,217 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import { Client } from 'pg';
+
+/** Class of the advisory locks of owners; the lock's other half is the owner's id. Any number that nothing else uses. */
+const OWNER_LOCKS = 4_201_978;
+const LOOK_MS = 300;
+const RECONNECT_MS = 100;
+/** A connection whose other end says nothing for so long is as good as none. */
+const SILENCE_MS = 10_000;
+
+/**
+ * The upsert and the lock are one statement: another process deletes a lost owner's row while it holds that owner's lock, so a
+ * lock that was taken always belongs to a row that is there.
+ */
+const REGISTER = `
+  WITH registered AS (
+    INSERT INTO run_owners (task_queue, server_started_at) VALUES ($1, pg_postmaster_start_time())
+    ON CONFLICT (task_queue) DO UPDATE SET server_started_at = excluded.server_started_at
+    RETURNING owner_id
+  )
+  SELECT pg_try_advisory_lock(${OWNER_LOCKS}, owner_id) AS locked FROM registered`;
+
+const FIND_ABSENT = `
+  SELECT owner_id AS "ownerId", task_queue AS "taskQueue",
+         server_started_at IS DISTINCT FROM pg_postmaster_start_time() AS "endedWithServer"
+  FROM run_owners
+  WHERE NOT EXISTS (
+    SELECT FROM pg_locks
+    WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND classid = ${OWNER_LOCKS} AND objid = owner_id::oid AND objsubid = 2 AND granted
+  )`;
+
+/** Runs that a worker left when it stopped wait where nothing polls: its row stays, and another worker hands them over. */
+const UNREGISTER = `
+  DELETE FROM run_owners o
+  WHERE task_queue = $1 AND NOT EXISTS (SELECT FROM runs r WHERE r.status = 'running' AND r.task_queue = o.task_queue)`;
+
+/** An owner without a session. */
+interface AbsentOwner {
+  ownerId: number;
+  taskQueue: string;
+  /** Whether its session was with a server that has been restarted since. */
+  endedWithServer: boolean;
+}
+
+/** How long an owner has been seen without a session. */
+interface Absence {
+  /** By `performance.now()`. */
+  since: number;
+  /** Whether an outage may have ended the session, and not the end of the process. */
+  isOutage: boolean;
+}
+
+export interface OwnerSessionOptions {
+  databaseUrl: string;
+  /** Task queue of this process, which is its name in the rows of its runs. */
+  taskQueue: string;
+  /** How long an owner may be without a session, in milliseconds: a living one reconnects within it. */
+  absenceMs: number;
+  /** The same after an outage of Postgres or the network, which ends the sessions of all owners and lets them reconnect in any order. */
+  absenceAfterOutageMs: number;
+  /** Called in one process for each lost owner, and again when it rejects. */
+  onLost: (taskQueue: string) => Promise<void>;
+}
+
+/**
+ * The session with Postgres by which other processes see that this one lives, and by which it sees them. The kernel closes the
+ * connections of a process that is killed, so its lock is free at once. A process that is frozen or cut off keeps its session, and is
+ * missed by its heartbeat.
+ *
+ * Only a process that has a session itself judges others, and only by what it sees during that session. A living process that is
+ * judged wrongly loses its runs to others, which is safe: their fencing tokens refuse its writes.
+ */
+export class OwnerSession {
+  private readonly logger = new Logger(OwnerSession.name);
+  private readonly stopping = new AbortController();
+  private serving: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: OwnerSessionOptions) {}
+
+  start(): void {
+    this.serving = this.serve();
+  }
+
+  /** Ends the session of a process that executes no run any more. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.serving;
+  }
+
+  private async serve(): Promise<void> {
+    // One warning for each outage.
+    let isWarned = false;
+    let hadSession = false;
+    while (!this.stopping.signal.aborted) {
+      const session = new Session(this.options.databaseUrl, this.stopping.signal);
+      try {
+        await session.open();
+        isWarned = false;
+        const isAfterOutage = hadSession;
+        hadSession = true;
+        await this.hold(session, isAfterOutage);
+      } catch (error) {
+        if (!isWarned) this.logger.warn({ err: error }, 'No session for the runs of this process: it reconnects');
+        isWarned = true;
+      } finally {
+        await session.close();
+      }
+      await pause(RECONNECT_MS, this.stopping.signal);
+    }
+  }
+
+  private async hold(session: Session, isAfterOutage: boolean): Promise<void> {
+    // Not yet free where the server has not noticed the end of the session before, or where the runs are being handed over.
+    while (!(await this.isRegistered(session))) await session.pause(LOOK_MS);
+    const absences = new Map<number, Absence>();
+    // What ended this owner's session before this one may have ended theirs.
+    let isOutagePossible = isAfterOutage;
+    while (!session.ended.aborted) {
+      await this.look(session, absences, isOutagePossible);
+      isOutagePossible = false;
+      await session.pause(LOOK_MS);
+    }
+    if (this.stopping.signal.aborted) {
+      await session.query(UNREGISTER, [this.options.taskQueue]);
+    }
+  }
+
+  private async isRegistered(session: Session): Promise<boolean> {
+    const [{ locked }] = await session.query<{ locked: boolean }>(REGISTER, [this.options.taskQueue]);
+    return locked || session.ended.aborted;
+  }
+
+  /**
+   * @param absences those seen so far in this session, by owner
+   * @param isOutagePossible whether an outage may be why an owner is seen absent for the first time now
+   */
+  private async look(session: Session, absences: Map<number, Absence>, isOutagePossible: boolean): Promise<void> {
+    const absent = await session.query<AbsentOwner>(FIND_ABSENT);
+    const ids = new Set(absent.map(({ ownerId }) => ownerId));
+    for (const ownerId of absences.keys()) if (!ids.has(ownerId)) absences.delete(ownerId);
+    for (const owner of absent) {
+      const isOutage = isOutagePossible || owner.endedWithServer;
+      const absence = absences.get(owner.ownerId) ?? { since: performance.now(), isOutage };
+      absences.set(owner.ownerId, absence);
+      const { absenceMs, absenceAfterOutageMs } = this.options;
+      if (performance.now() - absence.since < (absence.isOutage ? absenceAfterOutageMs : absenceMs)) continue;
+      // Another process may have taken it, or this one fails: the next judgement takes as long as this one.
+      absences.delete(owner.ownerId);
+      await this.giveUp(session, owner);
+    }
+  }
+
+  /** The lost owner's own lock keeps other processes from doing the same, and the owner from returning meanwhile. */
+  private async giveUp(session: Session, { ownerId, taskQueue }: AbsentOwner): Promise<void> {
+    const [{ locked }] = await session.query<{ locked: boolean }>(
+      `SELECT pg_try_advisory_lock(${OWNER_LOCKS}, $1) AS locked`,
+      [ownerId],
+    );
+    if (!locked) return;
+    try {
+      const known = await session.query(`SELECT FROM run_owners WHERE owner_id = $1`, [ownerId]);
+      if (known.length === 0) return;
+      this.logger.warn({ task_queue: taskQueue }, 'A worker lost its session: its runs are handed over');
+      await this.options.onLost(taskQueue);
+      await session.query(`DELETE FROM run_owners WHERE owner_id = $1`, [ownerId]);
+    } catch (error) {
+      this.logger.warn({ err: error, task_queue: taskQueue }, 'Runs of a lost worker are not handed over yet');
+    } finally {
+      await session.query(`SELECT pg_advisory_unlock(${OWNER_LOCKS}, $1)`, [ownerId]);
+    }
+  }
+}
+
+/** A connection outside of the pools, whose end is noticed at once. */
+class Session {
+  private readonly client: Client;
+  private readonly lost = new AbortController();
+  /** Aborted when the connection breaks, or when it is no longer wanted. */
+  readonly ended: AbortSignal;
+
+  constructor(connectionString: string, unwanted: AbortSignal) {
+    this.client = new Client({
+      connectionString,
+      keepAlive: true,
+      connectionTimeoutMillis: SILENCE_MS,
+      query_timeout: SILENCE_MS,
+      application_name: 'gantry-owner',
+    });
+    this.ended = AbortSignal.any([this.lost.signal, unwanted]);
+    const end = (): void => this.lost.abort();
+    this.client.on('error', end);
+    this.client.on('end', end);
+  }
+
+  async open(): Promise<void> {
+    await this.client.connect();
+  }
+
+  async query<Row extends object = object>(sql: string, values: unknown[] = []): Promise<Row[]> {
+    return (await this.client.query<Row>(sql, values)).rows;
+  }
+
+  pause(ms: number): Promise<void> {
+    return pause(ms, this.ended);
+  }
+
+  async close(): Promise<void> {
+    await this.client.end().catch(() => undefined);
+  }
+}
+
+/** Resolves after `ms`, or at once when `signal` is aborted. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}

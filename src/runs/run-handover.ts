@@ -1,0 +1,79 @@
+import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
+import { AppConfig } from '../config/config';
+import { RunOrchestrator } from '../temporal/run-orchestrator';
+import type { PendingActivity } from '../temporal/temporal-client';
+import { OwnerSession } from './owner-session';
+import { RunExecutor } from './run-executor';
+import { RunSweepRepository } from './run-sweep.repository';
+import type { RunEntity } from './run.entity';
+
+/** A living worker that loses its session has it again by then; three looks of another one fit in. */
+const ABSENCE_MS = 1_000;
+/** Runs of a lost worker that are handed over at a time, with three calls to Temporal each. */
+const AT_ONCE = 16;
+const DESCRIBE_TIMEOUT_MS = 5_000;
+
+/**
+ * Lets runs resume at once when the worker that had them was killed, instead of after its heartbeat timeout: it makes Temporal
+ * forget the lost worker, and Temporal gives the runs to any other one as ever. Nothing depends on it: a run that it misses is
+ * missed by the heartbeat.
+ */
+@Injectable()
+export class RunHandover implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger(RunHandover.name);
+  private session: OwnerSession | undefined;
+
+  constructor(
+    private readonly runs: RunSweepRepository,
+    private readonly orchestrator: RunOrchestrator,
+    private readonly executor: RunExecutor,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** From here on other workers see that this one lives, and it sees them: while it still starts, so that their runs are due by then. */
+  onModuleInit(): void {
+    if (!this.config.worker.queues.includes('runs')) return;
+    this.session = new OwnerSession({
+      databaseUrl: this.config.database.url,
+      taskQueue: this.executor.taskQueue,
+      absenceMs: ABSENCE_MS,
+      absenceAfterOutageMs: Math.max(ABSENCE_MS, this.config.worker.heartbeatTimeoutMs),
+      onLost: (taskQueue) => this.handOver(taskQueue),
+    });
+    this.session.start();
+  }
+
+  /** The worker executes no run any more. */
+  async onModuleDestroy(): Promise<void> {
+    await this.session?.stop();
+  }
+
+  /** Harmless when it is repeated: what was handed over already waits for a worker, or has another owner. */
+  private async handOver(taskQueue: string): Promise<void> {
+    const runs = await this.runs.findRunsOfOwner(taskQueue);
+    const failures: unknown[] = [];
+    for (let first = 0; first < runs.length; first += AT_ONCE) {
+      const batch = runs.slice(first, first + AT_ONCE);
+      const results = await Promise.allSettled(batch.map((run) => this.handOverRun(run, taskQueue)));
+      failures.push(...results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : [])));
+    }
+    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} runs were not handed over`);
+    this.logger.log({ task_queue: taskQueue, runs: runs.length }, 'Runs of a lost worker handed over');
+  }
+
+  private async handOverRun(run: RunEntity, taskQueue: string): Promise<void> {
+    const workflow = await this.orchestrator.describe(run.runId, DESCRIBE_TIMEOUT_MS);
+    const activities = workflow?.status === 'RUNNING' ? workflow.activities : [];
+    // Another worker has it by now, is about to take it over, or writes its end.
+    const isElsewhere = ({ type, isStarted, worker }: PendingActivity): boolean =>
+      type === 'endRun' || (isStarted ? !worker.endsWith(taskQueue) : type === 'executeRun');
+    if (activities.some(isElsewhere)) return;
+    const lost = activities.find(({ isStarted }) => isStarted);
+    // A workflow task may be the lost worker's as well: then nothing would come of a failed activity before that task's timeout.
+    if (lost && !workflow?.hasTask && (await this.orchestrator.failActivity(run.runId, lost.id))) return;
+    // Which version a new workflow gets is for Temporal to say, and a run keeps the one that it has.
+    if (this.config.worker.deployment) return;
+    const elapsedMs = run.startedAt ? Date.now() - run.startedAt.getTime() : 0;
+    await this.orchestrator.replace(run, Math.max(1, this.config.runs.timeoutMs - elapsedMs));
+  }
+}

@@ -1,0 +1,161 @@
+import { Logger } from '@nestjs/common';
+import { Pool } from 'pg';
+import { OwnerSession } from '../../src/runs/owner-session';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { waitFor } from '../support/wait-for';
+
+const MINUTES_MS = 600_000;
+
+/** What one worker sees of another: each owner here is one that a process would have. */
+describe('sessions of the owners of runs', () => {
+  let database: TestDatabase;
+  let sql: Pool;
+  let owners: OwnerSession[];
+  /** `<observer> <lost owner>`, in the order in which they were judged. */
+  let lost: string[];
+
+  beforeAll(async () => {
+    // What it reports of lost owners is what the tests are about.
+    Logger.overrideLogger(false);
+    database = await createTestDatabase();
+    sql = new Pool({ connectionString: database.url, max: 2 });
+  });
+
+  afterAll(async () => {
+    await sql?.end();
+    await database?.drop();
+  });
+
+  beforeEach(() => {
+    owners = [];
+    lost = [];
+  });
+
+  afterEach(() => Promise.all(owners.map((owner) => owner.stop())));
+
+  const onLostBy =
+    (observer: string) =>
+    (owner: string): Promise<void> => {
+      lost.push(`${observer} ${owner}`);
+      return Promise.resolve();
+    };
+
+  async function start(name: string, { absenceMs = 1_000, onLost = onLostBy(name) } = {}): Promise<OwnerSession> {
+    const owner = new OwnerSession({
+      databaseUrl: database.url,
+      taskQueue: name,
+      absenceMs,
+      absenceAfterOutageMs: MINUTES_MS,
+      onLost,
+    });
+    owner.start();
+    owners.push(owner);
+    await waitFor(`the session of ${name}`, async () => (await sessionOf(name)) !== undefined);
+    return owner;
+  }
+
+  /** Server process of the owner's session. */
+  async function sessionOf(name: string): Promise<number | undefined> {
+    const { rows } = await sql.query<{ pid: number }>(
+      `SELECT l.pid FROM run_owners JOIN pg_locks l ON l.locktype = 'advisory' AND l.objid = owner_id::oid AND l.objsubid = 2
+       WHERE task_queue = $1 AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      [name],
+    );
+    return rows[0]?.pid;
+  }
+
+  /** An owner whose process was killed: its row is there, and no session. */
+  const leave = (name: string, serverStartedAt = 'pg_postmaster_start_time()'): Promise<unknown> =>
+    sql.query(`INSERT INTO run_owners (task_queue, server_started_at) VALUES ($1, ${serverStartedAt})`, [name]);
+
+  const isKnown = async (name: string): Promise<boolean> =>
+    (await sql.query('SELECT FROM run_owners WHERE task_queue = $1', [name])).rowCount === 1;
+
+  it('one that is gone is given up by one of those that are there, once', async () => {
+    await Promise.all([start('a'), start('b'), start('c')]);
+    await leave('gone');
+    await waitFor('it to be forgotten', async () => !(await isKnown('gone')));
+    expect(lost).toEqual([expect.stringMatching(/^[abc] gone$/)]);
+  });
+
+  it('one that is broken off and comes back is not given up', async () => {
+    await start('cut', { absenceMs: MINUTES_MS });
+    await start('observer', { absenceMs: 3_000 });
+    const before = await sessionOf('cut');
+    await sql.query('SELECT pg_terminate_backend($1)', [before]);
+    await waitFor('its new session', async () => ![undefined, before].includes(await sessionOf('cut')));
+    // Judged after `cut` came back, by an observer that saw both.
+    await leave('gone');
+    await waitFor('the other one to be given up', async () => !(await isKnown('gone')));
+    expect(lost).toEqual(['observer gone']);
+  });
+
+  it('one that ended with its server is not given up with those that ended alone', async () => {
+    await start('observer');
+    await leave('restarted', `pg_postmaster_start_time() - interval '1 minute'`);
+    await leave('gone');
+    await waitFor('the one that ended alone', async () => !(await isKnown('gone')));
+    expect(lost).toEqual(['observer gone']);
+    expect(await isKnown('restarted')).toBe(true);
+    await sql.query(`DELETE FROM run_owners WHERE task_queue = 'restarted'`);
+  });
+
+  it('those that are absent when an observer returns from an outage are not given up with those that end later', async () => {
+    await start('observer', { absenceMs: 2_000 });
+    const before = await sessionOf('observer');
+    // Absent for less than it takes to be judged when the observer's session ends as well.
+    await leave('cut');
+    await sql.query('SELECT pg_terminate_backend($1)', [before]);
+    await waitFor('its new session', async () => ![undefined, before].includes(await sessionOf('observer')));
+    await waitFor('a look at the other one', async () => {
+      const { rowCount } = await sql.query(
+        `SELECT FROM pg_stat_activity WHERE application_name = 'gantry-owner' AND datname = current_database() AND query LIKE '%NOT EXISTS%'`,
+      );
+      return rowCount === 1;
+    });
+    await leave('gone');
+    await waitFor('the one that ended later', async () => !(await isKnown('gone')));
+    expect(lost).toEqual(['observer gone']);
+    expect(await isKnown('cut')).toBe(true);
+    await sql.query(`DELETE FROM run_owners WHERE task_queue = 'cut'`);
+  });
+
+  it('is given up again by whichever comes next when its runs could not be handed over', async () => {
+    let failures = 0;
+    await start('broken', {
+      onLost: () => {
+        failures += 1;
+        return Promise.reject(new Error('Temporal is away'));
+      },
+    });
+    await leave('gone');
+    await waitFor('two failures', () => Promise.resolve(failures >= 2));
+    expect(await isKnown('gone')).toBe(true);
+    await start('mended');
+    await waitFor('it to be forgotten', async () => !(await isKnown('gone')));
+    expect(lost).toEqual(['mended gone']);
+  });
+
+  it('that lives although it was given up has a row again', async () => {
+    const handingOver = Promise.withResolvers<void>();
+    await start('observer', {
+      onLost: async () => {
+        await handingOver.promise;
+        await onLostBy('observer')('late');
+      },
+    });
+    await leave('late');
+    await waitFor('the lock of the one that gives it up', async () => (await sessionOf('late')) !== undefined);
+    const observer = await sessionOf('late');
+    await start('late');
+    handingOver.resolve();
+    await waitFor('its own session', async () => ![undefined, observer].includes(await sessionOf('late')));
+    expect(lost).toEqual(['observer late']);
+  });
+
+  it('that stops leaves nothing', async () => {
+    const owner = await start('stopped');
+    await owner.stop();
+    expect(await isKnown('stopped')).toBe(false);
+  });
+});
