@@ -52,9 +52,13 @@ export async function readLogin(client: Pick<ClientBase, 'query'>, { table, work
   return rows[0];
 }
 
-/** The database's URL with another user. As parameters, user and password go before those that the URL may name. */
+/**
+ * The database's URL with another user, and nothing of the one it had: user code may read the URL. As parameters, user and password
+ * go before those that the URL may name.
+ */
 export function withLogin(databaseUrl: string, { role, password }: Login): string {
   const url = new URL(databaseUrl);
+  [url.username, url.password] = ['', ''];
   url.searchParams.set('user', role);
   url.searchParams.set('password', password);
   return url.href;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { Client } from 'pg';
@@ -6,7 +7,9 @@ import { createTestDatabase, type TestDatabase } from '../support/database';
 import { ExportBucket } from '../support/export-bucket';
 import { destinationBody, testStore } from '../support/exports';
 import { type Gantry, startGantry } from '../support/gantry';
+import { graphProcessesOf } from '../support/gantry-process';
 import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
+import { memoryOf } from '../support/process-memory';
 import { waitFor } from '../support/wait-for';
 import { WebhookReceiver } from '../support/webhook-receiver';
 
@@ -106,6 +109,8 @@ describe('secrets', () => {
         GANTRY_WEBHOOK_SECRETS: SECRETS.webhookSecret,
         LG_WEBHOOK_TOKEN: SECRETS.webhookHeader,
         GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+        // Graphs of tests get it, and none of these writes there.
+        GANTRY_TEST_LEDGER_URL: database.url,
       },
     });
   }, 120_000);
@@ -321,6 +326,33 @@ describe('secrets', () => {
     }
     expect(workflows).toBeGreaterThan(1);
   });
+
+  it('are in no command line, and in nothing that a graph process has in memory', () => {
+    const graphs = graphProcessesOf(gantry.worker.pid);
+    expect(graphs.length).toBeGreaterThan(0);
+    const lines = [gantry.worker.pid, ...graphs].map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
+    expect(found(lines.join('\n'))).toEqual([]);
+    // Given to the graph, which may keep them.
+    const given = new Set([
+      ...['assistantKey', 'assistantContext', 'runToken', 'nestedKey', 'contextPassword', 'cronKey'],
+      ...['userHeader', 'failingRunKey'],
+    ]);
+    const hidden = Object.entries(SECRETS).filter(([name]) => !given.has(name));
+    const needles = hidden.flatMap(([name, secret]) =>
+      [Buffer.from(secret), Buffer.from(secret, 'utf16le'), Buffer.from(secret.replace('whsec_', ''), 'base64')]
+        .filter((bytes) => bytes.length >= 16)
+        .map((bytes) => ({ name, bytes })),
+    );
+    for (const pid of graphs) {
+      const names = new Set<string>();
+      let hasPath = false;
+      for (const block of memoryOf(pid)) {
+        hasPath ||= block.includes(`PATH=${process.env.PATH}`);
+        for (const { name, bytes } of needles) if (block.includes(bytes)) names.add(name);
+      }
+      expect([hasPath, [...names]]).toEqual([true, []]);
+    }
+  }, 60_000);
 
   it('are in no line of a log', () => {
     const logs = gantry.logs(10_000);

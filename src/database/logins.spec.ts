@@ -1,0 +1,23 @@
+import { Client } from 'pg';
+import { withLogin } from './logins';
+
+describe('withLogin', () => {
+  const login = { role: 'gantry_graphs_1', password: 'p-_/?&%' };
+
+  it.each([
+    ['in front of the host', 'postgres://owner:s3cret@db:5433/gantry?sslmode=disable'],
+    ['as parameters', 'postgres://db:5433/gantry?user=owner&password=s3cret&sslmode=disable'],
+    ['twice', 'postgres://owner:s3cret@db:5433/gantry?user=owner&password=s3cret&password=s3cret&sslmode=disable'],
+  ])('keeps nothing of the credentials that the URL has %s', (_, databaseUrl) => {
+    const url = withLogin(databaseUrl, login);
+    expect(url).not.toMatch(/owner|s3cret/);
+    expect(new Client({ connectionString: url })).toMatchObject({
+      user: login.role,
+      password: login.password,
+      host: 'db',
+      port: 5433,
+      database: 'gantry',
+    });
+    expect(url).toContain('sslmode=disable');
+  });
+});
