@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
+import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
@@ -87,9 +88,25 @@ interface Answer {
 /** What a caller asks for, given a URL. */
 type Feature = (api: TestApi, url: string) => Promise<Answer>;
 
-async function post(api: TestApi, path: string, payload: object): Promise<Answer> {
-  const answer = await api.app.inject({ method: 'POST', url: path, payload });
+async function send(api: TestApi, method: 'POST' | 'PATCH', path: string, payload: object): Promise<Answer> {
+  const answer = await api.app.inject({ method, url: path, payload });
   return { status: answer.statusCode, detail: answer.body };
+}
+
+const post = (api: TestApi, path: string, payload: object): Promise<Answer> => send(api, 'POST', path, payload);
+
+/** A destination of exports, which is in the table alone. */
+const DESTINATION = uuidv7();
+
+/** One cron without a webhook, whose calls are far in the future. */
+const crons = new WeakMap<TestApi, string>();
+async function cronOf(api: TestApi): Promise<string> {
+  const made = crons.get(api);
+  if (made !== undefined) return made;
+  const { detail } = await post(api, '/runs/crons', { assistant_id: 'talk', schedule: '0 0 1 1 *' });
+  const { cron_id } = JSON.parse(detail) as { cron_id: string };
+  crons.set(api, cron_id);
+  return cron_id;
 }
 
 const rpc = (url: string) => ({
@@ -134,6 +151,21 @@ const FEATURES: [name: string, ask: Feature][] = [
     'the webhook of a cron',
     (api, webhook) => post(api, '/runs/crons', { assistant_id: 'talk', schedule: '0 0 1 1 *', webhook }),
   ],
+  [
+    'the changed webhook of a cron',
+    async (api, webhook) => send(api, 'PATCH', `/runs/crons/${await cronOf(api)}`, { webhook }),
+  ],
+  [
+    'the webhook of an export',
+    (api, webhook) =>
+      post(api, '/api/v1/bulk-exports', {
+        bulk_export_destination_id: DESTINATION,
+        all_experiments: true,
+        start_time: '2026-01-01T00:00:00Z',
+        end_time: '2026-01-02T00:00:00Z',
+        webhook,
+      }),
+  ],
   ['a push configuration of A2A', (api, url) => post(api, '/a2a/talk', rpc(url))],
 ];
 
@@ -169,6 +201,14 @@ describe('addresses that callers name', () => {
     };
     connects.push(jest.spyOn(tcp, 'connect'), jest.spyOn(tcp, 'connect6'));
     api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS, GANTRY_EXPORT_ALLOW_CIDRS: '' });
+    const client = new Client({ connectionString: api.database.url });
+    await client.connect();
+    await client.query(
+      `INSERT INTO export_destinations (tenant_id, destination_id, destination_type, display_name, config, credentials_keys)
+       VALUES ($1, $2, 's3', 'None', '{"bucket_name": "bucket", "prefix": "x", "region": "us-east-1"}', '{}')`,
+      [api.config.auth.defaultTenantId, DESTINATION],
+    );
+    await client.end();
   });
 
   beforeEach(() => {
