@@ -118,6 +118,30 @@ describe('attachments in the object store', () => {
     expect(row).toEqual({ inline: 0, size: '3000000' });
   });
 
+  it.each([
+    ['text/html', 'text/html'],
+    ['', 'application/octet-stream'],
+    ['text/Ж', 'application/octet-stream'],
+    ['text/plain\u007f', 'application/octet-stream'],
+    [`text/${'x'.repeat(5_000)}`, 'application/octet-stream'],
+  ])('are sent as data whatever type they name: %j', async (type, expected) => {
+    const traced = run();
+    const part = (name: string, content: string, body: string): string =>
+      `--b\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: ${content}\r\n\r\n${body}\r\n`;
+    const body =
+      part(`post.${traced.id}`, 'application/json', JSON.stringify(traced)) +
+      part(`attachment.${traced.id}.odd`, type, 'bytes');
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const uploaded = await fetch(`${api.url}/runs/multipart`, { method: 'POST', headers, body: `${body}--b--\r\n` });
+    expect([uploaded.status, await uploaded.text()]).toEqual([202, expect.anything()]);
+    const response = await download(traced.id, 'odd');
+    expect([response.status, await response.text()]).toEqual([200, 'bytes']);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': expected,
+      'content-disposition': 'attachment',
+    });
+  });
+
   it('are the same after a replay; of two contents of one name the first stays, and the other goes', async () => {
     const traced = run();
     for (const content of ['first', 'first', 'second']) {

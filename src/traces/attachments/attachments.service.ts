@@ -12,6 +12,7 @@ import { traceErrors } from '../trace.errors';
 import type { Content } from '../../storage/object-store';
 import { AttachmentStore } from './attachment-store';
 import { AttachmentsRepository, StoredAttachment } from './attachments.repository';
+import { mediaTypeOf } from './media-type';
 
 /** Clients follow a link at once, while they list. */
 const LINK_LIFETIME_SECONDS = 3600;
@@ -112,7 +113,7 @@ export class AttachmentsService {
     const found = await inScope({ tenantId }, () => this.attachments.read(tenantId as TenantId, runId, name));
     const body = found?.object_key ? await this.store.read(found.object_key) : found?.data;
     if (!found || !body) throw traceErrors.attachmentNotFound();
-    return { mimeType: found.mime_type, size: found.size === null ? undefined : Number(found.size), body };
+    return { mimeType: mediaTypeOf(found.mime_type), size: found.size === null ? undefined : Number(found.size), body };
   }
 
   private sign(tenantId: string, runId: string, name: string, expires: number): string {
