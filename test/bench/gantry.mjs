@@ -17,12 +17,18 @@ const FREE_PORTS = {
   GANTRY_S3_PORT: '0',
 };
 
-/** @param {string} home */
-function startGantry(home) {
-  return fork(join(ROOT, 'scripts', 'start.mjs'), [], {
-    cwd: ROOT,
+/**
+ * @typedef {object} Build
+ * @property {string} [root] checkout to start; this one by default
+ * @property {NodeJS.ProcessEnv} [env] settings beside those of every bench
+ */
+
+/** @param {string} home @param {Build} build */
+function startGantry(home, { root = ROOT, env = {} }) {
+  return fork(join(root, 'scripts', 'start.mjs'), [], {
+    cwd: root,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: { ...process.env, ...FREE_PORTS, GANTRY_HOME: home, GANTRY_CONFIG: GRAPHS, GANTRY_LOG_LEVEL: 'warn' },
+    env: { ...process.env, ...FREE_PORTS, GANTRY_HOME: home, GANTRY_CONFIG: GRAPHS, GANTRY_LOG_LEVEL: 'warn', ...env },
   });
 }
 
@@ -41,14 +47,15 @@ async function endpointsOf(home, gantry) {
 /**
  * Whole, on free ports, in a home that is removed afterwards.
  * @template T
- * @param {(endpoints: any) => Promise<T>} work gets what is in endpoints.json
+ * @param {(endpoints: any, pid: number) => Promise<T>} work gets what is in endpoints.json, and the id of the supervisor's process
+ * @param {Build} [build]
  * @returns {Promise<T>}
  */
-export async function withGantry(work) {
+export async function withGantry(work, build = {}) {
   const home = mkdtempSync(join(tmpdir(), 'gantry-bench-'));
-  const gantry = startGantry(home);
+  const gantry = startGantry(home, build);
   try {
-    return await work(await endpointsOf(home, gantry));
+    return await work(await endpointsOf(home, gantry), /** @type {number} */ (gantry.pid));
   } finally {
     if (gantry.exitCode === null) {
       gantry.kill('SIGTERM');

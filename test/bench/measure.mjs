@@ -86,5 +86,42 @@ export function processorSeconds(names = {}) {
   return seconds;
 }
 
+/**
+ * Processor time so far of a process and of all processes that it started, in seconds, by what `nameOf` calls them; with the
+ * time of those among their children that have ended.
+ * @param {number} root id of the process
+ * @param {(command: string) => string} nameOf is given a process' command line, its arguments separated by spaces
+ */
+export function processorSecondsBelow(root, nameOf) {
+  /** @type {Map<number, { parent: number, seconds: number }>} */
+  const processes = new Map();
+  for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const ticks = fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0);
+      processes.set(pid, { parent: Number(fields[1]), seconds: ticks / TICKS });
+    } catch {
+      // Gone meanwhile.
+    }
+  }
+  const isBelow = (/** @type {number} */ pid) => {
+    for (let at = pid; at > 1; at = processes.get(at)?.parent ?? 0) if (at === root) return true;
+    return false;
+  };
+  /** @type {Record<string, number>} */
+  const seconds = {};
+  for (const [pid, process] of processes) {
+    if (!isBelow(pid)) continue;
+    try {
+      const name = nameOf(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '));
+      seconds[name] = (seconds[name] ?? 0) + process.seconds;
+    } catch {
+      // Gone meanwhile.
+    }
+  }
+  return seconds;
+}
+
 /** @param {number} value */
 export const ms = (value) => `${value < 100 ? value.toFixed(1) : Math.round(value)} ms`;
