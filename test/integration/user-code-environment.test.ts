@@ -2,7 +2,9 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Gantry, runToExit, startGantry } from '../support/gantry';
+import { graphProcessesOf } from '../support/gantry-process';
 import { temporaryConfig } from '../support/langgraph-json';
+import { memoryOf } from '../support/process-memory';
 import { waitFor } from '../support/wait-for';
 
 const GRAPHS = join(__dirname, '..', 'support', 'environment', 'langgraph.json');
@@ -49,6 +51,8 @@ describe("user code's environment", () => {
       graphs: GRAPHS,
       env: {
         GANTRY_AUTH: 'on',
+        // Graphs of tests get it, with the login of the database's owner; these write nothing there.
+        GANTRY_TEST_LEDGER_URL: 'postgres://127.0.0.1/none',
         NODE_COMPILE_CACHE: cache,
         ...CANARIES,
         ...ALLOWED,
@@ -98,6 +102,22 @@ describe("user code's environment", () => {
   it('is an allow-list for http.app', async () => {
     expectAllowList((await (await fetch(`${gantry.url}/seen`)).json()) as Seen);
   });
+
+  it('holds no secret setting, nor does the memory of any such process', () => {
+    const { username, password } = new URL(gantry.database.url);
+    const secrets = ['canary-', CANARIES.GANTRY_WEBHOOK_SECRETS, `${username}:${password}@`];
+    // Those of the api, of auth and http.app too, and those of the worker.
+    const processes = graphProcessesOf(process.pid).flatMap(graphProcessesOf);
+    expect(processes.length).toBeGreaterThan(3);
+    const found = processes.map((pid) => {
+      const inside = new Set<string>();
+      for (const block of memoryOf(pid)) {
+        for (const secret of secrets) if (block.includes(secret)) inside.add(secret);
+      }
+      return [...inside];
+    });
+    expect(found).toEqual(processes.map(() => []));
+  }, 60_000);
 
   it("refuses a start that would hand graphs one of Gantry's secrets", async () => {
     const base = { DATABASE_URL: gantry.database.url, TEMPORAL_ADDRESS: '127.0.0.1:1', GANTRY_CONFIG: GRAPHS };
