@@ -1,4 +1,5 @@
 import { DeterminismViolationError } from '@temporalio/workflow';
+import type { RunWorkflowInput } from '../../workflows/contracts/run.contract';
 import { decodePayload, historyText, readHistory, recordedHistories, Replayer } from '../support/replay';
 
 const recorded = recordedHistories('run-');
@@ -38,6 +39,14 @@ describe('recorded runs', () => {
       'run-handed-over.json': 'success',
       'run-replaced.json': 'success',
     });
+  });
+
+  it('replays a run that is taken over, where a worker of an earlier release began it nevertheless', async () => {
+    const history = readHistory('run-watched-done.json');
+    const [payload] = history.events[0].workflowExecutionStartedEventAttributes!.input.payloads;
+    const input = { ...decodePayload<RunWorkflowInput>({ payloads: [payload] }), takesOver: true };
+    payload.data = Buffer.from(JSON.stringify(input)).toString('base64');
+    await replayer.replay(history, 'run-begun-by-an-earlier-release');
   });
 
   it('would notice a workflow that decides otherwise', async () => {

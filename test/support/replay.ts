@@ -21,6 +21,7 @@ interface Payloads {
 /** What tests look at in a history as Temporal exports it (JSON of temporal.api.history.v1.History). */
 export interface History {
   events: {
+    workflowExecutionStartedEventAttributes?: { input: Payloads };
     activityTaskScheduledEventAttributes?: { activityType: { name: string }; input: Payloads };
     workflowExecutionCompletedEventAttributes?: { result: Payloads };
   }[];
