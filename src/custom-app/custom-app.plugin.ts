@@ -3,14 +3,15 @@ import replyFrom from '@fastify/reply-from';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../http/api-error';
 import { ErrorFilter } from '../http/error.filter';
+import { INNER_PREFIX } from '../http/request-target';
 import type { CustomApp } from './custom-app';
 
-/** Where requests for the user's own routes are rewritten to, for the router. Not an address that a client can ask for. */
-export const CUSTOM_APP_PATH = '/.gantry/app';
+/** Where requests for the user's own routes are rewritten to, for the router. */
+export const CUSTOM_APP_PATH = `${INNER_PREFIX}app`;
 /** The same for requests that the app's middleware sees before Gantry's own routes do. */
-export const APP_MIDDLEWARE_PATH = '/.gantry/middleware';
+export const APP_MIDDLEWARE_PATH = `${INNER_PREFIX}middleware`;
 /** No route has this one. */
-export const NOWHERE = '/.gantry/nowhere';
+export const NOWHERE = `${INNER_PREFIX}nowhere`;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 

@@ -5,6 +5,21 @@ import { ApiError } from './api-error';
 /** `http://host` in front of a path: the absolute form, which servers have to take as well (RFC 9112, section 3.2.2). */
 const AUTHORITY = /^https?:\/\/([^/?#]*)/i;
 
+/** Begin of the paths that requests are rewritten to for the router. Not an address that a client can ask for. */
+export const INNER_PREFIX = '/.gantry/';
+
+/**
+ * What was asked for, of a target that may have been rewritten to an inner path: `/.gantry/app/%68ello` was `/%68ello`, which is
+ * `/hello`. Letters, digits and `-._~` that were escaped for no reason are not: who compares paths knows one spelling of each.
+ */
+export function askedTarget(target: string): string {
+  const asked = target.startsWith(INNER_PREFIX) ? target.slice(target.indexOf('/', INNER_PREFIX.length)) : target;
+  const [path] = asked.split('?', 1);
+  return path.replace(/%(2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/gi, unescaped) + asked.slice(path.length);
+}
+
+const unescaped = (escape: string): string => decodeURIComponent(escape);
+
 /** The target of a request in origin form: path, and query if there is one. */
 export function originForm(target: string): string {
   const [prefix] = AUTHORITY.exec(target) ?? [];

@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestApi, type TestApi } from '../support/api';
@@ -81,5 +82,30 @@ describe('a custom auth with GANTRY_AUTH=off', () => {
     expect((await fetch(`${api.url}/hello/you`, { headers: { authorization: 'Bearer nobody' } })).status).toBe(401);
     expect((await fetch(`${api.url}/hello/you`, { headers: { authorization: 'Bearer alice' } })).status).toBe(200);
     expect((await fetch(`${open.url}/hello/you`)).status).toBe(200);
+  });
+
+  it('tells the custom auth the path of a route of one’s own as the app will find it', async () => {
+    const { hostname, port } = new URL(api.url);
+    const statusOf = (path: string, allowed: string): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const headers = { authorization: `Bearer only ${allowed}` };
+        // Spelled as it is, which fetch would change.
+        const sent = request({ hostname, port, path, headers, agent: false }, (response) => {
+          response.resume();
+          resolve(response.statusCode!);
+        });
+        sent.on('error', reject).end();
+      });
+    for (const path of [
+      '/hello/you',
+      '/./hello/you',
+      '/hello/%2e/you',
+      '/%68ello/y%6F%75?x=%68',
+      '/x\\..\\hello/you',
+    ]) {
+      const statuses = [await statusOf(path, '/hello/you'), await statusOf(path, '/hello/me')];
+      // What is no path to the app is refused before.
+      expect([path, ...statuses]).toEqual([path, ...(path.includes('\\') ? [400, 403] : [200, 403])]);
+    }
   });
 });

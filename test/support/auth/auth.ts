@@ -18,6 +18,8 @@ export const auth = new Auth()
     if (name === 'crash') throw new Error('a secret of the module');
     if (name === 'nobody') return null as never;
     if (name === 'hang') for (;;);
+    const [, path] = /^only (.+)$/.exec(name) ?? [];
+    if (path && new URL(request.url).pathname !== path) throw new HTTPException(403, { message: 'Not here' });
     visits += 1;
     return { identity: name, visits, permissions: name === 'reader' ? ['read'] : ['read', 'write'], team: 'blue' };
   })
