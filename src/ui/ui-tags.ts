@@ -16,7 +16,8 @@ const inAttribute = (text: string): string =>
  */
 export function uiTags(base: string, agent: string, component: string, files: readonly TaggedFile[]): string {
   const address = ({ basename, version }: TaggedFile): string =>
-    `${base}/ui/${encodeURIComponent(agent)}/${encodeURIComponent(basename)}?v=${version}`;
+    // The base has the name of the host as the request spelled it, in which a quote is no error.
+    `${base.replaceAll('"', '%22')}/ui/${encodeURIComponent(agent)}/${encodeURIComponent(basename)}?v=${version}`;
   const withEnding = (ending: string): TaggedFile[] => files.filter(({ basename }) => extname(basename) === ending);
   const styles = withEnding('.css').map(
     (file) => `<link rel="stylesheet" href="${address(file)}" crossorigin="anonymous" />`,

@@ -138,6 +138,17 @@ describe('the components of langgraph.json', () => {
     expect(await nameless.json()).toMatchObject({ errors: [{ path: 'name' }] });
   });
 
+  it('have addresses that end where they should, whatever the host is called', async () => {
+    const { body } = await api.app.inject({
+      method: 'POST',
+      url: '/ui/agent',
+      headers: { host: 'a"onerror="b.localhost' },
+      payload: { name: 'weather' },
+    });
+    expect(body).toContain('//a%22onerror=%22b.localhost/ui/agent/');
+    expect(body).not.toContain('"onerror=');
+  });
+
   it('load in pages that may use the API, and in no others', async () => {
     const [address] = addressesIn(await (await tagsOf(api.url, 'agent')).text());
     const page = { 'sec-fetch-site': 'cross-site' };
