@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from './api-error';
+import { hostnameOf } from './loopback';
 
 /** `http://host` in front of a path: the absolute form, which servers have to take as well (RFC 9112, section 3.2.2). */
 const AUTHORITY = /^https?:\/\/([^/?#]*)/i;
@@ -40,16 +41,22 @@ export function decodedPath(target: string): string {
   }
 }
 
+/** The host that a request names, with its port; `localhost` where it names none, or a proxy passes on what is none. */
+export const hostOf = ({ host }: FastifyRequest): string => (hostnameOf(host) === undefined ? 'localhost' : host);
+
 /**
- * Refuses requests that name two hosts. A proxy in front may have gone by one of them, and what is decided here about the
- * other: pages that may ask, addresses in answers, caches.
+ * Refuses requests that name two hosts, or what is none: in an address that is put together with it, a part of the host would
+ * be read as the path. A proxy in front may have gone by one of two, and what is decided here about the other: pages that may ask, addresses in answers, caches.
  */
-export function refuseTwoHosts(fastify: FastifyInstance): void {
+export function refuseOddHosts(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', ({ raw, originalUrl }, _reply, done) => {
     const hosts = hostsOf(raw, originalUrl);
     const [first] = hosts;
-    if (hosts.length < 2 || hosts.every((host) => host.toLowerCase() === first.toLowerCase())) return done();
-    done(new ApiError(400, 'two_hosts', 'The request names two hosts: send one, in one Host header'));
+    if (!hosts.every((host) => host.toLowerCase() === first.toLowerCase())) {
+      return done(new ApiError(400, 'two_hosts', 'The request names two hosts: send one, in one Host header'));
+    }
+    if (!first || hostnameOf(first) !== undefined) return done();
+    done(new ApiError(400, 'invalid_host', 'The Host header must be a name or an address, with or without a port'));
   });
 }
 

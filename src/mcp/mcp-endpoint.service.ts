@@ -21,6 +21,7 @@ import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import { deriveKey } from '../crypto/derive-key';
 import { OpenAnswer } from '../http/open-answer';
+import { hostOf } from '../http/request-target';
 import { HEARTBEAT_MS } from '../http/streaming';
 import { CallStream } from './call-stream';
 import { McpMetrics } from './mcp.metrics';
@@ -203,7 +204,7 @@ function toWebRequest(request: FastifyRequest, signal: AbortSignal): Request {
     for (const each of Array.isArray(value) ? value : value === undefined ? [] : [value]) headers.append(name, each);
   }
   const withBody = typeof request.body === 'string' && request.method !== 'GET' && request.method !== 'HEAD';
-  return new Request(`http://${request.host}${request.url}`, {
+  return new Request(`http://${hostOf(request)}${request.url}`, {
     method: request.method,
     headers,
     signal,

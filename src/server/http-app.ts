@@ -32,7 +32,7 @@ import { OpenStreams } from '../http/open-streams';
 import { serveOpenApi } from './openapi';
 import { PageAccess, refuseForeignPages } from '../http/page-access';
 import { isDocsRoute, sendSecurityHeaders, tokenOrigins } from '../http/security-headers';
-import { refuseTwoHosts } from '../http/request-target';
+import { refuseOddHosts } from '../http/request-target';
 import { limitStreams } from '../http/stream-limit';
 import { urlRewriter } from './url-rewriter';
 import { acceptWebSockets } from '../http/web-sockets';
@@ -82,7 +82,7 @@ export async function createHttpApp(
     },
   });
   const fastify = adapter.getInstance();
-  refuseTwoHosts(fastify);
+  refuseOddHosts(fastify);
   refuseWrongMethods(fastify);
   limitBodies(fastify, config);
   fastify.setReplySerializer(stringifyDeep);

@@ -86,9 +86,9 @@ describe('a custom auth with GANTRY_AUTH=off', () => {
 
   it('tells the custom auth the path of a route of one’s own as the app will find it', async () => {
     const { hostname, port } = new URL(api.url);
-    const statusOf = (path: string, allowed: string): Promise<number> =>
+    const statusOf = (path: string, allowed: string, host?: string): Promise<number> =>
       new Promise((resolve, reject) => {
-        const headers = { authorization: `Bearer only ${allowed}` };
+        const headers = { authorization: `Bearer only ${allowed}`, ...(host !== undefined && { host }) };
         // Spelled as it is, which fetch would change.
         const sent = request({ hostname, port, path, headers, agent: false }, (response) => {
           response.resume();
@@ -106,6 +106,19 @@ describe('a custom auth with GANTRY_AUTH=off', () => {
       const statuses = [await statusOf(path, '/hello/you'), await statusOf(path, '/hello/me')];
       // What is no path to the app is refused before.
       expect([path, ...statuses]).toEqual([path, ...(path.includes('\\') ? [400, 403] : [200, 403])]);
+    }
+    // Nor does a host that is none make another path of it.
+    for (const [host, allowed, status] of [
+      ['', '/you', 403],
+      ['', '/hello/you', 200],
+      ['x/hello/me?', '/hello/me', 400],
+      ['x/hello/me#', '/hello/me', 400],
+      ['x\\hello\\me?', '/hello/me', 400],
+      ['a b', '/hello/you', 400],
+      ['localhost:99999', '/hello/you', 400],
+      ['[', '/hello/you', 400],
+    ] as const) {
+      expect([host, await statusOf('/hello/you', allowed, host)]).toEqual([host, status]);
     }
   });
 });

@@ -1,12 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import type { AuthRequest } from './protocol';
-import { askedTarget } from '../../http/request-target';
+import { askedTarget, hostOf } from '../../http/request-target';
 
 /** What the custom auth gets of a request. */
-export function authRequestOf({ protocol, host, method, url, headers }: FastifyRequest): AuthRequest {
+export function authRequestOf(request: FastifyRequest): AuthRequest {
+  const { protocol, method, url, headers } = request;
   return {
     method,
-    url: `${protocol}://${host}${askedTarget(url)}`,
+    url: `${protocol}://${hostOf(request)}${askedTarget(url)}`,
     headers: Object.entries(headers).flatMap(([name, value]) =>
       (Array.isArray(value) ? value : [value ?? '']).map((each): [string, string] => [name, each]),
     ),
