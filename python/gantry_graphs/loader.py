@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import inspect
-import sys
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.graph import StateGraph
 from langgraph.pregel import Pregel
+
+from .modules import load_export
 
 _WHAT_WOULD_BE_RIGHT = "a compiled graph, a StateGraph, or a function that returns or yields one"
 
@@ -54,7 +51,7 @@ class GraphLoader:
             return
         token = var_child_runnable_config.set(config)  # type: ignore[arg-type]
         try:
-            made = _call_factory(value, config, _runtime(access, store, context))
+            made = _call_factory(value, config, _runtime(access, store, context, config))
         finally:
             var_child_runnable_config.reset(token)
         if isinstance(made, AbstractAsyncContextManager):
@@ -80,58 +77,13 @@ def _prepared(graph: Pregel[Any], graph_id: str, saver: Any, store: Any) -> Preg
 
 def _load(source: dict[str, Any]) -> Any:
     file, name = source["file"], source["exportName"]
-    try:
-        module = _import(Path(file))
-    except Exception as error:
-        raise ImportError(f"{file} failed to load: {type(error).__name__}: {error}") from error
-    if not hasattr(module, name):
-        raise AttributeError(f'{file} has no "{name}"; it has to be {_WHAT_WOULD_BE_RIGHT}')
-    value = getattr(module, name)
+    value = load_export(file, name, _WHAT_WOULD_BE_RIGHT)
     graph = _compiled(value)
     if graph is not None:
         return graph
     if callable(value):
         return value
     raise _refusal(source, f"is {_kind(value)}")
-
-
-def _import(file: Path) -> Any:
-    """The module of a file: by its dotted name where Python finds it under one, so that its own package imports it once."""
-    root = Path.cwd()
-    if str(root) not in sys.path:
-        sys.path.insert(0, str(root))
-    dotted = _dotted_name(file, root)
-    if dotted:
-        return importlib.import_module(dotted)
-    # The digest keeps apart files of one name in two folders.
-    name = f"{file.stem}_{sha256(str(file).encode()).hexdigest()[:8]}".replace("-", "_").replace(".", "_")
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{file} is no Python module")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _dotted_name(file: Path, root: Path) -> str | None:
-    """The name under which `import` finds the file, from the project's folder or an installed package of it."""
-    for base in [root, *(Path(entry) for entry in sys.path if entry)]:
-        if not file.is_relative_to(base):
-            continue
-        parts = file.relative_to(base).with_suffix("").parts
-        if not all(part.isidentifier() for part in parts):
-            continue
-        name = ".".join(parts)
-        try:
-            spec = importlib.util.find_spec(name)
-        except (ImportError, ValueError):
-            continue
-        if spec and spec.origin and Path(spec.origin).resolve() == file.resolve():
-            return name
-    return None
 
 
 def _compiled(value: Any) -> Pregel[Any] | None:
@@ -141,15 +93,16 @@ def _compiled(value: Any) -> Pregel[Any] | None:
     return value.compile() if isinstance(value, StateGraph) else None
 
 
-def _runtime(access: Any, store: Any, context: Any) -> Any:
+def _runtime(access: Any, store: Any, context: Any, config: dict[str, Any]) -> Any:
     """What a factory is given second, where the SDK of the project has it."""
     try:
         from langgraph_sdk import runtime as sdk
     except ImportError:
         return None
+    user = (config.get("configurable") or {}).get("langgraph_auth_user")
     if access == "threads.create_run":
-        return sdk._ExecutionRuntime(access_context=access, store=store, context=context, user=None)
-    return sdk._ReadRuntime(access_context=access, store=store, user=None)
+        return sdk._ExecutionRuntime(access_context=access, store=store, context=context, user=user)
+    return sdk._ReadRuntime(access_context=access, store=store, user=user)
 
 
 def _call_factory(factory: Any, config: dict[str, Any], runtime: Any) -> Any:

@@ -19,6 +19,7 @@ from .state import final_state
 from .store import RunStore, StoreRequests
 from .stream import Event, stream_run
 from .tracer import RunTracer
+from .user import User
 from .wire import storable, to_wire_json
 
 # SQLSTATE of a statement of an attempt that doesn't hold the run any more (src/database/tenant-token.ts).
@@ -153,7 +154,7 @@ def _auth_config(user: dict[str, Any] | None) -> dict[str, Any]:
     if user is None:
         return {}
     return {
-        "langgraph_auth_user": user,
+        "langgraph_auth_user": User(user),
         "langgraph_auth_user_id": user.get("identity"),
         "langgraph_auth_permissions": user.get("permissions"),
     }

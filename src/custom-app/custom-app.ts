@@ -6,10 +6,11 @@ import { ConfigError } from '../config/config-error';
 import { writeUserLog } from '../graphs/host/sdk-logger';
 import { UserCodeChild } from '../graphs/host/user-code-child';
 import type { Confinement } from '../graphs/host/user-code-process';
+import { javascriptProgram } from '../graphs/host/user-code-program';
 import type { AppProcessData, FromAppProcess } from './custom-app.protocol';
 import { CustomRoutes } from './custom-routes';
 
-const PROCESS_FILE = join(__dirname, 'app-process');
+const PROGRAM = javascriptProgram(join(__dirname, 'app-process'));
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
 
@@ -121,7 +122,7 @@ function startAppProcess(data: AppProcessData, confinement: Confinement): AppPro
       reject(new Error(message.message));
       void child.terminate();
     };
-    child = new UserCodeChild(PROCESS_FILE, data, confinement, (message) => receive(message as FromAppProcess));
+    child = new UserCodeChild(PROGRAM, data, confinement, (message) => receive(message as FromAppProcess));
     void child.ended.then((how) => reject(new Error(`its process ${how} while it was loaded`)));
   });
   return { child, ready };

@@ -5,12 +5,12 @@ import type { Client } from '@langchain/langgraph-sdk';
 import { AgentCaller, toMessage } from '../support/a2a';
 import { Gantry } from '../support/gantry';
 import { connectMcp, ERAS, postMcp } from '../support/mcp';
-import { runPython } from '../support/python';
+import { pythonForGraphs, runPython } from '../support/python';
 import { SseReader } from '../support/sse';
 import { type SocketReply, socketUrl, ThreadSocket } from '../support/thread-socket';
 import { waitFor } from '../support/wait-for';
 
-const GRAPHS = join(__dirname, '..', 'support', 'auth', 'langgraph.json');
+const FOLDER = join(__dirname, '..', 'support', 'auth');
 const SCRIPT = join(__dirname, '..', 'python', 'custom_auth_client.py');
 const API_KEY = 'development-key-0123456789';
 
@@ -21,15 +21,23 @@ const status = (promise: Promise<unknown>): Promise<unknown> =>
     (error: { status?: number; message: string }) => error.status ?? error.message,
   );
 
-describe('the custom auth of langgraph.json', () => {
+describe.each([
+  ['TypeScript', 'langgraph.json'],
+  ['Python', 'langgraph-python.json'],
+])('the custom auth of langgraph.json, in %s', (_, config) => {
   let gantry: Gantry;
   let alice: Client;
   let bob: Client;
 
   beforeAll(async () => {
     gantry = await Gantry.start({
-      graphs: GRAPHS,
-      env: { GANTRY_AUTH: 'on', GANTRY_API_KEY: API_KEY, GANTRY_ADMIN_KEY: 'admin-key-0123456789' },
+      graphs: join(FOLDER, config),
+      env: {
+        GANTRY_AUTH: 'on',
+        GANTRY_API_KEY: API_KEY,
+        GANTRY_ADMIN_KEY: 'admin-key-0123456789',
+        GANTRY_PYTHON: pythonForGraphs(),
+      },
     });
     alice = as('alice');
     bob = as('bob');

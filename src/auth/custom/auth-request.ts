@@ -4,12 +4,13 @@ import { askedTarget, hostOf } from '../../http/request-target';
 
 /** What the custom auth gets of a request. */
 export function authRequestOf(request: FastifyRequest): AuthRequest {
-  const { protocol, method, url, headers } = request;
+  const { protocol, method, url, headers, params } = request;
   return {
     method,
     url: `${protocol}://${hostOf(request)}${askedTarget(url)}`,
     headers: Object.entries(headers).flatMap(([name, value]) =>
       (Array.isArray(value) ? value : [value ?? '']).map((each): [string, string] => [name, each]),
     ),
+    pathParams: (params ?? {}) as Record<string, string>,
   };
 }

@@ -7,12 +7,13 @@ import type { AuthSource } from '../../config/langgraph-json';
 import { writeUserLog } from '../../graphs/host/sdk-logger';
 import { UserCodeChild } from '../../graphs/host/user-code-child';
 import type { Confinement } from '../../graphs/host/user-code-process';
+import { programFor } from '../../graphs/host/user-code-program';
 import { userCodeEnvironment } from '../../graphs/user-code-environment';
 import { ApiError } from '../../http/api-error';
 import { UserCache } from './user-cache';
 import type { AuthAnswer, AuthFailure, AuthQuestion, AuthRequest, FromAuthProcess, ToAuthProcess } from './protocol';
 
-const PROCESS_FILE = join(__dirname, 'auth-process');
+const PROGRAMS = { javascript: join(__dirname, 'auth-process'), python: 'gantry_graphs.auth_process' };
 /** Time limit of a call of the module, which may send requests of its own. */
 const CALL_TIMEOUT_MS = 10_000;
 /** A process that doesn't answer a ping for this long hangs in its own code. */
@@ -39,6 +40,7 @@ export class CustomAuth implements OnModuleDestroy {
   private readonly logger = new Logger(CustomAuth.name);
   private readonly userLog = new Logger('Auth');
   private readonly confinement: Confinement;
+  private readonly interpreter: string;
   private readonly users: UserCache | undefined;
   private process: AuthProcess | undefined;
   private nextId = 1;
@@ -48,6 +50,7 @@ export class CustomAuth implements OnModuleDestroy {
     const { auth, env } = config.langgraphJson;
     this.source = auth;
     this.users = auth?.cache && new UserCache(auth.cache);
+    this.interpreter = config.graphs.python;
     this.confinement = { env: auth ? userCodeEnvironment(config, env) : {}, ...config.graphs.user };
   }
 
@@ -127,7 +130,8 @@ export class CustomAuth implements OnModuleDestroy {
         if (message.type === 'done') call?.resolve(message.result);
         else call?.reject(this.toError(message.failure));
       };
-      child = new UserCodeChild(PROCESS_FILE, { file, exportName }, this.confinement, (message) =>
+      const program = programFor(file, { interpreter: this.interpreter, ...PROGRAMS });
+      child = new UserCodeChild(program, { file, exportName }, this.confinement, (message) =>
         receive(message as FromAuthProcess),
       );
       void child.ended.then((how) => unusable(`${how} while it was loaded`));

@@ -20,6 +20,8 @@ export interface AuthRequest {
   method: string;
   url: string;
   headers: [name: string, value: string][];
+  /** Of the route, by name: what a handler in Python may ask for. */
+  pathParams?: Record<string, string>;
 }
 
 export interface AuthQuestion {

@@ -1,14 +1,12 @@
-import { existsSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { GraphLanguage } from '../../config/graph-language';
-import { BOUNDED_CLONE, JSON_TEXT, type MessageCodec } from './message-channel';
-import { type Confinement, spawnUserCode, startUserCodeProcess, type UserCodeProcess } from './user-code-process';
+import { BOUNDED_CLONE } from './message-channel';
+import { startUserCodeProcess } from './user-code-process';
+import { pythonProgram, type UserCodeProgram } from './user-code-program';
 
 /** How a process for graphs of one language is started and spoken to. */
-export interface GraphRuntime {
+export interface GraphRuntime extends UserCodeProgram {
   language: GraphLanguage;
-  codec: MessageCodec;
-  start: (confinement: Confinement) => UserCodeProcess;
 }
 
 const PROCESS_FILE = join(__dirname, 'graph-process');
@@ -26,29 +24,7 @@ export const JAVASCRIPT_RUNTIME: GraphRuntime = {
     startUserCodeProcess(PROCESS_FILE, { ...confinement, env: { ...AWAITED_CALLBACKS, ...confinement.env } }),
 };
 
-/** @param program the interpreter, in whose environment the project's dependencies are */
-export function pythonRuntime(program: string): GraphRuntime {
-  return {
-    language: 'python',
-    codec: JSON_TEXT,
-    start: ({ env, ...confinement }) =>
-      spawnUserCode(program, ['-m', 'gantry_graphs'], {
-        ...confinement,
-        env: {
-          ...env,
-          PYTHONPATH: [pythonSources(), env.PYTHONPATH].filter(Boolean).join(delimiter),
-          // What a node prints is in the log when it happens.
-          PYTHONUNBUFFERED: '1',
-        },
-      }),
-  };
-}
-
-/** The folder of the package `gantry_graphs`, from the sources as from what is compiled of them. */
-function pythonSources(): string {
-  for (let folder = __dirname; folder !== dirname(folder); folder = dirname(folder)) {
-    const sources = join(folder, 'python');
-    if (existsSync(join(sources, 'gantry_graphs'))) return sources;
-  }
-  throw new Error('The Python package "gantry_graphs", which is part of Gantry, is missing from the installation');
+/** @param interpreter in whose environment the project's dependencies are */
+export function pythonRuntime(interpreter: string): GraphRuntime {
+  return { language: 'python', ...pythonProgram(interpreter, 'gantry_graphs') };
 }

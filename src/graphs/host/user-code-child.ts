@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { Logger } from '@nestjs/common';
-import { BOUNDED_CLONE, MessageChannel } from './message-channel';
-import { type Confinement, startUserCodeProcess } from './user-code-process';
+import { MessageChannel } from './message-channel';
+import type { Confinement } from './user-code-process';
+import type { UserCodeProgram } from './user-code-program';
 
 const logger = new Logger('UserCode');
 
@@ -13,15 +14,19 @@ export class UserCodeChild<ToChild> {
   private readonly messages: MessageChannel;
 
   /**
-   * @param file the module to run, without its ending: `.ts` or `.js`, as this one has
    * @param data the first message
    * @param onMessage called with each message. What it throws ends the process: user code can write messages of its own making.
    */
-  constructor(file: string, data: unknown, confinement: Confinement, onMessage: (message: unknown) => void) {
-    const { child, messages } = startUserCodeProcess(file, confinement);
+  constructor(
+    program: UserCodeProgram,
+    data: unknown,
+    confinement: Confinement,
+    onMessage: (message: unknown) => void,
+  ) {
+    const { child, messages } = program.start(confinement);
     const onCorrupt = (error: Error): void =>
       logger.error({ err: error, pid: child.pid }, 'User code wrote to the channel of its process, which is ended');
-    this.messages = new MessageChannel(messages, onMessage, onCorrupt, { awaitsReader: true, codec: BOUNDED_CLONE });
+    this.messages = new MessageChannel(messages, onMessage, onCorrupt, { awaitsReader: true, codec: program.codec });
     this.messages.send(data);
     // A process that can't be spoken to is of no use.
     messages.once('close', () => child.kill('SIGKILL'));

@@ -1,0 +1,60 @@
+"""The modules of the user's project."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+
+def load_export(file: str, name: str, what_would_be_right: str) -> Any:
+    """What a module has under a name; `what_would_be_right` completes the message of an error."""
+    try:
+        module = _import(Path(file))
+    except Exception as error:
+        raise ImportError(f"{file} failed to load: {type(error).__name__}: {error}") from error
+    if not hasattr(module, name):
+        raise AttributeError(f'{file} has no "{name}"; it has to be {what_would_be_right}')
+    return getattr(module, name)
+
+
+def _import(file: Path) -> Any:
+    """The module of a file: by its dotted name where Python finds it under one, so that its own package imports it once."""
+    root = Path.cwd()
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
+    dotted = _dotted_name(file, root)
+    if dotted:
+        return importlib.import_module(dotted)
+    # The digest keeps apart files of one name in two folders.
+    name = f"{file.stem}_{sha256(str(file).encode()).hexdigest()[:8]}".replace("-", "_").replace(".", "_")
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is no Python module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _dotted_name(file: Path, root: Path) -> str | None:
+    """The name under which `import` finds the file, from the project's folder or an installed package of it."""
+    for base in [root, *(Path(entry) for entry in sys.path if entry)]:
+        if not file.is_relative_to(base):
+            continue
+        parts = file.relative_to(base).with_suffix("").parts
+        if not all(part.isidentifier() for part in parts):
+            continue
+        name = ".".join(parts)
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError):
+            continue
+        if spec and spec.origin and Path(spec.origin).resolve() == file.resolve():
+            return name
+    return None

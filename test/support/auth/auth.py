@@ -1,0 +1,64 @@
+"""What auth.ts is, in Python: who has a token is its user, and owns what he makes. `Bearer alice` is alice."""
+
+import re
+from typing import Any
+
+from langgraph_sdk import Auth
+
+auth = Auth()
+visits = 0
+
+
+@auth.authenticate
+async def authenticate(authorization: str | None, method: str, headers: dict[bytes, bytes]) -> dict[str, Any]:
+    global visits
+    found = re.match(r"Bearer (.+)$", authorization or "")
+    if not found:
+        raise Auth.exceptions.HTTPException(401, "No token", headers={"www-authenticate": "Bearer"})
+    name = found[1]
+    assert headers[b"authorization"] == f"Bearer {name}".encode() and method.isupper()
+    if name == "banned":
+        raise Auth.exceptions.HTTPException(403, "Banned")
+    if name == "crash":
+        raise RuntimeError("a secret of the module")
+    if name == "nobody":
+        return None  # type: ignore[return-value]
+    while name == "hang":
+        pass
+    visits += 1
+    permissions = ["read"] if name == "reader" else ["read", "write"]
+    return {"identity": name, "visits": visits, "permissions": permissions, "team": "blue"}
+
+
+@auth.on
+async def own(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> bool | dict[str, Any]:
+    if isinstance(ctx.user, Auth.types.StudioUser):
+        return True
+    value["metadata"] = {**(value.get("metadata") or {}), "owner": ctx.user.identity}
+    return {"owner": ctx.user.identity}
+
+
+@auth.on.threads.create
+async def create(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> bool | dict[str, Any]:
+    if "write" not in ctx.permissions:
+        return False
+    counted = {"visits": ctx.user["visits"]} if ctx.user.identity == "counted" else {}
+    owner = {"owner": ctx.user.identity, "readers": [ctx.user.identity, "auditor"]}
+    value["metadata"] = {**(value.get("metadata") or {}), **counted, **owner}
+    return {"owner": ctx.user.identity}
+
+
+@auth.on.threads.read
+async def read(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, Any]:
+    return {"readers": {"$contains": ctx.user.identity}}
+
+
+@auth.on.store
+async def scope(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> None:
+    value["namespace"] = (ctx.user.identity, *(value.get("namespace") or ()))
+
+
+@auth.on.store.delete
+async def keep(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, Any]:
+    await scope(ctx, value)
+    return {"locked": "no"}
