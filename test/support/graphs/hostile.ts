@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, writeSync } from 'node:fs';
+import { existsSync, writeFileSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serialize } from 'node:v8';
 import type { LangGraphRunnableConfig } from '@langchain/langgraph';
@@ -158,7 +158,7 @@ function manyObjects(count: number): Buffer {
 }
 
 const Flooding = z.object({
-  /** A file that ends the flood. */
+  /** A file that ends the flood; the one beside it, `.begun`, is made when the flood begins. */
   until: z.string().default(''),
   kind: z.enum(['events', 'small', 'writer', 'objects', 'event', 'state']).default('events'),
   data: z.string().default(''),
@@ -184,6 +184,7 @@ export const flood = new StateGraph(Flooding)
   .addNode('flood', ({ until, kind }, config) => {
     if (kind === 'state') return { data: LARGE };
     const most = { writer: 10_000, event: 1 }[kind as string] ?? Infinity;
+    if (until) writeFileSync(`${until}.begun`, '');
     for (let count = 0; count < most && !existsSync(until); count += 1) FLOODS[kind](config, until);
     return {};
   })
