@@ -15,6 +15,15 @@ export interface Agent {
   outputSchema: unknown;
   inputModes: string[];
   outputModes: string[];
+  /** Whether what ends at once is answered with a message, and not with a task. */
+  repliesPlainly: boolean;
+}
+
+/** What an assistant's metadata may say of it as an agent. */
+interface AgentMetadata {
+  input_modes?: unknown;
+  output_modes?: unknown;
+  reply?: unknown;
 }
 
 interface GraphDescription {
@@ -50,7 +59,7 @@ export class A2aAgentsService {
     const assistant = await this.assistants.getAssistant(tenantId, idOrGraph);
     const description = await this.describe(tenantId, assistant);
     const talks = description.fields.includes('messages');
-    const modes = assistant.metadata.a2a as { input_modes?: unknown; output_modes?: unknown } | undefined;
+    const modes = assistant.metadata.a2a as AgentMetadata | null | undefined;
     return {
       tenantId,
       assistant,
@@ -58,6 +67,7 @@ export class A2aAgentsService {
       ...description,
       inputModes: modesOr(modes?.input_modes, talks ? [...TEXT_MODES, ...FILE_MODES] : ['application/json']),
       outputModes: modesOr(modes?.output_modes, talks ? TEXT_MODES : [...TEXT_MODES].reverse()),
+      repliesPlainly: modes?.reply === 'message',
     };
   }
 

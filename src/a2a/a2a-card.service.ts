@@ -4,11 +4,14 @@ import { type A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
+import { CustomAuth } from '../auth/custom/custom-auth';
 import { AppConfig } from '../config/config';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { MESSAGES, replaceMessages } from '../graphs/message-schemas';
 import { type Agent, A2aAgentsService } from './a2a-agents.service';
 import { A2aPushService } from './a2a-push.service';
+import { RUN_EXTENSION } from './a2a-task.mapper';
+import { securityOf } from './a2a-security';
 import { a2aErrors } from './a2a.errors';
 import { VERSIONS } from './a2a-version';
 import { isJsonObject } from '../database/json';
@@ -16,9 +19,16 @@ import { isJsonObject } from '../database/json';
 /** What the graph takes and gives, as JSON schemas: the protocol's skills have no place for them. */
 export const SCHEMAS_EXTENSION = 'urn:gantry:a2a:graph-schemas:1';
 
+const RUN = {
+  uri: RUN_EXTENSION,
+  description: "Ids of a task's assistant, thread and latest run, in its metadata",
+  required: false,
+};
+
 export interface RenderedCard {
   json: string;
   etag: string;
+  modified: Date;
 }
 
 /** Agent cards: an assistant described as an agent. */
@@ -29,6 +39,7 @@ export class A2aCardService {
     private readonly registry: GraphRegistry,
     private readonly agents: A2aAgentsService,
     private readonly push: A2aPushService,
+    private readonly customAuth: CustomAuth,
   ) {}
 
   /**
@@ -46,7 +57,11 @@ export class A2aCardService {
     const agent = await this.agents.getAgent(tenantId, idOrGraph ?? this.defaultAgent());
     const card = this.card(agent, baseUrl);
     const json = JSON.stringify(version === '1.0' ? AgentCard.toJSON(card) : await legacyCard(card));
-    return { json, etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"` };
+    return {
+      json,
+      etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"`,
+      modified: agent.assistant.updatedAt,
+    };
   }
 
   card(agent: Agent, baseUrl: string): AgentCard {
@@ -64,16 +79,9 @@ export class A2aCardService {
         streaming: true,
         pushNotifications: this.push.isOffered,
         extendedAgentCard: false,
-        extensions: schemaExtension(agent),
+        extensions: [...schemaExtension(agent), RUN],
       },
-      ...(this.config.auth.isEnabled && {
-        securitySchemes: {
-          api_key: {
-            apiKeySecurityScheme: { location: 'header', name: 'X-API-Key', description: 'A key of the workspace' },
-          },
-        },
-        securityRequirements: [{ schemes: { api_key: { list: [] } } }],
-      }),
+      ...securityOf(this.config.auth.isEnabled, this.customAuth.source),
       defaultInputModes: inputModes,
       defaultOutputModes: outputModes,
       skills: [

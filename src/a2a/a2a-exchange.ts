@@ -27,10 +27,11 @@ export class A2aExchange {
     reply: FastifyReply,
   ): Promise<void> {
     const version = requestedVersion(versionOf(request)) ?? '1.0';
-    const { json, etag } = await this.cards.render(tenantId, idOrGraph, version, this.baseUrl(request));
+    const { json, etag, modified } = await this.cards.render(tenantId, idOrGraph, version, this.baseUrl(request));
     const scope = this.config.auth.isEnabled ? 'private' : 'public';
     void reply.headers({
       etag,
+      'last-modified': modified.toUTCString(),
       'cache-control': `${scope}, max-age=${CARD_MAX_AGE_SECONDS}`,
       vary: 'A2A-Version, X-API-Key, Host, X-Forwarded-Host, X-Forwarded-Proto',
     });

@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { createHash } from 'node:crypto';
 import type { TenantId } from '../auth/tenant';
+import { isJsonObject } from '../database/json';
 import { ApiError } from '../http/api-error';
 import { type Agent, A2aAgentsService } from './a2a-agents.service';
 import { A2aCardService } from './a2a-card.service';
@@ -11,7 +12,8 @@ import { A2aMetrics } from './a2a.metrics';
 import { A2aPushService } from './a2a-push.service';
 import { A2aStreamsService } from './a2a-streams.service';
 import { A2aTasksService, type RunOptions } from './a2a-tasks.service';
-import { type ProtocolVersion, requestedVersion, VERSIONS } from './a2a-version';
+import { fromProtoJson } from './a2a-proto-json';
+import { type ProtocolVersion, requestedVersion, versionOfCall, VERSIONS } from './a2a-version';
 import { a2aErrors } from './a2a.errors';
 import { METHODS_0_3, METHODS_1_0, rpcRequest } from './a2a.schemas';
 import { AssistantAgent } from './assistant-agent';
@@ -61,7 +63,9 @@ interface Call extends RpcRequest {
 }
 
 const METHODS: Record<ProtocolVersion, typeof METHODS_1_0> = { '1.0': METHODS_1_0, '0.3': METHODS_0_3 };
-const NEEDS_CONNECTION = new Set(['SendStreamingMessage', 'SubscribeToTask', 'message/stream', 'tasks/resubscribe']);
+/** Their clients read nothing but events: errors as well come as one. */
+const STREAMING_0_3 = new Set(['message/stream', 'tasks/resubscribe']);
+const NEEDS_CONNECTION = new Set(['SendStreamingMessage', 'SubscribeToTask', ...STREAMING_0_3]);
 /** States in which a stream of 0.3 ends although the task does not. */
 const INTERRUPTED = new Set(['input-required', 'auth-required']);
 
@@ -145,17 +149,19 @@ export class A2aRpcService {
     return given.length > 0 ? { kind: 'answer', status: 200, body: given } : { kind: 'nothing' };
   }
 
-  private async single(call: Call, body: unknown): Promise<RpcOutcome> {
+  private async single(request: Call, body: unknown): Promise<RpcOutcome> {
+    const method = methodOf(body);
+    const call = { ...request, spoken: versionOfCall(request.version, request.spoken, method) };
     const outcome = await this.answerTo(call, body);
-    this.metrics.answered(
-      methodOf(body),
-      outcome.kind === 'answer' ? (outcome.body as RpcAnswer).error?.code : undefined,
-    );
-    return outcome;
+    const only = outcome.kind === 'answer' ? (outcome.body as RpcAnswer) : undefined;
+    this.metrics.answered(method, only?.error?.code);
+    const isExpectedAsEvent = call.spoken === '0.3' && STREAMING_0_3.has(method);
+    return only && isExpectedAsEvent ? { kind: 'stream', answers: alone(only) } : outcome;
   }
 
-  private async answerTo(call: Call, body: unknown): Promise<RpcOutcome> {
-    const id = idOf(body);
+  private async answerTo(call: Call, given: unknown): Promise<RpcOutcome> {
+    const id = idOf(given);
+    const body = call.spoken === '1.0' ? withPlainParams(given) : given;
     const wrong = check(body, call.spoken);
     if (wrong) return answer(failure(id, wrong));
     const request = call.spoken === '0.3' ? withDefaults(body as RpcBody) : (body as RpcBody);
@@ -232,6 +238,15 @@ interface RpcBody extends Record<string, unknown> {
 
 function answer(body: RpcAnswer): RpcOutcome {
   return { kind: 'answer', status: 200, body };
+}
+
+/** A stream of a single answer. */
+async function* alone(only: RpcAnswer): AsyncGenerator<RpcAnswer, void, undefined> {
+  yield only;
+}
+
+function withPlainParams(body: unknown): unknown {
+  return isJsonObject(body) && 'params' in body ? { ...body, params: fromProtoJson(body.params) } : body;
 }
 
 function failure(id: RpcId, error: RpcError): RpcAnswer {

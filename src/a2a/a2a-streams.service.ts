@@ -47,7 +47,7 @@ export class A2aStreamsService {
     const { signal, historyLength, throughQuestions } = options;
     let { row, events, after } = throughQuestions
       ? await this.now(agent, task)
-      : { row: task, events: new TurnEvents(task), after: -1 };
+      : { row: asBegun(task), events: new TurnEvents(task), after: -1 };
     const answerSoFar = isInFlight(row) ? events.soFar : undefined;
     const [shown] = await this.tasks.render([row], { historyLength, answerSoFar });
     yield { payload: { $case: 'task', value: shown } };
@@ -65,8 +65,7 @@ export class A2aStreamsService {
         const asked = row;
         row = await this.answered(agent, asked, signal);
         if (!signal.aborted && row.runId === asked.runId) yield await this.ending(row);
-        // An answer may have been worked off since the last look: its turn is emitted all the same.
-        else if (!signal.aborted) row = { ...row, state: 'submitted' };
+        else if (!signal.aborted) row = asBegun(row);
       } else return;
       events = new TurnEvents(row);
       after = -1;
@@ -145,6 +144,11 @@ export class A2aStreamsService {
       if (now.state !== 'input-required' || now.runId !== task.runId) return now;
     }
   }
+}
+
+/** The task as its turn began: a quick one may have ended since, and is emitted from its first event all the same. */
+function asBegun(task: TaskRow): TaskRow {
+  return { ...task, state: 'submitted', artifacts: '[]', superseded: false, error: null };
 }
 
 function status({ taskId, contextId }: TaskRow, value: TaskStatus | undefined): StreamResponse {

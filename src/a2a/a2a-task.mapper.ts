@@ -10,6 +10,7 @@ export const STATES: Record<TaskPhase, TaskState> = {
   completed: TaskState.TASK_STATE_COMPLETED,
   failed: TaskState.TASK_STATE_FAILED,
   canceled: TaskState.TASK_STATE_CANCELED,
+  rejected: TaskState.TASK_STATE_REJECTED,
 };
 
 export const isInFlight = ({ state }: TaskRow): boolean => state === 'submitted' || state === 'working';
@@ -58,6 +59,9 @@ function statusMessage(row: TaskRow, question: Message | undefined): Message | u
   if (row.state === 'input-required' && question) {
     return { ...question, parts: tailorParts(question.parts, row.outputModes) };
   }
+  if (row.state === 'rejected') {
+    return taskMessage(row, Role.ROLE_AGENT, `${row.runId}/rejected`, [textPart(row.error?.message ?? '')]);
+  }
   if (row.state === 'failed') {
     const { error, message } = row.error ?? { error: 'Error', message: 'The run failed' };
     return taskMessage(row, Role.ROLE_AGENT, `${row.runId}/failed`, [textPart(`${error}: ${message}`)]);
@@ -68,6 +72,20 @@ function statusMessage(row: TaskRow, question: Message | undefined): Message | u
     ]);
   }
   return undefined;
+}
+
+/** The place in a task's metadata of the ids that the rest of the API knows it by. */
+export const RUN_EXTENSION = 'urn:gantry:a2a:run:1';
+
+function runMetadata({ assistantId, threadId, runId }: TaskRow): Record<string, unknown> {
+  return { [RUN_EXTENSION]: { assistantId, threadId, runId } };
+}
+
+/** The answer of a task that has ended as a message alone, for a client that is to see no task. */
+export function toReply(row: TaskRow): Message {
+  const parts = artifactsOf(row).flatMap((artifact) => artifact.parts);
+  const reply = taskMessage(row, Role.ROLE_AGENT, `${row.runId}/reply`, parts);
+  return { ...reply, taskId: '', metadata: runMetadata(row) };
 }
 
 export interface TaskView {
@@ -84,7 +102,7 @@ export function toTask(row: TaskRow, { messages, question, withArtifacts }: Task
     status: statusOf(row, question),
     artifacts: withArtifacts ? artifactsOf(row) : [],
     history: messages,
-    metadata: { assistant_id: row.assistantId, thread_id: row.threadId, run_id: row.runId },
+    metadata: runMetadata(row),
   };
 }
 

@@ -6,8 +6,10 @@ import type { TenantId } from '../auth/tenant';
 import type { RunError } from '../graphs/host/protocol';
 import type { RunEntity } from '../runs/run.entity';
 
-export const TASK_STATES = ['submitted', 'working', 'input-required', 'completed', 'failed', 'canceled'] as const;
-export type TaskPhase = (typeof TASK_STATES)[number];
+export type TaskPhase = 'submitted' | 'working' | 'input-required' | 'completed' | 'failed' | 'canceled' | 'rejected';
+
+/** Name of the error by which a graph says that it won't do what it was asked for. */
+const REJECTION = 'TaskRejected';
 
 /** A task as its rows have it. */
 export interface TaskRow {
@@ -68,6 +70,7 @@ const TASKS = `
       WHEN task.canceled_at IS NOT NULL OR run.run_id IS NULL OR run.status = 'interrupted' THEN 'canceled'
       WHEN run.status = 'pending' THEN 'submitted'
       WHEN run.status = 'running' THEN 'working'
+      WHEN run.status = 'error' AND run.error ->> 'error' = '${REJECTION}' THEN 'rejected'
       WHEN run.status IN ('error', 'timeout') THEN 'failed'
       WHEN NOT task.awaits_input THEN 'completed'
       WHEN overtaken.by_other THEN 'canceled'

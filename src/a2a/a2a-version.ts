@@ -1,3 +1,5 @@
+import { METHODS_1_0 } from './a2a.schemas';
+
 /** What is spoken here, the preferred one first. */
 export const VERSIONS = ['1.0', '0.3'] as const;
 export type ProtocolVersion = (typeof VERSIONS)[number];
@@ -11,4 +13,13 @@ export function requestedVersion(asked: string | undefined): ProtocolVersion | u
   if (trimmed === '') return '0.3';
   const [, major, minor = '0'] = /^(\d+)(?:\.(\d+))?(?:\.\d+)?$/.exec(trimmed) ?? [];
   return VERSIONS.find((version) => version === `${major}.${minor}`);
+}
+
+/**
+ * The version of one call: the one that the request asks for. Where it names none, a method that only 1.0 has says it, since many
+ * clients of 1.0 leave the header out.
+ */
+export function versionOfCall(asked: string | undefined, requested: ProtocolVersion, method: string): ProtocolVersion {
+  const isStated = (asked?.trim() ?? '') !== '';
+  return !isStated && Object.hasOwn(METHODS_1_0, method) ? '1.0' : requested;
 }

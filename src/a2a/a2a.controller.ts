@@ -16,10 +16,13 @@ const RPC_BODY = { schema: z.toJSONSchema(z.union([rpcCallSchema, z.array(rpcCal
   typeof ApiBody
 >[0];
 
+/** The protocol's code for a media type that isn't taken. */
+const CONTENT_TYPE_NOT_SUPPORTED = -32_005;
+
 const VERSION_HEADER = {
   name: 'A2A-Version',
   required: false,
-  description: 'Version of the protocol, as Major.Minor: 1.0 or 0.3; none means 0.3',
+  description: 'Version of the protocol, as Major.Minor: 1.0 or 0.3; none means that of the method, and 0.3 for cards',
 };
 
 /** Assistants as agents to other agents. A graph's name is accepted wherever an assistant's id is. */
@@ -65,7 +68,7 @@ export class A2aController {
    * What is wrong with a call is a JSON-RPC error with status 200; an unknown assistant is one with status 404.
    */
   @Post('a2a/:assistant_id')
-  @RouteConfig({ bodyAsText: true })
+  @RouteConfig({ bodyAsText: true, jsonOnly: CONTENT_TYPE_NOT_SUPPORTED })
   @ApiOperation({ summary: 'Call an agent (A2A 1.0 and 0.3)' })
   @ApiHeader(VERSION_HEADER)
   @ApiBody(RPC_BODY)

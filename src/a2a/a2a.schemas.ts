@@ -56,7 +56,11 @@ const sendParams = z.looseObject({
   metadata: jsonObject.nullish(),
 });
 
-const TASK_STATE = [
+/** In the order of their numbers. */
+export const ROLES = ['ROLE_UNSPECIFIED', 'ROLE_USER', 'ROLE_AGENT'] as const;
+
+/** In the order of their numbers. */
+export const TASK_STATE = [
   'TASK_STATE_UNSPECIFIED',
   'TASK_STATE_SUBMITTED',
   'TASK_STATE_WORKING',

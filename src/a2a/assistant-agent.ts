@@ -8,6 +8,7 @@ import {
   type ListTaskPushNotificationConfigsResponse,
   type ListTasksRequest,
   type ListTasksResponse,
+  type Message,
   type SendMessageRequest,
   type StreamResponse,
   type SubscribeToTaskRequest,
@@ -23,7 +24,7 @@ import { ApiError } from '../http/api-error';
 import type { Agent } from './a2a-agents.service';
 import type { A2aPushService } from './a2a-push.service';
 import type { A2aStreamsService } from './a2a-streams.service';
-import { isTerminal, STATES } from './a2a-task.mapper';
+import { isTerminal, STATES, toReply } from './a2a-task.mapper';
 import type { TaskCursor, TaskFilter, TaskPhase, TaskRow } from './a2a-tasks.repository';
 import type { A2aTasksService, RunOptions } from './a2a-tasks.service';
 import type { ProtocolVersion } from './a2a-version';
@@ -32,6 +33,9 @@ import { a2aErrors } from './a2a.errors';
 const PAGE_SIZE = 50;
 /** How long a cancellation waits for the worker to let go, before it answers with the task as it is. */
 const CANCEL_WAIT_MS = 10_000;
+
+/** How long the stream of an agent that replies with messages waits for one, before it shows the task. */
+const REPLY_WAIT_MS = 5_000;
 
 export interface AgentServices {
   tasks: A2aTasksService;
@@ -66,19 +70,22 @@ export class AssistantAgent implements A2ARequestHandler {
     return Promise.reject(a2aErrors.noExtendedCard());
   }
 
-  sendMessage(request: SendMessageRequest): Promise<Task> {
+  sendMessage(request: SendMessageRequest): Promise<Message | Task> {
     return this.guarded(async () => {
       const { configuration } = request;
       const sent = await this.send(request);
-      const task = configuration?.returnImmediately ? sent : await this.settled(sent, this.call.signal);
-      return this.render(task, configuration?.historyLength);
+      if (configuration?.returnImmediately) return this.render(sent, configuration.historyLength);
+      const task = await this.settled(sent, this.call.signal);
+      return this.replyTo(request, task) ?? this.render(task, configuration?.historyLength);
     });
   }
 
   async *sendMessageStream(request: SendMessageRequest): AsyncGenerator<StreamResponse, void, undefined> {
     const historyLength = request.configuration?.historyLength;
     const sent = await this.guarded(() => this.send(request));
-    yield* this.follow(sent, historyLength, false);
+    const reply = this.mayReply(request) ? await this.guarded(() => this.quickReply(request, sent)) : undefined;
+    if (reply) yield { payload: { $case: 'message', value: reply } };
+    else yield* this.follow(sent, historyLength, false);
   }
 
   async *resubscribe({ id }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
@@ -163,6 +170,22 @@ export class AssistantAgent implements A2ARequestHandler {
 
   private send(request: SendMessageRequest): Promise<TaskRow> {
     return this.services.tasks.sendMessage(this.agent, request, this.call.version, this.call);
+  }
+
+  /** Of a task that the client knows, it wants the task. */
+  private mayReply({ message }: SendMessageRequest): boolean {
+    return this.agent.repliesPlainly && !message?.taskId;
+  }
+
+  private replyTo(request: SendMessageRequest, task: TaskRow): Message | undefined {
+    if (!this.mayReply(request) || task.state !== 'completed') return undefined;
+    const reply = toReply(task);
+    return reply.parts.length > 0 ? reply : undefined;
+  }
+
+  private async quickReply(request: SendMessageRequest, sent: TaskRow): Promise<Message | undefined> {
+    const patience = AbortSignal.any([this.call.signal, AbortSignal.timeout(REPLY_WAIT_MS)]);
+    return this.replyTo(request, await this.services.streams.settled(this.agent, sent, patience));
   }
 
   private find(taskId: string): Promise<TaskRow> {

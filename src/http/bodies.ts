@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
 import type { AppConfig } from '../config/config';
-import { invalidJson } from './api-error';
+import { ApiError, invalidJson } from './api-error';
+import { headerOf } from './header';
 import { joined, readBlocks } from './body-blocks';
 import { checkJson } from './json-limits';
 
@@ -9,6 +10,11 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The handler gets JSON as text: it says what is wrong with it in its protocol's own words. */
     bodyAsText?: boolean;
+    /**
+     * Only what is declared as JSON is taken here, since JSON sent as text/plain can come from any page without a preflight.
+     * The value is the JSON-RPC error code for other types.
+     */
+    jsonOnly?: number;
     /**
      * Clients send whole batches of traces here: the body may be as large as those are, and the handler gets its bytes in
      * blocks, since joining and parsing them would hold up every other request.
@@ -30,7 +36,8 @@ export function readBodies(fastify: FastifyInstance): void {
   void fastify.addContentTypeParser(
     ['application/json', 'text/plain'],
     async (request: FastifyRequest, payload: RequestPayload): Promise<unknown> => {
-      const { bodyAsText, isTraceUpload } = request.routeOptions.config;
+      const { bodyAsText, isTraceUpload, jsonOnly } = request.routeOptions.config;
+      if (jsonOnly !== undefined && !isJsonType(request)) throw notJson(request);
       const blocks = await readBlocks(request, payload);
       if (isTraceUpload) return blocks;
       const body = joined(blocks).toString('utf8');
@@ -46,4 +53,12 @@ export function readBodies(fastify: FastifyInstance): void {
   fastify.addContentTypeParser('multipart/form-data', (_request: unknown, payload: Readable, done) =>
     done(null, payload),
   );
+}
+
+const isJsonType = (request: FastifyRequest): boolean =>
+  /^application\/json\s*(;|$)/i.test(headerOf(request, 'content-type') ?? '');
+
+function notJson(request: FastifyRequest): ApiError {
+  const type = headerOf(request, 'content-type');
+  return new ApiError(415, 'unsupported_media_type', `Unsupported Media Type: ${type}; send application/json`);
 }

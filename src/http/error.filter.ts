@@ -32,7 +32,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (answer.format === 'text') {
       void reply.type('text/plain; charset=utf-8').send(answer.detail);
     } else if (request.routeOptions.config.bodyAsText) {
-      void reply.type('application/json; charset=utf-8').send(JSON.stringify(toJsonRpc(answer)));
+      void reply.type('application/json; charset=utf-8').send(JSON.stringify(toJsonRpc(answer, request)));
     } else {
       void reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body()));
     }
@@ -40,8 +40,10 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 /** The body for routes whose protocol is JSON-RPC: what HTTP refuses (a type, a size, a key) in a form that their clients read. */
-function toJsonRpc({ status, detail }: ApiError) {
-  return { jsonrpc: '2.0', id: null, error: { code: status < 500 ? -32_600 : -32_603, message: detail } };
+function toJsonRpc({ status, detail }: ApiError, { routeOptions }: FastifyRequest) {
+  const usual = status < 500 ? -32_600 : -32_603;
+  const code = status === 415 ? (routeOptions.config.jsonOnly ?? usual) : usual;
+  return { jsonrpc: '2.0', id: null, error: { code, message: detail } };
 }
 
 /** The answer to an error that is the caller's or an overload; undefined for an unexpected one. */

@@ -1,6 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { DeliveryResponse } from '../../src/webhooks/webhooks.schemas';
-import { AgentCaller, answerFrom, type RpcAnswer, type StreamItem, type Task, textOf, toMessage } from '../support/a2a';
+import {
+  AgentCaller,
+  answerFrom,
+  type Message,
+  type RpcAnswer,
+  type StreamItem,
+  type Task,
+  textOf,
+  threadOf,
+  toMessage,
+} from '../support/a2a';
 import { Gantry, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 import { WebhookReceiver } from '../support/webhook-receiver';
@@ -30,6 +40,7 @@ describe('A2A specification', () => {
   let talk: AgentCaller;
   let desk: AgentCaller;
   let prose: AgentCaller;
+  let custom: AgentCaller;
 
   beforeAll(async () => {
     receiver = await new WebhookReceiver().start();
@@ -39,6 +50,7 @@ describe('A2A specification', () => {
     talk = new AgentCaller(gantry.url, 'talk');
     desk = talk.of('desk');
     prose = talk.of('prose');
+    custom = talk.of('custom');
     // Where a graph declares no schema, the first call waits until the compiler has read its types.
     for (const agent of [prose, talk.of('untyped')]) await agent.call('ListTasks', {});
   }, 240_000);
@@ -66,6 +78,33 @@ describe('A2A specification', () => {
   };
 
   describe('3.1.1 Send Message', () => {
+    it('returns a message where the assistant says so, if nothing more is to come', async () => {
+      const answering = async (graphId: string): Promise<AgentCaller> => {
+        const metadata = { a2a: { reply: 'message' } };
+        const { assistant_id } = await gantry.client().assistants.create({ graphId, metadata });
+        return talk.of(assistant_id);
+      };
+      const plain = await answering('talk');
+      const contextId = `plain-${randomUUID()}`;
+      const params = toMessage([{ text: 'Count' }], { contextId });
+      const { message, ...others } = await plain.result<{ message: Message }>('SendMessage', params);
+      expect(others).toEqual({});
+      const said = 'one two three four five six seven eight nine ten';
+      expect(message).toMatchObject({
+        role: 'ROLE_AGENT',
+        contextId: params.message.contextId,
+        parts: [{ text: said }],
+      });
+      expect(message.taskId).toBeUndefined();
+      const items = await (await plain.stream('SendStreamingMessage', params)).rest();
+      expect(items).toMatchObject([{ message: { parts: [{ text: said }] } }]);
+      const now = await plain.result('SendMessage', toMessage([{ text: 'x' }], {}, { returnImmediately: true }));
+      expect(now).toMatchObject({ task: {} });
+      // A question needs a task that can be answered.
+      const asked = await (await answering('desk')).say('Refund');
+      expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    });
+
     it('returns a task or a message', async () => {
       const result = await talk.result<object>('SendMessage', toMessage([{ text: 'Count' }]));
       expect(Object.keys(result)).toEqual(['task']);
@@ -104,6 +143,19 @@ describe('A2A specification', () => {
       expect(items.filter(({ artifactUpdate }) => artifactUpdate).length).toBeGreaterThan(5);
       const { artifacts } = await talk.get(items[0].task!.id);
       expect(answerFrom(items)).toBe(textOf(artifacts));
+    });
+
+    it('has all events of its turn, however many streams begin at once', async () => {
+      const counted = async (): Promise<string[]> => {
+        const items = await (await custom.stream('SendStreamingMessage', toMessage([{ data: { count: 4 } }]))).rest();
+        return items.flatMap(({ statusUpdate }) => JSON.stringify(statusUpdate?.status.message?.parts) ?? []);
+      };
+      const alone = await counted();
+      expect(alone.length).toBeGreaterThan(1);
+      for (let round = 0; round < 3; round += 1) {
+        const together = await Promise.all(Array.from({ length: 12 }, counted));
+        for (const each of together) expect(each).toEqual(alone);
+      }
     });
 
     it.each([
@@ -421,6 +473,19 @@ describe('A2A specification', () => {
         message: { role: 'ROLE_AGENT', parts: [{ text: 'TypeError: The tool is broken' }] },
       });
     });
+
+    it('shows a task as rejected whose graph says so, with its reason', async () => {
+      const data = { message: 'No refunds after a year', name: 'TaskRejected' };
+      const { id } = await talk.of('fail').send([{ data }]);
+      const { status } = await talk.of('fail').get(id);
+      expect(status).toMatchObject({
+        state: 'TASK_STATE_REJECTED',
+        message: { role: 'ROLE_AGENT', parts: [{ text: 'No refunds after a year' }] },
+      });
+      const { tasks } = await talk.of('fail').result<{ tasks: Task[] }>('ListTasks', { status: 'TASK_STATE_REJECTED' });
+      expect(tasks.map((task) => task.id)).toEqual([id]);
+      expect(await talk.of('fail').code('CancelTask', { id })).toBe(CODES.notCancelable);
+    });
   });
 
   describe('3.4.1 Context identifiers', () => {
@@ -433,7 +498,7 @@ describe('A2A specification', () => {
       const first = await talk.say('Count', { contextId });
       const second = await talk.say('Count again', { contextId });
       expect([first.contextId, second.contextId]).toEqual([contextId, contextId]);
-      expect(first.metadata?.thread_id).toBe(second.metadata?.thread_id);
+      expect(threadOf(first)).toBe(threadOf(second));
       expect(second.id).not.toBe(first.id);
     });
 
@@ -586,13 +651,29 @@ describe('A2A specification', () => {
     it.each([undefined, '', '0.3', '0.3.0'])('speaks 0.3 when asked for %s', async (version) => {
       const { result } = await shapeOf(version, 'message/send');
       expect(result).toMatchObject({ kind: 'task', status: { state: 'completed' } });
-      expect((await shapeOf(version, 'SendMessage')).error?.code).toBe(CODES.unknownMethod);
+    });
+
+    it.each([undefined, ''])('takes a method of 1.0 for 1.0 when the version is %s', async (version) => {
+      const { result } = await shapeOf(version, 'SendMessage');
+      expect(result).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
+      const stream = await talk
+        .as(version === undefined ? {} : { 'a2a-version': version })
+        .stream('SendStreamingMessage', toMessage([{ text: 'Count' }]));
+      expect((await stream.rest()).at(-1)?.statusUpdate?.status.state).toBe('TASK_STATE_COMPLETED');
+    });
+
+    it('does not take a method of 1.0 from who has asked for 0.3', async () => {
+      expect((await shapeOf('0.3', 'SendMessage')).error?.code).toBe(CODES.unknownMethod);
     });
 
     it.each(['0.2', '2.0', '99.0', 'latest'])('refuses %s as a version that is not supported', async (version) => {
       const { error } = await shapeOf(version, 'SendMessage');
       expect(error?.code).toBe(CODES.version);
-      expect(error?.data?.[0]).toMatchObject({ '@type': INFO, reason: 'VERSION_NOT_SUPPORTED' });
+      expect(error?.data?.[0]).toMatchObject({
+        '@type': INFO,
+        reason: 'VERSION_NOT_SUPPORTED',
+        metadata: { supportedVersions: '1.0,0.3' },
+      });
     });
 
     it('takes the version as a parameter too', async () => {
@@ -765,6 +846,34 @@ describe('A2A specification', () => {
       expect(task.status.timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     });
 
+    it('takes field names in snake_case, enums by number, and base64 of URLs', async () => {
+      const { task } = await talk.of('echo').result<{ task: Task }>('SendMessage', {
+        message: {
+          message_id: randomUUID(),
+          context_id: 'snake',
+          role: 1,
+          parts: [{ text: 'See' }, { raw: '-_8', media_type: 'image/png' }],
+        },
+        configuration: { accepted_output_modes: ['text/plain'], history_length: '0', future_field: { a_b: 1 } },
+        future_field: true,
+      });
+      expect(task).toMatchObject({ contextId: 'snake', status: { state: 'TASK_STATE_COMPLETED' } });
+      expect(task.history).toBeUndefined();
+      const found = await talk.of('echo').get(task.id);
+      expect(found.history?.[0].parts[1]).toMatchObject({ raw: '+/8=', mediaType: 'image/png' });
+      const page = { context_id: 'snake', page_size: '1', status: 3, include_artifacts: true };
+      expect(await talk.of('echo').result('ListTasks', page)).toMatchObject({
+        tasks: [{ id: task.id, artifacts: [{}] }],
+      });
+    });
+
+    it('names assistant, thread and run of a task in the metadata, under a key of its own', async () => {
+      const { id, metadata } = await talk.say('Count');
+      expect(metadata).toEqual({
+        'urn:gantry:a2a:run:1': { assistantId: expect.any(String), threadId: expect.any(String), runId: id },
+      });
+    });
+
     it('ignores fields that it does not know', async () => {
       const params = { ...toMessage([{ text: 'Count' }]), future: true };
       expect((await talk.call('SendMessage', params)).error).toBeUndefined();
@@ -802,6 +911,7 @@ describe('A2A specification', () => {
     it('may be cached, and is not sent again to who has it', async () => {
       const { response } = await card('/a2a/talk');
       expect(response.headers.get('cache-control')).toMatch(/max-age=\d+/);
+      expect(Date.parse(response.headers.get('last-modified')!)).toBeLessThanOrEqual(Date.now());
       const etag = response.headers.get('etag')!;
       expect((await card('/a2a/talk', { 'if-none-match': etag })).response.status).toBe(304);
       expect((await card('/a2a/talk', { 'a2a-version': '1.0' })).response.headers.get('etag')).not.toBe(etag);
@@ -939,6 +1049,24 @@ describe('A2A specification', () => {
       const key = { id, pushNotificationConfigId: id };
       await legacy().result('tasks/pushNotificationConfig/delete', key);
       expect(await legacy().code('tasks/pushNotificationConfig/get', { id })).toBe(CODES.taskNotFound);
+    });
+
+    it('9.2 sends errors of streaming calls as one event', async () => {
+      const { id } = await talk.say('Count');
+      const message = { ...heading, parts: [{ kind: 'text', text: 'x' }] };
+      const picture = { kind: 'file', file: { bytes: 'dGNr', mimeType: 'application/x-unsupported' } };
+      for (const [method, params, code] of [
+        ['tasks/resubscribe', { id: unknown }, CODES.taskNotFound],
+        ['tasks/resubscribe', { id }, CODES.unsupported],
+        ['tasks/resubscribe', {}, CODES.invalidParams],
+        ['message/stream', { message: { ...message, taskId: unknown } }, CODES.taskNotFound],
+        ['message/stream', { message: { ...message, taskId: id } }, CODES.unsupported],
+        ['message/stream', { message: { ...message, parts: [picture] } }, CODES.contentType],
+      ] as const) {
+        const stream = await talk.as({}).stream(method, params);
+        expect(stream.response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+        await expect(stream.rest()).rejects.toThrow(String(code));
+      }
     });
 
     it('3.5 knows its methods by other names only', async () => {

@@ -4,13 +4,19 @@ import type { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { ApiKeysService } from '../../src/auth/api-keys.service';
 import type { TenantId } from '../../src/auth/tenant';
-import { AgentCaller, type RpcAnswer, type Task, toMessage } from '../support/a2a';
+import { AgentCaller, type RpcAnswer, type Task, threadOf, toMessage } from '../support/a2a';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
 import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
 
 const BODY_LIMIT = 64 * 1024;
-const CODES = { parse: -32700, invalidRequest: -32600, invalidParams: -32602, taskNotFound: -32001 };
+const CODES = {
+  parse: -32700,
+  invalidRequest: -32600,
+  invalidParams: -32602,
+  taskNotFound: -32001,
+  contentType: -32005,
+};
 const url = 'http://127.0.0.1:9/hook';
 
 /** An api alone: tasks are made and wait for a worker. */
@@ -115,7 +121,7 @@ describe('A2A of two tenants', () => {
     const [one, other] = await Promise.all(
       (['a', 'b'] as const).map((of) => caller(of).say('Count', mine, { returnImmediately: true })),
     );
-    expect(one.metadata?.thread_id).not.toBe(other.metadata?.thread_id);
+    expect(threadOf(one)).not.toBe(threadOf(other));
   });
 
   it('does not know the agents of another', async () => {
@@ -154,9 +160,9 @@ describe('A2A of two tenants', () => {
 
     it('is told in JSON-RPC too: a body of another type', async () => {
       const body = '{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}';
-      for (const type of ['application/xml', 'application/x-www-form-urlencoded', 'application/grpc']) {
+      for (const type of ['application/xml', 'text/plain', 'text/plain;charset=UTF-8', 'application/grpc']) {
         const answer = await refused(body, { 'content-type': type });
-        expect(answer).toMatchObject({ ...envelope, status: 415, code: CODES.invalidRequest });
+        expect(answer).toMatchObject({ ...envelope, status: 415, code: CODES.contentType });
       }
     });
 

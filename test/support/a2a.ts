@@ -14,7 +14,7 @@ export interface Task {
   status: { state: string; message?: Message; timestamp?: string };
   artifacts?: { artifactId: string; name?: string; parts: Part[] }[];
   history?: Message[];
-  metadata?: Record<string, string>;
+  metadata?: { 'urn:gantry:a2a:run:1'?: { assistantId: string; threadId: string; runId: string } };
 }
 
 export interface Message {
@@ -36,6 +36,7 @@ export interface Part {
 
 export interface StreamItem {
   task?: Task;
+  message?: Message;
   statusUpdate?: { taskId: string; contextId: string; status: Task['status']; metadata?: Record<string, unknown> };
   artifactUpdate?: {
     taskId: string;
@@ -44,6 +45,8 @@ export interface StreamItem {
     lastChunk?: boolean;
   };
 }
+
+export const threadOf = ({ metadata }: Task): string | undefined => metadata?.['urn:gantry:a2a:run:1']?.threadId;
 
 /** Calls an agent off the wire, without a client's help: shapes, codes and headers are what is tested. */
 export class AgentCaller {
@@ -71,7 +74,10 @@ export class AgentCaller {
 
   async call(method: string, params?: unknown, id: string | number = 1): Promise<RpcAnswer> {
     const response = await this.post(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
-    return (await response.json()) as RpcAnswer;
+    const text = await response.text();
+    // What is refused of a stream of 0.3 is its only event.
+    const isEvent = response.headers.get('content-type')?.startsWith('text/event-stream');
+    return JSON.parse(isEvent ? text.slice('data: '.length) : text) as RpcAnswer;
   }
 
   /** The result of a call that is expected to succeed. */

@@ -41,13 +41,17 @@ export const block = new StateGraph(Blocking)
   .addEdge('spin', END)
   .compile({ name: 'block' });
 
-const Failing = z.object({ message: z.string().default('The tool is broken'), passed: z.boolean().default(false) });
+const Failing = z.object({
+  message: z.string().default('The tool is broken'),
+  name: z.string().default('TypeError'),
+  passed: z.boolean().default(false),
+});
 
 /** The first node writes, the second one throws. */
 export const fail = new StateGraph(Failing)
   .addNode('pass', () => ({ passed: true }))
-  .addNode('throw', ({ message }): Partial<z.infer<typeof Failing>> => {
-    throw new TypeError(message);
+  .addNode('throw', ({ message, name }): Partial<z.infer<typeof Failing>> => {
+    throw Object.assign(new TypeError(message), { name });
   })
   .addEdge(START, 'pass')
   .addEdge('pass', 'throw')
