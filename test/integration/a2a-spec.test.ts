@@ -92,7 +92,7 @@ describe('A2A specification', () => {
       const said = 'one two three four five six seven eight nine ten';
       expect(message).toMatchObject({
         role: 'ROLE_AGENT',
-        contextId: params.message.contextId,
+        contextId,
         parts: [{ text: said }],
       });
       expect(message.taskId).toBeUndefined();
