@@ -7,7 +7,7 @@ import { forgetSecretSettings } from './config/secret-settings';
 import { stopGracefully } from './http/graceful-stop';
 import { createHttpApp } from './server/http-app';
 import { createLogger } from './http/logging';
-import { startTelemetry } from './telemetry/telemetry';
+import { startTelemetry } from './telemetry/start-telemetry';
 
 async function main(): Promise<void> {
   const config = loadConfig();

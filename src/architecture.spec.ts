@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 
-const IMPORT = /^(?:import|export)\b[^;]*?from '(\.[^']+)';$/gms;
+/** Imports and exports, of types as well, and what is loaded later by `import()` or `require()`. */
+const IMPORT = /^(?:import|export)\b[^;]*?from '(\.[^']+)';$|\b(?:import|require)\('(\.[^']+)'\)/gms;
 
 /** The files of src, each with those that it imports. */
 function readImports(): Map<string, string[]> {
@@ -11,7 +12,7 @@ function readImports(): Map<string, string[]> {
   return new Map(
     files.map((file) => {
       const found = [...readFileSync(join(__dirname, file), 'utf8').matchAll(IMPORT)].map(
-        ([, specifier]) => `${join(dirname(file), specifier)}.ts`,
+        ([, atOnce, later]) => `${join(dirname(file), (atOnce ?? later).replace(/\.js$/, ''))}.ts`,
       );
       return [file, found.filter((each) => !each.startsWith('..') && existsSync(join(__dirname, each)))];
     }),
@@ -77,6 +78,7 @@ describe('the imports of src', () => {
 
   it('are found', () => {
     expect(imports.get('api.ts')).toContain(relative('.', join('config', 'config.ts')));
+    expect(imports.get(join('telemetry', 'start-telemetry.ts'))).toContain(join('telemetry', 'otlp-telemetry.ts'));
   });
 
   it('make no circle of files', () => {

@@ -15,7 +15,7 @@ import { orderedProviders } from '../src/discovery/ordered-providers';
 import { RunExecutor } from '../src/runs/run-executor';
 import { type Sweep, Sweeps } from '../src/sweeps/sweep';
 import { Sweeper } from '../src/sweeps/sweeper';
-import { telemetry } from '../src/telemetry/telemetry';
+import { telemetry } from '../src/telemetry/start-telemetry';
 import { WorkerDeployment } from '../src/temporal/worker-deployment';
 import { EXPORT_PARTITIONS_QUEUE } from '../workflows/contracts/export.contract';
 import { CRONS_QUEUE, EXPORTS_QUEUE, RUNS_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts/queues';

@@ -8,7 +8,7 @@ import { enterProjectFolder } from '../src/config/project-folder';
 import { forgetSecretSettings } from '../src/config/secret-settings';
 import { createLogger, NestLogger } from '../src/http/logging';
 import { Metrics } from '../src/metrics/metrics';
-import { startTelemetry } from '../src/telemetry/telemetry';
+import { startTelemetry } from '../src/telemetry/start-telemetry';
 import { StatusServer } from './status-server';
 import { WorkerModule } from './worker.module';
 import { WorkerProcess } from './worker-process';

@@ -18,7 +18,7 @@ import { serveCustomApp } from '../custom-app/custom-app.plugin';
 import { isInnerCall, serveInnerApi } from '../custom-app/inner-api';
 import { userCodeEnvironment } from '../graphs/user-code-environment';
 import { contextOf } from '../patches/nestjs/routes';
-import { telemetry } from '../telemetry/telemetry';
+import { telemetry } from '../telemetry/start-telemetry';
 import { Admission } from './admission';
 import { statusOf, whenAnswered } from '../telemetry/answered';
 import { limitBodies, readBodies } from '../http/bodies';

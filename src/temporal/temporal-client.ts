@@ -20,7 +20,7 @@ import type {
 } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes';
 import { AppConfig } from '../config/config';
-import { telemetry } from '../telemetry/telemetry';
+import { telemetry } from '../telemetry/start-telemetry';
 
 /** Each of the server's caches learns of new attributes within a few seconds. */
 const ATTRIBUTE_ATTEMPTS = 8;

@@ -1,5 +1,5 @@
 import { loadConfig } from '../config/config';
-import { startTelemetry, telemetry } from './telemetry';
+import { startTelemetry, telemetry } from './start-telemetry';
 
 const created = jest.fn(() => 'telemetry');
 jest.mock('./otlp-telemetry', () => ({ createTelemetry: () => created() }));
