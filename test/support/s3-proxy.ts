@@ -1,6 +1,6 @@
-import { createServer, IncomingMessage, request, Server, ServerResponse } from 'node:http';
-import { AddressInfo } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
 import { testStore } from './exports';
+import { FaultProxy } from './fault-proxy';
 
 const ANSWERS = {
   deny: [403, 'AccessDenied', 'Access Denied'],
@@ -17,34 +17,19 @@ const ANSWERS = {
  */
 export type Fault = keyof typeof ANSWERS | 'reset' | 'reset halfway' | 'hang' | 'lose' | 'lose answer';
 
-/** In front of the gateway of the test run. The Host header stays the client's own, which is what it has signed. */
-export class S3Proxy {
-  /** Asked for each request; undefined lets it through. A promise holds it back. */
+/** A proxy in front of the test run's S3 gateway. */
+export class S3Proxy extends FaultProxy {
+  /** Called for each request: a fault, or undefined to let it through. A promise holds it back. */
   fault: (request: IncomingMessage) => Fault | undefined | Promise<Fault | undefined> = () => undefined;
   readonly seen: { method: string; url: string; headers: IncomingMessage['headers'] }[] = [];
-  private readonly server: Server = createServer((incoming, outgoing) => void this.handle(incoming, outgoing));
 
-  async start(): Promise<this> {
-    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
-    return this;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  stop(): void {
-    this.server.close();
-    this.server.closeAllConnections();
-  }
-
-  private async handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  protected async handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     this.seen.push({ method: incoming.method ?? '', url: incoming.url ?? '', headers: incoming.headers });
     const fault = await this.fault(incoming);
     switch (fault) {
       case undefined:
       case 'lose answer':
-        return this.forward(incoming, outgoing, fault === undefined);
+        return this.forward(incoming, outgoing, gateway(), { losesAnswer: fault === 'lose answer' });
       case 'reset':
         return void incoming.socket.destroy();
       case 'reset halfway':
@@ -62,16 +47,9 @@ export class S3Proxy {
       }
     }
   }
+}
 
-  private forward(incoming: IncomingMessage, outgoing: ServerResponse, isAnswered: boolean): void {
-    const { hostname: host, port } = new URL(testStore().endpoint);
-    const { method, url: path, headers } = incoming;
-    const passed = request({ host, port, method, path, headers }, (answer) => {
-      if (!isAnswered) return void answer.resume().once('end', () => incoming.socket.destroy());
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
-    });
-    passed.on('error', () => incoming.socket.destroy());
-    incoming.pipe(passed);
-  }
+function gateway(): { host: string; port: string } {
+  const { hostname: host, port } = new URL(testStore().endpoint);
+  return { host, port };
 }
