@@ -21,6 +21,11 @@ export function isUniqueViolation(error: unknown): boolean {
   return postgresErrorOf(error)?.code === '23505';
 }
 
+/** Whether a statement would have deleted a row that others refer to, or stored one that refers to none. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  return postgresErrorOf(error)?.code === '23503';
+}
+
 /** Whether a row belongs to no partition; Postgres reports that as a check violation that names no constraint. */
 export function isMissingPartition(error: unknown): boolean {
   const reported = postgresErrorOf(error);

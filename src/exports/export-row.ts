@@ -1,4 +1,5 @@
-import type { CreateExport, ExportStatus } from './api/exports.schemas';
+import type { ExportStatus } from '../database/export-status';
+import type { CreateExport } from './api/exports.schemas';
 
 /** An instant as text in UTC with its microseconds, which a Date would drop. */
 export const isoText = (column: string): string =>

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import type { ExportStatus } from './api/exports.schemas';
+import { type ExportStatus, openExportSql, openPartitionSql } from '../database/export-status';
 
 export interface OpenExport {
   exportId: string;
@@ -22,7 +22,7 @@ export class ExportSweepRepository {
     return this.database.query<OpenExport[]>(
       `SELECT export_id AS "exportId", tenant_id AS "tenantId", interval_hours IS NOT NULL AS "isSchedule", status
        FROM bulk_exports
-       WHERE status IN ('Created', 'IntervalScheduled', 'Running')
+       WHERE ${openExportSql()}
          AND ((workflow_seen_at IS NULL AND created_at < now() - make_interval(secs => $1))
            OR workflow_seen_at < now() - make_interval(secs => $2))
        ORDER BY workflow_seen_at NULLS FIRST LIMIT $3`,
@@ -35,7 +35,7 @@ export class ExportSweepRepository {
     return this.database.query<OpenExport[]>(
       `SELECT DISTINCT e.export_id AS "exportId", e.tenant_id AS "tenantId", false AS "isSchedule", e.status
        FROM bulk_export_runs r JOIN bulk_exports e ON e.tenant_id = r.tenant_id AND e.export_id = r.export_id
-       WHERE r.status IN ('Created', 'Running') AND e.status = 'Cancelled'
+       WHERE ${openPartitionSql('r')} AND e.status = 'Cancelled'
          AND e.finished_at < now() - make_interval(secs => $1)
        LIMIT $2`,
       [sinceSeconds, limit],

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
-import type { ExportStatus, ListExports } from './api/exports.schemas';
+import { type ExportStatus, openExportSql, openPartitionSql } from '../database/export-status';
+import type { ListExports } from './api/exports.schemas';
 import { EXPORT_COLUMNS, EXPORT_SOURCE, ExportRow, NewExport } from './export-row';
 
 /** Called in the transaction that ends an export, with the export as it is now. */
@@ -86,7 +87,7 @@ export class ExportsRepository {
     return this.database.transaction(async (manager) => {
       const [rows] = await manager.query<[unknown[], number]>(
         `UPDATE bulk_exports SET status = 'Cancelled', finished_at = now(), updated_at = now()
-         WHERE tenant_id = $1 AND export_id = $2 AND status IN ('Created', 'IntervalScheduled', 'Running')
+         WHERE tenant_id = $1 AND export_id = $2 AND ${openExportSql()}
          RETURNING export_id`,
         [tenantId, exportId],
       );
@@ -211,7 +212,7 @@ export class ExportsRepository {
            WHERE r.tenant_id = $1 AND r.export_id = $2 AND r.status = 'Failed' AND $3 = 'Failed'
            ORDER BY r.day LIMIT 1
          ) AS first ON true
-         WHERE e.tenant_id = $1 AND e.export_id = $2 AND e.status IN ('Created', 'IntervalScheduled', 'Running')
+         WHERE e.tenant_id = $1 AND e.export_id = $2 AND ${openExportSql('e')}
          RETURNING e.export_id`,
         [tenantId, exportId, ending, message ?? null],
       );
@@ -219,8 +220,8 @@ export class ExportsRepository {
         `UPDATE bulk_export_runs r SET finished_at = now(), updated_at = now(),
            status = CASE WHEN e.status IN ('Cancelled', 'TimedOut') THEN e.status ELSE 'Cancelled' END
          FROM bulk_exports e
-         WHERE e.tenant_id = $1 AND e.export_id = $2 AND e.status NOT IN ('Created', 'IntervalScheduled', 'Running')
-           AND r.tenant_id = $1 AND r.export_id = $2 AND r.status IN ('Created', 'Running')`,
+         WHERE e.tenant_id = $1 AND e.export_id = $2 AND NOT ${openExportSql('e')}
+           AND r.tenant_id = $1 AND r.export_id = $2 AND ${openPartitionSql('r')}`,
         [tenantId, exportId],
       );
       if (rows.length > 0) await this.ended(tenantId, exportId, manager, onEnd);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { type OpenExportStatus, openExportSql } from '../database/export-status';
 import { acrossTenants } from '../database/request-scope';
 import { inFlightSql } from '../database/run-status';
 
@@ -11,7 +12,7 @@ export interface Backlog {
   webhooks: { pending: number; overdue: number };
   /** How long the most overdue tick has been due. */
   crons: { overdue: number };
-  exports: Record<'Created' | 'IntervalScheduled' | 'Running', number>;
+  exports: Record<OpenExportStatus, number>;
 }
 
 interface Row {
@@ -53,7 +54,7 @@ const BACKLOG = `
   ) AS crons, (
     SELECT coalesce(jsonb_object_agg(status, n), '{}') AS exports FROM (
       SELECT status, count(*) AS n FROM bulk_exports
-      WHERE status IN ('Created', 'IntervalScheduled', 'Running') GROUP BY status
+      WHERE ${openExportSql()} GROUP BY status
     ) AS open_exports
   ) AS exports`;
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, OnModuleDestroy } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { TenantId } from '../../auth/tenant';
+import { isOpenExport } from '../../database/export-status';
 import { sseFrame, sendEvents } from '../../http/streaming';
 import { toProgressEvent } from './export.mapper';
 import type { ExportRow } from '../export-row';
@@ -31,7 +32,7 @@ export class ExportProgressService implements OnModuleDestroy {
     let shown = '';
     for (let id = 1; !signal.aborted;) {
       const data = JSON.stringify(toProgressEvent(row));
-      if (isOver(row)) {
+      if (!isOpenExport(row.status)) {
         yield sseFrame('end', data, id);
         return;
       }
@@ -41,8 +42,4 @@ export class ExportProgressService implements OnModuleDestroy {
       row = await this.exports.get(tenantId, row.exportId);
     }
   }
-}
-
-function isOver({ status }: ExportRow): boolean {
-  return status !== 'Created' && status !== 'Running' && status !== 'IntervalScheduled';
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EXPORT_STATUSES, type ExportStatus, type PartitionStatus } from '../../database/export-status';
 import { FilterError } from '../../traces/filter/filter-error';
 import { parseFilter } from '../../traces/filter/filter-parser';
 import { toInstant } from '../../traces/instant';
@@ -113,11 +114,10 @@ const page = {
   limit: z.coerce.number().int().min(1).max(1000).optional(),
   offset: z.coerce.number().int().min(0).default(0),
 };
-const STATUSES = ['Created', 'IntervalScheduled', 'Running', 'Completed', 'Failed', 'Cancelled', 'TimedOut'] as const;
 
 export const listExportsSchema = z.object({
   ...page,
-  status: z.enum(STATUSES).optional(),
+  status: z.enum(EXPORT_STATUSES).optional(),
   source_bulk_export_id: z.guid().optional(),
 });
 export const listExportRunsSchema = z.object(page);
@@ -128,8 +128,6 @@ export const verifyExportSchema = z.strictObject({
   checksums: z.boolean().default(false),
 });
 
-export type ExportStatus = (typeof STATUSES)[number];
-export type ExportRunStatus = Exclude<ExportStatus, 'IntervalScheduled'>;
 export type CreateExport = z.output<typeof createExportSchema>;
 export type CancelExport = z.output<typeof cancelExportSchema>;
 export type ListExports = z.output<typeof listExportsSchema>;
@@ -193,7 +191,7 @@ export interface BulkExportRun {
   id: string;
   bulk_export_id: string;
   session_id: string;
-  status: ExportRunStatus;
+  status: PartitionStatus;
   retry_number: number;
   /** `retry_0`, `retry_1`…: what each failed attempt failed with. */
   errors: Record<string, string> | null;

@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
+import { isForeignKeyViolation } from '../../database/sql-errors';
 import { DestinationEntity } from './destination.entity';
-
-const FOREIGN_KEY_VIOLATION = '23503';
 
 @Injectable()
 export class DestinationsRepository {
@@ -40,7 +39,7 @@ export class DestinationsRepository {
       await this.rows.delete({ tenantId, destinationId });
       return true;
     } catch (error) {
-      if ((error as { code?: unknown }).code === FOREIGN_KEY_VIOLATION) return false;
+      if (isForeignKeyViolation(error)) return false;
       throw error;
     }
   }

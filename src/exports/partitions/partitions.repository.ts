@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
+import { openPartitionSql, type PartitionStatus } from '../../database/export-status';
 import { storableText } from '../../database/storable-text';
-import type { ExportRunStatus } from '../api/exports.schemas';
 import type { FailureWords } from '../export-failure';
 import { isoText, STALLED } from '../export-row';
 import type { DayCount, RowKey } from './row-selection';
@@ -16,7 +16,7 @@ export interface PartitionRow {
   day: string;
   startTime: string;
   endTime: string;
-  status: ExportRunStatus;
+  status: PartitionStatus;
   attempt: number;
   retryNumber: number;
   errors: Record<string, string> | null;
@@ -148,7 +148,7 @@ export class PartitionsRepository {
     return this.database.query<{ partitionId: string; day: string }[]>(
       `SELECT r.export_run_id AS "partitionId", r.day::text || coalesce('-' || r.session_id, '') AS day
        FROM bulk_export_runs r
-       WHERE r.tenant_id = $1 AND r.export_id = $2 AND r.status IN ('Created', 'Running')
+       WHERE r.tenant_id = $1 AND r.export_id = $2 AND ${openPartitionSql('r')}
        ORDER BY r.day, r.session_id LIMIT $3`,
       [tenantId, exportId, limit],
     );
@@ -160,7 +160,7 @@ export class PartitionsRepository {
       `UPDATE bulk_export_runs r SET status = 'Running', attempt = r.attempt + 1, updated_at = now(),
          started_at = coalesce(r.started_at, now())
        FROM bulk_exports e
-       WHERE r.tenant_id = $1 AND r.export_run_id = $2 AND r.status IN ('Created', 'Running')
+       WHERE r.tenant_id = $1 AND r.export_run_id = $2 AND ${openPartitionSql('r')}
          AND e.tenant_id = r.tenant_id AND e.export_id = r.export_id AND e.status = 'Running'
        RETURNING ${COLUMNS}`,
       [tenantId, partitionId],
@@ -298,7 +298,7 @@ export class PartitionsRepository {
     await this.database.query(
       `UPDATE bulk_export_runs SET status = 'Failed', finished_at = now(), updated_at = now(),
          errors = coalesce(errors, jsonb_build_object('retry_0', $3::text))
-       WHERE tenant_id = $1 AND export_run_id = $2 AND status IN ('Created', 'Running')`,
+       WHERE tenant_id = $1 AND export_run_id = $2 AND ${openPartitionSql()}`,
       [tenantId, partitionId, storableText(message)],
     );
   }
