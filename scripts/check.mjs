@@ -34,8 +34,8 @@ const CHECKS = [
     ...['--testMatch', '**/*.spec.ts'],
   ],
 ];
-/** As many at once as machines have cores at the least. */
-const LANES = 2;
+/** Checks that run at a time: any machine has two cores. */
+const AT_ONCE = 2;
 
 /** @param {string[]} args @returns {Promise<{ code: number | null, output: string }>} */
 function run(args) {
@@ -53,19 +53,14 @@ const startedAt = Date.now();
 const seconds = (/** @type {number} */ since) => `${((Date.now() - since) / 1000).toFixed(1)} s`;
 await installDependencies();
 mkdirSync(CACHE, { recursive: true });
-const waiting = [...CHECKS];
-
-async function lane() {
-  for (let next = waiting.shift(); next; next = waiting.shift()) {
-    const [name, ...args] = next;
-    const since = Date.now();
-    const { code, output } = await run(args);
-    process.stdout.write(`${code === 0 ? 'ok    ' : 'FAILED'}  ${name.padEnd(8)} ${seconds(since)}\n`);
-    if (code === 0) continue;
-    process.stdout.write(`${output}\n`);
-    process.exitCode = 1;
-  }
-}
-
-await Promise.all(Array.from({ length: LANES }, lane));
+// Loaded here since it may have been installed only now.
+const { default: pLimit } = await import('p-limit');
+await pLimit(AT_ONCE).map(CHECKS, async ([name, ...args]) => {
+  const since = Date.now();
+  const { code, output } = await run(args);
+  process.stdout.write(`${code === 0 ? 'ok    ' : 'FAILED'}  ${name.padEnd(8)} ${seconds(since)}\n`);
+  if (code === 0) return;
+  process.stdout.write(`${output}\n`);
+  process.exitCode = 1;
+});
 process.stdout.write(`${process.exitCode ? 'failed' : 'passed'} after ${seconds(startedAt)}\n`);

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import { RUNS_OF_A_DAY, TRACES_OF_A_DAY, dayOfTraces } from './traces.mjs';
 
 export const title = 'A bulk export, killed in the middle: rows in = rows out';
 
 const DAYS = 8;
-/** Requests in flight at once. */
-const LANES = 4;
+const UPLOADS_AT_ONCE = 4;
 const LONGEST_MS = 90_000;
 const DAY_MS = 86_400_000;
 
@@ -102,16 +102,13 @@ async function sendTraces(gantry, report, projectId, start, copy) {
   const file = createWriteStream(copy);
   let sent = 0;
   const days = Array.from({ length: DAYS }, (_, day) => start + day * DAY_MS);
-  const lane = async () => {
-    for (let midnight = days.shift(); midnight !== undefined; midnight = days.shift()) {
-      const runs = dayOfTraces(midnight, projectId);
-      await gantry.request('POST', '/api/v1/runs/batch', { post: runs });
-      file.write(runs.map((run) => `${JSON.stringify(run)}\n`).join(''));
-      sent += runs.length;
-    }
-  };
   report.ask(`POST /api/v1/runs/batch  {"post": [${RUNS_OF_A_DAY} runs]}, ${DAYS} times`);
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await pLimit(UPLOADS_AT_ONCE).map(days, async (midnight) => {
+    const runs = dayOfTraces(midnight, projectId);
+    await gantry.request('POST', '/api/v1/runs/batch', { post: runs });
+    file.write(runs.map((run) => `${JSON.stringify(run)}\n`).join(''));
+    sent += runs.length;
+  });
   await new Promise((resolve) => file.end(resolve));
   const seconds = (Date.now() - since) / 1000;
   report.answer(

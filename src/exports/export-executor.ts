@@ -125,7 +125,7 @@ export class ExportExecutor {
     return this.exports.find(tenantId, exportId);
   }
 
-  /** The first file whose size in the store is another; none where sizes may not be read. */
+  /** Finds the first file whose size in the store is another, in chunks, to stop there; none where sizes may not be read. */
   private async wrongSize(
     { store }: OpenDestination,
     files: PartFile[],

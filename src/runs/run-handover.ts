@@ -1,4 +1,5 @@
 import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
+import pLimit from 'p-limit';
 import { AppConfig } from '../config/config';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import type { PendingActivity } from '../temporal/temporal-client';
@@ -51,12 +52,9 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
   /** Harmless when it is repeated: what was handed over already waits for a worker, or has another owner. */
   private async handOver(taskQueue: string): Promise<void> {
     const runs = await this.runs.findRunsOfOwner(taskQueue);
-    const failures: unknown[] = [];
-    for (let first = 0; first < runs.length; first += AT_ONCE) {
-      const batch = runs.slice(first, first + AT_ONCE);
-      const results = await Promise.allSettled(batch.map((run) => this.handOverRun(run, taskQueue)));
-      failures.push(...results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : [])));
-    }
+    const limit = pLimit(AT_ONCE);
+    const results = await Promise.allSettled(runs.map((run) => limit(() => this.handOverRun(run, taskQueue))));
+    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
     if (failures.length > 0) throw new AggregateError(failures, `${failures.length} runs were not handed over`);
     this.logger.log({ task_queue: taskQueue, runs: runs.length }, 'Runs of a lost worker handed over');
   }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { parquetMetadataAsync } from 'hyparquet';
+import pLimit from 'p-limit';
 import type { PartFile } from '../partitions/partitions.repository';
 import type { ObjectStore } from '../../storage/object-store';
 import { StoreError } from '../../storage/store-error';
@@ -28,17 +29,13 @@ export class ExportVerifier {
     signal?: AbortSignal,
   ): Promise<{ file: T; check: FileCheck }[]> {
     const checks = files.map((file) => ({ file, check: { state: 'unreadable' } as FileCheck }));
-    let next = 0;
     let isReadable = true;
-    const lane = async (): Promise<void> => {
-      while (next < checks.length && isReadable) {
-        signal?.throwIfAborted();
-        const one = checks[next++];
-        one.check = await checkFile(store, one.file, signal);
-        if (one.check.state === 'unreadable') isReadable = false;
-      }
-    };
-    await Promise.all(Array.from({ length: CONCURRENCY }, lane));
+    await pLimit(CONCURRENCY).map(checks, async (one) => {
+      if (!isReadable) return;
+      signal?.throwIfAborted();
+      one.check = await checkFile(store, one.file, signal);
+      if (one.check.state === 'unreadable') isReadable = false;
+    });
     return checks;
   }
 }
