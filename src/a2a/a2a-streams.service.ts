@@ -5,7 +5,7 @@ import { EventLogRepository } from '../streams/event-log.repository';
 import { EventReader } from '../streams/event-reader';
 import type { RunEvent } from '../streams/run-event';
 import type { Agent } from './a2a-agents.service';
-import { artifactsOf, isInFlight, statusOf } from './a2a-task.mapper';
+import { artifactsOf, isTaskInFlight, statusOf } from './a2a-task.mapper';
 import type { TaskRow } from './a2a-tasks.repository';
 import { A2aTasksService } from './a2a-tasks.service';
 import { endsTurn, TurnEvents } from './turn-events';
@@ -35,7 +35,7 @@ export class A2aStreamsService {
   /** Resolves to the task when its turn is over (or it was called off), or when the signal says so. */
   async settled(agent: Agent, task: TaskRow, signal: AbortSignal): Promise<TaskRow> {
     let row = task;
-    while (isInFlight(row) && !signal.aborted) {
+    while (isTaskInFlight(row) && !signal.aborted) {
       for await (const events of this.follow(agent, row, -1, signal)) if (events.some(endsTurn)) break;
       row = await this.tasks.getTask(agent, row.taskId);
     }
@@ -48,11 +48,11 @@ export class A2aStreamsService {
     let { row, events, after } = throughQuestions
       ? await this.now(agent, task)
       : { row: asBegun(task), events: new TurnEvents(task), after: -1 };
-    const answerSoFar = isInFlight(row) ? events.soFar : undefined;
+    const answerSoFar = isTaskInFlight(row) ? events.soFar : undefined;
     const [shown] = await this.tasks.render([row], { historyLength, answerSoFar });
     yield { payload: { $case: 'task', value: shown } };
     while (!signal.aborted) {
-      if (isInFlight(row)) {
+      if (isTaskInFlight(row)) {
         yield* this.turn(agent, row, events, after, signal);
         if (signal.aborted) return;
         const now = await this.tasks.getTask(agent, row.taskId);
@@ -131,7 +131,7 @@ export class A2aStreamsService {
   ): AsyncGenerator<RunEvent[]> {
     const isOver = async (): Promise<boolean> => {
       const now = await this.tasks.getTask(agent, taskId);
-      return now.runId !== runId || !isInFlight(now);
+      return now.runId !== runId || !isTaskInFlight(now);
     };
     return this.reader.followRun(runId, after, signal, isOver);
   }

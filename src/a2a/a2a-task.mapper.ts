@@ -13,8 +13,8 @@ export const STATES: Record<TaskPhase, TaskState> = {
   rejected: TaskState.TASK_STATE_REJECTED,
 };
 
-export const isInFlight = ({ state }: TaskRow): boolean => state === 'submitted' || state === 'working';
-export const isTerminal = (row: TaskRow): boolean => !isInFlight(row) && row.state !== 'input-required';
+export const isTaskInFlight = ({ state }: TaskRow): boolean => state === 'submitted' || state === 'working';
+export const isTerminal = (row: TaskRow): boolean => !isTaskInFlight(row) && row.state !== 'input-required';
 
 /** A message that no client sent. Its id is a function of the occasion: sent twice, it is the same message. */
 export function taskMessage(

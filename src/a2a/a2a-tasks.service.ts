@@ -96,7 +96,7 @@ export class A2aTasksService {
     if (isTerminal(task)) throw a2aErrors.notCancelable(task.taskId, task.state);
     if (task.state === 'input-required') return this.cancelWaiting(task);
     try {
-      await this.runs.cancelRun(task.tenantId, task.runId, 'interrupt', task.threadId);
+      await this.runs.cancelRun(task.tenantId, task.runId, { action: 'interrupt', threadId: task.threadId });
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
       // It has ended between the look and the cancellation.

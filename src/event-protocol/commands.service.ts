@@ -139,7 +139,9 @@ export class CommandsService {
     const { namespace = [], keys } = parseEnvelope(stateGetSchema, params);
     const at = namespace.length > 0 ? { checkpoint_ns: namespace.join('|') } : undefined;
     const select = ['checkpoint', ...(keys?.map((key) => `values.${key}`) ?? ['values'])];
-    const state = JSON.parse(await this.threads.state(tenantId, threadId, at, { select })) as {
+    const state = JSON.parse(
+      await this.threads.state(tenantId, threadId, { ...(at && { checkpoint: at }), select }),
+    ) as {
       values?: Record<string, unknown>;
       checkpoint: { checkpoint_id: string; checkpoint_ns: string } | null;
     };
@@ -170,7 +172,10 @@ export class CommandsService {
     const { checkpoint_id: id, input, config } = parseEnvelope(stateForkSchema, params);
     const { tenantId, threadId } = context;
     const thread = await this.threads.getThread(tenantId, threadId);
-    const state = await this.threads.state(tenantId, threadId, { checkpoint_id: id }, { select: ['created_at'] });
+    const state = await this.threads.state(tenantId, threadId, {
+      checkpoint: { checkpoint_id: id },
+      select: ['created_at'],
+    });
     // The library shows an empty state where there is no such checkpoint.
     if ((JSON.parse(state) as { created_at: string | null }).created_at === null) {
       throw new CommandRefused('invalid_argument', `checkpoint_id: the thread has no checkpoint ${id}`);

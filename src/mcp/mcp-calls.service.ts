@@ -184,7 +184,10 @@ export class McpCallsService {
   ): Promise<RunEnd> {
     const { signal } = context.mcpReq;
     const report = progress && ((events: RunEvent[]) => progress.reportProgress(events));
-    const end = await this.streams.awaitEnd(tenantId, run, signal, report, CallStream.of(context)?.after);
+    const end = await this.streams.awaitEnd(tenantId, run, signal, {
+      onEvents: report,
+      after: CallStream.of(context)?.after,
+    });
     if (end) return end;
     if (isCancelled(signal)) {
       this.logger.debug({ run_id: run.runId }, 'The caller of a tool has cancelled');

@@ -70,6 +70,12 @@ export type RunClaim = (manager: EntityManager) => Promise<string | undefined>;
  */
 export type Alongside = (manager: EntityManager, run: RunEntity, thread: ThreadEntity) => Promise<void>;
 
+/** What is done in the transaction that inserts a run. */
+export interface Companions {
+  claim?: RunClaim | undefined;
+  alongside?: Alongside | undefined;
+}
+
 /** Inserting runs, with what their threads become by it. */
 @Injectable()
 export class RunCreationRepository {
@@ -97,7 +103,7 @@ export class RunCreationRepository {
    * @throws {ApiError} 404 when there is no such thread, 409 by `reject`, 422 for a thread of the other language, and whatever the claim
    *   throws
    */
-  insertRun(tenantId: TenantId, run: NewRun, claim?: RunClaim, alongside?: Alongside): Promise<Created> {
+  insertRun(tenantId: TenantId, run: NewRun, { claim, alongside }: Companions = {}): Promise<Created> {
     return this.database.transaction(async (manager): Promise<Created> => {
       const earlier = await claim?.(manager);
       if (earlier) return { outcome: 'replayed', runId: earlier };

@@ -3,6 +3,7 @@ import type { TenantId } from '../auth/tenant';
 import { takeIdempotencyKey } from './idempotency';
 import {
   type Alongside,
+  type Companions,
   type Created,
   type NewRun,
   type RunClaim,
@@ -75,14 +76,14 @@ export class RunCreationService {
    */
   async createCronRun({ claim, ...draft }: CronRunRequest): Promise<RunEntity | null> {
     const run = await this.preparation.prepareRun({ ...draft, headers: {} });
-    const created = await this.insertClaimed(draft.tenantId, run, claim(run.threadId));
+    const created = await this.insertRun(draft.tenantId, run, { claim: claim(run.threadId) });
     return created.outcome === 'created' ? created.run : null;
   }
 
   private async insert({ tenantId, idempotency }: RunOrigin, run: NewRun, alongside?: Alongside): Promise<RunEntity> {
     const claim: RunClaim | undefined =
       idempotency && ((manager) => takeIdempotencyKey(manager, tenantId, idempotency, run.runId));
-    const created = await this.insertClaimed(tenantId, run, claim, alongside);
+    const created = await this.insertRun(tenantId, run, { claim, alongside });
     if (created.outcome === 'created') return created.run;
     const earlier = await this.runs.findRun(tenantId, created.runId);
     if (!earlier) throw runErrors.idempotentRunGone();
@@ -90,13 +91,8 @@ export class RunCreationService {
     return earlier;
   }
 
-  private async insertClaimed(
-    tenantId: TenantId,
-    run: NewRun,
-    claim: RunClaim | undefined,
-    alongside?: Alongside,
-  ): Promise<Created> {
-    const created = await this.repository.insertRun(tenantId, run, claim, alongside);
+  private async insertRun(tenantId: TenantId, run: NewRun, companions: Companions): Promise<Created> {
+    const created = await this.repository.insertRun(tenantId, run, companions);
     if (created.outcome === 'replayed') return created;
     await this.workflows.finishCancellation(created.cancelled);
     // A delayed run has a timer of its own; when it is due and the thread is taken, it waits its turn like the others.

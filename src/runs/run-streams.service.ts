@@ -27,6 +27,13 @@ export interface StreamOptions {
   cancelOnDisconnect: boolean;
 }
 
+export interface AwaitOptions {
+  /** Called with the events of the run, in their order. */
+  onEvents?: (events: RunEvent[]) => Promise<void>;
+  /** Sequence number of the event after which to begin. */
+  after?: number | undefined;
+}
+
 /** Answers that wait for a run: its events as they come, or its result. Everything comes from the event log. */
 @Injectable()
 export class RunStreamsService {
@@ -89,15 +96,13 @@ export class RunStreamsService {
 
   /**
    * How the run ends, whenever that is, with its events until then: for answers in the terms of another protocol.
-   * @param after sequence number of the event after which to begin
    * @returns undefined when `signal` came first
    */
   async awaitEnd(
     tenantId: TenantId,
     run: RunEntity,
     signal: AbortSignal,
-    onEvents?: (events: RunEvent[]) => Promise<void>,
-    after = -1,
+    { onEvents, after = -1 }: AwaitOptions = {},
   ): Promise<RunEnd | undefined> {
     const end = onEvents
       ? await this.emit(this.follow(tenantId, run, signal, after), onEvents)

@@ -159,13 +159,11 @@ export class RunsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const run = await this.runs.getRun(tenantId, run_id, thread_id);
-    await this.runs.cancelRun(
-      tenantId,
-      run_id,
+    await this.runs.cancelRun(tenantId, run_id, {
       action,
-      thread_id,
-      reason && 'taken: its input was absorbed by another run',
-    );
+      threadId: thread_id,
+      ...(reason && { reason: 'taken: its input was absorbed by another run' }),
+    });
     if (wait) await this.streams.sendResult(tenantId, run, reply, false);
     else void reply.status(202).send();
   }

@@ -11,6 +11,14 @@ import { runErrors } from './run.errors';
 import { RunsRepository } from './runs.repository';
 import type { CancelMany, ListRuns } from './runs.schemas';
 
+export interface Cancellation {
+  action: CancelAction;
+  /** Thread that the run must be on. */
+  threadId?: string;
+  /** `requested` unless given. */
+  reason?: CancelReason;
+}
+
 /** Reading, cancelling and deleting runs. */
 @Injectable()
 export class RunsService {
@@ -37,13 +45,8 @@ export class RunsService {
   }
 
   /** @throws 404 when there is no such run, or it has ended. */
-  async cancelRun(
-    tenantId: TenantId,
-    runId: string,
-    action: CancelAction,
-    threadId?: string,
-    reason: CancelReason = 'requested',
-  ): Promise<void> {
+  async cancelRun(tenantId: TenantId, runId: string, cancellation: Cancellation): Promise<void> {
+    const { action, threadId, reason = 'requested' } = cancellation;
     const run = await this.authorized('update', { action }, tenantId, runId, threadId);
     if (!isInFlight(run.status)) throw runErrors.alreadyEnded(run.status);
     await this.cancelAll(tenantId, [run], action, reason);

@@ -168,7 +168,7 @@ export class ThreadsController {
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,
     @Query({ schema: stateQuery }) options: StateOptions,
   ): Promise<string> {
-    return this.threads.state(tenantId, thread_id, undefined, options);
+    return this.threads.state(tenantId, thread_id, options);
   }
 
   @Post(':thread_id/state')
@@ -193,7 +193,7 @@ export class ThreadsController {
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,
     @Body({ schema: stateAtCheckpointSchema }) { checkpoint, ...options }: StateAtCheckpoint,
   ): Promise<string> {
-    return this.threads.state(tenantId, thread_id, checkpoint, options);
+    return this.threads.state(tenantId, thread_id, { ...options, checkpoint });
   }
 
   @Get(':thread_id/state/:checkpoint_id')
@@ -205,7 +205,7 @@ export class ThreadsController {
     @Param({ schema: threadCheckpointParam }) { thread_id, checkpoint_id }: z.infer<typeof threadCheckpointParam>,
     @Query({ schema: stateQuery }) options: StateOptions,
   ): Promise<string> {
-    return this.threads.state(tenantId, thread_id, { checkpoint_id }, options);
+    return this.threads.state(tenantId, thread_id, { ...options, checkpoint: { checkpoint_id } });
   }
 
   @Get(':thread_id/storage')

@@ -184,8 +184,7 @@ export class ThreadsService {
   async state(
     tenantId: TenantId,
     threadId: string,
-    checkpoint?: CheckpointReference,
-    { subgraphs = false, select }: StateOptions = {},
+    { checkpoint, subgraphs = false, select }: StateOptions & { checkpoint?: CheckpointReference } = {},
   ): Promise<string> {
     const target = this.targetOf(await this.getThread(tenantId, threadId));
     if (!target) return JSON.stringify(selectFields(EMPTY_STATE, select));
