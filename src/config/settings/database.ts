@@ -7,7 +7,7 @@ export const databaseVariables = {
   DATABASE_URL: postgresUrl.describe('`postgres://user:password@host:5432/name`'),
   GANTRY_REQUESTS_DATABASE_URL: postgresUrl.optional().meta({
     description:
-      '`DATABASE_URL` with a login role that you made for requests ([why](auth.md#the-wall-in-the-database))',
+      '`DATABASE_URL` with a login role that you made for requests ([why](auth.md#tenant-isolation-in-the-database))',
     shownDefault: 'made by the migrations',
   }),
   GANTRY_GRAPHS_DATABASE_URL: postgresUrl.optional().meta({

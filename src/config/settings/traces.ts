@@ -9,7 +9,7 @@ export const traceVariables = {
       'traces and threads may be shared by public links; off: none is made, and those there are lead to nothing',
     ),
   GANTRY_TRACE_LIMIT_BYTES: positiveInt.default(100 * 1024 * 1024).meta({
-    description: 'largest trace upload, also once it is decompressed ([limits](auth.md#what-a-request-may-cost))',
+    description: 'largest trace upload, also once it is decompressed ([limits](auth.md#limits-of-a-request))',
     shownDefault: '100 MiB',
   }),
   GANTRY_TRACE_RETENTION_DAYS: positiveInt
