@@ -13,6 +13,7 @@ COPY workflows ./workflows
 COPY activities ./activities
 COPY worker ./worker
 COPY src ./src
+COPY console ./console
 RUN npm run build && node scripts/bundle-workflows.mjs --traced
 
 FROM ${NODE_IMAGE} AS dependencies

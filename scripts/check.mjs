@@ -24,6 +24,11 @@ const CHECKS = [
     ...[program('typescript/bin/tsc'), '--noEmit', '--incremental', '--tsBuildInfoFile', join(CACHE, 'tsbuildinfo')],
   ],
   [
+    'console',
+    ...[program('typescript/bin/tsc'), '--noEmit', '-p', 'console'],
+    ...['--incremental', '--tsBuildInfoFile', join(CACHE, 'tsbuildinfo-console')],
+  ],
+  [
     'format',
     ...[program('prettier/bin/prettier.cjs'), '--check', '--log-level', 'warn', '.'],
     ...['--cache', '--cache-strategy', 'content', '--cache-location', join(CACHE, 'prettier')],

@@ -6,12 +6,12 @@ import { join, relative } from 'node:path';
 import ts from 'typescript';
 
 const ROOT = join(import.meta.dirname, '..');
-const SOURCES = ['src', 'workflows', 'activities', 'worker', 'test', 'scripts', 'examples'];
+const SOURCES = ['console', 'src', 'workflows', 'activities', 'worker', 'test', 'scripts', 'examples'];
 const LANGUAGES = ['.ts', '.tsx', '.mjs', '.cjs'];
 /** Files whose comments begin with `#`. */
 const HASHED = ['Dockerfile', 'docker-compose.yml', 'python', 'test'];
 /** CONTRIBUTING.md isn't among them: it has the glossary. */
-const PAGES = ['docs', 'README.md', 'SECURITY.md'];
+const PAGES = ['console', 'docs', 'README.md', 'SECURITY.md'];
 
 /** Words, each with those that say the same. @type {[word: RegExp, use: string][]} */
 const REPLACED = [

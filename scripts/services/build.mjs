@@ -17,6 +17,8 @@ const SOURCES = [
   'scripts/compile.mjs',
   'scripts/bundle-programs.mjs',
   'scripts/bundle-workflows.mjs',
+  'scripts/build-console.mjs',
+  'console',
   'package-lock.json',
   'swc.config.json',
 ];
@@ -31,10 +33,10 @@ function filesUnder(path) {
     .flatMap((name) => filesUnder(join(path, name)));
 }
 
-/** By content: a checkout changes times without changing files. */
-export function sourceHash() {
+/** By content: a checkout changes times without changing files. @param {string[]} sources files and folders */
+export function sourceHash(sources = SOURCES) {
   const hash = createHash('sha256');
-  for (const path of SOURCES.flatMap((source) => filesUnder(join(ROOT, source)))) {
+  for (const path of sources.flatMap((source) => filesUnder(join(ROOT, source)))) {
     hash
       .update(`${relative(ROOT, path)}\0`)
       .update(readFileSync(path))

@@ -6,6 +6,7 @@ import { basename } from 'node:path';
  * leads from such a test to the code.
  */
 const FEATURES = {
+  console: ['console'],
   'src/a2a': ['a2a'],
   'src/assistants': ['assistants', 'default-assistants'],
   'src/audit': ['audit'],

@@ -11,7 +11,7 @@ import { httpSettings, type ServerSettings } from './settings/http';
 import { type CronSettings, cronSettings, type RunSettings, runSettings } from './settings/runs';
 import { type AuditSettings, auditSettings, type SecretSettings, secretSettings } from './settings/security';
 import { type TelemetrySettings, telemetrySettings } from './settings/telemetry';
-import { temporalProblems, type TemporalSettings, temporalSettings } from './settings/temporal';
+import { temporalProblems, type TemporalSettings, temporalSettings, temporalUiUrl } from './settings/temporal';
 import { type TraceSettings, traceSettings } from './settings/traces';
 import { type WebhookProcessSettings, webhookSettings } from './settings/webhooks';
 import { type WorkerSettings, workerSettings } from './settings/worker';
@@ -33,6 +33,8 @@ export class AppConfig {
   readonly traces: TraceSettings;
   readonly exports: ExportSettings;
   readonly webhooks: WebhookProcessSettings;
+  /** Pages of this deployment in Temporal's own user interface. */
+  readonly temporalUiUrl: string | undefined;
   private parsedProject: LanggraphJson | undefined;
 
   constructor(
@@ -57,6 +59,7 @@ export class AppConfig {
     this.traces = traceSettings(env);
     this.exports = exportSettings(env, env.GANTRY_S3_ENDPOINT);
     this.webhooks = webhookSettings(env);
+    this.temporalUiUrl = temporalUiUrl(env);
   }
 
   /** Whether there is a langgraph.json; the operator's commands do without. */

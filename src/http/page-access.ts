@@ -3,7 +3,7 @@ import type { AppConfig } from '../config/config';
 import type { CorsSettings } from '../config/http-settings';
 import { ApiError } from './api-error';
 import { hostnameOf, isLoopbackName } from './loopback';
-import { isDocsRoute } from './security-headers';
+import { isConsoleRoute, isDocsRoute } from './security-headers';
 
 /** Hosted front ends that developers point at a server of their own machine: Studio, in each region, and Agent Chat UI. */
 const FRONT_ENDS = [
@@ -51,7 +51,7 @@ export class PageAccess {
     }
     if (headers['sec-fetch-site'] !== 'cross-site') return;
     const isFollowedLink = method === 'GET' && headers['sec-fetch-dest'] === 'document';
-    if (isFollowedLink && isDocsRoute(routeOptions.url)) return;
+    if (isFollowedLink && (isDocsRoute(routeOptions.url) || isConsoleRoute(routeOptions.url))) return;
     throw refusal('origin_not_allowed', 'pages of other sites may not use this API');
   }
 

@@ -24,6 +24,26 @@ const docsPolicy = (connectTo: string[]): ContentSecurityPolicy => ({
   },
 });
 
+/** The console: its own scripts and styles, none inside the page, and requests to this server alone. */
+const CONSOLE_POLICY: ContentSecurityPolicy = {
+  useDefaults: false,
+  directives: {
+    defaultSrc: ["'none'"],
+    scriptSrc: ["'self'"],
+    styleSrc: ["'self'"],
+    connectSrc: ["'self'"],
+    imgSrc: ["'self'", 'data:'],
+    fontSrc: ["'self'"],
+    baseUri: ["'none'"],
+    formAction: ["'none'"],
+    frameAncestors: ["'none'"],
+  },
+};
+
+/** A route of the console, by its pattern. */
+export const isConsoleRoute = (route: string | undefined): boolean =>
+  route !== undefined && /^\/console(\/|$)/.test(route);
+
 /** A route of the pages about the API, by its pattern. */
 export const isDocsRoute = (route: string | undefined): boolean =>
   route !== undefined && (route === '/openapi.json' || /^\/docs(\/|$)/.test(route));
@@ -54,7 +74,9 @@ export async function sendSecurityHeaders(fastify: FastifyInstance, connectTo: s
     strictTransportSecurity: false,
   });
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (isDocsRoute(request.routeOptions.url)) void reply.helmet({ contentSecurityPolicy });
+    const { url } = request.routeOptions;
+    if (isDocsRoute(url)) void reply.helmet({ contentSecurityPolicy });
+    else if (isConsoleRoute(url)) void reply.helmet({ contentSecurityPolicy: CONSOLE_POLICY });
     done();
   });
 }

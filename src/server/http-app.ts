@@ -29,9 +29,10 @@ import { HttpMetrics } from '../http/http.metrics';
 import { NestLogger } from '../http/logging';
 import { refuseWrongMethods } from '../http/method-not-allowed';
 import { OpenStreams } from '../http/open-streams';
+import { serveConsole } from './console';
 import { serveOpenApi } from './openapi';
 import { PageAccess, refuseForeignPages } from '../http/page-access';
-import { isDocsRoute, sendSecurityHeaders, tokenOrigins } from '../http/security-headers';
+import { isConsoleRoute, isDocsRoute, sendSecurityHeaders, tokenOrigins } from '../http/security-headers';
 import { refuseOddHosts } from '../http/request-target';
 import { limitStreams } from '../http/stream-limit';
 import { urlRewriter } from './url-rewriter';
@@ -114,6 +115,7 @@ export async function createHttpApp(
   if (!settings.isMetaDisabled) {
     protectDocs(app);
     serveOpenApi(app, config, settings);
+    if (config.http.servesConsole) await serveConsole(fastify);
   }
   if (customApp) await serveCustomApp(fastify, customApp, customAppGuard(app, settings));
   return app;
@@ -160,8 +162,8 @@ function protectDocs(app: NestFastifyApplication): void {
     });
 }
 
-/** Open to all, as in SystemController. */
-const PUBLIC_PATHS = new Set(['/', '/info']);
+/** Open to all, as in SystemController and the console. */
+const isPublic = (path: string): boolean => path === '/' || path === '/info' || isConsoleRoute(path);
 
 /** Stands for every route of the API, before the request is routed. */
 @CustomAuthDecides()
@@ -177,7 +179,7 @@ function customAppGuard(
 ): (request: FastifyRequest, reply: FastifyReply, passedOnTo: string | undefined) => Promise<void> {
   const guard = app.get(AuthGuard);
   return async (request, reply, passedOnTo) => {
-    if (passedOnTo === undefined ? !settings.protectsApp : !settings.authFirst || PUBLIC_PATHS.has(passedOnTo)) return;
+    if (passedOnTo === undefined ? !settings.protectsApp : !settings.authFirst || isPublic(passedOnTo)) return;
     const route = passedOnTo === undefined ? CustomRoutes : ApiRoutes;
     await guard.canActivate(contextOf(request, reply, { controller: route, handler: serveCustomApp }));
   };

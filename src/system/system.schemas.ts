@@ -27,6 +27,10 @@ export const infoSchema = z.object({
   version: z.string().describe("The public servers' release whose API is served"),
   gantry_version: z.string(),
   context: z.literal('js'),
+  auth_type: z
+    .enum(['none', 'api_key', 'custom'])
+    .describe('What requests have to carry: nothing, an API key, or what auth.path of langgraph.json asks for'),
+  temporal_ui: z.url().nullable().describe("Pages of this deployment's namespace in Temporal's own user interface"),
   flags: z.record(z.string(), z.boolean()).describe('Groups of routes that are served'),
   host: z.object({
     kind: z.string(),

@@ -67,6 +67,8 @@ export class SystemService {
       version: API_LEVEL,
       gantry_version: this.config.version,
       context: 'js',
+      auth_type: this.authType(),
+      temporal_ui: this.config.temporalUiUrl ?? null,
       flags: {
         assistants: tags.has('Assistants'),
         threads: tags.has('Threads'),
@@ -105,6 +107,11 @@ export class SystemService {
   /** The same for trace clients, which read another product's release out of the version. */
   infoForTraceClients(): Info {
     return { ...this.info(), version: TRACE_API_LEVEL };
+  }
+
+  private authType(): Info['auth_type'] {
+    if (this.config.hasLanggraphJson && this.config.langgraphJson.auth) return 'custom';
+    return this.config.auth.isEnabled ? 'api_key' : 'none';
   }
 
   /** About to stop, or more queries waiting for a connection than the pool could serve twice over. */

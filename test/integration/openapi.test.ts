@@ -74,6 +74,11 @@ describe('the description of the API', () => {
     expect(operations.length).toBeGreaterThan(40);
   });
 
+  it('has the types that the console was written against', async () => {
+    const script = join(__dirname, '..', '..', 'scripts', 'console-types.mjs');
+    await promisify(execFile)(process.execPath, [script, '--check', api.url]);
+  });
+
   it('holds against the meta-schema of OpenAPI 3.1', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'gantry-openapi-'));
     try {

@@ -183,7 +183,7 @@ describe('an API that asks nobody for a key', () => {
 
   it('shows the pages about itself to those who follow a link to them, and runs what they try out', async () => {
     const followed = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
-    for (const path of ['/docs', '/openapi.json']) {
+    for (const path of ['/docs', '/openapi.json', '/console', '/console/runs/1']) {
       expect((await ask(api, { method: 'GET', path, headers: followed })).status).toBe(200);
       const framed = { ...followed, 'sec-fetch-dest': 'iframe' };
       expect((await ask(api, { method: 'GET', path, headers: framed })).status).toBe(403);

@@ -10,13 +10,17 @@ declare const localStorage: { setItem(key: string, value: string): void };
 
 const CHROMIUM = process.env.GANTRY_TEST_CHROMIUM;
 /** Below the time of a test, so that the page says what is missing. */
-const PAGE_TIMEOUT_MS = 45_000;
+export const PAGE_TIMEOUT_MS = 45_000;
 
 /** `describe` for tests with a browser; where there is none, they are skipped under a name that says why. */
 export function describeInBrowser(name: string, tests: () => void): void {
   if (CHROMIUM) describe(name, tests);
   else describe.skip(`${name} (there is no Chromium: install it, or name one in GANTRY_TEST_CHROMIUM)`, tests);
 }
+
+/** A container's root has no sandbox. */
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: CHROMIUM!, chromiumSandbox: process.getuid?.() !== 0 });
 
 /** Pages of a folder, on a server of their own, in a real browser. */
 export class BrowserSite {
@@ -43,9 +47,7 @@ export class BrowserSite {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     try {
-      // A container's root has no sandbox.
-      const browser = await chromium.launch({ executablePath: CHROMIUM!, chromiumSandbox: process.getuid?.() !== 0 });
-      return new BrowserSite(browser, server);
+      return new BrowserSite(await launchBrowser(), server);
     } catch (error) {
       server.close();
       throw error;

@@ -20,6 +20,7 @@ export const httpVariables = {
     .enum(['auto', 'open', 'protected'])
     .default('auto')
     .describe('/docs and /openapi.json: open, protected, or auto: protected off loopback'),
+  GANTRY_CONSOLE: flag.default(true).describe('the [console](console.md) at `/console`'),
   GANTRY_BODY_LIMIT_BYTES: positiveInt.default(10 * 1024 * 1024).meta({
     description: 'largest request body, but for traces; a larger one is a 413 that names this setting',
     shownDefault: '10 MiB',
@@ -70,6 +71,8 @@ export interface ServerSettings {
   publicUrl: string | undefined;
   /** Whether /docs and /openapi.json ask for a key. */
   docsAreProtected: boolean;
+  /** Whether the pages of the console are served; langgraph.json can switch them off with the others about the API. */
+  servesConsole: boolean;
   /** The most that a request body may be, but for trace uploads. */
   bodyLimitBytes: number;
   /** Within which a request has to come in, with its body. */
@@ -101,6 +104,7 @@ export function httpSettings(env: Values<typeof httpVariables>): ServerSettings 
     apiUrl: url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     publicUrl: env.GANTRY_PUBLIC_URL?.replace(/\/+$/, ''),
     docsAreProtected: docs === 'auto' ? !isLoopback(host) : docs === 'protected',
+    servesConsole: env.GANTRY_CONSOLE,
     bodyLimitBytes: env.GANTRY_BODY_LIMIT_BYTES,
     requestTimeoutMs: env.GANTRY_REQUEST_TIMEOUT_SECONDS * 1000,
     streamsPerKey: env.GANTRY_STREAMS_PER_KEY,

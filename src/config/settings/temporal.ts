@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { file, flag, type Values } from '../variables';
+import { file, flag, httpUrl, type Values } from '../variables';
 
 export const temporalVariables = {
   TEMPORAL_ADDRESS: z.string().min(1).describe('`host:7233`'),
@@ -10,6 +10,10 @@ export const temporalVariables = {
   TEMPORAL_TLS_CA_PATH: file.optional().describe("file with the server's certificate authority"),
   TEMPORAL_TLS_CERT_PATH: file.optional().describe('file with the client certificate; goes with the next one'),
   TEMPORAL_TLS_KEY_PATH: file.optional().describe('file with its private key'),
+  GANTRY_TEMPORAL_UI_URL: httpUrl.optional().meta({
+    description: "address of Temporal's own pages, to which the [console](console.md) links; `/info` shows it",
+    shownDefault: 'of the Temporal that `npm start` brings',
+  }),
 };
 
 /** How the processes reach Temporal. */
@@ -34,6 +38,12 @@ export function temporalSettings(env: Values<typeof temporalVariables>): Tempora
     ...(env.TEMPORAL_API_KEY && { apiKey: env.TEMPORAL_API_KEY }),
     ...(withTls && { tls: { ...(ca && { ca }), ...(crt && key && { clientCertPair: { crt, key } }) } }),
   };
+}
+
+/** Pages of the deployment's namespace in Temporal's own user interface. */
+export function temporalUiUrl(env: Values<typeof temporalVariables>): string | undefined {
+  const { GANTRY_TEMPORAL_UI_URL: url, TEMPORAL_NAMESPACE: namespace } = env;
+  return url && `${url.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}`;
 }
 
 /** What is wrong about the variables together. */

@@ -1,0 +1,45 @@
+import createClient from 'openapi-fetch';
+import { API_URL } from '../app/base';
+import { noteLost, noteReached } from '../app/connection';
+import { adminKey, credentials, headersOf, isSignedOut } from '../app/session';
+import { ApiFailure } from './failure';
+import type { paths } from './schema';
+
+/** Sends a request with the credentials of this tab, and notes what its fate says about connection and credentials. */
+export async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const request = new Request(input, init);
+  const { pathname } = new URL(request.url);
+  const isAdmins = pathname.startsWith(`${new URL(API_URL).pathname.replace(/\/$/, '')}/admin/`);
+  const given = credentials.get();
+  if (isAdmins) request.headers.set('x-api-key', adminKey.get() ?? '');
+  else if (given) for (const [name, value] of Object.entries(headersOf(given))) request.headers.set(name, value);
+  let response: Response;
+  try {
+    response = await fetch(request);
+  } catch (error) {
+    if (!request.signal.aborted) noteLost();
+    throw error;
+  }
+  noteReached();
+  if (response.status === 401 && !isAdmins) isSignedOut.set(true);
+  return response;
+}
+
+/** Gantry's own routes, typed by its OpenAPI document. */
+export const api = createClient<paths>({ baseUrl: API_URL, fetch: (request) => send(request) });
+
+/** The body of an answer, or its failure thrown: `await answerOf(api.GET('/info'))`. */
+export async function answerOf<Data>(
+  asked: Promise<{ data?: Data; error?: unknown; response: Response }>,
+): Promise<Data> {
+  const { data, error, response } = await asked;
+  if (response.ok) return data as Data;
+  throw ApiFailure.from(response, typeof error === 'string' ? error : JSON.stringify(error ?? ''));
+}
+
+/** A request outside of both clients, such as one whose answer is no JSON. */
+export async function request(path: string, init?: RequestInit): Promise<Response> {
+  const response = await send(API_URL + path, init);
+  if (!response.ok) throw await ApiFailure.of(response);
+  return response;
+}

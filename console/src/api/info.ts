@@ -1,0 +1,21 @@
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { answerOf, api } from './client';
+import type { components, paths } from './schema';
+
+export type Info = paths['/info']['get']['responses'][200]['content']['application/json'];
+export type Schemas = components['schemas'];
+
+export const infoQuery = queryOptions({
+  queryKey: ['info'],
+  queryFn: () => answerOf(api.GET('/info')),
+  staleTime: 60_000,
+});
+
+/** Version and features of the server; undefined until it has answered. */
+export const useInfo = (): Info | undefined => useQuery(infoQuery).data;
+
+/** Address of a workflow in Temporal's own pages, where the server knows them. */
+export function useTemporalLink(workflowId: string | undefined): string | undefined {
+  const ui = useInfo()?.temporal_ui;
+  return ui && workflowId ? `${ui}/workflows/${encodeURIComponent(workflowId)}` : undefined;
+}

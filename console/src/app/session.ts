@@ -1,0 +1,52 @@
+import { ExternalStore } from './external-store';
+
+/** What requests carry: an API key, or the token that a custom auth module asks for. */
+export interface Credentials {
+  kind: 'api_key' | 'token';
+  value: string;
+  /** Needed by the routes of exports; `GET /api/v1/me` names it. */
+  tenantId?: string;
+}
+
+const PLACE = 'gantry.credentials';
+const ADMIN_PLACE = 'gantry.admin-key';
+
+function stored(): Credentials | undefined {
+  const text = sessionStorage.getItem(PLACE);
+  return text === null ? undefined : (JSON.parse(text) as Credentials);
+}
+
+/** Kept for this tab alone, and no longer than it is open. */
+export const credentials = new ExternalStore<Credentials | undefined>(stored());
+
+/** The operator's key, which only the pages of tenants and keys send. */
+export const adminKey = new ExternalStore<string | undefined>(sessionStorage.getItem(ADMIN_PLACE) ?? undefined);
+
+/** Whether the server has refused the last request for want of credentials. */
+export const isSignedOut = new ExternalStore(false);
+
+export function signIn(next: Credentials): void {
+  sessionStorage.setItem(PLACE, JSON.stringify(next));
+  credentials.set(next);
+  isSignedOut.set(false);
+}
+
+export function signOut(): void {
+  sessionStorage.removeItem(PLACE);
+  sessionStorage.removeItem(ADMIN_PLACE);
+  credentials.set(undefined);
+  adminKey.set(undefined);
+  isSignedOut.set(true);
+}
+
+export function setAdminKey(key: string): void {
+  sessionStorage.setItem(ADMIN_PLACE, key);
+  adminKey.set(key);
+}
+
+export function headersOf({ kind, value, tenantId }: Credentials): Record<string, string> {
+  return {
+    ...(kind === 'api_key' ? { 'x-api-key': value } : { authorization: `Bearer ${value.replace(/^bearer\s+/i, '')}` }),
+    ...(tenantId && { 'x-tenant-id': tenantId }),
+  };
+}

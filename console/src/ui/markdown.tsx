@@ -1,0 +1,11 @@
+import { lazy, Suspense } from 'react';
+
+const MarkdownView = lazy(() => import('./markdown-view'));
+
+export function MarkdownText({ text }: { text: string }) {
+  return (
+    <Suspense fallback={<p className="whitespace-pre-wrap">{text}</p>}>
+      <MarkdownView text={text} />
+    </Suspense>
+  );
+}

@@ -1,0 +1,44 @@
+import { Tabs as Base } from '@base-ui/react/tabs';
+import type { ReactNode } from 'react';
+
+export interface Tab {
+  value: string;
+  label: ReactNode;
+  content: ReactNode;
+}
+
+interface Props {
+  tabs: Tab[];
+  value: string;
+  onChange: (value: string) => void;
+  /** What the tabs are of, for screen readers. */
+  label: string;
+  className?: string;
+}
+
+export function Tabs({ tabs, value, onChange, label, className = '' }: Props) {
+  return (
+    <Base.Root
+      value={value}
+      onValueChange={(next) => onChange(String(next))}
+      className={`flex min-h-0 flex-col ${className}`}
+    >
+      <Base.List aria-label={label} className="flex shrink-0 gap-4 overflow-x-auto border-b border-line">
+        {tabs.map((tab) => (
+          <Base.Tab
+            key={tab.value}
+            value={tab.value}
+            className="-mb-px border-b-2 border-transparent py-2 text-sm font-medium whitespace-nowrap text-muted hover:text-ink data-[active]:border-accent data-[active]:text-ink"
+          >
+            {tab.label}
+          </Base.Tab>
+        ))}
+      </Base.List>
+      {tabs.map((tab) => (
+        <Base.Panel key={tab.value} value={tab.value} className="min-h-0 flex-1 pt-3 outline-none">
+          {tab.content}
+        </Base.Panel>
+      ))}
+    </Base.Root>
+  );
+}

@@ -1,0 +1,92 @@
+import { describeInBrowser } from '../support/browser';
+import { ConsoleBrowser, seriousFindings } from '../support/console';
+import { Gantry, startGantry } from '../support/gantry';
+
+/** The page's. */
+declare const localStorage: object;
+declare const dispatchEvent: (event: Event) => void;
+
+const KEY = 'key-of-the-console-0123456789';
+/** Everything that the first page loads, as it is sent. */
+const FIRST_PAGE_BYTES = 200 * 1024;
+
+describeInBrowser('the frame of the console', () => {
+  let gantry: Gantry;
+  let browser: ConsoleBrowser;
+
+  beforeAll(async () => {
+    [gantry, browser] = await Promise.all([startGantry({ workers: 0 }), ConsoleBrowser.launch()]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gantry?.stop();
+  });
+
+  afterEach(async () => {
+    expect(await browser.closePages()).toEqual([]);
+  });
+
+  it('is small, and there at any address below /console, however it is written', async () => {
+    for (const path of ['/console', '/console/', '/console/?x=1']) {
+      const page = await browser.open(gantry.url + path);
+      await page.getByRole('heading', { name: 'Home' }).waitFor();
+    }
+    const page = await browser.open('about:blank');
+    const sent: Promise<number>[] = [];
+    page.on('requestfinished', (request) =>
+      sent.push(request.sizes().then(({ responseBodySize }) => responseBodySize)),
+    );
+    await page.goto(`${gantry.url}/console`, { waitUntil: 'networkidle' });
+    const bytes = (await Promise.all(sent)).reduce((sum, each) => sum + each, 0);
+    expect(bytes).toBeGreaterThan(50 * 1024);
+    expect(bytes).toBeLessThan(FIRST_PAGE_BYTES);
+    await page.goto(`${gantry.url}/console/no/such/page`);
+    await page.getByText('There is no such page').waitFor();
+  });
+
+  it('asks no other host, keeps to its policy, and has no serious finding of axe, light and dark', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await browser.open('about:blank', { colorScheme });
+      const hosts = new Set<string>();
+      page.on('request', (request) => hosts.add(new URL(request.url()).host));
+      await page.goto(`${gantry.url}/console`);
+      await page.getByRole('heading', { name: 'Home' }).waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Show the API call' }).click();
+      await page.getByRole('dialog', { name: 'API call' }).getByRole('tab', { name: 'Python' }).click();
+      await page.getByText('import httpx').waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+      expect([...hosts]).toEqual([new URL(gantry.url).host]);
+    }
+  });
+
+  it('says that the connection is lost, and reads again what it shows when it is back', async () => {
+    const page = await browser.open(`${gantry.url}/console`);
+    await page.getByText('v0.1.0').waitFor();
+    await page.context().setOffline(true);
+    await page.evaluate(() => dispatchEvent(new Event('visibilitychange')));
+    await page.getByText(/connection to the server is lost/).waitFor();
+    const again = page.waitForRequest((request) => request.url().endsWith('/info'));
+    await page.context().setOffline(false);
+    await page.getByText(/connection to the server is lost/).waitFor({ state: 'detached' });
+    await again;
+  });
+
+  it('asks for the key where the server does, says what is wrong with one, and forgets it with the tab', async () => {
+    const url = await gantry.startReplica({ GANTRY_AUTH: 'on', GANTRY_API_KEY: KEY });
+    const page = await browser.open(`${url}/console`);
+    await page.getByLabel('API key').fill('gantry-wrong-key');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('401').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByLabel('API key').fill(KEY);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(KEY);
+    await page.getByRole('button', { name: 'Forget the key of this tab' }).click();
+    await page.getByRole('heading', { name: 'Sign in to Gantry' }).waitFor();
+  });
+});

@@ -1,0 +1,67 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { launchBrowser, PAGE_TIMEOUT_MS } from './browser';
+
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+/** Where `GANTRY_TEST_SCREENSHOTS=1` puts the pictures of docs/console.md. */
+const PICTURES = join(__dirname, '..', '..', 'docs', 'console');
+
+/** The page's. */
+declare const axe: {
+  run(options: object): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>;
+};
+
+/** The console of a server in a real browser, with what its pages complain about. */
+export class ConsoleBrowser {
+  /** Errors of scripts, and refusals of the page's policy. */
+  readonly complaints: string[] = [];
+  private readonly contexts: BrowserContext[] = [];
+
+  private constructor(private readonly browser: Browser) {}
+
+  static async launch(): Promise<ConsoleBrowser> {
+    return new ConsoleBrowser(await launchBrowser());
+  }
+
+  /** Opens an address in a window that has seen none before. */
+  async open(url: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await this.browser.newContext({ viewport: { width: 1360, height: 860 }, ...options });
+    this.contexts.push(context);
+    const page = await context.newPage();
+    page.setDefaultTimeout(PAGE_TIMEOUT_MS);
+    page.on('pageerror', ({ message }) => this.complaints.push(message));
+    page.on('console', (line) => {
+      if (line.type() === 'error' && !line.text().includes('Failed to load resource')) this.complaints.push(line.text());
+    });
+    await page.goto(url);
+    return page;
+  }
+
+  /** Closes the windows of a test, and resolves to what their pages complained about. */
+  async closePages(): Promise<string[]> {
+    for (const context of this.contexts.splice(0)) await context.close();
+    return this.complaints.splice(0);
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+  }
+}
+
+/** Findings of axe that keep people from using a page, each with the element. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  // By the protocol of the debugger, which the page's policy doesn't reach.
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => axe.run({ resultTypes: ['violations'] }));
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+}
+
+/** Keeps a picture of the page for docs/console.md, if that is asked for. */
+export async function takePicture(page: Page, name: string): Promise<void> {
+  if (!process.env.GANTRY_TEST_SCREENSHOTS) return;
+  mkdirSync(PICTURES, { recursive: true });
+  await page.screenshot({ path: join(PICTURES, `${name}.png`), animations: 'disabled' });
+}
