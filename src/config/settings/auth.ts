@@ -21,11 +21,11 @@ export const authVariables = {
   GANTRY_RATE_LIMIT_PER_SECOND: seconds
     .optional()
     .describe(
-      'requests of one key or user, on each replica; absent: as many as it likes ([limits](auth.md#rate-limits))',
+      'limit of requests for one key or user, on each replica; absent: no limit ([limits](auth.md#rate-limits))',
     ),
   GANTRY_TRACE_RATE_LIMIT_PER_SECOND: seconds
     .optional()
-    .describe('uploads of traces of one key, counted apart; absent: as many as it likes'),
+    .describe('separate limit for uploads of traces of one key; absent: no limit'),
 };
 
 /** Who may call the API, and how often. */

@@ -16,11 +16,11 @@ export const databaseVariables = {
   }),
   GANTRY_DATABASE_POOL: positiveInt
     .default(10)
-    .describe("connections of a process's pool; a process has a few more (notifications, checkpoints)"),
+    .describe("size of each process's pool; a process has a few more connections (notifications, checkpoints)"),
   GANTRY_STATEMENT_TIMEOUT_SECONDS: positiveInt
     .max(MAX_TIMEOUT_SECONDS)
     .default(300)
-    .describe('longest SQL statement of a request; then it is a 503'),
+    .describe("time limit of a request's SQL statement; after it the answer is 503"),
   GANTRY_SEARCH_TIMEOUT_SECONDS: positiveInt
     .max(MAX_TIMEOUT_SECONDS)
     .default(30)

@@ -8,31 +8,31 @@ export const exportVariables = {
   GANTRY_EXPORT_PARTITIONS_PER_WORKER: positiveInt
     .default(2)
     .describe('days that a worker writes at once; each holds a file in memory'),
-  GANTRY_EXPORT_PART_ROWS: positiveInt.default(50_000).describe('a Parquet file ends after so many rows'),
+  GANTRY_EXPORT_PART_ROWS: positiveInt.default(50_000).describe('rows after which a Parquet file ends'),
   GANTRY_EXPORT_PART_BYTES: positiveInt
     .default(32 * 1024 * 1024)
-    .meta({ description: 'a Parquet file ends after so many bytes of text', shownDefault: '32 MiB' }),
+    .meta({ description: 'bytes of text after which a Parquet file ends', shownDefault: '32 MiB' }),
   GANTRY_EXPORT_TIMEOUT_SECONDS: positiveInt
     .default(86_400)
-    .describe('an export, from its turn on; then it is `TimedOut`'),
+    .describe('time limit of an export, from its turn on; after it the export is `TimedOut`'),
   GANTRY_EXPORT_LATE_PASS_HOURS: z.coerce
     .number()
     .positive()
     .max(8_760)
     .default(24)
-    .describe("between a window's export and its second pass, for schedules with `late_data: reexport`"),
+    .describe("time between a window's export and its second pass, for schedules with `late_data: reexport`"),
   GANTRY_EXPORT_ALLOW_CIDRS: list
     .refine((networks) => networks.every((each) => ipaddr.isValidCIDR(each)), {
       message: 'must be networks such as 10.0.0.0/8, separated by commas',
     })
     .meta({
       description:
-        'internal networks in which S3 stores may be, by commas; the store of `GANTRY_S3_ENDPOINT` may be anywhere',
+        'internal networks that stores may be in, separated by commas; the store of `GANTRY_S3_ENDPOINT` is always allowed',
       shownDefault: 'none (`npm start`: loopback)',
     }),
   GANTRY_EXPORT_AMBIENT_BUCKETS: list.meta({
     description:
-      "buckets (Google's: `gs://name`), by commas, written to with the server's own credentials where none are given",
+      "buckets (Google's: `gs://name`), separated by commas, written to with the server's own credentials where none are given",
     shownDefault: 'none',
   }),
   GANTRY_EXPORT_AMBIENT_ROLES: list
@@ -41,11 +41,11 @@ export const exportVariables = {
     })
     .meta({
       description:
-        'roles, by commas, that the server assumes with its own identity; `*` at the end stands for any rest',
+        'roles, separated by commas, that the server assumes with its own identity; `*` at the end stands for any rest',
       shownDefault: 'none',
     }),
   GANTRY_EXPORT_STS_ENDPOINT: httpUrl.optional().meta({
-    description: 'token service that is asked for these roles, where the policy for stores lets it be',
+    description: 'token service for these roles, if the policy for stores allows its address',
     shownDefault: "AWS's, by region",
   }),
 };

@@ -22,7 +22,7 @@ export const graphVariables = {
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be up to 100 letters, digits, dots, dashes, underscores')
     .optional()
     .meta({
-      description: 'what the code is called on each run (`metadata.revision_id`), such as a commit',
+      description: 'name of the code, such as a commit, on each run (`metadata.revision_id`)',
       shownDefault: "a hash of the graphs' code",
     }),
   LANGGRAPH_THREAD_TTL: threadTtl.optional().meta({
@@ -30,15 +30,13 @@ export const graphVariables = {
     shownDefault: '`checkpointer.ttl`',
   }),
   LANGGRAPH_CONFIG: defaultConfigs.default({}).meta({
-    description: 'JSON by graph: the config (and under `context` the context) that its default assistant is made with',
+    description: 'JSON by graph: the config (and under `context` the context) of its default assistant',
     shownDefault: '',
   }),
   // The hosted platform's default; the library's own, 25, ends agents in the middle of their work.
   LANGGRAPH_DEFAULT_RECURSION_LIMIT: positiveInt
     .default(10_011)
-    .describe(
-      'steps that a run may take where neither its client nor its graph (`withConfig({ recursionLimit })`) says',
-    ),
+    .describe('limit of steps for runs whose client and graph (`withConfig({ recursionLimit })`) set none'),
   GANTRY_A2A_ASSISTANT: z.string().min(1).optional().meta({
     description: 'the assistant or graph whose card `/.well-known/agent-card.json` serves when the request names none',
     shownDefault: 'the only graph',
@@ -51,9 +49,9 @@ export const graphVariables = {
           .regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/, 'must be names, or prefixes that end in *, such as MY_TOKEN,MY_APP_*'),
       ),
     )
-    .describe('variables that [graph code gets](#what-graph-code-sees), by name or prefix: `MY_TOKEN,MY_APP_*`'),
+    .describe('variables that [graph code gets](#environment-of-graph-code), by name or prefix: `MY_TOKEN,MY_APP_*`'),
   GANTRY_GRAPH_MEMORY_MB: z.coerce.number().int().min(64).optional().meta({
-    description: 'MiB of heap of each graph process; one that needs more ends, and its runs are tried again',
+    description: 'MiB of heap of each graph process; a process that needs more ends, and its runs are retried',
     shownDefault: "Node's own limit",
   }),
   GANTRY_GRAPH_VALUE_LIMIT_BYTES: positiveInt
@@ -78,27 +76,27 @@ export const graphVariables = {
     .string()
     .min(1)
     .default('python3')
-    .describe('interpreter of graphs in Python, with their libraries ([Python](python.md)); `npm start` makes one'),
+    .describe('Python interpreter for graphs, with their libraries ([Python](python.md)); `npm start` makes one'),
   GANTRY_CACHE_FOLDER: z.string().min(1).optional().meta({
-    description:
-      'where graph processes keep what they read from graphs’ types; their user has to be able to write there',
+    description: 'cache for types that graph processes read from graphs; their user must be able to write there',
     shownDefault: 'in the folder for temporary files',
   }),
   GANTRY_PREPARE_SCHEMAS: flag
     .default(true)
-    .describe('an api loads the graphs and reads these types after its start; off: when a request needs them'),
+    .describe('an api loads the graphs and reads these types after its start; off: only when a request needs them'),
   GANTRY_GRAPH_HOSTS: z
     .enum(['shared', 'per-tenant'])
     .default('shared')
     .describe(
-      '`per-tenant`: a graph process serves one tenant for as long as it lives ([below](#what-graph-code-sees))',
+      '`per-tenant`: a graph process serves one tenant for as long as it lives ([below](#environment-of-graph-code))',
     ),
   GANTRY_GRAPH_THREADS_MIN: positiveInt
     .default(1)
-    .describe('graph processes that are kept ready (the name is of the time when they were threads)'),
-  GANTRY_GRAPH_THREADS_MAX: positiveInt
-    .optional()
-    .meta({ description: 'most of them; beyond that, runs share processes', shownDefault: 'one a core, 2 to 4' }),
+    .describe('minimum of graph processes (they were threads when the setting got its name)'),
+  GANTRY_GRAPH_THREADS_MAX: positiveInt.optional().meta({
+    description: 'maximum of graph processes; beyond that, runs share processes',
+    shownDefault: 'one a core, 2 to 4',
+  }),
 };
 
 /** The graphs, and the processes that they run in. */

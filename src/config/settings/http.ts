@@ -6,36 +6,38 @@ export const httpVariables = {
     .string()
     .min(1)
     .default('127.0.0.1')
-    .describe('address that the api listens on; another than loopback needs `GANTRY_AUTH=on`'),
+    .describe('address that the api listens on; without `GANTRY_AUTH=on` only loopback is allowed'),
   GANTRY_PORT: port.default(2024).describe('port that the api listens on'),
   GANTRY_API_URL: z.url().optional().meta({
-    description: 'where the worker reaches the api, for traces and for webhooks to a path of this server',
+    description: 'URL at which the worker reaches the api, for traces and for webhooks with a relative URL',
     shownDefault: 'from host and port',
   }),
   GANTRY_PUBLIC_URL: httpUrl.optional().meta({
-    description: 'how clients reach the api: [agent cards](a2a.md), [components](http.md#components-for-pages)',
+    description:
+      'URL at which clients reach the api: [agent cards](a2a.md), [components](http.md#components-for-pages)',
     shownDefault: 'from the request',
   }),
   GANTRY_DOCS: z
     .enum(['auto', 'open', 'protected'])
     .default('auto')
-    .describe('/docs and /openapi.json: open, protected, or auto: protected off loopback'),
+    .describe('/docs and /openapi.json: open, protected, or auto: protected, except on loopback'),
   GANTRY_CONSOLE: flag.default(true).describe('the [console](console.md) at `/console`'),
   GANTRY_BODY_LIMIT_BYTES: positiveInt.default(10 * 1024 * 1024).meta({
-    description: 'largest request body, but for traces; a larger one is a 413 that names this setting',
+    description: 'largest request body, except for traces; a larger one is refused with 413',
     shownDefault: '10 MiB',
   }),
   GANTRY_REQUEST_TIMEOUT_SECONDS: positiveInt
     .default(300)
-    .describe('within which a request has to come in, with its body; then it is a 408'),
+    .describe('time to receive a request with its body; after it the answer is 408'),
   GANTRY_STREAMS_PER_KEY: positiveInt
     .default(10_000)
-    .describe('streams and waits that one key or user has open on a replica; one more is a 429'),
+    .describe('maximum of open streams and waits of one key or user on a replica; more get a 429'),
   GANTRY_TRUSTED_PROXIES: addressRanges.describe(
     'proxies whose `X-Forwarded-*` count: `10.0.0.0/8,loopback`; from others they are ignored',
   ),
   GANTRY_ALLOWED_ORIGINS: list.pipe(z.array(origin)).meta({
-    description: 'origins, by commas, whose pages may use the API beside those of [`http.cors`](http.md)',
+    description:
+      'origins, separated by commas, whose pages may use the API, in addition to those of [`http.cors`](http.md)',
     shownDefault: 'none',
   }),
   GANTRY_MCP_ALLOWED_HOSTS: list.meta({
@@ -52,8 +54,8 @@ export const httpVariables = {
     .number()
     .min(0)
     .default(0)
-    .describe('how long an api that was asked to stop serves as before, while `/ready` says 503'),
-  GANTRY_DRAIN_TIMEOUT_SECONDS: z.coerce.number().min(0).default(5).describe('after that, time for requests in flight'),
+    .describe('how long an api that was asked to stop still serves requests, while `/ready` answers 503'),
+  GANTRY_DRAIN_TIMEOUT_SECONDS: z.coerce.number().min(0).default(5).describe('time for requests in flight after that'),
   GANTRY_TEST: flag
     .default(false)
     .describe('`POST /internal/truncate` is there ([a server for tests](#a-server-for-tests))'),

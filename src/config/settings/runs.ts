@@ -3,7 +3,7 @@ import { positiveInt, type Values } from '../variables';
 export const runVariables = {
   GANTRY_RUN_TIMEOUT_SECONDS: positiveInt
     .default(86_400)
-    .describe('a whole run, waiting for a worker included; then it ends as `timeout`'),
+    .describe('time limit of a run, including the wait for a worker; after it the run ends as `timeout`'),
   GANTRY_RUN_LOST_ATTEMPTS: positiveInt
     .default(10)
     .describe(
@@ -11,10 +11,12 @@ export const runVariables = {
     ),
   GANTRY_PENDING_RUNS_PER_TENANT: positiveInt
     .default(10_000)
-    .describe('runs of a tenant that may wait, those with a delay too; more are answered by a 429 with `Retry-After`'),
-  GANTRY_RUN_BATCH_LIMIT: positiveInt.default(1_000).describe('runs of one `POST /runs/batch`; more are a 422'),
+    .describe("maximum of a tenant's waiting runs, including those with a delay; more get a 429 with `Retry-After`"),
+  GANTRY_RUN_BATCH_LIMIT: positiveInt
+    .default(1_000)
+    .describe('maximum of runs in one `POST /runs/batch`; more get a 422'),
   GANTRY_EVENT_RETENTION_HOURS: positiveInt.default(72).describe('how long the events of a run can be replayed'),
-  GANTRY_CRON_HISTORY_DAYS: positiveInt.default(30).describe('how long crons remember what their ticks became'),
+  GANTRY_CRON_HISTORY_DAYS: positiveInt.default(30).describe("how long the results of a cron's ticks are kept"),
 };
 
 export interface RunSettings {

@@ -7,7 +7,7 @@ export const securityVariables = {
   ),
   GANTRY_SEALING_KEYS: list
     .pipe(z.array(masterKey))
-    .describe('keys of stored secrets, separated by commas: the first seals, all open (and `GANTRY_SECRET_KEY` too)'),
+    .describe('keys of stored secrets, separated by commas: the first one seals, all of them decrypt'),
   GANTRY_AUDIT_ADDRESSES: z
     .enum(['hashed', 'full', 'off'])
     .default('hashed')

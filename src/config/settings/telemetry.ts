@@ -12,8 +12,10 @@ export const telemetryVariables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url()
     .optional()
-    .describe('send OpenTelemetry traces there; other `OTEL_…` variables hold too ([metrics and traces](metrics.md))'),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url().optional().describe('the same as a whole address, `/v1/traces` included'),
+    .describe(
+      'where to send OpenTelemetry traces; other `OTEL_…` variables apply too ([metrics and traces](metrics.md))',
+    ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url().optional().describe('the same as a complete URL, including `/v1/traces`'),
 };
 
 /** What the processes report about themselves. */

@@ -8,7 +8,7 @@ export const temporalVariables = {
   TEMPORAL_API_KEY: z.string().min(1).optional().describe('implies TLS'),
   TEMPORAL_TLS: flag.default(false).describe('connect with TLS'),
   TEMPORAL_TLS_CA_PATH: file.optional().describe("file with the server's certificate authority"),
-  TEMPORAL_TLS_CERT_PATH: file.optional().describe('file with the client certificate; goes with the next one'),
+  TEMPORAL_TLS_CERT_PATH: file.optional().describe('file with the client certificate; needs the key as well'),
   TEMPORAL_TLS_KEY_PATH: file.optional().describe('file with its private key'),
   GANTRY_TEMPORAL_UI_URL: httpUrl.optional().meta({
     description: "address of Temporal's own pages, to which the [console](console.md) links; `/info` shows it",

@@ -6,28 +6,26 @@ export const traceVariables = {
   GANTRY_TRACE_SHARING: flag
     .default(true)
     .describe(
-      'traces and threads may be shared by public links; off: none is made, and those there are lead to nothing',
+      'traces and threads can be shared by public links; off: none can be created, and existing ones answer 404',
     ),
   GANTRY_TRACE_LIMIT_BYTES: positiveInt.default(100 * 1024 * 1024).meta({
-    description: 'largest trace upload, also once it is decompressed ([limits](auth.md#limits-of-a-request))',
+    description: 'largest trace upload, compressed or decompressed ([limits](auth.md#limits-of-a-request))',
     shownDefault: '100 MiB',
   }),
-  GANTRY_TRACE_RETENTION_DAYS: positiveInt
-    .optional()
-    .describe('traces of older days are dropped; absent: kept for ever'),
+  GANTRY_TRACE_RETENTION_DAYS: positiveInt.optional().describe('days that traces are kept; absent: for ever'),
   GANTRY_S3_BUCKET: z.string().min(1).optional().meta({
     description:
       'bucket for attachments of traces, below `attachments/`; absent: they stay in Postgres ([traces](traces.md))',
     shownDefault: '`gantry` of the gateway that comes along',
   }),
-  GANTRY_S3_ENDPOINT: httpUrl.optional().describe('where the bucket is; absent: AWS'),
+  GANTRY_S3_ENDPOINT: httpUrl.optional().describe('endpoint of the bucket; absent: AWS'),
   GANTRY_S3_REGION: z.string().min(1).default('us-east-1').describe('its region'),
   GANTRY_S3_ACCESS_KEY_ID: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'key that may put, get and delete objects there; absent: what the environment has (profile, instance role)',
+      'key that may put, get and delete objects there; absent: credentials of the environment (profile, instance role)',
     ),
   GANTRY_S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('the secret of that key'),
 };

@@ -3,19 +3,19 @@ import { list, positiveInt, seconds, type Values } from '../variables';
 
 export const webhookVariables = {
   GANTRY_WEBHOOK_ALLOW_CIDRS: list.meta({
-    description: 'internal networks that webhooks may be sent to, by commas',
+    description: 'internal networks that webhooks may be sent to, separated by commas',
     shownDefault: 'none (`npm start`: loopback)',
   }),
   GANTRY_WEBHOOK_SECRETS: list
     .refine((secrets) => secrets.every((secret) => secret.startsWith('whsec_')), {
       message: 'each secret must start with whsec_ (Standard Webhooks), several are separated by commas',
     })
-    .describe('`whsec_…` secrets that sign webhooks, by commas'),
+    .describe('`whsec_…` secrets that sign webhooks, separated by commas'),
   GANTRY_WEBHOOK_CONNECT_TIMEOUT_SECONDS: seconds
     .max(30)
     .default(5)
-    .describe('within which a receiver has to accept the connection; at most 30'),
-  GANTRY_WEBHOOK_TIMEOUT_SECONDS: seconds.max(60).default(15).describe('a whole attempt; at most 60'),
+    .describe('time for a receiver to accept the connection; at most 30'),
+  GANTRY_WEBHOOK_TIMEOUT_SECONDS: seconds.max(60).default(15).describe('time limit of an attempt; at most 60'),
   GANTRY_WEBHOOK_RETRY_SECONDS: z
     .string()
     .default('1,3,10,60,300,1800,7200,18000,28800,36000')
@@ -32,7 +32,7 @@ export const webhookVariables = {
     .min(0)
     .max(65_536)
     .default(1_024)
-    .describe('how much of an answer is kept in the log; 0: nothing'),
+    .describe('bytes of each answer that are kept in the log'),
   GANTRY_WEBHOOK_RETENTION_HOURS: positiveInt.default(720).describe('how long ended deliveries are kept'),
 };
 

@@ -15,11 +15,13 @@ export const workerVariables = {
     .string()
     .min(1)
     .default('127.0.0.1')
-    .describe("address of a worker's listener (metrics, health); another than loopback needs `GANTRY_METRICS_TOKEN`"),
+    .describe(
+      "address of a worker's listener (metrics, health); only loopback is allowed without `GANTRY_METRICS_TOKEN`",
+    ),
   GANTRY_WORKER_PORT: z
     .union([z.literal('off').transform(() => undefined), port])
     .default(2025)
-    .describe('its port; a free one when it is taken; `off`: none'),
+    .describe('its port (a free one if it is taken); `off`: no listener'),
   GANTRY_TEMPORAL_METRICS: z
     .string()
     .regex(/^\S+:\d{1,5}$/, 'must be host:port')
@@ -35,10 +37,10 @@ export const workerVariables = {
     .int()
     .min(2)
     .default(10)
-    .describe('a worker that is silent for this long has lost its runs and partitions'),
+    .describe('a worker without a heartbeat for this long loses its runs and partitions'),
   GANTRY_SHUTDOWN_GRACE_SECONDS: positiveInt
     .default(15)
-    .describe('time for the activities of a worker that was asked to stop'),
+    .describe('time for activities to end after a worker was asked to stop'),
   GANTRY_HAND_BACK_AFTER_SECONDS: z.coerce
     .number()
     .min(0)
