@@ -96,6 +96,24 @@ describe('a project of create-agent-chat-app', () => {
       ]);
     });
 
+    it('is run by the event protocol, with tokens', async () => {
+      const stream = client.threads.stream({ assistantId: graph });
+      await stream.run.start({ input: say('one two three') });
+      const pieces: string[][] = [];
+      const reading = (async () => {
+        for await (const message of stream.messages) {
+          const read: string[] = [];
+          for await (const text of message.text) read.push(text);
+          pieces.push(read);
+        }
+      })();
+      expect(lastOf(await stream.output)).toBe('You said: one two three');
+      await stream.close();
+      await reading;
+      const answer = pieces.find((each) => each.join('') === 'You said: one two three');
+      expect(answer?.length).toBeGreaterThan(2);
+    });
+
     it('has a drawing', async () => {
       const { nodes } = await client.assistants.getGraph(graph, { xray: true });
       expect(nodes.length).toBeGreaterThan(3);

@@ -16,7 +16,7 @@ const INPUT = { messages: [{ role: 'user', content: 'hi' }] };
 describe.each([
   ['oldest', false],
   ['newest', true],
-] as const)('a project with the %s libraries that are supported', (versions, hasEventProtocol) => {
+] as const)('a project with the %s libraries that are supported', (versions, hasStrictResume) => {
   let gantry: Gantry;
   let client: Client;
 
@@ -84,7 +84,7 @@ describe.each([
     const command = { resume: { [NO_QUESTION]: 'yes' } };
     const refused = await client.runs.wait(thread_id, 'graph', { command, strictResume: true, raiseError: false });
     expect(refused).toMatchObject({
-      __error__: hasEventProtocol
+      __error__: hasStrictResume
         ? { error: 'UnknownInterruptError' }
         : { message: expect.stringMatching(/strict_resume takes @langchain\/langgraph 1\.7 or newer/) as string },
     });
@@ -93,17 +93,17 @@ describe.each([
     expect(done.path).toEqual(['speak', 'add 1', 'yes']);
   });
 
-  it('is run by the event protocol, or said to be too old for it', async () => {
+  it('is run by the event protocol, with tokens', async () => {
     const thread = client.threads.stream({ assistantId: 'graph' });
-    const { run_id } = (await thread.run.start({ input: INPUT })) as { run_id: string };
-    const output = (await thread.output) as State | undefined;
-    if (hasEventProtocol) {
-      expect(output?.path).toEqual(['speak', 'add 1']);
-      expect(thread.interrupts).toMatchObject([{ payload: 'Go on?' }]);
-    } else {
-      const joined = JSON.stringify(await client.runs.join(thread.threadId, run_id));
-      expect(joined).toMatch(/needs @langchain\/langgraph 1\.3\.0 or newer.*has 1\.0\.0/);
-    }
+    await thread.run.start({ input: INPUT });
+    const texts: string[] = [];
+    const reading = (async () => {
+      for await (const message of thread.messages) for await (const text of message.text) texts.push(text);
+    })();
+    expect((await thread.output) as State).toMatchObject({ path: ['speak', 'add 1'] });
+    expect(thread.interrupts).toMatchObject([{ payload: 'Go on?' }]);
     await thread.close();
+    await reading;
+    expect(texts).toEqual([...'well said']);
   });
 });

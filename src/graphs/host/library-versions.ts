@@ -16,12 +16,12 @@ const SUPPORTED: Range[] = [
 ];
 
 /** The first version of LangGraph that streams tokens as content blocks. */
-const EVENT_PROTOCOL_FROM = '1.3.0';
+const CONTENT_BLOCKS_FROM = '1.3.0';
 
 /** A version of LangGraph with the stream modes `tasks` and `checkpoints`; 0.2 has neither. */
 const TASK_MODES_FROM = '0.3.6';
-/** By file of a graph: every run asks, and the packages of a process don't change. */
-const taskModes = new Map<string, boolean>();
+/** LangGraph's version by file of a graph: every run asks, and the packages of a process don't change. */
+const versions = new Map<string, string | undefined>();
 
 /**
  * Refuses a project whose libraries are of versions that graphs aren't run with. A project without them uses Gantry's own.
@@ -38,22 +38,18 @@ export function checkLibraryVersions(file: string): void {
 
 /** Whether the project's copy of LangGraph has the stream modes `tasks` and `checkpoints`. */
 export function hasTaskModes(file: string): boolean {
-  const known = taskModes.get(file);
-  if (known !== undefined) return known;
-  const version = versionFrom(file, LANGGRAPH);
-  const has = version === undefined || compare(version, TASK_MODES_FROM) >= 0;
-  taskModes.set(file, has);
-  return has;
+  return isLangGraphFrom(file, TASK_MODES_FROM);
 }
 
-/** @throws {Error} when the project's copy of LangGraph is too old for runs of the event protocol */
-export function checkEventProtocol(file: string): void {
-  const version = versionFrom(file, LANGGRAPH);
-  if (version === undefined || compare(version, EVENT_PROTOCOL_FROM) >= 0) return;
-  throw new Error(
-    `The event protocol needs ${LANGGRAPH} ${EVENT_PROTOCOL_FROM} or newer, and the graph's project has ${version}: ` +
-      'upgrade it, or stream by the routes below /runs',
-  );
+/** Whether the project's copy of LangGraph streams tokens as the content blocks of the event protocol. */
+export function hasContentBlocks(file: string): boolean {
+  return isLangGraphFrom(file, CONTENT_BLOCKS_FROM);
+}
+
+function isLangGraphFrom(file: string, first: string): boolean {
+  if (!versions.has(file)) versions.set(file, versionFrom(file, LANGGRAPH));
+  const version = versions.get(file);
+  return version === undefined || compare(version, first) >= 0;
 }
 
 function versionFrom(file: string, library: string): string | undefined {

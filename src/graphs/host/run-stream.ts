@@ -5,7 +5,8 @@ import { ChunkFacts, type Chunk, type ChunkWithFact, type LibraryMode } from './
 import { publicChunk, publicEvent } from './checkpoint-event';
 import type { AnyGraph } from './graph-loader';
 import { unwrapDebug, withoutTaskModes } from './debug-modes';
-import { checkEventProtocol, hasTaskModes } from './library-versions';
+import { ContentBlocks } from './content-blocks';
+import { hasContentBlocks, hasTaskModes } from './library-versions';
 import { CONTENT_BLOCKS, type RunEventMessage, type RunKwargs, type StreamMode } from './protocol';
 import { StreamTransformers } from './stream-transformers';
 import { toWireJson } from './wire-json';
@@ -81,7 +82,6 @@ export async function* streamRun(
   { kwargs, file }: StreamRequest,
   { onNode, progress, written }: StreamControl,
 ): AsyncGenerator<RunEventMessage> {
-  if (kwargs.event_protocol) checkEventProtocol(file);
   const asked = new Set(kwargs.stream_mode);
   const modes = libraryModes(kwargs.stream_mode);
   const wanted = new Set(modes);
@@ -95,6 +95,7 @@ export async function* streamRun(
   };
   const messages = new MessageAssembler();
   const facts = new ChunkFacts();
+  const blocks = kwargs.event_protocol && !hasContentBlocks(file) ? new ContentBlocks() : undefined;
   function* name(chunks: Iterable<ChunkWithFact>): Generator<RunEventMessage> {
     for (const { chunk, fact } of chunks) {
       for (const message of translateChunk(chunk, asked, kwargs, messages, onNode)) {
@@ -106,7 +107,8 @@ export async function* streamRun(
     // Tokens and a node's own words come before its end; everything else reports an end, which has to be committed first.
     if (!WORK_IN_PROGRESS.has(chunk[1])) await written();
     const chunks = isOlder ? [...unwrapDebug(chunk, wanted)] : [chunk];
-    const emitted = chunks.flatMap((each) => [...facts.next(each)]);
+    const inBlocks = blocks ? chunks.flatMap((each) => [...blocks.next(each)]) : chunks;
+    const emitted = inBlocks.flatMap((each) => [...facts.next(each)]);
     return name(kwargs.event_protocol ? checkpointFirst(emitted) : emitted);
   }
 
@@ -136,6 +138,7 @@ export async function* streamRun(
     yield* name(facts.rest());
     throw error;
   }
+  if (blocks) yield* name([...blocks.rest()].map((chunk) => ({ chunk })));
   yield* name(facts.rest());
 }
 
