@@ -30,6 +30,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (refusePage(reply, answer)) return;
     void reply.status(answer.status).headers(answer.headers ?? {});
     if (answer.format === 'text') {
+      reply.raw.statusMessage = reasonOf(answer.detail);
       void reply.type('text/plain; charset=utf-8').send(answer.detail);
     } else if (request.routeOptions.config.bodyAsText) {
       void reply.type('application/json; charset=utf-8').send(JSON.stringify(toJsonRpc(answer, request)));
@@ -37,6 +38,14 @@ export class ErrorFilter implements ExceptionFilter {
       void reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body()));
     }
   }
+}
+
+/**
+ * The sentence of a plain answer as the reason phrase of its status line. Python's SDK takes its messages from bodies that are
+ * objects; of a text it shows the status and this alone.
+ */
+function reasonOf(detail: string): string {
+  return detail.replace(/[^ -~]/g, '?').slice(0, 200);
 }
 
 /** The body for routes whose protocol is JSON-RPC: what HTTP refuses (a type, a size, a key) in a form that their clients read. */

@@ -19,6 +19,7 @@ interface Report {
   assistants: { graph_id: string; assistant_id: string }[];
   assistant: { graph_id: string; version: number };
   no_assistant: { type: string; status: number };
+  no_graph: string;
   thread: { thread_id: string; status: string; metadata: object; values: unknown };
   updates: Part[];
   messages: Part[];
@@ -81,6 +82,7 @@ describe('Python SDK', () => {
     ]);
     expect(report.assistant).toMatchObject({ graph_id: 'agent', version: 1 });
     expect(report.no_assistant).toEqual({ type: 'NotFoundError', status: 404 });
+    expect(report.no_graph).toMatch(/404 No assistant found for "no_such_graph"/);
   });
 
   it('creates and finds threads', () => {

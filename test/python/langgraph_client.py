@@ -28,6 +28,14 @@ async def refusal(awaitable):
     return None
 
 
+async def message_of(awaitable):
+    try:
+        await awaitable
+    except Exception as error:  # what a user reads
+        return str(error)
+    return None
+
+
 async def newer(client):
     """What servers learned last: times to live, pruning, idempotency, 405."""
     kept = await client.threads.create(ttl={"ttl": 60, "strategy": "keep_latest"})
@@ -94,6 +102,7 @@ async def use(url):
     agent_id = next(each["assistant_id"] for each in out["assistants"] if each["graph_id"] == "agent")
     out["assistant"] = await client.assistants.get(agent_id)
     out["no_assistant"] = await refusal(client.assistants.get("7e4d2c3b-0000-4000-8000-000000000000"))
+    out["no_graph"] = await message_of(client.runs.create(None, "no_such_graph", input={}))
 
     out["thread"] = thread = await client.threads.create(metadata={"by": "python"})
     thread_id = thread["thread_id"]
