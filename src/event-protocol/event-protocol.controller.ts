@@ -18,6 +18,7 @@ import {
   protocolCommandSchema,
   threadParam,
 } from './event-protocol.schemas';
+import { viewOf } from './protocol-event';
 import { ThreadEventsService } from './thread-events.service';
 import { ThreadSocketsService } from './thread-sockets.service';
 
@@ -64,9 +65,10 @@ export class EventProtocolController {
     @Param({ schema: threadParam }) { thread_id: threadId }: ThreadParam,
     @Body(new EnvelopePipe(eventStreamSchema)) request: EventStreamRequest,
     @Headers('last-event-id') lastEventId: string | undefined,
+    @Headers('user-agent') userAgent: string | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.events.stream(tenantId, threadId, request, reply, lastEventId);
+    return this.events.stream(tenantId, threadId, request, reply, { lastEventId, view: viewOf(userAgent) });
   }
 
   /**

@@ -2,6 +2,8 @@
 export interface ProtocolEvent {
   method: string;
   namespace: string[];
+  /** Namespace of the graph, where `namespace` is that of a node in it; `null`: the event is about the node alone. */
+  graph?: string[] | null;
   /** Name of a `custom` event; absent for others. */
   name?: string;
   node?: string;
@@ -29,11 +31,31 @@ export interface EventFilter {
   namespaces?: string[][] | undefined;
   /** How far below. */
   depth?: number | undefined;
+  view?: NamespaceView;
+}
+
+/**
+ * Where tokens and tools stand. The library's JavaScript event stream, and so its SDK, has them in the namespace of their
+ * node; its Python SDK looks for them in that of the graph, which `graph` gives.
+ */
+export type NamespaceView = 'node' | 'graph';
+
+/** The view that a client reads, by its `User-Agent`: the SDKs name themselves in it. */
+export function viewOf(userAgent: string | undefined): NamespaceView {
+  return userAgent?.startsWith('langgraph-sdk-py/') ? 'graph' : 'node';
+}
+
+/** Namespace of an event in a view; undefined where the view has no such event. */
+function namespaceIn(view: NamespaceView | undefined, { namespace, graph }: ProtocolEvent): string[] | undefined {
+  if (view !== 'graph' || graph === undefined) return namespace;
+  return graph ?? undefined;
 }
 
 /** @see matchesSubscription of @langchain/langgraph-sdk, which narrows the same stream further */
-export function isWanted({ channels, namespaces, depth }: EventFilter, event: ProtocolEvent): boolean {
-  const { method, name, namespace } = event;
+export function isWanted({ channels, namespaces, depth, view }: EventFilter, event: ProtocolEvent): boolean {
+  const { method, name } = event;
+  const namespace = namespaceIn(view, event);
+  if (!namespace) return false;
   const channel = method.startsWith('input.') ? 'input' : method;
   const isListenedTo =
     channels.includes(channel) || (channel === 'custom' && name !== undefined && channels.includes(`custom:${name}`));
@@ -53,7 +75,9 @@ function isBelow(namespace: string[], prefix: string[]): boolean {
 }
 
 /** Its number is its id too, and counts through all runs of the thread. */
-export function toEnvelope({ method, namespace, node, data }: ProtocolEvent, seq: number): string {
+export function toEnvelope(event: ProtocolEvent, seq: number, view: NamespaceView): string {
+  const { method, node, data } = event;
+  const namespace = namespaceIn(view, event);
   const head = JSON.stringify({ type: 'event', event_id: String(seq), seq, method }).slice(0, -1);
   const params = JSON.stringify({ namespace, timestamp: Date.now(), ...(node !== undefined && { node }) }).slice(0, -1);
   return `${head},"params":${params},"data":${data}}}`;

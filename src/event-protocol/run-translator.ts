@@ -22,13 +22,15 @@ const nodeOf = (segment: string): string => segment.split(':', 1)[0] ?? segment;
  * @see https://github.com/langchain-ai/agent-protocol for the events' shapes
  */
 export class RunTranslator {
-  /** Nested graphs and nodes by namespace, in the order of their starts. */
+  /** Nested graphs, and nodes with tokens or tools, by namespace, in the order of their starts. */
   private readonly agents = new Map<string, AgentTree>();
   private rootStatus: AgentStatus | undefined;
   private failure: Partial<RunError> = {};
   /** Ends that are emitted after the event that follows: a node's results come before its end. */
   private ending: string[][] = [];
   private readonly asked = new Set<string>();
+  /** Namespaces of graphs that have begun; others are those of nodes. */
+  private readonly graphs = new Set<string>(['']);
   private readonly checkpoints = new Set<string>();
   /** Named agents that a tool call started: namespace → name, task → tool call. */
   private readonly agentNames = new Map<string, string>();
@@ -41,21 +43,22 @@ export class RunTranslator {
       yield* this.end(JSON.parse(data) as RunEnd);
       return;
     }
-    const [kind, ...path] = event.split('|');
-    // The library says of a token and of a tool the node where it came about; a namespace here is that of a graph.
-    const namespace = kind === CONTENT_BLOCKS || kind === 'tools' ? path.slice(0, -1) : path;
+    const [kind, ...namespace] = event.split('|');
     const translate = TRANSLATORS[kind];
     if (kind === 'metadata') yield* this.begin(JSON.parse(data) as { answered_interrupts?: string[] });
     else if (kind === 'error') this.failure = JSON.parse(data) as Partial<RunError>;
     if (!translate) return;
     if (kind === 'tasks') this.noteTask(namespace, data);
     yield* this.flushEnds();
+    const isOfNode = (kind === CONTENT_BLOCKS || kind === 'tools') && !this.graphs.has(keyOf(namespace));
+    const depthOfGraph = namespace.length - (isOfNode ? 1 : 0);
+    for (let depth = 1; depth <= depthOfGraph; depth += 1) this.graphs.add(keyOf(namespace.slice(0, depth)));
     for (let depth = 1; depth <= namespace.length; depth += 1) yield* this.start(namespace.slice(0, depth));
     for (const event of translate(data)) {
       if (event.method === 'input.requested' && !this.isNewQuestion(event)) continue;
       // A repeated attempt begins with the checkpoint that it resumes from.
       if (event.method === 'checkpoints' && !this.isNewCheckpoint(event)) continue;
-      yield { ...event, namespace };
+      yield { ...event, namespace, ...(isOfNode && { graph: namespace.slice(0, -1) }) };
     }
     if (kind === 'tasks') this.noteTaskEnd(namespace, data);
   }
@@ -96,7 +99,7 @@ export class RunTranslator {
     const agent: AgentTree = { namespace, status: 'started', graph_name: name ?? nodeOf(segment) };
     this.agents.set(key, agent);
     const toolCall = name === undefined ? undefined : this.toolCalls.get(segment.slice(segment.indexOf(':') + 1));
-    yield lifecycle(namespace, {
+    yield this.lifecycleOf(namespace, {
       event: 'started',
       graph_name: agent.graph_name,
       ...(toolCall !== undefined && { cause: { type: 'toolCall', tool_call_id: toolCall } }),
@@ -107,7 +110,12 @@ export class RunTranslator {
     const agent = this.agents.get(keyOf(namespace));
     if (agent?.status !== 'started') return;
     agent.status = status;
-    yield lifecycle(namespace, { event: status, graph_name: agent.graph_name });
+    yield this.lifecycleOf(namespace, { event: status, graph_name: agent.graph_name });
+  }
+
+  private lifecycleOf(namespace: string[], data: JsonObject): ProtocolEvent {
+    const isGraph = this.graphs.has(keyOf(namespace));
+    return { ...lifecycle(namespace, data), ...(!isGraph && { graph: null }) };
   }
 
   private *flushEnds(): Generator<ProtocolEvent> {

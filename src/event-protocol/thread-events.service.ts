@@ -9,7 +9,7 @@ import { END_EVENT, type RunEvent } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
 import type { EventStreamRequest } from './event-protocol.schemas';
 import { refusalOf, refuseThread, ThreadRefused } from './command-refusals';
-import { type EventFilter, isWanted, type ProtocolEvent, toEnvelope } from './protocol-event';
+import { type EventFilter, isWanted, type NamespaceView, type ProtocolEvent, toEnvelope } from './protocol-event';
 import { RunTranslator } from './run-translator';
 
 /**
@@ -21,6 +21,12 @@ const AWAY_SECONDS = 600;
 /** Bounds of what is read ahead for one subscription: 1,000 tokens or some states, and memory for thousands of sockets. */
 const AHEAD_EVENTS = 1_000;
 const AHEAD_CHARACTERS = 1_000_000;
+
+/** What the headers of a stream's request say. */
+export interface EventStreamHeaders {
+  lastEventId: string | undefined;
+  view: NamespaceView;
+}
 
 export interface NumberedEvent extends ProtocolEvent {
   seq: number;
@@ -46,18 +52,18 @@ export class ThreadEventsService {
   async stream(
     tenantId: TenantId,
     threadId: string,
-    { since, ...filter }: EventStreamRequest,
+    { since, ...wanted }: EventStreamRequest,
     reply: FastifyReply,
-    lastEventId: string | undefined,
+    { lastEventId, view }: EventStreamHeaders,
   ): Promise<void> {
     const isThere = (await this.threads.getIfThere(tenantId, threadId)) !== null;
     const seen = since ?? (lastEventId && /^\d{1,16}$/.test(lastEventId) ? Number(lastEventId) : undefined);
-    const isNews = newsOf(filter, seen);
-    await sendEvents(reply, (signal) => this.frames({ tenantId, threadId, isThere, seen, isNews }, signal));
+    const isNews = newsOf({ ...wanted, view }, seen);
+    await sendEvents(reply, (signal) => this.frames({ tenantId, threadId, isThere, seen, isNews, view }, signal));
   }
 
   private async *frames(reading: Reading, signal: AbortSignal): AsyncGenerator<string> {
-    const { tenantId, threadId, isThere, seen, isNews } = reading;
+    const { tenantId, threadId, isThere, seen, isNews, view } = reading;
     try {
       if (!isThere && !(await this.untilReadable(tenantId, threadId, signal))) return;
     } catch (error) {
@@ -69,7 +75,7 @@ export class ThreadEventsService {
     for await (const events of this.follow(tenantId, threadId, position, signal)) {
       const news = events.filter(isNews);
       if (news.length === 0) continue;
-      yield news.map((event) => sseFrame(event.method, toEnvelope(event, event.seq), event.seq)).join('');
+      yield news.map((event) => sseFrame(event.method, toEnvelope(event, event.seq, view), event.seq)).join('');
     }
   }
 
@@ -166,6 +172,7 @@ interface Reading {
   /** Number of the last event that the reader has; undefined: it does not say. */
   seen: number | undefined;
   isNews: IsNews;
+  view: NamespaceView;
 }
 
 /** Whether an event follows a sequence number and matches a subscription. */

@@ -13,7 +13,7 @@ import { refusalOf, ThreadRefused } from './command-refusals';
 import { CommandsService } from './commands.service';
 import { parseEnvelope } from './envelope.pipe';
 import { type CommandReply, protocolCommandSchema } from './event-protocol.schemas';
-import { toEnvelope } from './protocol-event';
+import { toEnvelope, viewOf } from './protocol-event';
 import { ThreadEventsService } from './thread-events.service';
 import { ThreadSubscriptions } from './thread-subscriptions';
 
@@ -62,11 +62,12 @@ export class ThreadSocketsService {
       });
       await sent;
     });
+    const view = viewOf(request.headers['user-agent']);
     const subscriptions = new ThreadSubscriptions(
       this.events,
-      wanted.tenantId,
-      wanted.threadId,
-      (events) => stream.send(events.map((event) => toEnvelope(event, event.seq))),
+      wanted,
+      view,
+      (events) => stream.send(events.map((event) => toEnvelope(event, event.seq, view))),
       stream.signal,
     );
   }

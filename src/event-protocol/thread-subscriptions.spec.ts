@@ -78,8 +78,8 @@ describe('the subscriptions of a WebSocket', () => {
     stalled = undefined;
     subscriptions = new ThreadSubscriptions(
       log as unknown as ThreadEventsService,
-      'tenant' as TenantId,
-      'thread',
+      { tenantId: 'tenant' as TenantId, threadId: 'thread' },
+      'node',
       async (events) => {
         emitted.push(...events.map(({ seq }) => seq));
         await stalled;
@@ -197,8 +197,8 @@ describe('the subscriptions of a WebSocket', () => {
 
     const other = new ThreadSubscriptions(
       log as unknown as ThreadEventsService,
-      'tenant' as TenantId,
-      'thread',
+      { tenantId: 'tenant' as TenantId, threadId: 'thread' },
+      'node',
       () => Promise.resolve(),
       new AbortController().signal,
     );

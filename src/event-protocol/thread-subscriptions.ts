@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../auth/tenant';
-import { type EventFilter, isWanted } from './protocol-event';
+import { type EventFilter, isWanted, type NamespaceView } from './protocol-event';
 import { newsOf, type NumberedEvent, type ReadAhead, type ThreadEventsService } from './thread-events.service';
 
 /** Clients have one for each thing that they show. */
@@ -36,8 +36,8 @@ export class ThreadSubscriptions {
   /** @param emit resolves when the client can take more */
   constructor(
     private readonly events: ThreadEventsService,
-    private readonly tenantId: TenantId,
-    private readonly threadId: string,
+    private readonly thread: { tenantId: TenantId; threadId: string },
+    private readonly view: NamespaceView,
     private readonly emit: (events: NumberedEvent[]) => Promise<void>,
     /** Aborted when the socket is closed. */
     private readonly signal: AbortSignal,
@@ -54,10 +54,11 @@ export class ThreadSubscriptions {
    * @param isReadable whether the thread is there and the user was let through to it
    * @returns its id, and how many events that are there already follow; no number where they are too many to be read ahead
    */
-  async add(filter: EventFilter, since: number | undefined, isReadable: boolean): Promise<Added> {
+  async add(wanted: EventFilter, since: number | undefined, isReadable: boolean): Promise<Added> {
     this.isReadable ||= isReadable;
     const id = uuidv7();
-    const { tenantId, threadId } = this;
+    const filter = { ...wanted, view: this.view };
+    const { tenantId, threadId } = this.thread;
     if (isReadable) {
       const position = await this.events.findPositionAfter(tenantId, threadId, since);
       this.ahead = await this.events.readAhead(tenantId, threadId, position);
@@ -93,15 +94,16 @@ export class ThreadSubscriptions {
   }
 
   private async read(): Promise<void> {
+    const { tenantId, threadId } = this.thread;
     const { signal } = (this.round = new AbortController());
     if (!this.isReadable) {
-      if (!(await this.events.untilReadable(this.tenantId, this.threadId, signal))) return;
+      if (!(await this.events.untilReadable(tenantId, threadId, signal))) return;
       this.isReadable = true;
     }
     const members = [...this.subscriptions];
     const seen = new Set(members.map(([, { emittedThrough }]) => emittedThrough));
     const positions = await Promise.all(
-      [...seen].map((each) => this.events.findPositionAfter(this.tenantId, this.threadId, each)),
+      [...seen].map((each) => this.events.findPositionAfter(tenantId, threadId, each)),
     );
     for await (const events of this.from(Math.min(...positions), signal)) {
       const news = events.filter((event) => this.isNews(members, event));
@@ -117,10 +119,11 @@ export class ThreadSubscriptions {
   /** The events from a position on, without a second reading of what was read for the newcomer. */
   private from(position: number, signal: AbortSignal): AsyncGenerator<NumberedEvent[]> {
     const { ahead } = this;
+    const { tenantId, threadId } = this.thread;
     this.ahead = undefined;
     return ahead && ahead.position <= position
-      ? this.events.continue(this.tenantId, this.threadId, ahead, signal)
-      : this.events.follow(this.tenantId, this.threadId, position, signal);
+      ? this.events.continue(tenantId, threadId, ahead, signal)
+      : this.events.follow(tenantId, threadId, position, signal);
   }
 
   /** Whether a subscription has yet to get the event. All of them are asked: each has got the events up to here then. */

@@ -28,6 +28,8 @@ interface Reply {
 }
 
 const eventOf = ({ data }: SseEvent): ProtocolEvent => data as ProtocolEvent;
+const isOfRoot = ({ params }: ProtocolEvent): boolean => params.namespace.length === 0;
+
 const isEnd = (event: SseEvent): boolean => {
   const { method, params } = eventOf(event);
   return method === 'lifecycle' && params.namespace.length === 0 && params.data.event !== 'running';
@@ -128,12 +130,32 @@ describe('the event protocol', () => {
       expect(deltas.map(({ params }) => (params.data.delta as { text: string }).text).join('')).toBe(SENTENCE);
       expect(deltas.length).toBeGreaterThan(10);
       for (const { params } of messages) {
-        expect(params.namespace).toEqual([]);
+        expect(params.namespace).toEqual([expect.stringMatching(/^say:/)]);
         expect(params.node).toBe('say');
       }
+      const ofNode = events.filter(({ event }) => event === 'lifecycle').map((event) => eventOf(event).params.data);
+      expect(ofNode.slice(1, -1)).toEqual([
+        { event: 'started', graph_name: 'say' },
+        { event: 'completed', graph_name: 'say' },
+      ]);
       const old = await (await SseReader.get(`${gantry.url}/threads/${thread}/runs/${run}/stream`)).rest();
       expect(methodsOf(old)).toEqual(expect.arrayContaining(['metadata', 'values', 'updates']));
       expect(methodsOf(old).filter((name) => name.startsWith('messages'))).toEqual([]);
+    });
+
+    it('tells Python’s SDK tokens in the namespace of the graph, where it looks for them', async () => {
+      const thread = await createThread();
+      await start(thread, 'talk', human('hi'));
+      const all = await untilEnd(thread, { channels: ['messages', 'lifecycle'] });
+      const headers = { 'user-agent': 'langgraph-sdk-py/0.4.14' };
+      const filter = { channels: ['messages', 'lifecycle'], namespaces: [[]], depth: 0 };
+      const stream = await SseReader.post(`${gantry.url}/threads/${thread}/stream/events`, filter, headers);
+      const events = await stream.until(isEnd);
+      await stream.close();
+      expect(events.every((event) => eventOf(event).params.namespace.length === 0)).toBe(true);
+      // Of the events of both, the numbers are the same; that the node began and ended is left out.
+      const shared = all.filter(({ event, data }) => event === 'messages' || isOfRoot(data as ProtocolEvent));
+      expect(events.map(({ id }) => id)).toEqual(shared.map(({ id }) => id));
     });
 
     it('tells nested graphs their beginning and end, and keeps to the namespaces that are asked for', async () => {
