@@ -6,7 +6,7 @@ const BEAT_MS = 10_000;
 const logger = new Logger('ExportBeats');
 
 /**
- * Signs of life in the database, where the API sees them; one that can't be given is no reason to stop.
+ * Heartbeats in the database, where the API reads them; a failed one doesn't stop the work.
  * @returns the timer, for `clearInterval` when the work is over
  */
 export function startBeats(beat: () => Promise<void>): NodeJS.Timeout {

@@ -15,12 +15,12 @@ import { selectionOf } from './partitions/row-selection';
 import { TraceReader } from './partitions/trace-reader';
 import { exportManifest } from './verification/export-manifest';
 
-/** Partitions handed to the workflow at once: a history holds ids, not ten years of them. */
+/** Partitions passed to the workflow at once: its history shouldn't hold the ids of ten years. */
 const PLAN_PAGE = 200;
-/** Sizes that are asked for together at the end of an export. */
+/** Sizes that are read at a time at the end of an export. */
 const HEADS_AT_ONCE = 16;
 
-/** The work of exports. Every method may be called twice: what was done is in the rows, and is not done again. */
+/** Executes exports. Every method may be called twice: finished work is recorded in the rows and not repeated. */
 @Injectable()
 export class ExportExecutor {
   constructor(
@@ -33,7 +33,7 @@ export class ExportExecutor {
     private readonly webhooks: ExportWebhooks,
   ) {}
 
-  /** How long the export may still run, when it is its turn; `wait` when others are first, `over` when it has ended. */
+  /** Returns the remaining time if it is the export's turn, `wait` if others are first, and `over` if it has ended. */
   async takeTurn(tenantId: TenantId, exportId: string): Promise<number | 'wait' | 'over'> {
     const { concurrency, timeoutMs } = this.config.exports;
     const state = await this.exports.takeTurn(tenantId, exportId, concurrency);
@@ -119,7 +119,7 @@ export class ExportExecutor {
     return this.exports.waiting(tenantId, this.config.exports.concurrency);
   }
 
-  /** Where a running export is, which also shows that a worker has it. */
+  /** Reads the progress of a running export, and records a heartbeat. */
   async progress(tenantId: TenantId, exportId: string): Promise<ExportRow | undefined> {
     await this.exports.beat(tenantId, exportId);
     return this.exports.find(tenantId, exportId);
@@ -150,7 +150,7 @@ export class ExportExecutor {
     return row;
   }
 
-  /** Keeps code and hint of what ends an export; the sentence comes back by way of the workflow. */
+  /** Stores code and hint of the error that ends an export; the sentence comes back through the workflow. */
   private async noted(tenantId: TenantId, exportId: string, failure: ExportFailure): Promise<ExportFailure> {
     await this.exports.noteFailure(tenantId, exportId, failure);
     return failure;

@@ -33,7 +33,7 @@ export class ExportFailure extends Error {
 
 const AGAIN = 'It is tried again by itself.';
 
-/** What can be wrong beside the store. */
+/** Failures that don't come from the store. */
 export const exportFailures = {
   over: (status: string) =>
     new ExportFailure(`The export is ${status}`, true, { code: 'ExportIsOver', hint: 'Create a new export.' }),
@@ -75,7 +75,7 @@ export const exportFailures = {
     ),
 };
 
-/** What an error of the encoder, the database or the store means for an export. */
+/** Converts an error of the encoder, the database or the store into that of an export. */
 export function toExportFailure(error: unknown): ExportFailure {
   if (error instanceof ExportFailure) return error;
   if (error instanceof EncodingError) return exportFailures.notEncoded(error.message, error);

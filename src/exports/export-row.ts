@@ -46,7 +46,7 @@ export interface ExportRow {
   /** The last sign of life of a running export. */
   heartbeatAt: string | null;
   isStalled: boolean;
-  /** Since its turn came: how long it ran, and what it wrote in that time (a retried export has more). */
+  /** Time since its turn came, and what it wrote in that time (a retried export has written more). */
   elapsedMs: number;
   rowsWrittenNow: number;
   bytesWrittenNow: number;
@@ -62,9 +62,9 @@ export interface NewExport extends Omit<CreateExport, 'webhook'> {
   status: 'Created' | 'IntervalScheduled';
 }
 
-/** A running partition beats every few seconds; without a sign of life for so long it is shown as stalled. */
+/** A running partition sends a heartbeat every few seconds; without one for this long it is shown as stalled. */
 export const STALLED = `r.status = 'Running' AND greatest(r.heartbeat_at, r.updated_at) < now() - interval '1 minute'`;
-/** An export between partitions is looked at by its workflow at least this often. */
+/** The workflow of an export between partitions checks it at least this often. */
 const QUIET_LIMIT = '6 minutes';
 
 /** Columns of an ExportRow, over `EXPORT_SOURCE`. */

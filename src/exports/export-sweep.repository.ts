@@ -10,13 +10,13 @@ export interface OpenExport {
   status: ExportStatus;
 }
 
-/** What the sweep looks for, across tenants. */
+/** Queries of the sweep, across tenants. */
 @Injectable()
 export class ExportSweepRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
   /**
-   * For the sweep, across tenants: exports without an end whose workflow wasn't started, or wasn't looked at for a while.
+   * Finds exports of all tenants that have not ended and whose workflow wasn't started, or wasn't checked for a while.
    */
   unseen(startedBeforeSeconds: number, seenBeforeSeconds: number, limit: number): Promise<OpenExport[]> {
     return this.database.query<OpenExport[]>(

@@ -10,11 +10,11 @@ import { ExportsRepository } from './exports.repository';
 const GRACE_SECONDS = 5;
 /** Longest time until an export that was terminated in Temporal is started again. */
 const LOOK_AGAIN_SECONDS = 60;
-/** What a worker needs to stop by itself after a cancellation, and more. */
+/** More than the time that a worker takes to stop after a cancellation. */
 const CANCEL_GRACE_SECONDS = 20;
 const BATCH = 100;
 
-/** Starts workflows that exports should have and don't, and finishes cancellations that no workflow received. */
+/** Starts missing workflows of exports, and finishes cancellations that no workflow received. */
 @Injectable()
 @Sweeps(90)
 export class ExportSweep implements Sweep {

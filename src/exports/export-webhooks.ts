@@ -8,7 +8,7 @@ import { DeliveriesService } from '../webhooks/deliveries.service';
 import { toBulkExport } from './api/export.mapper';
 import type { ExportRow } from './export-row';
 
-/** The webhook that an export may ask for: kept sealed, and enqueued in the transaction that ends the export. */
+/** The webhook of an export: stored sealed, and enqueued in the transaction that ends the export. */
 @Injectable()
 export class ExportWebhooks {
   constructor(
@@ -22,8 +22,8 @@ export class ExportWebhooks {
   }
 
   /**
-   * Stores the delivery of an export's end; that of a schedule's window goes where the schedule's goes.
-   * @returns its id for `dispatch`, or undefined when none was asked for
+   * Stores the delivery of an export's end; windows use the webhook of their schedule.
+   * @returns its id for `dispatch`, or undefined if the export has no webhook
    */
   async enqueue(manager: EntityManager, row: ExportRow): Promise<string | undefined> {
     if (!row.webhook) return undefined;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { Metrics } from '../metrics/metrics';
 
-/** What a worker sees of bulk exports. */
+/** Metrics of bulk exports in a worker. */
 @Injectable()
 export class ExportMetrics {
   private readonly rows: Counter;

@@ -11,7 +11,7 @@ export type OnEnd = (manager: EntityManager, row: ExportRow) => Promise<void>;
 
 const TURN_LOCK = 'gantry-export-turn:';
 
-/** The exports themselves. A status only changes from one that is named: nothing undoes an end. */
+/** Exports as records. Every change of a status names the expected one, so an end is never undone. */
 @Injectable()
 export class ExportsRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
@@ -97,8 +97,8 @@ export class ExportsRepository {
   }
 
   /**
-   * Opens partitions of an export that failed or ran out of time, and the export with them: it waits for its turn again.
-   * Resolves to the ids of the partitions that were opened.
+   * Reopens partitions of an export that failed or timed out, and the export with them: it waits for its turn again. Resolves
+   * to the ids of the partitions that were opened.
    */
   async reopen(tenantId: TenantId, exportId: string, partitionId: string | null): Promise<string[]> {
     return this.database.transaction(async (manager) => {
@@ -123,7 +123,7 @@ export class ExportsRepository {
     });
   }
 
-  /** A sign of life of an export's own work: planning and finishing. */
+  /** Records a heartbeat of the export's own work: planning and finishing. */
   async beat(tenantId: TenantId, exportId: string): Promise<void> {
     await this.database.query(`UPDATE bulk_exports SET heartbeat_at = now() WHERE tenant_id = $1 AND export_id = $2`, [
       tenantId,
@@ -138,7 +138,7 @@ export class ExportsRepository {
     ]);
   }
 
-  /** Keeps code and hint of what an export is about to fail with; the sentence comes with its end. */
+  /** Stores code and hint of the coming failure of an export; the sentence is written with its end. */
   async noteFailure(
     tenantId: TenantId,
     exportId: string,
@@ -151,8 +151,8 @@ export class ExportsRepository {
   }
 
   /**
-   * Lets the export run when fewer than `limit` of the tenant's run or are before it in the queue.
-   * An export that runs already keeps its turn and its time.
+   * Lets the export run if fewer than `limit` exports of the tenant run or are ahead of it in the queue. A running export keeps
+   * its turn and its time.
    */
   async takeTurn(
     tenantId: TenantId,
@@ -189,9 +189,9 @@ export class ExportsRepository {
   }
 
   /**
-   * Ends an export that hasn't ended, and with it the partitions that are open. An export that was cancelled meanwhile
-   * stays cancelled, and so do its open partitions. One that fails without words of its own has those of its first
-   * partition that failed.
+   * Ends an export that hasn't ended, and with it the partitions that are open. An export that was cancelled meanwhile stays
+   * cancelled, and so do its open partitions. An export that fails without its own message gets that of its first failed
+   * partition.
    */
   async end(
     tenantId: TenantId,
@@ -255,7 +255,7 @@ export class ExportsRepository {
     if (row) await onEnd(manager, row);
   }
 
-  /** Notes that the export has a workflow now: the sweep looks at it again later. */
+  /** Records that the export has a workflow now, so that the sweep checks it again only later. */
   async markSeen(tenantId: TenantId, exportId: string): Promise<void> {
     await this.database.query(
       `UPDATE bulk_exports SET workflow_seen_at = now() WHERE tenant_id = $1 AND export_id = $2`,

@@ -4,7 +4,7 @@ import type { EventAppender } from '../streams/event-appender';
 import type { NewRunEvent } from '../streams/event-log.repository';
 import type { RunEntity } from './run.entity';
 
-/** What an attempt at a run emits: numbered, and in flight to the log. */
+/** The events that an attempt at a run emits, numbered and appended to the log. */
 export class AttemptEvents {
   private lastWrite: Promise<void> = Promise.resolve();
   private failure: Error | undefined;
@@ -27,7 +27,7 @@ export class AttemptEvents {
       return { tenantId, runId, attempt, seq: this.nextSeq++, event: storableText(event), ...message };
     });
     this.lastWrite = this.appender.appendEvents(runId, events);
-    // Seen by who asks; until then it must not count as unhandled.
+    // Callers see the rejection later; until then it must not count as unhandled.
     this.lastWrite.catch((error: Error) => (this.failure ??= error));
     return this.lastWrite;
   }

@@ -2,21 +2,21 @@
  * Limits eager starts: runs that are begun before their workflow tasks arrive. When Temporal lags, more of them only add load. A
  * workflow may be picked up by another worker without notice, so each entry expires.
  *
- * Beyond the limit, a tenant with few of them still gets one: Temporal may be busy with the batch of another tenant, and its queue
- * would put a single run after all of that.
+ * Beyond the limit, a tenant with few of them still gets one: Temporal may be busy with the batch of another tenant, whose runs
+ * would all come before a single run.
  */
 export class EagerStarts {
   /** Times and tenants of eager starts by run, oldest first. */
   private readonly given = new Map<string, { since: number; tenantId: string }>();
 
-  /** @param ofEachTenant so many are given to a tenant whatever others have */
+  /** @param ofEachTenant number of eager starts that each tenant gets regardless of others */
   constructor(
     private readonly limit: number,
     private readonly ofEachTenant: number,
     private readonly forgetAfterMs: number,
   ) {}
 
-  /** Notes one for this run, if there may be another one. */
+  /** Records an eager start of this run, if the limits allow another one. */
   give(runId: string, tenantId: string): boolean {
     const now = Date.now();
     for (const [earlier, { since }] of this.given) {
@@ -28,7 +28,7 @@ export class EagerStarts {
     return true;
   }
 
-  /** The run's workflow has come. */
+  /** Removes the entry of a run whose workflow task has arrived. */
   caughtUp(runId: string): void {
     this.given.delete(runId);
   }

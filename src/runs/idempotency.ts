@@ -8,14 +8,14 @@ import { runErrors } from './run.errors';
 
 const MAX_KEY_LENGTH = 255;
 
-/** A client's request to create its run once, however often it is sent. */
+/** A client's request to create a run only once, however often the request is sent. */
 export interface IdempotencyRequest {
   key: string;
-  /** The method's path, and whose it is: the same key on another thread, or of another user, is another key. */
+  /** Path and owner of the request: the same key on another thread, or of another user, is a different key. */
   route: string;
   /** Hash of the body: the same key with another body is a mistake. */
   fingerprint: Buffer;
-  /** Called when the run was made by an earlier request. */
+  /** Called if an earlier request created the run. */
   onReplay: () => void;
 }
 

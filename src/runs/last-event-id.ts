@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import { headerOf } from '../http/header';
 
 /**
- * The `Last-Event-ID` header: the seq that the client saw last. `-1`, `-` and absence mean from the start; an id that this
- * server never gave means the same, so that a client that comes from elsewhere misses nothing.
+ * The `Last-Event-ID` header: the last seq that the client has seen. `-1`, `-` and a missing header mean from the start, and so
+ * does an id that this server never sent: a client of another server then misses nothing.
  */
 export const LastEventId = createParamDecorator((_: unknown, context: ExecutionContext): number => {
   const id = headerOf(context.switchToHttp().getRequest<FastifyRequest>(), 'last-event-id') ?? '';

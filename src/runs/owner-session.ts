@@ -2,11 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
 
-/** Class of the advisory locks of owners; the lock's other half is the owner's id. Any number that nothing else uses. */
+/**
+ * Class of the advisory locks of owners; the second key of the lock is the owner's id. The number is arbitrary, but unused
+ * elsewhere.
+ */
 const OWNER_LOCKS = 4_201_978;
 const LOOK_MS = 300;
 const RECONNECT_MS = 100;
-/** A connection whose other end says nothing for so long is as good as none. */
+/** Time after which a connection without any answer counts as lost. */
 const SILENCE_MS = 10_000;
 
 /**
@@ -48,7 +51,7 @@ interface AbsentOwner {
 interface Absence {
   /** By `performance.now()`. */
   since: number;
-  /** Whether an outage may have ended the session, and not the end of the process. */
+  /** Whether an outage rather than the end of the process may have ended the session. */
   isOutage: boolean;
 }
 
@@ -69,8 +72,8 @@ export interface OwnerSessionOptions {
  * connections of a process that is killed, so its lock is free at once. A process that is frozen or cut off keeps its session, and is
  * missed by its heartbeat.
  *
- * Only a process that has a session itself judges others, and only by what it sees during that session. A living process that is
- * judged wrongly loses its runs to others, which is safe: their fencing tokens refuse its writes.
+ * Only a process that has a session itself declares others lost, and only by what it observes during that session. A living
+ * process that is declared lost by mistake loses its runs to others, which is safe: their fencing tokens refuse its writes.
  */
 export class OwnerSession {
   private readonly logger = new Logger(OwnerSession.name);
@@ -83,7 +86,7 @@ export class OwnerSession {
     this.serving = this.serve();
   }
 
-  /** Ends the session of a process that executes no run any more. */
+  /** Ends the session of a process that no longer executes runs. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.serving;
@@ -112,7 +115,7 @@ export class OwnerSession {
   }
 
   private async hold(session: Session, isAfterOutage: boolean): Promise<void> {
-    // Not yet free where the server has not noticed the end of the session before, or where the runs are being handed over.
+    // Not free yet if the server hasn't noticed the end of the previous session, or while the runs are being handed over.
     while (!(await this.isRegistered(session))) await session.pause(LOOK_MS);
     const absences = new Map<number, Absence>();
     // What ended this owner's session before this one may have ended theirs.
@@ -146,7 +149,7 @@ export class OwnerSession {
       absences.set(owner.ownerId, absence);
       const { absenceMs, absenceAfterOutageMs } = this.options;
       if (performance.now() - absence.since < (absence.isOutage ? absenceAfterOutageMs : absenceMs)) continue;
-      // Another process may have taken it, or this one fails: the next judgement takes as long as this one.
+      // Another process may be doing it, or this one may fail: the owner is only declared lost again after the full time.
       absences.delete(owner.ownerId);
       await this.giveUp(session, owner);
     }

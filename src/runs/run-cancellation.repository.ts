@@ -14,7 +14,7 @@ import { CancelAction, CancelReason, RunEntity } from './run.entity';
 import { lockThread, releaseThread } from './thread-lock';
 import { placeUnstarted } from './thread-positions.repository';
 
-/** What a cancellation has done, for those that carry it out after the commit. */
+/** Results of a cancellation, to be carried out after the commit. */
 export interface CancelledRuns {
   /** Ids of the runs that workers have to stop. */
   running: string[];
@@ -48,7 +48,7 @@ export class RunCancellationRepository {
   }
 
   /**
-   * Asks runs to end. What hasn't begun ends here; what runs is marked, and its worker is notified.
+   * Requests the end of runs. Those that haven't begun end here; running ones are marked, and their workers are notified.
    */
   cancelRuns(
     tenantId: TenantId,
@@ -76,7 +76,7 @@ export class RunCancellationRepository {
     });
   }
 
-  /** Interrupts whatever the tenant has in flight without waiting for workers, which are notified. */
+  /** Interrupts all runs in flight of the tenant, notifying workers without waiting for them. */
   async interruptAll(tenantId: TenantId): Promise<CancelledRuns> {
     const inFlight = await this.database.getRepository(RunEntity).findBy({ tenantId, status: In(IN_FLIGHT_STATUSES) });
     const deliveries: DeliveryReference[] = [];
@@ -134,7 +134,7 @@ export class RunCancellationRepository {
     return { running, deliveries };
   }
 
-  /** Not left to a worker: a run that hasn't begun has none. One that is on the run can write nothing more of it. */
+  /** Done here, since a run that hasn't begun has no worker. A worker that is just starting it can no longer write. */
   private async endNow(
     manager: EntityManager,
     run: RunEntity,

@@ -7,8 +7,8 @@ import type { RunEntity } from './run.entity';
 const CHECKPOINTS = `${CHECKPOINT_SCHEMA}.checkpoints`;
 
 /**
- * Removes what a run wrote: checkpoints, and the writes that belong to them. Checkpoints stay that later ones, of other
- * runs or edits, read the values of delta channels from, and those that a running one may have begun with.
+ * Removes what a run wrote: checkpoints, and the writes that belong to them. Keeps checkpoints from which later ones, of other
+ * runs or edits, read the values of delta channels, and those that a running one may have begun with.
  */
 export async function deleteCheckpoints(manager: EntityManager, run: RunEntity): Promise<void> {
   await manager.query(

@@ -56,11 +56,11 @@ const DELETE_RUN = prepared('delete-run', closing(`DELETE FROM runs WHERE run_id
 
 export interface Closed {
   ended: RunEntity;
-  /** Whether a run of the thread is pending, its time come or not. */
+  /** Whether a run of the thread is pending, whether due or not. */
   hasNext: boolean;
 }
 
-/** Ends the run in one statement, and another where it never began. */
+/** Ends the run in one statement, plus a second one if it never began. */
 export async function closeRun(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<Closed> {
   const { status, state, error, result, rest = [] } = ending;
   const failed = status === 'error' || status === 'timeout';

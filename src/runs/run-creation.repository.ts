@@ -25,9 +25,9 @@ export interface NewRun {
   threadId: string;
   assistantId: string;
   graphId: string;
-  /** What the request says: on the run, and on a thread that is made with it. */
+  /** Metadata of the request, for the run and for a thread that is created with it. */
   metadata: JsonObject;
-  /** What the assistant says; the thread's own comes between the two. */
+  /** Metadata of the assistant; the thread's own takes precedence over it, and the request's over both. */
   assistantMetadata: JsonObject;
   /** Revision of the graphs' code, until the worker that takes the run sets its own. */
   revision: string;
@@ -37,12 +37,12 @@ export interface NewRun {
   multitaskStrategy: MultitaskStrategy;
   delayMs: number;
   thread: {
-    /** The thread is made with the run when it isn't there. */
+    /** Whether the thread is created with the run if it doesn't exist. */
     create: boolean;
     temporary: boolean;
     /** Time to live of a thread that is created with the run. */
     ttl?: ThreadTtl | undefined;
-    /** What must hold of the metadata of a thread that is there already. */
+    /** Condition on the metadata of an existing thread. */
     access?: AccessFilter | undefined;
   };
 }
@@ -59,24 +59,24 @@ export type Created =
     };
 
 /**
- * Called inside the transaction that inserts a run, before it does: takes for it what may have one run only.
- * Resolves to the id of the run that has it already, or to undefined when this one is the first.
+ * Called inside the transaction that inserts a run, before the insert: claims something that only one run may have. Resolves to
+ * the id of the run that has claimed it already, or to undefined if this one is the first.
  */
 export type RunClaim = (manager: EntityManager) => Promise<string | undefined>;
 
 /**
- * Called inside the transaction that inserts a run, in place of the listeners and with the thread as it was before: what
- * throws here takes the run back.
+ * Called inside the transaction that inserts a run, in place of the listeners and with the thread as it was before: an error
+ * rolls the run back.
  */
 export type Alongside = (manager: EntityManager, run: RunEntity, thread: ThreadEntity) => Promise<void>;
 
-/** What is done in the transaction that inserts a run. */
+/** Callbacks in the transaction that inserts a run. */
 export interface Companions {
   claim?: RunClaim | undefined;
   alongside?: Alongside | undefined;
 }
 
-/** Inserting runs, with what their threads become by it. */
+/** Inserts runs, and changes their threads accordingly. */
 @Injectable()
 export class RunCreationRepository {
   constructor(
@@ -87,7 +87,7 @@ export class RunCreationRepository {
     private readonly graphs: GraphRegistry,
   ) {}
 
-  /** @throws {ApiError} 429 when the tenant may not have as many more runs that wait */
+  /** @throws {ApiError} 429 when the tenant would have too many pending runs */
   async checkRoom(tenantId: TenantId, count: number): Promise<void> {
     const { pending: limit } = this.limits;
     const [{ waiting }]: [{ waiting: number }] = await this.database.query(
@@ -98,10 +98,10 @@ export class RunCreationRepository {
   }
 
   /**
-   * Inserts a run as the strategy of its thread allows, under the thread's row lock: two callers on one thread are one
-   * after the other. What is claimed for the run and the run are one transaction: a refused run leaves no claim.
-   * @throws {ApiError} 404 when there is no such thread, 409 by `reject`, 422 for a thread of the other language, and whatever the claim
-   *   throws
+   * Inserts a run as the strategy of its thread allows, under the thread's row lock: two callers on one thread are serialized.
+   * The claim and the run are one transaction, so a refused run leaves no claim.
+   * @throws {ApiError} 404 when there is no such thread, 409 by `reject`, 422 for a thread of the other language, and the
+   *   errors of the claim
    */
   insertRun(tenantId: TenantId, run: NewRun, { claim, alongside }: Companions = {}): Promise<Created> {
     return this.database.transaction(async (manager): Promise<Created> => {
@@ -126,7 +126,7 @@ export class RunCreationRepository {
               'multitask: another run took its place',
             )
           : { running: [], deliveries: [] };
-      // Who was pending has just been cancelled, unless this run is to queue; runs that are not due yet delay no other.
+      // Pending runs have just been cancelled, unless this run is to queue; runs that are not due yet delay no other.
       const queues = run.multitaskStrategy === 'enqueue';
       const ahead = inFlight.filter(({ status, delayed }) => status === 'running' || (queues && !delayed));
       const first = ahead.length === 0;
@@ -140,7 +140,7 @@ export class RunCreationRepository {
   }
 }
 
-/** @throws {ApiError} 404 when the user may not run on this thread: to him it isn't there */
+/** @throws {ApiError} 404 when the user may not run on this thread, as if it didn't exist */
 async function checkAccess(manager: EntityManager, tenantId: TenantId, { threadId, thread }: NewRun): Promise<void> {
   if (!thread.access) return;
   const parameters: string[] = [tenantId, threadId];
@@ -158,7 +158,7 @@ const INSERT_BUSY_THREAD = prepared(
    VALUES ($1, $2, 'busy', $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING ${columnsOf(ThreadEntity, 'threads')}`,
 );
 
-/** Resolves to null when the id is taken. */
+/** Resolves to null if the id exists already. */
 async function insertThread(manager: EntityManager, tenantId: TenantId, run: NewRun): Promise<ThreadEntity | null> {
   const [inserted]: ThreadEntity[] = await manager.query(INSERT_BUSY_THREAD, [
     run.threadId,
@@ -203,9 +203,9 @@ const INSERT_DUE_RUN = prepared(
 );
 
 /**
- * @param isDue whether it can begin at once: workers are notified then
- * @param limit of the tenant's runs that wait
- * @throws {ApiError} 429 when there are as many
+ * @param isDue whether it can begin at once, so that workers are notified
+ * @param limit maximum of the tenant's pending runs
+ * @throws {ApiError} 429 when the limit is reached
  */
 async function insertRow(
   manager: EntityManager,

@@ -25,20 +25,20 @@ export interface CreateRunRequest extends RunOrigin, Omit<RunDraft, 'cron'> {
   alongside?: Alongside;
 }
 
-/** A tick of a cron, which makes one run and no other. */
+/** A tick of a cron, which creates exactly one run. */
 export interface CronRunRequest {
   tenantId: TenantId;
-  /** The cron's thread; absent when each of its runs has one of its own. */
+  /** The cron's thread; absent if each of its runs gets a new one. */
   threadId?: string | undefined;
   body: CreateRun;
-  /** The tick has it from before, so that a repeated attempt makes the same run. */
+  /** Chosen before by the tick, so that a repeated attempt creates the same run. */
   runId: string;
   cron: CronStamp;
-  /** Takes the tick for the run on this thread. */
+  /** Claims the tick for the run on this thread. */
   claim: (threadId: string) => RunClaim;
 }
 
-/** Creating runs. The row is the intent: what is committed here is carried out, whichever process dies. */
+/** Creates runs. The row is the intent: a committed run is executed, whichever process dies. */
 @Injectable()
 export class RunCreationService {
   constructor(
@@ -49,15 +49,18 @@ export class RunCreationService {
   ) {}
 
   /**
-   * Creates a run on a thread or, without `threadId`, on one of its own.
+   * Creates a run on a thread or, without `threadId`, on a new one.
    * @throws {ApiError} 404 for an unknown thread or assistant, 409 by `reject`, 422 for a webhook that the policy refuses and
-   *   for a thread of the other language, 429 when the tenant has as many runs that wait as it may
+   *   for a thread of the other language, 429 when the tenant has too many pending runs
    */
   async createRun(request: CreateRunRequest): Promise<RunEntity> {
     return this.insert(request, await this.preparation.prepareRun(request), request.alongside);
   }
 
-  /** Creates stateless runs: all of them or, when one is wrong, none. Each has the request's idempotency key with its position. */
+  /**
+   * Creates stateless runs: all of them or, if one is invalid, none. The idempotency key of each is the request's with its
+   * position.
+   */
   async createRunBatch(origin: RunOrigin, bodies: CreateRun[]): Promise<RunEntity[]> {
     const runs = await Promise.all(bodies.map((body) => this.preparation.prepareRun({ ...origin, body })));
     await this.repository.checkRoom(origin.tenantId, runs.length);
@@ -95,7 +98,7 @@ export class RunCreationService {
     const created = await this.repository.insertRun(tenantId, run, companions);
     if (created.outcome === 'replayed') return created;
     await this.workflows.finishCancellation(created.cancelled);
-    // A delayed run has a timer of its own; when it is due and the thread is taken, it waits its turn like the others.
+    // A delayed run has its own timer; if the thread is busy when it is due, it queues like the others.
     if (created.first || run.delayMs > 0) this.workflows.startRun(created.run, run.delayMs);
     return created;
   }

@@ -27,7 +27,7 @@ export interface CommittedEnd {
   next: RunEntity | null;
 }
 
-/** Ends runs: finds out their state, commits their end, and starts what follows it. */
+/** Ends runs: reads their state, commits their end, and starts the follow-up work. */
 @Injectable()
 export class RunEnder {
   private readonly logger = new Logger(RunEnder.name);
@@ -47,7 +47,7 @@ export class RunEnder {
     return { ending, ...(deliveryId && { deliveryId }) };
   }
 
-  /** Ends a run that no attempt could end, with the state that its last checkpoint left. */
+  /** Ends a run that no attempt could end, with the state of its last checkpoint. */
   async endLostRun({ runId, ending, message }: EndRunInput): Promise<CommittedEnd> {
     const run = await this.lifecycle.findRunById(runId);
     if (!run) return { result: { ending: 'deleted' }, next: null };
@@ -83,7 +83,7 @@ export class RunEnder {
     return ended;
   }
 
-  /** Ends a run whose events can't be stored: its next attempt would make the same. */
+  /** Ends a run whose events can't be stored: the next attempt would emit the same ones. */
   async endWithoutContent(run: RunEntity): Promise<CommittedEnd> {
     const ended = await this.commit(run.runId, run.attempt, unstorableEnding(completedEnding('success', undefined)));
     if (!ended) throw new ExecutionBroken('Another attempt holds the run');
@@ -95,7 +95,7 @@ export class RunEnder {
     return error ? failedEnding('error', error, state) : completedEnding('success', state);
   }
 
-  /** `interrupt` keeps the checkpoints, `rollback` takes the run and what it wrote away. */
+  /** `interrupt` keeps the checkpoints; `rollback` deletes the run and what it wrote. */
   private async cancelledEnding(
     run: RunEntity,
     attempt: number | undefined,
@@ -109,7 +109,7 @@ export class RunEnder {
     return deletedEnding(await this.storedState(run));
   }
 
-  /** What the last checkpoint of the run's thread holds; undefined when the graph's code can't say it. */
+  /** Reads the state at the last checkpoint of the run's thread; undefined if the graph's code can't read it. */
   private async storedState(run: RunEntity): Promise<FinalState | undefined> {
     const { runId, tenantId, graphId, threadId, metadata, kwargs } = run;
     try {
@@ -124,7 +124,7 @@ export class RunEnder {
     }
   }
 
-  /** What can't be stored is left out: a run must end, and its next attempt would end with the same. */
+  /** Values that can't be stored are left out: a run must end, and its next attempt would produce the same ones. */
   private async commit(
     runId: string,
     attempt: number | undefined,
@@ -139,7 +139,7 @@ export class RunEnder {
     }
   }
 
-  /** @returns undefined when the attempt doesn't hold the run any more */
+  /** @returns undefined when the attempt no longer owns the run */
   private async commitAs(
     runId: string,
     attempt: number | undefined,

@@ -9,9 +9,9 @@ export interface RunEnding {
   error?: RunError;
   /** The state that the graph left; absent when the run never began or the state can't be read. */
   state?: FinalState;
-  /** What `wait` and `join` answer. */
+  /** Answer of `wait` and `join`. */
   result: unknown;
-  /** The last of its events, where they are not in the log yet. */
+  /** The last events of the run that are not in the log yet. */
   rest?: Pick<NewRunEvent, 'event' | 'data' | 'fact'>[];
 }
 
@@ -29,7 +29,7 @@ export function deletedEnding(state: FinalState | undefined): RunEnding {
   return { status: 'deleted', ...(state && { state }), result: {} };
 }
 
-/** The values, and what the graph asks when it waits for an answer. */
+/** The values, and the graph's questions if it waits for an answer. */
 function resultOf(state: FinalState | undefined): unknown {
   if (!state) return {};
   const values: unknown = JSON.parse(state.values);
@@ -37,7 +37,10 @@ function resultOf(state: FinalState | undefined): unknown {
   return interrupts.length > 0 ? { ...(values as object), __interrupt__: interrupts } : values;
 }
 
-/** The ending as every table can hold it: a tool's output may contain what Postgres doesn't. The checkpoint keeps it exactly. */
+/**
+ * The ending in a form that every table can store: a tool's output may contain text that Postgres rejects. The checkpoint keeps
+ * the exact value.
+ */
 export function storableEnding(ending: RunEnding): RunEnding {
   const { error, state } = ending;
   return {
@@ -49,7 +52,7 @@ export function storableEnding(ending: RunEnding): RunEnding {
   };
 }
 
-/** The ending without what the run has made of it, which no table can hold. A cancelled run stays one. */
+/** The ending without the run's own values, which no table can store. A cancelled run stays cancelled. */
 export function unstorableEnding({ status }: RunEnding): RunEnding {
   if (status === 'interrupted' || status === 'deleted') return { status, result: {} };
   return failedEnding(

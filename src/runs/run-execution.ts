@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecuteRunResult } from '../../workflows/contracts/run.contract';
 
-/** An attempt at a run that is running in this process: callers wait for its end, watch it or stop it. */
+/** An attempt at a run in this process: callers wait for its end, watch it or stop it. */
 export class RunExecution {
-  /** How the attempt ended. Rejects when it failed and not the graph: it can be repeated. */
+  /** How the attempt ended. Rejects if the attempt rather than the graph failed, so that it can be repeated. */
   readonly ended: Promise<ExecuteRunResult>;
   /** Node the graph is executing, if any. */
   node: string | undefined;
@@ -23,12 +23,12 @@ export class RunExecution {
     return this.abort.signal;
   }
 
-  /** Whether the end was requested, and not a lost heartbeat or the worker's own shutdown. */
+  /** Whether the end was requested, as opposed to a lost heartbeat or the worker's shutdown. */
   get isCancelled(): boolean {
     return this.cancelled;
   }
 
-  /** Whether an activity beats for it. */
+  /** Whether an activity sends heartbeats for it. */
   get isWatched(): boolean {
     return this.watchers > 0;
   }
@@ -39,18 +39,20 @@ export class RunExecution {
     this.stop();
   }
 
-  /** Ends this attempt; the run is another one's. */
+  /** Ends this attempt, since another one owns the run. */
   stop(): void {
     this.abort.abort('cancelled');
   }
 
-  /** How it ended; undefined when it is still running after `ms`, or when `stopWaiting` was called. */
+  /** Resolves to how the attempt ended; to undefined if it is still running after `ms`, or when `stopWaiting` was called. */
   endedWithin(ms: number): Promise<ExecuteRunResult | undefined> {
     const timer = sleep(ms, undefined, { signal: this.impatience.signal, ref: false });
     return Promise.race([this.ended, timer.catch(() => undefined)]);
   }
 
-  /** Ends the waiting for the run in a worker that is about to stop: its workflow has an activity watch the run instead. */
+  /**
+   * Ends the wait for the run in a worker that is about to stop: the run's workflow then starts an activity that watches it.
+   */
   stopWaiting(): void {
     this.impatience.abort();
   }

@@ -25,31 +25,31 @@ const EAGER_STARTS = 8;
 /** Limit for each tenant, whatever the others have. */
 const EAGER_STARTS_OF_TENANT = 2;
 const EAGER_START_MS = 1_000;
-/** Tenants that may have a run here although others fill every slot. */
+/** Number of tenants that may have a run here although others fill every slot. */
 const RESERVED_SLOTS = 16;
 
-/** A run that was taken, or what was found instead. */
+/** A claimed run, or the reason why it couldn't be claimed. */
 export type Taken = { state: 'held'; execution: RunExecution } | { state: 'ended'; result: ExecuteRunResult };
 
 export type Begun =
   | Taken
-  /** Another process took it; undefined when it didn't say where it can be asked. */
+  /** Another process owns it; undefined if the task queue of that process is unknown. */
   | { state: 'elsewhere'; taskQueue: string | undefined }
   /** This worker has no room, or is about to stop. */
   | { state: 'refused' };
 
-/** Runs a run: takes it, lets the graph host work, writes its events, and ends it. */
+/** Executes runs: claims them, runs their graphs in the graph host, writes their events, and ends them. */
 @Injectable()
 export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(RunExecutor.name);
-  /** Where this process can be asked about the runs that it holds. */
+  /** Task queue of this process, for questions about the runs that it owns. */
   readonly taskQueue = runsHeldQueue(randomUUID());
-  /** Slots for every run that this worker executes, whichever way it came. */
+  /** Slots for all runs that this worker executes, however they were started. */
   readonly slots: RunSlots;
   private readonly executions = new Map<string, RunExecution>();
   private readonly eagerStarts = new EagerStarts(EAGER_STARTS, EAGER_STARTS_OF_TENANT, EAGER_START_MS);
   private readonly handBack = new AbortController();
-  /** Runs that are being taken at the moment. */
+  /** Runs that are being claimed at the moment. */
   private beginning = 0;
   private beginsAtOnce = false;
   private stopping = false;
@@ -69,9 +69,9 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   }
 
   async onModuleInit(): Promise<void> {
-    // Every run in flight listens: that many are no leak.
+    // Every run in flight adds a listener, so a large number is no leak.
     setMaxListeners(0, this.handBack.signal);
-    // An activity learns of its cancellation with the answer to a heartbeat, seconds later; this is at once.
+    // An activity learns of its cancellation from the answer to a heartbeat, seconds later; this is immediate.
     const cancel = (runId: string): void => this.executions.get(runId)?.cancel();
     this.unsubscribes.push(await this.notifications.subscribe(RUN_CANCEL_CHANNEL, cancel));
   }
@@ -87,7 +87,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     return execution?.signal.aborted ? undefined : execution;
   }
 
-  /** Begins a run that no process has taken yet; otherwise resolves to where it is. */
+  /** Begins a run that no process owns; otherwise resolves to where it is. */
   beginRun(runId: string): Promise<Begun> {
     this.eagerStarts.caughtUp(runId);
     return this.beginHere(runId);
@@ -104,7 +104,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     try {
       const held = await this.lifecycle.beginRun(runId, this.registry.revision, this.taskQueue);
       if (held.state === 'elsewhere') {
-        // It may have been begun here while the database was asked.
+        // It may have begun here during the query.
         const begun = this.findExecution(runId);
         return begun ? { state: 'held', execution: begun } : held;
       }
@@ -119,8 +119,8 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Begins runs as soon as they are stored, without waiting for their workflows, which then find them here. Only an eager start:
-   * what this worker doesn't begin, or isn't notified of, is begun by its workflow.
+   * Begins runs as soon as they are stored, without waiting for their workflows, which then find them here. This is only an
+   * eager start: a run that this worker doesn't begin, or isn't notified of, is begun by its workflow.
    */
   async beginAtOnce(): Promise<void> {
     this.beginsAtOnce = true;
@@ -136,7 +136,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  /** Takes a run from the process that had it, and resumes from its last checkpoint. The caller has a slot for it. */
+  /** Takes a run over from the process that owned it, and resumes it from its last checkpoint. The caller has a slot for it. */
   async takeOverRun(runId: string): Promise<Taken> {
     const held = await this.lifecycle.takeOverRun(runId, this.registry.revision, this.taskQueue);
     if (held.state === 'ended') return { state: 'ended', result: await this.ender.resultOf(held) };
@@ -154,13 +154,13 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     while (this.beginning > 0 || [...this.executions.values()].some(isUnwatched)) await sleep(WATCHED_POLL_MS);
   }
 
-  /** Takes no more runs, and hands those that no activity watches over to one. */
+  /** Claims no more runs, and has activities watch those that none watches yet. */
   stopBeginning(): void {
     this.stopping = true;
     for (const execution of this.executions.values()) execution.stopWaiting();
   }
 
-  /** Gives every run away at its next checkpoint, for a worker that is about to stop. */
+  /** Hands every run back at its next checkpoint, for a worker that is about to stop. */
   handBackAll(): void {
     this.handBack.abort('shutdown');
   }
@@ -189,7 +189,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     return execution;
   }
 
-  /** @throws ExecutionBroken or the database's error when the attempt failed and not the graph: it can be repeated. */
+  /** @throws ExecutionBroken or the database's error if the attempt rather than the graph failed, so that it can be repeated */
   private async executeAttempt(held: OwnedRun, execution: RunExecution): Promise<ExecuteRunResult> {
     const { run } = held;
     const events = new AttemptEvents(this.events, run, held.nextSeq);

@@ -13,10 +13,10 @@ import { RunHeaders } from './run-headers';
 import { type OwnedRun, RunLifecycleRepository } from './run-lifecycle.repository';
 import type { RunEntity } from './run.entity';
 
-/** Time for what is still queued of a trace when its run ends. */
+/** Time to upload the queued part of a trace after its run has ended. */
 const UPLOAD_MS = 600_000;
 
-/** What one attempt at a run gives its graph. */
+/** Input of a graph for one attempt at a run. */
 export interface Attempt {
   execution: RunExecution;
   events: AttemptEvents;
@@ -24,7 +24,7 @@ export interface Attempt {
   handBack: AbortSignal;
 }
 
-/** Runs the graphs of runs in the graph host, with their secrets opened and tokens of their own. */
+/** Runs the graphs of runs in the graph host, with decrypted secrets and a token for each run. */
 @Injectable()
 export class RunGraphs {
   constructor(

@@ -3,7 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { RunEntity } from './run.entity';
 
-/** What the sweep of runs and the hand-over of a lost worker's runs look for. */
+/** Queries of the sweep of runs, and of the hand-over of a lost worker's runs. */
 @Injectable()
 export class RunSweepRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
@@ -22,7 +22,7 @@ export class RunSweepRepository {
       .getMany();
   }
 
-  /** Runs that have been running for a while, longest untouched first: candidates for a workflow that is gone. */
+  /** Runs that have been running for a while, least recently updated first: their workflows may be gone. */
   async findRunningRuns(startedBeforeMs: number, limit: number): Promise<RunEntity[]> {
     return this.database
       .createQueryBuilder(RunEntity, 'r')

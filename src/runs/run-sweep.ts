@@ -3,11 +3,11 @@ import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
 import { RunSweepRepository } from './run-sweep.repository';
 
-/** What is this old and hasn't begun was probably left by a process that died; starting it once too often is harmless. */
+/** Age at which a run that hasn't begun was probably left by a process that died; starting it twice is harmless. */
 const UNSTARTED_MS = 3_000;
-/** A run that has been going for this long is worth a question to Temporal whether its workflow exists. */
+/** Running time after which Temporal is asked whether the run's workflow exists. */
 const RUNNING_MS = 10_000;
-/** What clients are promised of their idempotency keys. */
+/** Time for which clients can rely on their idempotency keys. */
 const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
 const BATCH = 500;
 const PROBES = 20;

@@ -11,7 +11,7 @@ import { RunEntity } from './run.entity';
 import { ListensToRuns, type RunListener } from './run-listeners';
 import { toRun } from './run.mapper';
 
-/** The webhook that a run may ask for: kept sealed, since its URL may carry a token, and enqueued with the run's end. */
+/** The webhook of a run: stored sealed, since its URL may contain a token, and enqueued with the run's end. */
 @Injectable()
 @ListensToRuns(3)
 export class RunWebhooks implements RunListener {
@@ -32,7 +32,7 @@ export class RunWebhooks implements RunListener {
     return items[0]?.deliveryId;
   }
 
-  /** Stores the delivery, if the run asked for one. */
+  /** Stores the delivery, if the run has a webhook. */
   async ended(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<DeliveryReference[]> {
     if (!run.webhook) return [];
     const { state } = ending;

@@ -7,7 +7,10 @@ import type { CancelledRuns } from './run-cancellation.repository';
 import type { RunEntity } from './run.entity';
 import { RunsRepository } from './runs.repository';
 
-/** What Temporal does for runs after a commit. None of it can fail: the rows say it too, and the sweeps repeat it. */
+/**
+ * Calls of Temporal for runs after a commit. None of them can fail: the rows have the same information, and the sweeps repeat
+ * the calls.
+ */
 @Injectable()
 export class RunWorkflows {
   private readonly logger = new Logger(RunWorkflows.name);
@@ -39,7 +42,7 @@ export class RunWorkflows {
     await this.cancelWorkflows(running);
   }
 
-  /** The notification has reached the worker already; the workflow's cancellation is for a worker that was away. */
+  /** The notification has reached the worker already; the cancellation of the workflow is for a worker that missed it. */
   async cancelWorkflows(runIds: string[]): Promise<void> {
     await Promise.all(
       runIds.map((runId) =>

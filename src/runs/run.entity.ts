@@ -33,11 +33,11 @@ export class RunEntity {
   @Column({ type: 'text' })
   status!: RunStatus;
 
-  /** The fencing token: how many times a worker has taken the run. */
+  /** The fencing token: how many times a worker has claimed the run. */
   @Column({ type: 'integer' })
   attempt!: number;
 
-  /** Task queue of the process that took it last, where it can be asked about the run. */
+  /** Task queue of the process that claimed it last, for questions about the run. */
   @Column({ name: 'task_queue', type: 'text', nullable: true })
   taskQueue!: string | null;
 
@@ -64,7 +64,7 @@ export class RunEntity {
   @Column({ type: 'text', nullable: true })
   webhook!: string | null;
 
-  /** Not before this time. */
+  /** Time before which the run doesn't begin. */
   @Column({ name: 'scheduled_at', type: 'timestamptz' })
   scheduledAt!: Date;
 

@@ -10,7 +10,7 @@ export function toRun(row: RunEntity): Run {
     context,
     stream_subgraphs: subgraphs,
     stream_resumable: resumable,
-    // Headers and the user are the graph's alone: neither the API nor a webhook shows them.
+    // Headers and the user are only for the graph: neither the API nor a webhook shows them.
     sealed_headers: _headers,
     auth_user: _user,
     session_name: sessionName = null,

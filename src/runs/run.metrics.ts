@@ -4,7 +4,7 @@ import { Metrics } from '../metrics/metrics';
 import type { RunEnd } from '../streams/run-event';
 import type { RunEntity } from './run.entity';
 
-/** What a worker sees of runs. */
+/** Metrics of runs in a worker. */
 @Injectable()
 export class RunMetrics {
   private readonly ended: Counter<'graph' | 'status'>;

@@ -14,7 +14,7 @@ export const threadRunParam = z.object({ thread_id: uuid, run_id: uuid });
 
 const streamMode = z.enum(STREAM_MODES);
 const nodes = z.union([z.literal('*'), z.array(z.string())]);
-/** What every call that creates a run takes. */
+/** Body of every request that creates a run. */
 const runFields = {
   assistant_id: z.string().min(1),
   input: z.unknown().optional(),
@@ -50,7 +50,7 @@ const runFields = {
 export const createRunSchema = z.object(runFields);
 export type CreateRun = z.infer<typeof createRunSchema>;
 
-/** The JavaScript client writes the options of a batch, and of nothing else, as they are named there: `streamMode`. */
+/** Only in batches, the JavaScript client sends its own names of the options: `streamMode`. */
 function inEitherCase(run: unknown): unknown {
   if (!isJsonObject(run)) return run;
   const fields = Object.entries(run).map(([name, value]): [string, unknown] => {

@@ -77,13 +77,13 @@ export class RunsService {
     await this.cancelAll(tenantId, inFlight, action, 'requested');
   }
 
-  /** Interrupts what is in flight of an assistant. */
+  /** Interrupts the runs in flight of an assistant. */
   async cancelOfAssistant(tenantId: TenantId, assistantId: string): Promise<void> {
     const runs = await this.repository.findRunsByStatus(tenantId, IN_FLIGHT_STATUSES, { assistantId });
     await this.cancelAll(tenantId, runs, 'interrupt', 'assistant deleted');
   }
 
-  /** Whatever is in flight has ended when this resolves, and writes nothing any more. */
+  /** When this resolves, all runs in flight have ended and write nothing more. */
   async interruptAll(tenantId: TenantId): Promise<void> {
     await this.workflows.finishCancellation(await this.cancellation.interruptAll(tenantId));
   }
@@ -96,7 +96,7 @@ export class RunsService {
     await this.workflows.startNextRun(run);
   }
 
-  /** The run, if the custom auth lets the user do this with its thread. */
+  /** The run, if the custom auth allows the user this action on its thread. */
   private async authorized(
     action: AuthAction,
     requested: object,

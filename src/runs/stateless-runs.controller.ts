@@ -33,7 +33,7 @@ import { RunsService } from './runs.service';
 
 type RunParam = z.infer<typeof runParam>;
 
-/** Runs without a thread of the caller's: each has one of its own, which goes with it unless it is to be kept. */
+/** Runs without a thread of the caller: each gets a new one, which is deleted with it unless the request keeps it. */
 @RouteTags('Stateless Runs')
 @CustomAuthDecides()
 @Controller('runs')

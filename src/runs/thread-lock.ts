@@ -38,7 +38,7 @@ export async function findNextRun(
     .getOne();
 }
 
-/** A thread whose last run in flight went away without running is no longer busy. */
+/** A thread whose last run in flight was removed before it began is no longer busy. */
 export async function releaseThread(manager: EntityManager, { tenantId, threadId }: ThreadKey): Promise<void> {
   await manager.query(
     `UPDATE threads SET updated_at = now(), status = settled_status,

@@ -40,7 +40,7 @@ export class ThreadLog implements OnModuleInit {
     });
   }
 
-  /** What follows `place` and what comes, until the reader goes or the thread does. */
+  /** Emits the events after `place` and all later ones, until the reader disconnects or the thread is deleted. */
   async *follow(tenantId: TenantId, threadId: string, place: Place, signal: AbortSignal): AsyncGenerator<ThreadNews> {
     let { position, seq } = place;
     const watch = new Watch(signal);
@@ -66,7 +66,7 @@ export class ThreadLog implements OnModuleInit {
     }
   }
 
-  /** Resolves once the thread is there; to false when the reader went before. */
+  /** Resolves to true once the thread exists; to false if the reader disconnects before. */
   async whenThere(tenantId: TenantId, threadId: string, signal: AbortSignal): Promise<boolean> {
     const watch = new Watch(signal);
     const unwatch = this.reader.watch(() => watch.hint());
@@ -114,7 +114,7 @@ class Watch {
     signal.addEventListener('abort', () => this.wake(false));
   }
 
-  /** Begun before the look, so that what comes during it is not missed. Resolves to whether there was a hint. */
+  /** Started before the query, so that a hint during it is not missed. Resolves to whether there was a hint. */
   next(): Promise<boolean> {
     this.wake(false);
     return new Promise((resolve) => {

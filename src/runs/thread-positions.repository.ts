@@ -12,12 +12,12 @@ export interface StartedRun {
 }
 
 /**
- * Where a run is in the stream of its thread: runs of a thread never overlap, so their starts, in microseconds, are an order.
+ * Position of a run in the stream of its thread: runs of a thread never overlap, so their starts, in microseconds, order them.
  * One that ended before its turn is given a start so that its end can be emitted (placeUnstarted).
  */
 const POSITION = `(extract(epoch FROM started_at) * 1000000)::bigint`;
 
-/** Positions in the stream of a thread: which run is where. */
+/** Positions of runs in the stream of a thread. */
 @Injectable()
 export class ThreadPositionsRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
@@ -33,7 +33,7 @@ export class ThreadPositionsRepository {
     return run ? { runId: run.run_id, graphId: run.graph_id, position: Number(run.position) } : null;
   }
 
-  /** Where the stream of a thread is now: at the start of the run that runs, otherwise after the last one. */
+  /** The current position of a thread's stream: the start of the run in flight, otherwise after the last one. */
   async findCurrentPosition(tenantId: TenantId, threadId: string): Promise<number> {
     const [{ position }]: [{ position: string }] = await this.database.query(
       `SELECT coalesce(max(${POSITION}) FILTER (WHERE status = 'running'), max(${POSITION}) + 1, 0) AS position
@@ -64,7 +64,7 @@ export class ThreadPositionsRepository {
     return Number(position);
   }
 
-  /** A number after every event of the runs before this one that are over, and before all of its own and of one that runs. */
+  /** A number after all events of earlier runs that have ended, and before those of this run and of one in flight. */
   async findPositionBefore(tenantId: TenantId, { runId, threadId }: RunEntity): Promise<number> {
     const [{ position }]: [{ position: string }] = await this.database.query(
       `SELECT least((extract(epoch FROM max(created_at) FILTER (WHERE run_id = $3)) * 1000000)::bigint,
@@ -77,8 +77,8 @@ export class ThreadPositionsRepository {
 }
 
 /**
- * Gives the runs of a thread that ended before their turn their places in its stream: after what was emitted so far, and one
- * after the other. While a run is on the thread they wait for its end, which has to be emitted before.
+ * Gives runs that ended before their turn their places in the thread's stream: after what was emitted so far, in order. While a
+ * run is in flight on the thread they wait for its end, which has to be emitted first.
  */
 export async function placeUnstarted(manager: EntityManager, { tenantId, threadId }: ThreadKey): Promise<void> {
   await manager.query(

@@ -16,7 +16,8 @@ export class ThreadStreamController {
 
   /**
    * `run_modes`: every event of every run. `lifecycle`: their begin and end alone. `state_update`: the state, each time it
-   * was edited by hand. Begins with the run that runs, or after the id in `Last-Event-ID`, and continues until the client disconnects.
+   * was edited by hand. Begins with the run in flight, or after the id in `Last-Event-ID`, and continues until the client
+   * disconnects.
    */
   @Get()
   @ApiOperation({ summary: 'Stream what happens on a thread, run after run' })

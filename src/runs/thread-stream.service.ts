@@ -26,7 +26,7 @@ export class ThreadStreamService {
     private readonly threads: ThreadsService,
   ) {}
 
-  /** @throws 404 for an unknown thread, 422 for a Last-Event-ID that is none of a thread's stream */
+  /** @throws 404 for an unknown thread, 422 for a Last-Event-ID that doesn't belong to a thread's stream */
   async stream(
     tenantId: TenantId,
     threadId: string,

@@ -4,7 +4,7 @@ interface Request<Query, Answer> {
   reject: (error: unknown) => void;
 }
 
-/** One read at a time: what is requested while it is in flight shares the next one. */
+/** Runs one read at a time: requests during a read share the next one. */
 export class BatchedReads<Query, Answer> {
   private requests: Request<Query, Answer>[] = [];
   private reading = false;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isContentError } from '../database/unstorable-text';
 import { EventLogRepository, type NewRunEvent } from './event-log.repository';
 
-/** A batch is cheap, and a few milliseconds are not seen: what comes within them shares one commit. */
+/** Time for which events are collected for one commit; readers don't notice a few milliseconds. */
 const FLUSH_MS = 3;
 const FLUSH_EVENTS = 64;
 /** A notification carries the ids of its runs and may have 8,000 bytes. */
@@ -13,14 +13,14 @@ interface Batch {
   events: NewRunEvent[];
   /** Runs whose events another attempt writes. */
   withdrawn: Set<string>;
-  /** Runs of which something can't be stored, with the database's reason. */
+  /** Runs with an event that can't be stored, each with the database's reason. */
   unstorable: Map<string, unknown>;
   done: Promise<Set<string>>;
   resolve: (held: Set<string>) => void;
   reject: (error: unknown) => void;
 }
 
-/** Another attempt holds the run: its events are not this one's to write. */
+/** Another attempt owns the run, so this one's events are refused. */
 export class EventsRefused extends Error {
   constructor(runId: string) {
     super(`The run ${runId} is held by another attempt`);
@@ -28,7 +28,7 @@ export class EventsRefused extends Error {
   }
 }
 
-/** Gathers the events of all runs of a worker into few, ordered writes: one is in flight at a time. */
+/** Collects the events of all runs of a worker into few, ordered writes, with one in flight at a time. */
 @Injectable()
 export class EventAppender {
   private batch = newBatch();
@@ -50,8 +50,8 @@ export class EventAppender {
   }
 
   /**
-   * Takes those events of a run that are not in flight yet, for a caller who writes them with its end: a transaction less.
-   * Resolves when all before them are committed.
+   * Takes those events of a run that are not in flight yet, for a caller who writes them with the run's end, which saves a
+   * transaction. Resolves when all before them are committed.
    * @throws as `append` does
    */
   async withdraw(runId: string): Promise<NewRunEvent[]> {
@@ -61,7 +61,7 @@ export class EventAppender {
     batch.events = batch.events.filter((event) => !isOfRun(event));
     batch.withdrawn.add(runId);
     if (batch.events.length === 0) {
-      // No write will come to say so.
+      // No later write reports it.
       batch.resolve(new Set());
       this.batch = newBatch();
     }
@@ -107,7 +107,7 @@ export class EventAppender {
     }
   }
 
-  /** Writes in one statement, unless something can't be stored: then run by run, so that only its own run fails. */
+  /** Writes in one statement, or one statement per run if an event can't be stored, so that only its run fails. */
   private async write(events: NewRunEvent[], { unstorable }: Batch): Promise<Set<string>> {
     try {
       return await this.log.appendEvents(events);

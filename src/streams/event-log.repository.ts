@@ -16,18 +16,18 @@ export interface NewRunEvent extends RunEvent {
 
 export interface EventQuery {
   runId: string;
-  /** Events with a higher seq are wanted; -1 for all. */
+  /** Only events with a higher seq are read; -1 for all. */
   after: number;
 }
 
-/** What one read of a run returns at the most: a slow reader takes it page by page, and holds one. */
+/** Maximum of events in one read of a run: a slow reader holds one page at a time. */
 const PAGE_EVENTS = 200;
-/** A page ends with the event that reaches it: states may have megabytes each. */
+/** Bytes after which a page ends, since each state may have megabytes. */
 const PAGE_BYTES = 2 * 1024 * 1024;
 
-/** Results of nodes beside a lost one: more than this ran at once in hardly any graph. */
+/** Results of nodes beside a lost one: hardly any graph runs more nodes at once. */
 const EMITTED_UPDATES = 100;
-/** The ends of as many tasks may be in one step. */
+/** A step may have the ends of this many tasks. */
 const EMITTED_FACTS = 10_000;
 
 /** Writes the events of attempts that own their runs, and resolves to these runs. */
@@ -50,8 +50,8 @@ const APPEND = prepared(
 );
 
 /**
- * The next page of each of the runs. The LIMIT keeps the planner's estimate at one entry of the lists; otherwise it assumes ten
- * and rejects the generic plan.
+ * Reads the next page of each of the runs. The LIMIT keeps the planner's estimate at one entry of the lists; otherwise it
+ * assumes ten and rejects the generic plan.
  */
 const READ_PAGES = prepared(
   'read-events',
@@ -87,9 +87,9 @@ export class EventLogRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
   /**
-   * Writes a batch of events of many runs in one statement with one notification, and only those of attempts that still
-   * hold their run: the row lock keeps another attempt from beginning in between.
-   * @returns ids of the runs that were held.
+   * Writes a batch of events of many runs in one statement with one notification, and only those of attempts that still own
+   * their runs: the row lock keeps another attempt from beginning in between.
+   * @returns ids of the runs that are owned
    */
   async appendEvents(events: NewRunEvent[]): Promise<Set<string>> {
     const column = <K extends keyof NewRunEvent>(key: K): NewRunEvent[K][] => events.map((event) => event[key]);
@@ -109,7 +109,7 @@ export class EventLogRepository {
     return seq ?? -1;
   }
 
-  /** What a repeated attempt needs to emit each event once: the newest `updates` of a run, and its committed events. */
+  /** Reads what a repeated attempt needs to emit each event once: the newest `updates` of a run, and its committed events. */
   async findEmitted(runId: string): Promise<EmittedEvents> {
     const [updates, facts] = await Promise.all([
       this.database.query<{ event: string; data: string[] }[]>(
@@ -152,7 +152,7 @@ export class EventLogRepository {
     }
   }
 
-  /** For each of the runs, the event that ends its log, if it has come. */
+  /** Reads, for each of the runs, the event that ends its log, if there is one. */
   async readEnds(runIds: string[]): Promise<(RunEvent | undefined)[]> {
     const rows: (RunEvent & { index: string })[] = await this.database.query(READ_ENDS, [runIds]);
     const ends = new Map(rows.map(({ index, ...event }) => [Number(index) - 1, event]));

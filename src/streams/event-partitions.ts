@@ -6,7 +6,7 @@ import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { inFlightSql } from '../database/run-status';
 
 const DAY_MS = 86_400_000;
-/** Days that are made ahead: a worker may be away for that long before events fall into the default partition. */
+/** Days whose partitions are created ahead: workers may be down for that long before events go into the default partition. */
 const DAYS_AHEAD = 3;
 /** Partitions change once a day; the sweep comes by every few seconds. */
 const CHECK_MS = 600_000;
@@ -20,7 +20,7 @@ function lowestId(time: number): string {
 const partitionName = (day: number): string =>
   `run_events_${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
-/** Makes the event log's partitions ahead of time and drops those that are past the retention. */
+/** Creates the event log's partitions ahead of time and drops those past the retention. */
 @Injectable()
 @Sweeps(10)
 export class EventPartitionSweep implements Sweep {

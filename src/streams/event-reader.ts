@@ -5,13 +5,13 @@ import { BatchedReads } from './batched-reads';
 import { EventLogRepository, type EventQuery } from './event-log.repository';
 import { END_EVENT, parseHint, RUN_EVENTS_CHANNEL, type RunEvent, type RunHint } from './run-event';
 
-/** How long a reader waits for a hint before it looks by itself: a lost notification costs this much and no event. */
+/** Time that a reader waits for a hint before it queries anyway: the cost of a lost notification. */
 const POLL_MS = 1_000;
 
 type IsOver = () => Promise<boolean>;
 
 interface Sleeper {
-  /** Whether it has to do with nothing but the end of the log. */
+  /** Whether the reader only waits for the end of the log. */
   forEnd: boolean;
   wake: () => void;
 }
@@ -28,7 +28,7 @@ export class EventReader implements OnModuleInit {
     log: EventLogRepository,
     private readonly notifications: Notifications,
   ) {
-    // One query for readers of several tenants; each has been let through to its run before.
+    // One query serves readers of several tenants; each reader's access to its run was checked before.
     this.pages = new BatchedReads((queries) => acrossTenants(() => log.readMany(queries)));
     this.ends = new BatchedReads((runIds) => acrossTenants(() => log.readEnds(runIds)));
   }
@@ -50,7 +50,7 @@ export class EventReader implements OnModuleInit {
     let position = after;
     let isComplete = false;
     while (!signal.aborted) {
-      // Asleep before the look, so that an event that comes during it wakes the next one.
+      // Waits for hints before the query, so that an event during it wakes the next one.
       const sleep = this.sleep(runId, signal, false);
       const events = await this.pages.read({ runId, after: position });
       if (events.length > 0) {
@@ -68,7 +68,7 @@ export class EventReader implements OnModuleInit {
   }
 
   /**
-   * The last event of a run's log, its end, when it has come; nothing before it is read.
+   * Reads the end of a run's log once it is written, without reading the events before it.
    * @param isOver as for `followRun`
    * @returns undefined when `signal` came first, or the log has no end
    */

@@ -6,7 +6,7 @@ export interface RunEvent {
   data: string;
 }
 
-/** What a run's log holds, as far as another attempt might emit it again. */
+/** The part of a run's log that another attempt might emit again. */
 export interface EmittedEvents {
   /** JSON texts of the newest `updates`, by the event's name (`updates`, `updates|node:task`). */
   updates: Record<string, string[]>;
@@ -16,7 +16,7 @@ export interface EmittedEvents {
 
 /**
  * The last entry of every log, written in the transaction that ends the run. Clients don't see it as an event: it closes
- * their streams and answers those who wait.
+ * streams and ends waits.
  */
 export const END_EVENT = '__end__';
 

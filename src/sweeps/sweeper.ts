@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Sweep } from './sweep';
 
-/** Any number will do as long as every worker uses the same. */
+/** The number is arbitrary, but must be the same in every worker. */
 const SWEEP_LOCK = 4_201_977;
 
 interface Lock {
@@ -54,7 +54,7 @@ export class Sweeper {
     }
   }
 
-  /** One feature's trouble must not keep the others from being swept. */
+  /** The failure of one sweep must not stop the others. */
   private async attemptSweep(sweep: Sweep): Promise<void> {
     try {
       await sweep.sweep();

@@ -34,7 +34,7 @@ export function toBulkExport(row: ExportRow): BulkExport {
   };
 }
 
-/** What those that watch an export get of it. */
+/** The state of an export for the stream of its progress. */
 export function toProgressEvent(row: ExportRow): ExportProgressEvent {
   const { id, status, error, error_code, error_hint, finished_at, progress } = toBulkExport(row);
   return { id, status, error, error_code, error_hint, finished_at, progress };
@@ -64,9 +64,9 @@ function toProgress(row: ExportRow): ExportProgress {
 /** Where the files of a partition are, as the API shows it. */
 export interface ExportPlace {
   prefix: string;
-  /** The path of an object by its key: bucket first. */
+  /** The path of an object: the bucket, then the key. */
   path: (key: string) => string;
-  /** Its address, from outside where the destination has one. */
+  /** Its URL, with the external endpoint if the destination has one. */
   url: (key: string) => string;
   /** The key of the partition's folder. */
   folder: string;

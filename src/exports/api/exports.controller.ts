@@ -85,7 +85,7 @@ export class ExportsController {
     return toBulkExport(await this.exports.get(tenantId, params.export_id));
   }
 
-  /** `{"status": "Cancelled"}` is the only change there is. */
+  /** `{"status": "Cancelled"}` is the only possible change. */
   @Patch(':export_id')
   @ApiOperation({ summary: 'Cancel an export' })
   async cancel(
@@ -120,7 +120,7 @@ export class ExportsController {
     return this.verification.verify(tenantId, params.export_id, body.checksums);
   }
 
-  /** Tries all partitions again that aren't complete. A cancelled export can't be restarted. */
+  /** Retries all incomplete partitions. A cancelled export can't be restarted. */
   @Post(':export_id/retry')
   @NeedsEntitlement('bulk_export')
   @HttpCode(200)
@@ -132,7 +132,7 @@ export class ExportsController {
     return toBulkExport(await this.exports.retry(tenantId, params.export_id));
   }
 
-  /** Tries one partition again, and leaves the others as they are. */
+  /** Retries one partition, and leaves the others as they are. */
   @Post(':export_id/runs/:run_id/retry')
   @NeedsEntitlement('bulk_export')
   @HttpCode(200)

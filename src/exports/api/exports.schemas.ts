@@ -12,7 +12,7 @@ const instant = z.string().transform((value, context) => {
   return z.NEVER;
 });
 
-/** The filter language of traces; what is wrong is said with its position. */
+/** Expression in the filter language of traces; an error names its position. */
 const filter = z
   .string()
   .min(1)
@@ -29,7 +29,7 @@ export const createExportSchema = z
   .strictObject({
     bulk_export_destination_id: z.guid(),
     session_id: z.guid().nullish(),
-    /** Instead of one project: all that have a dataset when the export runs. */
+    /** Exports all projects that have a dataset when the export runs, instead of one. */
     all_experiments: z.boolean().default(false),
     start_time: instant,
     end_time: instant.optional(),
@@ -88,7 +88,7 @@ export const createExportSchema = z
         message: '`reexport` is for scheduled exports (interval_hours is missing)',
       });
     }
-    // Instants are written so that the order of the texts is the order of the moments.
+    // Instants are normalized so that their text sorts by time.
     if (end !== undefined && !(start < end)) {
       context.addIssue({ code: 'custom', path: ['end_time'], message: 'must be after start_time' });
     }
@@ -171,11 +171,11 @@ export interface ExportProgress {
   partitions_total: number;
   partitions_done: number;
   partitions_running: number;
-  /** Running partitions that gave no sign of life for a minute. */
+  /** Number of running partitions without a heartbeat for a minute. */
   partitions_stalled: number;
-  /** Whether the export is running without a sign of a worker. */
+  /** Whether the export is running without a heartbeat of a worker. */
   is_stalled: boolean;
-  /** The last sign of life of a running export. */
+  /** The last heartbeat of a running export. */
   heartbeat_at: string | null;
   /** Averages since the export's turn came; null before the first file. */
   rows_per_second: number | null;
@@ -193,12 +193,12 @@ export interface BulkExportRun {
   session_id: string;
   status: PartitionStatus;
   retry_number: number;
-  /** `retry_0`, `retry_1`…: what each failed attempt failed with. */
+  /** Errors of the failed attempts, as `retry_0`, `retry_1`… */
   errors: Record<string, string> | null;
   /** Of the last failure, unless the partition is complete. */
   error_code: string | null;
   error_hint: string | null;
-  /** Running, without a sign of life for a minute. */
+  /** Whether the partition is running without a heartbeat for a minute. */
   is_stalled: boolean;
   heartbeat_at: string | null;
   rows_written: number;
@@ -218,7 +218,7 @@ export interface BulkExportRun {
       bytes_written: number;
       exported_files: string[];
       export_path: string;
-      /** The same place as an address, from outside where the destination has one. */
+      /** The same place as a URL, with the external endpoint if the destination has one. */
       export_url: string;
       latest_cursor: string | null;
       /** Whether the files were read back and compared; null until the partition is complete. */
@@ -247,7 +247,7 @@ export interface ExportVerification {
   problems: VerificationProblem[];
 }
 
-/** What the stream of an export's progress sends. */
+/** Event of the stream of an export's progress. */
 export type ExportProgressEvent = Pick<
   BulkExport,
   'id' | 'status' | 'error' | 'error_code' | 'error_hint' | 'finished_at' | 'progress'

@@ -18,11 +18,11 @@ import type { ExportRow } from '../export-row';
 import { ExportsRepository } from '../exports.repository';
 import type { BulkExportRun, CreateExport, ListExportRuns, ListExports, ListSpawnedRuns } from './exports.schemas';
 
-/** How often, and how far apart, a retried export's workflow is started until it is; then it is left to the sweep. */
+/** Number of attempts to start the workflow of a retried export, and the pause between them; then it is left to the sweep. */
 const RESTARTS = 20;
 const RESTART_MS = 100;
 
-/** What is asked of exports. The row is the intent; the workflow that follows it is started here or by the sweep. */
+/** Requests concerning exports. The row is the intent; its workflow is started here or by the sweep. */
 @Injectable()
 export class ExportsService {
   constructor(
@@ -35,7 +35,7 @@ export class ExportsService {
   ) {}
 
   /**
-   * Makes an export. With an idempotency key that was used before, answers with the export that it made then.
+   * Creates an export. With an idempotency key that was used before, returns the export that it created then.
    * @throws {ApiError} 422 naming the field, also for a webhook that the policy refuses; 409 for a key with another body
    */
   async create(tenantId: TenantId, request: CreateExport, idempotency?: IdempotencyRequest): Promise<ExportRow> {
@@ -85,8 +85,8 @@ export class ExportsService {
   }
 
   /**
-   * Tries again what failed or wasn't reached before the time was up: one partition, or all of them. What is complete
-   * stays as it is. The export waits for its turn, and has all of its time again.
+   * Retries partitions that failed or weren't reached in time: one of them, or all. Complete ones stay as they are. The export
+   * waits for its turn again, with its full time limit.
    * @throws {ApiError} 404; 409 when there is nothing to retry. A cancelled export can't be restarted.
    */
   async retry(tenantId: TenantId, exportId: string, partitionId?: string): Promise<ExportRow> {
@@ -100,7 +100,7 @@ export class ExportsService {
     if (partition?.status === 'Completed')
       throw exportErrors.partitionNotRetryable(partition.partitionId, partition.status);
     await this.exports.reopen(tenantId, exportId, partitionId ?? null);
-    // The workflow that wrote the end may need a moment to be over itself.
+    // The workflow that wrote the end may take a moment to close.
     for (let attempt = 1; attempt <= RESTARTS; attempt += 1) {
       if (await this.start(tenantId, exportId, false)) break;
       await sleep(RESTART_MS);
@@ -145,7 +145,7 @@ export class ExportsService {
     );
   }
 
-  /** Resolves to whether this call started the workflow; where it couldn't, the sweep does. */
+  /** Resolves to whether this call started the workflow; if it couldn't, the sweep does. */
   private async start(tenantId: TenantId, exportId: string, isSchedule: boolean): Promise<boolean> {
     let isStarted = false;
     await startOrLeaveToSweep('Export', { export_id: exportId }, async () => {

@@ -22,7 +22,7 @@ export class DestinationEntity {
   @Column({ type: 'text', nullable: true })
   credentials!: string | null;
 
-  /** The names of the credentials that were given: all that is ever shown of them. */
+  /** Names of the given credentials: the only thing about them that is ever shown. */
   @Column({ name: 'credentials_keys', type: 'text', array: true })
   credentialsKeys!: string[];
 

@@ -1,7 +1,7 @@
 import { DestinationEntity } from './destination.entity';
 import type { Destination, DestinationPlace } from './destinations.schemas';
 
-/** Row → API. Of the credentials only the names leave. */
+/** Row → API, with only the names of the credentials. */
 export function toDestination(row: DestinationEntity): Destination {
   return {
     id: row.destinationId,

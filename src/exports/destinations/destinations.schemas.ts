@@ -22,7 +22,7 @@ const prefix = z
   )
   .refine((value) => !value.split('/').some((segment) => segment === '.' || segment === '..'), 'must not hold . or ..');
 
-/** What is the same for every kind of store: how objects are named below the bucket, and shown. */
+/** Fields of every kind of store: how objects are named below the bucket, and shown. */
 const layoutFields = {
   prefix,
   include_bucket_in_prefix: z.boolean().default(false),
@@ -30,7 +30,7 @@ const layoutFields = {
   runs_folder: z.enum(['runs', 'resource=runs']).default('runs'),
 };
 
-/** The outside address: what people are shown. Nothing connects to it. */
+/** The external endpoint, which is only shown: nothing connects to it. */
 const outside = { external_endpoint_url: endpointUrl.nullish() };
 
 const s3ConfigSchema = z
@@ -98,7 +98,7 @@ export const createDestinationSchema = z
 /** The credentials of each kind of destination. */
 export const CREDENTIALS = { s3: s3CredentialsSchema, gcs: gcsCredentialsSchema, azure_blob: azureCredentialsSchema };
 
-/** Which credentials are right depends on the destination: `CREDENTIALS` checks them when it is known. */
+/** The valid credentials depend on the destination: `CREDENTIALS` checks them once it is known. */
 export const updateDestinationSchema = z
   .strictObject({
     credentials: z

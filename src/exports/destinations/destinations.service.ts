@@ -95,7 +95,7 @@ export class DestinationsService {
     return { place, store: this.stores.open(tenantId, targetOf(place, credentials), Patience.work) };
   }
 
-  /** Writes a small object under `<prefix>/tmp/` and deletes it where that is permitted. */
+  /** Writes a small object under `<prefix>/tmp/`, and deletes it if that is permitted. */
   private async testWrite(
     tenantId: TenantId,
     place: DestinationPlace,
@@ -106,7 +106,7 @@ export class DestinationsService {
       store = this.stores.open(tenantId, targetOf(place, credentials), Patience.question);
       const key = destinationKey(place, 'tmp', `gantry-write-test-${uuidv7()}.txt`);
       await store.put(key, contentOf(Buffer.from('Gantry wrote this to test the destination. It may be deleted.\n')));
-      // One that the store keeps is harmless: it says what it is.
+      // An object that can't be deleted is harmless: its content explains itself.
       await store.delete([key]);
     } catch (error) {
       throw exportErrors.destinationInvalid(place.type, sentenceOf(explainStoreError(error)));
@@ -146,7 +146,7 @@ function configWithRole({ destinationType, config }: DestinationEntity, role: st
   return role === undefined ? others : { ...others, aws_role_arn: role };
 }
 
-/** @throws {ApiError} 422 naming what the kind of destination doesn't know, or lacks. */
+/** @throws {ApiError} 422 naming a field that the kind of destination doesn't have, or that is missing */
 function credentialsFor(type: DestinationType, given: object): DestinationCredentials {
   const parsed = CREDENTIALS[type].safeParse(given);
   if (parsed.success) return parsed.data;

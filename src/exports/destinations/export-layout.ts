@@ -16,7 +16,7 @@ function bucketOf(place: DestinationPlace): string {
   return place.type === 'azure_blob' ? place.container_name : place.bucket_name;
 }
 
-/** The key of something under a destination's prefix. */
+/** The key of an object under a destination's prefix. */
 export function destinationKey(place: DestinationPlace, ...segments: string[]): string {
   const { prefix, include_bucket_in_prefix: withBucket } = place;
   return [...(withBucket ? [bucketOf(place)] : []), ...(prefix ? [prefix] : []), ...segments].join('/');
@@ -27,7 +27,7 @@ export function objectPath(place: DestinationPlace, key: string): string {
   return `${bucketOf(place)}/${key}`;
 }
 
-/** The address of an object: from outside, where the destination has an address for that. */
+/** The URL of an object, with the external endpoint if the destination has one. */
 export function objectUrl(place: DestinationPlace, key: string): string {
   const endpoint = place.external_endpoint_url ?? place.endpoint_url;
   const bucket = bucketOf(place);
@@ -41,13 +41,13 @@ function ownUrl(place: DestinationPlace, bucket: string): string {
   return `${place.type === 'gcs' ? GCS_ORIGIN : azureOrigin(place.account_name)}/${bucket}`;
 }
 
-/** Everything of an export is under this key. */
+/** Prefix of all objects of an export. */
 export function exportFolder(place: DestinationPlace, exportId: string): string {
   return destinationKey(place, `export_id=${exportId}`);
 }
 
 /**
- * The folder of a day. The numbers have no leading zeros: with them some readers take the values of a partition for text.
+ * The folder of a day. The numbers have no leading zeros, with which some readers treat the partition's values as text.
  */
 export function dayFolder(
   place: DestinationPlace,
@@ -66,7 +66,7 @@ export function dayFolder(
   ].join('/');
 }
 
-/** The name of a part's file: the same for every attempt. The day is in it for those who copy files elsewhere. */
+/** The name of a part's file: the same for every attempt. It contains the day for users who copy files elsewhere. */
 export function partName(day: string, part: number): string {
   return `${day}-part-${String(part).padStart(5, '0')}.parquet`;
 }

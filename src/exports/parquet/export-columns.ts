@@ -7,11 +7,14 @@ export type CostType = 'double' | 'decimal';
 export interface ExportColumn {
   name: string;
   type: ColumnType;
-  /** Over alias `r` of trace_runs. Documents are JSON text. What a column's type can be read from isn't converted here. */
+  /**
+   * Over alias `r` of trace_runs. Documents are JSON text. Values from which the column's type can be read aren't converted
+   * here.
+   */
   sql: string;
-  /** What the column's text is, where it is more than a value: ids hold nothing that would have to be unescaped. */
+  /** Form of the column's text if it needs no unescaping, as with ids. */
   form?: 'id' | 'id list';
-  /** What all rows of an export have: the encoder writes it, it is not read. */
+  /** Value that all rows of an export share: the encoder writes it, and it is not read. */
   constant?: string;
 }
 
@@ -46,7 +49,7 @@ export const DEFAULT_COLUMNS: readonly ExportColumn[] = [
   id('session_id', 'r.project_id'),
   timestamp('start_time'),
   text('status'),
-  // to_json was an eighth of the server's work: it is left to those who have tags.
+  // to_json took an eighth of the server's time, so it is only called for rows with tags.
   text('tags', `CASE WHEN cardinality(r.tags) = 0 THEN '[]' ELSE to_json(r.tags) END`),
   id('tenant_id'),
   cost('total_cost'),
@@ -62,7 +65,7 @@ const asDecimal = (column: ExportColumn): ExportColumn => ({
   sql: `CASE WHEN abs(r.${column.name}) < 1e26 THEN round(r.${column.name}, 12) END`,
 });
 
-/** Columns that are written only when they are named: each costs a look into another table. */
+/** Columns that are written only if they are named, since each needs another table. */
 const ON_REQUEST: readonly ExportColumn[] = [
   text(
     'feedbacks',
@@ -77,13 +80,13 @@ const BY_NAME = new Map([...DEFAULT_COLUMNS, ...ON_REQUEST].map((column) => [col
 
 export const EXPORT_FIELDS: readonly string[] = [...BY_NAME.keys()];
 
-/** What orders rows, in this order. */
+/** The columns by which rows are ordered. */
 const KEY_COLUMNS = [BY_NAME.get('start_time')!, BY_NAME.get('id')!];
 
-/** What of an export decides about its columns; `exportFields` is null for the default ones. */
+/** The settings of an export that determine its columns; `exportFields` is null for the default ones. */
 export interface ColumnChoice {
   tenantId: string;
-  /** Null for the names and types alone. */
+  /** Null if only names and types are needed. */
   sessionId: string | null;
   exportFields: readonly string[] | null;
   costType: CostType;

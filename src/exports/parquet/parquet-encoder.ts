@@ -10,11 +10,11 @@ import type { CreateExport } from '../api/exports.schemas';
 const MIB = 1024 * 1024;
 /** Held in memory until it is written: at 2 KB a row about 20 MB. */
 const ROW_GROUP_ROWS = 10_240;
-/** Several parts at once share this. */
+/** Memory that is shared by all parts in progress. */
 const MEMORY_LIMIT_MB = 160;
-/** So much freed memory is kept: given back in smaller pieces it costs a sixth of the time in page faults. */
+/** Freed memory that is kept: returning it in smaller pieces costs a sixth of the time in page faults. */
 const FLUSH_THRESHOLD = '64MB';
-/** The reader's buffers, unless a row is larger: a row that doesn't fit into one is read wrongly. */
+/** Size of the reader's buffers, unless a row is larger: a row that doesn't fit into one is misread. */
 const BUFFER_BYTES = 4 * MIB;
 /** Rows that need larger buffers need memory for several of them. */
 const BUFFERS = 8;
@@ -22,7 +22,7 @@ const BUFFERS = 8;
 const USUAL_BYTES = 40 * MIB;
 const COPIES = 5;
 
-/** The host is part of the name: containers may share the place and not the process ids. */
+/** The name contains the host, since containers may share the directory but not the process ids. */
 const DIRECTORY = `gantry-export-${hostname().replaceAll('-', '')}-`;
 
 const TYPES: Record<ColumnType, string> = {
@@ -41,11 +41,11 @@ const CODECS: Record<CreateExport['compression'], string> = {
   zstandard: 'ZSTD',
 };
 
-/** What PostgreSQL's text format writes as a backslash and a letter. */
+/** Characters that PostgreSQL's text format writes as a backslash and a letter. */
 const ESCAPED = { b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };
 /**
- * The value as it was before it was escaped. A NUL, which is no character of PostgreSQL's texts, stands for the backslash
- * until everything else is undone.
+ * The unescaped value. A NUL, which is no character of PostgreSQL's texts, stands for the backslash until everything else is
+ * undone.
  */
 const AS_SENT = `CREATE MACRO as_sent(x) AS CASE WHEN contains(x, '\\') THEN replace(${Object.entries(ESCAPED).reduce(
   (value, [letter, code]) => `replace(${value}, '\\${letter}', chr(${code}))`,
@@ -56,7 +56,7 @@ const AS_SENT = `CREATE MACRO as_sent(x) AS CASE WHEN contains(x, '\\') THEN rep
 const JSON_IDS = `CREATE MACRO json_ids(x) AS
   CASE WHEN x = '{}' THEN '[]' ELSE replace(replace(replace(x, '{', '["'), '}', '"]'), ',', '","') END`;
 
-/** Rows that wait to be encoded, in a file. */
+/** A file with rows that wait to be encoded. */
 export interface SpooledPart {
   path: string;
   rows: number;
@@ -85,7 +85,7 @@ export class ParquetEncoder implements OnModuleDestroy {
   private extraMb = 0;
 
   /**
-   * Takes rows in as PostgreSQL's text format has them, the columns as `readColumns` has them.
+   * Spools rows in PostgreSQL's text format, with the columns of `readColumns`.
    * @returns what `write` has, and the path of what it appended, for `encode` or `discard`
    */
   async spool<T>(write: (append: Append) => Promise<T>): Promise<{ path: string; written: T }> {
@@ -110,7 +110,7 @@ export class ParquetEncoder implements OnModuleDestroy {
   }
 
   /**
-   * Makes a Parquet file of what was spooled, which is gone afterwards.
+   * Encodes the spooled rows as a Parquet file, and deletes them.
    * @param part.rowBytes at least the length of the longest row
    * @param part.rows how many rows were spooled
    */
@@ -137,7 +137,7 @@ export class ParquetEncoder implements OnModuleDestroy {
       if (rows !== part.rows) throw new EncodingError(`${rows} of ${part.rows} rows came out of the Parquet writer`);
       return await readFile(path);
     } catch (error) {
-      // DuckDB says "interrupted" in its own words; the reason is the signal's.
+      // DuckDB only reports an interruption; the reason is that of the signal.
       signal.throwIfAborted();
       throw withoutRows(error);
     } finally {
@@ -154,7 +154,7 @@ export class ParquetEncoder implements OnModuleDestroy {
     await rm(directory, { recursive: true, force: true });
   }
 
-  /** Gives what large parts need, for as long as they are being encoded. */
+  /** Raises DuckDB's memory limit while large parts are being encoded. */
   private async withMemory<T>(connection: DuckDBConnection, extraBytes: number, work: () => Promise<T>): Promise<T> {
     if (extraBytes === 0) return work();
     const extraMb = Math.ceil(extraBytes / MIB);
@@ -214,7 +214,7 @@ class Spool {
   }
 }
 
-/** A killed worker leaves its directory: the name shows whose it was. */
+/** A killed worker leaves its directory; the name contains its process id. */
 async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = name.startsWith(DIRECTORY) ? Number(name.slice(DIRECTORY.length).split('-')[0]) : NaN;
@@ -257,7 +257,7 @@ function valueOf({ name, type, form, constant }: ExportColumn): string {
   return type === 'text' && form !== 'id' ? `as_sent("${name}")` : `"${name}"`;
 }
 
-/** DuckDB quotes the row that it could not read: users' data, which belongs in no error and no log. */
+/** DuckDB quotes the row that it could not read: users' data, which must not get into errors or logs. */
 function withoutRows(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error);
   return error instanceof EncodingError ? error : new EncodingError(message.split('\n', 1)[0].slice(0, 200));

@@ -12,8 +12,8 @@ export interface PartLimit {
 }
 
 /**
- * Finds the end of a part in rows as they come by, in pieces of any length. A part ends with the row that reaches a
- * limit, so what it holds depends on its first row and the limits alone, however it was cut into pieces.
+ * Finds the end of a part in a stream of rows, in pieces of any length. A part ends with the row that reaches a limit, so its
+ * content depends only on its first row and the limits, not on the pieces.
  */
 export class PartCutter {
   rows = 0;
@@ -22,7 +22,7 @@ export class PartCutter {
   longest = 0;
   private first: Buffer | undefined;
   private last: Buffer | undefined;
-  /** The row that hasn't ended yet: its length so far, and its beginning. */
+  /** The incomplete row: its length so far, and its beginning. */
   private openBytes = 0;
   private openHead: Buffer | undefined;
 

@@ -6,12 +6,12 @@ import type { Append } from '../parquet/parquet-encoder';
 import { PartCutter, PartLimit } from './part-cutter';
 import type { RowKey } from './row-selection';
 
-/** Time after which a statement whose rows are not read is given up: the next one begins after the last row that was read. */
+/** Time after which a statement whose rows are not read is abandoned: the next one begins after the last row that was read. */
 const IDLE_MS = 5_000;
 /** Read ahead while rows are being written to a file. */
 const READ_AHEAD_BYTES = 512 * 1024;
 
-/** What a part holds. */
+/** Content of a part. */
 export interface PartRows {
   rows: number;
   /** The bytes of the longest row. */
@@ -26,7 +26,7 @@ export interface Rows {
   next(): Promise<Buffer | undefined>;
   /** After the last piece: gives the connection back. @returns how many rows the server has sent */
   end(): Promise<number>;
-  /** Instead of `end`: the rest is not read. */
+  /** Called instead of `end` if the rest is not read. */
   giveUp(): void;
 }
 
@@ -39,7 +39,7 @@ export class RowStream implements Rows {
   private wake: (() => void) | undefined;
   private isOver = false;
 
-  /** Pieces are taken as they are: read in the usual way they would be joined first, at twice the memory. */
+  /** Pieces are used as they arrive: the usual way of reading would join them first, with twice the memory. */
   private constructor(
     private readonly client: PoolClient,
     private readonly release: (error?: unknown) => void,
@@ -95,7 +95,7 @@ export class RowStream implements Rows {
   async end(): Promise<number> {
     this.isOver = true;
     try {
-      // The count comes after the last row: it is there when the connection answers again.
+      // The count arrives after the last row, so it is known once the connection is ready again.
       await this.client.query('COMMIT');
     } catch (error) {
       this.release(error);
@@ -106,8 +106,8 @@ export class RowStream implements Rows {
   }
 
   /**
-   * Broken off in the middle, the connection is of no use to anybody else. It is cut: a server that still has rows to send
-   * would not hear a farewell, and keep its snapshot until they are read.
+   * After an abort in the middle the connection can't be reused. It is cut rather than closed: a server that still sends rows
+   * would not read the farewell, and would keep its snapshot until they are read.
    */
   giveUp(): void {
     if (this.isOver) return;
@@ -119,13 +119,13 @@ export class RowStream implements Rows {
 }
 
 /**
- * Reads part after part. A statement may bring rows of several parts, and a part may come from several statements: which
- * rows are in a part depends on its first row and the limits alone.
+ * Reads part after part. A statement may bring rows of several parts, and a part may come from several statements: the rows of
+ * a part depend only on its first row and the limits.
  */
 export class PartReader {
   private stream: Rows | undefined;
   private rowsOfStream = 0;
-  /** What has come and belongs to the next part. */
+  /** Received rows that belong to the next part. */
   private rest: Buffer | undefined;
   private hasMore = true;
   private idle: NodeJS.Timeout | undefined;
@@ -160,7 +160,7 @@ export class PartReader {
     return { rows: part.rows, rowBytes: part.longest, firstKey: part.firstKey, lastKey: part.lastKey };
   }
 
-  /** Gives the connection back. `next` takes another one. */
+  /** Releases the connection; `next` takes another one. */
   close(): void {
     clearTimeout(this.idle);
     this.stream?.giveUp();

@@ -15,7 +15,7 @@ import { PartFile, PartitionRow, PartitionsRepository } from './partitions.repos
 import { selectionOf } from './row-selection';
 import { TraceReader } from './trace-reader';
 
-/** Failures of the store or the database, without a file in between, after which a partition gives up. */
+/** Consecutive failures of the store or the database, without a file in between, after which a partition fails. */
 const MAX_FAILURES = 20;
 
 /** What a complete partition has: its rows, their bytes as Parquet, and the number of part files. */
@@ -25,7 +25,7 @@ export interface PartitionOutcome {
   files: number;
 }
 
-/** Writes partitions. What an attempt has written is in the rows, and the next one doesn't write it again. */
+/** Writes partitions. Written files are recorded in rows, so the next attempt doesn't repeat them. */
 @Injectable()
 export class PartitionExecutor {
   private readonly logger = new Logger(PartitionExecutor.name);
@@ -129,10 +129,10 @@ export class PartitionExecutor {
   }
 
   /**
-   * Compares what was written with the source. Rows that came to light after the reader had passed (their transaction was slow) or
-   * moved past it are a partition to be written again; fewer rows than any attempt has seen are a loss and not a success.
-   * Under a filter rows may come and go as they change, so there only a loss counts. Counted last, when all is stored: what
-   * comes to light until then is seen.
+   * Compares what was written with the source. If rows became visible after the reader had passed them (their transaction was
+   * slow), or moved to an earlier place, the partition is written again; fewer rows than an earlier attempt has counted are a loss, and
+   * fail. With a filter, rows may appear and disappear as they change, so only a loss counts. Counts last, when everything is
+   * stored, to include rows that became visible until then.
    */
   private async checkRows(tenantId: TenantId, row: ExportRow, partition: PartitionRow, rows: number): Promise<void> {
     if (row.filter !== null && rows >= partition.rowsSeen) return;
@@ -150,7 +150,7 @@ export class PartitionExecutor {
     throw exportFailures.rowsMoved(rows, counted);
   }
 
-  /** Writes the failure down for the user and decides whether the partition may be tried again. */
+  /** Records the failure for the user, and decides whether the partition is retried. */
   private async recorded(tenantId: TenantId, partitionId: string, error: unknown): Promise<ExportFailure> {
     const failure = error instanceof ExportFailure ? error : toExportFailure(error);
     const failures = await this.partitions.addError(tenantId, partitionId, sentenceOf(failure), failure);

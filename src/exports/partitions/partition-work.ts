@@ -13,11 +13,11 @@ import type { PartFile, PartitionRow, PartitionsRepository } from './partitions.
 import { RowSelection, selectionOf } from './row-selection';
 import type { TraceReader } from './trace-reader';
 
-/** Parts that have been read and are not encoded yet, the current one among them: they wait in files. */
+/** Maximum of parts that are read but not encoded yet, including the current one; they wait in files. */
 const WAITING_PARTS = 3;
 const PARQUET = 'application/vnd.apache.parquet';
 
-/** How far an attempt at a partition is: part files so far, their rows and bytes, and the key of the last row. */
+/** Progress of an attempt at a partition: part files so far, their rows and bytes, and the key of the last row. */
 export interface PartitionProgress {
   part: number;
   lastKey: string | null;
@@ -25,7 +25,7 @@ export interface PartitionProgress {
   bytes: number;
 }
 
-/** What an attempt at a partition works with. */
+/** The resources of an attempt at a partition. */
 export interface PartitionTools {
   config: AppConfig;
   partitions: PartitionsRepository;
@@ -34,7 +34,7 @@ export interface PartitionTools {
   metrics: ExportMetrics;
 }
 
-/** Another attempt has the partition, or the export has ended: this one must not write any more. */
+/** Another attempt owns the partition, or the export has ended: this one must stop writing. */
 export class LostPartition extends Error {
   override readonly name = 'LostPartition';
 }
@@ -126,7 +126,7 @@ export class PartitionWork {
     const { place, store } = this.destination;
     const objectKey = `${dayFolder(place, { exportId: row.exportId, tenantId, sessionId: partition.sessionId }, partition.day)}/${partName(partition.day, part)}`;
     const md5 = createHash('md5').update(file).digest();
-    // Asked last before the upload: an attempt that was replaced meanwhile must not write over the other's file.
+    // Checked last before the upload: an attempt that was replaced meanwhile must not overwrite the other's file.
     if (!(await this.tools.partitions.holds(tenantId, partition.partitionId, partition.attempt)))
       throw new LostPartition();
     await store.put(objectKey, contentOf(file), { contentType: PARQUET, md5, signal });

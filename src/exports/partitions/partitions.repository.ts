@@ -81,8 +81,8 @@ export class PartitionsRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
   /**
-   * Makes a partition of each UTC day that the export's window touches, once: they tile the window. A day without rows
-   * is complete as it is; of all experiments only the days with rows have one. `watermark` is stored with them.
+   * Creates a partition for each UTC day in the export's window, once. A day without rows is complete from the start; with all
+   * experiments, only days with rows get a partition. `watermark` is stored with them.
    */
   async plan(tenantId: TenantId, exportId: string, watermark: string, counts: DayCount[]): Promise<void> {
     await this.database.transaction(async (transaction) => {
@@ -154,7 +154,7 @@ export class PartitionsRepository {
     );
   }
 
-  /** Takes the partition for an attempt, under a new fencing token; undefined when it or its export has ended. */
+  /** Claims the partition for an attempt with a new fencing token; undefined if it or its export has ended. */
   async begin(tenantId: TenantId, partitionId: string): Promise<PartitionRow | undefined> {
     const [[row]] = await this.database.query<[PartitionRow[], number]>(
       `UPDATE bulk_export_runs r SET status = 'Running', attempt = r.attempt + 1, updated_at = now(),
@@ -194,7 +194,7 @@ export class PartitionsRepository {
     );
   }
 
-  /** Whether the attempt still holds the partition. */
+  /** Whether the attempt still owns the partition. */
   async holds(tenantId: TenantId, partitionId: string, attempt: number): Promise<boolean> {
     return this.isHeld(this.database.manager, tenantId, partitionId, attempt, '');
   }
@@ -231,7 +231,7 @@ export class PartitionsRepository {
     });
   }
 
-  /** Forgets the files from `part` on, which the store doesn't hold as they were written. */
+  /** Forgets the files from `part` on, since those in the store differ from what was written. */
   async dropFiles(tenantId: TenantId, partitionId: string, attempt: number, part: number): Promise<void> {
     await this.database.transaction(async (transaction) => {
       if (!(await this.isHeld(transaction, tenantId, partitionId, attempt, 'FOR UPDATE'))) return;
@@ -249,7 +249,7 @@ export class PartitionsRepository {
     });
   }
 
-  /** Writes down how many rows an attempt has counted in the source; resolves to the most of all attempts. */
+  /** Records the rows that an attempt has counted in the source; resolves to the maximum of all attempts. */
   async sawRows(tenantId: TenantId, partitionId: string, rows: number): Promise<number> {
     const [[row]] = await this.database.query<[{ rowsSeen: number }[], number]>(
       `UPDATE bulk_export_runs SET rows_seen = greatest(rows_seen, $3)
@@ -259,7 +259,7 @@ export class PartitionsRepository {
     return row?.rowsSeen ?? rows;
   }
 
-  /** Completes the partition for the attempt that holds it. */
+  /** Completes the partition for the attempt that owns it. */
   async complete(tenantId: TenantId, partitionId: string, attempt: number, verified: boolean): Promise<boolean> {
     const [rows] = await this.database.query<[unknown[], number]>(
       `UPDATE bulk_export_runs SET status = 'Completed', verified = $4, error_code = NULL, error_hint = NULL, finished_at = now(), updated_at = now()
@@ -269,7 +269,7 @@ export class PartitionsRepository {
     return rows.length > 0;
   }
 
-  /** A sign of life of the attempt that holds the partition. */
+  /** Records a heartbeat of the attempt that owns the partition. */
   async beat(tenantId: TenantId, partitionId: string, attempt: number): Promise<void> {
     await this.database.query(
       `UPDATE bulk_export_runs SET heartbeat_at = now() WHERE tenant_id = $1 AND export_run_id = $2 AND attempt = $3`,
@@ -277,7 +277,7 @@ export class PartitionsRepository {
     );
   }
 
-  /** Writes down what an attempt failed with; resolves to how many have failed since the partition was opened. */
+  /** Records the error of an attempt; resolves to the number of failures since the partition was opened. */
   async addError(
     tenantId: TenantId,
     partitionId: string,

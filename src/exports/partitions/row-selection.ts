@@ -4,7 +4,7 @@ export interface RowKey {
   runId: string;
 }
 
-/** Which rows: those of a project, or of all experiments, in a window, received up to the watermark, that the filter lets through. */
+/** Which rows: those of a project, or of all experiments, in a window, received up to the watermark, that match the filter. */
 export interface RowSelection {
   /** Null for all experiments: projects with a dataset. */
   projectId: string | null;

@@ -13,11 +13,11 @@ import { PartReader, RowStream } from './part-reader';
 import type { DayCount, RowKey, RowSelection } from './row-selection';
 import { SqlLiterals } from './sql-literals';
 
-/** Rows of one statement at most: it holds a snapshot, which keeps vacuum from its work. */
+/** Maximum of rows in one statement, since its snapshot blocks vacuum. */
 const ROWS_AT_ONCE = 50_000;
 /** Instants as the cutter and the encoder read them, whatever the server's settings are. */
 const BEGIN = `BEGIN READ ONLY; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'`;
-/** A batch of traces is written within seconds; what takes longer is something else, and isn't waited for. */
+/** A batch of traces is written within seconds; longer transactions are something else and not waited for. */
 const WRITERS_MS = 10_000;
 const WRITERS_POLL_MS = 50;
 
@@ -27,8 +27,8 @@ export class TraceReader {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
   /**
-   * The database's time, up to which rows count. A row's time of receipt is the start of its transaction, so those that
-   * are being written now are waited for: whatever was received before the watermark can be seen from here on.
+   * The database's time, up to which rows count. A row's time of receipt is the start of its transaction, so transactions in
+   * progress are waited for: afterwards all rows received before the watermark are visible.
    */
   async watermark(signal: AbortSignal): Promise<string> {
     const [{ now }] = await this.database.query<[{ now: string }]>(`SELECT ${isoText('clock_timestamp()')} AS now`);
@@ -46,7 +46,10 @@ export class TraceReader {
     return now;
   }
 
-  /** Rows by project and UTC day; days without rows are absent. Grouped by what is quick to work out: a text is made for a day, not a row. */
+  /**
+   * Rows by project and UTC day; days without rows are absent. Grouped by a value that is cheap to compute: text is made once
+   * per day, not per row.
+   */
   countDays(tenantId: TenantId, selection: RowSelection): Promise<DayCount[]> {
     const { where, params } = this.where(tenantId, selection);
     return this.database.query<DayCount[]>(

@@ -19,14 +19,14 @@ export class ScheduleExecutor {
     private readonly entitlements: EntitlementsService,
   ) {}
 
-  /** What a schedule exports next, and in how many milliseconds; undefined when the schedule has ended. */
+  /** Returns the next window of a schedule, and the milliseconds until it is due; undefined when the schedule has ended. */
   nextWindow(tenantId: TenantId, exportId: string): Promise<(SpawnWindow & { inMs: number }) | undefined> {
     return this.schedules.nextWindow(tenantId, exportId, SPAWN_DELAY_SECONDS, this.config.exports.latePassSeconds);
   }
 
-  /** The export of a schedule's window, or the later pass over one; undefined when there is none to be made (yet). */
+  /** Creates the export of a schedule's window, or the later pass over one; undefined if there is none to create (yet). */
   async spawn(tenantId: TenantId, sourceId: string, window: SpawnWindow): Promise<string | undefined> {
-    // Asked again every minute until the operator gives it back: no window of the schedule is left out.
+    // Checked every minute until the operator enables the feature again: no window of the schedule is left out.
     await this.entitlements.require(tenantId, 'bulk_export');
     const { latePassSeconds } = this.config.exports;
     const exportId = window.latePassOf

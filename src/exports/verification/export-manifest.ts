@@ -4,7 +4,7 @@ import { objectPath } from '../destinations/export-layout';
 import { PartFile, PartitionRow, filesByPartition } from '../partitions/partitions.repository';
 import type { ExportRow } from '../export-row';
 
-/** What a consumer needs to check an export. Holds nothing of the moment it was written: a repetition writes the same. */
+/** The data that a consumer needs to check an export. It contains no time of writing, so a repetition writes the same bytes. */
 export function exportManifest(
   row: ExportRow,
   partitions: PartitionRow[],
@@ -28,7 +28,7 @@ export function exportManifest(
     format_version: row.formatVersion,
     compression: row.compression,
     cost_type: row.costType,
-    /** Set on a later pass: it holds what arrived or changed since; by id, its rows replace those of the first pass. */
+    /** Set on a later pass, which has the rows that arrived or changed since; by id, they replace those of the first pass. */
     late_pass: row.latePassOf && { of: row.latePassOf, changed_after: row.changedAfter },
     schema: exportColumns(row).map(({ name, type }) => ({ name, type })),
     sizes_verified: isVerified,

@@ -21,7 +21,7 @@ interface ListedFile {
   md5: string;
 }
 
-/** Compares what a bucket holds of a complete export with what was written, at any time afterwards. */
+/** Compares the objects of a complete export in the bucket with what was written, at any later time. */
 @Injectable()
 export class ExportVerificationService {
   constructor(
@@ -93,7 +93,7 @@ export class ExportVerificationService {
   }
 }
 
-/** What the manifest in the bucket says otherwise than the record of what was written. */
+/** Differences between the manifest in the bucket and the record of what was written. */
 function manifestProblems(manifest: Found<string>, files: PartFile[], path: (key: string) => string): string[] {
   if (manifest.state !== 'found') return ['is not in the bucket'];
   const listed = listedFiles(manifest.value);
@@ -117,7 +117,7 @@ function listedFiles(text: string): ListedFile[] | undefined {
     const { partitions } = JSON.parse(text) as { partitions: { files: ListedFile[] }[] };
     return partitions.flatMap(({ files }) => files);
   } catch {
-    // The file is the user's to change, and then it is no manifest any more.
+    // Users can change the file so that it is no valid manifest any more.
     return undefined;
   }
 }

@@ -5,9 +5,9 @@ import type { PartFile } from '../partitions/partitions.repository';
 import type { ObjectStore } from '../../storage/object-store';
 import { StoreError } from '../../storage/store-error';
 
-/** Files that are looked at together: each costs a request or two. */
+/** Files that are checked at a time: each costs a request or two. */
 const CONCURRENCY = 16;
-/** A footer of 29 columns and five row groups has about 20 KB; a larger one is asked for again. */
+/** A footer with 29 columns and five row groups has about 20 KB; for a larger one a second request follows. */
 const FOOTER_BYTES = 64 * 1024;
 
 export type WrittenFile = Pick<PartFile, 'objectKey' | 'rows' | 'bytes'>;
@@ -67,7 +67,7 @@ async function countRows(source: { byteLength: number; slice: (from: number, to?
   try {
     return (await parquetMetadataAsync(source, { initialFetchSize: FOOTER_BYTES })).num_rows;
   } catch (error) {
-    // A failure of the store says nothing about the file; all else is the parser's.
+    // A failure of the store says nothing about the file; any other error comes from the parser.
     if (error instanceof StoreError) throw error;
     return 'is not a Parquet file';
   }

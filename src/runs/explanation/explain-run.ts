@@ -14,7 +14,7 @@ export interface RunExplanation {
 /** Time after which a run that could begin should have begun, in milliseconds. */
 const PROMPT_MS = 10_000;
 
-/** The advice for what ends a run outside the graph's own errors, by the name in its `error`. */
+/** Advice for errors that don't come from the graph, by the name in the run's `error`. */
 const ADVICE: Record<string, string> = {
   RunLost:
     'The process that executed it ended several times at the same node: look for memory, process.exit and native faults in that node.',
@@ -65,7 +65,7 @@ function explainPending(facts: RunFacts): RunExplanation {
   return { status, waits_for: 'a free slot of a worker', advice: late(waitMs, advice) };
 }
 
-/** An advice for what is normal at first. */
+/** Advice that only applies after a while, since the state is normal at first. */
 const late = (waitMs: number, advice: string): string | null => (-waitMs > PROMPT_MS ? advice : null);
 
 function explainRunning(facts: RunFacts): RunExplanation {

@@ -1,7 +1,7 @@
 import type { WorkflowState } from '../../temporal/temporal-client';
 import type { RunEntity } from '../run.entity';
 
-/** What the database knows of a run. */
+/** Facts about a run from the database. */
 export interface StoredFacts {
   run: Pick<
     RunEntity,
@@ -33,7 +33,7 @@ export interface StoredFacts {
   delivery: { deliveryId: string; status: string; attempts: number } | null;
 }
 
-/** What Temporal knows of it; a sentence when it couldn't be asked. */
+/** Facts from Temporal; a sentence if Temporal couldn't be asked. */
 export type TemporalFacts = { workflow: WorkflowState | undefined; workers: number } | { unknown: string };
 
 export interface RunFacts extends StoredFacts {
