@@ -105,7 +105,7 @@ function reference({ exportId, tenantId }: ExportReference): ExportReference {
   return { exportId, tenantId };
 }
 
-/** A worker that shuts down hands its work back; only what was asked to stop is cancelled. */
+/** A worker that shuts down hands its work back; only requested stops are cancellations. */
 function stopped(reason: unknown): Error {
   const isShutdown = reason instanceof CancelledFailure && reason.message === 'WORKER_SHUTDOWN';
   return isShutdown
@@ -113,10 +113,10 @@ function stopped(reason: unknown): Error {
     : new CancelledFailure('The export was stopped');
 }
 
-/** Requests to the store that may be under way for one activity: each listens for its cancellation. */
+/** Maximum of requests to the store for one activity: each listens for its cancellation. */
 const MAX_LISTENERS = 100;
 
-/** Runs a long step: heartbeats with the latest details, passes cancellation on, maps what is final. */
+/** Runs a long step: sends heartbeats with the latest details, passes cancellation on, and marks final failures. */
 async function attempt<T>(
   step: (signal: AbortSignal, heartbeat: (details: unknown) => void) => Promise<T>,
 ): Promise<T> {

@@ -1,9 +1,9 @@
 import { Context } from '@temporalio/activity';
 
 /**
- * Works while heartbeats show Temporal, independently of the work, that the process lives.
+ * Runs work while heartbeats show Temporal, independently of the work, that the process is alive.
  * @param everyMs a third of the workflow's heartbeat timeout at the most: one may be late
- * @param details shown in Temporal UI, and what the next attempt finds; asked at each beat
+ * @param details read at each heartbeat, shown in Temporal UI, and passed to the next attempt
  */
 export async function whileBeating<T>(everyMs: number, work: () => Promise<T>, details?: () => unknown): Promise<T> {
   const context = Context.current();

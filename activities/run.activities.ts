@@ -18,7 +18,7 @@ import { whileBeating } from './heartbeat';
 
 /** The beat is this many times faster than the timeout, so that one late beat loses nothing. */
 const BEATS_PER_TIMEOUT = 4;
-/** Pause before the first look at a run that another process has; each pause is twice as long as the one before. */
+/** Pause before the first check of a run that another process owns; each pause is twice as long as the one before. */
 const FIRST_LOOK_MS = 50;
 
 /** The activities of runs, as Temporal's worker takes them. */
@@ -27,7 +27,7 @@ const FIRST_LOOK_MS = 50;
 export class RunActivityProvider implements ActivityProvider {
   constructor(private readonly executor: RunExecutor) {}
 
-  /** Those that any worker of runs can do. */
+  /** Activities that any worker of runs can execute. */
   activities(): Omit<RunActivities, 'watchRun'> {
     return {
       beginRun: (input) => this.beginRun(input),
@@ -36,7 +36,7 @@ export class RunActivityProvider implements ActivityProvider {
     };
   }
 
-  /** Those that only the process can do that owns the run. */
+  /** Activities that only the process that owns the run can execute. */
   ownedActivities(): Pick<RunActivities, 'watchRun'> {
     return { watchRun: (input) => this.watchRun(input) };
   }
@@ -44,7 +44,7 @@ export class RunActivityProvider implements ActivityProvider {
   private async beginRun({ runId, waitMs }: BeginRunInput): Promise<BeginRunResult> {
     const deadline = Date.now() + waitMs;
     let begun = await this.executor.beginRun(runId);
-    // Most runs that another process has are over before an activity there could watch them.
+    // Most runs that another process owns end before an activity there could watch them.
     for (let pauseMs = FIRST_LOOK_MS; begun.state === 'elsewhere' && Date.now() + pauseMs < deadline; pauseMs *= 2) {
       await sleep(pauseMs);
       begun = await this.executor.beginRun(runId);
@@ -110,7 +110,7 @@ async function watch(take: () => Promise<Taken>): Promise<ExecuteRunResult> {
   }
 }
 
-/** Repeated in any case: a fenced attempt's report goes nowhere, since Temporal waits for another one by then. */
+/** Retried in any case: the report of a fenced attempt is ignored, since Temporal waits for another one by then. */
 function brokenFailure(error: ExecutionBroken): ApplicationFailure {
   return ApplicationFailure.create({
     message: error.message,

@@ -2,8 +2,8 @@ import type { ActivitySlotInfo, CustomSlotSupplier, SlotPermit } from '@temporal
 import type { RunSlots } from '../src/runs/run-slots';
 
 /**
- * Polls for activities of runs only with a slot that no run has which began as a local activity: the two share one limit.
- * A poll holds its slot while it waits.
+ * Polls for activities of runs only while there is a free slot; runs that began as local activities use the same slots. A poll
+ * holds its slot while it waits.
  */
 export class RunSlotSupplier implements CustomSlotSupplier<ActivitySlotInfo> {
   readonly type = 'custom';

@@ -7,8 +7,8 @@ import { hostnameOf, isLoopbackName } from '../src/http/loopback';
 import { carriesToken } from '../src/metrics/metrics-access';
 
 /**
- * A worker's own small listener: `/metrics` for a scraper, `/ok` and `/ready` for probes. What happens in a worker is
- * counted there, so the api can't answer for it.
+ * A worker's own small listener: `/metrics` for a scraper, `/ok` and `/ready` for probes. Events in a worker are counted there,
+ * so the api can't report them.
  */
 export class StatusServer {
   private readonly logger = new Logger(StatusServer.name);
@@ -28,7 +28,7 @@ export class StatusServer {
     });
   }
 
-  /** A port that is taken is no reason not to work: several workers of one machine then have one each, which is logged. */
+  /** If the port is taken, as with several workers on one machine, a free one is used and logged. */
   async listen(): Promise<void> {
     const { listener } = this.config.worker;
     if (!listener) return;

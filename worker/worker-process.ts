@@ -29,7 +29,7 @@ const TRACED_BUNDLE = join(__dirname, '..', 'workflow-bundle-traced.js');
 
 /**
  * Runs that this process begins at the same time: each has a workflow task until it is over or, after two seconds, watched.
- * More than are over by then would only slow each other down; the others wait in Temporal, for any worker.
+ * More of them would only slow each other down; the others wait in Temporal, for any worker.
  */
 const RUNS_BEGINNING = 64;
 
@@ -55,7 +55,7 @@ export class WorkerProcess {
   private constructor(
     private readonly connection: NativeConnection,
     private readonly workers: Worker[],
-    /** Polls about the runs that this process owns; there when it executes runs. */
+    /** Polls for questions about the runs that this process owns; present if it executes runs. */
     private readonly owner: Worker | undefined,
     private readonly sweeper: Sweeper,
     private readonly deployment: WorkerDeployment,
@@ -70,7 +70,7 @@ export class WorkerProcess {
     const activityWorker: Omit<WorkerOptions, 'taskQueue'> = {
       connection,
       namespace,
-      // Names the process as the rows of its runs do: what it had is found by it when it is lost.
+      // Same name as in the rows of its runs, by which they are found when the process is lost.
       identity: `${process.pid}@${hostname()} ${runs.taskQueue}`,
       shutdownGraceTime: config.worker.handBackAfterMs + config.worker.shutdownGraceMs,
       shutdownForceTime: config.worker.handBackAfterMs + config.worker.shutdownGraceMs + 5_000,
@@ -94,7 +94,7 @@ export class WorkerProcess {
       ...activityWorker,
       ...(await workflowSource()),
       ...versioned('AUTO_UPGRADE'),
-      // A workflow waits no longer for a dead worker that has it in memory than a run does.
+      // A workflow waits for a dead worker that has it in memory no longer than a run does.
       stickyQueueScheduleToStartTimeout: config.worker.heartbeatTimeoutMs,
     };
     const options: Record<WorkerQueue, WorkerOptions[]> = {
@@ -139,7 +139,7 @@ export class WorkerProcess {
           maxConcurrentActivityTaskExecutions: config.webhooks.delivery.concurrency,
         },
       ],
-      // What Schedules wake. Ticks are short: each poll is worth more to the runs that they start.
+      // Work that Schedules start. Ticks are short, so capacity is better used for the runs that they start.
       crons: [
         {
           ...shared,
@@ -206,7 +206,7 @@ export class WorkerProcess {
     if (handBackAfterMs > 0) setTimeout(() => this.runs.handBackAll(), handBackAfterMs).unref();
     else this.runs.handBackAll();
     for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    // Activities that watch the runs that were just begun are still to come.
+    // Activities that watch the runs that have just begun may still arrive.
     const grace = sleep(handBackAfterMs + shutdownGraceMs, undefined, { ref: false });
     void Promise.race([this.runs.allWatched(), grace]).then(() => {
       if (this.owner?.getState() === 'RUNNING') this.owner.shutdown();

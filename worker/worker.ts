@@ -54,7 +54,7 @@ main().then(
   // Nothing may hold the process once everything is closed.
   () => process.exit(0),
   (error: unknown) => {
-    // Not the error itself: its other properties may hold values of a statement.
+    // The error itself is not logged, since its other properties may contain values of a statement.
     console.error(error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : error);
     process.exit(1);
   },

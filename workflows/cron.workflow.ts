@@ -2,9 +2,9 @@ import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { CronActivities, CronWorkflowInput, FireCronResult } from './contracts/cron.contract';
 import { scheduledStartAttribute } from './contracts/search-attributes';
 
-// Transactions that are safe to repeat: what has been started is in the rows. The heartbeat is what notices a dead worker;
-// a thousand backfilled runs take half a minute, on a busy machine a few. Repeated for as long as the database is away:
-// meanwhile the Schedule keeps one more wake-up waiting, and the last of the missed ticks is run then.
+// Transactions that are safe to repeat: started runs are in the rows. The heartbeat detects a dead worker; a thousand
+// backfilled runs take half a minute, on a busy machine a few. Repeated for as long as the database is unavailable: meanwhile
+// the Schedule keeps one more wake-up waiting, and the last of the missed ticks is run then.
 const { fireCron } = proxyActivities<CronActivities>({
   startToCloseTimeout: '15 minutes',
   heartbeatTimeout: '10 seconds',
@@ -12,7 +12,7 @@ const { fireCron } = proxyActivities<CronActivities>({
 });
 
 /**
- * A tick of a cron: the Schedule starts it with the tick's time, and it has the cron's due runs started.
+ * A tick of a cron: the Schedule starts it with the tick's time, and it starts the cron's due runs.
  *
  * 1. The tick is a wake-up and not the truth: which runs are due is decided from the cron's row, when the activity runs.
  * 2. The runs are workflows of their own. It doesn't wait for their ends.

@@ -12,9 +12,9 @@ const { failPartition } = proxyActivities<ExportActivities>({
 });
 
 /**
- * One UTC day of an export. The activity resumes after the last file that was recorded, so attempts cost only the part
- * in flight; the number of attempts is not limited here, because a worker's death is one and the export has a deadline.
- * Which failures are final is for the service to say: it counts those that are the store's or the database's.
+ * One UTC day of an export. The activity resumes after the last file that was recorded, so attempts cost only the part in
+ * flight; the number of attempts is not limited here, because a worker's death is one and the export has a deadline. The
+ * service decides which failures are final: it counts those of the store and the database.
  */
 export async function exportPartitionWorkflow(input: PartitionWorkflowInput): Promise<PartitionResult> {
   const { heartbeatTimeoutMs, ...partition } = input;
@@ -24,7 +24,7 @@ export async function exportPartitionWorkflow(input: PartitionWorkflowInput): Pr
     startToCloseTimeout: '7 days',
     heartbeatTimeout: heartbeatTimeoutMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    // The first repeat comes soon: after a worker's death the heartbeat timeout was the wait already.
+    // The first retry follows soon, since the heartbeat timeout has passed already after a worker's death.
     retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
   });
   try {

@@ -27,12 +27,12 @@ import { cancelExportSignal, exportWorkflow } from './export.workflow';
 const { nextExportWindow, spawnExport, endExport } = proxyActivities<ExportActivities>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
-  // A question and an insert are over in milliseconds: asking for their cancellation would only race with their end.
-  // What was inserted all the same is started by the sweep, as every row without a workflow.
+  // A query and an insert take milliseconds: a request to cancel them would only race with their end. A row that was inserted
+  // nevertheless is started by the sweep, like every row without a workflow.
   cancellationType: ActivityCancellationType.ABANDON,
 });
 
-/** Added to the timeout of a spawned export for the server's own, as for one that a person asked for. */
+/** Margin between the timeout of a spawned export and that of the server, as for other exports. */
 const RUN_TIMEOUT_MARGIN_MS = 2 * 3_600_000;
 
 /** Then it continues as new, about every 300 events: a history that an operator can still read. */
@@ -83,7 +83,7 @@ async function startSpawned(input: ExportWorkflowInput, exportId: string, untilI
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       typedSearchAttributes: labels(exportId),
     });
-    // How a spawned export ends is its own matter: a failed window is shown as one and doesn't hold up the next.
+    // The outcome of a spawned export doesn't matter here: a failed window is shown as failed and doesn't delay the next.
     if (untilItsEnd) await spawned.result().catch(rethrowCancellation);
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

@@ -39,7 +39,7 @@ export const cancelExportSignal = defineSignal(CANCEL_EXPORT_SIGNAL);
 export const exportTurnSignal = defineSignal(EXPORT_TURN_SIGNAL);
 export const exportProgressQuery = defineQuery<ExportProgressAnswer>(EXPORT_PROGRESS_QUERY);
 
-// One database transaction, safe to repeat. Retried for as long as it takes: the database may be away for a while.
+// One database transaction, safe to repeat. Retried for as long as it takes, since the database may be unavailable for a while.
 const { takeTurn, endExport, readProgress } = proxyActivities<ExportActivities>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
@@ -52,14 +52,14 @@ const { planExport } = proxyActivities<ExportActivities>({
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });
 
-// Looks at each file in the store and writes two small ones. A store that refuses is not asked again.
+// Checks each file in the store and writes two small ones. Not retried if the store refuses.
 const { completeExport } = proxyActivities<ExportActivities>({
   startToCloseTimeout: '2 hours',
   heartbeatTimeout: '1 minute',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 60 },
 });
 
-/** A waiting export asks for its turn this often by itself; a signal makes it ask at once. */
+/** Interval at which a waiting export asks for its turn; a signal makes it ask at once. */
 const TURN_POLL = '1 minute';
 /** How often the details are brought up to date: soon at first, and then rarely enough for a history of a day. */
 const FIRST_LOOK_MS = 10_000;
@@ -148,7 +148,7 @@ export async function exportWorkflow(input: ExportWorkflowInput): Promise<Export
   });
 }
 
-/** Keeps the details that people see up to date while `work` runs: partitions may take hours. */
+/** Updates the details in Temporal UI while `work` runs, since partitions may take hours. */
 async function watched<T>(
   reference: ExportReference,
   progress: ExportProgressAnswer,
@@ -259,7 +259,7 @@ function duration(seconds: number): string {
   return `${(seconds / 3_600).toFixed(1)} h`;
 }
 
-/** A hint: the one that gets it asks for its turn, and would have asked in a minute anyway. */
+/** Only a hint: an export that gets it asks for its turn, and would do so within a minute anyway. */
 async function notifyOfTurn(exportId: string): Promise<void> {
   try {
     await getExternalWorkflowHandle(exportWorkflowId(exportId)).signal(exportTurnSignal);
@@ -268,7 +268,7 @@ async function notifyOfTurn(exportId: string): Promise<void> {
   }
 }
 
-/** What failed first: an activity's failure wraps it, and so does a child's. */
+/** The root cause, which the failures of activities and children wrap. */
 function rootMessage(error: unknown): string {
   let root = error;
   while (root instanceof Error && root.cause instanceof Error) root = root.cause;

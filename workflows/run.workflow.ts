@@ -23,8 +23,8 @@ import {
 import { webhookWorkflowId } from './contracts/webhook.contract';
 import { webhookDeliveryWorkflow } from './webhook-delivery.workflow';
 
-// One database transaction, safe to repeat. Retried for as long as it takes: a run must not stay without an end because
-// the database was away.
+// One database transaction, safe to repeat. Retried for as long as it takes: a run must not stay without an end because the
+// database was unavailable.
 const { endRun } = proxyActivities<RunActivities>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
@@ -35,7 +35,7 @@ const BEGIN_WAIT_MS = 2_000;
 const BEGIN_TIMEOUT_MS = 30_000;
 
 /**
- * A run, from the worker's first hold of it to its end.
+ * A run, from the first claim by a worker to its end.
  *
  * 1. `beginRun` is a local activity: the worker that has the workflow begins the run, and waits a moment for its end.
  * 2. What takes longer is watched by `watchRun`, an activity on the task queue of the process that has the run: it beats for it.
@@ -68,7 +68,7 @@ async function begin(input: RunWorkflowInput): Promise<ExecuteRunResult> {
   const deadline = Date.now() + timeoutMs;
   const remainingMs = (): number => Math.max(1, deadline - Date.now());
   const { beginRun } = proxyLocalActivities<RunActivities>({
-    // As long as the database may take to answer, and no time of the graph's.
+    // Time for the database to answer; it includes no time of the graph.
     startToCloseTimeout: Math.min(BEGIN_TIMEOUT_MS, timeoutMs),
     retry: { maximumAttempts: 1 },
   });
@@ -79,7 +79,7 @@ async function begin(input: RunWorkflowInput): Promise<ExecuteRunResult> {
     if (begun.state === 'held') return await watch(input, begun.taskQueue, remainingMs());
   } catch (error) {
     if (isCancellation(error) || Date.now() >= deadline) throw error;
-    // Whatever became of the attempt: the next one takes the run from it.
+    // Whatever happened to the attempt, the next one takes the run over.
   }
   return execute(input, remainingMs());
 }
@@ -92,7 +92,7 @@ function watch(
   const { watchRun } = proxyActivities<RunActivities>({
     taskQueue,
     scheduleToCloseTimeout: timeoutMs,
-    // A process that is there takes it at once: one that doesn't is as dead as one that doesn't beat.
+    // A living process takes it at once; one that doesn't counts as dead, like one without a heartbeat.
     scheduleToStartTimeout: heartbeatTimeoutMs,
     heartbeatTimeout: heartbeatTimeoutMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -106,21 +106,21 @@ function execute({ runId, heartbeatTimeoutMs }: RunWorkflowInput, timeoutMs: num
     scheduleToCloseTimeout: timeoutMs,
     heartbeatTimeout: heartbeatTimeoutMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    // The first repeat comes at once: after a worker's death the heartbeat timeout was the wait already.
+    // The first retry follows at once, since the heartbeat timeout has passed already after a worker's death.
     retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
   });
   return executeRun({ runId });
 }
 
 function endingOf(runId: string, error: unknown): EndRunInput {
-  // An attempt that failed while it was being cancelled is not repeated: the cancellation is carried out all the same.
+  // An attempt that failed during its cancellation is not repeated, and the cancellation is carried out.
   if (isCancellation(error) || CancellationScope.current().consideredCancelled) return { runId, ending: 'interrupted' };
   if (isTimeout(error)) return { runId, ending: 'timeout' };
   const cause = error instanceof ActivityFailure ? error.cause : error;
   return { runId, ending: 'error', message: cause instanceof Error ? cause.message : String(cause) };
 }
 
-/** Also when the time ran out while a failed attempt waited for its repeat: the failure is the cause then. */
+/** This includes a timeout while a failed attempt waited for its retry: then the failure is the cause. */
 function isTimeout(error: unknown): boolean {
   if (!(error instanceof ActivityFailure)) return false;
   return error.cause instanceof TimeoutFailure || error.retryState === 'TIMEOUT';

@@ -9,9 +9,9 @@ import {
 } from '@temporalio/workflow';
 import { WebhookActivities, WebhookDeliveryInput, WebhookDeliveryResult } from './contracts/webhook.contract';
 
-// An attempt ends by its own clocks within 65 s (60 s is the most that may be configured, and a wait for the host's turn
-// comes before it). The heartbeat is what notices a dead worker: the attempt is then made again 10 s later.
-// The activity fails only where the database or the worker did, so it is repeated for as long as that takes.
+// An attempt ends by its own clocks within 65 s (60 s is the most that may be configured, and a wait for the host's turn comes
+// before it). The heartbeat is what notices a dead worker: the attempt is then made again 10 s later. The activity fails only
+// if the database or the worker does, so it is repeated for as long as that takes.
 const { attemptDelivery } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout: '10 seconds',
@@ -27,10 +27,10 @@ const { cancelDelivery } = proxyActivities<WebhookActivities>({
 /**
  * A webhook delivery, from its first attempt to the receiver's 2xx or the end of the schedule.
  *
- * 1. Each attempt is one activity, which also writes the log and the delivery's end: the workflow has nothing to add.
- * 2. How long to wait is the service's word: the schedule is configuration, Retry-After is the receiver's.
- * 3. A host that is at its limit costs no attempt: the delivery steps aside, so that it holds no worker's slot meanwhile.
- * 4. Cancelled by an operator, it ends as `cancelled`.
+ * 1. Each attempt is one activity, which also writes the log and the delivery's end: the workflow has nothing to add. 2. The
+ * service decides how long to wait: the schedule is configuration, and Retry-After comes from the receiver. 3. A host that is
+ * at its limit costs no attempt: the delivery steps aside, so that it holds no worker's slot meanwhile. 4. Cancelled by an
+ * operator, it ends as `cancelled`.
  */
 export async function webhookDeliveryWorkflow(input: WebhookDeliveryInput): Promise<WebhookDeliveryResult> {
   const { deliveryId } = input;

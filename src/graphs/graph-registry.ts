@@ -6,7 +6,7 @@ import type { ThreadTtlSettings } from '../config/thread-ttl';
 import { graphRevision } from './graph-revision';
 import type { GraphSource, LanggraphJson, OnUnknown } from '../config/langgraph-json';
 
-/** The namespace that LangGraph servers derive the id of a graph's default assistant in. */
+/** The namespace in which LangGraph servers derive the ids of default assistants. */
 const ASSISTANT_NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 
 /** The graphs that this deployment serves, as langgraph.json names them. */
@@ -15,7 +15,7 @@ export class GraphRegistry {
   readonly config: LanggraphJson;
   /** Revision of the graphs' code: GANTRY_REVISION, or a hash of the code. Each run carries the one that it ran on. */
   readonly revision: string;
-  /** What becomes of threads on which nothing happens: LANGGRAPH_THREAD_TTL, else what langgraph.json says. */
+  /** Time to live of unused threads: LANGGRAPH_THREAD_TTL, or else the setting of langgraph.json. */
   readonly threadTtl: ThreadTtlSettings;
   /** Whether runs are traced, each into the project named after its graph unless its request names another. */
   readonly isTracing: boolean;
@@ -45,7 +45,7 @@ export class GraphRegistry {
     return this.byId.has(graphId);
   }
 
-  /** The language of a graph; of one that isn't served here, that of most graphs. */
+  /** The language of a graph; for an unknown graph, that of most graphs. */
   languageOf(graphId: string): GraphLanguage {
     return this.byId.get(graphId)?.language ?? 'javascript';
   }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 const CODE = /\.([cm]?[jt]s|[jt]sx|json|py)$/;
-/** A folder with more code than this is not one of graphs alone: the files that langgraph.json names stand for it. */
+/** A folder with more code than this contains more than graphs, so only the files that langgraph.json names are hashed. */
 const MAX_FILES = 2_000;
 const SHOWN_DIGITS = 12;
 const NOT_OURS = new Set(['node_modules', '__pycache__']);

@@ -28,16 +28,19 @@ import { userCodeEnvironment } from './user-code-environment';
 const CONNECTIONS_PER_PROCESS = 4;
 
 /**
- * How long after its start a process that only inspects graphs loads them, unless it is asked about one before, or is to
- * prepare nothing. Loading takes more than a second of processor time, which a worker that starts on the same machine has
- * better use for.
+ * Time after its start at which a process that only inspects graphs loads them, unless a request needs one before, or
+ * preparation is switched off. Loading takes more than a second of processor time, which a worker that starts on the same
+ * machine needs more.
  */
 const INSPECT_AFTER_MS = 3_000;
 
 /** Whether the start waits for the graphs: a worker's does, and one whose store needs the user's embedding function. */
 const LOADS_AT_START = Symbol('loads at start');
 
-/** Ties the pool of graph processes to the life of the process. What can't be served at all fails a start that waits for it. */
+/**
+ * Ties the pool of graph processes to the life of the process. If no graph can be served, a start that waits for the graphs
+ * fails.
+ */
 @Injectable()
 class GraphHostLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(GraphHostLifecycle.name);
@@ -105,7 +108,7 @@ export class GraphsModule {
             loadsAtStart: boolean,
           ) => {
             const hosts = graphHosts(purpose, config, registry, mountPrefix);
-            // It begins beside the rest of the start, and the lifecycle hears of what is wrong.
+            // It begins in parallel to the rest of the start; the lifecycle hook reports problems.
             if (loadsAtStart) hosts.start().catch(() => undefined);
             return hosts;
           },
@@ -142,13 +145,13 @@ function graphHosts(purpose: Purpose, config: AppConfig, registry: GraphRegistry
   return new GraphHosts(registry, hosts);
 }
 
-/** An api that only inspects graphs needs few; where each serves one tenant, as many as a worker. */
+/** An api that only inspects graphs needs few; if each serves one tenant, as many as a worker. */
 function processesFor(purpose: Purpose, config: AppConfig): { min: number; max: number } {
   if (purpose === 'run') return config.graphs.threads;
   return { min: 1, max: config.graphs.isPerTenant ? config.graphs.threads.max : 2 };
 }
 
-/** How graph processes log in to the database, and what they show it. */
+/** Login and tokens of graph processes for the database. */
 function databaseAccess({ database: { url, graphsUrl } }: AppConfig): Promise<{ url: string; tokens: TenantTokens }> {
   return asOwner(url, async (client) => ({
     url: graphsUrl ?? withLogin(url, await readLogin(client, GRAPH_LOGIN)),

@@ -11,8 +11,8 @@ export interface RunWorkflowInput {
 }
 
 /**
- * How a run ended, as stored. `deleted`: rolled back, there is no run any more. `waiting`: it hasn't begun, since another
- * run is on its thread; that one's end starts this one again.
+ * How a run ended, as stored. `deleted`: the run was rolled back and no longer exists. `waiting`: it hasn't begun, since
+ * another run is in flight on its thread, whose end starts this one.
  */
 export type RunEnding = 'success' | 'error' | 'timeout' | 'interrupted' | 'deleted' | 'waiting';
 
@@ -22,20 +22,20 @@ export interface RunWorkflowResult {
 
 export interface ExecuteRunResult {
   ending: RunEnding;
-  /** The webhook delivery that the end of the run asked for. */
+  /** The webhook delivery of the run's end, if any. */
   deliveryId?: string;
 }
 
 export interface EndRunInput {
   runId: string;
   ending: 'error' | 'timeout' | 'interrupted';
-  /** What went wrong outside the graph, for the run's error. */
+  /** Failure outside the graph, for the run's error. */
   message?: string;
 }
 
 export interface BeginRunInput {
   runId: string;
-  /** A run that takes longer is answered as `held`. */
+  /** Time after which the answer is `held`. */
   waitMs: number;
 }
 
@@ -43,15 +43,15 @@ export type BeginRunResult =
   | { state: 'ended'; result: ExecuteRunResult }
   /** It is running in the process that polls this task queue. */
   | { state: 'held'; taskQueue: string }
-  /** No process is known to have it, and this one doesn't take it: it has no room, or is about to stop. */
+  /** No process is known to own it, and this one doesn't claim it: it has no room, or is about to stop. */
   | { state: 'refused' };
 
 export interface RunActivities {
-  /** Begins a run that no process has taken yet, and waits a moment for its end. Never takes a run from another attempt. */
+  /** Begins a run that no process owns, and waits a moment for its end. Never takes a run from another attempt. */
   beginRun(input: BeginRunInput): Promise<BeginRunResult>;
   /** Waits for the end of a run that is running in this process. Fails when it isn't. */
   watchRun(input: { runId: string }): Promise<ExecuteRunResult>;
-  /** Runs the graph to its end, its next interrupt, or the cancellation. Resumes at the last checkpoint when repeated. */
+  /** Runs the graph to its end, its next interrupt, or the cancellation. Resumes from the last checkpoint when repeated. */
   executeRun(input: { runId: string }): Promise<ExecuteRunResult>;
   /** Ends a run that no worker could end. Changes nothing when it has ended already. */
   endRun(input: EndRunInput): Promise<ExecuteRunResult>;

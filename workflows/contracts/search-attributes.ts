@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 
-/** What an operator can search for in Temporal UI. Keywords: SQL visibility stores allow only three text attributes. */
+/** Search attributes for operators in Temporal UI. Keywords: SQL visibility stores allow only three text attributes. */
 export const tenantIdAttribute = defineSearchAttributeKey('GantryTenantId', SearchAttributeType.KEYWORD);
 export const runIdAttribute = defineSearchAttributeKey('GantryRunId', SearchAttributeType.KEYWORD);
 export const threadIdAttribute = defineSearchAttributeKey('GantryThreadId', SearchAttributeType.KEYWORD);
@@ -8,7 +8,7 @@ export const assistantIdAttribute = defineSearchAttributeKey('GantryAssistantId'
 export const graphIdAttribute = defineSearchAttributeKey('GantryGraphId', SearchAttributeType.KEYWORD);
 export const exportIdAttribute = defineSearchAttributeKey('GantryExportId', SearchAttributeType.KEYWORD);
 export const cronIdAttribute = defineSearchAttributeKey('GantryCronId', SearchAttributeType.KEYWORD);
-/** Temporal's own: when a Schedule meant the workflow to start. */
+/** Temporal's own: the time for which a Schedule planned the start. */
 export const scheduledStartAttribute = defineSearchAttributeKey(
   'TemporalScheduledStartTime',
   SearchAttributeType.DATETIME,

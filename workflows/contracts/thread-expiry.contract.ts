@@ -4,20 +4,20 @@ export const THREAD_EXPIRY_SCHEDULE_ID = 'thread-expiry';
 export const THREAD_EXPIRY_WORKFLOW_ID = 'thread-expiry';
 
 export interface ThreadExpiryInput {
-  /** Threads to deal with at most. */
+  /** Maximum of threads to process. */
   limit: number;
 }
 
 export interface ThreadExpiryResult {
   /** Threads that are gone with their runs, events and checkpoints. */
   deleted: number;
-  /** Threads that were cut down to what a further run needs. */
+  /** Threads that were pruned to their latest state. */
   pruned: number;
-  /** Threads that could not be dealt with: the log says why, and the next search finds them again. */
+  /** Threads whose processing failed: the log has the reason, and the next search finds them again. */
   failed: number;
 }
 
 export interface ThreadExpiryActivities {
-  /** Deals with threads that have had their time. Safe to repeat. */
+  /** Deletes or prunes expired threads. Safe to repeat. */
   expireThreads(input: ThreadExpiryInput): Promise<ThreadExpiryResult>;
 }

@@ -18,12 +18,14 @@ export interface AttemptDeliveryInput {
   attempt: number;
 }
 
-/** Numbers and words only: addresses, headers and payloads never enter a history. */
+/** Only numbers and fixed words: URLs, headers and payloads never enter a history. */
 export type AttemptDeliveryResult =
   | { outcome: 'delivered' | 'failed' | 'cancelled' | 'missing' }
-  /** It failed and is worth another attempt after this time, which includes the receiver's Retry-After and the jitter. */
+  /** The attempt failed; the next one follows after this time, which includes the receiver's Retry-After and the jitter. */
   | { outcome: 'retry'; retryInMs: number }
-  /** Nothing was sent: the receiver's host has as many deliveries in flight as it may have. Its next place is this far. */
+  /**
+   * Nothing was sent, since the receiver's host has the maximum of deliveries in flight; the next try follows after this time.
+   */
   | { outcome: 'busy'; retryInMs: number };
 
 export interface WebhookActivities {

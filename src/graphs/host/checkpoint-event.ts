@@ -5,7 +5,7 @@ type Json = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** What says where a checkpoint is and whose it is. All else of a `configurable` is for the graph: keys, headers, its user. */
+/** Keys of a `configurable` that identify a checkpoint. All others are for the graph: keys, headers, its user. */
 const PUBLIC_CONFIGURABLE = [
   'thread_id',
   'checkpoint_ns',
@@ -42,7 +42,7 @@ function publicCheckpoint({ config, parentConfig, tasks, ...rest }: Json): Json 
   };
 }
 
-/** A chunk of the library's stream in a mode, as clients may see it. */
+/** A chunk of the library's stream, in the form for clients. */
 export function publicChunk(mode: unknown, data: unknown): unknown {
   if (!isObject(data)) return data;
   if (mode === 'checkpoints') return publicCheckpoint(data);
@@ -62,7 +62,7 @@ export function publicEvent<T extends GraphEvent>(event: T): T {
   if (!isObject(data) || !Array.isArray(data.chunk)) return event;
   const chunk: unknown[] = data.chunk;
   const at = chunk.length - 2;
-  // Of a graph in a graph, without the namespace.
+  // For a nested graph, without the namespace.
   if (at !== 0 && at !== 1) return event;
   const shown = publicChunk(chunk[at], chunk[at + 1]);
   if (shown === chunk[at + 1]) return event;

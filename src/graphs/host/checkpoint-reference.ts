@@ -5,7 +5,7 @@ interface Configurable {
   checkpoint_map?: Record<string, unknown> | null;
 }
 
-/** A checkpoint by its name, as the API shows it and takes it back. */
+/** Reference to a checkpoint, as the API shows and accepts it. */
 export interface CheckpointReference {
   thread_id: string | undefined;
   /** Null: the newest one of a nested graph. */

@@ -27,9 +27,8 @@ type DeltaQuery = Parameters<OpenPostgresSaver['getDeltaChannelHistory']>[0];
 const schema = `"${CHECKPOINT_SCHEMA}"`;
 
 /**
- * What the library's own statement selects. That one joins the values of a checkpoint with all values of its thread, each
- * time: on a long thread each read takes as long as the thread is. The limit, which takes nothing away, has each value looked
- * up by its key.
+ * Same result as the library's statement, which joins a checkpoint with all values of its thread, so each read takes longer on
+ * a longer thread. The limit, which removes no rows, makes Postgres look up each value by its key.
  */
 const selecting = (isRead: (channel: string) => string): string => `
   SELECT thread_id, checkpoint, checkpoint_ns, checkpoint_id, parent_checkpoint_id, metadata,
@@ -64,15 +63,15 @@ const REPLACE_WRITES = insertWrites('$1', 2, true);
 
 /**
  * LangGraph's Postgres saver for long threads, and with versions of channels that no two branches of a thread share. The
- * library counts 1, 2, 3, and stores values by (thread, channel, version), the first one for good: a branch that forks from
- * an earlier checkpoint counts the same numbers again and would read the values of the branch before it.
+ * library counts 1, 2, 3, and stores values by (thread, channel, version) without overwriting: a branch that forks from an
+ * earlier checkpoint uses the same numbers again and would read the values of the earlier branch.
  *
- * It also keeps the paths of the tasks that wrote, which the library's own tables have no column for.
+ * It also stores the paths of the tasks that wrote, for which the library's own tables have no column.
  *
- * Graphs and callers see thread ids as their tenant knows them; in the tables they are one tenant's own (checkpointKey).
+ * Graphs and callers see the thread ids of their tenant; in the tables the ids include the tenant (checkpointKey).
  */
 export class CheckpointSaver extends OpenPostgresSaver {
-  /** What one step was given: its channels keep one version, by which the library distinguishes nodes of one step from later ones. */
+  /** Version given to all channels of one step, by which the library distinguishes nodes of one step from later ones. */
   private readonly given = new Map<number, number>();
   private channels: ReadonlySet<string> | undefined;
 
@@ -86,7 +85,7 @@ export class CheckpointSaver extends OpenPostgresSaver {
     this.selectBy(SELECT);
   }
 
-  /** Reads checkpoints from now on as if they had these channels only. Nothing may be written from such checkpoints. */
+  /** From now on reads only these channels of checkpoints. Nothing may be written from such checkpoints. */
   readOnly(channels: string[]): void {
     this.channels = new Set(channels);
     const literals = channels.map((channel) => escapeLiteral(channel)).join(', ');
@@ -123,7 +122,7 @@ export class CheckpointSaver extends OpenPostgresSaver {
     await this.connections.query(statement, [this.keyOf(thread_id), ...writeParameters(rows)]);
   }
 
-  /** @param taskPath '' for what no task of the graph wrote: inputs, answers, edits */
+  /** @param taskPath '' for writes that come from no task of the graph: inputs, answers, edits */
   protected async rowsOfWrites(
     config: RunnableConfig,
     writes: PendingWrite[],
@@ -193,7 +192,10 @@ export class CheckpointSaver extends OpenPostgresSaver {
     return { ...config, configurable: { ...config.configurable, thread_id: threadOfKey(this.tenantId, key) } };
   }
 
-  /** The count continues in the whole part, the rest is drawn. Without `this`, as the library calls it for edits, all are drawn. */
+  /**
+   * The integer part continues the count, the fraction is random. Without `this`, as the library calls it for edits, all is
+   * random.
+   */
   override getNextVersion(this: CheckpointSaver | undefined, current: number | undefined): number {
     const count = Math.floor(current ?? 0) + 1;
     const next = this?.given.get(current ?? 0) ?? count + Math.random();
@@ -201,7 +203,7 @@ export class CheckpointSaver extends OpenPostgresSaver {
     return next;
   }
 
-  /** Metadata are JSON, in a column that is searched: nothing in them stands for an object. */
+  /** Metadata are plain JSON in a column that is searched, without encoded objects. */
   protected override metadataColumn(metadata: CheckpointMetadata): unknown {
     return JSON.parse(storableJson(toWireJson(metadata))) as unknown;
   }

@@ -11,12 +11,12 @@ import {
 } from './langchain-values';
 import { OWN_CLASSES, type StoredClasses, storedClassesOf, storedName } from './stored-classes';
 
-/** The form in which LangGraph's Python library keeps values. */
+/** Type name of values stored by LangGraph's Python library. */
 const PYTHON_TYPE = 'msgpack';
 
 type Fields = Record<string, unknown>;
 
-/** How LangChain marks users' data inside a message that would else read as one of its objects. */
+/** LangChain's mark for users' data inside a message that would otherwise be read as one of its objects. */
 const ESCAPED_BY_LANGCHAIN = '__lc_escaped__';
 
 const UNDEFINED = { lc: 2, type: 'undefined' };
@@ -24,16 +24,13 @@ const UNDEFINED = { lc: 2, type: 'undefined' };
 /**
  * Encodes the values of checkpoints. The format is that of LangGraph's JsonPlusSerializer, with two differences:
  *
- * - What is read becomes an instance of a class only if that class is in a closed list: messages, documents, and what
- *   LangGraph itself stores. The library's own loads any class of LangChain that a stored object names, with the arguments
- *   that it gives, and a run's input is stored too.
- * - Data with a key `lc` is marked as data when it is written, and read as it was given. What an earlier release stored
- *   has no such marks: there, what names a message becomes one.
+ * - Stored data only becomes an instance of a class that is in a closed list: messages, documents, and LangGraph's own types. The library's serializer loads any class of LangChain that a stored object names, with its arguments, although a run's input is stored too.
+ * - Data with a key `lc` is marked as data when it is written, and returned unchanged. Data of earlier releases has no such marks: there, an object that names a message becomes one.
  *
  * Either release reads what the other one writes.
  */
 export class CheckpointSerializer implements SerializerProtocol {
-  /** @param graphFile the module of the graph whose states are read; its project may have a copy of LangChain of its own */
+  /** @param graphFile the module of the graph whose states are read; its project may have its own copy of LangChain */
   constructor(private readonly graphFile?: string) {}
 
   async dumpsTyped(value: unknown): Promise<[string, Uint8Array]> {
@@ -87,14 +84,14 @@ class StoredForm extends JsonForm {
 
   private ofLangGraph({ lg_name: name, node, args, timeout, value }: Fields): unknown {
     if (name === 'DeltaSnapshot') return { lc: 2, type: 'delta_snapshot', value: this.of('value', value) };
-    // Which the library knows by these two.
+    // The library recognises them by these two.
     if (name === 'Send') return this.fields({ node, args, ...(timeout !== undefined && { timeout }) });
     return undefined;
   }
 
   protected override fields(fields: Fields): Fields {
     const forms = super.fields(fields);
-    // As pairs there is no object for an earlier release to take for one of its own.
+    // As pairs, so that an earlier release doesn't take the object for one of its own.
     return readsAsRecord(forms) ? { lc: 2, type: 'plain', entries: Object.entries(forms) } : forms;
   }
 }
@@ -109,7 +106,7 @@ interface DocumentLike {
 
 const DOCUMENT_FIELDS = ['pageContent', 'metadata', 'id'];
 
-/** A document and no more: a user's own class with further fields would lose them. */
+/** Only documents themselves: a subclass with further fields would lose them. */
 function isDocument(value: object): value is DocumentLike {
   if (!('pageContent' in value) || typeof value.pageContent !== 'string' || !('metadata' in value)) return false;
   return Object.keys(value).every((key) => DOCUMENT_FIELDS.includes(key));
@@ -123,7 +120,7 @@ function isEscapedByLangChain(fields: Fields): boolean {
   return Object.hasOwn(fields, ESCAPED_BY_LANGCHAIN) && Object.keys(fields).length === 1;
 }
 
-/** Puts instances in the place of the records of parsed JSON. */
+/** Replaces records of parsed JSON by instances. */
 class Reviver {
   constructor(private readonly classes: StoredClasses) {}
 
@@ -162,7 +159,7 @@ class Reviver {
     try {
       return new Class(fields);
     } catch {
-      // Not written by LangChain, which takes what it has written.
+      // Not written by LangChain, which accepts its own records.
       return record;
     }
   }

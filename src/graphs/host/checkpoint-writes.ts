@@ -20,7 +20,7 @@ export type WriteRow = [
  */
 export const WRITE_ORDER = `task_path COLLATE "C", task_id COLLATE "C", idx`;
 
-/** A task has one interrupt, one error and one answer at a time, the newest; all else that it wrote stays as it is. */
+/** A task has one interrupt, one error and one answer: the newest. Its other writes are never replaced. */
 export function replacesKnown(writes: PendingWrite[]): boolean {
   return writes.every(([channel]) => channel in WRITES_IDX_MAP);
 }
@@ -45,7 +45,7 @@ export function insertWrites(thread: string, first: number, replacing: boolean, 
 
 /** The parameters of `insertWrites`, one array a column. */
 export function writeParameters(rows: WriteRow[]): unknown[] {
-  // What may be long goes in binary format.
+  // Possibly long values are sent in binary format.
   return [...columns(rows, 7), byteaArray(rows.map((row) => row[7]))];
 }
 

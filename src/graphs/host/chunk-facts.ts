@@ -1,7 +1,7 @@
 /** LangGraph's own modes; `messages` of the API is derived from its tuples and values, `events` is another method. */
 export type LibraryMode = 'values' | 'updates' | 'messages' | 'custom' | 'debug' | 'tasks' | 'checkpoints' | 'tools';
 
-/** What the library streams. */
+/** A chunk of the library's stream. */
 export type Chunk = [namespace: string[], mode: LibraryMode, data: unknown];
 
 /** A chunk of the library's stream, with the id of the task or checkpoint whose commit it reports, if any. */
@@ -11,14 +11,14 @@ export interface ChunkWithFact {
 }
 
 /**
- * Finds what `values` and `updates` are of, which they don't say themselves: the library sends the checkpoint right after
- * its `values`, and the task's end right after its `updates`.
+ * Finds the checkpoint or task of `values` and `updates`, which they don't contain: the library sends the checkpoint right
+ * after its `values`, and the task's end right after its `updates`.
  */
 export class ChunkFacts {
   /** Held chunks by namespace: nested graphs that run beside each other emit in between. */
   private readonly held = new Map<string, Chunk>();
 
-  /** What can be emitted with this chunk: nothing yet, itself, or also the one that was held back for it. */
+  /** Returns the chunks that can be emitted now: none yet, this one, or also the one that was held back for it. */
   *next(chunk: Chunk): Generator<ChunkWithFact> {
     const [path, mode, data] = chunk;
     const namespace = path.join('|');
@@ -29,7 +29,7 @@ export class ChunkFacts {
     else yield withFact(chunk, mode === 'tasks' && isTaskEnd(data) ? data.id : undefined);
   }
 
-  /** What is still held back when the stream has ended, or has broken off. */
+  /** Returns the chunks that are still held back when the stream has ended or failed. */
   *rest(): Generator<ChunkWithFact> {
     for (const chunk of this.held.values()) yield { chunk };
     this.held.clear();
@@ -53,7 +53,7 @@ function isTaskEnd(data: unknown): data is { id: string } {
   return typeof data === 'object' && data !== null && 'result' in data && 'id' in data;
 }
 
-/** Not one that asks a human, and not one that was computed by an earlier attempt: no end of a task follows these. */
+/** Except for an update that asks a human, or one computed by an earlier attempt: no end of a task follows these. */
 function isComputed(data: unknown): boolean {
   return typeof data === 'object' && data !== null && !('__interrupt__' in data) && !('__metadata__' in data);
 }

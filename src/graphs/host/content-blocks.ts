@@ -4,27 +4,27 @@ import type { Chunk } from './chunk-facts';
 type ContentBlock = Record<string, unknown> & { type: string };
 type Metadata = Record<string, unknown>;
 
-/** A message whose pieces still come. */
+/** A message whose pieces are still arriving. */
 interface OpenMessage {
   namespace: string[];
   metadata: Metadata;
-  /** By what a provider calls the block; a block's number in the message is its place here. */
+  /** Blocks by the provider's key; a block's number in the message is its position here. */
   blocks: Map<string, { index: number; block: ContentBlock }>;
   usage?: UsageMetadata;
 }
 
-/** Parts of a content that say what `tool_call_chunks` says as well. */
+/** Content parts that repeat `tool_call_chunks`. */
 const TOOL_PARTS = new Set(['tool_use', 'input_json_delta', 'tool_call', 'tool_call_chunk']);
 
 /**
- * Makes the message events of the event protocol out of the mode `messages` of LangGraph before 1.3, which streams messages
- * and pieces of messages. Newer versions emit these events themselves.
+ * Converts the mode `messages` of LangGraph before 1.3, which streams messages and pieces of messages, to message events of the
+ * event protocol. Newer versions emit these events themselves.
  * @see convertChunksToEvents of @langchain/core, whose events these are
  */
 export class ContentBlocks {
   private readonly open = new Map<string, OpenMessage>();
 
-  /** The chunk, or the events that stand for its message; in front of a task's end the ends of its messages. */
+  /** Returns the chunk, or the events of its message; before the end of a task also the ends of its messages. */
   *next(chunk: Chunk): Generator<Chunk> {
     const [namespace, mode, data] = chunk;
     if (mode !== 'messages') {
@@ -39,7 +39,7 @@ export class ContentBlocks {
     else yield* whole(namespace, message, metadata);
   }
 
-  /** The ends of messages whose task has not ended, as one that asks a person has not. */
+  /** The ends of messages whose task has not ended, for example one that asks a person. */
   *rest(): Generator<Chunk> {
     for (const [key, message] of this.open) yield* this.close(key, message);
   }
@@ -88,7 +88,7 @@ export class ContentBlocks {
   }
 }
 
-/** The field of a block that pieces append to, and the delta that says so, by the block's type. */
+/** By the block's type: the field that pieces append to, and the type of their delta. */
 const GROWING: Record<string, [field: string, delta: string]> = {
   text: ['text', 'text-delta'],
   reasoning: ['reasoning', 'reasoning-delta'],
@@ -122,7 +122,7 @@ function* partsOf(piece: AIMessageChunk): Generator<{ name: string; block: Conte
   }
 }
 
-/** A provider's own block of a model's thoughts, as the protocol names it. */
+/** A provider's block of a model's reasoning, with the protocol's name. */
 function inProtocol(part: ContentBlock): ContentBlock {
   if (part.type !== 'thinking') return part;
   const { thinking = '', ...rest } = part;

@@ -54,7 +54,7 @@ export interface DeltaHistory {
 }
 
 /**
- * What the values of delta channels at a checkpoint are made of.
+ * Data from which the values of delta channels at a checkpoint are computed.
  * @param checkpointId undefined for the newest
  */
 export async function readDeltaHistory(

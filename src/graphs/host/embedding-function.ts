@@ -5,13 +5,13 @@ import type { TextKind } from '../../item-store/item-store';
 import type { EmbeddingSource, StoreSettings } from '../../config/store-settings';
 import { importExport } from './user-module';
 
-/** What LangChain calls Embeddings: the two methods differ for models that embed questions in another way. */
+/** LangChain's interface Embeddings: the two methods differ for models that embed questions differently. */
 interface Embeddings {
   embedDocuments(texts: string[]): Promise<ArrayLike<number>[]>;
   embedQuery(text: string): Promise<ArrayLike<number>>;
 }
 
-/** What a project exports: a function of texts, or an Embeddings object. */
+/** Export of a project: a function of texts, or an Embeddings object. */
 type Embedder = Embeddings | ((texts: string[]) => Promise<ArrayLike<number>[]> | ArrayLike<number>[]);
 
 type Classes = Record<string, new (options: object) => Embeddings>;
@@ -48,7 +48,7 @@ export class EmbeddingFunction {
 
   /**
    * One vector for each text.
-   * @throws what the function throws, or an error that says how its answer is wrong.
+   * @throws the function's error, or one that describes its invalid answer
    */
   async embed(kind: TextKind, texts: string[]): Promise<number[][]> {
     const vectors = await this.ask(kind, texts);
@@ -95,7 +95,7 @@ async function fromProvider(
   const [packageName, className] = known;
   const module = (await import(locate(packageName, folder))) as { default?: Classes } & Classes;
   const Provider = module[className] ?? module.default?.[className];
-  // Models with vectors of several lengths give the longest unless a length is requested.
+  // Models with vectors of several lengths return the longest unless a length is requested.
   const dimensions = model.startsWith('text-embedding-3') ? { dimensions: dims } : {};
   return new Provider({ model, ...dimensions });
 }

@@ -27,7 +27,7 @@ export async function* withoutEmitted<T>(
   }
 }
 
-/** The update alone, of one that LangGraph marks as not computed now; undefined of any other. */
+/** The plain update, if LangGraph marks it as not computed now; otherwise undefined. */
 function withoutCacheMark(json: string): string | undefined {
   if (!json.includes('"__metadata__"')) return undefined;
   const { __metadata__: mark, ...update } = JSON.parse(json) as Record<string, unknown>;

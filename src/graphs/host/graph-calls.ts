@@ -18,7 +18,7 @@ import { schemasFromTypes, type SchemasByPath } from './type-schemas';
 import type { TypeSchemasCache } from './type-schemas-cache';
 import { toWireJson } from './wire-json';
 
-/** What the api process asks of a graph without running it: states, their history and edits, and its drawing. */
+/** Answers requests of the api that don't run the graph: states, their history and edits, and its drawing. */
 export class GraphCallHandler {
   /** Schemas by graph: the types of a module don't change while it is loaded. */
   private readonly typeSchemas = new Map<string, Promise<SchemasByPath>>();
@@ -87,7 +87,7 @@ export class GraphCallHandler {
     return states;
   }
 
-  /** The new checkpoint, and what the thread's row keeps of the state. */
+  /** The new checkpoint, and the part of the state that the thread's row stores. */
   private async updateState(args: GraphCalls['updateState']) {
     const config = this.config(args, args.checkpoint);
     const graph = await this.graph(args, 'threads.update', config);
@@ -147,7 +147,7 @@ export class GraphCallHandler {
     return Array.isArray(outputChannels) ? outputChannels : [outputChannels];
   }
 
-  /** Namespace → schemas, in the two spellings that clients of either server read. */
+  /** Namespace → schemas, in the spellings of both servers. */
   private async getSubgraphs({ namespace, recurse, ...target }: GraphCalls['getSubgraphs']) {
     const graph = await this.graph(target, 'assistants.read');
     const subgraphs: Record<string, unknown> = {};
@@ -164,7 +164,7 @@ export class GraphCallHandler {
     return this.embeddings.embed(kind, texts);
   }
 
-  /** What the graph itself says, else what its types say; null for what neither does. */
+  /** The schemas that the graph declares, or else those of its types; null for those that neither has. */
   private async schemasAt(graphId: string, graph: unknown, path: string): Promise<GraphSchemas> {
     const source = this.graphs.source(graphId)!;
     const own = await schemasOf(graph, source.file);
@@ -173,7 +173,7 @@ export class GraphCallHandler {
     return read ? { ...read, config: own.config ?? read.config } : own;
   }
 
-  /** Reads the types of the graphs that don't say themselves what their state is, one by one: a request would wait for it. */
+  /** Reads the types of graphs that don't declare their schemas, one by one, so that requests needn't wait for it. */
   async prepareSchemas(): Promise<void> {
     for (const { source, graph } of this.graphs.loaded()) {
       if (graph && (await schemasOf(graph, source.file)).state !== null) continue;
@@ -208,19 +208,19 @@ export class GraphCallHandler {
 
   private config(owner: StateOwner, checkpoint?: CheckpointReference): RunnableConfig {
     const { tenantId, threadId, graphId } = owner;
-    // A saver of its own for each call: what it remembers of versions belongs to one branch.
+    // One saver per call, since the versions that it remembers belong to one branch.
     const saver = new CheckpointSaver(this.connectionsOf(owner), tenantId, this.graphs.source(graphId)?.file);
     return { configurable: { ...checkpoint, thread_id: threadId, [CHECKPOINTER]: saver } };
   }
 }
 
-/** Has no more values read than those that are selected, if the graph has values by name. */
+/** Restricts the values that are read to the selected ones, if the graph has values by name. */
 function readOnly({ configurable }: RunnableConfig, graph: AnyGraph, select: string[] | undefined): void {
   const keys = selectedValues(select);
   if (keys && Array.isArray(graph.streamChannels)) (configurable![CHECKPOINTER] as CheckpointSaver).readOnly(keys);
 }
 
-/** The graph whose states a reference means: the one inside that its namespace leads to, or the whole. */
+/** The graph of a reference: the nested one that its namespace leads to, or the root. */
 async function within(graph: AnyGraph, { graphId, checkpoint }: StateQuery): Promise<AnyGraph> {
   const path = nodePath(checkpoint?.checkpoint_ns ?? '');
   if (path === '') return graph;

@@ -33,7 +33,7 @@ export async function toCommand(
   });
 }
 
-/** A target with an input of its own, which LangGraph calls a `Send`. */
+/** A target with its own input, which LangGraph calls a `Send`. */
 function isTask(target: unknown): target is { node: unknown; input?: unknown } {
   return typeof target === 'object' && target !== null && 'node' in target;
 }

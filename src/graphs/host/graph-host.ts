@@ -17,12 +17,12 @@ export interface GraphHostOptions {
   data: Promise<ProcessData>;
   runtime: GraphRuntime;
   store: StoreOperations;
-  /** Signs whose states a process may reach. */
+  /** Signs tokens for the tenants whose states a process may reach. */
   tokens: Promise<TenantTokens>;
   confinement: Confinement;
 }
 
-/** A process that began nothing for this long is blocked by its user code: what was given to it goes elsewhere. */
+/** Time after which a process that hasn't begun its work counts as blocked by user code, and the work goes elsewhere. */
 const BEGIN_TIMEOUT_MS = 250;
 const SHRINK_MS = 60_000;
 
@@ -35,7 +35,7 @@ const SHRINK_MS = 60_000;
  * 3. A run goes to the process in which its thread ran last when that one is idle. The runs of a graph that asks for one
  *    process (`"threads": 1`) all go to the same one, also when it is busy or blocked.
  * 4. A process that dies fails its runs as broken: their next attempt resumes from their checkpoints, each in a process of its own, so
- *    that the one that ends its process does it to no other.
+ *    that a run that kills its process affects no other.
  */
 export class GraphHost {
   private readonly logger = new Logger(GraphHost.name);
@@ -43,7 +43,7 @@ export class GraphHost {
   /** Processes that one run has to itself. */
   private readonly alone = new Set<GraphProcess>();
   private readonly recent = new RecentProcesses<GraphProcess>();
-  /** The process of each graph that asks for one; of each tenant's, where processes serve one tenant. */
+  /** The process of each graph with `"threads": 1`; one per tenant if processes serve one tenant. */
   private readonly homes = new Map<string, Promise<GraphProcess>>();
   private readonly suspects: SuspectSlots;
   private closed = false;
@@ -51,7 +51,7 @@ export class GraphHost {
   private readonly shrink: NodeJS.Timeout;
 
   constructor(private readonly options: GraphHostOptions) {
-    // Each process that waits for it reports why it failed; there may be none yet.
+    // Each caller that waits for it reports why it failed; there may be none yet.
     options.data.catch(() => undefined);
     options.tokens.catch(() => undefined);
     this.suspects = new SuspectSlots(options.processes.max);
@@ -66,7 +66,7 @@ export class GraphHost {
   }
 
   /**
-   * Brings up the first processes.
+   * Starts the first processes.
    * @returns one sentence by graph for each that can't be served
    */
   start(): Promise<Record<string, string>> {
@@ -99,7 +99,7 @@ export class GraphHost {
     return outcome;
   }
 
-  /** The process in which all runs of a graph are; another one only when it has ended. */
+  /** The process that executes all runs of a graph, until it ends. */
   private async homeOf({ graphId, tenantId }: ExecuteRequest): Promise<GraphProcess> {
     const name = this.options.perTenant ? `${tenantId}/${graphId}` : graphId;
     for (;;) {
@@ -139,7 +139,7 @@ export class GraphHost {
     }
   }
 
-  /** A process that is started for this run and ended after it: nothing else can end it. */
+  /** Starts a process for this run alone and ends it afterwards, so no other code can end it. */
   private async executeAlone(
     request: ExecuteRequest,
     options: ExecuteOptions,
@@ -170,7 +170,9 @@ export class GraphHost {
     }
   }
 
-  /** Asks the graph's code something. Resolves to JSON text; rejects with GraphCallRefused with the code's own error. */
+  /**
+   * Calls the graph's code without running it. Resolves to JSON text; rejects with GraphCallRefused with the code's own error.
+   */
   async call<N extends GraphCall>(name: N, args: GraphCalls[N]): Promise<string> {
     await this.begun();
     const tokens = await this.options.tokens;
@@ -179,7 +181,7 @@ export class GraphHost {
     return process.call(name, { ...args, tenantToken }).finally(() => this.pool.dispatch());
   }
 
-  /** The processes by what they are at; a blocked one is busy with one piece of code and answers nothing. */
+  /** Number of processes by state; a blocked one is busy with user code and doesn't answer. */
   census(): Record<'idle' | 'busy' | 'blocked', number> {
     const census = { idle: 0, busy: 0, blocked: 0 };
     for (const process of [...this.pool, ...this.alone]) {
@@ -199,7 +201,7 @@ export class GraphHost {
     await this.start().catch(() => undefined);
   }
 
-  /** What a graph keeps in the memory of its one process stays there. */
+  /** The memory of a graph's single process is kept. */
   private async endIdleProcesses(): Promise<void> {
     const homes = new Set(await Promise.all([...this.homes.values()].map((home) => home.catch(() => undefined))));
     this.pool.endIdle((process) => homes.has(process));

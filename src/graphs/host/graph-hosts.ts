@@ -6,7 +6,7 @@ import type { GraphHost } from './graph-host';
 import type { ExecuteOptions } from './graph-process-handle';
 import type { ExecuteRequest, GraphCall, GraphCalls, GraphOutcome } from './protocol';
 
-/** Where graphs run: one pool of processes for each language that langgraph.json has graphs in. */
+/** Runs graphs in one pool of processes for each language in langgraph.json. */
 export class GraphHosts {
   private readonly logger = new Logger(GraphHosts.name);
   private started: Promise<Record<string, string>> | undefined;
@@ -18,7 +18,7 @@ export class GraphHosts {
   ) {}
 
   /**
-   * Brings up the first processes. A graph that fails to load is reported in the log and left out.
+   * Starts the first processes. A graph that fails to load is reported in the log and left out.
    * @throws {ConfigError} naming each graph, when none can be served.
    */
   async start(): Promise<void> {
@@ -36,14 +36,16 @@ export class GraphHosts {
     return this.hostOf(this.registry.languageOf(request.graphId)).execute(request, options);
   }
 
-  /** Asks the graph's code something. Resolves to JSON text; rejects with GraphCallRefused with the code's own error. */
+  /**
+   * Calls the graph's code without running it. Resolves to JSON text; rejects with GraphCallRefused with the code's own error.
+   */
   call<N extends GraphCall>(name: N, args: GraphCalls[N]): Promise<string> {
-    // Embedding functions are JavaScript's.
+    // Embedding functions are written in JavaScript.
     const language = 'graphId' in args ? this.registry.languageOf(args.graphId) : 'javascript';
     return this.hostOf(language).call(name, args);
   }
 
-  /** The processes by what they are at; a blocked one is busy with one piece of code and answers nothing. */
+  /** Number of processes by state; a blocked one is busy with user code and doesn't answer. */
   census(): Record<'idle' | 'busy' | 'blocked', number> {
     const sum = { idle: 0, busy: 0, blocked: 0 };
     for (const host of this.hosts.values()) {
@@ -82,7 +84,7 @@ export class GraphHosts {
     return problems;
   }
 
-  /** A language whose processes don't start takes its own graphs with it, and no others. */
+  /** If the processes of one language don't start, only its graphs fail. */
   private notAtAll(language: GraphLanguage, error: unknown): Record<string, string> {
     if (this.hosts.size === 1) throw error;
     const message = error instanceof Error ? error.message : String(error);

@@ -8,7 +8,7 @@ import { importExport } from './user-module';
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyGraph = CompiledGraph<string, any, any, Record<string, any>, any, any>;
 
-/** What a function that makes a graph is given first. */
+/** First argument of a function that makes a graph. */
 export interface FactoryConfig {
   configurable: Record<string, unknown>;
   metadata: Record<string, unknown>;
@@ -20,10 +20,10 @@ export interface FactoryConfig {
   recursion_limit?: number;
 }
 
-/** What the graph is made for, in the words of the public servers. */
+/** Purpose of the graph, in the terms of the public servers. */
 export type AccessContext = 'threads.create_run' | 'threads.read' | 'threads.update' | 'assistants.read';
 
-/** What a function that makes a graph is given second. */
+/** Second argument of a function that makes a graph. */
 export interface FactoryRuntime {
   accessContext: AccessContext;
   /** Null where no node will run. */
@@ -32,7 +32,7 @@ export interface FactoryRuntime {
 
 type GraphFactory = (config: FactoryConfig, runtime: FactoryRuntime) => unknown;
 
-/** A use of a graph: each has a graph of its own where a function makes it. */
+/** A use of a graph; a function that makes graphs is called for each. */
 export interface GraphUse {
   accessContext: AccessContext;
   config: FactoryConfig;
@@ -61,7 +61,7 @@ export class GraphLoader {
     return Object.fromEntries(this.problems);
   }
 
-  /** The graphs that are served; without the graph where a function makes it for each use. */
+  /** The served graphs; without the graph itself if a function makes it for each use. */
   loaded(): { source: GraphSource; graph: AnyGraph | undefined }[] {
     return [...this.graphs].map(([graphId, graph]) => ({
       source: this.source(graphId)!,
@@ -84,7 +84,7 @@ export class GraphLoader {
   }
 }
 
-/** What a module exports under a graph's name, awaited and compiled. */
+/** The export of a module for a graph, awaited and compiled. */
 async function loadGraph(source: GraphSource): Promise<AnyGraph | GraphFactory> {
   const { file, exportName } = source;
   checkLibraryVersions(file);
@@ -106,11 +106,11 @@ function refuse({ file, exportName }: GraphSource, what: string): never {
   throw new Error(`${file}: "${exportName}" ${what}; it has to be ${WHAT_WOULD_BE_RIGHT}`);
 }
 
-/** The graph that runs, of all that may stand for it; undefined of anything else. */
+/** The compiled graph of an exported value; undefined if the value is no graph. */
 function compiled(value: unknown): AnyGraph | undefined {
   if (isGraph(value)) return value;
   if (typeof value !== 'object' || value === null) return undefined;
-  // An agent of createAgent wraps its graph; its own methods change what goes into it and out of it.
+  // An agent of createAgent wraps its graph; its methods would change inputs and outputs.
   if ('graph' in value && isGraph(value.graph)) return value.graph;
   return 'compile' in value && typeof value.compile === 'function'
     ? compiled((value as { compile(): unknown }).compile())

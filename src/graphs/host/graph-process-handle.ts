@@ -18,19 +18,19 @@ import type { GraphRuntime } from './graph-runtime';
 import type { StoreOperations, StoreQuestion } from './store-operations';
 import type { Confinement } from './user-code-process';
 
-/** A process that sent no pulse for this long (it sends ten a second) is busy with one piece of code. */
+/** Time without a pulse (there are ten a second) after which user code counts as blocking the process. */
 const SILENCE_MS = 400;
 /**
- * Bytes of a process's events that may wait for the log: more of them stay in the process, which has to wait. Far more than the
- * events that a process of ours sends before it hears that some are written.
+ * Bytes of a process's events that may wait for the log; beyond them the process has to wait. Far more than a correct process
+ * sends before the first ones are acknowledged.
  */
 const MAX_UNWRITTEN = 4 * 1024 * 1024;
 /** Characters of a node's name, which goes with heartbeats. */
 const MAX_NODE = 1_000;
-/** Bytes that an event takes in this process beside its data. */
+/** Overhead of an event in this process, in bytes. */
 const EVENT_BYTES = 1024;
 
-/** The attempt failed, not the graph: it can be repeated, and does nothing when another worker has the run. */
+/** The attempt rather than the graph failed: it can be repeated, and does nothing if another worker owns the run. */
 export class ExecutionBroken extends Error {
   constructor(message: string) {
     super(message);
@@ -38,7 +38,7 @@ export class ExecutionBroken extends Error {
   }
 }
 
-/** The host of the attempt ended under it: what ran in it is the cause, this run or one beside it. */
+/** The host of the attempt died: this run or another one in it is the cause. */
 export class HostLost extends ExecutionBroken {
   constructor() {
     super('The graph process ended before the run did');
@@ -62,12 +62,12 @@ export interface GraphProcessOptions {
   confinement: Confinement;
   /** Known once the database has answered. */
   data: Promise<ProcessData>;
-  /** Performs what graphs ask of the store that don't reach it themselves. */
+  /** Performs store operations for graphs that don't reach the store themselves. */
   store: StoreOperations;
 }
 
 export interface ExecuteOptions {
-  /** Called for a run that needs a process of its own, with nothing before or beside it, when it has one and before it begins. */
+  /** Called for a run that has to run alone in a fresh process, after the process is assigned and before the run begins. */
   onAlone?: () => Promise<void>;
   signal: AbortSignal;
   /** Aborted when the run is to stop after its next checkpoint, for another worker to resume it. */
@@ -111,7 +111,7 @@ export class GraphProcess {
   private messages!: MessageChannel;
   private readonly executions = new Map<number, Execution>();
   private readonly calls = new Map<number, Call>();
-  /** Executions that were withdrawn, of which the process hasn't read the offer either. */
+  /** Withdrawn executions whose offer the process hasn't read yet. */
   private readonly unanswered = new Set<number>();
   /** Bytes of events that are not in the log yet. */
   private unwritten = 0;
@@ -120,7 +120,7 @@ export class GraphProcess {
   private lastUse = Date.now();
   private dead = false;
 
-  /** @param onAwake called when the process answers again after a silence: it can take work. */
+  /** @param onAwake called when the process answers again after a silence, so that it can take work */
   constructor({ runtime, confinement, data, store }: GraphProcessOptions, onAwake: () => void) {
     const { child, messages } = runtime.start(confinement);
     this.child = child;
@@ -129,7 +129,7 @@ export class GraphProcess {
       const take = (message: unknown, bytes: number): void => {
         if (!isFromProcess(message, bytes)) throw new CorruptMessage('a shape that no graph process sends');
         const wasSilent = !this.responsive;
-        // What code that keeps the event loop writes to the channel is no sign of it.
+        // Data on the channel doesn't prove it: code that blocks the event loop may write it.
         if (message.type === 'pulse' || message.type === 'ready') this.lastPulse = Date.now();
         if (message.type === 'accept') this.unanswered.delete(message.id);
         if (wasSilent && this.responsive) onAwake();
@@ -153,7 +153,7 @@ export class GraphProcess {
       child.once('error', reject);
       data.then((given) => this.send(given), reject);
     });
-    // A process that can't be spoken to is of no use, whether it closed the channel or wrote into it what is no message.
+    // A process without a working channel is useless, whether it closed the channel or wrote invalid bytes.
     messages.once('close', () => child.kill('SIGKILL'));
     child.on('error', (error) => this.logger.error({ err: error }, 'A graph process failed'));
     this.ended = new Promise((resolve) => {
@@ -162,7 +162,7 @@ export class GraphProcess {
         resolve();
       };
       child.once('exit', end);
-      // One that could not be started has no exit.
+      // A process that could not be started has no exit event.
       child.once('error', () => child.pid === undefined && end());
     });
   }
@@ -197,7 +197,7 @@ export class GraphProcess {
         onAccepted();
       });
     });
-    // A withdrawn execution has no reader of its outcome.
+    // The outcome of a withdrawn execution is not awaited.
     outcome.catch(() => undefined);
     this.send({ type: 'offer', id, request });
     if (signal.aborted) abort();
@@ -236,7 +236,7 @@ export class GraphProcess {
     return false;
   }
 
-  /** What was withdrawn meanwhile isn't granted. */
+  /** Executions that were withdrawn meanwhile aren't granted. */
   private grant(id: number): void {
     const execution = this.executions.get(id);
     if (!execution) return;
@@ -252,7 +252,7 @@ export class GraphProcess {
   }
 
   private send(message: ToProcess | ProcessData): void {
-    // What doesn't reach a process that has ended is the business of `fail`.
+    // `fail` handles messages that don't reach a process that has ended.
     this.messages.send(message);
   }
 

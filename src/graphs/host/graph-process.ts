@@ -1,6 +1,6 @@
 /**
- * The entry point of a graph process: user code runs here and nowhere else. A node that blocks its event loop, takes all memory or
- * ends the process does it to the runs of this process alone, and what its environment and memory hold is all that it can read.
+ * The entry point of a graph process: user code runs here and nowhere else. A node that blocks its event loop, takes all memory
+ * or ends the process only affects the runs of this process, and it can only read the environment and memory of this process.
  */
 import { Pool } from 'pg';
 import { keepCompiledCode } from '../../config/compiled-code';
@@ -29,9 +29,9 @@ import { userCodeScope, type UserCodeScope } from './user-code-scope';
 const PULSE_MS = 100;
 /** Events that may be in flight to the log before the run waits: a slow database slows the run, not the memory. */
 const WINDOW = 2_000;
-/** Characters of the events that go in one message: the reader takes it in whole. */
+/** Characters of events in one message, which the reader parses as a whole. */
 const BATCH_CHARACTERS = 256 * 1024;
-/** Characters of what an error says. */
+/** Maximum of characters of an error's message. */
 const MAX_ERROR = 100_000;
 
 interface Execution {
@@ -90,7 +90,7 @@ class EventSender {
 const messageOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).slice(0, MAX_ERROR);
 
-/** Takes note of an execution, which begins when the pool grants it: by then it may have gone elsewhere. */
+/** Registers an execution, which begins when the pool grants it: by then it may have gone elsewhere. */
 function consider({ send }: Channel, id: number, request: ExecuteRequest): void {
   executions.set(id, { request, abort: new AbortController(), isHandingBack: false, unacknowledged: 0 });
   send({ type: 'accept', id });
@@ -115,7 +115,7 @@ async function execute(context: RunContext, { send }: Channel, id: number, execu
   } catch (error) {
     if (error instanceof MessageTooLarge) {
       const outcome: GraphOutcome = { status: 'error', error: { error: error.name, message: error.message } };
-      // Another attempt would make the same value.
+      // Another attempt would produce the same value.
       execution.abort.abort(error);
       await events.return(outcome).catch(() => undefined);
       send({ type: 'outcome', id, outcome });
@@ -140,7 +140,7 @@ function handBack(id: number): void {
   if (execution) execution.isHandingBack = true;
 }
 
-/** Whose code runs while a request is executed. */
+/** The execution or call whose code is running. */
 function scopeOf({ runId, threadId, graphId, assistantId, tenantId, callToken }: ExecuteRequest): UserCodeScope {
   return {
     fields: { run_id: runId, thread_id: threadId, graph_id: graphId, assistant_id: assistantId },
@@ -159,7 +159,7 @@ function begin(context: RunContext, channel: Channel, id: number): void {
 async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProcess>): Promise<void> {
   const send = (message: FromProcess): void => parent.send(message, data.messageLimitBytes);
   const channel: Channel = { onMessage: parent.onMessage, send };
-  // A promise that user code forgot must not take the runs of the whole process with it.
+  // An unhandled rejection in user code must not end all runs of the process.
   const stray = (error: unknown): void =>
     send({
       type: 'stray',

@@ -4,7 +4,7 @@ import { BOUNDED_CLONE } from './message-channel';
 import { startUserCodeProcess } from './user-code-process';
 import { pythonProgram, type UserCodeProgram } from './user-code-program';
 
-/** How a process for graphs of one language is started and spoken to. */
+/** Starts processes for graphs of one language. */
 export interface GraphRuntime extends UserCodeProgram {
   language: GraphLanguage;
 }

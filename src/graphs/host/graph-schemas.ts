@@ -12,8 +12,8 @@ export interface GraphSchemas {
 const LIBRARY = '@langchain/langgraph/zod/schema';
 
 /**
- * What a graph takes, keeps and gives. Asks the copy of the library that the graph was made with: the registry that holds a
- * zod state's reducers and defaults, and what its fields are to clients, is that copy's.
+ * Input, state and output schemas of a graph. Uses the copy of the library that the graph was made with, since its registry has
+ * the reducers, defaults and descriptions of a zod state.
  * @param file the graph's
  */
 export async function schemasOf(graph: unknown, file: string): Promise<GraphSchemas> {
@@ -24,7 +24,7 @@ export async function schemasOf(graph: unknown, file: string): Promise<GraphSche
     try {
       return schema(graph) ?? null;
     } catch {
-      // A state with a type that JSON Schema can't describe: the other schemas are still worth having.
+      // JSON Schema can't describe a type of this state; the other schemas are still useful.
       return null;
     }
   };

@@ -6,7 +6,7 @@ import { StoreRepository } from '../../item-store/store.repository';
 import type { GraphCalls, ProcessData } from './protocol';
 import { TenantConnections } from './tenant-connections';
 
-/** Connections for what graph processes ask of the store. */
+/** Connections for store operations of graph processes. */
 const CONNECTIONS = 4;
 
 /** Resolves to JSON text: a vector for each text. */
@@ -15,12 +15,12 @@ export type EmbedTexts = (texts: GraphCalls['embed']) => Promise<string>;
 export interface GraphStoreOptions {
   /** Known once the database has answered. */
   data: Promise<ProcessData>;
-  /** Signs whose items are reached. */
+  /** Signs tokens for the tenants whose items are reached. */
   tokens: Promise<TenantTokens>;
   embed: EmbedTexts;
 }
 
-/** The store of graphs that don't reach it themselves, with the rights of a graph process. */
+/** The store for graphs that don't reach it themselves, with the rights of a graph process. */
 export function graphStore({ data, tokens, embed }: GraphStoreOptions): (tenantId: TenantId) => Promise<ItemStore> {
   let pool: Pool | undefined;
   return async (tenantId) => {

@@ -1,6 +1,6 @@
 /**
- * Makes of a value what `JSON.stringify` then writes as its subclass wants it. A replacer would be called for each key, and
- * only after `toJSON`. Cycles become text; what needs no change is not copied.
+ * Converts a value so that `JSON.stringify` writes it as the subclass specifies. A replacer would be called for each key, and
+ * only after `toJSON`. Cycles become text; values that need no change are not copied.
  */
 export abstract class JsonForm {
   /** The objects around the value at hand. */
@@ -32,13 +32,13 @@ export abstract class JsonForm {
     }
     if (hasOwnJson(value)) {
       const json = value.toJSON(String(key));
-      // One that names itself is taken for what it holds.
+      // An object that contains itself is replaced by text.
       return json === value ? this.fields({ ...value, toJSON: undefined }) : this.of(key, json);
     }
     return this.fields(value as Record<string, unknown>);
   }
 
-  /** The same array when each item stays what it is: most of a state is plain. */
+  /** Returns the same array if no item changes, since most of a state is plain. */
   protected items(items: unknown[]): unknown[] {
     let forms: unknown[] | undefined;
     for (let index = 0; index < items.length; index += 1) {

@@ -16,7 +16,7 @@ interface SerializableLike {
   lc_id: string[];
 }
 
-// What JSON holds has no functions, so no data passes for either.
+// Parsed JSON has no functions, so data can't be mistaken for either.
 export function isMessage(value: object): value is MessageLike {
   return 'toDict' in value && typeof value.toDict === 'function' && 'lc_kwargs' in value;
 }
@@ -26,14 +26,14 @@ export function isSerializable(value: object): value is SerializableLike {
   return 'lc_serializable' in value && 'toJSON' in value && typeof value.toJSON === 'function' && 'lc_id' in value;
 }
 
-/** What a model is asked: messages or text, and nothing of its settings. */
+/** Input of a model: messages or text, without its settings. */
 export function isPromptValue(value: object): boolean {
   return 'toChatMessages' in value && typeof value.toChatMessages === 'function';
 }
 
 /**
- * What is shown and stored of a LangChain object that is neither a message nor a prompt value: its name. Its own JSON
- * would carry its settings, among them keys and headers of the services that it calls.
+ * The form of a LangChain object that is neither a message nor a prompt value: its name. Its own JSON would carry its settings,
+ * among them keys and headers of the services that it calls.
  */
 export function nameOfSerializable({ lc_id }: SerializableLike): Fields {
   return { lc: 1, type: 'not_implemented', id: lc_id };
@@ -47,7 +47,7 @@ export function messageType(message: MessageLike): string {
   return message.getType?.() ?? message._getType();
 }
 
-/** The fields that LangChain writes of a message, by their names in JSON. Its own `toJSON` also marks users' data. */
+/** The fields of a message that LangChain serializes, by their names in JSON. Its own `toJSON` also marks users' data. */
 export function messageFields(message: MessageLike): Fields {
   const fields: Fields = {};
   const own: object = message;

@@ -9,7 +9,7 @@ interface Range {
   before: string;
 }
 
-/** The versions of a project's libraries that graphs are run with. Each `from` is tested, and so is the newest there is. */
+/** The supported versions of a project's libraries. Each `from` is tested, and so is the newest version. */
 const SUPPORTED: Range[] = [
   { library: LANGGRAPH, from: '0.2.74', before: '2.0.0' },
   { library: '@langchain/core', from: '0.3.80', before: '2.0.0' },
@@ -24,9 +24,9 @@ const TASK_MODES_FROM = '0.3.6';
 const versions = new Map<string, string | undefined>();
 
 /**
- * Refuses a project whose libraries are of versions that graphs aren't run with. A project without them uses Gantry's own.
+ * Refuses a project whose libraries have unsupported versions. A project without them uses Gantry's own.
  * @param file of a graph
- * @throws {Error} naming the library, the version that was found and those that would do
+ * @throws {Error} naming the library, its version and the supported ones
  */
 export function checkLibraryVersions(file: string): void {
   for (const { library, from, before } of SUPPORTED) {

@@ -6,13 +6,13 @@ import { countSerialized } from '../../patches/node/serialized-values';
 /** Bytes in front of a message: a mark, by which foreign bytes are recognised, and its length. */
 const HEADER_BYTES = 8;
 const MARK = 0x47_4e_54_52;
-/** What a message may have where nothing else is said. */
+/** Default limits of a message. */
 const MAX_BYTES = 256 * 1024 * 1024;
 /** A message has a few thousand at the most, since states are texts in it; a few bytes of each can become a hundred times as many. */
 const MAX_VALUES = 500_000;
 /** Items of the store come as JSON, and vectors in them are long lists. */
 const JSON_LIMITS = { depth: 1_000, tokens: 5_000_000 };
-/** Messages that are read before other work of the process has its turn. */
+/** Messages that are read before the process gets to other work. */
 const MESSAGES_A_TURN = 200;
 
 /** How a message is written and read. */
@@ -24,7 +24,7 @@ export interface MessageCodec {
 /** For messages of Gantry's own processes. */
 const STRUCTURED_CLONE: MessageCodec = { encode: serialize, decode: deserialize };
 
-/** The same from a process for user code, which could write a message whose objects fill the memory of its reader. */
+/** For a process with user code, which could write a message whose objects fill the reader's memory. */
 export const BOUNDED_CLONE: MessageCodec = {
   encode: serialize,
   decode: (bytes) => {
@@ -55,14 +55,14 @@ export class MessageTooLarge extends Error {
 }
 
 export interface ChannelOptions {
-  /** Whether nothing is read while the other side doesn't read what it was sent: for one of the two sides only. */
+  /** Whether to stop reading while the other side doesn't read; only one of the two sides may do this. */
   awaitsReader?: boolean;
   codec?: MessageCodec;
   /** Bytes of the longest message that is read. */
   maxBytes?: number | undefined;
 }
 
-/** Bytes that are no message: our code didn't write them. */
+/** The bytes are no message: Gantry's code didn't write them. */
 export class CorruptMessage extends Error {
   constructor(reason: string) {
     super(`Corrupt message: ${reason}`);
@@ -100,7 +100,7 @@ export class MessageChannel {
     this.awaitsReader = awaitsReader;
     this.codec = codec;
     this.maxBytes = maxBytes;
-    // What breaks it closes it as well.
+    // An error is followed by a close event.
     socket.on('error', () => undefined);
     socket.on('close', () => this.close());
     socket.on('drain', () => (this.isDraining = false));
@@ -108,7 +108,7 @@ export class MessageChannel {
   }
 
   /**
-   * What can't be sent any more has no reader.
+   * A message that can't be sent any more has no reader.
    * @param limit bytes that the other side reads in one message
    * @throws {MessageTooLarge} then nothing is sent
    */
@@ -128,7 +128,7 @@ export class MessageChannel {
     this.socket.once('drain', this.hold());
   }
 
-  /** Reads nothing more until the function that it returns is called: what isn't read stays with its sender. */
+  /** Stops reading until the returned function is called; unread data stays with its sender. */
   hold(): () => void {
     this.holds += 1;
     this.socket.pause();

@@ -11,9 +11,9 @@ type Channels = string | string[];
 const EMITTED_BY_STEP = ['values', 'updates', 'tasks'];
 
 /**
- * What earlier attempts of the run committed and were killed before they emitted it: the `values` and `updates`, and the ends
- * among the `tasks`, of steps that are finished, oldest first. The step that the run stands at is left out: LangGraph
- * itself begins with it. So are nested graphs, and what no checkpoint keeps: tokens, `custom`, `events`.
+ * Events of committed steps that earlier attempts of the run were killed before emitting: `values`, `updates` and the ends
+ * among the `tasks` of finished steps, oldest first. Leaves out the step that the run is at, with which LangGraph itself
+ * begins, nested graphs, and events that no checkpoint keeps: tokens, `custom`, `events`.
  */
 export async function findMissingEvents(
   graph: AnyGraph,

@@ -10,9 +10,9 @@ export class NodeNotFound extends Error {
 }
 
 /**
- * The library starts no task for a node that isn't there any more, and calls that a success: the person who answers an
- * interrupt after a deploy would see nothing happen.
- * @throws {NodeNotFound} naming the nodes, and what can be done
+ * The library starts no task for a node that no longer exists, and reports success: a person who answers an interrupt after a
+ * deployment would see nothing happen.
+ * @throws {NodeNotFound} naming the nodes, and possible remedies
  */
 export async function refuseMissingNodes(
   graph: AnyGraph,

@@ -7,7 +7,7 @@ export const MESSAGES = 3;
 /** Descriptor whose other end the parent holds for as long as it lives. */
 export const LIFELINE = 4;
 
-/** A thread of its own, since user code may keep the event loop of the process to itself. */
+/** Runs in its own thread, since user code may block the event loop of the process. */
 const WATCH_PARENT = `
   const { Socket } = require('node:net');
   new Socket({ fd: ${LIFELINE} }).on('error', () => undefined).on('close', () => process.kill(process.pid, 'SIGKILL')).resume();`;
@@ -21,9 +21,9 @@ export interface ParentChannel<ToChild, FromChild> {
   onMessage: (listener: (message: ToChild) => void) => void;
 }
 
-/** Connects a process for user code with its parent, and resolves with the first message, which says what to do. */
+/** Connects a process for user code with its parent, and resolves to the first message, which has its task. */
 export function connectToParent<Data, ToChild, FromChild>(): Promise<[Data, ParentChannel<ToChild, FromChild>]> {
-  // A signal to the whole group is the parent's business: it hands the runs back before it ends.
+  // The parent handles signals to the whole group: it hands the runs back before it ends.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
   new Worker(WATCH_PARENT, { eval: true, env: {}, execArgv: [] }).unref();
   const socket = new Socket({ fd: MESSAGES, readable: true, writable: true });

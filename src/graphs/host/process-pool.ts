@@ -23,7 +23,7 @@ interface Waiting {
 export const stopping = (): ExecutionBroken => new ExecutionBroken('The process is about to stop');
 
 /**
- * Graph processes, and who gets which.
+ * Assigns work to graph processes.
  *
  * 1. Work has a process of its own as long as there are fewer than the maximum; beyond that it shares the process that has the
  *    least.
@@ -35,10 +35,10 @@ export const stopping = (): ExecutionBroken => new ExecutionBroken('The process 
 export class ProcessPool {
   private readonly logger = new Logger(ProcessPool.name);
   private readonly processes = new Set<GraphProcess>();
-  /** Processes that load the graphs and take no work yet. */
+  /** Processes that still load the graphs and take no work yet. */
   private readonly loading = new Set<GraphProcess>();
   private readonly waiting: Waiting[] = [];
-  /** Whose each process is, where it serves one tenant. */
+  /** The tenant of each process, if it serves only one. */
   private readonly owners = new WeakMap<GraphProcess, string>();
   /** Processes that were handed out in this turn of the event loop: their work begins before the next one. */
   private readonly claimed = new Set<GraphProcess>();
@@ -53,8 +53,8 @@ export class ProcessPool {
   }
 
   /**
-   * A process for the work of a tenant, which has to begin at once.
-   * @param preferred where it is idle
+   * Resolves to a process for a tenant's work, which has to begin at once.
+   * @param preferred process to use if it is idle
    * @param signals end the waiting
    * @throws {ExecutionBroken} when a signal is aborted or the pool closed while it waits
    */
@@ -71,7 +71,7 @@ export class ProcessPool {
     return true;
   }
 
-  /** Looks for work for processes that have less than before, and starts processes for work that waits. */
+  /** Assigns waiting work to processes with capacity, and starts processes for the rest. */
   dispatch(): void {
     let loading = this.loading.size;
     for (const entry of this.inTurn()) {
@@ -87,7 +87,7 @@ export class ProcessPool {
     }
   }
 
-  /** The next run should find a process that is up already: starting one takes a second or more. */
+  /** The next run should find a running process, since starting one takes a second or more. */
   keepReserve(): void {
     const idle = [...this.processes].some((process) => this.isIdle(process) && !this.owners.has(process));
     if (idle || this.loading.size > 0 || this.processes.size >= this.options.processes.max) return;
@@ -103,7 +103,7 @@ export class ProcessPool {
       this.processes.add(process);
       void process.ended.then(() => this.onEnded(process));
     } catch (error) {
-      // A process that was ended by `close` has nothing to say.
+      // The end of a process by `close` is not reported.
       if (!this.closed) throw error;
     } finally {
       this.loading.delete(process);
@@ -111,11 +111,11 @@ export class ProcessPool {
     this.dispatch();
   }
 
-  /** @param isKept whether a process stays, whatever it costs: what its graph keeps in memory is there */
+  /** @param isKept whether a process must stay because its graph keeps state in memory */
   endIdle(isKept: (process: GraphProcess) => boolean): void {
     for (const process of this.processes) {
       if (this.processes.size <= this.options.processes.min) return;
-      // One more may have been started in the place of one that was blocked, and isn't any more.
+      // One more may have been started for a blocked process that answers again.
       const isSurplus = this.processes.size > this.options.processes.max;
       if (this.isIdle(process) && (isSurplus || process.idleMs > IDLE_MS) && !isKept(process)) this.retire(process);
     }
@@ -133,7 +133,7 @@ export class ProcessPool {
         this.waiting.splice(this.waiting.indexOf(entry), 1);
         entry.reject(stopping());
       };
-      // Nothing reports that a process has become blocked, and doesn't count any more.
+      // Processes become blocked without notice, and then no longer count.
       const again = setInterval(() => this.dispatch(), RECOUNT_MS);
       const forget = (): void => {
         clearInterval(again);
@@ -158,7 +158,7 @@ export class ProcessPool {
     return process;
   }
 
-  /** A process to use now, or none when it is better to wait for a new one. */
+  /** Returns a process to use now, or none if it is better to wait for a new one. */
   private pick(tenantId: string, preferred?: GraphProcess): GraphProcess | undefined {
     const responsive = [...this.processes].filter((process) => process.responsive);
     const usable = responsive.filter((process) => [undefined, tenantId].includes(this.owners.get(process)));
@@ -176,7 +176,7 @@ export class ProcessPool {
     );
   }
 
-  /** Those who wait: tenants with the fewest processes first, so that one with many runs doesn't keep all processes. */
+  /** Waiting work in order: tenants with the fewest processes first, so that one with many runs doesn't keep all of them. */
   private inTurn(): Waiting[] {
     const counts = new Map<string | undefined, number>();
     for (const process of this.processes) {

@@ -37,7 +37,7 @@ export function buildsOf(file: string, library: string): string[] {
   return [...(esm === undefined ? [] : [esm]), pathToFileURL(commonJs).href];
 }
 
-/** What a build exports; nothing when it doesn't load, which the graphs that import it report by name. */
+/** The exports of a build; none if it doesn't load, which the graphs that import it report. */
 export async function importBuild(url: string): Promise<Record<string, unknown>> {
   return (await import(url).catch(() => ({}))) as Record<string, unknown>;
 }
@@ -65,8 +65,8 @@ export function loadCheckpointLibraries(files: string[]): Promise<CheckpointLibr
 }
 
 /**
- * Imports what the graphs are about to import. A thread that has learned TypeScript (user-module.ts) asks another
- * thread about every file that it imports; what is loaded before that costs half of the time.
+ * Imports libraries before the graphs do. Once TypeScript is enabled (user-module.ts), another thread is asked about every
+ * imported file; loading libraries before that halves the time.
  */
 export async function preloadGraphLibraries(graphFiles: string[]): Promise<void> {
   const builds = graphFiles.flatMap((file) => GRAPH_LIBRARIES.map((library) => resolveFrom(file, library)));

@@ -1,4 +1,4 @@
-/** What a process of Gantry and its graph processes send each other. Everything that crosses is plain data; values are JSON text. */
+/** Messages between a process of Gantry and its graph processes. They are plain data; values are JSON text. */
 
 import type { AuthUser } from '../../database/request-scope';
 import type { TextKind } from '../../item-store/item-store';
@@ -13,18 +13,18 @@ export interface ProcessData {
   /** Path of langgraph.json. */
   configPath: string;
   graphs: GraphSource[];
-  /** Steps that a run may take where neither its client nor its graph says. */
+  /** Limit of steps for runs whose client and graph set none. */
   recursionLimit: number;
   store: StoreSettings;
   databaseUrl: string;
   /** Bytes of the longest message that the process may send. */
   messageLimitBytes: number;
-  /** Where graph code's own client of the API reaches it. */
+  /** URL of the API for clients in graph code. */
   apiUrl?: string;
   /** Postgres connections of the process, for checkpoints and the store. */
   databasePool: number;
   tracing?: TracingSettings;
-  /** Where what was computed is kept for the next process. */
+  /** Folder that caches results for later processes. */
   cacheFolder?: string;
   /** Whether to read the types of graphs before a request needs their schemas. */
   preparesSchemas?: boolean;
@@ -34,7 +34,7 @@ export interface TracingSettings {
   apiUrl: string;
 }
 
-/** Where a run's trace goes beside its graph's project, and of which example of a dataset it is. */
+/** Additional project for a run's trace, and the example of a dataset that the run belongs to. */
 export interface TraceRequest {
   project_name?: string;
   example_id?: string;
@@ -44,7 +44,7 @@ export interface TraceRequest {
 export interface RunKwargs {
   input?: unknown;
   command?: CommandInput;
-  /** An answer to what isn't asked fails the run. */
+  /** Whether an answer to an interrupt that isn't open fails the run. */
   strict_resume?: true;
   config?: { tags?: string[]; recursion_limit?: number; configurable?: Record<string, unknown> };
   context?: Record<string, unknown>;
@@ -66,7 +66,7 @@ export interface RunKwargs {
   temporary: boolean;
   /** Request headers for the graph's `configurable`, sealed. */
   sealed_headers?: string;
-  /** The user of the custom auth who made the run: for the graph's config alone, never for the API or a webhook. */
+  /** The user of the custom auth who created the run, only for the graph's config, never for the API or a webhook. */
   auth_user?: AuthUser;
 }
 
@@ -83,7 +83,7 @@ export const STREAM_MODES = [
   'tools',
 ] as const;
 export type StreamMode = (typeof STREAM_MODES)[number];
-/** How the log names a piece of a message of the event protocol: not `messages`, which are another shape. */
+/** Name in the log of the event protocol's message events: not `messages`, which have another shape. */
 export const CONTENT_BLOCKS = 'content-blocks';
 export type Durability = 'sync' | 'async' | 'exit';
 
@@ -104,7 +104,7 @@ export interface ExecuteRequest {
   runId: string;
   threadId: string;
   tenantId: string;
-  /** What the database believes the tenant by, for as long as the attempt holds the run; added by the pool. */
+  /** Token that proves the tenant to the database while the attempt owns the run; added by the pool. */
   tenantToken?: string;
   assistantId: string;
   graphId: string;
@@ -113,15 +113,15 @@ export interface ExecuteRequest {
   metadata: Record<string, unknown>;
   /** Whether the earlier attempt handed the run back after a checkpoint, so that no node of it is in doubt. */
   handedBack: boolean;
-  /** What earlier attempts emitted of the run, so that it is emitted once. */
+  /** Events that earlier attempts of the run have emitted, so that they are not repeated. */
   emitted: EmittedEvents;
   /** Uploads the run's trace; undefined when runs aren't traced. */
   traceKey?: string;
   /** Headers of the request that created the run; they win over the body's `configurable`. */
   headers: Record<string, string>;
-  /** Key with which the graph calls the API in the name of the run's owner. */
+  /** Key with which the graph calls the API on behalf of the run's owner. */
   callToken?: string;
-  /** What to do with a node whose earlier attempt began and whose outcome is unknown. */
+  /** Action for a node that an earlier attempt began and whose outcome is unknown. */
   onUnknown: OnUnknown;
 }
 
@@ -136,7 +136,7 @@ export interface RunEventMessage {
 export interface RunError {
   error: string;
   message: string;
-  /** Why a strict resume was refused: which questions it named, and which wait. */
+  /** Reason for a refused strict resume: the interrupts that it named, and the open ones. */
   reason?: string;
   interrupt_ids?: string[];
   pending_ids?: string[];
@@ -159,18 +159,18 @@ export interface FinalState {
   interrupts: string;
 }
 
-/** Which graph, and what a function that makes it is given: what a run of the assistant or on the thread would have. */
+/** A graph, and the arguments for a function that makes it, as for a run of the assistant or on the thread. */
 export interface GraphTarget {
   graphId: string;
   tenantId: string;
-  /** What the database believes the tenant by, for some minutes; added by the pool. */
+  /** Token that proves the tenant to the database for some minutes; added by the pool. */
   tenantToken?: string;
   config: NonNullable<RunKwargs['config']>;
   context?: Record<string, unknown>;
   metadata?: Record<string, unknown>;
 }
 
-/** Whose state it is. A thread's id is its tenant's own. */
+/** Tenant of the state, since thread ids are only unique per tenant. */
 export interface StateOwner extends GraphTarget {
   threadId: string;
 }
@@ -182,7 +182,7 @@ export interface StateQuery extends StateOwner {
   select?: string[];
 }
 
-/** What a node wrote in a superstep. */
+/** Writes of a node in a superstep. */
 export interface SuperstepUpdate {
   asNode: string;
   values?: unknown;
@@ -192,7 +192,7 @@ export interface SuperstepUpdate {
 /** Reads and edits that need the graph's code but run none of its nodes. Results are JSON text. */
 export interface GraphCalls {
   getState: StateQuery;
-  /** What the thread's row keeps, as FinalState. */
+  /** State for the thread's row, as in FinalState. */
   getFinalState: StateOwner;
   getHistory: StateQuery & { limit: number; before?: CheckpointReference; filter?: Record<string, unknown> };
   updateState: StateQuery & { values: unknown; asNode?: string };
@@ -236,7 +236,7 @@ export type FromProcess =
   /** The node that the run is at, for those who watch it. */
   | { type: 'node'; id: number; node: string }
   | { type: 'outcome'; id: number; outcome: GraphOutcome }
-  /** Not the graph's doing: the run may be tried again. */
+  /** The graph didn't fail: the run may be retried. */
   | { type: 'broken'; id: number; message: string }
   /** From a process that doesn't reach the store itself. */
   | StoreQuestion
@@ -272,7 +272,7 @@ function isEvent(value: unknown): value is RunEventMessage {
   return typeof event === 'string' && typeof data === 'string' && ['string', 'undefined'].includes(typeof fact);
 }
 
-/** Whether a message has the shape and the size of one: user code may find a way to the channel of its process. */
+/** Whether a message has a valid shape and size, since user code may find a way to the channel of its process. */
 export function isFromProcess(message: unknown, bytes: number): message is FromProcess {
   if (typeof message !== 'object' || message === null || !('type' in message)) return false;
   const { type } = message;

@@ -1,4 +1,4 @@
-/** Threads that are remembered; those that ran longest ago are forgotten first. */
+/** Maximum of remembered threads; the least recently used ones are forgotten first. */
 const MAX_THREADS = 10_000;
 
 interface ThreadOfRun {
@@ -8,7 +8,7 @@ interface ThreadOfRun {
 
 const keyOf = ({ tenantId, threadId }: ThreadOfRun): string => `${tenantId}/${threadId}`;
 
-/** The process in which each thread ran last: what its code keeps in memory is there. */
+/** Remembers the process in which each thread ran last, since it has the memory of the thread's code. */
 export class RecentProcesses<P> {
   private readonly byThread = new Map<string, P>();
 
@@ -18,7 +18,7 @@ export class RecentProcesses<P> {
 
   remember(run: ThreadOfRun, process: P): void {
     const key = keyOf(run);
-    // A Map lists its keys in the order in which they came in.
+    // A Map iterates its keys in insertion order.
     this.byThread.delete(key);
     this.byThread.set(key, process);
     if (this.byThread.size > MAX_THREADS) this.byThread.delete(this.byThread.keys().next().value!);

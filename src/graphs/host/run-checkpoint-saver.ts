@@ -24,7 +24,7 @@ export class HandedBack extends Error {
   }
 }
 
-/** How the worker gives a run away. */
+/** Signals by which the worker hands a run back. */
 export interface HandBack {
   isWanted: () => boolean;
   /** Resolves when every event of the steps so far has been read: stopping the graph drops what is still queued. */
@@ -94,7 +94,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
     connections: Connections,
     tenantId: string,
     private readonly fence: Fence,
-    /** Kept with every checkpoint of the run: who made it, and the user's own metadata. */
+    /** Metadata of every checkpoint of the run: its creator, and the user's own metadata. */
     private readonly runMetadata: Record<string, unknown>,
     /** Called after each checkpoint. */
     private readonly handBack: HandBack,
@@ -111,11 +111,11 @@ export class RunCheckpointSaver extends CheckpointSaver {
     this.defersInput = true;
   }
 
-  /** Resolves when what was given to be written so far is committed: only then may it be emitted. */
+  /** Resolves when all writes so far are committed: only then may their events be emitted. */
   async written(): Promise<void> {
     const { deferred } = this;
     if (deferred) {
-      // Those who await what is deferred see the failure, as here.
+      // Callers that await the deferred write see the failure, as here.
       const timer = setTimeout(() => void this.writeDeferred().catch(() => undefined), DEFERRED_MS);
       await deferred.written.promise.finally(() => clearTimeout(timer));
     }
@@ -181,7 +181,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
     if (this.deferred) await this.write(this.deferred.threadId);
   }
 
-  /** Writes what was deferred, and these rows, in one statement. */
+  /** Writes the deferred rows and these in one statement. */
   private async write(threadId: string, rows?: Promise<Rows>): Promise<void> {
     const { deferred } = this;
     this.deferred = undefined;
@@ -205,7 +205,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
     const writes = rows.flatMap((each) => each.writes);
     const checkpoints = rows.flatMap((each) => each.checkpoints);
     const { runId, attempt } = this.fence;
-    // What may be long goes in binary format.
+    // Possibly long values are sent in binary format.
     const { rowCount } = await this.connections.query(statement, [
       ...[runId, attempt, this.keyOf(threadId)],
       ...columns(blobs, 4),
@@ -256,7 +256,7 @@ function defer(threadId: string, checkpointId: string, rows: Promise<Rows>): Def
   return { threadId, checkpointId, parts: [rows], written };
 }
 
-/** What can't be encoded fails the write that it goes with; until then, it must not count as unhandled. */
+/** A value that can't be encoded fails its write; until then, the rejection must not count as unhandled. */
 function seenLater(rows: Promise<Rows>): Promise<Rows> {
   rows.catch(() => undefined);
   return rows;

@@ -23,14 +23,14 @@ import { toWireJson } from './wire-json';
 
 export interface RunContext {
   graphs: GraphLoader;
-  /** Steps that a run may take where neither its client nor its graph says. */
+  /** Limit of steps for runs whose client and graph set none. */
   recursionLimit: number;
   connectionsOf: (access: TenantAccess) => Connections;
   storeOf: (access: TenantAccess) => ItemStore;
   tracer?: RunTracer;
 }
 
-/** What the worker requests of a run in flight. */
+/** Signals of the worker to a run in flight. */
 export interface RunControl {
   signal: AbortSignal;
   isHandingBack: () => boolean;
@@ -39,9 +39,10 @@ export interface RunControl {
 }
 
 /**
- * Runs a graph to its end, its next interrupt or the abort, starting where the run's last checkpoint left it.
- * What the graph does wrong is part of the outcome.
- * @throws when it is not the graph that failed: the database, or another attempt that holds the run (FencedError).
+ * Runs a graph to its end, its next interrupt or the abort, starting where the run's last checkpoint left it. Errors of the
+ * graph are part of the outcome.
+ * @throws if something else failed: the database, or because another attempt owns the run
+ * (FencedError)
  */
 export async function* runGraph(
   context: RunContext,
@@ -93,7 +94,7 @@ export async function* runGraph(
     const state = await finalState(graph, request.threadId, saver);
     return { ...(failure ?? { status: signal.aborted ? 'aborted' : 'success' }), state };
   } catch (error) {
-    // The graph's own reducers make the state: one that throws does so here once more.
+    // The state is computed by the graph's reducers: one that throws does so here again.
     if (isInfrastructure(error)) throw error;
     return failure ?? { status: 'error', error: describeError(error) };
   }
@@ -138,7 +139,7 @@ function runConfig(
   };
 }
 
-/** What a function that makes the graph for this run is given. */
+/** Arguments for a function that makes the graph of this run. */
 function factoryConfig(config: StreamConfig, checkpointer: RunCheckpointSaver, store: RunStore): FactoryConfig {
   const { [CHECKPOINTER]: _, ...configurable } = config.configurable!;
   const { tags, recursionLimit, metadata = {}, context = {} } = config;
@@ -168,7 +169,7 @@ function notForTraces({ headers, kwargs }: ExecuteRequest): Record<string, unkno
   return { ...secrets, ...headers, ...authConfig(kwargs.auth_user) };
 }
 
-/** What the hosted server passes to a graph of its user; requests that bring these keys lose them at the door. */
+/** Keys with which the hosted server passes the user to a graph; they are removed from requests. */
 function authConfig(user: AuthUser | undefined): Record<string, unknown> {
   if (!user) return {};
   return {
@@ -243,7 +244,7 @@ async function runInput(
   return toCommand({ ...command, resume }, graph, graphs.source(graphId)!.file);
 }
 
-/** The library takes `false`, `0` and `""` for no answer at all, unless each is addressed to its interrupt. */
+/** The library treats `false`, `0` and `""` as no answer, unless each is addressed to its interrupt. */
 async function resumeValue(
   graph: AnyGraph,
   config: StreamConfig,
@@ -273,7 +274,7 @@ function handedBackBy(error: unknown): HandedBack | undefined {
   return undefined;
 }
 
-/** Lost connections, a database that is shutting down, a fence: another attempt is right, not an end in `error`. */
+/** After lost connections, a database shutdown or a fencing error, another attempt is right rather than an end as `error`. */
 function isInfrastructure(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const code = 'code' in cause ? String(cause.code) : '';

@@ -17,7 +17,7 @@ interface SearchOptions {
   limit?: number;
   offset?: number;
   query?: string;
-  /** Whether what is found lives on; as configured when absent. */
+  /** Whether the read restarts the time to live; as configured if absent. */
   refreshTtl?: boolean;
 }
 
@@ -30,8 +30,8 @@ interface NamespaceOptions {
 }
 
 /**
- * The store as nodes see it: that of the run's tenant, and nothing beside it. Each operation is one statement on the thread's
- * connections; each write is refused once another attempt holds the run, as a checkpoint is.
+ * The store for nodes: only that of the run's tenant. Each operation is one statement on the thread's connections; each write
+ * is refused once another attempt holds the run, as a checkpoint is.
  */
 export class RunStore extends BaseStore {
   constructor(
@@ -81,7 +81,7 @@ export class RunStore extends BaseStore {
     return this.items.namespaces(this.tenantId, { ...rest, limit, offset });
   }
 
-  /** One after the other, as they were asked for. */
+  /** In sequence, in the order of the calls. */
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const results: unknown[] = [];
     for (const operation of operations) results.push(await this.perform(operation));

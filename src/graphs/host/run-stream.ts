@@ -11,7 +11,7 @@ import { CONTENT_BLOCKS, type RunEventMessage, type RunKwargs, type StreamMode }
 import { StreamTransformers } from './stream-transformers';
 import { toWireJson } from './wire-json';
 
-/** What the library must be asked for, so that the client's modes can be emitted. */
+/** The modes to request from the library, so that the client's modes can be emitted. */
 function libraryModes(asked: StreamMode[]): LibraryMode[] {
   // The tasks show which node the run is at.
   const modes = new Set<LibraryMode>(['tasks']);
@@ -25,12 +25,12 @@ function libraryModes(asked: StreamMode[]): LibraryMode[] {
   return [...modes];
 }
 
-/** A node's own words, before its end. */
+/** Output of a node before its end. */
 const WORK_IN_PROGRESS: ReadonlySet<LibraryMode> = new Set(['messages', 'custom', 'tools']);
 
 export type StreamConfig = RunnableConfig & Record<string, unknown>;
 
-/** Where the reader of a graph's stream is. */
+/** Position of the reader of a graph's stream. */
 export class StreamProgress {
   private isWaiting = false;
 
@@ -44,7 +44,7 @@ export class StreamProgress {
         this.isWaiting = true;
       }
     } finally {
-      // A writer that waits for a reader that has left would wait for ever.
+      // A writer must not wait for a reader that has left.
       this.isWaiting = true;
     }
   }
@@ -66,7 +66,7 @@ export interface StreamControl {
   /** Called for each node that begins. */
   onNode: (node: string) => void;
   progress: StreamProgress;
-  /** Resolves when what the graph did so far is committed. */
+  /** Resolves when all writes of the graph so far are committed. */
   written: () => Promise<void>;
 }
 
@@ -104,7 +104,7 @@ export async function* streamRun(
     }
   }
   async function translate(chunk: Chunk): Promise<Iterable<RunEventMessage>> {
-    // Tokens and a node's own words come before its end; everything else reports an end, which has to be committed first.
+    // Tokens and custom events come before their node's end; all other events report an end, which has to be committed first.
     if (!WORK_IN_PROGRESS.has(chunk[1])) await written();
     const chunks = isOlder ? [...unwrapDebug(chunk, wanted)] : [chunk];
     const inBlocks = blocks ? chunks.flatMap((each) => [...blocks.next(each)]) : chunks;
@@ -164,7 +164,7 @@ function* translateChunk(
     yield { event: nameOf(mode), data: JSON.stringify(inShort(data as WholeCheckpoint)) };
     return;
   }
-  // Tokens and tools of a nested graph belong to the answer; its states and updates are its own business.
+  // Tokens and tools of a nested graph belong to the answer; its states and updates are internal.
   if (!isRoot && !kwargs.stream_subgraphs && mode !== 'messages' && mode !== 'tools') return;
   if (mode === 'tools') {
     yield { event: kwargs.stream_subgraphs ? nameOf(mode) : mode, data: toWireJson(data) };
@@ -194,7 +194,7 @@ function isPiece({ ls_model_type: model, name, langgraph_node: node }: Record<st
   return model !== undefined || name !== node;
 }
 
-/** What the event protocol has of a message: of the model's metadata, which come with every token, the node and the run. */
+/** Metadata of a message in the event protocol: only the node and the run, since they come with every token. */
 function contentBlockEvent(chunk: unknown): { node?: unknown; data: object } {
   const [event, { langgraph_node: node, run_id }] = chunk as [object, Record<string, unknown>];
   return { ...(node !== undefined && { node }), data: { ...event, ...(run_id !== undefined && { run_id }) } };
@@ -212,7 +212,7 @@ interface WholeCheckpoint {
   metadata?: { step?: number; source?: string };
 }
 
-/** What is needed to go back to a checkpoint, without the state in it. */
+/** The data needed to go back to a checkpoint, without its state. */
 function inShort({ config, parentConfig, metadata }: WholeCheckpoint): object {
   const parent: unknown = parentConfig?.configurable?.checkpoint_id;
   return {

@@ -10,7 +10,7 @@ export class RunTracer {
 
   constructor(private readonly settings: TracingSettings) {}
 
-  /** A callback that traces one run into the project named after its graph, and into the one that the run asks for. */
+  /** A callback that traces one run into the project named after its graph, and into the one that the run requests. */
   callback(
     { tenantId, graphId: projectName, traceKey }: Pick<ExecuteRequest, 'tenantId' | 'graphId' | 'traceKey'>,
     requested: TraceRequest = {},
@@ -24,7 +24,7 @@ export class RunTracer {
     return runByRun(new LangChainTracer({ projectName, client, replicas }));
   }
 
-  /** Sends what is still queued, for a thread that ends. */
+  /** Sends queued data, for a thread that ends. */
   async flush(): Promise<void> {
     await Promise.all([...this.clients.values()].map((client) => client.awaitPendingTraceBatches()));
   }
@@ -36,7 +36,7 @@ export class RunTracer {
       apiUrl: this.settings.apiUrl,
       apiKey: traceKey ?? 'none',
       workspaceId: tenantId,
-      // A trace store that is slow or away costs traces, never a run: nothing waits for it.
+      // Nothing waits for the trace store: if it is slow or unavailable, traces are lost, but no runs.
       blockOnRootRunFinalization: false,
     });
     this.clients.set(tenantId, client);
@@ -59,7 +59,7 @@ class TraceClient extends JsonBatchClient {
   }
 }
 
-/** LangGraph gives a model's call its whole runtime as options: the store, and the user who made the run. */
+/** LangGraph passes its whole runtime to a model's call as options, including the store and the user who created the run. */
 function withoutRuntime<T extends { extra?: { options?: Record<string, unknown> } }>(run: T): T {
   const { extra } = run;
   if (!extra?.options) return run;

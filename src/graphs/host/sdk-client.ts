@@ -24,7 +24,7 @@ export function registerSdkClient(url: string, fetchApi: Fetch): void {
 function withCredentials(headers: Headers): Headers {
   const credentials = Object.entries(userCodeScope.getStore()?.credentials ?? {});
   if (credentials.length === 0) return headers;
-  // A key for LangSmith is none for this server, and who calls is known.
+  // A key for LangSmith is not valid for this server, and the caller is known already.
   if (isFromEnvironment(headers.get('x-api-key'))) headers.delete('x-api-key');
   for (const [name, value] of credentials) if (!headers.has(name)) headers.set(name, value);
   return headers;

@@ -6,7 +6,7 @@ import { userCodeScope } from './user-code-scope';
 /** Symbol under which `getLogger()` of @langchain/langgraph-sdk/logging looks for the server's logger. */
 const SDK_LOGGER = Symbol.for('langgraph.api.sdk-logger');
 
-/** The levels of the SDK's logger, and what each is in a process's log. */
+/** The levels of the SDK's logger, and the corresponding ones of a process's log. */
 const LEVELS = {
   error: 'error',
   warn: 'warn',
@@ -37,8 +37,8 @@ export interface UserLogLine {
 }
 
 /**
- * Gives `getLogger()` of the SDK something to find, in whichever copy of the SDK the project has. To be called before user
- * code is loaded: modules ask for the logger at their top.
+ * Provides the logger for `getLogger()` of any copy of the SDK in the project. To be called before user code is loaded: modules
+ * ask for the logger at their top.
  */
 export function registerSdkLogger(send: (line: UserLogLine) => void): void {
   (globalThis as Record<symbol, unknown>)[SDK_LOGGER] = loggerWith({}, send);
@@ -46,7 +46,7 @@ export function registerSdkLogger(send: (line: UserLogLine) => void): void {
 
 /** Writes a line into the log of the process, as one of user code. */
 export function writeUserLog(logger: Logger, { level, message, fields }: UserLogLine): void {
-  // User code can write messages of its own making to its process's channel.
+  // User code may forge messages on the channel of its process.
   logger[WRITTEN_LEVELS.has(level) ? level : 'log'](fields, message);
 }
 
@@ -59,7 +59,7 @@ function loggerWith(own: Record<string, unknown>, send: (line: UserLogLine) => v
   const write = (level: string, args: unknown[]): SdkLogger => {
     const { message, fields } = lineOf(args);
     const known = level in LEVELS ? LEVELS[level as Level] : 'log';
-    // What the server says of a line can't be said otherwise by it.
+    // Fields that the server sets can't be overridden by a line.
     send({ type: 'log', level: known, message, fields: { ...own, ...fields, ...whereabouts() } });
     return logger;
   };
@@ -96,7 +96,7 @@ function whereabouts(): Record<string, unknown> {
   return { ...userCodeScope.getStore()?.fields, ...(typeof node === 'string' && { langgraph_node: node }) };
 }
 
-/** A line crosses the border of a thread: what JSON can't say of it is said in words. */
+/** A line is sent to another process: values that JSON can't represent become text. */
 function plain(value: object): unknown {
   try {
     const text = JSON.stringify(value instanceof Error ? describe(value) : value, (_key, inner: unknown) => {

@@ -10,7 +10,7 @@ export function selectedValues(select: string[] | undefined): string[] | undefin
   return keysOf(select);
 }
 
-/** A state with the fields that a selection names: all where there is none. */
+/** A state with only the fields of a selection, or all if there is none. */
 export function selectFields(state: Record<string, unknown>, select: string[] | undefined): Record<string, unknown> {
   if (!select) return state;
   const fields = Object.entries(state).filter(([field]) => select.includes(field));

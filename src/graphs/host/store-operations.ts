@@ -3,7 +3,7 @@ import type { Fence } from '../../database/fence';
 import type { TenantId } from '../../database/tenant-id';
 import type { ItemStore } from '../../item-store/item-store';
 
-/** What a graph process asks of the store for the execution or the tenant that it names. */
+/** A store operation of a graph process, for an execution or a tenant. */
 export interface StoreQuestion {
   type: 'store';
   /** Repeated in the answer. */
@@ -45,7 +45,7 @@ const operationSchema = z.discriminatedUnion('name', [
   }),
 ]);
 
-/** Performs what graphs ask of the store whose process doesn't reach the database for it. */
+/** Performs store operations for graphs whose process doesn't reach the database. */
 export class StoreOperations {
   constructor(private readonly itemsOf: (tenantId: TenantId) => Promise<ItemStore>) {}
 

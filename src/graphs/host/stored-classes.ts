@@ -33,7 +33,7 @@ export const OWN_CLASSES: StoredClasses = new Map([
 
 const byProject = new Map<string, Promise<StoredClasses>>();
 
-/** The classes as the project of the graph in `file` has them, so that what it reads from a state are its own messages. */
+/** The classes of the project of the graph in `file`, so that messages read from a state are instances of its own classes. */
 export function storedClassesOf(file: string): Promise<StoredClasses> {
   const known = byProject.get(file) ?? classesOfProject(file);
   byProject.set(file, known);
@@ -68,7 +68,7 @@ interface MessageClass {
 
 const storedNames = new WeakMap<MessageClass, string>();
 
-/** The name under which a message is stored: that of its class, or of the one that a user's own class extends. */
+/** The name under which a message is stored: that of its class, or of the base class of a user's class. */
 export function storedName(message: MessageLike): string | undefined {
   const made = message.constructor as MessageClass;
   const known = storedNames.get(made);

@@ -9,7 +9,7 @@ import type { Chunk } from './chunk-facts';
 import { importForGraph } from './graph-library';
 import type { AnyGraph } from './graph-loader';
 
-/** What of LangGraph runs transformers. */
+/** The part of LangGraph that runs transformers. */
 interface TransformerLibrary {
   createGraphRunStream: typeof createGraphRunStream;
   isNativeTransformer: typeof isNativeTransformer;
@@ -30,7 +30,7 @@ const TRANSFORMED = new Set(['values', 'updates', 'messages', 'tools', 'custom',
 export class StreamTransformers {
   private readonly source = new ChunkSource();
   private readonly events: ProtocolEvent[] = [];
-  /** Settles when the transformers have emitted all that they will; rejects when one of them throws. */
+  /** Settles when the transformers have emitted everything; rejects if one of them throws. */
   private readonly ended: Promise<void>;
   private failure: { error: unknown } | undefined;
 
@@ -68,8 +68,9 @@ export class StreamTransformers {
   }
 
   /**
-   * What clients are given for a chunk: what the transformers emit, and the chunk unless one of them keeps it back.
-   * @throws what a transformer throws
+   * Returns the chunks for clients: those that the transformers emit, and this one unless a transformer drops it.
+   * @throws the
+   * errors of transformers
    */
   async apply(chunk: Chunk): Promise<Chunk[]> {
     if (!TRANSFORMED.has(chunk[1])) return [chunk];
@@ -80,7 +81,7 @@ export class StreamTransformers {
     return this.take(chunk);
   }
 
-  /** What the transformers emit at the end of the run; nothing more of it when the run is aborted meanwhile. */
+  /** Yields what the transformers emit at the end of the run, until the run is aborted. */
   async end(): Promise<Chunk[]> {
     this.source.end();
     await Promise.race([this.ended, aborted(this.signal)]);
@@ -104,7 +105,7 @@ export class StreamTransformers {
   }
 }
 
-/** Chunks one by one: the next one is asked for when the last one has been dealt with. */
+/** Yields chunks one by one: the next one is requested when the last one has been processed. */
 class ChunkSource implements AsyncIterable<Chunk> {
   private readonly queue: Chunk[] = [];
   private isOver = false;
