@@ -4,21 +4,21 @@ import { ACTOR_SETTING } from './tenant-isolation';
 /** A table whose changes by callers are written to the audit log. */
 export interface AuditedTable {
   table: string;
-  /** What the log calls a row of it. */
+  /** Name of its rows in the log. */
   resource: string;
   idColumn: string;
-  /** Which changes count, as conditions on OLD and NEW; `true` for all. A kind that is absent is not logged. */
+  /** Changes that are logged, as conditions on OLD and NEW; `true` for all. A missing kind is not logged. */
   create?: string;
   update?: string;
   delete?: string;
-  /** What the log calls an update of it that makes this condition true. */
+  /** Name in the log of an update that makes this condition true. */
   special?: { action: 'cancel' | 'revoke' | 'delete'; when: string };
 }
 
 /**
  * Writes a row of the audit log with every change that a caller makes, in the change's own transaction: neither can be there
- * without the other, and no code path can forget it. Work without a caller (sweeps, activities) costs one look at a setting.
- * A change is recorded by the names of the columns, never by their values.
+ * without the other, and no code path can forget it. Work without a caller (sweeps, activities) only costs reading a setting. A
+ * change is recorded by the names of the columns, never by their values.
  */
 export async function auditTable(queryRunner: QueryRunner, audited: AuditedTable): Promise<void> {
   const { table, resource, idColumn } = audited;

@@ -1,4 +1,4 @@
-/** The tenant of a deployment that names no other: its checkpoints keep the thread ids that they always had. */
+/** The default tenant, whose checkpoints keep their original thread ids. */
 export const UNPREFIXED_TENANT = '00000000-0000-0000-0000-000000000000';
 
 /**

@@ -4,9 +4,9 @@ import { DataSource, DataSourceOptions } from 'typeorm';
 import { type StatementTimeouts, TenantPool, type TenantPoolConfig } from './tenant-pool';
 
 /**
- * The one description of the database: the processes, the migrations and the tests all start from it.
- * @param requestsUrl of the role of requests, where an administrator made it
- * Entities are registered by the feature modules that own them; the schema comes from migrations alone.
+ * The single description of the database for processes, migrations and tests.
+ * @param requestsUrl URL with the role of requests, if an administrator created it Entities are registered by the feature
+ *   modules that own them; the schema comes from migrations alone.
  */
 export function dataSourceOptions(
   url: string,
@@ -26,7 +26,7 @@ export function dataSourceOptions(
   };
 }
 
-/** A data source with the migrations, which processes that find the schema in place need not load. */
+/** A data source with the migrations, which processes with an up-to-date schema needn't load. */
 export function createDataSource(url: string): DataSource {
   return new DataSource({
     ...dataSourceOptions(url, 5),

@@ -5,7 +5,7 @@ const BLOBS = `${CHECKPOINT_SCHEMA}.checkpoint_blobs`;
 
 /** What LangGraph stores with a checkpoint of the delta channels whose value isn't in it (its channels/base.js). */
 const COUNTERS = 'counters_since_delta_snapshot';
-/** Kept with a checkpoint on whose branch a delta channel without a version was never written. */
+/** Stored with a checkpoint if a delta channel without a version was never written on its branch. */
 const VERSIONED = 'delta_writes_versioned';
 /** How CheckpointSerializer and the library's own begin a snapshot of a delta channel. */
 const SNAPSHOT = '{"lc":2,"type":"delta_snapshot"';
@@ -19,12 +19,12 @@ export const isStored = (checkpoint: string, channel: string): string => `EXISTS
   )`;
 
 /**
- * The part of a recursive WITH that finds which checkpoints others of the thread $1 are read with. The value of a DeltaChannel
- * is in few checkpoints. At all others it is put together from the writes of their ancestors, up to the nearest that has a
- * value: without these, the channel reads as empty, without an error.
+ * The part of a recursive WITH that finds which checkpoints others of the thread $1 are read with. Few checkpoints contain the
+ * value of a DeltaChannel. For all others it is computed from the writes of their ancestors, back to the nearest with a value:
+ * without these, the channel reads as empty, without an error.
  *
- * The database doesn't know the graph. A channel is taken for a delta channel if the library counts supersteps for it
- * anywhere in the thread, or if it has a snapshot: an edit by an earlier release of the library left out the count.
+ * The database doesn't know the graph. A channel counts as a delta channel if the library counts supersteps for it anywhere in
+ * the thread, or if it has a snapshot: an edit by an earlier release of the library left out the count.
  * @param heads the (checkpoint_ns, checkpoint_id) that are kept
  * @returns the tables up to `replayed`, which has the (checkpoint_ns, checkpoint_id) that they need, and their channels
  */

@@ -4,7 +4,7 @@ export interface Fence {
   attempt: number;
 }
 
-/** Another worker holds the run: nothing that this attempt still writes may count. */
+/** Another attempt owns the run, so no further write of this one may succeed. */
 export class FencedError extends Error {
   constructor(fence: Fence) {
     super(`Attempt ${fence.attempt} of run ${fence.runId} has lost the run`);

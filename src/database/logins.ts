@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { Client, type ClientBase, DatabaseError } from 'pg';
 
-/** A login role that this database has for a kind of work. Tables and prefixes are ours, and stand in statements as they are. */
+/** A login role of this database for one kind of work. Table and prefix are constants that are put into statements. */
 export interface LoginKind {
-  /** Where the role and its password are kept, for the owner alone. */
+  /** Table with the role and its password, readable only by the owner. */
   table: string;
   prefix: string;
-  /** What logs in under it. */
+  /** The processes that log in with it. */
   work: string;
   /** The setting with the URL of a role that an administrator made. */
   setting: string;
@@ -38,14 +38,14 @@ export interface LoginUrls {
   graphsUrl?: string | undefined;
 }
 
-/** Attempts to connect: as many as for the process's own connections. */
+/** Attempts to connect, as for the process's own connections. */
 const CONNECT_ATTEMPTS = 10;
 const CONNECT_PAUSE_MS = 1000;
 
 /** SQLSTATEs of a role that another process made at the same moment. */
 const MADE_MEANWHILE = new Set(['42710', '23505', 'XX000']);
 
-/** Reads what `ensureLogin` made. @throws where the database isn't of this release */
+/** Reads the login of `ensureLogin`. @throws if the database doesn't belong to this release */
 export async function readLogin(client: Pick<ClientBase, 'query'>, { table, work }: LoginKind): Promise<Login> {
   const { rows } = await client.query<Login>(`SELECT role, password FROM ${table}`);
   if (rows.length === 0) throw new Error(`The database has no login for ${work}: migrate it to this release first`);
@@ -53,8 +53,8 @@ export async function readLogin(client: Pick<ClientBase, 'query'>, { table, work
 }
 
 /**
- * The database's URL with another user, and nothing of the one it had: user code may read the URL. As parameters, user and password
- * go before those that the URL may name.
+ * The database's URL with another user, without any trace of the original one, since user code may read the URL. User and
+ * password are parameters, which take precedence over those in the URL.
  */
 export function withLogin(databaseUrl: string, { role, password }: Login): string {
   const url = new URL(databaseUrl);
@@ -66,7 +66,7 @@ export function withLogin(databaseUrl: string, { role, password }: Login): strin
 
 /**
  * Uses a connection of the database's owner once the database answers: a start doesn't wait for its own connections first.
- * @throws where the database doesn't answer in time
+ * @throws if the database doesn't answer in time
  */
 export async function asOwner<T>(databaseUrl: string, use: (client: ClientBase) => Promise<T>): Promise<T> {
   const client = await connect(databaseUrl);
@@ -80,7 +80,7 @@ export async function asOwner<T>(databaseUrl: string, use: (client: ClientBase) 
 async function connect(connectionString: string): Promise<Client> {
   for (let attempt = 1; ; attempt += 1) {
     const client = new Client({ connectionString });
-    // What breaks the connection also rejects the statement that is in flight.
+    // An error of the connection also rejects the statement in flight.
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -93,7 +93,7 @@ async function connect(connectionString: string): Promise<Client> {
   }
 }
 
-/** Makes sure that a login is there and bound by row-level security; returns its role. @throws {Error} that says what to do */
+/** Makes sure that a login is there and bound by row-level security; returns its role. @throws {Error} with instructions */
 export async function provideLogin(client: ClientBase, kind: LoginKind, url: string | undefined): Promise<string> {
   const role = url ? decodeURIComponent(new URL(url).username) : await ensureLogin(client, kind);
   await checkRole(client, role, kind);
@@ -101,10 +101,10 @@ export async function provideLogin(client: ClientBase, kind: LoginKind, url: str
 }
 
 /**
- * Makes a login role of this database, unless it is there. Its name and password are drawn once and kept in a table that only
- * the owner reads: a role belongs to the whole cluster, which may have several databases of Gantry, and a dump has tables but
- * no roles.
- * @throws {Error} with the statements for an administrator, when the database user may not make roles
+ * Creates a login role of this database unless it exists. Its random name and password are stored in a table that only the
+ * owner reads: a role belongs to the whole cluster, which may have several databases of Gantry, and a dump has tables but no
+ * roles.
+ * @throws {Error} with the statements for an administrator, if the database user may not create roles
  */
 async function ensureLogin(client: ClientBase, kind: LoginKind): Promise<string> {
   await client.query(`INSERT INTO ${kind.table} (role, password) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [
@@ -119,7 +119,7 @@ async function ensureLogin(client: ClientBase, kind: LoginKind): Promise<string>
 
 /**
  * Makes sure that row-level security binds a role and that it can become no other one.
- * @throws {Error} that says what it may do too much
+ * @throws {Error} naming its excessive rights
  */
 async function checkRole(client: ClientBase, role: string, { work, setting }: LoginKind): Promise<void> {
   const { rows } = await client.query<{ isAboveRls: boolean; isMember: boolean; ownsTables: boolean }>(

@@ -3,8 +3,8 @@ import { isUpToDate, lockMigrations } from './schema-version';
 import { isolateTenants } from './tenant-isolation';
 
 /**
- * The entry point of the migrations. A database of this very release, which is what most starts find, is left as it is
- * without loading the libraries that would find the same; only what keeps tenants apart is looked after each time.
+ * The entry point of the migrations. A database of this release, as at most starts, is left unchanged without loading the
+ * libraries; only the tenant isolation is checked each time.
  */
 async function main(): Promise<void> {
   const connectionString = process.env.DATABASE_URL;
@@ -14,7 +14,7 @@ async function main(): Promise<void> {
     graphsUrl: process.env.GANTRY_GRAPHS_DATABASE_URL,
   };
   const client = new Client({ connectionString });
-  // What breaks the connection also rejects the statement in flight.
+  // An error of the connection also rejects the statement in flight.
   client.on('error', () => undefined);
   await client.connect();
   try {

@@ -6,12 +6,12 @@ import { hostnameOf } from './loopback';
 /** `http://host` in front of a path: the absolute form, which servers have to take as well (RFC 9112, section 3.2.2). */
 const AUTHORITY = /^https?:\/\/([^/?#]*)/i;
 
-/** Begin of the paths that requests are rewritten to for the router. Not an address that a client can ask for. */
+/** Prefix of the paths to which requests are rewritten for the router; clients can't request it. */
 export const INNER_PREFIX = '/.gantry/';
 
 /**
- * What was asked for, of a target that may have been rewritten to an inner path: `/.gantry/app/%68ello` was `/%68ello`, which is
- * `/hello`. Letters, digits and `-._~` that were escaped for no reason are not: who compares paths knows one spelling of each.
+ * The requested path of a target that may have been rewritten to an inner path: `/.gantry/app/%68ello` was `/%68ello`, which is
+ * `/hello`. Needless escapes of letters, digits and `-._~` are removed, so that each path has one spelling.
  */
 export function askedTarget(target: string): string {
   const asked = target.startsWith(INNER_PREFIX) ? target.slice(target.indexOf('/', INNER_PREFIX.length)) : target;
@@ -29,7 +29,7 @@ export function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** The path of a target as the router reads it: without a query, and with what was escaped for no reason. */
+/** The path of a target as the router reads it: without a query, and with needless escapes. */
 export function decodedPath(target: string): string {
   const [path] = originForm(target).split(/[?#]/, 1);
   if (!path.includes('%')) return path;
@@ -41,12 +41,13 @@ export function decodedPath(target: string): string {
   }
 }
 
-/** The host that a request names, with its port; `localhost` where it names none, or a proxy passes on what is none. */
+/** The host of a request, with its port; `localhost` if there is none, or a proxy passes on an invalid one. */
 export const hostOf = ({ host }: FastifyRequest): string => (hostnameOf(host) === undefined ? 'localhost' : host);
 
 /**
- * Refuses requests that name two hosts, or what is none: in an address that is put together with it, a part of the host would
- * be read as the path. A proxy in front may have gone by one of two, and what is decided here about the other: pages that may ask, addresses in answers, caches.
+ * Refuses requests with two hosts or an invalid one: in a URL that is built from it, a part of the host would be read as the
+ * path. A proxy in front may have gone by one of two, and what is decided here about the other: pages that may ask, addresses
+ * in answers, caches.
  */
 export function refuseOddHosts(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', ({ raw, originalUrl }, _reply, done) => {
@@ -67,7 +68,7 @@ function hostsOf({ rawHeaders }: IncomingMessage, target: string): string[] {
   for (let index = 0; index < rawHeaders.length; index += 2) {
     if (rawHeaders[index].length !== 4 || rawHeaders[index].toLowerCase() !== 'host') continue;
     headers += 1;
-    // Two headers are refused though they say the same (RFC 9112, section 3.2).
+    // Two headers are refused even if they are equal (RFC 9112, section 3.2).
     hosts.push(headers > 1 ? '' : rawHeaders[index + 1]);
   }
   return hosts;

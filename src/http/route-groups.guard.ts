@@ -5,7 +5,7 @@ import { ApiError } from './api-error';
 import { ROUTE_TAGS } from './route-tags';
 
 /**
- * `http.disable_…` of langgraph.json: the routes of a group that is switched off are not there. A group is known by the tag
+ * `http.disable_…` of langgraph.json: the routes of a disabled group answer 404. A group is known by the tag
  * under which its controllers are described.
  */
 @Injectable()

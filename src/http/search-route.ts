@@ -2,7 +2,7 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route only reads, by conditions that its caller makes up: its statements are bounded more tightly than others. */
+    /** Whether the route searches by arbitrary conditions, so that its statements have a shorter time limit. */
     isSearch?: boolean;
   }
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 type ContentSecurityPolicy = FastifyHelmetOptions['contentSecurityPolicy'];
 
-/** Answers are data: opened as a page, by mistake or on purpose, they may load, run and embed nothing. */
+/** Policy of answers with data: opened as a page, they load, run and embed nothing. */
 const DATA_POLICY: ContentSecurityPolicy = {
   useDefaults: false,
   directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
@@ -68,9 +68,9 @@ export async function sendSecurityHeaders(fastify: FastifyInstance, connectTo: s
   await fastify.register(helmet, {
     contentSecurityPolicy: DATA_POLICY,
     frameguard: { action: 'deny' },
-    // Who may read an answer is said by CORS; this one would forbid pictures of attachments in other pages.
+    // CORS decides who may read an answer; this header would forbid images of attachments in other pages.
     crossOriginResourcePolicy: { policy: 'cross-origin' },
-    // The proxy that ends TLS knows whether the whole host has it.
+    // Only the proxy that terminates TLS knows whether the whole host uses it.
     strictTransportSecurity: false,
   });
   fastify.addHook('onRequest', (request, reply, done) => {

@@ -14,7 +14,7 @@ const SILENT_BEATS = 12;
  */
 export class SocketStream implements OpenStream {
   readonly kind = 'events';
-  /** Aborted when the socket is closed, by whomever; by this server, as soon as it says so. */
+  /** Aborted when the socket is closed by either side. */
   readonly signal: AbortSignal;
   private readonly gone = new AbortController();
   private unserved = 0;
@@ -43,7 +43,7 @@ export class SocketStream implements OpenStream {
     });
   }
 
-  /** Resolves when all of them are written to the client's connection, or there is none any more. */
+  /** Resolves when all of them are written to the client's connection, or it is closed. */
   async send(messages: string[]): Promise<void> {
     await Promise.all(messages.map((message) => new Promise<void>((sent) => this.socket.send(message, () => sent()))));
   }
@@ -76,7 +76,8 @@ export class SocketStream implements OpenStream {
   }
 
   private beat(): void {
-    // While a message is served nothing is read, not even a pong. What waits to be written waits for the client, though.
+    // While a message is served nothing is read, not even a pong. Data that waits to be written does wait for the client,
+    // though.
     const isServing = this.unserved > 0 && this.socket.bufferedAmount === 0;
     this.silentBeats = isServing ? 0 : this.silentBeats + 1;
     if (this.silentBeats > SILENT_BEATS) this.socket.terminate();

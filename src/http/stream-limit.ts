@@ -7,8 +7,8 @@ const STREAMING = /\/(?:stream|wait|join)(?:\/|$)|^\/(?:a2a|mcp)(?:\/|$)/;
 const RETRY_SECONDS = 5;
 
 /**
- * Bounds how many streams a caller has open on this replica, before a run is made for one more. To be called after the hook
- * that finds out who asks.
+ * Limits the open streams of a caller on this replica, before a run is created for one more. To be called after the hook that
+ * identifies the caller.
  */
 export function limitStreams(fastify: FastifyInstance, perCaller: number): void {
   fastify.addHook('onRequest', (request, _reply, done) => {

@@ -3,12 +3,12 @@ import type { FastifyReply } from 'fastify';
 import { OpenAnswer } from './open-answer';
 import type { OpenStream } from './open-streams';
 
-/** Proxies and clients give up on a silent connection; this is what both SDKs expect as a sign of life. */
+/** Heartbeat of a stream, as both SDKs expect it: proxies and clients give up on a silent connection. */
 export const HEARTBEAT_MS = 5_000;
 
 /**
- * A response that is written piece by piece. Takes the reply out of the framework's hands, with the headers that hooks and
- * CORS have set so far; reports when the client goes; and keeps to the client's pace.
+ * A response that is written in pieces. Takes the reply over from the framework, with the headers that hooks and CORS have set
+ * so far, reports when the client disconnects, and writes at the client's pace.
  */
 export class StreamingResponse extends OpenAnswer {
   private readonly heartbeat: NodeJS.Timeout;
@@ -29,7 +29,7 @@ export class StreamingResponse extends OpenAnswer {
       ...(reply.getHeaders() as Record<string, string>),
       'content-type': contentType,
       'cache-control': 'no-store',
-      // Keeps nginx from collecting what has to arrive now.
+      // Switches off buffering in nginx.
       'x-accel-buffering': 'no',
       ...headers,
     });
@@ -46,7 +46,7 @@ export class StreamingResponse extends OpenAnswer {
     await once(raw, 'drain', { signal: this.signal }).catch(() => undefined);
   }
 
-  /** An answer that was broken off is not ended. */
+  /** An aborted answer is not ended. */
   end(text = ''): void {
     clearInterval(this.heartbeat);
     if (!this.signal.aborted) this.reply.raw.end(text);
@@ -62,8 +62,8 @@ export class SseResponse extends StreamingResponse {
 }
 
 /**
- * Answers with what `frames` makes, until it ends or the client goes.
- * @param frames its signal is aborted when the client has gone
+ * Answers with the output of `frames`, until it ends or the client disconnects.
+ * @param frames its signal is aborted when the client has disconnected
  */
 export async function sendEvents(
   reply: FastifyReply,
@@ -82,7 +82,7 @@ export function sseFrame(event: string, data: string, id?: number | string): str
   return `event: ${event}\ndata: ${data}\n${id === undefined ? '' : `id: ${id}\n`}\n`;
 }
 
-/** JSON whose beginning may take hours: line breaks before it keep the connection alive and are white space to a parser. */
+/** A JSON answer that may take hours: line breaks before it keep the connection alive, and parsers ignore them. */
 export class LateJsonResponse extends StreamingResponse {
   constructor(reply: FastifyReply, headers: Record<string, string>) {
     super(reply, 'application/json; charset=utf-8', headers, '\n', 'wait');

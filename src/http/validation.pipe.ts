@@ -2,15 +2,15 @@ import { ArgumentMetadata, Injectable, StandardSchemaValidationPipe } from '@nes
 import { z } from 'zod';
 import { invalidRequest } from './api-error';
 
-/** `?stream_mode=` is how an HTTP library writes a parameter that was given as nothing. */
+/** HTTP libraries write an empty parameter as `?stream_mode=`. */
 function withoutEmpty(query: unknown): unknown {
   if (typeof query !== 'object' || query === null) return query;
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
 }
 
 /**
- * Clients of either language send `null` for what they leave out: at the top of a body it means the same as absence, but
- * for a field whose schema gives it a meaning of its own.
+ * Clients send `null` for omitted fields: at the top level of a body it counts as absent, except for fields whose schema gives
+ * it a meaning.
  */
 function withoutNulls(body: unknown, schema: unknown): unknown {
   // A batch is a list of bodies.

@@ -18,7 +18,7 @@ const MAX_REASON_BYTES = 123;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route's handler decides about a handshake, and calls `acceptWebSocket` where it lets it through. */
+    /** The route's handler decides about a handshake, and calls `acceptWebSocket` to accept it. */
     webSocket?: boolean;
   }
   interface FastifyRequest {
@@ -27,11 +27,11 @@ declare module 'fastify' {
   }
 }
 
-/** A route for WebSockets. Guards, pipes, interceptors and filters are those of any other, and are done before the upgrade. */
+/** A route for WebSockets. Guards, pipes, interceptors and filters run as for any other route, before the upgrade. */
 export const WebSocketRoute = (): MethodDecorator => RouteConfig({ webSocket: true });
 
 /**
- * What the handler of such a route ends in, with nothing sent.
+ * Result of such a route's handler, which sends nothing.
  * @param serve gets the socket once it is open
  * @throws {ApiError} 426 when the request is no handshake
  */
@@ -49,10 +49,10 @@ export function acceptWebSocket(reply: FastifyReply, serve: (socket: WebSocket) 
   });
 }
 
-/** Ends a socket that is open with the status that HTTP has for the refusal, plus 4000: clients read there whether to come back. */
+/** Closes an open socket with the HTTP status of the refusal plus 4000, from which clients decide whether to reconnect. */
 export function refuseSocket(socket: WebSocket, { status, detail }: Pick<ApiError, 'status' | 'detail'>): void {
   const reason = Buffer.from(detail).subarray(0, MAX_REASON_BYTES);
-  // As a stream, so that a character that is cut in two is left out.
+  // Decoded as a stream, so that a truncated character is left out.
   socket.close(4000 + status, new TextDecoder().decode(reason, { stream: true }));
 }
 
@@ -63,7 +63,7 @@ export function isPage({ ws, headers, routeOptions }: FastifyRequest): boolean {
 
 /**
  * Refuses the handshake of a page by opening and closing its socket: browsers show pages no status of HTTP.
- * @returns false for whatever else was refused, which is to be answered by HTTP
+ * @returns false for any other refused request, to be answered over HTTP
  */
 export function refusePage(reply: FastifyReply, reason: ApiError): boolean {
   const { request } = reply;
@@ -76,9 +76,9 @@ export function refusePage(reply: FastifyReply, reason: ApiError): boolean {
   return true;
 }
 
-/** Serves WebSockets on the routes that are for them. To be called before the routes are added. */
+/** Serves WebSockets on their routes. To be called before the routes are added. */
 export async function acceptWebSockets(fastify: FastifyInstance, cors: CorsSettings, maxPayload: number) {
-  // Before the plugin's own hook, which puts the upgrade in the place of the handler: that decides in front of it.
+  // Registered before the plugin's own hook, which replaces the handler by the upgrade, so that the handler can decide first.
   fastify.addHook('onRoute', (route) => {
     if (!route.config?.webSocket) return;
     const decide = route.handler as (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
@@ -88,7 +88,7 @@ export async function acceptWebSockets(fastify: FastifyInstance, cors: CorsSetti
         accepted.set(request, serve);
         done();
       };
-      // Its end is not waited for: Nest's comes with that of the answer.
+      // Its end is not awaited: for Nest, the request ends with the answer.
       void decide.call(fastify, request, reply);
     };
     route.wsHandler = (socket, request) => accepted.get(request)?.(socket);
@@ -97,7 +97,7 @@ export async function acceptWebSockets(fastify: FastifyInstance, cors: CorsSetti
   const options = { server: handshakeSource(handshakes), maxPayload, closeTimeout: CLOSE_TIMEOUT_MS };
   await fastify.register(websocket, {
     options,
-    // A message that is too long, or no message at all: the library ends the socket with the code for it.
+    // After a message that is too long or invalid, the library closes the socket with the matching code.
     errorHandler: (error, _socket, request) => request.log.info({ err: error }, 'A WebSocket was broken off'),
     preClose: () => endAll(fastify.websocketServer, handshakes),
   });
@@ -111,9 +111,8 @@ export async function acceptWebSockets(fastify: FastifyInstance, cors: CorsSetti
 }
 
 /**
- * Browsers let every page open a WebSocket, without asking first, and send along what they keep for this server. CORS has to
- * be kept to here: pages of other origins are let in where they may use the API, and what the browser added by itself
- * counts where they may use that.
+ * Browsers let every page open a WebSocket without a preflight, and send cookies along. So CORS is enforced here: pages of
+ * other origins are accepted if they may use the API, and cookies count only if they may use credentials.
  * @throws {ApiError} 403
  */
 function admitPage({ headers, host }: FastifyRequest, cors: CorsSettings): void {
@@ -129,8 +128,8 @@ function admitPage({ headers, host }: FastifyRequest, cors: CorsSettings): void 
 }
 
 /**
- * The upgrades that are handshakes of WebSockets. Node hands over a connection for whatever protocol a client offers, as soon
- * as anybody listens: clients that offer HTTP/2 beside each request (Java's does) continue in HTTP/1.1, as without a listener.
+ * The upgrades that are handshakes of WebSockets. With a listener, Node hands over connections for any protocol that a client
+ * offers: clients that offer HTTP/2 with each request, as Java's does, continue in HTTP/1.1, as without a listener.
  */
 class Handshakes extends EventEmitter {
   /** Nothing else closes them when the server stops. */
@@ -169,6 +168,6 @@ async function endAll(server: WebSocketServer, { connections }: Handshakes): Pro
   const ended = new Promise((resolve) => server.close(resolve));
   for (const socket of server.clients) socket.close(GOING_AWAY);
   await ended;
-  // Those whose handshake is not decided yet.
+  // Connections whose handshake is not decided yet.
   for (const connection of connections) connection.destroy();
 }

@@ -3,7 +3,7 @@ import { Instant, toInstant } from './instant';
 const SEGMENT =
   /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{3}|\d{6})Z([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
 
-/** What a dotted order says about its run: where it stands in its trace, and when it began. */
+/** Information in a dotted order: the place of its run in the trace, and the start of the run. */
 export interface Position {
   runId: string;
   traceId: string;
@@ -33,7 +33,7 @@ export function dottedOrderSegment(startTime: Instant, runId: string): string {
   return startTime.replace(/[-:.]/g, '') + runId;
 }
 
-/** The moment inside a UUIDv7, which is how trace clients make run ids; undefined for other versions. */
+/** The time in a UUIDv7, which trace clients use as run ids; undefined for other versions. */
 export function uuidTime(id: string): Instant | undefined {
   if (id[14] !== '7') return undefined;
   return toInstant(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));

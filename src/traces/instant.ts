@@ -6,16 +6,16 @@ export type Instant = string & { readonly brand: 'Instant' };
 
 const ISO =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s?(Z|UTC|[+-]\d{2}(?::?\d{2})?)?$/i;
-/** What clients send most, and what needs no calendar: UTC with microseconds, on a day that every month has. */
+/** The most common form, which needs no calendar: UTC with microseconds, on a day that every month has. */
 const UTC_MICROS =
   /^((?:19[7-9]\d|[2-9]\d{3})-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6})(?:Z|\+00:00)$/;
 const CANONICAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/;
 
-/** The first and the last moment that are taken as a number of milliseconds: years 1970 to 9999. */
+/** Range of times as a number of milliseconds: years 1970 to 9999. */
 const MAX_MILLISECONDS = 253_402_300_799_999;
 
 /**
- * Reads what trace clients send: ISO 8601 with an offset, with `Z` or naive (then UTC), and milliseconds since 1970.
+ * Reads a time of trace clients: ISO 8601 with an offset, with `Z` or naive (then UTC), and milliseconds since 1970.
  * @returns undefined when it is none of these.
  */
 export function toInstant(value: unknown): Instant | undefined {
@@ -64,7 +64,7 @@ function offsetMs(zone: string | undefined): number {
   return (match[1] === '-' ? -minutes : minutes) * 60_000;
 }
 
-/** Seconds with microseconds; null for what has no end yet. */
+/** Seconds with microseconds; null without an end. */
 export function latencySeconds(start: Instant, end: Instant | null): number | null {
   if (end === null) return null;
   const micros = (instant: Instant): number =>

@@ -10,8 +10,8 @@ export interface StoredToken {
 }
 
 /**
- * Tokens in public links. Random UUIDs (122 bits), because clients take nothing else. They are found by their SHA-256, and
- * sealed beside it, so that its creator can be shown the link again.
+ * Tokens in public links. Random UUIDs (122 bits), because clients accept nothing else. They are found by their SHA-256 and
+ * stored sealed beside it, so that the link can be shown again to its creator.
  */
 @Injectable()
 export class LinkTokens {

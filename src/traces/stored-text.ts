@@ -1,7 +1,7 @@
 import { storableJson } from '../database/storable-text';
 import { stringifyExactly } from '../http/exact-json';
 
-/** A value for a jsonb column, with numbers as they were sent: a user's stray NUL must not cost the batch that it came in. */
+/** A value for a jsonb column, with numbers as they were sent: a stray NUL must not fail the whole batch. */
 export function storableJsonb(value: unknown): string {
   return storableJson(stringifyExactly(value));
 }

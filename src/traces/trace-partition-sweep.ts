@@ -4,15 +4,18 @@ import { type Sweep, Sweeps } from '../sweeps/sweep';
 import { TracePartitions } from './trace-partitions';
 
 const DAY_MS = 86_400_000;
-/** A clock that is a little ahead, or a night without a sweep, must not make ingestion create a day itself. */
+/** Days created ahead, so that neither a clock that is ahead nor a night without a sweep makes ingestion create one. */
 const DAYS_AHEAD = 3;
 const INTERVAL_MS = 3_600_000;
-/** A run whose end came without its start is waited for this long. */
+/** Time for which the end of a run waits for its start. */
 const HELD_DAYS = 7;
 
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
-/** Once an hour: makes the next days' partitions, drops those past their retention, forgets what never got its start. */
+/**
+ * Once an hour: creates the next days' partitions, drops those past their retention, and deletes ends of runs whose start never
+ * came.
+ */
 @Injectable()
 @Sweeps(70)
 export class TracePartitionSweep implements Sweep {

@@ -4,12 +4,12 @@ import { DataSource } from 'typeorm';
 import { acrossTenants } from '../database/request-scope';
 
 const TABLE = 'trace_runs';
-/** Any number will do as long as every process uses the same: it serialises the making of partitions. */
+/** Arbitrary number, the same in every process, that serializes the creation of partitions. */
 const PARTITION_LOCK = 4_201_978;
 const DAY_MS = 86_400_000;
 /**
- * Half a page. To compress rows of 2 KB is a third of all that a Postgres without lz4 does with them; they take twice the
- * room without.
+ * Half a page. Compressing rows of 2 KB takes a third of the time of a Postgres without lz4; uncompressed they take twice the
+ * space.
  */
 const UNCOMPRESSED_BYTES = 4080;
 /** Attaching needs a moment without long transactions on the table; readers must not wait for it longer. */
@@ -21,7 +21,7 @@ function nextDay(day: string): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10);
 }
 
-/** The days of `trace_runs`: made before they are written to, dropped whole when they are past their time. */
+/** The partitions of `trace_runs` by day: created before they are written to, and dropped as a whole after their retention. */
 @Injectable()
 export class TracePartitions {
   private readonly logger = new Logger(TracePartitions.name);
@@ -29,7 +29,7 @@ export class TracePartitions {
 
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
-  /** Makes the partitions of these UTC days (`2026-11-21`) that are missing. */
+  /** Creates the missing partitions of these UTC days (`2026-11-21`). */
   async ensure(days: Iterable<string>): Promise<void> {
     for (const day of days) {
       if (this.known.has(day)) continue;
@@ -38,14 +38,14 @@ export class TracePartitions {
     }
   }
 
-  /** After a day was dropped by another process, what was known of it is wrong. */
+  /** Forgets the known partitions after another process has dropped one. */
   forget(): void {
     this.known.clear();
   }
 
   /**
-   * CREATE TABLE … PARTITION OF would lock out every reader of the parent; making the table first and attaching it does not.
-   * A session lock and not IF NOT EXISTS alone: two makers would collide in the catalogue.
+   * CREATE TABLE … PARTITION OF would lock out every reader of the parent; creating the table first and attaching it does not.
+   * IF NOT EXISTS alone isn't enough without the session lock: two processes would collide in the catalog.
    */
   private async create(day: string): Promise<void> {
     const name = partitionName(day);
@@ -70,7 +70,7 @@ export class TracePartitions {
     });
   }
 
-  /** Drops the days before `day`, with all that refers to their runs. */
+  /** Drops the days before `day`, with everything that refers to their runs. */
   async dropBefore(day: string): Promise<number> {
     const partitions = await this.database.query<{ name: string }[]>(
       `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid

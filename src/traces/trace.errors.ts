@@ -2,7 +2,7 @@ import { ApiError, invalidField } from '../http/api-error';
 
 export const traceErrors = {
   invalid: (path: string, message: string) => invalidField(path, message),
-  /** Refuses what the hosted platform serves and this server doesn't. No 501: clients would repeat the request. */
+  /** Refuses features of the hosted platform that this server doesn't have. Not with 501, since clients would retry. */
   unsupported: (path: string, reason: string) =>
     new ApiError(422, 'unsupported', `${path}: ${reason}`, { errors: [{ path, message: reason }] }),
   tooLarge: (limitBytes: number) =>

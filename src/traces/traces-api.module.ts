@@ -48,7 +48,7 @@ import { TraceThreadsRepository } from './threads/trace-threads.repository';
 import { TraceThreadsService } from './threads/trace-threads.service';
 import { TracesModule } from './traces.module';
 
-/** The api's half, what LangSmith clients talk to: uploads, projects, feedback and queries. */
+/** The api's half, for LangSmith clients: uploads, projects, feedback and queries. */
 @Module({
   imports: [TypeOrmModule.forFeature([ProjectEntity]), CryptoModule, TracesModule],
   controllers: [

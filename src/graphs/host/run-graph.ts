@@ -41,8 +41,7 @@ export interface RunControl {
 /**
  * Runs a graph to its end, its next interrupt or the abort, starting where the run's last checkpoint left it. Errors of the
  * graph are part of the outcome.
- * @throws if something else failed: the database, or because another attempt owns the run
- * (FencedError)
+ * @throws if something else failed: the database, or because another attempt owns the run (FencedError)
  */
 export async function* runGraph(
   context: RunContext,

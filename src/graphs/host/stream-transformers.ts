@@ -69,8 +69,7 @@ export class StreamTransformers {
 
   /**
    * Returns the chunks for clients: those that the transformers emit, and this one unless a transformer drops it.
-   * @throws the
-   * errors of transformers
+   * @throws the errors of transformers
    */
   async apply(chunk: Chunk): Promise<Chunk[]> {
     if (!TRANSFORMED.has(chunk[1])) return [chunk];

@@ -9,13 +9,13 @@ import { connectS3 } from '../../storage/s3/s3-client';
 import { S3ObjectStore } from '../../storage/s3/s3-object-store';
 import { traceErrors } from '../trace.errors';
 
-/** Clients give an upload up after 10 s: the answer that the store is away must come before. */
+/** Clients abandon an upload after 10 s; the answer that the store is unavailable must come before. */
 const PUT_DEADLINE_MS = 8_000;
 const PATIENCE = { maxAttempts: 2, connectionTimeout: 2_000, answerTimeout: 4_000, pieceTimeout: 0 };
-/** A store takes no more in one request. */
+/** Maximum that a store accepts in one request. */
 export const MAX_DELETED = 1_000;
 
-/** The bucket of this deployment, where attachments are. */
+/** The bucket of this deployment for attachments. */
 @Injectable()
 export class AttachmentStore implements OnApplicationShutdown {
   private readonly logger = new Logger(AttachmentStore.name);
@@ -30,14 +30,16 @@ export class AttachmentStore implements OnApplicationShutdown {
     return this.store !== undefined;
   }
 
-  /** Where these bytes go: the same bytes of the same run have the same key, so a replay writes what is there already. */
+  /**
+   * Key of the object for these bytes: the same bytes of the same run have the same key, so a replay writes the same object.
+   */
   keyOf(tenantId: TenantId, runId: string, { pieces }: Content): string {
     const hash = createHash('sha256');
     for (const piece of pieces) hash.update(piece);
     return `attachments/${tenantId}/${runId}/${hash.digest('hex')}`;
   }
 
-  /** @throws {ApiError} 503 when the store doesn't take it in time. */
+  /** @throws {ApiError} 503 when the store doesn't accept it in time */
   async put(key: string, content: Content): Promise<void> {
     try {
       const signal = AbortSignal.timeout(PUT_DEADLINE_MS);
@@ -49,7 +51,7 @@ export class AttachmentStore implements OnApplicationShutdown {
   }
 
   /**
-   * An object's bytes as they come; undefined when it is not there.
+   * Streams an object's bytes; undefined if it doesn't exist.
    * @throws {ApiError} 503
    */
   async read(key: string): Promise<Readable | undefined> {
@@ -66,7 +68,7 @@ export class AttachmentStore implements OnApplicationShutdown {
   }
 
   /**
-   * Deletes up to MAX_DELETED objects; one that is not there counts as deleted.
+   * Deletes up to MAX_DELETED objects; one that doesn't exist counts as deleted.
    * @returns the keys that the store would not delete
    */
   async delete(keys: string[]): Promise<Set<string>> {

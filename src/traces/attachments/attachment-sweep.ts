@@ -3,12 +3,12 @@ import { type Sweep, Sweeps } from '../../sweeps/sweep';
 import { AttachmentStore, MAX_DELETED } from './attachment-store';
 import { AttachmentsRepository, InlineAttachment } from './attachments.repository';
 
-/** Time limit of one round: sweeps run one after the other, and other features wait for theirs. */
+/** Time limit of one round, since sweeps run in sequence and others wait. */
 const ROUND_MS = 5_000;
 /** After the store failed. */
 const PAUSE_MS = 60_000;
 
-/** Deletes the objects of attachments that are gone, and moves those into the store whose bytes are still in Postgres. */
+/** Deletes the objects of removed attachments, and moves attachments from Postgres into the store. */
 @Injectable()
 @Sweeps(80)
 export class AttachmentSweep implements Sweep {

@@ -3,7 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
 
-/** The seconds in which an upload that wrote an object must have committed the row that names it. */
+/** Time within which an upload that wrote an object must commit the row that names it. */
 const UPLOAD_SECONDS = 86_400;
 /** After an object could not be deleted. */
 const RETRY_SECONDS = 600;
@@ -20,7 +20,7 @@ export interface StoredAttachment {
 
 export interface AttachmentContent {
   mime_type: string;
-  /** Null for a row of a release that did not write it down. */
+  /** Null for rows of releases that did not store it. */
   size: string | null;
   object_key: string | null;
   data: Buffer | null;
@@ -42,7 +42,7 @@ export interface DiscardedObject {
 export class AttachmentsRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
-  /** The first content of a name stays: clients send an attachment once, and again only when they retry. */
+  /** The first content of a name is kept: clients send an attachment only once, except for retries. */
   async insert(manager: EntityManager, tenantId: TenantId, attachments: StoredAttachment[]): Promise<void> {
     for (const { runId, name, mimeType, size, objectKey, data } of attachments) {
       await manager.query(
@@ -78,8 +78,8 @@ export class AttachmentsRepository {
   }
 
   /**
-   * Before objects are written: should no row come to name them, they are deleted after a day. In the order of the keys,
-   * so that uploads with objects in common wait for each other and never deadlock.
+   * Called before objects are written, so that they are deleted after a day if no row names them. Ordered by key, so that
+   * uploads of the same objects wait for each other and never deadlock.
    */
   async announce(tenantId: TenantId, objectKeys: string[]): Promise<void> {
     await this.database.query(
@@ -98,7 +98,7 @@ export class AttachmentsRepository {
     return rows[0];
   }
 
-  /** The bytes of this row are in the object store now; a row that was deleted meanwhile stays deleted. */
+  /** Records that the bytes of this row are in the object store now; a row that was deleted meanwhile stays deleted. */
   async moveOut(
     { tenant_id: tenantId, run_id: runId, name, data }: InlineAttachment,
     objectKey: string,
@@ -114,8 +114,8 @@ export class AttachmentsRepository {
   }
 
   /**
-   * Deletes what is due, at most `limit` objects, of all tenants. An upload of one of them waits until that is done and then
-   * writes it again. `discard` gets those that no row names and returns the keys that it could not delete.
+   * Deletes due objects of all tenants, up to `limit`. A concurrent upload of one of them waits and then writes it again.
+   * `discard` gets the objects that no row names, and returns the keys that it could not delete.
    * @returns how many were due
    */
   async discardDue(limit: number, discard: (objects: DiscardedObject[]) => Promise<Set<string>>): Promise<number> {
@@ -149,7 +149,10 @@ export class AttachmentsRepository {
     });
   }
 
-  /** In the transaction that makes rows name objects. One that lost to an earlier content of its name stays to be deleted. */
+  /**
+   * Called in the transaction that inserts the rows. An object that lost to an earlier content of its name stays due for
+   * deletion.
+   */
   private async keepNamed(manager: EntityManager, tenantId: TenantId, objectKeys: string[]): Promise<void> {
     if (objectKeys.length === 0) return;
     await manager.query(

@@ -20,7 +20,7 @@ const LINK_LIFETIME_SECONDS = 3600;
 /** Objects of one upload that are written at once. */
 const CONCURRENCY = 8;
 
-/** An attachment as an upload carries it. */
+/** An attachment of an upload. */
 export interface Attachment {
   runId: string;
   name: string;
@@ -29,8 +29,7 @@ export interface Attachment {
 }
 
 /**
- * Attachments are written before the upload that carries them is acknowledged, and read by links that carry their own
- * permission, as those of an object store.
+ * Writes attachments before their upload is acknowledged, and reads them by links that are permissions, like presigned URLs.
  */
 @Injectable()
 export class AttachmentsService {
@@ -41,9 +40,9 @@ export class AttachmentsService {
   ) {}
 
   /**
-   * Brings the bytes into the object store. Rows name them once `insert` has committed; without that they go again, a day
-   * later. A replay writes the same objects.
-   * @throws {ApiError} 503 when the store doesn't take one in time.
+   * Writes the bytes to the object store. Rows name them once `insert` has committed; otherwise they are deleted a day later. A
+   * replay writes the same objects.
+   * @throws {ApiError} 503 when the store doesn't accept one in time
    */
   async write(tenantId: TenantId, attachments: Attachment[]): Promise<StoredAttachment[]> {
     if (attachments.length === 0) return [];
@@ -67,7 +66,7 @@ export class AttachmentsService {
     try {
       await limit.map(keyed, ({ attachment, objectKey }) => this.store.put(objectKey, attachment.content));
     } finally {
-      // Where one has failed, the others need not begin any more.
+      // After a failure, the others don't begin.
       limit.clearQueue();
     }
     return keyed.map(({ attachment: { content, ...attachment }, objectKey }) => ({
@@ -97,8 +96,8 @@ export class AttachmentsService {
   }
 
   /**
-   * @throws {ApiError} 404 also for a link that is wrong or too old: the answer doesn't show what exists. 503 while the
-   * object store doesn't answer.
+   * @throws {ApiError} 404 also for an invalid or expired link, so that the answer doesn't show what exists; 503 while the
+   *   object store doesn't answer
    */
   async read(
     tenantId: string,
@@ -109,7 +108,7 @@ export class AttachmentsService {
     const expected = this.sign(tenantId, runId, name, permission.expires);
     if (!isSame(permission.signature, expected) || permission.expires < Date.now() / 1000)
       throw traceErrors.attachmentNotFound();
-    // The route is public, and the link has just shown whose rows it is good for.
+    // The route is public; the verified link determines the tenant.
     const found = await inScope({ tenantId }, () => this.attachments.read(tenantId as TenantId, runId, name));
     const body = found?.object_key ? await this.store.read(found.object_key) : found?.data;
     if (!found || !body) throw traceErrors.attachmentNotFound();

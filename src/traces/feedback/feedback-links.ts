@@ -10,7 +10,7 @@ const VALID_MS = 7 * 86_400_000;
 
 const claimSchema = z.object({ tenant: z.string(), run: z.guid(), key: z.string(), until: z.number() });
 
-/** What the holder of a link may do: say one thing about one run. */
+/** Permission of a link: feedback on one run, under one key. */
 export interface FeedbackClaim {
   tenantId: TenantId;
   runId: string;
@@ -18,8 +18,8 @@ export interface FeedbackClaim {
 }
 
 /**
- * Addresses at which anybody who was given one can leave feedback on a run, without a key. They are signed and not stored:
- * the same run and key have the same link, on every replica, for a week from the run's creation.
+ * Links with which people without a key can leave feedback on a run. They are signed and not stored: the same run and key have
+ * the same link, on every replica, for a week from the run's creation.
  */
 @Injectable()
 export class FeedbackLinks {
@@ -42,7 +42,7 @@ export class FeedbackLinks {
     );
   }
 
-  /** What a token allows; undefined when it was not made here, was changed, or is past its time. */
+  /** The permission of a token; undefined if it was not issued here, was changed, or has expired. */
   open(token: string): FeedbackClaim | undefined {
     const payload = readClaim(this.secret, token);
     if (payload === undefined) return undefined;

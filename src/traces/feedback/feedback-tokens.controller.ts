@@ -21,7 +21,7 @@ type TokenParams = z.output<typeof feedbackTokenParams>;
 export class FeedbackTokensController {
   constructor(private readonly feedback: LinkedFeedbackService) {}
 
-  /** For links in mails and buttons: `?score=1&comment=…`. Following it again replaces what it said before. */
+  /** For links in mails and buttons: `?score=1&comment=…`. Following it again replaces the earlier feedback. */
   @Get(':token')
   @ApiOperation({ summary: 'Leave feedback by following a link' })
   async follow(
@@ -44,4 +44,4 @@ export class FeedbackTokensController {
   }
 }
 
-/** Where links point, and where clients look that were given the server's root, or `/api`, as their endpoint. */
+/** The paths of links, and of clients whose endpoint is the server's root, or `/api`. */

@@ -24,7 +24,7 @@ type FeedbackParams = z.output<typeof feedbackParamsSchema>;
 export class FeedbackController {
   constructor(private readonly feedback: FeedbackService) {}
 
-  /** The same id again replaces what it said before. */
+  /** Repeating an id replaces the earlier feedback. */
   @Post()
   @HttpCode(200)
   @ApiOperation({ summary: 'Create feedback' })
@@ -62,4 +62,4 @@ export class FeedbackController {
   }
 }
 
-/** The same routes where clients look that were given the server's root, or `/api`, as their endpoint. */
+/** The same routes for clients whose endpoint is the server's root, or `/api`. */

@@ -1,7 +1,7 @@
 import { naive } from '../trace-wire';
 import type { FeedbackRow } from './feedback.repository';
 
-/** Feedback as trace clients read it; the Python model wants `run_id` and `trace_id` to be there. */
+/** Feedback as trace clients read it; the Python model requires `run_id` and `trace_id`. */
 export function toFeedback(row: FeedbackRow) {
   return {
     id: row.feedback_id,

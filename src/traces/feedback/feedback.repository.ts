@@ -64,7 +64,7 @@ const value = (column: keyof FeedbackRow): string => {
 const UPSERT = `
   INSERT INTO trace_feedback (tenant_id, ${COLUMNS.join(', ')})
   SELECT $1::uuid, ${COLUMNS.map((column) =>
-    // A client names the run; its project and trace are known from there.
+    // A client names the run, which determines project and trace.
     column === 'project_id'
       ? 'COALESCE(v.project_id::uuid, k.project_id)'
       : column === 'trace_id'
@@ -101,7 +101,7 @@ export const feedbackStat = (labelled: string): string => `jsonb_build_object(
     FILTER (WHERE f.feedback_source IS NOT NULL))[1:5]), '[]'),
   'contains_thread_feedback', false)`;
 
-/** What clients and exports show of a run's feedback, by key. */
+/** Summary of a run's feedback for clients and exports, by key. */
 const REFRESH_STATS = `
   UPDATE trace_runs r SET feedback_stats = s.stats, updated_at = now()
   FROM trace_run_keys k, (
@@ -123,7 +123,7 @@ export class FeedbackRepository {
     await manager.query(UPSERT, [tenantId, ...COLUMNS.map((column) => rows.map((row) => row[column]))]);
   }
 
-  /** Brings the summary on the runs up to date; runs without feedback are left alone. */
+  /** Updates the summaries of the runs; runs without feedback are not changed. */
   async refreshStats(manager: EntityManager, tenantId: TenantId, runIds: string[]): Promise<void> {
     await manager.query(REFRESH_STATS, [tenantId, runIds]);
   }
@@ -174,7 +174,7 @@ export class FeedbackRepository {
     return rows[0] && { runId: rows[0].run_id };
   }
 
-  /** The last feedback of a run is gone: so is its summary. */
+  /** Without feedback, a run has no summary. */
   async clearStats(manager: EntityManager, tenantId: TenantId, runId: string): Promise<void> {
     await manager.query(
       `UPDATE trace_runs r SET feedback_stats = NULL, updated_at = now() FROM trace_run_keys k

@@ -3,7 +3,7 @@ import { instantSchema, queryBoolean, queryList } from '../trace-wire';
 
 const json = z.unknown().optional();
 
-/** Statistics square them: of larger ones they would be beyond what a number holds. */
+/** Statistics square them, which would overflow with larger ones. */
 const MAX_SCORE = 1e100;
 const score = z
   .union([z.number().min(-MAX_SCORE).max(MAX_SCORE), z.boolean()])
@@ -74,7 +74,7 @@ export const listFeedbackTokensSchema = z.object({
   offset: z.coerce.number().int().min(0).default(0),
 });
 
-/** What is said by link, as a body. */
+/** Feedback by link, as a body. */
 export const linkedFeedbackSchema = z.object({
   score,
   value: json,
@@ -84,7 +84,7 @@ export const linkedFeedbackSchema = z.object({
 });
 export type LinkedFeedback = z.output<typeof linkedFeedbackSchema>;
 
-/** The same in a query: all is text there. */
+/** The same in a query, where all values are text. */
 export const linkedFeedbackQuery = z.object({
   score: z
     .string()

@@ -8,11 +8,11 @@ import type { LinkedFeedback } from './feedback.schemas';
 import { FeedbackService } from './feedback.service';
 import { PresignedFeedbackService } from './presigned-feedback.service';
 
-/** Namespace of the ids of such feedback: one id a link, so that a second click corrects the first. */
+/** Namespace of the ids of such feedback: one id per link, so that a second click corrects the first. */
 const LINK_NAMESPACE = '0b5f4a52-3f2c-4c0e-9a55-6f1f2c1d7e90';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** What a link allows: one remark on one run. */
+/** Permission of a link: feedback on one run, under one key. */
 interface Permission {
   tenantId: TenantId;
   runId: string;
@@ -29,13 +29,13 @@ export class LinkedFeedbackService {
     private readonly feedback: FeedbackService,
   ) {}
 
-  /** @throws 404 for a link that is none, or not any more */
+  /** @throws 404 for an invalid or expired link */
   async leave(token: string, { metadata, ...said }: LinkedFeedback): Promise<void> {
     const permission = UUID.test(token) ? await this.openStored(token) : this.openSigned(token);
     if (!permission) throw traceErrors.feedbackLinkInvalid();
     const { tenantId, runId, key, feedbackId: id, config } = permission;
     const source = { type: 'link', ...(metadata && { metadata }) };
-    // The route is public: who is let in, and to whose rows, is what the token says.
+    // The route is public; the token determines access and tenant.
     await inScope({ tenantId }, () =>
       this.feedback.create(tenantId, {
         ...said,

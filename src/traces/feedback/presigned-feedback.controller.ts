@@ -8,7 +8,7 @@ import { type CreateFeedbackTokens, createFeedbackTokensSchema, listFeedbackToke
 import { PresignedFeedbackService } from './presigned-feedback.service';
 import { RouteTags } from '../../http/route-tags';
 
-/** Makes the links that the feedback of people without a key comes by. */
+/** Creates links with which people without a key leave feedback. */
 @RouteTags('Trace feedback')
 @AliasedController('api/v1/feedback/tokens', 'api/feedback/tokens', 'feedback/tokens')
 export class PresignedFeedbackController {

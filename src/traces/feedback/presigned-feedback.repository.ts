@@ -12,7 +12,7 @@ export interface FeedbackLinkRow {
   link_id: string;
   run_id: string;
   key: string;
-  /** The feedback that following the link leaves; following it again replaces that one. */
+  /** Id of the feedback that the link leaves; following it again replaces the feedback. */
   feedback_id: string;
   feedback_config: unknown;
   sealed_token: string;
@@ -48,7 +48,7 @@ export class PresignedFeedbackRepository {
     );
   }
 
-  /** Those of a run that hold still, the oldest first. */
+  /** Valid links of a run, oldest first. */
   async list(tenantId: TenantId, runId: string, limit: number, offset: number): Promise<FeedbackLinkRow[]> {
     return await this.database.query<FeedbackLinkRow[]>(
       `SELECT ${COLUMNS} FROM trace_feedback_links WHERE tenant_id = $1 AND run_id = $2 AND expires_at > now()
@@ -57,7 +57,7 @@ export class PresignedFeedbackRepository {
     );
   }
 
-  /** Whose link it is follows from the token alone. */
+  /** The token alone determines the tenant. */
   async findByToken(hash: Buffer): Promise<FeedbackLinkRow | undefined> {
     const rows = await acrossTenants(() =>
       this.database.query<FeedbackLinkRow[]>(

@@ -15,7 +15,7 @@ const DEFAULT_MINUTES = 180;
 
 /** A link as its creator sees it. */
 export interface FeedbackToken {
-  /** The token: clients take either this or the address to leave feedback by it. */
+  /** The token; clients leave feedback with it or with the URL. */
   id: string;
   url: string;
   expires_at: Instant;
@@ -30,7 +30,7 @@ export class PresignedFeedbackService {
     private readonly tokens: LinkTokens,
   ) {}
 
-  /** @throws {ApiError} 422 for a link that would have expired */
+  /** @throws {ApiError} 422 for an expiry in the past */
   async create(tenantId: TenantId, requests: CreateFeedbackToken[]): Promise<FeedbackToken[]> {
     const made: FeedbackToken[] = [];
     const rows = requests.map((request): NewFeedbackLink => {
@@ -62,7 +62,7 @@ export class PresignedFeedbackService {
     );
   }
 
-  /** Undefined for what is no token, and for one that has expired. */
+  /** Undefined for an invalid or expired token. */
   open(token: string): Promise<FeedbackLinkRow | undefined> {
     return this.links.findByToken(this.tokens.hashOf(token));
   }

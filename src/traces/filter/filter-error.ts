@@ -1,4 +1,4 @@
-/** What is wrong with a filter, and where: `position` counts characters from 0. */
+/** An error in a filter, with its place: `position` counts characters from 0. */
 export class FilterError extends Error {
   constructor(
     readonly reason: string,

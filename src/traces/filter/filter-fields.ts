@@ -4,11 +4,11 @@ const EQUALITY: Comparator[] = ['eq', 'neq', 'in', 'nin'];
 const ORDER: Comparator[] = ['gt', 'gte', 'lt', 'lte'];
 const PATTERN: Comparator[] = ['like', 'nlike', 'search'];
 
-/** The kinds of fields, and what can be asked of each. */
+/** The kinds of fields, and the comparators of each. */
 export const FIELD_KINDS = {
   id: EQUALITY,
   text: [...EQUALITY, ...ORDER, ...PATTERN],
-  /** Compared in lower case: run types and statuses are written in both. */
+  /** Compared in lower case, since clients write run types and statuses in either case. */
   keyword: [...EQUALITY, ...PATTERN],
   instant: [...EQUALITY, ...ORDER],
   /** Seconds, or a string with a unit: "5s", "300ms", "2m". */
@@ -25,7 +25,7 @@ export const FIELD_KINDS = {
 } satisfies Record<string, Comparator[]>;
 export type FieldKind = keyof typeof FIELD_KINDS;
 
-/** Keys and values that are asked for side by side in one and() belong to the same pair of one of these. */
+/** Keys and values in the same and() refer to the same pair of one of these. */
 export type PairFamily = 'metadata' | 'input' | 'output' | 'feedback';
 
 export interface FieldDefinition {

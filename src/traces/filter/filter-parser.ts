@@ -7,7 +7,7 @@ import { Token, tokenize } from './filter-tokens';
 import { SearchBudget } from './search-budget';
 import { SqlParams } from './sql-params';
 
-/** Beyond what anyone writes, within what the parser's and the database's stacks bear. */
+/** More than any real filter needs, and within the stacks of the parser and the database. */
 const MAX_LENGTH = 65_536;
 const MAX_DEPTH = 64;
 const MAX_OPERANDS = 1_000;
@@ -20,7 +20,7 @@ const MAX_OPERANDS = 1_000;
 export function parseFilter(text: string, budget = new SearchBudget()): FilterExpression {
   if (text.length > MAX_LENGTH) throw new FilterError(`a filter has at most ${MAX_LENGTH} characters`, MAX_LENGTH);
   const expression = new Parser(tokenize(text), budget).parse();
-  // Whether a value fits its field shows when SQL is made of it.
+  // Building the SQL shows whether a value fits its field.
   filterToSql(expression, new SqlParams());
   return expression;
 }

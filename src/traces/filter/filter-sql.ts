@@ -9,8 +9,8 @@ import { fieldDefinition, FieldKind, PairFamily } from './filter-fields';
 import { SqlParams } from './sql-params';
 
 /**
- * A filter as a condition over the alias `r` of trace_runs. Every value becomes a parameter; the text holds only what
- * this file wrote.
+ * A filter as a condition over the alias `r` of trace_runs. Every value becomes a parameter; the text contains only constants
+ * of this file.
  * @throws {FilterError} when a value doesn't fit its field; parseFilter has checked that for what it returns.
  */
 export function filterToSql(expression: FilterExpression, params: SqlParams): string {
@@ -20,7 +20,7 @@ export function filterToSql(expression: FilterExpression, params: SqlParams): st
     case 'or':
       return `(${expression.operands.map((operand) => filterToSql(operand, params)).join(' OR ')})`;
     case 'not':
-      // A condition on a missing value is unknown to SQL, and false to the reader of a filter.
+      // A condition on a missing value is unknown in SQL, but false in the filter language.
       return `((${filterToSql(expression.operand, params)}) IS NOT TRUE)`;
     case 'search':
       return search(
@@ -91,7 +91,7 @@ function pairs(field: Comparison['field'], group: Comparison[], params: SqlParam
   return `(${negative ? 'NOT ' : ''}EXISTS (SELECT FROM ${pairSource(family ?? 'metadata')} WHERE ${conditions.join(' AND ')}))`;
 }
 
-/** The most common question, a value under a known key, without going through all pairs of every run. */
+/** The most common case, a value under a known key, without reading all pairs of every run. */
 function metadataPair(group: Comparison[], params: SqlParams): string | undefined {
   const key = group.find((comparison) => isKey(comparison));
   const [name] = key?.values ?? [];
@@ -161,7 +161,7 @@ function column(comparison: Comparison, params: SqlParams, sql = fieldDefinition
   }
   if (value === null) return nullTest(comparison, sql);
   const operator = OPERATORS[comparator] ?? '=';
-  // What a pair holds is text; a number in the filter asks for its value and not for its spelling.
+  // Pairs have text; a number in the filter is compared by value rather than by spelling.
   if (kind === 'pairValue' && typeof value === 'number') {
     const number = `(CASE WHEN ${sql} ~ '^-?[0-9]{1,30}([.][0-9]{1,30})?$' THEN ${sql}::numeric END)`;
     return `(${number} ${operator} ${params.add(value, 'numeric')})`;
@@ -172,7 +172,7 @@ function column(comparison: Comparison, params: SqlParams, sql = fieldDefinition
 function nullTest({ comparator, field, position }: Comparison, sql: string): string {
   if (comparator !== 'eq' && comparator !== 'neq')
     throw new FilterError(`${comparator} needs a value, not null`, position);
-  // An error is what makes a run's status, and only the status has an index.
+  // An error determines a run's status, and only the status has an index.
   if (field === 'error') return `(r.status ${comparator === 'eq' ? '<>' : '='} 'error')`;
   return `(${sql} IS ${comparator === 'eq' ? '' : 'NOT '}NULL)`;
 }
@@ -190,7 +190,7 @@ function booleanColumn({ comparator, position }: Comparison, sql: string, value:
     throw new FilterError('expected true or false', position);
   }
   const positive = (wanted === true || wanted === 'true') === (comparator === 'eq');
-  // Written as the partial index has it, so that the planner recognises it.
+  // Same text as in the partial index, so that the planner recognises it.
   return positive ? `(${sql})` : `(NOT ${sql})`;
 }
 
@@ -226,7 +226,7 @@ function metadata(comparison: Comparison, value: FilterLiteral, params: SqlParam
   if (comparator === 'exists') return `(COALESCE(jsonb_exists(r.metadata, ${params.add(given, 'text')}), false))`;
   const object = jsonObject(given);
   if (!object) {
-    // has(metadata, "key") is a common way to ask whether the key is there.
+    // has(metadata, "key") is a common way to test for a key.
     if (comparator === 'has') return `(COALESCE(jsonb_exists(r.metadata, ${params.add(given, 'text')}), false))`;
     throw new FilterError('expected a JSON object in a string', comparison.position);
   }
@@ -241,7 +241,7 @@ function search(columns: string[], given: string, params: SqlParams): string {
   if (words.length === 0) return 'true';
   const conditions = words.map((word) => {
     const plain = storableText(word);
-    // Inside JSON text a word is written as JSON writes it.
+    // In JSON text a word is escaped as in JSON.
     const spellings = new Set([plain, JSON.stringify(plain).slice(1, -1)]);
     const patterns = [...spellings].map((spelling) => `%${spelling.replace(/[\\%_]/g, '\\$&')}%`);
     const any = params.add(patterns, 'text[]');

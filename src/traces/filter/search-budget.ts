@@ -1,11 +1,11 @@
 import { FilterError } from './filter-error';
 
-/** Each word is looked for in every payload of every run in question. */
+/** Limit of the words, each of which is searched in every payload of every selected run. */
 const MAX_WORDS = 50;
 /** Limit of the characters of all words: each is compared with a payload at each of its characters. */
 const MAX_CHARACTERS = 2_000;
 
-/** Counts what one query looks for in texts, and refuses what would keep the database busy for minutes. */
+/** Counts the search words of one query, and refuses queries that would keep the database busy for minutes. */
 export class SearchBudget {
   private words = 0;
   private characters = 0;
@@ -15,7 +15,7 @@ export class SearchBudget {
     this.take(text.split(/\s+/), position);
   }
 
-  /** The pieces between the wildcards of a pattern are looked for one after the other. @throws {FilterError} */
+  /** Counts the pieces between the wildcards of a pattern, which are searched in sequence. @throws {FilterError} */
   like(pattern: string, position: number): void {
     this.take(pattern.split(/[%_]+/), position);
   }

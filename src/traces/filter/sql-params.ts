@@ -7,7 +7,7 @@ export class SqlParams {
     this.values.push(...first);
   }
 
-  /** Adds a value and returns its place in the text, with the type it is to be read as: `$3::uuid`. */
+  /** Adds a value and returns its placeholder with its type: `$3::uuid`. */
   add(value: unknown, type: string): string {
     this.values.push(value);
     return `$${this.values.length}::${type}`;

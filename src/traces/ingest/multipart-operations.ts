@@ -11,7 +11,7 @@ import type { OperationKind } from './run-merge';
 import { OUT_OF_BAND, OutOfBandField, readOperation } from './run-operation';
 import type { UploadContent } from './upload-content';
 
-/** A part whose content stands after that of the part before it. */
+/** A part whose content follows that of the previous part. */
 export interface PartName {
   name: string;
   size: number;
@@ -33,7 +33,7 @@ interface Assembly {
   outOfBand: Partial<Record<OutOfBandField, string>>;
 }
 
-/** Reads parts as JSON within the limits of one request: many small ones may not cost more than one that is large. */
+/** Parses parts as JSON within the limits of one request: many small parts must not cost more than a large one. */
 class JsonParts {
   private tokens = TRACE_LIMITS.tokens;
 
@@ -81,8 +81,8 @@ export function separateAttachments(parts: MultipartPart[]): { attachments: Atta
 }
 
 /**
- * Puts the parts `<event>.<id>[.<field>]` together: a run's main part and its large fields in any order, and feedback.
- * @throws {ApiError} 422 naming the part that is wrong: nothing of a request is dropped silently.
+ * Assembles the parts `<event>.<id>[.<field>]`: a run's main part and its large fields in any order, and feedback.
+ * @throws {ApiError} 422 naming the invalid part: nothing of a request is dropped silently
  */
 export function readParts(body: Buffer, names: PartName[], receivedAt: Instant): UploadContent {
   const json = new JsonParts();

@@ -15,14 +15,14 @@ const MAX_PARTS = 100_000;
 export interface MultipartPart {
   name: string;
   contentType: string;
-  /** The bytes in the pieces that they came in: put together only where they must be. */
+  /** The bytes in pieces, as they arrived; only joined where necessary. */
   pieces: Buffer[];
   size: number;
 }
 
 /**
  * Reads the parts of a multipart body as it arrives. Parts of trace clients have no filename and may say
- * `Content-Type: application/json; length=123`: all are taken as bytes, which stay as they are.
+ * `Content-Type: application/json; length=123`: all are read as bytes and not changed.
  * @throws {ApiError} 413 above `limitBytes`, 422 for a body that is not multipart.
  */
 export async function readMultipart(body: Readable, contentType: string, limitBytes: number): Promise<MultipartPart[]> {
@@ -47,7 +47,7 @@ export async function readMultipart(body: Readable, contentType: string, limitBy
     parser.finish();
     return parts;
   } catch (error) {
-    // What is left is read and dropped: a client that is still sending could not read the answer otherwise.
+    // The rest is read and dropped: a client that is still sending could not read the answer otherwise.
     body.resume();
     if (error instanceof MaxFileSizeExceededError || error instanceof MaxTotalSizeExceededError) {
       throw traceErrors.tooLarge(limitBytes);

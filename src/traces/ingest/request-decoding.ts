@@ -10,8 +10,8 @@ import { traceErrors } from '../trace.errors';
 import { describeDecodingError, ZstdDecoder } from './zstd-decoder';
 
 /**
- * What a body may unfold to, beside its share of the limit that is free: repeated prompts compress by a hundred times and
- * more, but not over tens of megabytes.
+ * Maximum ratio of decompression beyond the free share of the limit: repeated prompts compress by a hundred times and more, but
+ * not over tens of megabytes.
  */
 const MAX_RATIO = 200;
 const FREE_SHARE = 1 / 4;
@@ -20,8 +20,8 @@ const FREE_SHARE = 1 / 4;
 const TRACE_PATH = /^\/(?:api\/(?:v1\/)?)?(?:runs|otel|feedback)(?:\/|\?|$)/;
 
 /**
- * Decodes whole-body compression of trace uploads before anything parses them, and bounds what comes out: a small body
- * that unfolds to gigabytes ends with 413 and not with the process.
+ * Decodes whole-body compression of trace uploads before they are parsed, and limits the output: a small body that expands to
+ * gigabytes is refused with 413 instead of ending the process.
  */
 @Injectable()
 export class RequestDecoding implements OnModuleInit {

@@ -31,7 +31,7 @@ export interface FieldValue {
   /** The value as stored: text, JSON text, an instant or an id. */
   value: string;
   rank: string;
-  /** What other columns hold of `extra`, for that field alone. Runs held by earlier releases lack it. */
+  /** Parts of `extra` that are stored in other columns. Runs stored by earlier releases lack it. */
   columns?: ExtraColumns;
 }
 
@@ -86,7 +86,7 @@ const hashOf = (value: string): string => createHash('sha1').update(value).diges
 /** Times and ids are short enough to be ranks themselves, and cost no hash. */
 const short = (value: string): string => (value.length <= 40 ? value : hashOf(value));
 
-/** Adds what a later operation says. The later of two equal ranks changes nothing. */
+/** Merges a later operation. For equal ranks, the earlier one is kept. */
 export function mergeChange(into: RunChange, from: RunChange): void {
   for (const field of RUN_FIELDS) {
     const next = from[field];
@@ -98,7 +98,7 @@ export function mergeChange(into: RunChange, from: RunChange): void {
 /** The ranks of a stored row's fields. */
 export type Ranks = Partial<Record<RunField, string>>;
 
-/** Ranks as a row keeps them: null when all are a plain post's, so that most rows carry nothing. */
+/** Ranks as stored: null if all are those of a plain post, so that most rows store none. */
 export function encodeRanks(ranks: Ranks): string | null {
   const other = RUN_FIELDS.filter(
     (field) => field !== 'end_time' && ranks[field] !== undefined && ranks[field] !== POST_RANK,

@@ -8,7 +8,7 @@ import { storableText } from '../../database/storable-text';
 import { storableJsonb } from '../stored-text';
 import { Usage, usageOf } from './usage';
 
-/** The fields that multipart requests carry as parts of their own, as the JSON text that the client wrote. */
+/** The fields that are separate parts in multipart requests, as the client's JSON text. */
 export const OUT_OF_BAND = ['inputs', 'outputs', 'events', 'extra', 'error', 'serialized'] as const;
 export type OutOfBandField = (typeof OUT_OF_BAND)[number];
 
@@ -36,7 +36,7 @@ export interface OperationSource {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * Reads one post or patch of a run: what it says becomes ranked values, what it leaves out (or sends as null) is absent.
+ * Reads one post or patch of a run: its fields become ranked values; missing fields and null are absent.
  * @throws {ApiError} 422 naming the field.
  */
 export function readOperation(source: OperationSource): RunOperation {
@@ -124,7 +124,7 @@ interface Parsed {
 /** Some clients send an empty string for what they don't have. */
 const given = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
 
-/** The large fields, from parts of their own or from the body; JSON null is the same as absence. */
+/** The large fields, from separate parts or from the body; JSON null counts as absent. */
 function readOutOfBand(
   source: OperationSource,
   at: (field: string) => string,
@@ -148,7 +148,7 @@ function readOutOfBand(
   return parsed;
 }
 
-/** What the run's own payloads say that is stored in columns: usage, and when the first token came. */
+/** Values from the run's payloads that are stored in columns: usage, and the time of the first token. */
 function deriveFrom(
   parsed: Partial<Record<OutOfBandField, Parsed>>,
   kind: OperationKind,
@@ -178,7 +178,7 @@ function metadataOf(extra: unknown): Record<string, unknown> | undefined {
     : undefined;
 }
 
-/** A conversation's id, under the names that clients give it. */
+/** The id of a conversation, under its names in various clients. */
 function threadIdOf(metadata: Record<string, unknown>): string | undefined {
   for (const key of ['session_id', 'conversation_id', 'thread_id']) {
     const value = metadata[key];

@@ -8,7 +8,7 @@ import { ExtraColumns, RunChange, RunField } from './run-merge';
 import { extraColumns } from './run-operation';
 import type { Usage } from './usage';
 
-/** Where a stored run is: all of its primary key but the tenant. */
+/** The primary key of a stored run without the tenant. */
 export interface RunPlace {
   projectId: string;
   startTime: Instant;
@@ -135,7 +135,7 @@ export const INSERT_RUNS = `
   SELECT $1::uuid, v.run_id, v.project_id, v.start_time, v.merge_ranks, ${STATUS('v.error', 'v.end_time')}, ${typed}
   FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], ${unnested}) AS v (${V_COLUMNS})`;
 
-/** After the columns come: which fields are replaced, and where the rows are now. */
+/** The columns are followed by the replaced fields and the current places of the rows. */
 const CHANGED = FIRST_COLUMN + COLUMNS.length;
 export const UPDATE_RUNS = `
   UPDATE trace_runs r SET

@@ -1,10 +1,10 @@
-/** Enough for a round trip to cost little; handled in one piece, in a few milliseconds. */
+/** Size of a slice: large enough that a round trip costs little, and processed in a few milliseconds. */
 const CHARACTERS = 1024 * 1024;
 const ITEMS = 1_000;
 
 /**
- * Parts of a large upload, each of which may be handled without a pause: between two of them the process answers others.
- * @param weigh characters of an item, about
+ * Splits a large upload into slices, so that the process answers other requests between them.
+ * @param weigh approximate characters of an item
  */
 export function* slices<T>(items: readonly T[], weigh: (item: T) => number): Generator<T[]> {
   let slice: T[] = [];

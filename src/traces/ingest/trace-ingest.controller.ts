@@ -10,7 +10,7 @@ import { runBatchSchema, runBodySchema, runParamsSchema } from './trace-ingest.s
 import { TraceUploadService } from './trace-upload.service';
 import { RouteTags } from '../../http/route-tags';
 
-/** Bodies are read beside the event loop, by the feature itself: their descriptions are written down here. */
+/** Bodies are parsed by the feature itself, so their schemas are declared here. */
 const describe = (schema: z.ZodType) => ({ schema: z.toJSONSchema(schema) }) as Parameters<typeof ApiBody>[0];
 const RUN_BODY = describe(runBodySchema);
 const BATCH_BODY = describe(runBatchSchema);
@@ -22,7 +22,7 @@ const BATCH_BODY = describe(runBatchSchema);
 export class RunUploadController {
   constructor(private readonly uploads: TraceUploadService) {}
 
-  /** Begins a run. Answered once it is stored, as every upload; a replay changes nothing. */
+  /** Begins a run. Like all uploads, answered once it is stored; a replay changes nothing. */
   @Post()
   @HttpCode(202)
   @RouteConfig({ isTraceUpload: true })
@@ -61,7 +61,7 @@ export class TraceIngestController {
     return { message: 'Runs stored' };
   }
 
-  /** Adds to a run: null and absent fields stay as they are. It may come before the run's start. */
+  /** Updates a run: null and absent fields change nothing. It may arrive before the run's start. */
   @Patch(':run_id')
   @HttpCode(202)
   @RouteConfig({ isTraceUpload: true })

@@ -28,8 +28,8 @@ export interface RunKey {
 @Injectable()
 export class TraceIngestRepository {
   /**
-   * Claims the keys of these runs: makes those that are new, locks those that are there, and returns the latter.
-   * Two phases in the same order of ids everywhere, so that requests with runs in common wait and never deadlock.
+   * Claims the keys of these runs: inserts new ones, locks existing ones, and returns the latter. Both phases use the same
+   * order of ids, so that requests with common runs wait and never deadlock.
    */
   async claimKeys(
     manager: EntityManager,
@@ -140,7 +140,7 @@ export class TraceIngestRepository {
     }
   }
 
-  /** Lets one request at a time work out positions in a trace: each must see the runs that the others added. */
+  /** Serializes the computation of positions in a trace, since each request must see the runs of the others. */
   async lockTraces(manager: EntityManager, tenantId: TenantId, traceIds: string[]): Promise<void> {
     await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended($1 || id, 0)) FROM unnest($2::text[]) AS id`, [
       tenantId,
@@ -149,8 +149,8 @@ export class TraceIngestRepository {
   }
 
   /**
-   * Gives runs of clients that know only their parent's id their place in the tree, children having come before parents.
-   * OpenTelemetry's children name the root by its span, which is not the id that the root has here.
+   * Computes the place in the tree for runs of clients that only know the parent's id, with children that arrived before their
+   * parents. OpenTelemetry's children refer to the root by its span, which is not the id of the root here.
    */
   async settleTraces(manager: EntityManager, tenantId: TenantId, traceIds: string[]): Promise<void> {
     await manager.query(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Unknown fields are taken and ignored: clients of every version post here. The fields are read with their ranks. */
+/** Unknown fields are ignored, since clients of every version post here. The fields are read with their ranks. */
 export const runBodySchema = z.record(z.string(), z.unknown());
 
 export const runBatchSchema = z.object({

@@ -24,16 +24,16 @@ import type { ChangedRun, NewRun, RunPlace } from './run-statements';
 import { RunKey, TraceIngestRepository } from './trace-ingest.repository';
 import { UploadGate } from './upload-gate';
 
-/** A partition a day is cheap, a partition for each day that a broken clock can name is not. */
+/** Limit of days in one request: a partition for each day of a broken clock would be expensive. */
 const EARLIEST: Instant = '2000-01-01T00:00:00.000000Z' as Instant;
 const MAX_AHEAD_MS = 366 * 86_400_000;
 
-/** Takes operations on runs, in any order and any number of times, and merges them into rows. */
+/** Merges operations on runs, in any order and any number of times, into rows. */
 @Injectable()
 export class TraceIngestService {
   /**
-   * Uploads have half of the database's connections at the most: while their tables are slow or locked, runs and everything
-   * else continue with the others.
+   * Uploads use at most half of the database's connections, so that everything else continues while their tables are slow or
+   * locked.
    */
   private readonly gate: UploadGate;
 
@@ -50,7 +50,7 @@ export class TraceIngestService {
   /**
    * Stores the operations of a request; when it returns they are committed. `also` runs in the same transaction, with the
    * new runs.
-   * @throws {ApiError} 503 when the database has too much to do, and nothing is stored
+   * @throws {ApiError} 503 when the database is overloaded; nothing is stored then
    */
   async ingest(
     tenantId: TenantId,
@@ -83,7 +83,7 @@ export class TraceIngestService {
       await commit();
     } catch (error) {
       if (!isMissingPartition(error)) throw error;
-      // Another process dropped the day after this one had seen it.
+      // Another process has dropped the partition of the day since.
       this.partitions.forget();
       await this.partitions.ensure(days);
       await commit();
@@ -152,7 +152,10 @@ export class TraceIngestService {
     }
   }
 
-  /** Runs of clients that send neither trace_id nor dotted_order: a root is its own trace, a child is in its parent's. */
+  /**
+   * Runs of clients that send neither trace_id nor dotted_order: a root begins a trace, and a child is in the trace of its
+   * parent.
+   */
   private async completeIdentity(
     manager: EntityManager,
     tenantId: TenantId,
@@ -185,7 +188,7 @@ function daysOf(changes: Map<string, RunChange>): Set<string> {
   return days;
 }
 
-/** Traces with runs whose position was worked out here: a parent that comes later changes it. */
+/** Traces with runs whose position was computed here: a parent that arrives later changes it. */
 function unsettledTraces(changes: Map<string, RunChange>): string[] {
   const traces = new Set<string>();
   for (const { dotted_order: position, trace_id: trace } of changes.values()) {
@@ -213,7 +216,7 @@ function newRun(runId: string, place: RunPlace, change: RunChange): NewRun {
   return { runId, place, change, ranks: encodeRanks(ranksOf(change)) };
 }
 
-/** What of a change outranks the stored run; undefined when nothing does. */
+/** The part of a change that outranks the stored run; undefined if there is none. */
 function winning(runId: string, change: RunChange, storedAt: RunPlace, stored: Ranks): ChangedRun | undefined {
   const wins: RunChange = {};
   for (const field of RUN_FIELDS) {

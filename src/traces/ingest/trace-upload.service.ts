@@ -13,7 +13,7 @@ import { TraceIngestService } from './trace-ingest.service';
 import type { Upload } from './upload';
 import { UploadReader } from './upload-reader';
 
-/** Reads what clients upload in each of their forms; all of a request is stored, or nothing. */
+/** Reads uploads in all their forms; a request is stored completely or not at all. */
 @Injectable()
 export class TraceUploadService {
   constructor(
@@ -63,7 +63,7 @@ export class TraceUploadService {
   }
 }
 
-/** @throws {ApiError} 422 for a request that came without a body, or as multipart */
+/** @throws {ApiError} 422 for a request without a body, or with a multipart body */
 function bytesOf(body: unknown): Blocks {
   if (Array.isArray(body)) return body as Blocks;
   throw invalidRequest([{ message: 'a body of JSON is required' }]);

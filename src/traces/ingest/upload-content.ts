@@ -1,7 +1,7 @@
 import type { FeedbackValues } from '../feedback/feedback.repository';
 import type { RunOperation } from './run-operation';
 
-/** What a body of traces asks for, checked. */
+/** The validated content of an upload of traces. */
 export interface UploadContent {
   operations: RunOperation[];
   feedback: FeedbackValues[];

@@ -1,12 +1,12 @@
 import pLimit from 'p-limit';
 import { traceErrors } from '../trace.errors';
 
-/** Clients give an upload up after 10 s: the answer must come before, and with it the request to try again. */
+/** Clients abandon an upload after 10 s; the answer that asks them to retry must come before. */
 const WAIT_MS = 8_000;
-/** Beyond that, bodies would fill the memory. */
+/** Limit of waiting uploads, whose bodies are in memory. */
 const MAX_WAITING = 200;
 
-/** Lets a few uploads do something at once; the others wait for their turn, and not for long. */
+/** Limits concurrent uploads; others wait for a short time. */
 export class UploadGate {
   private readonly limit: ReturnType<typeof pLimit>;
 
@@ -15,8 +15,8 @@ export class UploadGate {
   }
 
   /**
-   * Does the work when its turn has come.
-   * @throws {ApiError} 503 when that takes too long, or too many wait: then nothing was begun
+   * Runs work when its turn has come.
+   * @throws {ApiError} 503 when that takes too long or too many wait; the work has not begun then
    */
   run<T>(work: () => Promise<T>): Promise<T> {
     if (this.limit.pendingCount >= MAX_WAITING) return Promise.reject(traceErrors.storeBusy());

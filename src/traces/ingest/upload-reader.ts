@@ -12,12 +12,12 @@ import type { FromThread, Refusal, ToThread } from './upload-thread';
 
 /** Parsed in some ten milliseconds at the most. */
 const SMALL_BYTES = 512 * 1024;
-/** What a thread's heap has grown to goes with the thread. */
+/** The memory of the thread's heap is freed with the thread. */
 const IDLE_MS = 10_000;
 
 /**
- * Parses uploads: small ones at once, and the others one after another in a thread, so that the process answers other
- * requests meanwhile, and lives on where an upload needs more memory than there is.
+ * Parses uploads: small ones at once, and others one at a time in a thread, so that the process answers other requests
+ * meanwhile, and survives an upload that needs too much memory.
  */
 @Injectable()
 export class UploadReader implements OnApplicationShutdown {
@@ -26,8 +26,8 @@ export class UploadReader implements OnApplicationShutdown {
   private idle: NodeJS.Timeout | undefined;
 
   /**
-   * @param upload its body is handed over, and not to be used again
-   * @throws {ApiError} 4xx naming the field that is wrong, 503 when too many uploads wait
+   * @param upload its body is transferred and must not be used again
+   * @throws {ApiError} 4xx naming the invalid field, 503 when too many uploads wait
    */
   async read(upload: Upload): Promise<UploadContent> {
     const receivedAt = instantOf(new Date());
@@ -52,7 +52,7 @@ export class UploadReader implements OnApplicationShutdown {
   }
 
   private startThread(): Worker {
-    // It needs nothing of the environment.
+    // The thread needs no environment.
     const thread = new Worker(join(__dirname, 'upload-thread.js'), { env: {} });
     const forget = (): void => {
       if (this.thread === thread) this.thread = undefined;
@@ -68,13 +68,13 @@ export class UploadReader implements OnApplicationShutdown {
   }
 }
 
-/** Bytes that have their memory to themselves: it moves to the thread without being copied. */
+/** Bytes with their own memory, which is transferred to the thread without a copy. */
 function movable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const isAlone = bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
   return isAlone ? (bytes as Uint8Array<ArrayBuffer>) : Uint8Array.from(bytes);
 }
 
-/** What the thread makes of an upload, in portions that it sends one by one. */
+/** The thread's result, in portions that it sends one by one. */
 function contentFrom(thread: Worker, task: ToThread, moved: Uint8Array<ArrayBuffer>[]): Promise<UploadContent> {
   const content: UploadContent = { operations: [], feedback: [] };
   return new Promise<UploadContent>((resolve, reject) => {

@@ -10,11 +10,11 @@ import { readUpload, Upload } from './upload';
 
 export type ToThread =
   | { type: 'read'; upload: Upload; receivedAt: Instant }
-  /** What was sent last has been taken. */
+  /** The receiver has taken the last portion. */
   | { type: 'next' };
 
 export type FromThread =
-  /** The receiver copies a portion without a pause, so that it is small. */
+  /** Portions are small, since the receiver copies each without a pause. */
   | { type: 'portion'; portion: UploadContent }
   | { type: 'end' }
   | { type: 'refused'; refusal: Refusal }

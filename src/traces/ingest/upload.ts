@@ -21,15 +21,15 @@ export type Upload = { body: Uint8Array[] } & (
   | { form: 'otlp'; encoding: 'json' | 'protobuf'; project: string | undefined }
 );
 
-/** Enough for the largest batches of LangSmith's clients (20 MB), were each of their runs of 400 bytes. */
+/** Enough for the largest batches of LangSmith's clients (20 MB), even with runs of only 400 bytes. */
 const MAX_OPERATIONS = 50_000;
 
-/** What the process that writes handles in one piece. LangSmith takes runs of up to 25 MB. */
+/** Maximum size of a run, which the writing process handles as a whole. LangSmith accepts up to 25 MB. */
 const MAX_RUN_CHARACTERS = 32 * 1024 * 1024;
 
 /**
- * Parses an upload and checks it, all of it at once: seconds for the largest.
- * @throws {ApiError} 4xx naming the field that is wrong
+ * Parses and checks a whole upload without a pause, which takes seconds for the largest.
+ * @throws {ApiError} 4xx naming the invalid field
  */
 export function readUpload(upload: Upload, receivedAt: Instant): UploadContent {
   const content = readForm(upload, receivedAt);

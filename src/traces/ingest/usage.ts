@@ -1,4 +1,4 @@
-/** Tokens and costs of a model call, from whichever place its framework puts them. */
+/** Tokens and costs of a model call, from the fields of various frameworks. */
 export interface Usage {
   prompt_tokens?: number;
   completion_tokens?: number;

@@ -1,7 +1,7 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import { constants, createZstdDecompress, type ZstdDecompress } from 'node:zlib';
 
-/** RFC 9659: the largest window of zstd as a content coding. A decoder must hold that much, and a sender may not ask for more. */
+/** RFC 9659: the largest window of zstd as a content coding. A decoder must support it, and a sender may not require more. */
 const MAX_WINDOW_LOG = 23;
 
 /** Reason for the sender of a body that failed to decode; undefined where the decoder's error says nothing useful. */
@@ -14,9 +14,9 @@ export function describeDecodingError(error: Error): string | undefined {
 }
 
 /**
- * Decodes zstd, of any number of frames; fails for what is not zstd and for windows above 8 MiB. Node's own decoder
- * takes a frame that ends inside a chunk for the end of everything and drops the rest without an error, so each such
- * frame gets a decoder of its own, which starts with the rest of the chunk.
+ * Decodes zstd, of any number of frames; fails for other data and for windows above 8 MiB. Node's own decoder treats a frame
+ * that ends inside a chunk as the end of the data and drops the rest without an error, so a new decoder starts with the rest of
+ * the chunk.
  */
 export class ZstdDecoder extends Transform {
   private decoder: ZstdDecompress;

@@ -18,7 +18,7 @@ function instant(nanoseconds: bigint): Instant | undefined {
 }
 
 const RUN_TYPES = new Set(['tool', 'chain', 'llm', 'retriever', 'embedding', 'prompt', 'parser']);
-/** What other conventions call the kinds of runs. */
+/** Names of the kinds of runs in other conventions. */
 const KINDS: Record<string, string> = {
   chat: 'llm',
   completion: 'llm',
@@ -34,7 +34,7 @@ const KINDS: Record<string, string> = {
   invoke_agent: 'chain',
 };
 
-/** Reads attributes and remembers which were read: the rest is kept under `extra.otel`, so that nothing is lost. */
+/** Reads attributes and tracks which were read: the others are stored under `extra.otel`, so that nothing is lost. */
 class Reader {
   readonly used = new Set<string>();
 
@@ -76,7 +76,7 @@ class Reader {
   }
 }
 
-/** Text that holds JSON as what it holds; as text where that would cost too much. */
+/** Parses text that contains JSON, unless that would cost too much. */
 function decoded(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{"]/.test(value)) return value;
   try {
@@ -86,7 +86,7 @@ function decoded(value: unknown): unknown {
   }
 }
 
-/** A run's inputs and outputs are objects: anything else gets a name. */
+/** A run's inputs and outputs are objects; other values get a key. */
 function payload(value: unknown, name: string): Record<string, unknown> | undefined {
   if (value === undefined) return undefined;
   const content = decoded(value);

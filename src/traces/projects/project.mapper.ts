@@ -3,7 +3,7 @@ import { naive } from '../trace-wire';
 import { ProjectEntity } from './project.entity';
 import type { ProjectStats } from './projects.repository';
 
-/** A project as trace clients read it; the Python model wants `id`, `tenant_id` and `reference_dataset_id` to be there. */
+/** A project as trace clients read it; the Python model requires `id`, `tenant_id` and `reference_dataset_id`. */
 export function toSession(project: ProjectEntity, stats?: ProjectStats | null) {
   return {
     id: project.projectId,
@@ -20,7 +20,7 @@ export function toSession(project: ProjectEntity, stats?: ProjectStats | null) {
   };
 }
 
-/** The sums that both versions of the API give alike; those of no runs when there are none. */
+/** The statistics that both versions of the API have; zeros without runs. */
 export function runStats(stats: ProjectStats | null) {
   return {
     run_count: stats?.run_count ?? 0,

@@ -67,13 +67,13 @@ export class ProjectsV2Controller {
   }
 }
 
-/** Before the routes of one project, whose ids these are not. */
+/** Declared before the routes of one project, since these names are no ids. */
 @RouteTags('Tracing projects')
 @AliasedController('api/v1/sessions', 'api/sessions', 'sessions')
 export class ProjectResolutionsController {
   constructor(private readonly projects: ProjectsV2Service) {}
 
-  /** Of addresses there are only those of experiments here. */
+  /** Only URLs of experiments are supported. */
   @Get('resolutions')
   @ApiOperation({ summary: 'Find the tracing project that an address names' })
   async resolve(

@@ -43,7 +43,7 @@ export const listProjectsV2Schema = z.object({
   include_stats: queryBoolean.default(false),
   stats_start_time: instantSchema.optional(),
   stats_select: queryList(z.string().toLowerCase()),
-  // Statistics are always made from the runs themselves.
+  // Statistics are always computed from the runs.
   use_approx_stats: queryBoolean.optional(),
   page_size: z.coerce.number().int().min(1).max(100).default(100),
   cursor: z.string().optional(),

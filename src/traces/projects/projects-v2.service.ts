@@ -8,7 +8,7 @@ import type { CreateProjectV2, ListProjectsV2, UpdateProjectV2 } from './project
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Tracing projects by the second version of the API: in pages by cursor, with the kind of each. */
+/** Tracing projects for the second version of the API: paginated by cursor, with the kind of each. */
 @Injectable()
 export class ProjectsV2Service {
   constructor(
@@ -57,7 +57,7 @@ export class ProjectsV2Service {
     return this.projects.update(tenantId, projectId, body);
   }
 
-  /** @throws {ApiError} 404 for an address that names no project */
+  /** @throws {ApiError} 404 for a URL of no project */
   async resolveAddress(tenantId: TenantId, kind: string, id: string | undefined): Promise<string> {
     const project = kind === 'EXPERIMENT' && id && UUID.test(id) ? await this.rows.findById(tenantId, id) : null;
     if (!project?.referenceDatasetId) throw traceErrors.projectNotFound();

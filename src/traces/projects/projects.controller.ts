@@ -39,7 +39,7 @@ export class ProjectsController {
     return toSession(await this.projects.create(tenantId, body, query.upsert ?? false));
   }
 
-  /** A bare list; `X-Pagination-Total` says how many there are. */
+  /** A plain list; `X-Pagination-Total` has the total. */
   @Get()
   @ApiOperation({ summary: 'List tracing projects' })
   async list(
@@ -92,4 +92,4 @@ export class ProjectsController {
   }
 }
 
-/** The same routes where clients look that were given the server's root, or `/api`, as their endpoint. */
+/** The same routes for clients whose endpoint is the server's root, or `/api`. */

@@ -9,7 +9,7 @@ import { ProjectEntity } from './project.entity';
 import type { ListProjects } from './projects.schemas';
 import type { ListProjectsV2 } from './projects-v2.schemas';
 
-/** What a project's runs add up to. Counts are of all runs; latencies are those of whole traces. */
+/** Statistics of a project's runs. Counts cover all runs; latencies are those of whole traces. */
 export interface ProjectStats {
   project_id: string;
   run_count: number;
@@ -47,7 +47,7 @@ const SORT: Record<ListProjects['sort_by'], string> = {
     '(SELECT avg(f.score) FROM trace_feedback f WHERE f.tenant_id = p.tenant_id AND f.project_id = p.project_id)',
 };
 
-/** What a listing of the second version sorts by: feedback under one key, on the runs or on the project itself. */
+/** Sort key of the second version: feedback under one key, on the runs or on the project itself. */
 export type ProjectSort =
   { by: Exclude<ListProjectsV2['sort_by'], 'FEEDBACK'> } | { by: 'FEEDBACK'; key: string; ofRuns: boolean };
 
@@ -81,7 +81,7 @@ function sortKey(sort: ProjectSort): { sql: string; type: string; parameters: Re
 export class ProjectsRepository {
   constructor(@InjectRepository(ProjectEntity) private readonly projects: Repository<ProjectEntity>) {}
 
-  /** Makes a project; undefined when the name (or the id) is taken. */
+  /** Creates a project; undefined if the name (or the id) is taken. */
   async insert(tenantId: TenantId, project: NewProject): Promise<ProjectEntity | undefined> {
     const projectId = project.projectId ?? uuidv7();
     const result = await this.projects
@@ -143,7 +143,7 @@ export class ProjectsRepository {
     if (query.type) {
       const isExperiment = query.type.map((type) => type === 'EXPERIMENT');
       select.andWhere('(p.reference_dataset_id IS NOT NULL) = ANY (:isExperiment::boolean[])', {
-        // No project is an agent's.
+        // No project has the type AGENT.
         isExperiment: isExperiment.filter((_, index) => query.type?.[index] !== 'AGENT'),
       });
     }
@@ -227,11 +227,12 @@ export class ProjectsRepository {
     return new Map(rows.map((row) => [row.project_id, row]));
   }
 
-  /** Deletes projects with everything in them; returns how many there were. */
+  /** Deletes projects with everything in them; returns their number. */
   async delete(tenantId: TenantId, projectIds: string[]): Promise<number> {
     return this.projects.manager.transaction(async (manager) => {
       const parameters = [tenantId, projectIds];
-      // First: the audit log records traces that are deleted by themselves, and not of those that go with their project.
+      // Deleted first, since the audit log records only traces that are deleted individually, not those that are deleted with
+      // their project.
       const result = await manager
         .createQueryBuilder()
         .delete()

@@ -6,7 +6,7 @@ export const projectName = z.string().trim().min(1).max(1000);
 const extra = z.record(z.string(), z.unknown());
 export const traceTier = z.enum(['longlived', 'shortlived']);
 
-/** What is the hosted platform's own: given with another value, it is refused. */
+/** Fields of the hosted platform, which are refused with other values. */
 const unsupportedShape = { longlived_ttl_days: z.number().nullish(), tag_value_ids: z.array(z.string()).nullish() };
 
 export const projectParamsSchema = z.object({ project_id: z.guid() });

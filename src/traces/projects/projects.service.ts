@@ -8,7 +8,7 @@ import { ProjectEntity } from './project.entity';
 import { NewProject, ProjectsRepository, ProjectStats } from './projects.repository';
 import type { CreateProject, ListProjects, UpdateProject } from './projects.schemas';
 
-/** How long a reference's project is remembered: each ingestion request names one, and few are ever deleted. */
+/** Time that the project of a reference is cached: each ingestion request names one, and few are ever deleted. */
 const CACHE_MS = 5_000;
 const CACHE_ENTRIES = 10_000;
 
@@ -45,7 +45,7 @@ export class ProjectsService {
     const project =
       (await this.projects.findByName(tenantId, value)) ??
       (await this.projects.insert(tenantId, { name: value })) ??
-      // Another request made it in between.
+      // Another request has created it meanwhile.
       (await this.projects.findByName(tenantId, value));
     if (!project) throw traceErrors.projectNotFound();
     return project.projectId;
@@ -73,7 +73,7 @@ export class ProjectsService {
     return { items: await this.withStats(tenantId, rows, query), total };
   }
 
-  /** Projects with what their runs add up to, where that is asked for. */
+  /** Projects, with the statistics of their runs if requested. */
   async withStats(
     tenantId: TenantId,
     rows: ProjectEntity[],

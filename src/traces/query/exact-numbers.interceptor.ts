@@ -5,12 +5,12 @@ import { stringifyExactly } from '../../http/exact-json';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Answers of these routes hold what users traced: integers of any size. */
+/** Answers of these routes contain traced data, with integers of any size. */
 @Injectable()
 export class ExactNumbers implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const reply = context.switchToHttp().getResponse<FastifyReply>();
-    // Not for errors: their texts are written already. With a serializer of one's own the type is not set either.
+    // Not for errors, which are serialized already. With a custom serializer the content type has to be set as well.
     const answerExactly = (): void => void reply.type(JSON_TYPE).serializer(stringifyExactly);
     return next.handle().pipe(tap(answerExactly));
   }

@@ -6,7 +6,7 @@ import { stringifyExactly } from '../../http/exact-json';
 import { sendEvents } from '../../http/streaming';
 import { traceErrors } from '../trace.errors';
 
-/** Read at a time for a stream: few enough that the first come soon. */
+/** Items read at a time for a stream, so few that the first ones arrive soon. */
 const BATCH = 50;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -15,7 +15,7 @@ export interface ItemPage {
   next: string | null;
 }
 
-/** Where a page begins, and how many items it has at most. */
+/** Start of a page, and its maximum of items. */
 export interface PagePosition {
   page_size: number;
   cursor?: string;
@@ -63,7 +63,7 @@ export async function sendPage(
     if (query[field] !== undefined) throw traceErrors.unsupported(field, 'there is no semantic search here');
   }
   const isStream = request.headers.accept?.includes('text/event-stream') ?? false;
-  // Before the answer begins, so that what is wrong with the query is an ordinary error.
+  // Read before the answer begins, so that an error in the query is an ordinary error.
   const first = await read({
     page_size: isStream ? Math.min(BATCH, query.page_size) : query.page_size,
     ...(query.cursor !== undefined && { cursor: query.cursor }),

@@ -11,7 +11,7 @@ import type { RunCursor } from './trace-runs.repository';
 
 const DAY_MS = 86_400_000;
 
-/** @throws {ApiError} 422 for a filter that can't be read, with the position, and for a query of everything */
+/** @throws {ApiError} 422 for an invalid filter, with the position, and for a query without conditions */
 export function toSelection(body: RunFilter): RunSelection {
   if (body.id) return { ids: body.id };
   if (!body.session && !body.trace && !body.parent_run && !body.reference_example) {
@@ -55,14 +55,14 @@ export function readFilters(
 }
 
 /**
- * A filter on the root runs of traces, where those are what is selected.
+ * A filter on the root runs of traces, if root runs are selected.
  * @param field of the request, for errors
  */
 export function readRootFilter(text: string, field = 'trace_filter'): Pick<RunSelection, 'filter'> {
   return text.trim() === '' ? {} : { filter: refuseAs(field, () => parseFilter(text)) };
 }
 
-/** @throws {ApiError} 422 that names the field, for what is wrong with a filter in it */
+/** @throws {ApiError} 422 that names the field of an invalid filter */
 function refuseAs<T>(field: string, read: () => T): T {
   try {
     return read();
@@ -78,7 +78,7 @@ export function checkSelects(selects: string[]): void {
   if (unknown !== undefined) throw traceErrors.invalid('selects', `unknown field ${unknown.toUpperCase()}`);
 }
 
-/** The place after which the next page begins, for clients to send back. */
+/** Cursor for clients: the place after which the next page begins. */
 export function writeCursor({ startTime, runId }: RunCursor): string {
   return Buffer.from(`${startTime} ${runId}`).toString('base64url');
 }
@@ -92,10 +92,10 @@ export function readCursor(cursor: string): RunCursor {
   return { startTime, runId };
 }
 
-/** The window of queries of the second version that name none: the last day. */
+/** Default window of queries of the second version: the last day. */
 export const dayAgo = (): Instant => instantOf(new Date(Date.now() - DAY_MS));
 
-/** @throws {ApiError} 422 for a window on when feedback changed, which filters can't ask here */
+/** @throws {ApiError} 422 for a window on the time of feedback, which is not supported */
 export function refuseFeedbackWindow(body: {
   min_feedback_modified_at?: Instant;
   max_feedback_modified_at?: Instant;

@@ -4,7 +4,7 @@ import { filterToSql } from '../filter/filter-sql';
 import { SqlParams } from '../filter/sql-params';
 import { Instant } from '../instant';
 
-/** Which runs a query is about. */
+/** The runs that a query selects. */
 export interface RunSelection {
   /** Given alone: clients expect ids to make every other condition void. */
   ids?: string[];
@@ -30,7 +30,7 @@ export interface RunSelection {
   treeFilter?: FilterExpression;
 }
 
-/** How far from the window the other runs of a trace are looked for; without it every day would be searched. */
+/** Distance from the window within which the other runs of a trace are searched, instead of on every day. */
 export const TRACE_SPAN = `interval '1 day'`;
 
 /** The selection as a condition over `trace_runs r`. The tenant is part of it, always. */
@@ -58,7 +58,7 @@ export function selectionToSql(tenantId: TenantId, selection: RunSelection, para
   if (selection.referenceExampleIds) {
     where.push(`r.reference_example_id = ANY (${params.add(selection.referenceExampleIds, 'uuid[]')})`);
   }
-  // Constants and not parameters: the planner must see that these are the partial indexes' own conditions.
+  // Constants rather than parameters, so that the planner recognises the conditions of the partial indexes.
   if (selection.hasError !== undefined) where.push(`r.status ${selection.hasError ? '=' : '<>'} 'error'`);
   if (selection.isRoot !== undefined) where.push(`r.parent_run_id IS ${selection.isRoot ? '' : 'NOT '}NULL`);
   if (selection.filter) where.push(filterToSql(selection.filter, params));
@@ -79,7 +79,7 @@ export function selectionToSql(tenantId: TenantId, selection: RunSelection, para
   return where.join('\n  AND ');
 }
 
-/** One project as an equality: only then does the primary key's order serve the query's. */
+/** A single project is an equality, so that the order of the primary key can be used. */
 function projects(projectIds: string[], params: SqlParams): string {
   return projectIds.length === 1
     ? `r.project_id = ${params.add(projectIds[0], 'uuid')}`

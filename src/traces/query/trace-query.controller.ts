@@ -80,7 +80,7 @@ export class TraceQueryController {
     };
   }
 
-  /** Counts, latencies, tokens and costs of the runs that a query would return; with `group_by` of each group. */
+  /** Counts, latencies, tokens and costs of the runs that a query would return; with `group_by` for each group. */
   @Post('stats')
   @SearchRoute()
   @HttpCode(200)
@@ -152,7 +152,7 @@ export class TraceQueryV2Controller {
     });
   }
 
-  /** Root runs, the newest first, and what all runs of each trace used together; without a window the last day. */
+  /** Root runs, newest first, with the usage of all runs of each trace; without a window those of the last day. */
   @Post('traces/query')
   @SearchRoute()
   @HttpCode(200)
@@ -203,7 +203,7 @@ export class TraceQueryV2Controller {
 export class AttachmentsController {
   constructor(private readonly attachments: AttachmentsService) {}
 
-  /** The link in a run's `s3_urls` is the permission; it holds for an hour. */
+  /** The link in a run's `s3_urls` is the permission; it is valid for an hour. */
   @Get(':tenant_id/:run_id/:name')
   @ApiOperation({ summary: 'Download an attachment' })
   async read(
@@ -212,7 +212,7 @@ export class AttachmentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamableFile> {
     const { mimeType, size, body } = await this.attachments.read(params.tenant_id, params.run_id, params.name, query);
-    // Attachments are whatever users traced: a browser must not run one in this server's name.
+    // Attachments are arbitrary data: a browser must not execute one as a page of this server.
     void reply.header('X-Content-Type-Options', 'nosniff');
     const options = { type: mimeType, disposition: 'attachment', ...(size !== undefined && { length: size }) };
     return body instanceof Readable ? new StreamableFile(body, options) : new StreamableFile(body, options);

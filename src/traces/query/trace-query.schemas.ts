@@ -25,7 +25,7 @@ const runFilterShape = {
   tree_filter: filter.optional(),
 };
 
-/** Clients send their user's limit as it is and count for themselves: a page has at most so many. */
+/** Maximum of a page: clients send their user's limit unchanged, and count themselves. */
 const PAGE_V1 = 100;
 const PAGE_V2 = 1000;
 
@@ -75,7 +75,7 @@ export const readRunSchema = z.object({
 /** Names of fields, which clients write in capitals. */
 export const fieldNames = z.array(z.string().toLowerCase());
 
-/** How queries of the second version ask for a page, and what they can ask that is not served. */
+/** Pagination of queries of the second version, and their options that are not supported. */
 export const pageV2Shape = {
   page_size: z.int().min(1).max(PAGE_V2).default(100),
   cursor: z.string().optional(),
@@ -102,7 +102,7 @@ export const queryRunsV2Schema = z.object({
   trace_filter: filter.optional(),
   tree_filter: filter.optional(),
   selects: fieldNames.default(['id']),
-  /** Tokens and costs of a run are then those of all runs under it as well. */
+  /** Whether tokens and costs of a run include those of all runs under it. */
   include_subtree_usage: z.boolean().default(false),
   sort_order: z.enum(['ASC', 'DESC']).default('DESC'),
   ...feedbackWindowShape,

@@ -30,7 +30,7 @@ import type {
 import { PAYLOADS, Payload, RunPage, RunStats, TraceRunRow, TraceRunsRepository } from './trace-runs.repository';
 import { TraceUsageRepository, Usage } from './trace-usage.repository';
 
-/** A trace is read whole: enough for any that a person looks at, bounded for those that are not. */
+/** Maximum of runs of a trace, which is read as a whole: more than a person looks at. */
 const TRACE_LIMIT = 10_000;
 
 export interface FoundRun extends RunLinks {
@@ -59,7 +59,7 @@ export class TraceQueryService {
     private readonly shares: SharesService,
   ) {}
 
-  /** @throws {ApiError} 422 for a filter that can't be read, with the position, and for a query of everything. */
+  /** @throws {ApiError} 422 for an invalid filter, with the position, and for a query without conditions */
   async query(tenantId: TenantId, body: QueryRuns, origin: string): Promise<FoundPage> {
     const selection = toSelection(body);
     const fields = body.select;
@@ -138,8 +138,8 @@ export class TraceQueryService {
   }
 
   /**
-   * Traces of a project, newest first: their root runs, with what all of their runs used together where that is selected.
-   * @throws {ApiError} 422 for a filter or field that can't be read
+   * Traces of a project, newest first: their root runs, with the usage of all their runs if that is selected.
+   * @throws {ApiError} 422 for an invalid filter or field
    */
   async queryTraces(tenantId: TenantId, body: QueryTraces, origin: string): Promise<FoundTraces> {
     checkSelects(body.selects);
@@ -195,7 +195,7 @@ export class TraceQueryService {
     return this.page(tenantId, page, origin, selects);
   }
 
-  /** What is wrong with each of the filters; nothing when all can be used. */
+  /** The errors of the filters; none if all are valid. */
   validate(body: ValidateQuery): { field: string; message: string }[] {
     return (['filter', 'trace_filter', 'tree_filter'] as const).flatMap((field) => {
       const text = body[field];
@@ -224,7 +224,7 @@ export class TraceQueryService {
 
   /** @param selects of which `attachments` and `share_url` have to be looked up */
   private async page(tenantId: TenantId, page: RunPage, origin: string, selects: string[]): Promise<FoundPage> {
-    // One more than asked shows whether there is a next page.
+    // One more than requested shows whether there is a next page.
     const rows = await this.runs.page(tenantId, { ...page, limit: page.limit + 1 });
     const found = rows.slice(0, page.limit);
     const last = found.at(-1);

@@ -6,7 +6,7 @@ import type { Usage } from './trace-usage.repository';
 
 const PREVIEW_CHARACTERS = 250;
 
-/** What is known of a run beside its row. */
+/** Data of a run that is not in its row. */
 export interface RunLinks {
   attachments: AttachmentLinks;
   /** URL of the public page of the run's trace; null unless it is shared. */
@@ -93,7 +93,7 @@ export function toRunV1(row: TraceRunRow, attachments: AttachmentLinks = []) {
   };
 }
 
-/** What the second version of the query API can select, under its names in lower case. */
+/** Selectable fields of the second version of the query API, by their names in lower case. */
 const V2: Record<string, (row: TraceRunRow, links: RunLinks) => unknown> = {
   id: (row) => row.run_id,
   name: (row) => row.name,
@@ -141,7 +141,7 @@ const V2: Record<string, (row: TraceRunRow, links: RunLinks) => unknown> = {
   last_queued_at: () => null,
   share_url: (_row, { shareUrl }) => shareUrl,
   feedback_stats: (row) => row.feedback_stats,
-  // Traces come with keys of tenants, which belong to no user.
+  // Traces are uploaded with keys of tenants, which belong to no user.
   ls_user_id: () => null,
 };
 
@@ -154,7 +154,7 @@ export function toRunV2(row: TraceRunRow, selects: string[], links: RunLinks = N
   return Object.fromEntries(selects.map((name) => [name, V2[name]?.(row, links)]));
 }
 
-/** Fields of a trace that are about all of its runs. */
+/** Fields of a trace that concern all of its runs. */
 const AGGREGATES: Record<string, (usage: Usage) => unknown> = {
   total_tokens: (usage) => count(usage.total_tokens),
   total_cost: (usage) => number(usage.total_cost),
@@ -165,7 +165,7 @@ export function isAggregate(name: string): boolean {
   return Object.hasOwn(AGGREGATES, name);
 }
 
-/** A trace: its root run, and what its runs add up to, each with just the fields that were selected. */
+/** A trace: its root run and the sums of its runs, with just the fields that were selected. */
 export function toTrace(row: TraceRunRow, selects: string[], usage?: Usage, links: RunLinks = NO_LINKS) {
   const aggregates = selects.filter(isAggregate);
   return {
@@ -182,7 +182,7 @@ export function toTrace(row: TraceRunRow, selects: string[], usage?: Usage, link
   };
 }
 
-/** The payload columns that fields of either version are made of. */
+/** The payload columns from which fields of either version are computed. */
 export function payloadsFor(fields: string[]): Payload[] {
   const columns = fields.map((field) => (field === 'manifest' ? 'serialized' : field.replace(/_preview$/, '')));
   return (['inputs', 'outputs', 'extra', 'events', 'serialized', 'metadata'] as const).filter((payload) =>

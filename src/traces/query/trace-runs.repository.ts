@@ -7,7 +7,7 @@ import { Instant } from '../instant';
 import { selectInstant } from '../trace-wire';
 import { RunSelection, selectionToSql } from './run-selection';
 
-/** The columns that are large or need parsing: read only when they are asked for. */
+/** Columns that are large or need parsing, and are only read if requested. */
 export const PAYLOADS = ['inputs', 'outputs', 'extra', 'events', 'serialized', 'metadata'] as const;
 export type Payload = (typeof PAYLOADS)[number];
 

@@ -8,7 +8,7 @@ import { selectInstant } from '../trace-wire';
 import { TRACE_SPAN } from './run-selection';
 import type { TraceRunRow } from './trace-runs.repository';
 
-/** Tokens and costs of several runs together, and when the first of them streamed its first token. */
+/** Sums of tokens and costs of several runs, and the time of their first token. */
 export type Usage = Pick<
   TraceRunRow,
   | 'prompt_tokens'
@@ -53,7 +53,7 @@ interface Place {
   start_time: Instant;
 }
 
-/** Adds up what the runs of traces used. Runs that began more than a day from the one that is asked about don't count. */
+/** Adds up the usage of traces. Runs that began more than a day from the given one don't count. */
 @Injectable()
 export class TraceUsageRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}

@@ -23,10 +23,10 @@ import type { QuerySharedRuns, QuerySharedRunsV1, ReadSharedRun } from './shares
 type SharedParams = z.output<typeof sharedParamsSchema>;
 type SharedRunParams = z.output<typeof sharedRunParamsSchema>;
 
-/** What clients of the first version read of a shared run. */
+/** A shared run for clients of the first version. */
 const PAYLOADS_V1: Payload[] = ['inputs', 'outputs', 'extra', 'metadata'];
 
-/** What a public link shows, by the second version of the API. The token is the permission. */
+/** The data of a public link, in the second version of the API. The token is the permission. */
 @RouteTags('Trace sharing')
 @Public()
 @UseInterceptors(ExactNumbers)
@@ -94,14 +94,14 @@ export class SharedRunsV1Controller {
   }
 }
 
-/** Where the links themselves lead. */
+/** The pages of the links. */
 @RouteTags('Trace sharing')
 @Public()
 @Controller('public')
 export class SharedRunsPageController {
   constructor(private readonly shared: SharedRunsService) {}
 
-  /** A page for people: the tree of runs with what they took and gave. */
+  /** A page for people: the tree of runs with their inputs and outputs. */
   @Get(':share_token/r')
   @SearchRoute()
   @Header('Content-Type', 'text/html; charset=utf-8')

@@ -13,7 +13,10 @@ function section(row: TraceRunRow, childrenOf: Map<string | null, TraceRunRow[]>
   return `<details open><summary>${summary}</summary><blockquote>${payloads}${children}</blockquote></details>`;
 }
 
-/** What a public link shows to people: the tree of runs. Plain markup, because the policy for answers allows nothing else. */
+/**
+ * The page of a public link: the tree of runs. Plain markup, because the content security policy of answers allows nothing
+ * else.
+ */
 export function sharedRunsPage(rows: TraceRunRow[]): string {
   const known = new Set(rows.map((row) => row.run_id));
   const childrenOf = new Map<string | null, TraceRunRow[]>();

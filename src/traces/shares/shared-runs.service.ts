@@ -5,11 +5,11 @@ import { Payload, TraceRunRow, TraceRunsRepository } from '../query/trace-runs.r
 import { traceErrors } from '../trace.errors';
 import { SharesService } from './shares.service';
 
-/** A shared trace or thread is read whole, up to this many runs, of up to this many traces. */
+/** Maximum of runs of a shared trace or thread, and of traces of a thread: it is read as a whole. */
 const RUN_LIMIT = 10_000;
 const TRACE_LIMIT = 1_000;
 
-/** Reads what a public link shows, and nothing else of its tenant. */
+/** Reads the data of a public link, and no other data of its tenant. */
 @Injectable()
 export class SharedRunsService {
   constructor(
@@ -25,7 +25,7 @@ export class SharedRunsService {
       run_id: traceId,
       thread_id: threadId,
     } = await this.shares.open(token);
-    // The route is public: whose rows there are is what the token says.
+    // The route is public; the token determines the tenant.
     return inScope({ ...currentScope(), tenantId }, async () => {
       const read = (selection: RunSelection, limit: number, columns: readonly Payload[]): Promise<TraceRunRow[]> =>
         this.runs.page(tenantId, {

@@ -87,7 +87,7 @@ export class SharesController {
     return { share_token: await this.sharing.shareThread(tenantId, { projectId, threadId }) };
   }
 
-  /** Without a token for a thread that isn't shared. */
+  /** Has no token if the thread isn't shared. */
   @Get('threads/:thread_id/share')
   @ApiOperation({ summary: 'Get the public link to a thread' })
   async readThread(

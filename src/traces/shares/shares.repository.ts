@@ -5,7 +5,7 @@ import type { TenantId } from '../../auth/tenant';
 import { acrossTenants } from '../../database/request-scope';
 import type { StoredToken } from '../link-tokens';
 
-/** What is shared: a trace by its root run, or a thread. */
+/** The subject of a share: a trace, by its root run, or a thread. */
 export interface ShareSubject {
   projectId: string;
   runId?: string;
@@ -71,7 +71,7 @@ export class SharesRepository {
     await this.database.query(`DELETE FROM trace_shares WHERE ${IS_SUBJECT}`, [tenantId, ...subjectOf(subject)]);
   }
 
-  /** Whose share it is follows from the token alone. */
+  /** The token alone determines the tenant. */
   async findByToken(hash: Buffer): Promise<ShareRow | undefined> {
     const rows = await acrossTenants(() =>
       this.database.query<ShareRow[]>(`SELECT ${COLUMNS} FROM trace_shares WHERE token_hash = $1`, [hash]),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fieldNames } from '../query/trace-query.schemas';
 import { instantSchema, queryList } from '../trace-wire';
 
-/** Body of the first version. Clients propose a token; the one in the answer counts. */
+/** Body of the first version. Clients propose a token; only the one in the answer is valid. */
 export const shareRunV1Schema = z.object({ run_id: z.guid().optional(), share_token: z.string().optional() });
 
 export const shareRunSchema = z.object({ session_id: z.guid(), trace_id: z.guid() });
@@ -18,7 +18,7 @@ export const sharedParamsSchema = z.object({ share_token: z.string() });
 export const sharedRunParamsSchema = z.object({ share_token: z.string(), run_id: z.guid() });
 
 /**
- * What a public link shows of a run: what it did, and nothing about the tenant, its server, or people who commented on it.
+ * Fields of a run in a public link: what it did, and nothing about the tenant, its server, or the authors of feedback.
  */
 const PUBLIC_FIELDS = [
   ...['id', 'name', 'run_type', 'status', 'start_time', 'end_time', 'latency_seconds', 'first_token_time', 'error'],

@@ -7,7 +7,7 @@ import { LinkTokens } from '../link-tokens';
 import { traceErrors } from '../trace.errors';
 import { ShareRow, SharesRepository, ShareSubject } from './shares.repository';
 
-/** Public links to traces and threads: makes, shows and revokes them. GANTRY_TRACE_SHARING switches them off. */
+/** Creates, shows and revokes public links to traces and threads. GANTRY_TRACE_SHARING switches them off. */
 @Injectable()
 export class SharesService {
   constructor(
@@ -16,19 +16,19 @@ export class SharesService {
     private readonly tokens: LinkTokens,
   ) {}
 
-  /** The token of the subject's link; what is shared already keeps the one that it has. @throws {ApiError} 403 */
+  /** Returns the token of the subject's link, which stays the same if it is shared already. @throws {ApiError} 403 */
   async share(tenantId: TenantId, subject: ShareSubject): Promise<string> {
     if (!this.config.traces.sharing) throw traceErrors.sharingOff();
     const shareId = uuidv7();
     const { token, ...stored } = this.tokens.create(SEALED_FIELDS.shareToken.context(tenantId, shareId));
     if (await this.shares.insert(tenantId, shareId, subject, stored)) return token;
     const existing = await this.shares.find(tenantId, subject);
-    // It was revoked in this moment.
+    // It has just been revoked.
     if (!existing) return this.share(tenantId, subject);
     return this.tokenOf(existing);
   }
 
-  /** Undefined for what is not shared, and while sharing is switched off. */
+  /** Undefined if the subject is not shared, and while sharing is switched off. */
   async find(tenantId: TenantId, subject: ShareSubject): Promise<string | undefined> {
     if (!this.config.traces.sharing) return undefined;
     const share = await this.shares.find(tenantId, subject);
@@ -42,12 +42,12 @@ export class SharesService {
     return new Map(shares.map((share) => [share.run_id ?? '', this.tokenOf(share)]));
   }
 
-  /** Succeeds as well for what is not shared. */
+  /** Also succeeds if the subject is not shared. */
   async revoke(tenantId: TenantId, subject: ShareSubject): Promise<void> {
     await this.shares.delete(tenantId, subject);
   }
 
-  /** What a token shows. @throws {ApiError} 404 */
+  /** The subject of a token. @throws {ApiError} 404 */
   async open(token: string): Promise<ShareRow> {
     const share = this.config.traces.sharing ? await this.shares.findByToken(this.tokens.hashOf(token)) : undefined;
     if (!share) throw traceErrors.shareNotFound();

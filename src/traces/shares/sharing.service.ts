@@ -6,7 +6,7 @@ import type { ShareRun } from './shares.schemas';
 import type { ShareSubject } from './shares.repository';
 import { SharesService } from './shares.service';
 
-/** Shares what a tenant has: looks for the trace or thread first. */
+/** Shares traces and threads, after checking that the tenant has them. */
 @Injectable()
 export class SharingService {
   constructor(
@@ -15,8 +15,8 @@ export class SharingService {
   ) {}
 
   /**
-   * @param within where the client says that the run is
-   * @throws {ApiError} 404 for a run that isn't there, 422 for another trace than the run's
+   * @param within project and trace of the run according to the client
+   * @throws {ApiError} 404 for an unknown run, 422 for another trace than the run's
    */
   async shareRun(tenantId: TenantId, runId: string, within?: ShareRun): Promise<string> {
     const row = await this.find(tenantId, runId, within?.session_id);

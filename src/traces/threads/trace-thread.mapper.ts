@@ -79,7 +79,7 @@ const SUMS: [string, Stat][] = [
 ];
 const DETAILS = ['prompt_token_details', 'completion_token_details', 'prompt_cost_details', 'completion_cost_details'];
 
-/** What is selected of statistics, under its name in lower case: the name in the answer and its value. */
+/** Selectable statistics by their names in lower case: the name in the answer, and the value. */
 const COMMON: Record<string, StatField> = {
   ...Object.fromEntries(SUMS.map(([name, value]) => [name, [name, value]])),
   latency_p50: ['latency_p50_seconds', ({ stats }) => stats.latency_p50],
@@ -132,7 +132,7 @@ const usageDetails =
   (name: string): TurnValue =>
   ({ usage }) => ({ raw: (usage && details(usage, name)) ?? {} });
 
-/** What can be selected of a thread's traces. Tokens and costs are those of all runs of the trace. */
+/** Selectable fields of a thread's traces. Tokens and costs are those of all runs of the trace. */
 const TURN: Record<string, TurnValue> = {
   thread_id: ({ row }) => row.thread_id,
   trace_id: ({ row }) => row.trace_id,

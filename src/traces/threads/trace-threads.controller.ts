@@ -29,7 +29,7 @@ import { TraceThreadsService } from './trace-threads.service';
 
 type ThreadParams = z.output<typeof threadParamsSchema>;
 
-/** Conversation threads of traced runs; the threads of the deployment API are something else. */
+/** Conversation threads of traced runs, which are not the threads of the deployment API. */
 @RouteTags('Trace queries (v2)')
 @UseInterceptors(ExactNumbers)
 @AliasedController('api/v2/threads', 'v2/threads')

@@ -9,7 +9,7 @@ import { RunSelection, selectionToSql, TRACE_SPAN } from '../query/run-selection
 import { detailsByKey, Usage, USAGE_DETAILS, USAGE_SUMS } from '../query/trace-usage.repository';
 import { selectInstant } from '../trace-wire';
 
-/** Which traces of threads are looked at, each of them a turn of its thread. */
+/** The traces to read, each of which is a turn of its thread. */
 export interface ThreadSelection {
   turns: RunSelection;
   /** Only threads with a turn that meets these conditions, but then all of their turns. */
@@ -30,7 +30,7 @@ export interface ThreadRow extends Omit<Usage, 'usage_details'> {
   latency_p99: number | null;
 }
 
-/** What the turns of one or all threads add up to. */
+/** Sums of the turns of one thread, or of all. */
 export interface TurnStats extends Omit<Usage, 'usage_details'> {
   threads: number;
   turns: number;
@@ -186,7 +186,7 @@ export class TraceThreadsRepository {
     return new Map(rows.map((row) => [row.trace_id, row.turn]));
   }
 
-  /** The beginnings of what root runs took and gave. */
+  /** The beginnings of inputs and outputs of root runs. */
   async previews(tenantId: TenantId, selection: RunSelection): Promise<Map<string, TurnPreview>> {
     const params = new SqlParams();
     const start = (column: string): string => `left(r.${column}, ${PREVIEW_CHARACTERS}) AS ${column}`;
@@ -210,7 +210,7 @@ function turnsCte(tenantId: TenantId, { turns, containing }: ThreadSelection, pa
     FROM trace_runs r WHERE ${where.join(' AND ')})`;
 }
 
-/** What each trace used; only the runs of those traces are read. */
+/** The usage of each trace; only the runs of those traces are read. */
 function usageCte(tenantId: TenantId, params: SqlParams, traces = 'SELECT trace_id FROM turns'): string {
   return `usage AS (
     SELECT d.trace_id, ${USAGE_SUMS}, min(d.first_token_time) AS first_token_time

@@ -31,7 +31,7 @@ interface Filters {
   thread_filter?: string | undefined;
 }
 
-/** Conversation threads of a tracing project: their turns, what they add up to, and what was said of them. */
+/** Conversation threads of a tracing project: their turns, sums and feedback. */
 @Injectable()
 export class TraceThreadsService {
   constructor(
@@ -40,11 +40,11 @@ export class TraceThreadsService {
     private readonly usage: TraceUsageRepository,
   ) {}
 
-  /** @throws {ApiError} 422 for a filter that can't be read, and for one on whole threads */
+  /** @throws {ApiError} 422 for an invalid filter, and for one on whole threads */
   async query(tenantId: TenantId, body: QueryThreads): Promise<{ threads: FoundThread[]; next: string | null }> {
     const { page_size: size, cursor } = body;
     const selection = selectThreads(body, body);
-    // One more than asked shows whether there is a next page.
+    // One more than requested shows whether there is a next page.
     const page: ThreadPage = { limit: size + 1, ...(cursor !== undefined && { after: readThreadCursor(cursor) }) };
     const rows = await this.threads.page(tenantId, selection, page);
     const found = rows.slice(0, size);
