@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { JsonObject } from '../database/json';
 
-/** What an assistant is at a version. */
+/** Fields of an assistant at a version. */
 abstract class AssistantAtVersion {
   @PrimaryColumn({ name: 'tenant_id', type: 'uuid' })
   tenantId!: string;
@@ -33,7 +33,7 @@ abstract class AssistantAtVersion {
 
 @Entity('assistants')
 export class AssistantEntity extends AssistantAtVersion {
-  /** The version that it is at. */
+  /** Its current version. */
   @Column({ type: 'integer' })
   version!: number;
 

@@ -10,7 +10,7 @@ import { AssistantEntity, AssistantVersionEntity } from './assistant.entity';
 import { AssistantListeners } from './assistant-listeners';
 import type { AssistantFilter, SearchAssistants, SearchVersions } from './assistants.schemas';
 
-/** What a version keeps. */
+/** Fields that a version stores. */
 export type AssistantContent = Pick<
   AssistantEntity,
   'graphId' | 'name' | 'description' | 'config' | 'context' | 'metadata'
@@ -69,7 +69,9 @@ export class AssistantsRepository {
     });
   }
 
-  /** Changes an assistant under its row lock and keeps the result as a new version; without one nothing changes. */
+  /**
+   * Changes an assistant under its row lock and stores the result as a new version; does nothing if there is no such assistant.
+   */
   async change(
     tenantId: TenantId,
     assistantId: string,
@@ -92,7 +94,7 @@ export class AssistantsRepository {
     });
   }
 
-  /** Makes an older version the current one again, with all that it kept. */
+  /** Makes an older version current again, with all its fields. */
   async setLatest(tenantId: TenantId, assistantId: string, version: number): Promise<AssistantEntity | null> {
     const kept = await this.versions.findOneBy({ tenantId, assistantId, version });
     if (!kept) return null;

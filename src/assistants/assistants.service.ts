@@ -24,7 +24,7 @@ import type {
 
 @Injectable()
 export class AssistantsService {
-  /** Tenants whose default assistants are known to be there. */
+  /** Tenants whose default assistants are known to exist. */
   private readonly prepared = new Set<string>();
 
   constructor(
@@ -46,8 +46,8 @@ export class AssistantsService {
   }
 
   /**
-   * The assistant that a run asks for. Who may create a run may run every graph that is served; an assistant that a
-   * user made takes the right to read it.
+   * The assistant of a run. Callers that may create a run may run every served graph; an assistant that a user created requires
+   * the right to read it.
    */
   async getForRun(tenantId: TenantId, idOrGraph: string): Promise<AssistantEntity> {
     let assistant = await this.findAssistant(tenantId, idOrGraph);
@@ -110,7 +110,7 @@ export class AssistantsService {
     return assistant;
   }
 
-  /** Assistants that were created, and not the default ones of the graphs. */
+  /** Created assistants, without the default ones of the graphs. */
   async removableIds(tenantId: TenantId): Promise<string[]> {
     const assistants = await this.repository.findAll(tenantId);
     return assistants.filter((each) => !this.isSystem(each)).map(({ assistantId }) => assistantId);
@@ -222,7 +222,7 @@ export class AssistantsService {
   /** A tenant has a default assistant per graph from its first request on. */
   private async prepare(tenantId: TenantId): Promise<void> {
     if (this.prepared.has(tenantId)) return;
-    // Outside of the request: no caller did this, so the audit log records none.
+    // Runs outside of the request, so that the audit log records no caller.
     await acrossTenants(() => this.insertDefaults(tenantId));
     this.prepared.add(tenantId);
   }
@@ -246,7 +246,7 @@ export class AssistantsService {
     );
   }
 
-  /** langgraph.json says what a default assistant is described as: a new text there is a new version. */
+  /** The description of a default assistant comes from langgraph.json: a new text creates a new version. */
   private async describe(tenantId: TenantId, assistantId: string, description: string): Promise<void> {
     await this.repository.change(tenantId, assistantId, ({ graphId, name, config, context, metadata, ...current }) =>
       current.description === description ? undefined : { graphId, name, description, config, context, metadata },

@@ -1,18 +1,18 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 
-/** Who does something, as the audit log records it. */
+/** The actor of a change, as the audit log records it. */
 export interface Actor {
   /** `key`: an API key. `user`: a user of the custom auth. `operator`: the admin key. `cli`: the command line. `internal`: Gantry's own processes. `none`: auth is off. */
   kind: 'key' | 'user' | 'operator' | 'cli' | 'internal' | 'none';
   /** Id of the key or of the user. */
   id?: string;
-  /** Where it came from, as the setting for addresses has it. */
+  /** Address of the caller, in the form that the setting specifies. */
   address?: string;
 }
 
 export type AddressPolicy = 'hashed' | 'full' | 'off';
 
-/** How addresses are kept: hashed ones are equal for equal addresses, which can't be found without the secret key. */
+/** Form of stored addresses: equal addresses have equal hashes, which can't be reversed without the secret key. */
 export class AddressKeeper {
   private readonly key: Buffer;
 

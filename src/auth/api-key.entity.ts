@@ -11,7 +11,7 @@ export class ApiKeyEntity {
   @Column({ type: 'text' })
   name!: string;
 
-  /** HMAC-SHA-256 of the key under the deployment's secret: a leaked table opens nothing. */
+  /** HMAC-SHA-256 of the key with the deployment's secret: a leaked table gives no access. */
   @Column({ type: 'bytea' })
   hash!: Buffer;
 

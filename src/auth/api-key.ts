@@ -14,12 +14,12 @@ export function generateApiKey(): string {
   return PREFIX + secret + checksum(secret);
 }
 
-/** What is stored: HMAC-SHA-256 under the deployment's secret. A leaked table opens nothing, and can't be searched. */
+/** The stored form: HMAC-SHA-256 with the deployment's secret. A leaked table gives no access and can't be searched. */
 export function hashApiKey(secretKey: Buffer, key: string): Buffer {
   return createHmac('sha256', secretKey).update('api-key:').update(key).digest();
 }
 
-/** What lists show of a key: `gtry_Ab3d…x9Yz`; of a key in another form, only the end. */
+/** The form of a key in lists: `gtry_Ab3d…x9Yz`; for a key of another format, only the end. */
 export function hintOf(key: string): string {
   const end = key.slice(-HINT_LENGTH);
   return key.startsWith(PREFIX) && key.length > 32 ? `${key.slice(0, PREFIX.length + HINT_LENGTH)}…${end}` : `…${end}`;

@@ -14,11 +14,11 @@ import { KeyUsage } from './key-usage';
 import { TenantEntity } from './tenant.entity';
 import type { TenantId } from './tenant';
 
-/** How long a key is remembered, so that each request doesn't cost a query, should the notice of its revocation be lost. */
+/** Time that a key is cached to save a query per request: also the delay of a revocation whose notification is lost. */
 const CACHE_MS = 5_000;
 const CACHE_ENTRIES = 10_000;
 
-/** Whose key it is. */
+/** The tenant of the key. */
 export interface KeyOwner extends InternalCaller {
   /** Undefined for a call of this deployment to itself. */
   apiKeyId?: string;
@@ -30,7 +30,7 @@ interface KnownKey extends KeyOwner {
   expiresAt: number;
 }
 
-/** Finds out whose key a request carries. */
+/** Finds the owner of a request's key. */
 @Injectable()
 export class ApiKeysService implements OnModuleInit, OnModuleDestroy {
   private readonly cache = new Map<string, { key: KnownKey | undefined; until: number }>();
@@ -44,13 +44,13 @@ export class ApiKeysService implements OnModuleInit, OnModuleDestroy {
     private readonly usage: KeyUsage,
   ) {}
 
-  /** The default tenant and the key that the supervisor generated exist from the first start on. */
+  /** Creates the default tenant and the key that the supervisor generated. */
   async onModuleInit(): Promise<void> {
     const tenantId = this.config.auth.defaultTenantId;
     await this.tenants.createQueryBuilder().insert().values({ tenantId, name: 'default' }).orIgnore().execute();
     const { apiKey } = this.config.auth;
     if (apiKey) {
-      // The operator's doing, although by a setting.
+      // Recorded as a change by the operator, since it comes from a setting.
       const actor = JSON.stringify({ kind: 'operator', id: 'GANTRY_API_KEY' });
       await inScope({ tenantId: undefined, isAcrossTenants: true, actor }, () =>
         this.register(tenantId as TenantId, 'development', apiKey),
@@ -84,7 +84,7 @@ export class ApiKeysService implements OnModuleInit, OnModuleDestroy {
     return known;
   }
 
-  /** Those of the keys that are revoked, expired or gone, as the database has it now. */
+  /** Reads which of the keys are revoked, expired or deleted. */
   async useless(apiKeyIds: string[]): Promise<string[]> {
     const rows: { id: string }[] = await acrossTenants(() =>
       this.keys.query(
@@ -97,7 +97,7 @@ export class ApiKeysService implements OnModuleInit, OnModuleDestroy {
     return rows.map(({ id }) => id);
   }
 
-  /** Who calls, if it is this deployment itself. */
+  /** The caller, if it is this deployment itself. */
   internalCallerOf(key: string): InternalCaller | undefined {
     return callerOfToken(this.config.secrets.key, key, new Date());
   }
@@ -106,9 +106,9 @@ export class ApiKeysService implements OnModuleInit, OnModuleDestroy {
     const cacheKey = hash.toString('base64');
     const cached = this.cache.get(cacheKey);
     if (cached && cached.until > Date.now()) return cached.key;
-    // Also asked inside a public route, whose scope has no rows: whose key it is comes before whose rows are seen.
+    // Also called in public routes, whose scope has no rows: the key's owner determines the visible rows.
     const row = await acrossTenants(() => this.keys.findOneBy({ hash }));
-    // The index found it by its HMAC; that it is the same is decided in constant time.
+    // The index found it by its HMAC; equality is checked in constant time.
     const key =
       row && !row.revokedAt && timingSafeEqual(row.hash, hash)
         ? {

@@ -5,6 +5,6 @@ import { EntitlementsModule } from './entitlements.module';
 import { MeController } from './me.controller';
 import { TenantsModule } from './tenants.module';
 
-/** The operator's routes for tenants and their keys, and what a caller may know of itself. */
+/** The operator's routes for tenants and their keys, and the route by which callers check their credentials. */
 @Module({ imports: [AuthModule, EntitlementsModule, TenantsModule], controllers: [AdminController, MeController] })
 export class AuthApiModule {}

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { Notifications } from '../database/notifications';
 
-/** Reports every change to keys and tenants, so that what replicas remember of them is wrong for a moment only. */
+/** Reports every change to keys and tenants, so that caches of replicas are outdated only for a moment. */
 const CHANNEL = 'gantry_auth';
 
 /** Part of the transaction that changes keys or tenants. */

@@ -3,7 +3,7 @@ import type { Entitlement } from './entitlements';
 
 const FEATURES: Record<Entitlement, string> = { crons: 'Crons', bulk_export: 'Bulk export' };
 
-/** What a 401 has to say by HTTP, and clients of the agent protocol read: how to authenticate. */
+/** Header that HTTP requires of a 401, and that A2A clients read: how to authenticate. */
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'ApiKey realm="gantry", header="X-API-Key"' } };
 
 export const authErrors = {

@@ -26,7 +26,7 @@ interface Caller {
   user?: AuthUser;
 }
 
-/** Who Studio is to the handlers of a custom auth: `isStudioUser` of the public SDK knows it. */
+/** Studio as a user for the handlers of a custom auth; `isStudioUser` of the public SDK recognises it. */
 const STUDIO_USER: AuthUser = {
   kind: 'StudioUser',
   identity: 'langgraph-studio-user',
@@ -35,7 +35,7 @@ const STUDIO_USER: AuthUser = {
   permissions: [],
 };
 
-/** The one place where a request becomes a tenant's: `X-API-Key` names it, `X-Tenant-Id` must agree. */
+/** The only place that determines a request's tenant: `X-API-Key` names it, and `X-Tenant-Id` must agree. */
 @Injectable()
 export class AuthGuard implements CanActivate, OnModuleInit {
   private readonly addresses: AddressKeeper;
@@ -95,7 +95,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     if (key === undefined) throw authErrors.missingKey();
     if (access === 'tenant-header' && asked === undefined) throw authErrors.missingTenant();
     const owner = await this.apiKeys.ownerOf(key);
-    // What one user may do is asked of the custom auth, and that isn't asked here.
+    // The rights of a user are decided by the custom auth, which isn't called here.
     if (!owner || owner.user) throw authErrors.unknownKey();
     if (asked !== undefined && asked !== owner.tenantId) throw authErrors.otherTenant();
     const { tenantId, apiKeyId } = owner;
@@ -114,7 +114,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     return asked as TenantId;
   }
 
-  /** Resolves the caller by the custom auth of langgraph.json; keys count only where langgraph.json lets them. */
+  /** Resolves the caller by the custom auth of langgraph.json; API keys are accepted only if langgraph.json allows them. */
   private async ofUser(request: FastifyRequest): Promise<Caller> {
     const { disableStudioAuth, allowApiKeys } = this.customAuth.source!;
     const asked = headerOf(request, 'x-tenant-id')?.toLowerCase();
@@ -128,7 +128,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
       return { tenantId, actor: { kind: 'user', id: user.identity }, user };
     }
     if (isStudio || (isKeyHolder && key !== undefined)) {
-      // The scheme alone proves nothing: Studio shows a key like everybody else.
+      // The scheme alone proves nothing: Studio needs a key like all callers.
       const owner = key === undefined ? undefined : await this.apiKeys.ownerOf(key);
       if (!owner) throw key === undefined ? authErrors.missingKey() : authErrors.unknownKey();
       if (asked !== undefined && asked !== owner.tenantId) throw authErrors.otherTenant();
@@ -143,7 +143,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     return { tenantId, actor: { kind: 'user', id: user.identity }, user };
   }
 
-  /** Users are of the default tenant, unless the module names theirs. */
+  /** Users belong to the default tenant, unless the module names another. */
   private async tenantOf({ gantry_tenant_id: named }: AuthUser): Promise<TenantId> {
     if (named === undefined || named === null) return this.config.auth.defaultTenantId.toLowerCase() as TenantId;
     if (typeof named === 'string' && isUuid(named) && (await this.tenants.exists(named))) {
@@ -152,7 +152,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     throw authErrors.otherTenant();
   }
 
-  /** The admin API asks for its key even where nothing else does: what is made there outlives a time without auth. */
+  /** The admin API requires its key even with auth off, since keys that are created there outlive that time. */
   private async operator(key: string | undefined): Promise<Caller> {
     if (key === undefined) throw authErrors.missingKey();
     if (isSame(key, this.config.auth.adminKey)) return { tenantId: undefined, actor: { kind: 'operator' } };

@@ -16,7 +16,7 @@ import { TenantEntity } from './tenant.entity';
 import { TenantScopeInterceptor } from './tenant-scope.interceptor';
 import { TenantsModule } from './tenants.module';
 
-/** Who may ask, and for which tenant. */
+/** Identification of callers and their tenants. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([ApiKeyEntity, TenantEntity]),

@@ -5,20 +5,20 @@ import type { TenantId } from './tenant';
 
 const PREFIX = 'gantry-call';
 const LIFETIME_MS = 60_000;
-/** A header has to hold it; of a larger user the custom fields are left out. */
+/** Limit so that the token fits into a header; for a larger user the custom fields are left out. */
 const MAX_USER_BYTES = 8_192;
 
-/** The tenant and user in whose name this deployment calls its own API. */
+/** The tenant and user on whose behalf this deployment calls its own API. */
 export interface InternalCaller {
   tenantId: TenantId;
-  /** The user of the custom auth, if it is one's call: it has this user's rights and no others. */
+  /** The user of the custom auth, if any: the call has this user's rights and no others. */
   user?: AuthUser;
 }
 
 /**
  * An API key for one minute, or as long as a run may take, with which this deployment calls its own API on behalf of a tenant,
- * or of one of its users (a relative webhook, a client in graph code). It opens what any key of the tenant opens, or what the
- * user may do, and nothing else.
+ * or of one of its users (a relative webhook, a client in graph code). It gives the rights of a key of the tenant, or of the
+ * user, and no others.
  */
 export function issueCallToken(
   secretKey: Buffer,
@@ -31,9 +31,9 @@ export function issueCallToken(
   return signClaim(signingKey(secretKey), parts.join('.'));
 }
 
-/** Who calls with a token that is genuine and not expired; undefined for everything else. */
+/** The caller of a valid token; undefined for any other text. */
 export function callerOfToken(secretKey: Buffer, token: string, now: Date): InternalCaller | undefined {
-  // Most keys are of clients: they cost no signature.
+  // Most keys are clients' keys, for which no signature is computed.
   if (!token.startsWith(`${PREFIX}.`)) return undefined;
   const [, tenantId, expires, userPart] = readClaim(signingKey(secretKey), token)?.split('.') ?? [];
   if (expires === undefined || Number(expires) <= now.getTime()) return undefined;

@@ -9,8 +9,8 @@ import { isSame } from '../crypto/is-same';
 import { headerOf } from '../http/header';
 
 /**
- * Who may read the description of the API: off loopback, those who may use it. A browser can't send a key of its own accord,
- * so that it may be the password of the browser's own question.
+ * Access to the description of the API: except on loopback, only for callers of the API. A browser can't send a key in a
+ * header, so its login dialog accepts the key as password.
  */
 @Injectable()
 export class DocsAccess {
@@ -20,7 +20,10 @@ export class DocsAccess {
     private readonly customAuth: CustomAuth,
   ) {}
 
-  /** @throws {ApiError} 401 that makes a browser ask; what the custom auth throws to who comes with its credentials */
+  /**
+   * @throws {ApiError} 401 that makes a browser show its login dialog; the errors of the custom auth for callers with its
+   * credentials
+   */
   async check(request: FastifyRequest): Promise<void> {
     if (!this.config.http.docsAreProtected) return;
     const { authorization, cookie } = request.headers;

@@ -4,7 +4,7 @@ import { DatabaseModule } from '../database/database.module';
 import { EntitlementsService } from './entitlements.service';
 import { TenantEntity } from './tenant.entity';
 
-/** What tenants may use, for the guard of the api and for what the worker does on a schedule. */
+/** Entitlements of tenants, for the guard of the api and for scheduled work of the worker. */
 @Module({
   imports: [TypeOrmModule.forFeature([TenantEntity]), DatabaseModule],
   providers: [EntitlementsService],

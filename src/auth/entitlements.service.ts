@@ -9,10 +9,10 @@ import type { Entitlement } from './entitlements';
 import { TenantEntity } from './tenant.entity';
 import type { TenantId } from './tenant';
 
-/** How long what a tenant may do is remembered, should the notification of a change be lost. */
+/** Time that entitlements are cached: the delay of a change whose notification is lost. */
 const CACHE_MS = 5_000;
 
-/** What the operator has left a tenant of the higher plans' features. */
+/** Entitlements of tenants to features of higher plans. */
 @Injectable()
 export class EntitlementsService implements OnModuleInit, OnModuleDestroy {
   private readonly cache = new Map<string, { disabled: ReadonlySet<Entitlement>; until: number }>();
@@ -43,7 +43,7 @@ export class EntitlementsService implements OnModuleInit, OnModuleDestroy {
   private async disabled(tenantId: TenantId): Promise<ReadonlySet<Entitlement>> {
     const cached = this.cache.get(tenantId);
     if (cached && cached.until > Date.now()) return cached.disabled;
-    // The tenants are the operator's table: a request's own connection has no right to it.
+    // A request's own connection has no access to the table of tenants.
     const tenant = await acrossTenants(() => this.tenants.findOneBy({ tenantId }));
     const disabled = new Set(tenant?.disabledEntitlements);
     this.cache.set(tenantId, { disabled, until: Date.now() + CACHE_MS });

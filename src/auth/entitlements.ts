@@ -1,6 +1,6 @@
 import { SetMetadata } from '@nestjs/common';
 
-/** What an operator who sells Gantry on can keep for the higher plans; a tenant has all of it until it is taken away. */
+/** Features that an operator can reserve for higher plans; a tenant has all of them until they are switched off. */
 export const ENTITLEMENTS = ['crons', 'bulk_export'] as const;
 export type Entitlement = (typeof ENTITLEMENTS)[number];
 

@@ -5,7 +5,7 @@ import { Notifications } from '../database/notifications';
 import { ApiKeysService } from './api-keys.service';
 import { onAuthChange } from './auth-changes';
 
-/** How often keys of open streams are checked without a notification: an expiry has none, and one may be lost. */
+/** Interval for checking keys of open streams without a notification, since an expiry has none, and one may be lost. */
 const LOOK_MS = 5_000;
 
 /** Ends the streams of this replica whose API key is no longer valid. */

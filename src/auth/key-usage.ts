@@ -3,7 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { acrossTenants } from '../database/request-scope';
 
-/** Uses of a minute are one write, of all keys together. */
+/** Interval of writes, each for all keys that were used. */
 const FLUSH_MS = 60_000;
 
 /** When keys were last used: collected here, and written once a minute and at the end of the process. */
@@ -25,7 +25,7 @@ export class KeyUsage implements OnModuleDestroy {
     this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
 
-  /** Writes what was collected. What can't be written is said to and kept for the next time. */
+  /** Writes the collected times. If that fails, it is logged, and they are kept for the next write. */
   async flush(): Promise<void> {
     this.timer = undefined;
     const uses = [...this.used];

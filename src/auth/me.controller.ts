@@ -7,7 +7,7 @@ import { ENTITLEMENTS } from './entitlements';
 import { EntitlementsService } from './entitlements.service';
 import { CustomAuthDecides, Tenant, type TenantId } from './tenant';
 
-/** What a caller may know of itself; pages check credentials with it. */
+/** The caller's own identity; pages check credentials with it. */
 @RouteTags('System')
 @CustomAuthDecides()
 @Controller('api/v1/me')

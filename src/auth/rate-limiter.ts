@@ -5,18 +5,18 @@ import { AppConfig } from '../config/config';
 import { authErrors } from './auth.errors';
 import type { Access } from './tenant';
 
-/** The JavaScript SDK of the deployment server repeats a 429 for about fifteen seconds: no caller has to wait for longer. */
+/** The JavaScript SDK retries after a 429 for about fifteen seconds, so no caller has to wait longer. */
 const WINDOW_MS = 10_000;
-/** LangSmith's clients repeat a 429 for about three seconds, and then the traces are lost. */
+/** LangSmith's clients retry after a 429 for about three seconds, and then lose the traces. */
 const TRACE_WINDOW_MS = 1_000;
-/** Callers that are counted at once; beyond that, those that were quiet for longest start again. */
+/** Maximum of counted callers; beyond it, the counters of the least recent ones are dropped. */
 const MAX_CALLERS = 10_000;
 
 type Count = ReturnType<FastifyInstance['createRateLimit']>;
 
 /**
- * How often each key, or each user of the custom auth, may ask. What it counts is this replica's: it costs no round trip, and
- * several replicas together let through as many times as much.
+ * Rate limits of each key, or each user of the custom auth. Each replica counts for itself, without a round trip, so several
+ * replicas together allow a multiple.
  */
 @Injectable()
 export class RateLimiter {
@@ -34,7 +34,7 @@ export class RateLimiter {
   async take(request: FastifyRequest, reply: FastifyReply, access: Access | undefined): Promise<void> {
     const kind = request.actor?.kind;
     if (kind !== 'key' && kind !== 'user') return;
-    // Trace clients come in bursts, and lose what is refused: they are counted apart.
+    // Counted separately, since trace clients send bursts and lose refused uploads.
     const count = this.countOf(access === 'traces' || access === 'trace-upload' ? 'traces' : 'api');
     if (!count) return;
     const counted = await count(request);
@@ -64,5 +64,5 @@ export class RateLimiter {
   }
 }
 
-/** What the plugin is registered with: nothing is counted before it is known who asks. */
+/** Options of the plugin: requests are only counted once the caller is known. */
 export const RATE_LIMIT_OPTIONS = { global: false, cache: MAX_CALLERS };

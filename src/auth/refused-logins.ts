@@ -5,12 +5,12 @@ import { acrossTenants } from '../database/request-scope';
 import { ApiError } from '../http/api-error';
 
 const WINDOW_MS = 60_000;
-/** Records of one address in a window: enough to see an attack, too few to fill the log by one. */
+/** Records of one address in a window: enough to show an attack, too few for it to fill the log. */
 const PER_ADDRESS = 10;
 /** Records of all addresses in a window, on each replica. */
 const PER_WINDOW = 1_000;
 
-/** Refusals that say that nothing was shown, and not that something false was. */
+/** Refusals because of missing rather than wrong credentials. */
 const WITHOUT_CREDENTIALS = new Set(['missing_api_key', 'missing_tenant']);
 
 /** Writes requests with a wrong credential to the audit log: unknown, revoked and expired keys, wrong tenants, refused users. */

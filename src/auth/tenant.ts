@@ -10,9 +10,9 @@ export type { TenantId };
 declare module 'fastify' {
   interface FastifyRequest {
     tenantId?: TenantId;
-    /** Who asks, as the guard found out. */
+    /** The caller, as identified by the guard. */
     actor?: Actor;
-    /** The user of the custom auth, if it was asked. */
+    /** The user that the custom auth returned, if any. */
     user?: AuthUser;
   }
 }
@@ -26,7 +26,7 @@ export function tenantOf(context: ExecutionContext): TenantId {
 
 export const Tenant = createParamDecorator((_: unknown, context: ExecutionContext) => tenantOf(context));
 
-/** What the guard was asked about, for those who will ask it again. */
+/** The context of the guard's decision, for later decisions of the same kind. */
 export const AskedContext = createParamDecorator((_: unknown, context: ExecutionContext) => context);
 
 export const ACCESS = Symbol('access');
@@ -40,9 +40,9 @@ export const Public = (): MethodDecorator & ClassDecorator =>
   applyDecorators(SetMetadata(ACCESS, 'public' satisfies Access), ApiSecurity(NO_AUTH_SCHEME));
 export const TenantHeaderRequired = (): MethodDecorator & ClassDecorator =>
   SetMetadata(ACCESS, 'tenant-header' satisfies Access);
-/** Where trace clients send what they have, in bursts. */
+/** Routes of trace clients, which send in bursts. */
 export const TraceClients = (): MethodDecorator & ClassDecorator => SetMetadata(ACCESS, 'traces' satisfies Access);
-/** The few routes that the workers' own key, and that of a run, are for. */
+/** The few routes for the workers' own key, and for the key of a run. */
 export const TraceUpload = (): MethodDecorator & ClassDecorator => SetMetadata(ACCESS, 'trace-upload' satisfies Access);
 export const OperatorOnly = (): MethodDecorator & ClassDecorator => SetMetadata(ACCESS, 'operator' satisfies Access);
 
@@ -54,8 +54,8 @@ export const CUSTOM_AUTH = Symbol('custom auth');
 export const CustomAuthDecides = (): MethodDecorator & ClassDecorator =>
   applyDecorators(SetMetadata(CUSTOM_AUTH, true), ApiSecurity(USERS_SCHEME));
 
-/** How such routes say in the description of the API that they take users, in words that langgraph.json may replace. */
+/** Security scheme of such routes in the description of the API; langgraph.json may replace it. */
 export const USERS_SCHEME = 'custom_auth';
 
-/** How routes that take no key say so in the description of the API. */
+/** Security scheme of public routes in the description of the API. */
 export const NO_AUTH_SCHEME = 'nobody';

@@ -12,11 +12,11 @@ import type { TenantId } from './tenant';
 
 export interface CreatedKey {
   row: ApiKeyEntity;
-  /** The key itself: from here on only its owner has it. */
+  /** The key itself, which is not stored. */
   key: string;
 }
 
-/** What the operator does with tenants and keys, by the admin API and by the command line alike. */
+/** Operations on tenants and keys for the admin API and the command line. */
 @Injectable()
 export class TenantsService {
   constructor(
@@ -49,7 +49,7 @@ export class TenantsService {
     return named.length === 1 ? named[0] : reject(adminErrors.tenantNotFound());
   }
 
-  /** Renames a tenant and switches entitlements; what is not named stays as it is. */
+  /** Renames a tenant and switches entitlements; other fields stay as they are. */
   async change(
     tenantId: string,
     {
@@ -63,7 +63,7 @@ export class TenantsService {
     return changed ?? reject(adminErrors.tenantNotFound());
   }
 
-  /** @throws {ApiError} 404 for an unknown tenant, 422 for an expiry that is over */
+  /** @throws {ApiError} 404 for an unknown tenant, 422 for an expiry in the past */
   async createKey(tenantId: string, name: string, expiresAt: Date | null): Promise<CreatedKey> {
     if (expiresAt && expiresAt.getTime() <= Date.now()) throw adminErrors.expiryInPast();
     await this.get(tenantId);

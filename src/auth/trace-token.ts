@@ -4,10 +4,7 @@ import type { TenantId } from './tenant';
 
 const PREFIX = 'gantry-traces';
 
-/**
- * A key with which one tenant's run uploads its trace, and with which nothing else can be done: graph code can read the
- * memory that it is in.
- */
+/** A key with which a run can only upload its trace, since graph code can read it in memory. */
 export function issueTraceToken(secretKey: Buffer, tenantId: string, expiresAt: Date): string {
   return signClaim(signingKey(secretKey), [PREFIX, tenantId, expiresAt.getTime()].join('.'));
 }

@@ -8,7 +8,7 @@ import { cronErrors } from './cron.errors';
 import { CronsRepository } from './crons.repository';
 import type { CreateCron, CronFilter, PatchCron } from './crons.schemas';
 
-/** What the custom auth says of crons. */
+/** Decisions of the custom auth about crons. */
 @Injectable()
 export class CronAccess {
   constructor(
@@ -16,10 +16,7 @@ export class CronAccess {
     private readonly authorizer: Authorizer,
   ) {}
 
-  /**
-   * The metadata of a new cron, as the custom auth leaves it.
-   * @throws {ApiError} 403 when it says no
-   */
+  /** The metadata of a new cron, after changes by the custom auth. @throws {ApiError} 403 when it refuses */
   async authorizeCreation(
     cron: CreateCron & { cron_id: string; thread_id: string | undefined },
   ): Promise<{ metadata: JsonObject }> {
@@ -30,8 +27,8 @@ export class CronAccess {
   }
 
   /**
-   * Asks the custom auth about a cron. Resolves to what its handler made of the change.
-   * @throws {ApiError} 403 when it says no; 404 for a cron that its filter excludes, or that isn't there
+   * Asks the custom auth about a cron. Resolves to the change as modified by its handler.
+   * @throws {ApiError} 403 when it refuses; 404 for an unknown cron, or one that its filter excludes
    */
   async checkAccess(
     tenantId: TenantId,

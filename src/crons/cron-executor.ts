@@ -18,7 +18,7 @@ import { type CronKey, CronsRepository } from './crons.repository';
 
 /** Lateness after which a tick was missed, with `catchup: skip`. */
 const LATE_MS = 60_000;
-/** With `catchup: all`, so many of the ticks that were missed are made up for: the latest ones. */
+/** Maximum of missed ticks that run with `catchup: all`: the latest ones. */
 const MAX_CAUGHT_UP = 100;
 /** Missed ticks are counted up to here. */
 const MAX_COUNTED = 1_000;
@@ -27,7 +27,7 @@ const NOT_ENTITLED = 'Crons are switched off for this tenant';
 
 type Plan = Exclude<FireCronResult['outcome'], 'gone'>;
 
-/** Turns ticks of crons into runs: each into one, whichever process dies meanwhile. */
+/** Creates exactly one run for each tick of a cron, whichever process dies meanwhile. */
 @Injectable()
 export class CronExecutor {
   private readonly logger = new Logger(CronExecutor.name);
@@ -42,7 +42,7 @@ export class CronExecutor {
     private readonly metrics: CronMetrics,
   ) {}
 
-  /** What a wake-up of the cron's Schedule asks for: decides which ticks are due, and starts a run for each. */
+  /** Handles a wake-up by the cron's Schedule: decides which ticks are due, and starts a run for each. */
   async fire(input: FireCronInput): Promise<FireCronResult> {
     const { cronId } = input;
     const tenantId = input.tenantId as TenantId;
@@ -60,12 +60,12 @@ export class CronExecutor {
       await this.orchestrator.delete(cronId);
       return { outcome: 'gone', runIds: [] };
     }
-    // Whatever is due now: an earlier attempt may have put ticks down and died.
+    // All due ticks, since an earlier attempt may have recorded ticks and died.
     const runIds = await this.startPending({ tenantId, cronId });
     return { outcome: runIds.length > 0 ? 'fired' : outcome, runIds };
   }
 
-  /** Makes the runs of ticks that are put down already. Resolves to the ids of those made here. */
+  /** Creates the runs of recorded ticks. Resolves to the ids of those created here. */
   async startPending({ tenantId, cronId }: CronKey): Promise<string[]> {
     const runIds: string[] = [];
     for (;;) {
@@ -84,7 +84,7 @@ export class CronExecutor {
   }
 
   /**
-   * A run now, by hand, also of a paused cron.
+   * Creates a run now on request, also for a paused cron.
    * @throws {ApiError} 404 for an unknown cron; 409 for a stopped one; whatever refuses a run
    */
   async trigger(tenantId: TenantId, cronId: string): Promise<CronFireEntity> {
@@ -136,7 +136,7 @@ export class CronExecutor {
     return 'fired';
   }
 
-  /** The ticks that the cron's catch-up rule wants of those between its last one and now. */
+  /** The ticks since the last one that run by the cron's catch-up rule. */
   private select(cron: CronEntity, schedule: CronSchedule, newest: Date, until: Date): NewFire[] {
     const due = schedule.between(cron.lastTickAt, newest, MAX_COUNTED + 1);
     const missed = (run: number): number => Math.min(MAX_COUNTED, due.length - run);
@@ -168,7 +168,7 @@ export class CronExecutor {
   }
 
   private async placeByHand(cron: CronEntity, manager: EntityManager, at: Date): Promise<string> {
-    // Off the full second: a tick of the schedule must find its own place free.
+    // Not at a full second, so that it doesn't collide with a tick of the schedule.
     for (let time = at.getTime() % 1000 === 0 ? at.getTime() + 1 : at.getTime(); ; time += 1) {
       const tick: NewFire = { scheduledAt: new Date(time), trigger: 'manual', status: 'pending' };
       const [fireId] = await this.fires.insertFires(manager, cron, [tick]);
@@ -176,7 +176,7 @@ export class CronExecutor {
     }
   }
 
-  /** A run that is refused ends its tick; what it was refused for may end the cron. Anything else is worth a repetition. */
+  /** A refused run ends its tick, and perhaps the cron; other errors are retried. */
   private async onRefused(cron: CronEntity, fire: CronFireEntity, error: unknown): Promise<null> {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
     const { cronId } = cron;
@@ -192,7 +192,7 @@ export class CronExecutor {
       error: error.detail,
     });
     if (error.code === 'thread_not_found') {
-      // To its owner a thread that the custom auth took from him is not there either.
+      // For its owner, a thread that the custom auth excludes doesn't exist either.
       const isThere = cron.threadId !== null && (await this.crons.isThreadThere(tenantId, cron.threadId));
       const reason = isThere ? "is no longer the cron's owner's" : 'was deleted';
       await this.crons.stop(tenantId, cronId, 'thread', `Thread ${cron.threadId} ${reason}`);

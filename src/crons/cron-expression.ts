@@ -1,6 +1,6 @@
 import { CronExpressionParser } from 'cron-parser';
 
-/** What is wrong with an expression, and where: `position` counts characters from 0. */
+/** An error in an expression, with its place: `position` counts characters from 0. */
 export class CronSyntaxError extends Error {
   constructor(
     readonly reason: string,

@@ -3,8 +3,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 export type FireTrigger = 'schedule' | 'manual' | 'backfill';
 
 /**
- * `pending`: its run is about to be made. `started`: it was made. Then how the run ended. `failed`: no run could be made.
- * `skipped`: none was to be made.
+ * `pending`: its run isn't created yet. `started`: it was created. Then how the run ended. `failed`: the run was refused. `skipped`: no run was due.
  */
 export const FIRE_STATUSES = [
   'pending',
@@ -18,7 +17,7 @@ export const FIRE_STATUSES = [
 ] as const;
 export type FireStatus = (typeof FIRE_STATUSES)[number];
 
-/** A tick of a cron, or what stands for one: one row, one run. */
+/** A tick of a cron, or a run on request: one row, one run. */
 @Entity('cron_fires')
 export class CronFireEntity {
   @PrimaryColumn({ name: 'fire_id', type: 'uuid' })
@@ -50,7 +49,7 @@ export class CronFireEntity {
   @Column({ type: 'text', nullable: true })
   error!: string | null;
 
-  /** Ticks before this one that were missed and are not made up for. */
+  /** Number of missed ticks before this one that don't run. */
   @Column({ type: 'integer' })
   missed!: number;
 

@@ -26,7 +26,7 @@ export class CronFiresRepository {
   constructor(@InjectRepository(CronFireEntity) private readonly fires: Repository<CronFireEntity>) {}
 
   /**
-   * Puts ticks down, inside the transaction that holds the cron's lock. A tick that is there already is left as it is.
+   * Records ticks, inside the transaction that holds the cron's lock. Existing ones are not changed.
    * @returns the ids of the new ones
    */
   async insertFires(manager: EntityManager, cron: CronEntity, ticks: NewFire[]): Promise<string[]> {
@@ -58,7 +58,7 @@ export class CronFiresRepository {
     return ids;
   }
 
-  /** Whether a run of the cron is still to be made or still going. */
+  /** Whether a run of the cron is pending or in flight. */
   async isOpen(manager: EntityManager, cron: CronEntity): Promise<boolean> {
     const [{ open }]: [{ open: boolean }] = await manager.query(
       `SELECT EXISTS (
@@ -81,8 +81,8 @@ export class CronFiresRepository {
   }
 
   /**
-   * Takes a tick for its run, inside the transaction that inserts the run. Resolves to false when that has been done or
-   * is not to be done any more.
+   * Claims a tick for its run, inside the transaction that inserts the run. Resolves to false if it is claimed already or no
+   * longer due.
    */
   async claimFire(manager: EntityManager, fire: CronFireEntity, threadId: string): Promise<boolean> {
     const { affected } = await manager.update(
@@ -93,7 +93,7 @@ export class CronFiresRepository {
     return affected === 1;
   }
 
-  /** Puts down that there will be no run; resolves to false when the tick isn't waiting for one any more. */
+  /** Records that there will be no run; resolves to false if the tick no longer waits for one. */
   async closeFire(fire: CronFireEntity, status: FireStatus & ('failed' | 'skipped'), error: string): Promise<boolean> {
     const { affected } = await this.fires.update(
       { tenantId: fire.tenantId, fireId: fire.fireId, status: 'pending' },

@@ -13,13 +13,13 @@ const TIME = `'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"'`;
 const FAILURE = `jsonb_build_object('run_id', fire.run_id, 'error', $4::text,
   'scheduled_at', to_char(fire.scheduled_at AT TIME ZONE 'UTC', ${TIME}), 'failed_at', to_char(now() AT TIME ZONE 'UTC', ${TIME}))`;
 
-/** What the ends of runs, threads and assistants mean for crons. Their Schedules follow by the sweep. */
+/** Consequences of the ends of runs, threads and assistants for crons. The sweep updates their Schedules. */
 @Injectable()
 @ListensToRuns(2)
 @ListensToThreads(1)
 @ListensToAssistants(1)
 export class CronOutcomes implements RunListener, ThreadListener, AssistantListener {
-  /** Keeps how a cron's run ended with its tick and its cron. */
+  /** Records the end of a cron's run with its tick and its cron. */
   async ended(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<DeliveryReference[]> {
     if (typeof run.metadata.cron_id !== 'string') return [];
     const status = ending.status === 'deleted' ? 'interrupted' : ending.status;

@@ -23,8 +23,8 @@ export class CronRuns {
   ) {}
 
   /**
-   * Creates the run of a tick in the name of the cron's owner: the custom auth decides about each run, and may have changed
-   * its answer. Resolves to null when the tick has its run.
+   * Creates the run of a tick on behalf of the cron's owner: the custom auth decides about each run, and may have changed its
+   * answer. Resolves to null when the tick has its run.
    * @throws {ApiError} whatever refuses a run
    */
   createRunOfTick(cron: CronEntity, fire: CronFireEntity): Promise<RunEntity | null> {

@@ -5,7 +5,7 @@ const SECOND = 1_000;
 const QUARTER = 15 * 60 * SECOND;
 const HOUR = 3_600 * SECOND;
 const DAY = 24 * HOUR;
-/** 29 February on a given weekday comes every 28 years, every 40 around a century: what isn't within that never is. */
+/** 29 February on a given weekday occurs every 28 years, or 40 around a century: a date that isn't within that never occurs. */
 const HORIZON_DAYS = 41 * 366;
 /** Temporal's calendars end here. */
 const LAST_YEAR = 2100;
@@ -31,8 +31,8 @@ const MONTH_LENGTHS: { length: number; months: number[]; years?: typeof LEAP_YEA
 ];
 
 /**
- * When a cron is due. The same rules as a Temporal Schedule's, which wakes it: times of the wall clock are matched literally,
- * so a time that the change to summer time leaves out doesn't come, and one that the change back repeats comes twice.
+ * The times at which a cron is due. The rules are those of the Temporal Schedule that wakes it: wall-clock times are matched
+ * literally, so a time that the change to summer time skips doesn't occur, and one that the change back repeats occurs twice.
  * As in every cron, a day matches one of the two day fields when both are restricted.
  */
 export class CronSchedule {
@@ -179,7 +179,7 @@ class WallClock {
     return this.known;
   }
 
-  /** Goes on by the longest of the spans on which the clock isn't changed; where all are too long, to the next quarter. */
+  /** Advances by the longest span without a change of the clock; if all are too long, to the next quarter. */
   skip(at: number, ...spans: number[]): number {
     const span = spans.find((each) => this.isUtc || this.read(at) === this.read(at + each));
     return span === undefined ? (Math.floor(at / QUARTER) + 1) * QUARTER : at + span;

@@ -6,7 +6,9 @@ import { CronEntity } from './cron.entity';
 import { CronSchedule } from './cron-schedule';
 import { type CronKey, CronsRepository } from './crons.repository';
 
-/** Crons and their Schedules, both ways: the row's changes go to the Schedule, a pause made in Temporal comes back. */
+/**
+ * Synchronizes crons and their Schedules: changes of the row are applied to the Schedule, and a pause in Temporal to the row.
+ */
 @Injectable()
 export class CronSchedulesService {
   constructor(
@@ -15,8 +17,8 @@ export class CronSchedulesService {
   ) {}
 
   /**
-   * Makes the Schedule what the row says. Under the row's lock, so that an older state can't overtake a newer one; safe to
-   * repeat. A deleted cron's row goes with its Schedule.
+   * Applies the row to the Schedule, under the row's lock, so that an older state can't overtake a newer one; safe to repeat. A
+   * deleted cron's row goes with its Schedule.
    */
   async sync({ tenantId, cronId }: CronKey): Promise<void> {
     await this.crons.locked(
@@ -35,13 +37,13 @@ export class CronSchedulesService {
     );
   }
 
-  /** The same for a caller whose own work is done: what fails here is done by the sweep. */
+  /** The same for a caller whose own work is done: failures are left to the sweep. */
   async trySync(cron: CronKey): Promise<void> {
     await startOrLeaveToSweep('Change of the Schedule', { cron_id: cron.cronId }, () => this.sync(cron));
   }
 
   /**
-   * Takes over what was done in Temporal: the Schedule was paused or resumed, or deleted, which is undone.
+   * Applies changes made in Temporal: a pause or resumption of the Schedule; a deletion is undone.
    * @param since ticks up to here are not made up for when the Schedule was resumed
    */
   async adopt(cron: CronEntity, since: Date): Promise<void> {

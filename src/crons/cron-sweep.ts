@@ -8,10 +8,10 @@ import { CronExecutor } from './cron-executor';
 import { CronSchedulesService } from './cron-schedules.service';
 import { type CronKey, type CronSighting, CronsRepository, type OverdueCron } from './crons.repository';
 
-/** What is this old and not done was left by a process that died; doing it once too often is harmless. */
+/** Age at which unfinished work was left by a process that died; doing it twice is harmless. */
 const FORGOTTEN_MS = 3_000;
 /**
- * A Schedule wakes its cron within a second, and a dead worker's tick is taken over after ten. What is later was forgotten:
+ * A Schedule wakes its cron within a second, and a dead worker's tick is taken over after ten. Later ticks were missed:
  * Temporal 1.29 leaves out the first copy of the hour that the change from summer time repeats, east of Greenwich.
  */
 const OVERDUE_MS = 15_000;
@@ -20,13 +20,13 @@ const LOOK_MS = 15_000;
 /** Temporal's list lags by this much at most. */
 const SETTLED_MS = 10_000;
 const BATCH = 100;
-/** Failures of one round after which the rest waits for the next one. */
+/** Number of failures in a round after which the rest waits for the next one. */
 const MAX_FAILURES = 3;
 const FIRES_BATCH = 1_000;
 
 /**
- * Mends what died half-way (Schedules that don't show their cron, ticks without their run), ends crons whose time is over,
- * takes over what was paused in Temporal, runs what no Schedule woke, and forgets old ticks.
+ * Completes interrupted work (outdated Schedules, ticks without a run), ends crons whose time is over, applies pauses made in
+ * Temporal, runs ticks that no Schedule woke, and deletes old ticks.
  */
 @Injectable()
 @Sweeps(30)
@@ -58,7 +58,7 @@ export class CronSweep implements Sweep {
     await this.compare(await this.crons.sightings(SETTLED_MS));
   }
 
-  /** One cron's trouble must not keep the others waiting; where there is more of it, Temporal or the database is away. */
+  /** The failure of one cron must not delay the others; after several, Temporal or the database is unavailable. */
   private async each<T extends CronKey>(crons: T[], work: (cron: T) => Promise<unknown>): Promise<void> {
     let failures = 0;
     for (const cron of crons) {
@@ -71,7 +71,7 @@ export class CronSweep implements Sweep {
     }
   }
 
-  /** Looks at the Schedule first: a cron that was just paused in Temporal would run once more. */
+  /** Checks the Schedule first, since a cron that was just paused in Temporal would run once more. */
   private async catchUp({ tenantId, cronId, revision, nextRunAt }: OverdueCron): Promise<void> {
     const cron = await this.crons.findCron(tenantId, cronId);
     if (!cron) return;
@@ -79,7 +79,7 @@ export class CronSweep implements Sweep {
     await this.firing.fire({ tenantId, cronId, revision, scheduledAt: nextRunAt.toISOString() });
   }
 
-  /** Temporal's list lags by a moment: what differs there is looked at itself before anything is changed. */
+  /** Temporal's list lags by a moment, so a Schedule that differs is described before anything is changed. */
   private async compare(sightings: CronSighting[]): Promise<void> {
     if (sightings.length === 0) return;
     const listed = new Map<string, CronScheduleState>();

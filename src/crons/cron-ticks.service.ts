@@ -20,7 +20,7 @@ export interface BackfillResult {
   fires: FireWithRun[];
 }
 
-/** Ticks of crons that their owners ask for or look at. */
+/** Requests for ticks of crons, and their history. */
 @Injectable()
 export class CronTicksService {
   constructor(
@@ -40,8 +40,8 @@ export class CronTicksService {
   }
 
   /**
-   * Makes up for every tick of a range, oldest first, whatever the cron's rules for missed and overlapping ticks say. A tick
-   * that was dealt with before is left alone.
+   * Runs every tick of a range, oldest first, regardless of the cron's rules for missed and overlapping ticks. Recorded ticks
+   * are left out.
    * @throws {ApiError} 404; 409 when its thread or assistant is gone; 422 for a range in the future or with too many ticks
    */
   async backfillCron(tenantId: TenantId, cronId: string, { start, end }: Backfill): Promise<BackfillResult> {
@@ -72,7 +72,7 @@ export class CronTicksService {
     return { ticks, alreadyFired: ticks - fires.length, fires };
   }
 
-  /** What the cron did and didn't do, newest first. */
+  /** The history of the cron's ticks, newest first. */
   async listTicks(tenantId: TenantId, cronId: string, page: CronRunsQuery): Promise<Page<FireWithRun>> {
     await this.access.checkAccess(tenantId, cronId, 'read');
     if (!(await this.crons.findCron(tenantId, cronId))) throw cronErrors.notFound();

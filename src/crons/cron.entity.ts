@@ -2,13 +2,13 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { JsonObject } from '../database/json';
 import type { AuthUser } from '../database/request-scope';
 
-/** What becomes of ticks that were missed: the latest is run, each is run, or none. */
+/** Rule for missed ticks: run the latest, all, or none. */
 export const CATCHUP_RULES = ['latest', 'all', 'skip'] as const;
 export type CatchupRule = (typeof CATCHUP_RULES)[number];
-/** What becomes of a tick while an earlier run of the cron is still going. */
+/** Rule for a tick while an earlier run of the cron is in flight. */
 export const OVERLAP_RULES = ['allow', 'skip'] as const;
 export type OverlapRule = (typeof OVERLAP_RULES)[number];
-/** What took a cron's ground away, so that it can't be resumed as it is. */
+/** Reason why a cron can't be resumed as it is. */
 export type StopCause = 'thread' | 'assistant' | 'end_time';
 
 export interface CronFailure {
@@ -29,7 +29,7 @@ export class CronEntity {
   @Column({ name: 'assistant_id', type: 'uuid' })
   assistantId!: string;
 
-  /** Absent: each run has a thread of its own. */
+  /** Absent if each run gets a new thread. */
   @Column({ name: 'thread_id', type: 'uuid', nullable: true })
   threadId!: string | null;
 
@@ -98,7 +98,7 @@ export class CronEntity {
   @Column({ name: 'last_failure', type: 'jsonb', nullable: true })
   lastFailure!: CronFailure | null;
 
-  /** Grows with each change that the Schedule has to follow. */
+  /** Increases with each change that the Schedule has to follow. */
   @Column({ type: 'integer' })
   revision!: number;
 
@@ -106,7 +106,7 @@ export class CronEntity {
   @Column({ name: 'synced_revision', type: 'integer' })
   syncedRevision!: number;
 
-  /** Deleted for everybody; the row goes when the Schedule has gone. */
+  /** Hidden from all callers; the row is deleted after the Schedule. */
   @Column({ name: 'deleted_at', type: 'timestamptz', nullable: true })
   deletedAt!: Date | null;
 

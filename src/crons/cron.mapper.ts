@@ -7,7 +7,7 @@ import type { Cron, CronRun } from './crons.schemas';
 
 const HAS_NO_RUN = ['pending', 'failed', 'skipped'];
 
-/** @param lastFire what the cron did last; absent when it hasn't done anything */
+/** @param lastFire the cron's last tick, if any */
 export function toCron(row: CronEntity, lastFire: FireWithRun | undefined): Cron {
   return {
     cron_id: row.cronId,
@@ -50,7 +50,7 @@ export function toCronRun(fire: FireWithRun): CronRun {
   };
 }
 
-/** The next tick, from the clock and not from the row: between a tick and its run the row still has the one that is just due. */
+/** The next tick, computed from the clock: between a tick and its run the row still has the one that is just due. */
 function nextRunDate({ enabled, schedule, timezone, endTime }: CronEntity): string | null {
   const next = enabled ? new CronSchedule(schedule, timezone, endTime).next(new Date()) : null;
   return next && toApiTime(next);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { Metrics } from '../metrics/metrics';
 
-/** What becomes of the ticks of crons, in whichever process they are dealt with. */
+/** Results of the ticks of crons, in the process that handles them. */
 @Injectable()
 export class CronMetrics {
   private readonly ticks: Counter<'outcome'>;

@@ -14,7 +14,7 @@ import { CronEntity } from './cron.entity';
 import { CronMetrics } from './cron.metrics';
 import { CronsRepository } from './crons.repository';
 
-/** Crons as records, their ticks, and what they learn of runs, threads and assistants: in both processes. */
+/** Crons as records, their ticks, and their listeners for runs, threads and assistants: in both processes. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([CronEntity, CronFireEntity]),

@@ -28,7 +28,7 @@ export interface OverdueCron extends CronKey {
   nextRunAt: Date;
 }
 
-/** What of a cron can be changed by its owner. */
+/** Fields of a cron that its owner can change. */
 export type CronChange = Partial<
   Pick<
     CronEntity,
@@ -49,10 +49,10 @@ export type CronChange = Partial<
   >
 >;
 
-/** What the comparison with Temporal's list needs of a cron. */
+/** Fields of a cron for the comparison with Temporal's list. */
 export interface CronSighting extends CronKey {
   enabled: boolean;
-  /** No change for a while: the list has had the time to hear of the last one. */
+  /** Whether the last change is old enough to be in the list. */
   settled: boolean;
 }
 
@@ -69,8 +69,8 @@ export class CronsRepository {
   }
 
   /**
-   * Changes a cron by what it is now, under its lock; `revised` when its Schedule has to follow.
-   * Resolves to null when there is no such cron.
+   * Changes a cron depending on its current state, under its lock; `revised` if its Schedule has to follow. Resolves to null
+   * when there is no such cron.
    */
   async change(
     tenantId: TenantId,
@@ -106,13 +106,13 @@ export class CronsRepository {
     });
   }
 
-  /** The one clock that all processes share. */
+  /** The clock of the database, which all processes share. */
   async now(manager: EntityManager = this.crons.manager): Promise<Date> {
     const [{ now }]: [{ now: Date }] = await manager.query('SELECT clock_timestamp() AS now');
     return now;
   }
 
-  /** Hides a cron from everybody; its Schedule and its row go next. Resolves to false when there is none. */
+  /** Hides a cron from all callers; its Schedule and its row are deleted later. Resolves to false if there is none. */
   async markDeleted(tenantId: TenantId, cronId: string): Promise<boolean> {
     const { affected } = await this.crons.update(
       { tenantId, cronId, deletedAt: IsNull() },
@@ -145,7 +145,7 @@ export class CronsRepository {
     return this.filtered(tenantId, filter, assistantId, access).getCount();
   }
 
-  /** Puts down that a tick couldn't be made a run. */
+  /** Records that a tick's run was refused. */
   async recordFailure(tenantId: TenantId, cronId: string, failure: CronFailure): Promise<void> {
     await this.crons.query(
       `UPDATE crons SET consecutive_failures = consecutive_failures + 1, last_failure = $3
@@ -154,7 +154,7 @@ export class CronsRepository {
     );
   }
 
-  /** Takes a cron out of service because of what it can't do without. */
+  /** Stops a cron that has lost its thread or assistant. */
   async stop(tenantId: TenantId, cronId: string, cause: StopCause, reason: string): Promise<void> {
     await this.change(tenantId, cronId, ({ stoppedBy }) =>
       stoppedBy === cause
@@ -184,7 +184,7 @@ export class CronsRepository {
     );
   }
 
-  /** The Schedule isn't what it should be: it is made again. */
+  /** Marks the Schedule as outdated, so that it is created again. */
   async forgetSync(tenantId: TenantId, cronId: string): Promise<void> {
     await this.crons.update({ tenantId, cronId }, { syncedRevision: 0 });
   }

@@ -25,7 +25,7 @@ function asUtc(text: string): string {
 
 const run = createRunSchema.shape;
 
-/** What of a run a cron can ask for: all that doesn't belong to one request or one checkpoint. Defaults are the run's. */
+/** Fields of a run that a cron can set: all except those of a single request or checkpoint. Defaults are those of runs. */
 const runFields = {
   input: run.input,
   metadata: run.metadata,

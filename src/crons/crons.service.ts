@@ -20,7 +20,7 @@ export interface CronWithLast {
   last: FireWithRun | undefined;
 }
 
-/** Crons as their owners see them. The row is the intent: the Schedule that wakes it follows, whichever process dies. */
+/** Operations on crons for their owners. The row is the intent: the Schedule that wakes it follows, whichever process dies. */
 @Injectable()
 export class CronsService {
   private readonly logger = new Logger(CronsService.name);
@@ -107,7 +107,7 @@ export class CronsService {
   }
 
   /**
-   * Changes what is named. Ticks that were missed before a new schedule or a resumption are not made up for.
+   * Changes the given fields. Ticks missed before a new schedule or a resumption don't run.
    * @param reason why it is paused, when this pauses it
    * @throws {ApiError} 400 for an empty body, 404, 409 to resume a cron whose thread or assistant is gone, 422 as in `createCron`
    */
@@ -125,7 +125,7 @@ export class CronsService {
     return this.read(tenantId, cronId);
   }
 
-  /** No tick of it becomes a run from here on. Runs that were made stay. */
+  /** From now on its ticks create no runs. Existing runs stay. */
   async deleteCron(tenantId: TenantId, cronId: string): Promise<void> {
     await this.access.checkAccess(tenantId, cronId, 'delete');
     if (!(await this.crons.markDeleted(tenantId, cronId))) throw cronErrors.notFound();

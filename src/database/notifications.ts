@@ -7,9 +7,8 @@ type Listener = (payload: string) => void;
 const RECONNECT_DELAY_MS = 500;
 
 /**
- * One LISTEN connection for the whole process, shared by every subscriber.
- * A notification is a hint and never the only carrier of a fact: while the connection is being rebuilt hints are lost,
- * and every subscriber must also look at the database now and then.
+ * One LISTEN connection for the whole process, shared by every subscriber. A notification is only a hint: while the connection
+ * is being rebuilt hints are lost, so every subscriber must also query the database now and then.
  */
 @Injectable()
 export class Notifications implements OnModuleDestroy {

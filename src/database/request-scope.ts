@@ -9,9 +9,9 @@ export interface AuthUser {
   [field: string]: unknown;
 }
 
-/** Which rows the statements of a piece of work may touch, and in whose name they change them. */
+/** The rows that the statements of a piece of work may access, and the actor of their changes. */
 export interface RequestScope {
-  /** The one tenant whose rows exist for this work; undefined: none (a public route). */
+  /** The only tenant whose rows are visible to this work; undefined for none (a public route). */
   tenantId: string | undefined;
   /** The work is the operator's and crosses tenants (the admin API). */
   isAcrossTenants?: boolean;
@@ -19,26 +19,26 @@ export interface RequestScope {
   actor?: string | undefined;
   /** The user whom the handlers of the custom auth decide about; undefined for the holder of an API key. */
   user?: AuthUser | undefined;
-  /** Present where the work is a search: it is bounded more tightly, and is cancelled when its client disconnects. */
+  /** Present if the work is a search, which has a shorter time limit and is cancelled when its client disconnects. */
   search?: SearchScope | undefined;
 }
 
 export interface SearchScope {
-  /** Calls back when the client has gone; returns how to stop waiting for that. */
+  /** Calls back when the client has disconnected; returns a function that unsubscribes. */
   whenGone(callback: () => void): () => void;
 }
 
 const scopes = new AsyncLocalStorage<RequestScope | undefined>();
 
-/** Does `work` with the rows of this scope alone: Postgres enforces it, whatever the statements ask for. */
+/** Runs `work` with the rows of this scope only, which Postgres enforces. */
 export function inScope<T>(scope: RequestScope, work: () => T): T {
   return scopes.run(scope, work);
 }
 
 /**
- * Does `work` outside of every scope, that is with the rows of all tenants, although a request set it off.
- * For what belongs to no tenant or comes before one is known (keys, entitlements, partitions, the backlog of the whole
- * server), and for what serves many requests at once and has checked each before (the event log).
+ * Runs `work` outside of any scope, with the rows of all tenants, although a request started it. For work that belongs to no
+ * tenant or precedes its identification (keys, entitlements, partitions, the backlog of the whole server), and for work that
+ * serves many requests at once and has checked each before (the event log).
  */
 export function acrossTenants<T>(work: () => T): T {
   return scopes.run(undefined, work);

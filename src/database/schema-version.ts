@@ -4,16 +4,16 @@ import type { ClientBase } from 'pg';
 import { version } from '@langchain/langgraph-checkpoint-postgres/package.json';
 import { CHECKPOINT_SCHEMA } from './schemas';
 
-/** Any number will do as long as every Gantry uses the same. */
+/** The number is arbitrary, but must be the same in every Gantry. */
 const MIGRATION_LOCK = 4_201_976;
 
 /** Each file's name begins with the timestamp under which its migration is recorded. */
 const MIGRATIONS = join(__dirname, 'migrations');
 
-/** Which release of LangGraph's library has made its tables, kept as the comment on their schema. */
+/** Version of LangGraph's library that created its tables, stored as the comment on their schema. */
 const LIBRARY = `langgraph-checkpoint-postgres ${version}`;
 
-/** One process at a time looks at the schema and changes it, however many start; the end of the session is the end of it. */
+/** Only one process at a time checks and changes the schema; the lock ends with the session. */
 export async function lockMigrations(client: ClientBase): Promise<void> {
   await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
 }

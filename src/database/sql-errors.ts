@@ -1,6 +1,6 @@
 import { QueryFailedError } from 'typeorm';
 
-/** What Postgres says of a statement that failed. */
+/** Error of a statement as Postgres reports it. */
 export interface PostgresError {
   /** SQLSTATE, of five characters. */
   code: string;
@@ -9,7 +9,7 @@ export interface PostgresError {
   constraint: string;
 }
 
-/** What Postgres said, where TypeORM reports a statement that failed; undefined for other errors. */
+/** The error of Postgres, if TypeORM reports a failed statement; undefined for other errors. */
 export function postgresErrorOf(error: unknown): PostgresError | undefined {
   if (!(error instanceof QueryFailedError)) return undefined;
   const { code = '', detail = '', constraint = '' } = error.driverError as Partial<PostgresError>;

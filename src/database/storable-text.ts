@@ -1,4 +1,4 @@
-/** Text as text and jsonb columns hold it: without U+0000 and halves of surrogate pairs. */
+/** Text in a form that text and jsonb columns can store: without U+0000 and halves of surrogate pairs. */
 export function storableText(text: string): string {
   return UNSTORABLE.test(text) ? text.replace(UNSTORABLE_ALL, '\ufffd') : text;
 }

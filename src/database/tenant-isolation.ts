@@ -4,21 +4,21 @@ import { GRAPH_LOGIN, type LoginUrls, provideLogin, REQUEST_LOGIN } from './logi
 import { CHECKPOINT_SCHEMA } from './schemas';
 import { ensureTokenKey } from './tenant-token';
 
-/** The tenant whose rows exist for a connection of the role of requests. */
+/** Setting of the tenant whose rows are visible to a connection of the role of requests. */
 export const TENANT_SETTING = 'gantry.tenant_id';
-/** Who changes rows, for the audit log. */
+/** Setting of the actor who changes rows, for the audit log. */
 export const ACTOR_SETTING = 'gantry.actor';
 /** `on` in the transactions that may delete from the audit log: those of its retention. */
 export const RETENTION_SETTING = 'gantry.audit_retention';
 
-/** What no request of a tenant has any business with: keys, tenants and the audit log are the operator's. */
+/** Tables that no request of a tenant may access: keys, tenants and the audit log are the operator's. */
 const OPERATOR_TABLES = [
   ...['api_keys', 'audit_chain', 'audit_log', 'graph_login', 'migrations', 'request_login', 'run_owners'],
   ...['tenant_token_key', 'tenants'],
   ...['checkpoint_migrations', 'store_migrations', 'vector_migrations'],
 ];
 
-/** LangGraph's tables, which have no tenant_id: the tenant stands in the key of a thread (checkpointKey). */
+/** LangGraph's tables, which have no tenant_id: a thread's key contains the tenant (checkpointKey). */
 const CHECKPOINT_TABLES = ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes'];
 /**
  * The policy compares it inside a coalesce, of which Postgres expects half of the rows to pass: of a comparison alone it expects
@@ -26,16 +26,16 @@ const CHECKPOINT_TABLES = ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes
  */
 const KEYS_TENANT = `CASE WHEN strpos(thread_id, '/') = 0 THEN '${UNPREFIXED_TENANT}' ELSE split_part(thread_id, '/', 1) END`;
 
-/** All that a graph process reads and writes: states, and the items of the store. */
+/** Tables that a graph process reads and writes: states, and the items of the store. */
 const GRAPH_TABLES = [...CHECKPOINT_TABLES, 'store', 'store_embeddings'];
 
 const listed = (tables: string[]): string => tables.map((table) => `'${table}'`).join(', ');
 
 /**
  * Protects every table with a tenant_id, and those of checkpoints, with row-level security, and gives the roles of requests and
- * of graph processes their rights. Part of every migration run, so that a table can't be forgotten and a restored dump (which
- * has no roles) is whole again. Changes nothing where everything is in place.
- * @throws {Error} with the statements for an administrator, when the database user may not make roles
+ * of graph processes their rights. Runs with every migration, so that no table can be forgotten and a restored dump (which has
+ * no roles) is complete again. Changes nothing if everything is in place.
+ * @throws {Error} with the statements for an administrator, if the database user may not create roles
  */
 export async function isolateTenants(client: ClientBase, { requestsUrl, graphsUrl }: LoginUrls = {}): Promise<void> {
   const requests = await provideLogin(client, REQUEST_LOGIN, requestsUrl);
@@ -58,9 +58,9 @@ const OWN_TABLES = `
   AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND pg_has_role(c.relowner, 'USAGE')`;
 
 async function enforcePolicies(client: ClientBase): Promise<void> {
-  // Policies name no role, so that a dump can be restored where the role isn't there yet: the owner is exempt anyway.
-  // The setting is read once a statement and not once a row: that is what the sub-select is for. Tables of graph processes ask
-  // for more than a setting: earlier releases didn't, and theirs are made again.
+  // Policies name no role, so that a dump can be restored before the role exists; the owner is exempt anyway. The setting is
+  // read once a statement and not once a row: that is what the sub-select is for. Tables of graph processes ask for more than a
+  // setting: earlier releases didn't, and theirs are made again.
   await client.query(`
     DO $$
     DECLARE
@@ -97,8 +97,8 @@ async function enforcePolicies(client: ClientBase): Promise<void> {
 }
 
 /**
- * What runs with the owner's rights must not find a view that its caller made under the name of a table: temporary ones come
- * first in a search path, unless it names them last.
+ * Functions with the owner's rights must not find a view that their caller created under the name of a table: temporary ones
+ * come first in a search path, unless it names them last.
  */
 async function closeSearchPaths(client: ClientBase): Promise<void> {
   await client.query(`

@@ -9,7 +9,7 @@ import { ACTOR_SETTING, TENANT_SETTING } from './tenant-isolation';
 type Release = (error?: Error | boolean) => void;
 type OnConnection = (error: Error | undefined, client?: PoolClient, release?: Release) => void;
 
-/** The longest that one statement of a request may take, in milliseconds. */
+/** Time limit of a statement of a request, in milliseconds. */
 export interface StatementTimeouts {
   requestMs: number;
   searchMs: number;
@@ -41,9 +41,9 @@ export class TenantPool extends EventEmitter {
   /** Connections of requests; made with the first request, when the login is read. */
   private requests: Pool | undefined;
   private opening: Promise<Pool> | undefined;
-  /** One connection of the same role, there when all others are busy with what it is to cancel. */
+  /** A connection of the same role for cancellations, available when all others are busy. */
   private cancels: Pool | undefined;
-  /** What each connection is set to. */
+  /** The current settings of each connection. */
   private readonly current = new WeakMap<PoolClient, string>();
 
   constructor(private readonly options: TenantPoolConfig) {
@@ -52,7 +52,7 @@ export class TenantPool extends EventEmitter {
   }
 
   connect(callback: OnConnection): void {
-    // Here and not later: a connection that is waited for arrives in the context of the caller that released it.
+    // Read here rather than later: a connection after a wait arrives in the context of the caller that released it.
     const scope = currentScope();
     if (!scope || scope.isAcrossTenants) this.take(this.system, scope, callback);
     else if (this.requests) this.take(this.requests, scope, callback);
@@ -81,7 +81,7 @@ export class TenantPool extends EventEmitter {
     return pool;
   }
 
-  /** One reading of the login, however many requests wait for it; after a failure the next request reads it again. */
+  /** Shared read of the login for all waiting requests; after a failure the next request reads it again. */
   private open(): Promise<Pool> {
     this.opening ??= this.login()
       .then((connectionString) => {
@@ -124,7 +124,7 @@ export class TenantPool extends EventEmitter {
     let isCancelled = false;
     const stopWaiting = search.whenGone(() => {
       isCancelled = true;
-      // Where it fails, the statement's time limit ends it.
+      // If this fails, the statement ends at its time limit.
       this.cancels?.query('SELECT pg_cancel_backend($1)', [serverProcessOf(client)]).catch(() => undefined);
     });
     return (error) => {

@@ -3,13 +3,13 @@ import type { ClientBase } from 'pg';
 
 /** The token of a connection of a graph process, by which row-level security knows its tenant. */
 export const TENANT_TOKEN_SETTING = 'gantry.tenant_token';
-/** SQLSTATE of a statement whose token opens nothing: forged, expired, or of a run that its attempt doesn't hold any more. */
+/** SQLSTATE of a statement with an invalid token: forged, expired, or of an attempt that no longer owns its run. */
 export const TOKEN_REFUSED = 'GT001';
 
-/** Longer than a state is read or edited; what was remembered of it opens nothing after that. */
+/** Lifetime of a token for reading or editing a state, after which it is useless. */
 const CALL_SECONDS = 300;
 
-/** Bytes of a block of SHA-256, and so of a key that HMAC takes as it is. */
+/** Bytes of a block of SHA-256, up to which HMAC uses a key unchanged. */
 const BLOCK_BYTES = 64;
 
 interface Keys {
@@ -17,7 +17,7 @@ interface Keys {
   outer: Buffer;
 }
 
-/** A run as the one that a graph process may act for. */
+/** A run that a graph process may act for. */
 export interface TokenOfRun {
   tenantId: string;
   runId: string;
@@ -25,13 +25,13 @@ export interface TokenOfRun {
 }
 
 /**
- * Signs what graph processes show to the database, so that one that knows its login can act for no other tenant than those whose
- * runs it hosts. Postgres verifies it in `tenant_of_connection`, which the policies of their tables ask.
+ * Signs tokens that graph processes show to the database, so that even with the login they can only act for tenants whose runs
+ * they host. Postgres verifies them in `tenant_of_connection`, which the policies of their tables call.
  */
 export class TenantTokens {
   private constructor(private readonly keys: Keys) {}
 
-  /** Reads the key that `ensureTokenKey` made. @throws where the database isn't of this release */
+  /** Reads the key of `ensureTokenKey`. @throws if the database doesn't belong to this release */
   static async read(client: Pick<ClientBase, 'query'>): Promise<TenantTokens> {
     const { rows } = await client.query<Keys>('SELECT inner_key AS inner, outer_key AS outer FROM tenant_token_key');
     if (rows.length === 0)
@@ -39,7 +39,7 @@ export class TenantTokens {
     return new TenantTokens(rows[0]);
   }
 
-  /** Opens the tenant's states and items for as long as the attempt holds the run. */
+  /** Token for the tenant's states and items while the attempt owns the run. */
   ofRun({ tenantId, runId, attempt }: TokenOfRun): string {
     return this.sign(`${tenantId}/${runId}/${attempt}`);
   }

@@ -8,11 +8,11 @@ import { checkJson } from './json-limits';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The handler gets JSON as text: it says what is wrong with it in its protocol's own words. */
+    /** The handler gets JSON as text, and reports errors in its protocol's terms. */
     bodyAsText?: boolean;
     /**
-     * Only what is declared as JSON is taken here, since JSON sent as text/plain can come from any page without a preflight.
-     * The value is the JSON-RPC error code for other types.
+     * Only bodies declared as JSON are accepted, since pages can send text/plain without a preflight. The value is the JSON-RPC
+     * error code for other types.
      */
     jsonOnly?: number;
     /**

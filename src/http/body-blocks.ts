@@ -1,7 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { errorCodes, type FastifyRequest, type RequestPayload } from 'fastify';
 
-/** Joined in some tenths of a millisecond: bodies of 100 MiB at once would hold up every other request. */
+/**
+ * Size of a block, which is joined in some tenths of a millisecond: joining a body of 100 MiB at once would delay every other
+ * request.
+ */
 const BLOCK_BYTES = 1024 * 1024;
 
 /** Bytes in a few pieces, of which each but the last has about a mebibyte. */
@@ -66,7 +69,7 @@ export function readBlocks(request: FastifyRequest, payload: RequestPayload): Pr
   });
 }
 
-/** Joins pieces to blocks, and lets other work have its turn after each few of them. */
+/** Joins pieces to blocks, yielding to other work after each few of them. */
 export async function blocksOf(pieces: Iterable<Buffer>): Promise<Blocks> {
   const builder = new BlockBuilder();
   let size = 0;
@@ -82,5 +85,5 @@ export async function blocksOf(pieces: Iterable<Buffer>): Promise<Blocks> {
 
 export const sizeOf = (blocks: Uint8Array[]): number => blocks.reduce((sum, { length }) => sum + length, 0);
 
-/** All bytes in one piece: for what is small, and in threads of their own. */
+/** All bytes in one piece, for small bodies and for use in threads. */
 export const joined = (blocks: Blocks): Buffer => (blocks.length === 1 ? blocks[0] : Buffer.concat(blocks));

@@ -3,15 +3,15 @@ import type { Socket } from 'node:net';
 import { stopListening } from '../patches/node/http-server';
 
 interface Connection {
-  /** Requests that have come and whose answers are not written out yet. */
+  /** Requests whose answers are not completely written yet. */
   open: number;
-  /** What had been read when the last of them ended: more than that is a request coming in. */
+  /** Bytes that had been read when the last of them ended; more bytes belong to an incoming request. */
   readBefore: number;
 }
 
 /**
- * The connections of a server that is to stop without cutting an answer off. Node's own `closeIdleConnections` counts a
- * connection as idle as soon as its answer has been ended, though megabytes of it may still be in flight to a slow client.
+ * The connections of a server that is to stop without truncating answers. Node's own `closeIdleConnections` counts a connection
+ * as idle as soon as its answer has been ended, though megabytes of it may still be in flight to a slow client.
  */
 export class Connections {
   private readonly connections = new Map<Socket, Connection>();
@@ -33,12 +33,12 @@ export class Connections {
     });
   }
 
-  /** Takes no more connections; resolves when the last one has closed. */
+  /** Accepts no more connections; resolves when the last one has closed. */
   close(): Promise<void> {
     return stopListening(this.server);
   }
 
-  /** Closes those that nothing is going on on. */
+  /** Closes idle connections. */
   closeIdle(): void {
     for (const [socket, { open, readBefore }] of this.connections) {
       if (open === 0 && socket.bytesRead === readBefore) socket.destroy();

@@ -1,19 +1,19 @@
 interface Frame {
-  /** What is still to be written of a list or an object, in order. */
+  /** The rest of a list or an object that is still to be written, in order. */
   entries: Iterator<[name: string | number, value: unknown]>;
   isList: boolean;
   isEmpty: boolean;
 }
 
 /**
- * JSON.stringify for what came out of the database, however deep: one value that was stored before depth was bounded, or that
- * a graph made, must not cost the whole answer. Nearly all values are written by JSON.stringify itself.
+ * JSON.stringify for data from the database, however deep: a value that was stored before depth was limited, or that a graph
+ * made, must not fail the whole answer. Nearly all values are written by JSON.stringify itself.
  */
 export function stringifyDeep(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch (error) {
-    // The stack is at its end, after some 4,000 levels.
+    // The stack overflowed, after some 4,000 levels.
     if (!(error instanceof RangeError)) throw error;
     return withoutRecursion(value);
   }

@@ -1,4 +1,4 @@
-/** What the log shows of an error. What libraries add (parameters, rows, requests, headers) may hold anything. */
+/** Fields of an error in the log. Fields that libraries add (parameters, rows, requests, headers) may contain secrets. */
 export interface LoggedError {
   name: string;
   code?: string;
@@ -8,7 +8,7 @@ export interface LoggedError {
   errors?: LoggedError[];
 }
 
-/** How deep causes are followed: a chain that leads back to itself must end. */
+/** Maximum depth of causes, since a chain may be circular. */
 const MAX_DEPTH = 4;
 const MAX_ERRORS = 10;
 
@@ -45,7 +45,7 @@ function codeOf(error: Error): string | undefined {
   return typeof found === 'string' || typeof found === 'number' ? String(found) : undefined;
 }
 
-/** Its first lines repeat the message as it was when the error was made. */
+/** The first lines of the stack repeat the original message. */
 function stackOf({ name, stack = '' }: Error, message: string): string {
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));
   return [`${name}: ${message}`, ...frames].join('\n');

@@ -5,7 +5,7 @@ import { isUnstorableText, UNSTORABLE_TEXT } from '../database/unstorable-text';
 import { ApiError } from './api-error';
 import { refusePage } from './web-sockets';
 
-/** Turns what a handler threw into the one error form of the API, and logs once what is unexpected. */
+/** Converts errors of handlers to the error format of the API, and logs unexpected ones once. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('Http');
@@ -41,21 +41,21 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 /**
- * The sentence of a plain answer as the reason phrase of its status line. Python's SDK takes its messages from bodies that are
- * objects; of a text it shows the status and this alone.
+ * The sentence of a plain answer as the reason phrase of its status line. Python's SDK takes messages only from JSON objects;
+ * for text it shows only the status line.
  */
 function reasonOf(detail: string): string {
   return detail.replace(/[^ -~]/g, '?').slice(0, 200);
 }
 
-/** The body for routes whose protocol is JSON-RPC: what HTTP refuses (a type, a size, a key) in a form that their clients read. */
+/** The body for JSON-RPC routes, so that their clients can read refusals of HTTP (type, size, key). */
 function toJsonRpc({ status, detail }: ApiError, { routeOptions }: FastifyRequest) {
   const usual = status < 500 ? -32_600 : -32_603;
   const code = status === 415 ? (routeOptions.config.jsonOnly ?? usual) : usual;
   return { jsonrpc: '2.0', id: null, error: { code, message: detail } };
 }
 
-/** The answer to an error that is the caller's or an overload; undefined for an unexpected one. */
+/** The answer to an error of the caller or an overload; undefined for an unexpected one. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof HttpException) {

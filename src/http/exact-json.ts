@@ -1,12 +1,12 @@
 import { isSafeNumber, LosslessNumber, parse, stringify } from 'lossless-json';
 
-/** An integer of 16 digits or more, standing as a value: nothing shorter is beyond 2^53. May be inside a string as well. */
+/** An integer of 16 digits or more, since shorter ones are below 2^53. It may be inside a string as well. */
 const LONG_INTEGER = /(?:^|[[:,\s])-?\d{16,}(?![\d.eE])/;
 
 /** Thrown and caught here alone. */
 const NOT_EXACT = new Error('JSON.stringify would round a number');
 
-/** A number that no number of JavaScript equals, as its digits. */
+/** A number that JavaScript can't represent, as its digits. */
 class ExactNumber extends LosslessNumber {
   toJSON(): never {
     throw NOT_EXACT;
@@ -19,8 +19,8 @@ export function hasLongIntegers(text: string): boolean {
 }
 
 /**
- * JSON.parse, but for integers beyond 2^53: these become objects that only `stringifyExactly` can write. Texts without
- * them, which is nearly all, cost no more than JSON.parse.
+ * Like JSON.parse, except that integers beyond 2^53 become objects that only `stringifyExactly` can write. Nearly all texts
+ * have none, and cost no more than with JSON.parse.
  */
 export function parseExactly(text: string): unknown {
   if (!hasLongIntegers(text)) return JSON.parse(text);
@@ -31,7 +31,7 @@ export function parseExactly(text: string): unknown {
   });
 }
 
-/** JSON.stringify for what `parseExactly` read. */
+/** JSON.stringify for results of `parseExactly`. */
 export function stringifyExactly(value: unknown): string {
   try {
     return JSON.stringify(value);

@@ -7,12 +7,11 @@ import { Drain } from './drain';
 /**
  * Stops an api without a request noticing, where that can be done:
  *
- * 1. It is not ready any more. For GANTRY_DRAIN_DELAY_SECONDS it serves as before, while load balancers learn that; each
+ * 1. It is no longer ready. For GANTRY_DRAIN_DELAY_SECONDS it serves as before, while load balancers learn that; each
  *    answer closes its connection, so that the next request opens one to another replica.
- * 2. It takes no more connections. Event streams are broken off: their clients come back, to another replica, with the last
- *    id that they saw.
- * 3. Requests under way and calls that wait for a run have GANTRY_DRAIN_TIMEOUT_SECONDS to end.
- * 4. What is left is broken off. No run is touched by any of it.
+ * 2. It accepts no more connections. Event streams are aborted: their clients reconnect, to another replica, with the last id
+ * that they saw. 3. Requests under way and calls that wait for a run have GANTRY_DRAIN_TIMEOUT_SECONDS to end. 4. The rest is
+ * aborted. Runs are not affected.
  */
 export async function stopGracefully(app: NestFastifyApplication, config: AppConfig, logger: Logger): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();

@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 
 /**
- * The value of a header. Node joins repeated headers with a comma, but for those that can't be joined: of these it is the
- * first.
+ * The value of a header. Node joins repeated headers with a comma; for those that can't be joined, the first one is returned.
  * @param name in lower case
  */
 export function headerOf(request: FastifyRequest, name: string): string | undefined {

@@ -5,12 +5,12 @@ import type { Counter, Histogram } from 'prom-client';
 import { Metrics } from '../metrics/metrics';
 import { statusOf, whenAnswered } from '../telemetry/answered';
 
-/** What asks for the state of the server would otherwise be most of what is counted. */
+/** Probes and scrapes would otherwise be most of the requests. */
 const UNCOUNTED = new Set(['/', '/ok', '/ready', '/metrics']);
-/** One label for every address that has no route: a scanner must not make a series of each. */
+/** One label for all paths without a route: a scanner must not create a series for each. */
 const NO_ROUTE = 'none';
 
-/** Finer than the common bounds below a second, and ended where a proxy gives up. */
+/** Finer than the usual buckets below a second, up to the time at which proxies give up. */
 const BUCKETS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 interface JsonRequests {

@@ -1,6 +1,6 @@
 import { ApiError } from './api-error';
 
-/** What a JSON text of a client may cost. */
+/** Limits of a client's JSON text. */
 export interface JsonLimits {
   /** Lists and objects inside each other. */
   depth: number;
@@ -8,10 +8,10 @@ export interface JsonLimits {
   tokens: number;
 }
 
-/** Everything that handles a value later on may recurse this deep: schemas, mappers, Postgres, LangGraph, the clients. */
+/** Depth to which all code that handles a value can recurse: schemas, mappers, Postgres, LangGraph, clients. */
 const MAX_DEPTH = 200;
 
-/** Parsing, checking and writing that many takes a tenth of a second or two, in which the process answers no other request. */
+/** Processing this many takes one or two tenths of a second, during which the process answers no other request. */
 export const BODY_LIMITS: JsonLimits = { depth: MAX_DEPTH, tokens: 500_000 };
 
 /** Vectors in traces are long lists of numbers: the largest batch of LangSmith's clients (20 MB) has about two million. */
@@ -25,12 +25,12 @@ const BACKSLASH = 0x5c;
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
 const BRACE_BIT = 0x20;
-/** Characters of a string that are looked at one by one before its end is searched for. */
+/** Characters of a string that are read one by one before its end is searched. */
 const NEAR = 64;
 
 /**
- * Refuses JSON that costs too much, in one pass over the text and before anything is made of it. What isn't JSON passes as
- * far as it could be: the parser is who says what is wrong with it.
+ * Refuses JSON that exceeds the limits, in one pass over the text and before objects are created. Invalid JSON may pass, since
+ * the parser reports it.
  * @param path of the text in the request, for the error
  * @returns how many tokens it has
  * @throws {ApiError} 422

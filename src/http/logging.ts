@@ -15,7 +15,7 @@ const REDACTED = [
   '*.credentials',
 ];
 
-/** Serialisers of every name under which an error is logged: without what libraries add to it. */
+/** Serialisers for all names under which errors are logged, without the fields that libraries add. */
 const SERIALIZERS = { err: serializeError, error: serializeError, cause: serializeError, reason: serializeError };
 
 /** Structured logs of a process: one JSON object a line, on standard output unless another place is given. */
@@ -30,7 +30,7 @@ export function createLogger(process: 'api' | 'worker', level: string, destinati
   return destination ? pino(options, destination) : pino(options);
 }
 
-/** Parts of Nest that name each module and each route at a start: hundreds of lines that bury Gantry's own. */
+/** Parts of Nest that log each module and route at start: hundreds of lines that bury Gantry's own. */
 const WORDY_CONTEXTS: readonly (string | undefined)[] = ['InstanceLoader', 'RoutesResolver', 'RouterExplorer'];
 
 /** Lets Nest and the services log through pino: `(message, context)` or `(object, message, context)`. */

@@ -5,7 +5,7 @@ LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
 /**
- * The name or the address in a Host header; undefined for what is none.
+ * The name or the address in a Host header; undefined if it is invalid.
  * @param host with or without a port
  */
 export function hostnameOf(host: string): string | undefined {

@@ -3,11 +3,11 @@ import findMyWay from 'find-my-way';
 import { ApiError } from './api-error';
 
 /**
- * Distinguishes a path that is there, for other methods, from one that isn't: 405 with `Allow` (RFC 9110, section 15.5.6), as
+ * Distinguishes a path that exists for other methods from an unknown one: 405 with `Allow` (RFC 9110, section 15.5.6), as
  * clients of the deployment API expect. To be called before the routes are added.
  */
 export function refuseWrongMethods(fastify: FastifyInstance): void {
-  // A router of its own in which a route is a path, whatever its methods: Fastify's finds nothing for a wrong one.
+  // A separate router of paths regardless of methods, since Fastify's finds nothing for a wrong method.
   const paths = findMyWay();
   const methodsByPath = new Map<string, Set<string>>();
   fastify.addHook('onRoute', ({ url, method }) => {

@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify';
 import type { OpenStream } from './open-streams';
 
-/** Time for a client to read what was written before its answer was broken off. */
+/** Time for a client to read what was written before its answer was aborted. */
 const FLUSH_MS = 5_000;
 
-/** A long answer by HTTP: open until it is written out, its client goes, or this server breaks it off. */
+/** A long HTTP answer: open until it is complete, its client disconnects, or this server aborts it. */
 export class OpenAnswer implements OpenStream {
   /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
@@ -25,15 +25,14 @@ export class OpenAnswer implements OpenStream {
     });
   }
 
-  /** Whether it was this server that closed the connection, which says nothing about what its client wants. */
+  /** Whether this server closed the connection, as opposed to the client. */
   get isBrokenOff(): boolean {
     return this.brokenOff;
   }
 
   /**
-   * Cuts the connection and doesn't end the answer: an end would mean to a client that there is no more, while a lost
-   * connection makes both SDKs come back with the last id that they saw. What was written before goes out whole, if the
-   * client takes it.
+   * Cuts the connection without ending the answer: after a proper end a client expects no more, while a lost connection makes
+   * both SDKs reconnect with the last id that they saw. Data written before is still sent, if the client reads it.
    */
   breakOff(): void {
     this.brokenOff = true;

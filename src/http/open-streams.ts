@@ -3,17 +3,17 @@ import type { FastifyRequest } from 'fastify';
 /** Why this server ends a stream that its client would keep open. */
 export type BreakOffReason = 'stopping' | 'key-revoked';
 
-/** An answer that may take hours: server-sent events, or a result that is waited for. */
+/** An answer that may take hours: server-sent events, or the result of a wait. */
 export interface OpenStream {
   readonly kind: 'events' | 'wait';
-  /** Breaks the connection off after the last whole frame, so that its client reconnects for the rest, or learns why not. */
+  /** Cuts the connection after the last complete frame, so that the client reconnects for the rest, or learns why it can't. */
   breakOff(reason: BreakOffReason): void;
 }
 
 interface Caller {
-  /** Undefined where it was no API key that asked. */
+  /** Undefined if the caller has no API key. */
   keyId: string | undefined;
-  /** Undefined for callers without a limit: Gantry itself, and everybody where auth is off. */
+  /** Undefined for callers without a limit: Gantry itself, and all callers if auth is off. */
   name: string | undefined;
 }
 
@@ -21,12 +21,12 @@ function nameOf({ actor, tenantId }: Pick<FastifyRequest, 'actor' | 'tenantId'>)
   return actor?.kind === 'key' || actor?.kind === 'user' ? `${tenantId} ${actor.kind} ${actor.id}` : undefined;
 }
 
-/** The streams that this process has open, for those who count them, for the drain, and for what becomes of their keys. */
+/** The open streams of this process, for metrics, limits, the drain, and the revocation of keys. */
 export class OpenStreams {
   private readonly open = new Map<OpenStream, Caller>();
   private readonly counts = new Map<string, number>();
 
-  /** @param request that the guard has let through */
+  /** @param request accepted by the guard */
   add(stream: OpenStream, request: Pick<FastifyRequest, 'actor' | 'tenantId'>): void {
     const { actor } = request;
     const name = nameOf(request);
@@ -64,7 +64,7 @@ export class OpenStreams {
     for (const stream of [...this.open.keys()]) if (stream.kind === kind) stream.breakOff('stopping');
   }
 
-  /** What was opened with these API keys. Resolves to how many that were. */
+  /** Ends the streams of these API keys. Resolves to their number. */
   breakOffOf(keyIds: string[]): number {
     const revoked = new Set<string | undefined>(keyIds);
     const streams = [...this.open].filter(([, { keyId }]) => keyId !== undefined && revoked.has(keyId));

@@ -14,15 +14,15 @@ const FRONT_ENDS = [
   'https://agentchat.vercel.app',
 ];
 
-/** An origin that no operator means: a pattern that matches it admits every page, as `*` does. */
+/** An origin that no operator intends: a pattern that matches it allows every page, as `*` does. */
 const UNRELATED_ORIGIN = 'https://nobody.invalid';
 
 type PageSettings = Pick<AppConfig['http'], 'allowedOrigins' | 'apiUrl' | 'publicUrl'>;
 
 /**
- * Decides which pages may use an API that asks for no key. A browser lets any page send requests to the machine it runs on:
- * CORS only hides the answers, and not even that from a page whose own name was made to resolve to this machine (DNS
- * rebinding). Therefore requests are refused by what browsers, and only browsers, say of them.
+ * Decides which pages may use an API without keys. A browser lets any page send requests to the machine it runs on: CORS only
+ * hides the answers, and not even those from a page whose name resolves to this machine (DNS rebinding). So requests are
+ * refused because of headers that only browsers send.
  */
 export class PageAccess {
   private readonly origins: ReadonlySet<string>;
@@ -41,7 +41,7 @@ export class PageAccess {
 
   /** @throws {ApiError} 403 */
   check({ headers, method, routeOptions }: FastifyRequest): void {
-    // No browser leaves it out: HTTP/1.0 without it is a probe.
+    // All browsers send it; HTTP/1.0 requests without it are probes.
     if (headers.host !== undefined && !this.isOwnHost(headers.host)) {
       throw refusal('host_not_allowed', 'this API does not answer to this host name');
     }

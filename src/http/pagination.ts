@@ -9,7 +9,7 @@ export const pageSchema = {
 
 export interface Page<T> {
   items: T[];
-  /** Matches in all, not on this page. */
+  /** Number of all matches, not only those on this page. */
   total: number;
 }
 

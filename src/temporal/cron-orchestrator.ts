@@ -12,7 +12,7 @@ import { CRONS_QUEUE } from '../../workflows/contracts/queues';
 import { cronIdAttribute, tenantIdAttribute } from '../../workflows/contracts/search-attributes';
 import { TemporalClient } from './temporal-client';
 
-/** Days on which a calendar matches; what is absent matches every day. 0 is Sunday. */
+/** Days on which a calendar matches; a missing field matches every day. 0 is Sunday. */
 export interface CronDays {
   daysOfMonth?: number[];
   weekdays?: number[];
@@ -26,11 +26,11 @@ export interface CronCalendar extends CronDays {
   hours: number[];
 }
 
-/** What a cron's Schedule is made of. */
+/** Definition of a cron's Schedule. */
 export interface CronScheduleSpec {
   cronId: string;
   tenantId: string;
-  /** Revision of the cron's row for which a wake-up was meant. */
+  /** Revision of the cron's row to which a wake-up belongs. */
   revision: number;
   expression: string;
   calendars: CronCalendar[];
@@ -73,7 +73,7 @@ const MONTHS = [
 export class CronOrchestrator {
   constructor(private readonly temporal: TemporalClient) {}
 
-  /** Makes the Schedule, or makes it the same again. */
+  /** Creates or updates the Schedule. */
   async put(cron: CronScheduleSpec): Promise<void> {
     await this.temporal.putSchedule<typeof cronWorkflow>({
       scheduleId: cronScheduleId(cron.cronId),

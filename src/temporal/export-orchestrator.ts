@@ -9,8 +9,8 @@ import { AppConfig } from '../config/config';
 import { TemporalClient } from './temporal-client';
 
 /**
- * Added to an export's own deadline for the server's: an export that waits for its turn continues as new every hour, and
- * its end has to be written down. What the server ends nevertheless, the sweep starts again, and that ends at once.
+ * Added to an export's own deadline for the server's: an export that waits for its turn continues as new every hour, and its
+ * end has to be written down. An export that the server ends nevertheless is started again by the sweep, and ends at once.
  */
 const RUN_TIMEOUT_MARGIN_MS = 2 * 3_600_000;
 
@@ -23,9 +23,9 @@ export class ExportOrchestrator {
   ) {}
 
   /**
-   * Starts the export's workflow, unless it is there. One that is over starts again (a person retries the export, or the
-   * server ended the workflow): what has been done is in the rows, and one whose row has ended is over at once.
-   * Resolves to false when it was there.
+   * Starts the export's workflow unless it is running. A closed one starts again (after a retry of the export, or if the server
+   * ended the workflow): finished work is in the rows, and if the export has ended, it closes at once. Resolves to false if it
+   * was running.
    */
   async start(reference: { exportId: string; tenantId: string; isSchedule: boolean }): Promise<boolean> {
     const { exportId, tenantId, isSchedule } = reference;
@@ -59,7 +59,7 @@ export class ExportOrchestrator {
     });
   }
 
-  /** Requests that the workflow cancels; resolves to false when there is none. */
+  /** Requests the cancellation of the workflow; resolves to false if there is none. */
   cancel(exportId: string): Promise<boolean> {
     return this.temporal.signal(exportWorkflowId(exportId), CANCEL_EXPORT_SIGNAL);
   }

@@ -22,7 +22,7 @@ export interface RunReference {
   tenantId: string;
 }
 
-/** Runs as workflows: `run-<run_id>`, ids only, searchable by everything an operator knows of a run. */
+/** Runs as workflows: `run-<run_id>`, ids only, searchable by all ids of a run. */
 @Injectable()
 export class RunOrchestrator {
   constructor(
@@ -57,7 +57,7 @@ export class RunOrchestrator {
       taskQueue: RUNS_QUEUE,
       // A workflow whose run had to wait its turn ends, and the run's turn starts it again.
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      // A workflow task runs the first seconds of the run: a worker that dies in it is missed as soon as one that doesn't beat.
+      // The first seconds of a run are in a workflow task, whose timeout detects a dead worker as soon as a missing heartbeat.
       workflowTaskTimeout: this.config.worker.heartbeatTimeoutMs,
       args: [
         {
@@ -66,7 +66,7 @@ export class RunOrchestrator {
           heartbeatTimeoutMs: this.config.worker.heartbeatTimeoutMs,
         },
       ],
-      // Where Temporal's queues are fair, they are so among tenants; its other servers ignore it.
+      // Key for fairness among tenants, on servers with fair task queues; others ignore it.
       priority: { fairnessKey: run.tenantId },
       staticSummary: `${run.graphId} on thread ${run.threadId}`,
       typedSearchAttributes: new TypedSearchAttributes([
@@ -97,7 +97,7 @@ export class RunOrchestrator {
     return this.temporal.countWorkers(RUNS_QUEUE, timeoutMs);
   }
 
-  /** Where the run's workflow is; undefined when there is none. Rejects when Temporal doesn't answer in time. */
+  /** State of the run's workflow; undefined when there is none. Rejects when Temporal doesn't answer in time. */
   describe(runId: string, timeoutMs: number): Promise<WorkflowState | undefined> {
     return this.temporal.describe(runWorkflowId(runId), timeoutMs);
   }

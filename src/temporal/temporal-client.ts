@@ -22,7 +22,7 @@ import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes';
 import { AppConfig } from '../config/config';
 import { telemetry } from '../telemetry/start-telemetry';
 
-/** Each of the server's caches learns of new attributes within a few seconds. */
+/** Time within which all caches of the server know new attributes. */
 const ATTRIBUTE_ATTEMPTS = 8;
 const ATTRIBUTE_WAIT_MS = 1_000;
 /** Changes to Schedules are made under a row's lock: a server that doesn't answer must not hold it for long. */
@@ -39,9 +39,9 @@ const POLLER_SEEN_SECONDS = 120;
 export interface PendingActivity {
   id: string;
   type: string;
-  /** Whether a worker has it; one that waits for a worker or for its next attempt has not. */
+  /** Whether a worker executes it, as opposed to waiting for a worker or its next attempt. */
   isStarted: boolean;
-  /** Identity of the worker that has it, or had its last attempt; empty before the first one. */
+  /** Identity of the worker of the current or last attempt; empty before the first one. */
   worker: string;
   /** Counts from 1; undefined while Temporal doesn't say. */
   attempt: number | undefined;
@@ -80,7 +80,7 @@ export class TemporalClient implements OnModuleDestroy {
     return this.labelled(() => this.start(type, options));
   }
 
-  /** Makes a Schedule, or replaces what the one of this id does, when and whether it is paused. */
+  /** Creates a Schedule, or replaces the one with this id. */
   async putSchedule<T extends Workflow>(
     options: ScheduleOptions<ScheduleOptionsStartWorkflowAction<T>>,
   ): Promise<void> {
@@ -107,7 +107,7 @@ export class TemporalClient implements OnModuleDestroy {
     }
   }
 
-  /** Every Schedule of the namespace, as the visibility store knows them, which lags by a moment. */
+  /** All Schedules of the namespace according to the visibility store, which lags by a moment. */
   async *listSchedules(): AsyncIterable<{ scheduleId: string; paused: boolean; note: string }> {
     for await (const { scheduleId, state } of this.client.schedule.list({ pageSize: 1_000 })) {
       yield { scheduleId, paused: state.paused, note: state.note ?? '' };
@@ -140,7 +140,7 @@ export class TemporalClient implements OnModuleDestroy {
     }
   }
 
-  /** Makes the search attributes known when the server says that they aren't, and tries again. */
+  /** Registers the search attributes if the server reports that they are missing, and retries. */
   private async labelled<T>(call: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -174,8 +174,8 @@ export class TemporalClient implements OnModuleDestroy {
   }
 
   /**
-   * Makes the search attributes known to the namespace. Where the account may not do that, workflows start without them
-   * and the log informs the operator: a run is worth more than its label.
+   * Registers the search attributes in the namespace. If the account may not do that, workflows start without them, and the log
+   * informs the operator.
    */
   async registerSearchAttributes(): Promise<void> {
     try {
@@ -219,7 +219,7 @@ export class TemporalClient implements OnModuleDestroy {
     }
   }
 
-  /** Where a workflow is; undefined when there is none of this id. Rejects when the server doesn't answer in time. */
+  /** State of a workflow; undefined when there is none with this id. Rejects when the server doesn't answer in time. */
   async describe(workflowId: string, timeoutMs: number): Promise<WorkflowState | undefined> {
     try {
       const { status, raw } = await this.connection.withDeadline(Date.now() + timeoutMs, () =>
@@ -237,8 +237,9 @@ export class TemporalClient implements OnModuleDestroy {
   }
 
   /**
-   * Fails an activity that a lost worker has, so that the workflow need not wait for its heartbeat; the workflow task that follows goes
-   * to any worker instead of the one that had the workflow in memory. Resolves to false when the activity isn't there any more.
+   * Fails an activity of a lost worker, so that the workflow needn't wait for its heartbeat timeout; the workflow task that
+   * follows goes to any worker instead of the one that had the workflow in memory. Resolves to false when the activity isn't
+   * there any more.
    */
   async failActivity(workflowId: string, activityId: string, message: string): Promise<boolean> {
     const { namespace } = this.client.options;
@@ -285,7 +286,7 @@ export class TemporalClient implements OnModuleDestroy {
     return workerDeploymentInfo?.routingConfig?.currentDeploymentVersion?.buildId ?? undefined;
   }
 
-  /** New work goes to workers of this version from here on. Rejects while none of them has polled. */
+  /** From now on new work goes to workers of this version. Rejects while none of them has polled. */
   async setCurrentVersion(deploymentName: string, buildId: string): Promise<void> {
     await this.inTime(() =>
       this.connection.workflowService.setWorkerDeploymentCurrentVersion({

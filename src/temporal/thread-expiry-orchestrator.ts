@@ -10,7 +10,7 @@ import { TemporalClient } from './temporal-client';
 export class ThreadExpiryOrchestrator {
   constructor(private readonly temporal: TemporalClient) {}
 
-  /** Makes the Schedule, or gives it these settings; one that was paused stays paused. */
+  /** Creates the Schedule, or updates its settings; a paused one stays paused. */
   async schedule(intervalMinutes: number, limit: number): Promise<void> {
     const state = await this.temporal.describeSchedule(THREAD_EXPIRY_SCHEDULE_ID);
     await this.temporal.putSchedule<typeof threadExpiryWorkflow>({
@@ -23,7 +23,7 @@ export class ThreadExpiryOrchestrator {
         taskQueue: CRONS_QUEUE,
         args: [{ limit }],
       },
-      // What one search has missed the next one finds.
+      // A missed search is not repeated, since the next one finds the same threads.
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
       state: state ?? { note: 'Deletes or prunes threads whose time to live is over' },
     });

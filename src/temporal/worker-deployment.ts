@@ -15,7 +15,7 @@ export interface WorkerVersion {
 }
 
 /**
- * Which version of a Worker Deployment this process is, when its workers are versioned.
+ * Version of this process in a Worker Deployment, if workers are versioned.
  * @see https://docs.temporal.io/worker-deployments
  */
 @Injectable()
@@ -33,8 +33,8 @@ export class WorkerDeployment {
   }
 
   /**
-   * Makes the version current in a deployment that has none yet, since without one nothing would ever be worked on.
-   * Whether a later version becomes current is the operator's decision, and the log names the command.
+   * Makes the version current in a deployment that has none yet, since without one no work would be executed. Whether a later
+   * version becomes current is the operator's decision, and the log names the command.
    */
   async begin(signal: AbortSignal): Promise<void> {
     if (!this.version) return;

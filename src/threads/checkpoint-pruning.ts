@@ -2,7 +2,7 @@ import { EntityManager } from 'typeorm';
 import { replayedBy } from '../database/delta-channels';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
 
-/** Rows that one transaction removes: enough to be quick, few enough that a run that is to start waits for no time. */
+/** Rows that one transaction removes: enough to be quick, few enough that a starting run hardly waits. */
 const BATCH = 2_000;
 
 const CHECKPOINTS = `${CHECKPOINT_SCHEMA}.checkpoints`;
@@ -10,9 +10,9 @@ const BLOBS = `${CHECKPOINT_SCHEMA}.checkpoint_blobs`;
 const WRITES = `${CHECKPOINT_SCHEMA}.checkpoint_writes`;
 
 /**
- * What a thread needs to be gone on with: the newest checkpoint of the graph, those of nested graphs that wait at it (a
- * nested graph's name has a colon where it belongs to one task, and its checkpoints name the one above them), the newest
- * of nested graphs that keep a state of their own, and the ancestors that the values of delta channels are read from.
+ * Checkpoints that a thread needs to continue: the newest checkpoint of the graph, those of nested graphs that wait at it (a
+ * nested graph's name has a colon where it belongs to one task, and its checkpoints name the one above them), the newest of
+ * nested graphs that keep a state of their own, and the ancestors that the values of delta channels are read from.
  */
 const NEEDED = `
   WITH RECURSIVE latest AS (
@@ -30,7 +30,7 @@ const NEEDED = `
   SELECT checkpoint_ns, checkpoint_id FROM replayed`;
 
 /**
- * In this order: the writes and values that go are those that no checkpoint has any more. `NOT IN` is looked up in a hash
+ * In this order, since writes and values are deleted if no checkpoint refers to them any more. `NOT IN` is looked up in a hash
  * whatever the statistics say; joined, a thread much larger than the others was compared row by row.
  */
 const STEPS = [
@@ -55,10 +55,10 @@ function remove(table: string, key: string, kept: string): string {
 }
 
 /**
- * Removes the next part of what no further run of a thread needs; resolves to whether there was any. Between two parts the
- * thread is whole: its latest state, and as much of its history as is left.
+ * Removes the next part of the data that later runs of a thread don't need; resolves to whether there was any. Between two
+ * parts the thread is consistent: its latest state, and the rest of its history.
  *
- * Takes the thread's row lock to be held, and no run to be in flight: what a run has read it may refer to in what it writes.
+ * Requires that the caller holds the thread's row lock and no run is in flight, since a run may refer to what it has read.
  */
 export async function pruneNext(manager: EntityManager, threadId: string): Promise<boolean> {
   for (const step of STEPS) {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 const jsonObject = z.record(z.string(), z.unknown());
 const send = z.object({ node: z.string(), input: z.unknown().optional() });
 
-/** What a client sends a graph instead of an input: an answer, a change of the state, where to continue. */
+/** A command of a client to a graph instead of an input: an answer, a change of the state, the node to continue at. */
 export const commandSchema = z.object({
   update: z.union([jsonObject, z.array(z.tuple([z.string(), z.unknown()]))]).nullish(),
   resume: z.unknown().optional(),

@@ -18,7 +18,7 @@ export interface ExpiredThread {
   strategy: TtlStrategy;
 }
 
-/** Threads of all tenants that have had their time. */
+/** Expired threads of all tenants. */
 @Injectable()
 export class ThreadExpiryRepository {
   constructor(
@@ -26,7 +26,7 @@ export class ThreadExpiryRepository {
     private readonly removal: ThreadRemoval,
   ) {}
 
-  /** Threads of any tenant on which nothing has happened for as long as they live, the longest first. */
+  /** Finds expired threads of any tenant, in the order of their expiry. */
   async findExpired(limit: number): Promise<ExpiredThread[]> {
     return this.threads.query(
       `SELECT tenant_id AS "tenantId", thread_id AS "threadId", ttl_strategy AS strategy FROM threads
@@ -35,7 +35,7 @@ export class ThreadExpiryRepository {
     );
   }
 
-  /** Deletes those of the threads that have still expired; resolves to how many there were. */
+  /** Deletes the threads that are still expired; resolves to their number. */
   deleteIfExpired(threads: ThreadKey[]): Promise<number> {
     return this.threads.manager.transaction((manager) =>
       this.removal.deleteThreads(
@@ -54,7 +54,7 @@ export class ThreadExpiryRepository {
     return found.length > 0;
   }
 
-  /** Deletes threads of any tenant that were made for a while; resolves to how many there were. */
+  /** Deletes expired temporary threads of any tenant; resolves to their number. */
   deleteForgotten(limit: number): Promise<number> {
     return this.threads.manager.transaction((manager) =>
       this.removal.deleteThreads(

@@ -12,7 +12,7 @@ export interface ExpiryCounts {
   failed: number;
 }
 
-/** Deletes the threads that have had their time, or cuts them down to their latest state. */
+/** Deletes expired threads, or prunes them to their latest state. */
 @Injectable()
 export class ThreadExpiryService {
   private readonly logger = new Logger(ThreadExpiryService.name);
@@ -31,8 +31,8 @@ export class ThreadExpiryService {
   }
 
   /**
-   * Deals with up to `limit` threads, whose time has been over for longest first. A thread that is used meanwhile is let
-   * be; one that fails is logged and counted, and the others continue. When the signal comes the rest is left to the next time.
+   * Processes up to `limit` threads, in the order of their expiry. A thread that is used meanwhile is skipped; a failure is
+   * logged and counted, and the others continue. After the signal, the rest is left to the next search.
    */
   async expire(limit: number, signal: AbortSignal): Promise<ExpiryCounts> {
     const found = await this.expiry.findExpired(limit);

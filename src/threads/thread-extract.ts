@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject } from '../database/json';
 
-/** What `extract` may look into. */
+/** Fields that `extract` can read. */
 export interface ExtractRoots {
   values: unknown;
   metadata: unknown;

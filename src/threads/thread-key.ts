@@ -1,4 +1,4 @@
-/** A thread's id is its tenant's own: alone it names nothing. */
+/** Key of a thread, whose id is only unique within its tenant. */
 export interface ThreadKey {
   tenantId: string;
   threadId: string;

@@ -7,7 +7,7 @@ const BATCH = 100;
 /** Batches of one round: a backlog must not keep the other sweeps waiting. */
 const MAX_BATCHES = 20;
 
-/** Deletes the threads of stateless runs that are over, with their runs and checkpoints. */
+/** Deletes the threads of ended stateless runs, with their runs and checkpoints. */
 @Injectable()
 @Sweeps(40)
 export class ThreadRetentionSweep implements Sweep {

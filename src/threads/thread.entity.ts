@@ -9,7 +9,7 @@ export class ThreadEntity {
   @PrimaryColumn({ name: 'tenant_id', type: 'uuid' })
   tenantId!: string;
 
-  /** The tenant's own: another one may have a thread of the same id. */
+  /** Unique within the tenant: another one may have a thread with the same id. */
   @PrimaryColumn({ name: 'thread_id', type: 'uuid' })
   threadId!: string;
 
@@ -32,14 +32,14 @@ export class ThreadEntity {
   @Column({ type: 'jsonb', nullable: true })
   error!: JsonObject | null;
 
-  /** Made for one stateless run: unseen by every thread route, deleted when its time is over. */
+  /** Created for one stateless run: hidden from all thread routes, and deleted at this time. */
   @Column({ type: 'boolean' })
   temporary!: boolean;
 
   @Column({ name: 'delete_after', type: 'timestamptz', nullable: true })
   deleteAfter!: Date | null;
 
-  /** What becomes of it when nothing happens on it for `ttlMinutes`; both are null for one that is kept. */
+  /** Action after `ttlMinutes` without a change; both are null for a thread that is kept. */
   @Column({ name: 'ttl_strategy', type: 'text', nullable: true })
   ttlStrategy!: TtlStrategy | null;
 

@@ -16,12 +16,12 @@ export function toThread(row: ThreadEntity): Thread {
     config: maskSealed(row.config),
     values: row.values ?? null,
     interrupts: row.interrupts,
-    // Kept while a busy thread may yet go back to it.
+    // Kept while a busy thread may return to it.
     error: row.status === 'error' ? row.error : null,
   };
 }
 
-/** The thread with what becomes of it when nothing happens on it. */
+/** The thread with its time to live. */
 export function toThreadWithTtl(row: ThreadEntity): Thread {
   return { ...toThread(row), ttl: ttlOf(row) };
 }
@@ -32,7 +32,7 @@ function ttlOf({ ttlStrategy: strategy, ttlMinutes: minutes, updatedAt }: Thread
   return { strategy, ttl_minutes: minutes, expires_at: toApiTime(expiresAt) };
 }
 
-/** A thread of a search: with the fields and the extracts that were asked for. */
+/** A thread of a search, with the requested fields and extracts. */
 export function toFoundThread(row: ThreadEntity, { select, extract: paths }: SearchThreads): FoundThread {
   const thread = toThread(row);
   // Of the run that was last on the thread: context and `configurable` are two names of the same values.

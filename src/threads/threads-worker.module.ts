@@ -8,7 +8,7 @@ import { ThreadRetentionSweep } from './thread-retention.sweep';
 import { ThreadEntity } from './thread.entity';
 import { ThreadsModule } from './threads.module';
 
-/** The worker's half: threads and checkpoints that are past their time. */
+/** The worker's half: the removal of expired threads and checkpoints. */
 @Module({
   imports: [TypeOrmModule.forFeature([ThreadEntity]), TemporalModule, ThreadsModule],
   providers: [ThreadExpiryRepository, ThreadExpiryScheduleSweep, ThreadExpiryService, ThreadRetentionSweep],

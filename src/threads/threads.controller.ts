@@ -60,7 +60,7 @@ import { ThreadsService } from './threads.service';
 type IdParam = z.infer<typeof threadIdParam>;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** What a group of runs has accumulated: a state with its history. */
+/** Threads: the state that runs accumulate, with its history. */
 @RouteTags('Threads')
 @CustomAuthDecides()
 @Controller('threads')
@@ -104,7 +104,7 @@ export class ThreadsController {
     return this.threads.count(tenantId, body);
   }
 
-  /** Threads that aren't there are passed over, and so are, for `keep_latest`, those that a run is on. */
+  /** Skips unknown threads and, with `keep_latest`, those with a run in flight. */
   @Post('prune')
   @HttpCode(200)
   @ApiOperation({ summary: 'Delete threads, or what no further run of them needs' })

@@ -29,7 +29,7 @@ const SORT_COLUMNS: Record<SearchThreads['sort_by'], string> = {
   state_updated_at: 't.stateUpdatedAt',
 };
 
-/** What the thread's row keeps of the graph's state. */
+/** The part of the graph's state that the thread's row stores. */
 export interface ThreadState {
   values: unknown;
   next: string[];
@@ -71,7 +71,7 @@ export class ThreadsRepository {
     return restrict(query, 't.metadata', access).getOne();
   }
 
-  /** Whether the thread, temporary or not, is one that the filter lets through. */
+  /** Whether the thread, temporary or not, matches the filter. */
   async isAccessible(tenantId: TenantId, threadId: string, access: AccessFilter): Promise<boolean> {
     const query = this.threads
       .createQueryBuilder('t')
@@ -79,7 +79,7 @@ export class ThreadsRepository {
     return restrict(query, 't.metadata', access).getExists();
   }
 
-  /** Resolves to null when the tenant has a thread of this id. */
+  /** Resolves to null if the tenant already has a thread with this id. */
   async insertThread(
     tenantId: TenantId,
     threadId: string,
@@ -113,9 +113,8 @@ export class ThreadsRepository {
   }
 
   /**
-   * Lets the state be edited by hand, and keeps what came out and the status that follows from it. Meanwhile the thread is
-   * neither deleted nor cut down: the new checkpoint refers to what is stored of the one that it is made from.
-   * Resolves to null when there is no such thread.
+   * Runs an edit of the state, and stores its result and the resulting status. Meanwhile the thread can be neither deleted nor
+   * pruned, since the new checkpoint refers to stored data of its parent. Resolves to null when there is no such thread.
    */
   edit<S extends ThreadState>(tenantId: TenantId, threadId: string, edit: () => Promise<S>): Promise<S | null> {
     return this.threads.manager.transaction(async (manager) => {
@@ -126,7 +125,7 @@ export class ThreadsRepository {
     });
   }
 
-  /** Until the transaction ends the thread stays, with what is stored of it; runs on it continue. */
+  /** Keeps the thread and its stored data until the transaction ends; runs on it continue. */
   private async hold(manager: EntityManager, tenantId: TenantId, threadId: string): Promise<boolean> {
     const found: unknown[] = await manager.query(
       `SELECT 1 FROM threads WHERE tenant_id = $1 AND thread_id = $2 FOR KEY SHARE`,
@@ -181,8 +180,8 @@ export class ThreadsRepository {
   }
 
   /**
-   * Removes the checkpoints, writes and values that no further run needs, in short transactions.
-   * Resolves to false when the thread isn't there or a run is on it.
+   * Removes the checkpoints, writes and values that later runs don't need, in short transactions. Resolves to false if the
+   * thread doesn't exist or a run is in flight on it.
    */
   async keepLatest(tenantId: TenantId, threadId: string): Promise<boolean> {
     for (;;) {
@@ -214,7 +213,7 @@ export class ThreadsRepository {
     return inFlight.length === 0;
   }
 
-  /** Takes a thread out of its run's hands, so that it can be gone on with, and keeps it for some hours. */
+  /** Makes the temporary thread of a run an ordinary one, and keeps it for some hours. */
   async keepFor(tenantId: TenantId, threadId: string, hours: number): Promise<void> {
     await this.threads
       .createQueryBuilder()
@@ -225,7 +224,7 @@ export class ThreadsRepository {
       .execute();
   }
 
-  /** A thread of its own with the same metadata, merged with the given one, and the same checkpoints, and no runs. */
+  /** Creates a copy of a thread with its metadata, merged with the given one, and its checkpoints, but without runs. */
   async copy(tenantId: TenantId, threadId: string, copyId: string, metadata: JsonObject): Promise<ThreadEntity | null> {
     await this.threads.manager.transaction(async (manager) => {
       await this.hold(manager, tenantId, threadId);
@@ -246,7 +245,7 @@ export class ThreadsRepository {
         checkpoint_writes: 'checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob',
       };
       for (const [table, list] of Object.entries(columns)) {
-        // Checkpoints say whose they are.
+        // Checkpoints contain the id of their thread.
         const values = list.replace(/\bmetadata\b/, `jsonb_set(metadata, '{thread_id}', to_jsonb($3::text), false)`);
         await manager.query(
           `INSERT INTO ${CHECKPOINT_SCHEMA}.${table} (thread_id, ${list})

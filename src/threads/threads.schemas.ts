@@ -127,14 +127,14 @@ export const checkpointSchema = nullAsAbsent(
   }),
 );
 
-/** What each thread of a search shows beside its fields when `extract` is asked for. */
+/** Additional values of each thread of a search, requested by `extract`. */
 export const foundThreadSchema = threadSchema
   .partial()
   .extend({ context: z.unknown().optional().describe('Where it is selected'), extracted: jsonObject.optional() })
   .meta({ id: 'FoundThread' });
 export type FoundThread = z.infer<typeof foundThreadSchema>;
 
-/** What a state shows, which `select` takes some of. */
+/** Fields of a state, from which `select` chooses. */
 const STATE_FIELDS = [
   ...['values', 'next', 'tasks', 'checkpoint', 'metadata', 'created_at', 'parent_checkpoint', 'interrupts'],
   ...['checkpoint_id', 'parent_checkpoint_id'],
@@ -142,7 +142,7 @@ const STATE_FIELDS = [
 
 const sizeSchema = { count: z.number().int(), bytes: z.number().int() };
 
-/** What a thread takes in the database. */
+/** Storage of a thread in the database. */
 export const threadStorageSchema = z
   .object({
     thread_id: z.guid(),

@@ -71,10 +71,7 @@ export class ThreadsService {
     return this.accessible(tenantId, threadId, filter);
   }
 
-  /**
-   * The thread, or null where there is none.
-   * @throws {ApiError} 404 for a thread that the custom auth keeps from the user
-   */
+  /** The thread, or null if there is none. @throws {ApiError} 404 for a thread that the custom auth excludes */
   async getIfThere(tenantId: TenantId, threadId: string): Promise<ThreadEntity | null> {
     const { filter } = await this.authorizer.authorize('threads', 'read', { thread_id: threadId });
     const thread = await this.repository.findThread(tenantId, threadId);
@@ -87,7 +84,7 @@ export class ThreadsService {
     return filter === undefined || this.repository.isAccessible(tenantId, threadId, filter);
   }
 
-  /** Lets the thread of a stateless run wait for an answer: from here on it is a thread like others, for some hours. */
+  /** Keeps the thread of a stateless run for some hours as an ordinary thread, so that it can wait for an answer. */
   keepFor(tenantId: TenantId, threadId: string, hours: number): Promise<void> {
     return this.repository.keepFor(tenantId, threadId, hours);
   }
@@ -127,8 +124,8 @@ export class ThreadsService {
   }
 
   /**
-   * Deletes threads, or cuts them down to what a further run needs; resolves to how many. What isn't there is passed over.
-   * @throws {ApiError} 404 when the custom auth keeps one of them from the user: what it deletes he has to name right
+   * Deletes threads, or prunes them to their latest state; resolves to their number. Unknown threads are skipped.
+   * @throws {ApiError} 404 when the custom auth excludes one of them
    */
   async prune(tenantId: TenantId, { thread_ids, strategy }: PruneThreads): Promise<number> {
     const threadIds = [...new Set(thread_ids)];
@@ -154,7 +151,7 @@ export class ThreadsService {
     }
   }
 
-  /** Takes the right to read the thread and to make one. */
+  /** Requires the rights to read the thread and to create one. */
   async copy(tenantId: TenantId, threadId: string): Promise<ThreadEntity> {
     await this.getThread(tenantId, threadId);
     const copyId = uuidv7();
@@ -229,7 +226,7 @@ export class ThreadsService {
     return { checkpoint: written, configurable: written, checkpoint_id: String(written.checkpoint_id) };
   }
 
-  /** Gives a new thread the states that it had elsewhere; when the graph refuses one, there is no thread. */
+  /** Writes given states into a new thread; if the graph refuses one, the thread is not created. */
   private async replay(
     tenantId: TenantId,
     threadId: string,
@@ -259,7 +256,7 @@ export class ThreadsService {
   /** Resolves to false when there is no such thread. */
   private async remove(tenantId: TenantId, threadId: string): Promise<boolean> {
     const inFlight = await this.repository.deleteThread(tenantId, threadId);
-    // The rows are gone, so a workflow that this doesn't reach ends at its next look at them.
+    // The rows are deleted, so a workflow that this doesn't reach ends when it reads them next.
     await Promise.allSettled((inFlight ?? []).map((runId) => this.orchestrator.cancel(runId)));
     return inFlight !== null;
   }
@@ -271,7 +268,7 @@ export class ThreadsService {
     return JSON.parse(await this.ask(name, args)) as ThreadState & { checkpoint: Record<string, unknown> };
   }
 
-  /** @throws 400 with what the graph's code says: a node or a subgraph that is not there, values that don't fit. */
+  /** @throws 400 with the graph's error: an unknown node or subgraph, values that don't fit */
   private async ask<N extends GraphCall>(name: N, args: GraphCalls[N]): Promise<string> {
     try {
       return await this.graphs.call(name, args);

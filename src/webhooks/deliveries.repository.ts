@@ -76,7 +76,7 @@ export class DeliveriesRepository {
     return this.deliveries.findOneBy({ tenantId, deliveryId });
   }
 
-  /** What is sent, and for whom: the body, the sealed headers of the delivery's own, the user. */
+  /** Content of a delivery: the body, its own sealed headers, the user. */
   async messageOf(
     tenantId: TenantId,
     deliveryId: string,
@@ -103,7 +103,7 @@ export class DeliveriesRepository {
     return this.attempts.find({ where: { tenantId, deliveryId }, order: { attempt: 'ASC', startedAt: 'ASC' } });
   }
 
-  /** The attempt of this number that got as far as an outcome of its own. */
+  /** The attempt with this number that has an outcome. */
   async finishedAttempt(tenantId: TenantId, deliveryId: string, attempt: number): Promise<AttemptEntity | null> {
     return this.attempts
       .createQueryBuilder('attempt')
@@ -113,7 +113,7 @@ export class DeliveriesRepository {
       .getOne();
   }
 
-  /** Opens an attempt. One that is open still belongs to a worker that died: its outcome is unknown and stays so. */
+  /** Opens an attempt. An open earlier one belongs to a worker that died, so its outcome stays unknown. */
   async beginAttempt(tenantId: TenantId, attempt: NewAttempt, lost: string, checkAfter: Date): Promise<void> {
     const { deliveryId } = attempt;
     await this.attempts.manager.transaction(async (manager) => {
@@ -131,7 +131,7 @@ export class DeliveriesRepository {
     });
   }
 
-  /** Writes an attempt's outcome and, in the same transaction, what it means for the delivery. */
+  /** Records an attempt's outcome and, in the same transaction, the new state of the delivery. */
   async conclude(tenantId: TenantId, end: AttemptEnd, status: DeliveryStatus, checkAfter: Date): Promise<void> {
     const { attemptId, deliveryId, outcome, responseCode, error, nextAttemptAt } = end;
     await this.attempts.manager.transaction(async (manager) => {

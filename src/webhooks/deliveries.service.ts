@@ -23,7 +23,7 @@ import { WebhookSettings } from './webhook-settings';
 /** Long enough for the workflow to begin on its own, so that the sweep starts only what was not started. */
 const SWEEP_AFTER_MS = 5_000;
 
-/** What ended, and where to say so. */
+/** The ended run or export, and the webhook to notify. */
 export interface OutgoingWebhook {
   tenantId: TenantId;
   kind?: 'run' | 'export';
@@ -33,11 +33,11 @@ export interface OutgoingWebhook {
   /** User for whom it is sent; undefined for the tenant. */
   user?: AuthUser;
   url: string;
-  /** The complete body, but for `webhook_sent_at`. */
+  /** The complete body, except for `webhook_sent_at`. */
   payload: Record<string, unknown>;
 }
 
-/** A notification that is its receiver's own in form and credentials. */
+/** A notification with the format and credentials of its receiver. */
 export interface Notification {
   tenantId: TenantId;
   runId: string;
@@ -61,7 +61,7 @@ interface Message {
   replayOf?: DeliveryEntity;
 }
 
-/** Deliveries as records: made, listed, sent again. What an attempt does is DeliveryExecutor's. */
+/** Creates, lists and resends deliveries. DeliveryExecutor executes their attempts. */
 @Injectable()
 export class DeliveriesService {
   private readonly logger = new Logger('Webhooks');
@@ -81,8 +81,9 @@ export class DeliveriesService {
   }
 
   /**
-   * Inserts the delivery of a run's or an export's end inside the caller's transaction. The caller then starts its workflow; when that
-   * is lost, the sweep does it. Never refuses a URL: an end must not fail for it, and the first attempt says so.
+   * Inserts the delivery of a run's or an export's end inside the caller's transaction. The caller then starts its workflow;
+   * when that is lost, the sweep does it. Never refuses a URL, since an end must not fail because of it; the first attempt
+   * reports it.
    * @returns the delivery's id, or undefined when webhooks are turned off.
    */
   async enqueueDelivery(manager: EntityManager, webhook: OutgoingWebhook): Promise<string | undefined> {
@@ -179,7 +180,7 @@ export class DeliveriesService {
               SEALED_FIELDS.deliveryHeaders.context(tenantId, deliveryId),
             )
           : null,
-      // Only an internal call is anybody's.
+      // Only an internal call is made on behalf of a user.
       authUser: message.url.startsWith('/') && message.user ? this.secretValues.seal(tenantId, message.user) : null,
       host: hostLabel(message.url),
       payload: message.body,
@@ -205,7 +206,7 @@ export class DeliveriesService {
   }
 }
 
-/** @throws {Error} when they were sealed under another key */
+/** @throws {Error} if they were sealed with another key */
 export function openHeaders(
   secrets: SecretBox,
   sealed: string | null,
@@ -219,7 +220,7 @@ export function openHeaders(
   >;
 }
 
-/** Also for a URL that the policy would refuse by now: its delivery has to be listed somewhere. */
+/** Also for a URL that the policy now refuses, since its delivery must be listed under some host. */
 function hostLabel(url: string): string {
   if (url.startsWith('/')) return INTERNAL_HOST;
   return URL.canParse(url) ? new URL(url).host : 'invalid';

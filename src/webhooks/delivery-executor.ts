@@ -21,11 +21,11 @@ import { WebhookSettings } from './webhook-settings';
 import { WebhookMetrics } from './webhook.metrics';
 
 const MASK = '***';
-/** Time after which the sweep looks whether a workflow is still running: the longest attempt and a repeat of it fit in. */
+/** Time after which the sweep checks that the workflow is running: longer than the longest attempt and its retry. */
 const CHECK_AFTER_MS = 300_000;
-/** An attempt that failed within this time delayed no other, so its host is as good as one that answered. */
+/** A failure within this time delays no other attempt, so the host counts as alive. */
 const QUICK_MS = 2_000;
-/** Trying again could not change these. */
+/** Outcomes that a retry can't change. */
 const FINAL: readonly AttemptOutcome[] = ['gone', 'blocked_address', 'refused_url', 'disabled'];
 const LOST = 'The worker was lost before the answer was recorded: the receiver may have got this attempt';
 
@@ -37,7 +37,7 @@ interface Opened {
   user: AuthUser | null;
 }
 
-/** One attempt of a delivery: the host's turn, the POST, the log, and what comes next. */
+/** Executes one attempt of a delivery: the wait for the host's turn, the POST, the log, and the next step. */
 @Injectable()
 export class DeliveryExecutor {
   private readonly logger = new Logger('Webhooks');
@@ -59,8 +59,8 @@ export class DeliveryExecutor {
   }
 
   /**
-   * Makes attempt number `attempt`. An answer that was recorded is not asked for again; one that got lost with a worker
-   * is, under the same webhook-id. Rejects when `signal` is aborted, and when the database is away.
+   * Makes attempt number `attempt`. It isn't repeated if its answer is recorded; if that got lost with a worker, it is, with
+   * the same webhook-id. Rejects when `signal` is aborted, and when the database is unavailable.
    */
   async attemptDelivery(deliveryId: string, attempt: number, signal: AbortSignal): Promise<AttemptDeliveryResult> {
     const delivery = await this.deliveries.findDeliveryOfAnyTenant(deliveryId);
@@ -134,7 +134,7 @@ export class DeliveryExecutor {
     return { attemptId, attempt, body, user, headers: merge(own, config.headers, special, signed) };
   }
 
-  /** Headers under a lost key are left out: the URL is under the same one, and refuses the attempt. */
+  /** Headers sealed with a lost key are left out; the URL has the same key, which fails the attempt. */
   private headersOf(tenantId: TenantId, deliveryId: string, sealed: string | null): Record<string, string> {
     try {
       return openHeaders(this.secrets, sealed, tenantId, deliveryId);
@@ -163,14 +163,14 @@ export class DeliveryExecutor {
         this.secrets.open(delivery.sealedUrl, SEALED_FIELDS.deliveryUrl.context(tenantId, delivery.deliveryId)),
       );
     } catch (error) {
-      // The rules may have changed since the run was created; so may the key that the URL is sealed under.
+      // The rules may have changed since the run was created, and so may the key of the URL.
       return refused('refused_url', error instanceof ApiError ? error.detail : 'The sealed URL can not be opened');
     }
     const rights = destination.kind === 'internal' ? this.rightsOf(tenantId, opened.user) : {};
     return this.sender.send(destination, merge(opened.headers, rights), opened.body, signal);
   }
 
-  /** An internal call is the tenant's, or its user's: it is let in by the same guard, as any other of their calls. */
+  /** An internal call is made on behalf of the tenant or its user, and passes the same guard as their other calls. */
   private rightsOf(tenantId: TenantId, user: AuthUser | null): Record<string, string> {
     if (!this.config.auth.isEnabled && !user) return { 'x-tenant-id': tenantId };
     const token = issueCallToken(this.config.secrets.key, tenantId, new Date(), user ?? undefined);
@@ -218,7 +218,7 @@ function statusAfter(outcome: AttemptOutcome, isLast: boolean): DeliveryStatus {
   return isLast || FINAL.includes(outcome) ? 'failed' : 'pending';
 }
 
-/** What a repeated activity answers about an attempt that is in the log already. */
+/** Answer of a repeated activity for an attempt that is in the log already. */
 function next({ nextAttemptAt }: DeliveryEntity): AttemptDeliveryResult {
   return { outcome: 'retry', retryInMs: Math.max(0, (nextAttemptAt?.getTime() ?? 0) - Date.now()) };
 }
@@ -227,7 +227,7 @@ function masked(headers: Readonly<Record<string, string>>): Record<string, strin
   return Object.fromEntries(Object.keys(headers).map((name) => [name, MASK]));
 }
 
-/** Later ones win, whatever the case of their names. */
+/** Later ones override earlier ones, ignoring case. */
 function merge(...all: Readonly<Record<string, string>>[]): Record<string, string> {
   return Object.fromEntries(
     all.flatMap((headers) => Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),

@@ -9,7 +9,7 @@ const BATCH = 200;
 const AT_ONCE = 10;
 const CHECK_AGAIN_MS = 60_000;
 
-/** Starts deliveries that no process started, ends those whose workflow an operator ended, forgets the old ones. */
+/** Starts deliveries that no process started, ends those whose workflow an operator ended, and deletes old ones. */
 @Injectable()
 @Sweeps(100)
 export class DeliverySweep implements Sweep {
@@ -29,7 +29,7 @@ export class DeliverySweep implements Sweep {
 
   private async mend(delivery: DeliveryKey): Promise<void> {
     const { tenantId, deliveryId } = delivery;
-    // Most of these only wait their turn: for them one question is enough. The second one is for a workflow that was
+    // Most of these only wait for their turn, so one query is enough for them. The second one is for a workflow that was
     // started between the first and the start.
     const isRunning =
       (await this.orchestrator.isOpen(deliveryId)) ||

@@ -43,7 +43,7 @@ export class DeliveryEntity {
   @Column({ name: 'sealed_headers', type: 'text', nullable: true, select: false })
   sealedHeaders!: string | null;
 
-  /** User in whose name a relative URL is called; null for the tenant. */
+  /** User on whose behalf a relative URL is called; null for the tenant. */
   @Column({ name: 'auth_user', type: 'jsonb', nullable: true, select: false })
   authUser!: AuthUser | null;
 

@@ -1,34 +1,34 @@
 /** Called once at the end of an attempt; `answered` says whether the host is alive (any status will do). */
 export type Leave = (answered: boolean) => void;
-/** Either it is this attempt's turn, or it should come back later. */
+/** Either permission for this attempt, or the time to try again. */
 export type Turn = { leave: Leave } | { comeBackInMs: number };
 
 interface Host {
   /** When each attempt in flight began, the oldest first. */
   inFlight: Set<{ began: number }>;
-  /** The last attempt got no answer: until one does, one attempt at a time finds out. */
+  /** Whether the last attempt got no answer, so that only one attempt at a time is made. */
   suspect: boolean;
   waiting: ((turn: Turn) => void)[];
-  /** How long ended attempts took, lately. */
+  /** Recent average duration of attempts. */
   attemptMs: number;
-  /** When the place that was promised last comes free. */
+  /** Time at which the last promised place becomes free. */
   promisedUntil: number;
 }
 
-/** A guess until the first attempt has ended. */
+/** Estimate until the first attempt has ended. */
 const ATTEMPT_MS = 100;
 const SOONEST_MS = 500;
-/** A host that recovers is found out about within this, by those who were sent away last. */
+/** Maximum wait of a deferred delivery, within which a recovered host is noticed. */
 const LATEST_MS = 300_000;
 
 /**
  * Limits the attempts in flight to a host, so that a dead receiver delays no other.
  *
- * 1. A live host takes `limit` at a time; a few more wait here for a moment, as long as its answers come quickly.
- * 2. A delivery that doesn't get a turn is sent away at once, gives its slot in the worker back and comes again at a time of its
- *    own: each gets a place after the others, as far apart as the host's attempts take. Coming again costs as much as an
- *    attempt does, so a thousand deliveries to a dead host must not ask every few seconds.
- * 3. A host that doesn't answer is down to one attempt at a time and none that waits.
+ * 1. A live host takes `limit` at a time; a few more wait here for a moment, as long as its answers come quickly. 2. A delivery
+ * that doesn't get a turn is deferred at once, releases its slot in the worker and tries again at its own time: each gets a
+ * place after the others, spaced by the duration of the host's attempts. A try costs as much as an attempt, so a thousand
+ * deliveries to a dead host must not try every few seconds. 3. A host that doesn't answer gets one attempt at a time, and none
+ * waits here.
  */
 export class HostGate {
   private readonly hosts = new Map<string, Host>();
@@ -79,10 +79,10 @@ export class HostGate {
   private sendAway(state: Host): Turn {
     const now = Date.now();
     const apartMs = usualMs(state) / (state.suspect ? 1 : this.limit);
-    // Not far beyond the longest wait that is ever announced: no delivery would be given a later place.
+    // Limited to a bit more than the longest announced wait, beyond which no place is given.
     state.promisedUntil = Math.min(Math.max(state.promisedUntil, now) + apartMs, now + 2 * LATEST_MS);
     const wait = state.promisedUntil - now;
-    // Those after the last place come back spread over the second half of the time.
+    // Deliveries after the last place are spread over the second half of the time.
     const bounded = wait > LATEST_MS ? LATEST_MS * (0.5 + Math.random() / 2) : Math.max(wait, SOONEST_MS);
     return { comeBackInMs: Math.round(bounded) };
   }
@@ -101,7 +101,7 @@ export class HostGate {
     });
   }
 
-  /** A live, idle host is forgotten at once; a suspect one has to be remembered, but not for ever. */
+  /** A live, idle host is forgotten at once; a suspect one is remembered for a limited time. */
   private forget(host: string, state: Host): void {
     const drop = (): void => {
       if (isIdle(state) && this.hosts.get(host) === state) this.hosts.delete(host);
@@ -119,7 +119,7 @@ function isIdle({ inFlight, waiting }: Host): boolean {
   return inFlight.size === 0 && waiting.length === 0;
 }
 
-/** How long an attempt takes: what ended ones took, or what the oldest in flight has taken already. */
+/** Expected duration of an attempt: the average, or the age of the oldest one in flight if that is longer. */
 function usualMs({ inFlight, attemptMs }: Host): number {
   const [oldest] = inFlight;
   return Math.max(attemptMs, oldest ? Date.now() - oldest.began : 0);

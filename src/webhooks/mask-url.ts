@@ -1,11 +1,11 @@
 const MASK = '***';
-/** An origin and a path that says more than `/`. A path of this server, which has no origin, is one of its routes. */
+/** An origin and a path longer than `/`. A path of this server, which has no origin, is one of its routes. */
 const PATH = /^((?:[a-z][a-z0-9+.-]*:)?\/\/[^/\\]*)[/\\].+$/is;
 
 /**
- * A webhook's URL as it may be shown, stored in clear and logged: the path is masked, since the addresses of many receivers
- * are secrets (`/services/T…/B…/…`), and every query value, since others are protected by `?token=…`; so are userinfo
- * and a query without a name. A fragment is never sent, and goes. Works on what can't be parsed too.
+ * A webhook's URL as it may be shown, stored in clear and logged: the path is masked, since the addresses of many receivers are
+ * secrets (`/services/T…/B…/…`), and every query value, since others are protected by `?token=…`; so are userinfo and a query
+ * without a name. A fragment is never sent, and is removed. Also works for URLs that can't be parsed.
  */
 export function maskUrl(url: string): string {
   const [withoutFragment = ''] = url.split('#', 1);

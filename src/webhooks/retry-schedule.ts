@@ -4,7 +4,7 @@
  * The long tail is that of Standard Webhooks; its beginning is denser, since most failures are a receiver's restart.
  */
 export class RetrySchedule {
-  /** Up to a fifth more and never less: retries of one outage spread, and no wait is shorter than it is written. */
+  /** Up to a fifth more, never less: retries after an outage spread out, and no wait is shorter than documented. */
   private static readonly JITTER = 0.2;
   private static readonly LONGEST_RETRY_AFTER_MS = 24 * 3_600_000;
 
@@ -17,7 +17,7 @@ export class RetrySchedule {
     return this.delaysMs.length + 1;
   }
 
-  /** How long to wait after the failed `attempt` (1 is the first). A delay that the receiver asks for can only make it longer. */
+  /** Wait after the failed `attempt` (1 is the first). A delay that the receiver asks for can only make it longer. */
   delayAfter(attempt: number, retryAfterMs = 0): number {
     const planned = this.delaysMs[attempt - 1] ?? 0;
     const requested = Math.min(retryAfterMs, RetrySchedule.LONGEST_RETRY_AFTER_MS);

@@ -5,7 +5,7 @@ import { ResolutionError, WebhookResolver } from './webhook-resolver';
 import { webhookErrors } from './webhook.errors';
 import { WebhookSettings } from './webhook-settings';
 
-/** Where a webhook goes: to a path of this very server, or to an address of the world. */
+/** Destination of a webhook: a path of this server, or an external URL. */
 export type Destination =
   | { kind: 'internal'; path: string }
   | {
@@ -15,15 +15,15 @@ export type Destination =
       needsOpenedAddress: boolean;
     };
 
-/** What deliveries to this server itself are listed under, where others have their host. */
+/** Host under which deliveries to this server itself are listed. */
 export const INTERNAL_HOST = 'internal';
 
 const DEFAULT_PORTS: readonly number[] = [443, 80];
 const UNREACHABLE = 'the host has no address that webhooks may be sent to';
-/** A check at creation must not hold the request for as long as name servers can. */
+/** Time limit of the check at creation, which must not wait as long as name servers may take. */
 const CREATION_LOOKUP_MS = 3_000;
 
-/** The connection was given up before it began: an address of the host is none that webhooks may be sent to. */
+/** The connection was refused before it began, since webhooks may not be sent to an address of the host. */
 export class AddressRefusedError extends Error {
   constructor() {
     super(UNREACHABLE);
@@ -32,11 +32,11 @@ export class AddressRefusedError extends Error {
 }
 
 /**
- * The one judge of webhook URLs: when a run is created, and again for each connection, on the addresses that it is about
- * to connect to.
+ * The only policy for webhook URLs: applied when a run is created, and for each connection to the addresses that it is about to
+ * use.
  *
- * A URL has to be written plainly: an address in octal, a host in full-width letters or a backslash is refused for its
- * spelling, whatever it means, since no receiver needs one.
+ * A URL must be written plainly: an address in octal, a host in full-width letters or a backslash is refused because of its
+ * spelling, since no receiver needs one.
  */
 @Injectable()
 export class WebhookPolicy {
@@ -46,9 +46,9 @@ export class WebhookPolicy {
   ) {}
 
   /**
-   * Checks a URL before anything is stored. A name that can't be resolved and one that resolves to an internal address get
-   * the same answer, so that internal names can't be mapped by requests. When the name servers don't answer at all, the
-   * URL passes: every connection is judged again.
+   * Checks a URL before anything is stored. A name that can't be resolved and one that resolves to an internal address get the
+   * same answer, so that internal names can't be mapped by requests. If name servers don't answer at all, the URL passes, since
+   * every connection is checked again.
    * @throws {ApiError} 422 naming `field` and the rule that was broken.
    */
   async check(url: string, field = 'webhook'): Promise<void> {
@@ -66,7 +66,7 @@ export class WebhookPolicy {
   }
 
   /**
-   * Judges everything but the addresses of a name.
+   * Checks everything except the addresses of a name.
    * @throws {ApiError} 422 naming `field` and the rule that was broken.
    */
   parse(url: string, field = 'webhook'): Destination {
@@ -108,7 +108,7 @@ export class WebhookPolicy {
     return found;
   }
 
-  /** The lookup of a connection: the socket gets exactly the addresses that were judged, and no name. */
+  /** The lookup of a connection: the socket gets exactly the checked addresses, and no name. */
   lookupFor(destination: Extract<Destination, { kind: 'external' }>): LookupFunction {
     return (_hostname, options, callback) => {
       this.addressesOf(destination).then(
@@ -122,7 +122,7 @@ export class WebhookPolicy {
     };
   }
 
-  /** Returns whether only an opened address makes the port right. */
+  /** Returns whether the port is only allowed for addresses in GANTRY_WEBHOOK_ALLOW_CIDRS. */
   private judgeHost(url: URL, refused: (rule: string) => Error): boolean {
     const { config, addresses } = this.settings;
     const host = url.hostname.replace(/\.$/, '');

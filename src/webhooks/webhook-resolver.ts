@@ -3,7 +3,7 @@ import { lookup, Resolver } from 'node:dns/promises';
 import { Injectable } from '@nestjs/common';
 import { errorCode } from './error-code';
 
-/** The name has no address now. `temporary`: the name servers didn't say so, they only failed to answer. */
+/** The name has no address now. `temporary`: the name servers failed to answer. */
 export class ResolutionError extends Error {
   constructor(readonly temporary: boolean) {
     super(temporary ? 'The name servers did not answer' : 'The name has no address');
@@ -11,14 +11,14 @@ export class ResolutionError extends Error {
   }
 }
 
-/** 1.5 s and then 3 s: an unanswered question is over before the connection's own time is up. */
+/** 1.5 s and then 3 s, so that an unanswered query ends before the time limit of the connection. */
 const QUERY = { timeout: 1_500, tries: 2 };
 const UNANSWERED = new Set(['ETIMEOUT', 'ECANCELLED']);
 
 /**
- * Names to addresses. DNS is asked without the system's resolver, which holds one of the process's four I/O threads for
- * each unanswered question: dead name servers of one receiver would hold back all others. Names that DNS doesn't know
- * (the hosts file, search domains of a cluster) then go through the system's resolver.
+ * Resolves names to addresses. DNS is queried without the system's resolver, which blocks one of the process's four I/O threads
+ * for each unanswered query: dead name servers of one receiver would delay all others. Names that DNS doesn't know (the hosts
+ * file, search domains of a cluster) then go through the system's resolver.
  */
 @Injectable()
 export class WebhookResolver {

@@ -18,11 +18,11 @@ export interface SendResult {
   retryAfterMs?: number;
 }
 
-/** The status has decided by then; the rest of the answer is only for the log. */
+/** The status is decisive; the rest of the answer is only for the log. */
 const EXCERPT_TIME_MS = 1_000;
 const MAX_HEADER_BYTES = 16_384;
 
-/** Makes one POST over a connection of its own, to an address that the policy has just judged. */
+/** Makes one POST over a new connection, to an address that the policy has just checked. */
 @Injectable()
 export class WebhookSender {
   constructor(
@@ -41,7 +41,7 @@ export class WebhookSender {
     const { connectTimeoutMs, timeoutMs } = this.config.webhooks.delivery;
     const started = performance.now();
     const { origin, path } = this.addressOf(destination);
-    // No keep-alive: a connection of the past was judged in the past.
+    // No keep-alive, since the address of each connection is checked.
     const client = new Client(origin, {
       pipelining: 0,
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -100,7 +100,7 @@ export class WebhookSender {
   /** The first bytes of the answer. However much more there is, it isn't read: the connection is closed. */
   private async excerptOf(body: Dispatcher.ResponseData['body']): Promise<string | null> {
     const limit = this.config.webhooks.delivery.responseBytes;
-    // Closing what isn't at its end yet is an error to the stream and none to us.
+    // Closing before the end is an error for the stream, but expected here.
     body.on('error', () => undefined);
     if (limit === 0) return null;
     const chunks: Buffer[] = [];
@@ -113,7 +113,7 @@ export class WebhookSender {
         if (size >= limit) break;
       }
     } catch {
-      // It broke off, or its time was up: what came so far is what there is.
+      // The answer was cut off or timed out: the received part is kept.
     } finally {
       clearTimeout(timer);
     }

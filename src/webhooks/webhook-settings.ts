@@ -5,7 +5,7 @@ import { AddressPolicy } from '../network/address-policy';
 import { WebhookSigner } from './webhook-signer';
 import { fillSection, resolveWebhookConfig, WebhookConfig } from './webhook.config';
 
-/** Everything about webhooks that is settled at the start of a process; what is wrong stops the start. */
+/** Settings of webhooks that are read at the start of a process; errors stop the start. */
 export class WebhookSettings {
   constructor(
     readonly config: WebhookConfig,
@@ -40,7 +40,7 @@ export class WebhookSettings {
 }
 
 function readSection(app: AppConfig): WebhookConfig {
-  // That the file is missing is the graphs' complaint; without it there is nothing to say about webhooks.
+  // A missing file is reported by the graphs.
   if (!app.hasLanggraphJson) return resolveWebhookConfig({}, app.templateEnvironment);
   const { path, env, webhooks, http } = app.langgraphJson;
   try {

@@ -27,7 +27,7 @@ export class WebhookSigner {
     });
   }
 
-  /** Which keys sign, by names that reveal nothing of them. */
+  /** Names of the signing keys, which reveal nothing about them. */
   get keyIds(): string[] {
     return this.keys.map(({ id }) => id);
   }

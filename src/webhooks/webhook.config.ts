@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ConfigError } from '../config/config-error';
 import { type WebhookSection, webhookSectionSchema } from '../config/webhook-section';
 
-/** What the delivery itself decides, or what would change how the request is framed. */
+/** Headers that the delivery itself sets, or that would change how the request is framed. */
 const RESERVED_HEADERS = new Set([
   'connection',
   'content-length',
@@ -40,7 +40,7 @@ export interface WebhookConfig {
   url: {
     allowedDomains: readonly string[];
     requireHttps: boolean;
-    /** Undefined: the default list, which doesn't bind addresses that the operator allowed by CIDR. */
+    /** Undefined for the default list, which doesn't apply to addresses that the operator allowed by CIDR. */
     allowedPorts: readonly number[] | undefined;
     disableLoopback: boolean;
     maxLength: number;

@@ -1,7 +1,7 @@
 import { ApiError } from '../http/api-error';
 
 export const webhookErrors = {
-  /** The rule is said, the URL is not repeated: it may hold a token. `field` is the one that carried the URL. */
+  /** Names the rule, but not the URL, which may contain a token. `field` is the one that carried the URL. */
   refusedUrl: (rule: string, field = 'webhook') =>
     new ApiError(422, 'webhook_refused', `${field}: ${rule}`, { errors: [{ path: field, message: rule }] }),
   disabled: () =>

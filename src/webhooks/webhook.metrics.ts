@@ -4,7 +4,7 @@ import { Metrics } from '../metrics/metrics';
 import type { AttemptOutcome } from './attempt.entity';
 import type { DeliveryStatus } from './delivery.entity';
 
-/** What a worker sees of webhook deliveries. Hosts are no label: callers choose them. */
+/** Metrics of webhook deliveries in a worker. Hosts are no label, since callers choose them. */
 @Injectable()
 export class WebhookMetrics {
   private readonly attempts: Counter<'outcome'>;

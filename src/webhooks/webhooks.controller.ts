@@ -71,7 +71,7 @@ export class WebhooksController {
     return toDelivery(await this.deliveries.redeliver(tenantId, params.delivery_id));
   }
 
-  /** One attempt without retries; the delivery shows how it went. */
+  /** One attempt without retries; the delivery shows the result. */
   @Post('test')
   @HttpCode(HttpStatus.ACCEPTED)
   @ApiOperation({ summary: 'Send a sample to a webhook URL' })

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import { isJsonObject } from '../../database/json';
 
-/** What must hold of a resource's metadata for a user to have it: all of the clauses. */
+/** Condition on a resource's metadata for a user's access: all of the clauses. */
 export type AccessFilter = AccessClause[];
 
 type AccessClause =
@@ -10,7 +10,7 @@ type AccessClause =
   | { kind: 'contains'; key: string; values: unknown[] }
   | { kind: 'or'; groups: AccessFilter[] };
 
-/** `$or` and `$and` inside each other: more is a mistake. */
+/** Maximum nesting of `$or` and `$and`: more is a mistake. */
 const MAX_DEPTH = 2;
 
 /**
@@ -45,8 +45,8 @@ function parseCondition(key: string, condition: unknown): AccessFilter {
 }
 
 /**
- * The filter as a condition of SQL on a jsonb column; `bind` takes a value and gives its placeholder. Containment comes
- * first in each clause, so that the index of the column serves.
+ * The filter as a condition of SQL on a jsonb column; `bind` takes a value and returns its placeholder. Containment comes first
+ * in each clause, so that the index of the column is used.
  */
 export function accessSql(filter: AccessFilter, column: string, bind: (value: string) => string): string {
   const json = (value: unknown): string => `CAST(${bind(JSON.stringify(value ?? null))} AS jsonb)`;
@@ -67,7 +67,7 @@ export function accessSql(filter: AccessFilter, column: string, bind: (value: st
   return clauses.length > 0 ? clauses.join(' AND ') : 'TRUE';
 }
 
-/** The same filter without what it says of fields that the object doesn't have. */
+/** The same filter without conditions on fields that the object doesn't have. */
 export function whereSaid(filter: AccessFilter, object: Record<string, unknown>): AccessFilter {
   return filter.flatMap((clause): AccessFilter => {
     if (clause.kind !== 'or') return clause.key in object ? [clause] : [];
@@ -75,7 +75,7 @@ export function whereSaid(filter: AccessFilter, object: Record<string, unknown>)
   });
 }
 
-/** Whether the filter holds of an object, as its SQL would say of a column. */
+/** Whether an object matches the filter, with the same result as its SQL. */
 export function matchesAccess(filter: AccessFilter, object: Record<string, unknown>): boolean {
   return filter.every((clause) => {
     switch (clause.kind) {

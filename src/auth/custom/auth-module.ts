@@ -11,13 +11,13 @@ import {
 
 type Handler = (question: AuthQuestion & { event: string; permissions: string[] }) => unknown;
 
-/** What `new Auth()` of the public SDK keeps: any copy of it, of any version. */
+/** Fields of `new Auth()` of the public SDK, in any copy and version. */
 interface HandlerCache {
   authenticate?: (request: Request) => unknown;
   callbacks?: Partial<Record<string, Handler>>;
 }
 
-/** A refusal with a status, thrown by the module or in its name. */
+/** A refusal with a status, thrown by the module or on its behalf. */
 class Refusal extends Error {
   readonly headers = {};
   constructor(
@@ -28,7 +28,7 @@ class Refusal extends Error {
   }
 }
 
-/** The user's Auth object: asks its handlers, and reads their answers the way the hosted server does. */
+/** The user's Auth object: calls its handlers, and interprets their answers like the hosted server. */
 export class AuthModuleHandlers {
   private readonly authenticateWith: (request: Request) => unknown;
   private readonly callbacks: Partial<Record<string, Handler>>;
@@ -72,7 +72,10 @@ export class AuthModuleHandlers {
     throw new Error('authenticate returned neither a string nor an object with an identity');
   }
 
-  /** The handler's filter and its changes to the value. No handler means no: what was forgotten must not be open. */
+  /**
+   * Returns the handler's filter and its changes to the value. Without a handler the answer is no, so that a forgotten action
+   * isn't allowed.
+   */
   async authorize({ resource, action, value, user }: AuthQuestion): Promise<AuthAnswer> {
     const event = `${resource}:${action}`;
     const handler = this.handlerFor(resource, action);
@@ -99,7 +102,7 @@ export class AuthModuleHandlers {
   }
 }
 
-/** What was thrown, as far as clients may see it. */
+/** The part of a thrown error that clients may see. */
 export function toFailure(error: unknown): AuthFailure {
   const { status, message, headers } = error as { status?: unknown; message?: unknown; headers?: unknown };
   if (typeof status === 'number' && status >= 400 && status < 500) {
@@ -128,7 +131,7 @@ function userOf(answer: {
   };
 }
 
-/** Both cross the border of a thread and are stored: JSON is what survives that. */
+/** Both are sent to another process and stored, as JSON. */
 function plain<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }

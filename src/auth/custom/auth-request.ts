@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { AuthRequest } from './protocol';
 import { askedTarget, hostOf } from '../../http/request-target';
 
-/** What the custom auth gets of a request. */
+/** The request as the custom auth receives it. */
 export function authRequestOf(request: FastifyRequest): AuthRequest {
   const { protocol, method, url, headers, params } = request;
   return {

@@ -6,19 +6,19 @@ import { CustomAuth } from './custom-auth';
 import type { AuthAction, AuthResource } from './protocol';
 
 export interface Authorized<V> {
-  /** The value as the handler left it: its metadata is what is stored. */
+  /** The value after the handler's changes; its metadata is stored. */
   value: V;
-  /** What must hold of the resource's metadata; undefined for everything of the tenant. */
+  /** Condition on the resource's metadata; undefined for all resources of the tenant. */
   filter: AccessFilter | undefined;
   /** The filter is that of a handler for every kind of resource. */
   isGeneral: boolean;
 }
 
 /**
- * Asks the custom auth whether the user of the request may do something. A resource that the filter excludes is to look as
- * if it weren't there.
+ * Asks the custom auth whether the user of the request may do something. A resource that the filter excludes must look as if it
+ * didn't exist.
  *
- * Without a custom auth, for the holder of an API key, and for work of the server's own, everything of the tenant is open.
+ * Without a custom auth, with an API key, and for the server's own work, everything of the tenant is allowed.
  */
 @Injectable()
 export class Authorizer {
@@ -26,7 +26,7 @@ export class Authorizer {
 
   constructor(private readonly custom: CustomAuth) {}
 
-  /** @throws {ApiError} what the handler threw; 403 when it says no or there is none */
+  /** @throws {ApiError} the handler's error; 403 when it refuses or there is none */
   async authorize<V extends object>(resource: AuthResource, action: AuthAction, value: V): Promise<Authorized<V>> {
     const user = currentScope()?.user;
     if (!user) return { value, filter: undefined, isGeneral: false };

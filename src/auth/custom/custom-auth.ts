@@ -14,7 +14,7 @@ import { UserCache } from './user-cache';
 import type { AuthAnswer, AuthFailure, AuthQuestion, AuthRequest, FromAuthProcess, ToAuthProcess } from './protocol';
 
 const PROGRAMS = { javascript: join(__dirname, 'auth-process'), python: 'gantry_graphs.auth_process' };
-/** Time limit of a call of the module, which may send requests of its own. */
+/** Time limit of a call of the module, which may send requests itself. */
 const CALL_TIMEOUT_MS = 10_000;
 /** A process that doesn't answer a ping for this long hangs in its own code. */
 const PING_TIMEOUT_MS = 1_000;
@@ -32,10 +32,10 @@ interface AuthProcess {
   calls: Map<number, Call>;
 }
 
-/** The auth module that langgraph.json names, in a process of its own. */
+/** The auth module that langgraph.json names, in a separate process. */
 @Injectable()
 export class CustomAuth implements OnModuleDestroy {
-  /** What langgraph.json says of it; undefined when it names none. */
+  /** Its section of langgraph.json; undefined if there is none. */
   readonly source: AuthSource | undefined;
   private readonly logger = new Logger(CustomAuth.name);
   private readonly userLog = new Logger('Auth');
@@ -55,7 +55,7 @@ export class CustomAuth implements OnModuleDestroy {
   }
 
   /**
-   * Loads the module before the first request needs it. Processes that ask it seldom or never don't call this.
+   * Loads the module before the first request needs it. Processes that rarely or never use it don't call this.
    * @throws {ConfigError} when it can't be used
    */
   async load(): Promise<void> {
@@ -67,7 +67,7 @@ export class CustomAuth implements OnModuleDestroy {
     await this.process?.child.terminate();
   }
 
-  /** @throws {ApiError} what the module's `authenticate` threw, if that has a status; else 500 */
+  /** @throws {ApiError} the error of the module's `authenticate` if it has a status, else 500 */
   async authenticate(request: AuthRequest): Promise<AuthUser> {
     const cached = this.users?.get(request);
     if (cached) return cached;
@@ -76,7 +76,7 @@ export class CustomAuth implements OnModuleDestroy {
     return user;
   }
 
-  /** @throws {ApiError} 403 when the handler says no, or there is none */
+  /** @throws {ApiError} 403 when the handler refuses, or there is none */
   authorize(question: AuthQuestion): Promise<AuthAnswer> {
     return this.call({ type: 'authorize', question });
   }

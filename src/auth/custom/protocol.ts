@@ -1,7 +1,7 @@
 import type { UserLogLine } from '../../graphs/host/sdk-logger';
 import type { AuthUser } from '../../database/request-scope';
 
-/** What a handler decides about; the same names as those of the public SDK's Auth. */
+/** Resource of a handler, with the names of the public SDK's Auth. */
 export type AuthResource = 'assistants' | 'threads' | 'crons' | 'store';
 export type AuthAction =
   'create' | 'read' | 'update' | 'delete' | 'search' | 'create_run' | 'put' | 'get' | 'list_namespaces';
@@ -32,15 +32,15 @@ export interface AuthQuestion {
 }
 
 export interface AuthAnswer {
-  /** What the handler returned, if it was a filter. */
+  /** The filter that the handler returned, if any. */
   filter?: unknown;
-  /** It came from a handler for every kind of resource, such as `*`. */
+  /** Whether it came from a handler for every kind of resource, such as `*`. */
   isGeneral?: boolean;
-  /** The value as the handler left it. */
+  /** The value after the handler's changes. */
   value: Record<string, unknown>;
 }
 
-/** Why there is no answer. Without a status it was a mistake of the module, which is not for the client's eyes. */
+/** Reason for a missing answer. Without a status it is an error of the module, which clients must not see. */
 export interface AuthFailure {
   status?: number;
   message: string;

@@ -3,8 +3,8 @@ import type { AuthCache } from '../../config/langgraph-json';
 import type { AuthRequest } from './protocol';
 
 /**
- * Users that `authenticate` has found out about: `auth.cache` of langgraph.json says which headers distinguish them, and for
- * how long that holds. Refusals are not kept: a user who logs in is let in at once.
+ * Cache of users that `authenticate` returned: `auth.cache` of langgraph.json names the headers that distinguish them, and the
+ * time. Refusals are not cached, so that a user who logs in has access at once.
  */
 export class UserCache {
   private readonly known = new Map<string, { user: AuthUser; until: number }>();
@@ -20,14 +20,14 @@ export class UserCache {
   set(request: AuthRequest, user: AuthUser, now = Date.now()): void {
     const key = this.keyOf(request);
     if (key === undefined) return;
-    // The last one in is the last one out.
+    // Re-inserted, so that it is evicted last.
     this.known.delete(key);
     this.known.set(key, { user, until: now + this.settings.ttlMs });
     const [oldest] = this.known.keys();
     if (this.known.size > this.settings.maxSize) this.known.delete(oldest);
   }
 
-  /** Undefined for a request that has none of the headers: nothing says whose it is. */
+  /** Undefined for a request without any of the headers, which identifies no user. */
   private keyOf({ headers }: AuthRequest): string | undefined {
     const values = this.settings.headers.map((name) =>
       headers.filter(([given]) => given.toLowerCase() === name).map(([, value]) => value),
