@@ -12,15 +12,17 @@ from langgraph_sdk._async import client as sdk
 credentials: ContextVar[dict[str, str] | None] = ContextVar("credentials", default=None)
 
 
-def register(api_url: str) -> None:
+def register(api_url: str, socket_path: str | None = None) -> None:
     """The SDK asks for a transport to the server that it runs in, and finds one that calls the API over HTTP.
+
+    `socket_path`: of the Unix socket that the API listens on for this process.
 
     Replaces a name in a private module of langgraph-sdk (0.4.14), which imports it from the server's own package.
     """
 
     class Loopback(httpx.AsyncBaseTransport):
         def __init__(self, *_: Any, **__: Any) -> None:
-            self._transport = httpx.AsyncHTTPTransport(retries=5)
+            self._transport = httpx.AsyncHTTPTransport(retries=5, uds=socket_path)
 
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
             host = httpx.URL(api_url).netloc.decode()

@@ -17,12 +17,12 @@ const PROJECT_FILES = ['pyproject.toml', 'setup.py', 'requirements.txt'];
  * `dependencies` name, and is made again when one of the files changes that they lead to.
  * @param {string} configPath
  * @param {{ signal?: AbortSignal, folder?: string }} [options] folder: of the environments, instead of the cache
- * @returns {Promise<string | undefined>} path of its python; undefined where neither a graph nor the auth is written in Python
+ * @returns {Promise<string | undefined>} path of its python; undefined where nothing of it is written in Python
  */
 export async function findGraphPython(configPath, { signal, folder = cacheDir() } = {}) {
   const config = readJson(configPath);
   const graphs = Object.values(config?.graphs ?? {}).map((graph) => (typeof graph === 'string' ? graph : graph?.path));
-  const paths = [...graphs, config?.auth?.path];
+  const paths = [...graphs, config?.auth?.path, config?.http?.app];
   if (!paths.some((path) => /\.py:[^:]+$/.test(String(path)))) return undefined;
   const requirements = requirementsOf(config.dependencies ?? [], dirname(resolve(configPath)));
   const version = config.python_version;

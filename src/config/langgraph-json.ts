@@ -94,7 +94,7 @@ const langgraphJsonSchema = z.looseObject({
   webhooks: webhookSectionSchema.prefault({}),
 });
 
-const JAVASCRIPT_ONLY: ReadonlySet<string> = new Set(['store.index.embed', 'http.app']);
+const JAVASCRIPT_ONLY: ReadonlySet<string> = new Set(['store.index.embed']);
 const NOT_IN_PYTHON =
   'is served in JavaScript and TypeScript alone, whatever the graphs are written in (docs/python.md)';
 

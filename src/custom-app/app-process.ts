@@ -37,7 +37,10 @@ function fetchOf(app: unknown, { file, exportName, innerSocketPath }: AppProcess
 
 function routesOf(app: unknown): AppRoute[] | undefined {
   if (!isHonoApp(app)) return undefined;
-  return app.routes.map(({ method, path }) => ({ method, path }));
+  // Registered for every method below a path, it may be middleware: requests that it doesn't answer go to the API.
+  const partOf = (method: string, path: string): AppRoute['part'] =>
+    method === 'ALL' && path.endsWith('*') ? 'middleware' : 'route';
+  return app.routes.map(({ method, path }) => ({ method, path, part: partOf(method, path) }));
 }
 
 /** `new Client()` in a route acts for the one who asked for the route. */

@@ -10,10 +10,19 @@ import type { CustomApp } from './custom-app';
 export const CUSTOM_APP_PATH = `${INNER_PREFIX}app`;
 /** The same for requests that the app's middleware sees before Gantry's own routes do. */
 export const APP_MIDDLEWARE_PATH = `${INNER_PREFIX}middleware`;
+/** Where the process of the app asks who makes a request for a route of the app's. */
+const CALLER_PATH = `${INNER_PREFIX}caller`;
+/** Says to the process of the app who makes a request, or that it has to ask. Clients can't send it. */
+const CALLER_HEADER = 'x-gantry-caller';
 /** No route has this one. */
 export const NOWHERE = `${INNER_PREFIX}nowhere`;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+export const isCallerTarget = (target: string): boolean => target.startsWith(`${CALLER_PATH}/`);
+
+/** Who makes a request that may pass, as the app's process reads it. */
+const callerHeader = ({ user }: FastifyRequest): string => Buffer.from(JSON.stringify({ user })).toString('base64url');
 
 /** What the app is asked for; `passedOnTo`: path of Gantry's own that the request is for. */
 function appTarget(url: string): { target: string; passedOnTo?: string } {
@@ -55,7 +64,9 @@ export async function serveCustomApp(
           ...headers,
           host: request.headers.host,
           'x-forwarded-for': request.ip,
+          'x-forwarded-proto': request.protocol,
           'x-request-id': request.id,
+          [CALLER_HEADER]: passedOnTo === undefined ? callerHeader(request) : 'ask',
         }),
         onError: (failed) => {
           void failed
@@ -67,6 +78,11 @@ export async function serveCustomApp(
         },
       });
     };
+    const answerCaller = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      await authorize(request, reply, undefined);
+      return reply.code(204).header(CALLER_HEADER, callerHeader(request)).send();
+    };
+    scope.route({ method: [...METHODS], url: `${CALLER_PATH}/*`, handler: answerCaller });
     const paths = app.routes.hasTable ? [`${CUSTOM_APP_PATH}/*`, `${APP_MIDDLEWARE_PATH}/*`] : ['/*'];
     for (const url of paths) scope.route({ method: [...METHODS], url, handler, helmet: false });
   });

@@ -13,12 +13,23 @@ export interface AppProcessData {
 
 export interface AppRoute {
   method: string;
+  /** Pattern in the words of Hono's router. */
   path: string;
+  /** `middleware`: the app may leave its requests to the API. */
+  part: 'route' | 'middleware';
+}
+
+/** Asks the process to end once it has answered what it was asked. */
+export interface ToAppProcess {
+  type: 'stop';
 }
 
 export type FromAppProcess =
-  /** Listening. `routes`: the app's table, in its order; undefined for an app that has none (other than Hono's). */
-  | { type: 'ready'; routes?: AppRoute[] }
+  /**
+   * Listening. `routes`: the app's table, in its order; undefined for an app that has none. `readsEscapes`: an escaped slash
+   * is a slash to it, as to all apps in Python.
+   */
+  | { type: 'ready'; routes?: AppRoute[]; readsEscapes?: boolean }
   | UserLogLine
   | { type: 'unusable'; message: string }
   | { type: 'stray'; message: string };

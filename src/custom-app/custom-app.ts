@@ -1,16 +1,20 @@
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as setTimeoutAsPromised } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { ConfigError } from '../config/config-error';
+import { languageOf } from '../config/graph-language';
 import { writeUserLog } from '../graphs/host/sdk-logger';
 import { UserCodeChild } from '../graphs/host/user-code-child';
 import type { Confinement } from '../graphs/host/user-code-process';
-import { javascriptProgram } from '../graphs/host/user-code-program';
-import type { AppProcessData, FromAppProcess } from './custom-app.protocol';
+import { programFor, type UserCodeProgram } from '../graphs/host/user-code-program';
+import type { AppProcessData, FromAppProcess, ToAppProcess } from './custom-app.protocol';
 import { CustomRoutes } from './custom-routes';
 
-const PROGRAM = javascriptProgram(join(__dirname, 'app-process'));
+const PROGRAMS = { javascript: join(__dirname, 'app-process'), python: 'gantry_graphs.app_process' };
+/** For what an app in Python does when it stops, after its last request. */
+const STOP_MS = 5_000;
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
 
@@ -28,19 +32,24 @@ export class CustomApp {
   private constructor(
     private readonly folder: string,
     private readonly data: AppProcessData,
-    private readonly confinement: Confinement,
-    private child: UserCodeChild<never>,
-    ready: Ready,
+    private readonly launch: () => AppProcess,
+    private child: UserCodeChild<ToAppProcess>,
+    { routes, readsEscapes }: Ready,
   ) {
-    this.routes = new CustomRoutes(ready.routes);
+    this.routes = new CustomRoutes(routes, readsEscapes);
     this.watch(child);
   }
 
   /**
    * Loads the app, and serves it.
+   * @param interpreter of an app in Python
    * @throws {ConfigError} when the module can't be loaded or exports nothing that takes requests
    */
-  static async start(app: { file: string; exportName: string }, confinement: Confinement): Promise<CustomApp> {
+  static async start(
+    app: { file: string; exportName: string },
+    interpreter: string,
+    confinement: Confinement,
+  ): Promise<CustomApp> {
     // Accessible to one user alone: connections to the sockets aren't authenticated.
     const folder = mkdtempSync(join(tmpdir(), 'gantry-app-'));
     const { uid, gid } = confinement;
@@ -50,9 +59,11 @@ export class CustomApp {
       socketPath: join(folder, 'http.sock'),
       innerSocketPath: join(folder, 'api.sock'),
     };
+    const program = programFor(app.file, { interpreter, ...PROGRAMS });
+    const launch = (): AppProcess => startAppProcess(program, data, confinement);
     try {
-      const { child, ready } = startAppProcess(data, confinement);
-      return new CustomApp(folder, data, confinement, child, await ready);
+      const { child, ready } = launch();
+      return new CustomApp(folder, data, launch, child, await ready);
     } catch (error) {
       rmSync(folder, { recursive: true, force: true });
       throw new ConfigError([`http.app: ${error instanceof Error ? error.message : String(error)}`]);
@@ -71,11 +82,23 @@ export class CustomApp {
 
   async close(): Promise<void> {
     this.isClosed = true;
+    if (languageOf(this.data.file) === 'python') await this.stop();
     await this.child.terminate();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  private watch(child: UserCodeChild<never>): void {
+  /** Lets the app's lifespan end. */
+  private async stop(): Promise<void> {
+    this.child.send({ type: 'stop' });
+    const timeout = new AbortController();
+    await Promise.race([
+      this.child.ended,
+      setTimeoutAsPromised(STOP_MS, undefined, { signal: timeout.signal }).catch(() => undefined),
+    ]);
+    timeout.abort();
+  }
+
+  private watch(child: UserCodeChild<ToAppProcess>): void {
     const startedAt = Date.now();
     void child.ended.then((how) => {
       if (Date.now() - startedAt > LONGEST_BACKOFF_MS) this.backoffMs = FIRST_BACKOFF_MS;
@@ -93,7 +116,7 @@ export class CustomApp {
   private async restart(): Promise<void> {
     if (this.isClosed) return;
     rmSync(this.data.socketPath, { force: true });
-    const { child, ready } = startAppProcess(this.data, this.confinement);
+    const { child, ready } = this.launch();
     this.child = child;
     try {
       await ready;
@@ -107,12 +130,12 @@ export class CustomApp {
 }
 
 interface AppProcess {
-  child: UserCodeChild<never>;
+  child: UserCodeChild<ToAppProcess>;
   ready: Promise<Ready>;
 }
 
-function startAppProcess(data: AppProcessData, confinement: Confinement): AppProcess {
-  let child!: UserCodeChild<never>;
+function startAppProcess(program: UserCodeProgram, data: AppProcessData, confinement: Confinement): AppProcess {
+  let child!: UserCodeChild<ToAppProcess>;
   const ready = new Promise<Ready>((resolve, reject) => {
     const receive = (message: FromAppProcess): void => {
       if (message.type === 'log') writeUserLog(userLog, message);
@@ -122,7 +145,7 @@ function startAppProcess(data: AppProcessData, confinement: Confinement): AppPro
       reject(new Error(message.message));
       void child.terminate();
     };
-    child = new UserCodeChild(PROGRAM, data, confinement, (message) => receive(message as FromAppProcess));
+    child = new UserCodeChild(program, data, confinement, (message) => receive(message as FromAppProcess));
     void child.ended.then((how) => reject(new Error(`its process ${how} while it was loaded`)));
   });
   return { child, ready };

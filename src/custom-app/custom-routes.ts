@@ -3,6 +3,7 @@ import { getPath } from 'hono/utils/url';
 import { CustomAuthDecides } from '../auth/tenant';
 import { decodedPath } from '../http/request-target';
 import type { AppRoute } from './custom-app.protocol';
+import { unescapedTarget } from './unescaped-target';
 
 /** Never the user's: probes, metrics and the description of the API must be what they say. */
 const FIXED = new Set(['/ok', '/ready', '/metrics', '/docs', '/openapi.json']);
@@ -30,12 +31,15 @@ function pathInApp(target: string): string {
 export class CustomRoutes {
   private readonly router = new TrieRouter<'route' | 'middleware'>();
 
-  /** @param routes undefined for an app without a table: it is asked for what Gantry has no route for. */
-  constructor(private readonly routes: AppRoute[] | undefined) {
-    for (const { method, path } of routes ?? []) {
-      // Registered for every method below a path, it may be middleware: requests that it doesn't answer go to the API.
-      this.router.add(method, path, method === 'ALL' && path.endsWith('*') ? 'middleware' : 'route');
-    }
+  /**
+   * @param routes undefined for an app without a table: it is asked for what Gantry has no route for.
+   * @param readsEscapes an escaped slash is a slash to the app
+   */
+  constructor(
+    private readonly routes: AppRoute[] | undefined,
+    private readonly readsEscapes = false,
+  ) {
+    for (const { method, path, part } of routes ?? []) this.router.add(method, path, part);
   }
 
   get hasTable(): boolean {
@@ -46,6 +50,7 @@ export class CustomRoutes {
   partOf(method: string, target: string): AppPart {
     // A route needs authentication and middleware doesn't: what is a route in any reading of the path is one.
     const paths = [decodedPath(target), pathInApp(target)];
+    if (this.readsEscapes) paths.push(decodedPath(this.targetOf(target)));
     if (paths.some((path) => FIXED.has(path) || path.startsWith('/docs/'))) return undefined;
     const parts = paths.flatMap((path) => this.partsOf(method, path));
     if (parts.includes('route')) return 'route';
@@ -53,6 +58,14 @@ export class CustomRoutes {
     if (paths.some((path) => path.startsWith('/api/') || path.startsWith('/admin/'))) return undefined;
     // Preflights of browsers are answered by the API's own CORS, as on other servers of this API.
     return parts.length > 0 && method !== 'OPTIONS' ? 'middleware' : undefined;
+  }
+
+  /**
+   * The target under which a route of the app is asked for. What the custom auth decides about a path is decided about the one
+   * that the app reads.
+   */
+  targetOf(target: string): string {
+    return this.readsEscapes ? unescapedTarget(target) : target;
   }
 
   private partsOf(method: string, path: string): AppPart[] {

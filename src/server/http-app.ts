@@ -52,9 +52,8 @@ export async function createHttpApp(
   NestLog.overrideLogger(new NestLogger(logger));
   const settings = HttpSettings.of(config);
   const { auth, env } = config.langgraphJson;
-  const customApp =
-    settings.app &&
-    (await CustomApp.start(settings.app, { env: userCodeEnvironment(config, env), ...config.graphs.user }));
+  const confinement = () => ({ env: userCodeEnvironment(config, env), ...config.graphs.user });
+  const customApp = settings.app && (await CustomApp.start(settings.app, config.graphs.python, confinement()));
   const rewriteUrl = urlRewriter(settings, customApp);
   const adapter = new FastifyAdapter({
     loggerInstance: logger,

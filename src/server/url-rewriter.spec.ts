@@ -40,14 +40,14 @@ describe('the target of a request', () => {
     });
 
     it('goes to the user’s own route in any spelling of it', () => {
-      const app = { routes: new CustomRoutes([{ method: 'GET', path: '/threads' }]) };
+      const app = { routes: new CustomRoutes([{ method: 'GET', path: '/threads', part: 'route' }]) };
       const custom = urlRewriter({ mountPrefix: '', isMetaDisabled: false }, app);
       expect(custom('GET', '/threads?x=1')).toBe('/.gantry/app/threads?x=1');
       expect(custom('GET', '/%74hreads')).toBe('/.gantry/app/%74hreads');
     });
 
     it('passes the user’s middleware once, and never for the handshake of a WebSocket', () => {
-      const app = { routes: new CustomRoutes([{ method: 'ALL', path: '/threads/*' }]) };
+      const app = { routes: new CustomRoutes([{ method: 'ALL', path: '/threads/*', part: 'middleware' }]) };
       const custom = urlRewriter({ mountPrefix: '/p', isMetaDisabled: false }, app);
       expect(custom('GET', '/p/%74hreads/1')).toBe('/.gantry/middleware/%74hreads/1');
       expect(custom('GET', '/p/threads/1', '', 'handshake')).toBe('/threads/1');

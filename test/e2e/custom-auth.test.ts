@@ -53,6 +53,15 @@ describe.each([
       body: JSON.stringify(body),
     });
 
+  if (config === 'langgraph-python.json') {
+    it('is who calls the routes of http.app', async () => {
+      const url = `${gantry.url}/whoami/a%2Fb`;
+      expect((await fetch(url)).status).toBe(401);
+      const answer = await fetch(url, { headers: { authorization: 'Bearer alice' } });
+      expect(await answer.json()).toEqual({ path: 'a/b', user: 'alice', permissions: ['read', 'write'] });
+    });
+  }
+
   describe('who it is', () => {
     it('is what authenticate says: refusals keep their status, words and headers', async () => {
       const missing = await ask({});

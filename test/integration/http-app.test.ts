@@ -1,12 +1,22 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestApi, type TestApi } from '../support/api';
+import { pythonForGraphs } from '../support/python';
 import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
 import { SseReader } from '../support/sse';
 import { waitFor } from '../support/wait-for';
 
-const APPS = join(__dirname, '..', 'support', 'apps', 'hono-app.ts');
+const FOLDER = join(__dirname, '..', 'support', 'apps');
+const APPS = join(FOLDER, 'hono-app.ts');
+const PYTHON_APPS = join(FOLDER, 'fastapi_app.py');
+/** The same routes in both languages. */
+const LANGUAGES: [language: string, app: string][] = [
+  ['TypeScript', `${APPS}:app`],
+  ['Python', `${PYTHON_APPS}:app`],
+];
 const API_KEY = `gtry_${'k'.repeat(43)}`;
 
 interface Served {
@@ -16,8 +26,13 @@ interface Served {
 
 async function serve(http: Record<string, unknown>, env: Record<string, string> = {}): Promise<Served> {
   const config = temporaryConfig({ http });
-  return { api: await startTestApi({ GANTRY_CONFIG: config.path, ...env }), config };
+  return { api: await startTestApi({ ...environment(config), ...env }), config };
 }
+
+const environment = ({ path }: TemporaryConfig): Record<string, string> => ({
+  GANTRY_CONFIG: path,
+  GANTRY_PYTHON: pythonForGraphs(),
+});
 
 async function discard(served: Served | undefined): Promise<void> {
   await served?.api.close();
@@ -73,12 +88,12 @@ const AMBIGUOUS: Record<string, string> = {
   'a promise to wait': post(`expect: 100-continue\r\n${LENGTH}`, SMUGGLED),
 };
 
-describe('http.app', () => {
+describe.each(LANGUAGES)('http.app in %s', (_language, app) => {
   let served: Served;
   let url: string;
 
   beforeAll(async () => {
-    served = await serve({ app: `${APPS}:app` });
+    served = await serve({ app });
     ({ url } = served.api);
   }, 60_000);
 
@@ -204,6 +219,91 @@ describe('http.app', () => {
   });
 });
 
+describe('http.app in Python, as FastAPI and Starlette read it', () => {
+  const key = { headers: { 'x-api-key': API_KEY } };
+  const auth = { GANTRY_AUTH: 'on', GANTRY_API_KEY: API_KEY };
+  /** Each is a route in the app's own reading, and what it answers. */
+  const ROUTES: Record<string, object> = {
+    '/outer/inner/you': { inner: 'you' },
+    '/late/you': { late: 'you' },
+    '/mounted/you': { mounted: 'you' },
+    '/files/a/b.txt': { path: 'a/b.txt' },
+    '/files/': { path: '' },
+    '/numbers/7': { number: 7 },
+    '/numbers%2F7': { number: 7 },
+    '/mounted%2fyou': { mounted: 'you' },
+    '/mounted/x/%2e%2e/you': { mounted: 'you' },
+    '/x/..%2Fouter/inner/you': { inner: 'you' },
+    '/files/%2e%2E%2fstate': { resource: 'open' },
+    '/out%65r/inner/y%6fu': { inner: 'you' },
+    '/state': { resource: 'open' },
+  };
+
+  it.each([
+    ['with middleware', {}],
+    ['with authentication before the middleware', { middleware_order: 'auth_first' }],
+  ])(
+    'asks for a key wherever the app has a route, %s',
+    async (_, more) => {
+      const folder = mkdtempSync(join(tmpdir(), 'gantry-test-'));
+      const notes = join(folder, 'notes');
+      const served = await serve(
+        { app: `${PYTHON_APPS}:app`, ...more },
+        { ...auth, GANTRY_GRAPH_ENV: 'LIFESPAN_FILE', LIFESPAN_FILE: notes },
+      );
+      try {
+        const { url } = served.api;
+        for (const [path, answer] of Object.entries(ROUTES)) {
+          expect([path, await statusAs(url, path)]).toEqual([path, 401]);
+          expect([path, await json(await fetch(url + path, key))]).toEqual([path, answer]);
+          // The word of the API on a caller is the API's alone.
+          const forged = { headers: { 'x-gantry-caller': Buffer.from('{}').toString('base64url') } };
+          expect((await fetch(url + path, forged)).status).toBe(401);
+        }
+        // The app's own redirect, for those who may see what is there.
+        const slash = `${url}/outer/inner/you/`;
+        expect((await fetch(slash, { redirect: 'manual' })).status).toBe(401);
+        const redirect = await fetch(slash, { ...key, redirect: 'manual' });
+        expect([redirect.status, redirect.headers.get('location')]).toEqual([307, `${url}/outer/inner/you`]);
+        // Neither a number, nor a method of the app's: the API is asked, and has nothing there.
+        expect((await fetch(`${url}/numbers/seven`, key)).status).toBe(404);
+        expect((await fetch(`${url}/numbers/7`, { ...key, method: 'POST' })).status).toBe(404);
+        // The API's own routes, through the middleware.
+        const made = (await json(await fetch(`${url}/caller`, key))) as { thread_id: string };
+        const thread = await fetch(`${url}/threads/${made.thread_id}`, key);
+        expect(await json(thread)).toMatchObject({ metadata: { made_by: 'a route' } });
+        expect([thread.headers.get('x-own-middleware'), thread.headers.get('x-gantry-caller')]).toEqual(['yes', null]);
+        expect((await fetch(`${url}/threads/${made.thread_id}`)).status).toBe(401);
+        // A route of WebSockets is none.
+        expect((await fetch(`${url}/socket`, key)).status).toBe(404);
+      } finally {
+        await discard(served);
+      }
+      expect(readFileSync(notes, 'utf8')).toBe('started\nstopped\n');
+      rmSync(folder, { recursive: true });
+    },
+    60_000,
+  );
+
+  it('asks for a key where no spelling passes through middleware, and hands on nothing else', async () => {
+    const served = await serve({ app: `${PYTHON_APPS}:plain` }, auth);
+    try {
+      const { url } = served.api;
+      expect(await json(await fetch(`${url}/hello/you`, key))).toEqual({ mounted: 'you' });
+      const passed: unknown[] = [];
+      for (const spelling of SPELLINGS) {
+        const status = await statusAs(url, spelling);
+        // Without its fragment it is `/`, which is the API's and open.
+        if (status < 400 && !spelling.startsWith('/#')) passed.push([spelling, status]);
+      }
+      expect(passed).toEqual([]);
+      expect((await fetch(`${url}/threads/x`, key)).headers.get('x-own-middleware')).toBeNull();
+    } finally {
+      await discard(served);
+    }
+  }, 60_000);
+});
+
 describe('http.app without a table of routes', () => {
   it('is asked for what the API has not', async () => {
     const served = await serve({ app: `${APPS}:plain` });
@@ -253,11 +353,11 @@ const SPELLINGS = [
   'http://x\\hello\\you',
 ];
 
-describe('http.app and authentication', () => {
+describe.each(LANGUAGES)('http.app in %s and authentication', (_language, app) => {
   const auth = { GANTRY_AUTH: 'on', GANTRY_API_KEY: API_KEY };
 
   it('is open where enable_custom_route_auth is false, as on other servers of this API', async () => {
-    const served = await serve({ app: `${APPS}:app`, enable_custom_route_auth: false }, auth);
+    const served = await serve({ app, enable_custom_route_auth: false }, auth);
     try {
       expect((await fetch(`${served.api.url}/hello/you`)).status).toBe(200);
       expect((await fetch(`${served.api.url}/threads/search`, { method: 'POST' })).status).toBe(401);
@@ -267,7 +367,7 @@ describe('http.app and authentication', () => {
   }, 60_000);
 
   it('needs a key by default', async () => {
-    const served = await serve({ app: `${APPS}:app` }, auth);
+    const served = await serve({ app }, auth);
     try {
       const { url } = served.api;
       for (const path of ['/hello/you', '/info']) expect((await fetch(url + path)).status).toBe(401);
@@ -290,14 +390,17 @@ describe('http.app and authentication', () => {
 
 describe('an http.app that can not be served', () => {
   it.each([
-    ['missing', 'has no export "missing"'],
-    ['notAnApp', 'has no fetch method'],
+    [`${APPS}:missing`, 'has no export "missing"'],
+    [`${APPS}:notAnApp`, 'has no fetch method'],
+    [`${PYTHON_APPS}:missing`, 'has no "missing"; it has to be an app of Starlette or FastAPI'],
+    [`${PYTHON_APPS}:not_an_app`, 'is a value of the type dict; it has to be an app of Starlette or FastAPI'],
+    [`${PYTHON_APPS}:fails_at_start`, 'its lifespan failed: RuntimeError: the database is away'],
   ])(
     'stops the start: %s',
-    async (exportName, message) => {
-      const config = temporaryConfig({ http: { app: `${APPS}:${exportName}` } });
+    async (app, message) => {
+      const config = temporaryConfig({ http: { app } });
       try {
-        await expect(startTestApi({ GANTRY_CONFIG: config.path })).rejects.toThrow(message);
+        await expect(startTestApi(environment(config))).rejects.toThrow(message);
       } finally {
         config.remove();
       }

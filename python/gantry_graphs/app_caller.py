@@ -1,0 +1,46 @@
+"""Who makes a request of `http.app`, as the API says it, and as the API can be asked in the same name."""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64decode
+from collections.abc import Iterable
+from typing import Any, Final
+
+import orjson
+
+# The API's word on a request, which it sets itself on everything that it hands on (src/custom-app/custom-app.plugin.ts).
+CALLER_HEADER = b"x-gantry-caller"
+
+# About this one request or its connection, and not about who makes it (src/custom-app/caller.ts).
+_NOT_OF_THE_CALLER = re.compile(
+    r"host|connection|keep-alive|transfer-encoding|upgrade|te|trailer|expect|range|origin|referer|pragma|cache-control"
+    r"|user-agent|idempotency-key|last-event-id|x-request-id|content-.+|accept.*|if-.+|sec-.+|mcp-.+|proxy-.+"
+)
+
+RawHeaders = list[tuple[bytes, bytes]]
+
+
+class Ask:
+    """In place of a caller: the API hasn't asked for one yet."""
+
+
+ASK: Final = Ask()
+
+
+def caller_in(headers: Iterable[tuple[bytes, bytes]]) -> tuple[RawHeaders, dict[str, Any] | Ask]:
+    """The headers without the API's own, and what that one says."""
+    rest: RawHeaders = []
+    caller: dict[str, Any] | Ask = ASK
+    for name, value in headers:
+        if name.lower() != CALLER_HEADER:
+            rest.append((name, value))
+        elif value != b"ask":
+            caller = orjson.loads(urlsafe_b64decode(value + b"=" * (-len(value) % 4)))
+    return rest, caller
+
+
+def caller_of(headers: RawHeaders) -> dict[str, str]:
+    """The headers by which the API, and a custom auth that reads headers of its own, know who makes a request."""
+    fields = ((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in headers)
+    return {name: value for name, value in fields if not _NOT_OF_THE_CALLER.fullmatch(name)}

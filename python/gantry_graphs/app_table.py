@@ -1,0 +1,71 @@
+"""Which requests an app takes, in the words of the API's router (src/custom-app/custom-routes.ts)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute, Mount, WebSocketRoute
+
+# Characters that mean something in a pattern of the API's router.
+_SPECIAL = frozenset(":*?{}")
+
+
+def routes_for_api(app: Starlette) -> list[dict[str, str]]:
+    """Patterns for at least what the app's router takes: what one of them means in excess is passed on to the API."""
+    table = [{"method": method, "path": path, "part": "route"} for method, path in _patterns(app.router)]
+    if app.user_middleware:
+        table.append({"method": "ALL", "path": "*", "part": "middleware"})
+    return table
+
+
+def websocket_paths(app: Starlette) -> list[str]:
+    return [route.path for route, _ in _flat(app.router.routes) if isinstance(route, WebSocketRoute)]
+
+
+def _patterns(router: Any) -> Iterator[tuple[str, str]]:
+    for route, path in _flat(router.routes):
+        if isinstance(route, WebSocketRoute):
+            continue
+        if isinstance(route, Mount) and path is not None:
+            yield "ALL", f"{_pattern(path)}/*".replace("*/*", "*")
+        elif isinstance(path, str) and hasattr(route, "methods"):
+            pattern = _pattern(path)
+            for method in route.methods or ("ALL",):
+                yield method, pattern
+                if router.redirect_slashes and not pattern.endswith("*"):
+                    yield method, pattern.rstrip("/") if pattern.endswith("/") else f"{pattern}/"
+        else:
+            # A kind of route whose paths can't be read, such as that of a host.
+            yield "ALL", "/*"
+    # FastAPI's files of a front end, which come after all routes.
+    if getattr(router, "_low_priority_routes", ()):
+        yield "GET", "/*"
+
+
+def _flat(routes: Sequence[BaseRoute]) -> Iterator[tuple[Any, str | None]]:
+    """Each route with its whole path: FastAPI keeps those of an included router together."""
+    for route in routes:
+        contexts = getattr(route, "effective_route_contexts", None)
+        if contexts is None:
+            yield route, getattr(route, "path", None)
+            continue
+        for context in contexts():
+            inner = context.starlette_route or context.original_route
+            yield inner, getattr(context.starlette_route, "path", None) or getattr(context, "path", None)
+
+
+def _pattern(path: str) -> str:
+    """`/users/{id}/files/{name:path}` as `/users/:p/files/*`."""
+    segments: list[str] = []
+    for segment in path.split("/"):
+        if ":" in segment and not _is_one_segment(segment):
+            return "/".join([*segments, "*"])
+        segments.append(":p" if _SPECIAL.intersection(segment) else segment)
+    return "/".join(segments)
+
+
+def _is_one_segment(segment: str) -> bool:
+    convertors = [part.split("}")[0] for part in segment.split(":")[1:]]
+    return "{" not in segment or all(convertor in ("str", "int", "float", "uuid") for convertor in convertors)
