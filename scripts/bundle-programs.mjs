@@ -9,7 +9,13 @@ import { ROOT } from './services/paths.mjs';
 
 const DIST = join(ROOT, 'dist');
 const PROGRAMS = join(DIST, 'programs');
-const ENTRIES = { api: join(DIST, 'src', 'api.js'), worker: join(DIST, 'worker', 'worker.js') };
+const ENTRIES = {
+  api: join(DIST, 'src', 'api.js'),
+  worker: join(DIST, 'worker', 'worker.js'),
+  'graph-process': join(DIST, 'src', 'graphs', 'host', 'graph-process.js'),
+  'auth-process': join(DIST, 'src', 'auth', 'custom', 'auth-process.js'),
+  'app-process': join(DIST, 'src', 'custom-app', 'app-process.js'),
+};
 
 /** Loaded as they are: what has native parts or looks for files beside its own, and what is not installed. */
 const OUTSIDE = [

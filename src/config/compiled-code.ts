@@ -5,9 +5,9 @@ import { cachedDataVersionTag } from 'node:v8';
 import { constants, Script } from 'node:vm';
 
 /**
- * How the api and the worker load their code. They take 3,700 modules, which Node looks up, reads and compiles one by one for
- * more than a second of processor time. `npm run build` therefore puts each program into one file
- * (scripts/bundle-programs.mjs), and what V8 has compiled of it when the program is ready is kept for the next start.
+ * How the api, the worker and the processes of users' code load Gantry's code. It takes up to 3,700 modules, which Node looks up,
+ * reads and compiles one by one for more than a second of processor time. `npm run build` therefore puts each program into one
+ * file (scripts/bundle-programs.mjs), and what V8 has compiled of it when the program is ready is kept for the next start.
  * Node's own cache (NODE_COMPILE_CACHE) serves the modules that are outside of that file; it would not do for the file itself,
  * since it keeps what is compiled when a module is loaded, and not the functions that are compiled when they are called.
  */
@@ -27,11 +27,13 @@ interface Program {
 /** The program that runs, when its compiled code is to be kept. */
 let uncached: Program | undefined;
 
+type ProgramName = 'api' | 'worker' | 'graph-process' | 'auth-process' | 'app-process';
+
 /**
  * Runs a program: from the one file that `npm run build` has made of it, or from its modules where there is none.
  * @param entry path of the program's first module, without its ending
  */
-export function runProgram(name: 'api' | 'worker', entry: string): void {
+export function runProgram(name: ProgramName, entry: string): void {
   const file = join(PROGRAMS, `${name}.js`);
   if (!existsSync(file)) {
     createRequire(__filename)(entry);
@@ -49,9 +51,18 @@ export function runProgram(name: 'api' | 'worker', entry: string): void {
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
   if (cacheFile && script.cachedDataRejected !== false) uncached = { script, cacheFile };
+  leaveOutWarning('vm.USE_MAIN_CONTEXT_DEFAULT_LOADER');
   const wrapped = script.runInThisContext() as (...args: unknown[]) => void;
   const module = { exports: {} };
   wrapped.call(module.exports, module.exports, createRequire(file), module, file, dirname(file));
+}
+
+/** Keeps one warning of Node's, about what is used above, out of the log of each process; others are written as they are. */
+function leaveOutWarning(about: string): void {
+  const emit = process.emitWarning.bind(process) as (warning: string | Error, ...rest: unknown[]) => void;
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
+    if (!String(warning).includes(about)) emit(warning, ...rest);
+  };
 }
 
 /**

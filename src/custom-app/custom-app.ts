@@ -12,7 +12,7 @@ import { programFor, type UserCodeProgram } from '../graphs/host/user-code-progr
 import type { AppProcessData, FromAppProcess, ToAppProcess } from './custom-app.protocol';
 import { CustomRoutes } from './custom-routes';
 
-const PROGRAMS = { javascript: join(__dirname, 'app-process'), python: 'gantry_graphs.app_process' };
+const PROGRAMS = { javascript: join(__dirname, 'app-process.main'), python: 'gantry_graphs.app_process' };
 /** For what an app in Python does when it stops, after its last request. */
 const STOP_MS = 5_000;
 const FIRST_BACKOFF_MS = 500;

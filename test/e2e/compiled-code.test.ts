@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Gantry, startGantry } from '../support/gantry';
@@ -20,12 +20,12 @@ describe('the compiled code of a program', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Waits until the api has kept its code; resolves to the file. */
-  function keptCode(): Promise<string> {
-    return waitFor('the code of the api', () =>
-      readdirSync(folder)
-        .filter((name) => /^gantry-api-[0-9a-f]{64}-\d+$/.test(name))
-        .map((name) => join(folder, name))
+  /** Waits until a program has kept its code; resolves to the file. */
+  function keptCode(program = 'api', place = folder): Promise<string> {
+    return waitFor(`the code of ${program}`, () =>
+      (existsSync(place) ? readdirSync(place) : [])
+        .filter((name) => name.startsWith(`gantry-${program}-`) && /-[0-9a-f]{64}-\d+$/.test(name))
+        .map((name) => join(place, name))
         .find((path) => statSync(path).size > WHOLE_BYTES),
     );
   }
@@ -46,5 +46,12 @@ describe('the compiled code of a program', () => {
     await gantry.startApi();
     expect((await fetch(`${gantry.url}/ok`)).status).toBe(200);
     await keptCode();
+  });
+
+  it('is kept by graph processes beside that of Gantry, which loads nothing that user code could have written', async () => {
+    const [{ assistant_id }] = await gantry.client().assistants.search({ graphId: 'ten' });
+    await gantry.client().assistants.getSchemas(assistant_id);
+    await keptCode('graph-process', join(folder, 'user-code'));
+    expect(readdirSync(folder).filter((name) => name.startsWith('gantry-graph-process'))).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ import { ApiError } from '../../http/api-error';
 import { UserCache } from './user-cache';
 import type { AuthAnswer, AuthFailure, AuthQuestion, AuthRequest, FromAuthProcess, ToAuthProcess } from './protocol';
 
-const PROGRAMS = { javascript: join(__dirname, 'auth-process'), python: 'gantry_graphs.auth_process' };
+const PROGRAMS = { javascript: join(__dirname, 'auth-process.main'), python: 'gantry_graphs.auth_process' };
 /** Time limit of a call of the module, which may send requests itself. */
 const CALL_TIMEOUT_MS = 10_000;
 /** A process that doesn't answer a ping for this long hangs in its own code. */

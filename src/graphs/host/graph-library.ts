@@ -22,7 +22,7 @@ const byGraphClass = new WeakMap<object, Promise<LibraryBuild | undefined>>();
  */
 export async function importForGraph<M>(graph: unknown, file: string, module: string): Promise<M | undefined> {
   const build = await buildOf(graph as AnyGraph, file);
-  const url = build && buildsOf(build.from, module)[build.index];
+  const url = build && buildsOf(build.from, module, file)[build.index];
   return url === undefined ? undefined : ((await importBuild(url)) as M);
 }
 
@@ -36,7 +36,7 @@ function buildOf(graph: AnyGraph, file: string): Promise<LibraryBuild | undefine
 async function findBuild(graph: AnyGraph, file: string): Promise<LibraryBuild | undefined> {
   const agents = AGENT_LIBRARIES.map((library) => resolveFrom(file, library)).filter((path) => path !== undefined);
   for (const from of [file, ...agents]) {
-    for (const [index, build] of buildsOf(from, PREGEL).entries()) {
+    for (const [index, build] of buildsOf(from, PREGEL, file).entries()) {
       const { Pregel } = (await importBuild(build)) as { Pregel?: new () => object };
       if (Pregel && graph instanceof Pregel) return { from, index };
     }

@@ -15,7 +15,7 @@ import { GraphCallHandler } from './graph-calls';
 import { GraphLoader } from './graph-loader';
 import { MessageTooLarge } from './message-channel';
 import { connectToParent, type ParentChannel } from './parent-channel';
-import { loadCheckpointLibraries } from './project-libraries';
+import { watchCheckpointLibraries } from './project-libraries';
 import type { ExecuteRequest, FromProcess, GraphOutcome, ProcessData, RunEventMessage, ToProcess } from './protocol';
 import { runGraph, type RunContext } from './run-graph';
 import { RunStore } from './run-store';
@@ -178,6 +178,11 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   connections.on('error', () => undefined);
+  const files = data.graphs.map(({ file }) => file);
+  watchCheckpointLibraries([__filename, ...files], (file, exports) => {
+    closeSerializer(exports, () => new CheckpointSerializer(file));
+    connectStoreDirectly(exports, RunStore);
+  });
   const graphs = new GraphLoader(data.graphs);
   const problems = await graphs.load();
   const embeddings = data.store.index && (await EmbeddingFunction.load(data.store.index));
@@ -186,11 +191,6 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
     new ItemStore(new StoreRepository(connectionsOf(access)), data.store, (_tenantId, kind, texts) =>
       embeddings!.embed(kind, texts),
     );
-  const files = data.graphs.map(({ file }) => file);
-  for (const { file, exports } of await loadCheckpointLibraries([__filename, ...files])) {
-    closeSerializer(exports, () => new CheckpointSerializer(file));
-    connectStoreDirectly(exports, RunStore);
-  }
   const context: RunContext = {
     graphs,
     recursionLimit: data.recursionLimit,

@@ -9,7 +9,7 @@ export interface GraphRuntime extends UserCodeProgram {
   language: GraphLanguage;
 }
 
-const PROCESS_FILE = join(__dirname, 'graph-process');
+const PROCESS_FILE = join(__dirname, 'graph-process.main');
 
 /**
  * LangChain calls its listeners from a queue of the whole process, and LangGraph's own stream of tokens is one of them: after

@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire, registerHooks } from 'node:module';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** Packages of agents, which may have a copy of LangGraph below them. */
 export const AGENT_LIBRARIES = ['langchain', 'deepagents'];
@@ -21,20 +22,42 @@ export function resolveFrom(file: string, library: string): string | undefined {
 }
 
 /** The URL of the ES modules that a library of both kinds has beside its CommonJS build, as those of LangChain do. */
-export function esmBuildOf(commonJs: string): string | undefined {
+function esmBuildOf(commonJs: string): string | undefined {
   const path = commonJs.replace(/\.cjs$/, '.js');
   return path !== commonJs && existsSync(path) ? pathToFileURL(path).href : undefined;
 }
 
+/** Whether Node, and tsx like it, takes a module for CommonJS: by its ending, else by the nearest package.json. */
+export function isCommonJs(file: string): boolean {
+  const [, kind] = /^\.([cm])[jt]sx?$/.exec(extname(file)) ?? [];
+  return kind === undefined ? !isModuleFolder(dirname(file)) : kind === 'c';
+}
+
+function isModuleFolder(folder: string): boolean {
+  const path = join(folder, 'package.json');
+  if (existsSync(path)) {
+    try {
+      return (JSON.parse(readFileSync(path, 'utf8')) as { type?: string }).type === 'module';
+    } catch {
+      return false;
+    }
+  }
+  const parent = dirname(folder);
+  return parent !== folder && isModuleFolder(parent);
+}
+
 /**
- * The builds of a library that the module `file` can load, as URLs: ES modules first, since graphs load these, then
- * CommonJS. Each has classes of its own. Empty when the project has no such dependency.
+ * The builds of a library that the module `file` can load, as URLs: first the one of the user's kind of module, which is most
+ * probably loaded already, then the other. Each has classes of its own. Empty when the project has no such dependency.
+ * @param user the module that imports the library, or imports what `file` is a part of
  */
-export function buildsOf(file: string, library: string): string[] {
+export function buildsOf(file: string, library: string, user = file): string[] {
   const commonJs = resolveFrom(file, library);
   if (commonJs === undefined) return [];
+  const builds = [pathToFileURL(commonJs).href];
   const esm = esmBuildOf(commonJs);
-  return [...(esm === undefined ? [] : [esm]), pathToFileURL(commonJs).href];
+  if (esm !== undefined) builds[isCommonJs(user) ? 'push' : 'unshift'](esm);
+  return builds;
 }
 
 /** The exports of a build; none if it doesn't load, which the graphs that import it report. */
@@ -44,34 +67,44 @@ export async function importBuild(url: string): Promise<Record<string, unknown>>
 
 const CHECKPOINT_LIBRARY = '@langchain/langgraph-checkpoint';
 
-/** One build of one copy of LangGraph's checkpoint library. */
-export interface CheckpointLibrary {
-  /** A module that uses this copy. */
-  file: string;
-  exports: Record<string, unknown>;
-}
-
-/** The copies of LangGraph's checkpoint library that modules use, in both builds, each once. */
-export function loadCheckpointLibraries(files: string[]): Promise<CheckpointLibrary[]> {
-  const builds = new Map<string, string>();
+/**
+ * Calls back with what LangGraph's checkpoint library exports, once for each build of each copy of it that a module of this
+ * process asks for, and before the module has it. A build that no module asks for is not loaded.
+ * @param files modules that may use a copy of the library
+ * @param onLoad called with one of the files that uses the copy, and what the build exports
+ */
+export function watchCheckpointLibraries(
+  files: string[],
+  onLoad: (file: string, exports: Record<string, unknown>) => void,
+): void {
+  const unseen = new Map<string, string>();
   for (const file of files) {
     const graphs = resolveFrom(file, '@langchain/langgraph');
     const user = [file, graphs].find((path) => path !== undefined && resolveFrom(path, CHECKPOINT_LIBRARY));
     for (const build of user ? buildsOf(user, CHECKPOINT_LIBRARY) : []) {
-      if (!builds.has(build)) builds.set(build, file);
+      if (!unseen.has(build)) unseen.set(build, file);
     }
   }
-  return Promise.all([...builds].map(async ([build, file]) => ({ file, exports: await importBuild(build) })));
+  const load = createRequire(__filename);
+  registerHooks({
+    resolve: (specifier, context, nextResolve) => {
+      const resolved = nextResolve(specifier, context);
+      const file = unseen.get(resolved.url);
+      if (file !== undefined) {
+        // Also of the question for it that follows now.
+        unseen.delete(resolved.url);
+        onLoad(file, load(fileURLToPath(resolved.url)) as Record<string, unknown>);
+      }
+      return resolved;
+    },
+  });
 }
 
 /**
- * Imports libraries before the graphs do. Once TypeScript is enabled (user-module.ts), another thread is asked about every
- * imported file; loading libraries before that halves the time.
+ * Imports libraries before the graphs do. Once TypeScript is enabled (user-module.ts), every imported file is inspected; loading
+ * libraries before that halves the time.
  */
 export async function preloadGraphLibraries(graphFiles: string[]): Promise<void> {
-  const builds = graphFiles.flatMap((file) => GRAPH_LIBRARIES.map((library) => resolveFrom(file, library)));
-  for (const build of new Set(builds)) {
-    const url = build && esmBuildOf(build);
-    if (url) await importBuild(url);
-  }
+  const builds = graphFiles.flatMap((file) => GRAPH_LIBRARIES.map((library) => buildsOf(file, library)[0]));
+  for (const build of new Set(builds)) if (build) await importBuild(build);
 }
