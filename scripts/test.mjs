@@ -5,6 +5,8 @@
 //   --full                 faults, fuzzing and chaos in their full amount: `npm run chaos`
 //   --record-durations     writes to test/durations.json, by which files are ordered, and prints: each file's wall time, its
 //                          processor time (of jest, and of the processes that it started) and the processes of Gantry
+//   --repeat=<number>      runs everything this many times with one start of the services, each time with a seed of its own and
+//                          without second tries, and names at the end what failed, how often and with which seeds
 //   --seed=<number>        of all that tests make up [at random]; also GANTRY_TEST_SEED. A run that fails prints it.
 //
 // What the tests find in their environment:
@@ -36,7 +38,7 @@ import { cacheDir, ROOT } from './services/paths.mjs';
 import { abortedWhenAskedToEnd } from './services/process.mjs';
 import { say } from './services/progress.mjs';
 import { Supervisor } from './services/supervisor.mjs';
-import { failuresOf, judge, processorTimes } from './services/test-outcome.mjs';
+import { failuresByName, failuresOf, judge, processorTimes, sumOf } from './services/test-outcome.mjs';
 import { findTestServices, startTestServices } from './services/test-services.mjs';
 
 const JEST = [join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js'), '--config', join(ROOT, 'jest.config.cjs')];
@@ -44,12 +46,17 @@ const JEST = [join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js'), '--config', 
 /** @param {string[]} args of the command line */
 function readArguments(args) {
   const changed = args.find((arg) => /^--changed(=|$)/.test(arg));
+  const repeat = args.find((arg) => /^--repeat(=|$)/.test(arg));
+  const times = repeat === undefined ? undefined : Number(repeat.split('=')[1]);
+  if (times !== undefined && !(Number.isInteger(times) && times > 0))
+    throw new Error(`${repeat}: say how many times, as in --repeat=10.`);
   return {
+    times,
     isFull: args.includes('--full'),
     recordsDurations: args.includes('--record-durations'),
     branch: changed && (changed.split('=')[1] ?? 'main'),
     seed: args.find((arg) => arg.startsWith('--seed='))?.slice('--seed='.length) ?? process.env.GANTRY_TEST_SEED,
-    jestArgs: args.filter((arg) => !/^--(full|record-durations|changed(=.*)?|seed=.*)$/.test(arg)),
+    jestArgs: args.filter((arg) => !/^--(full|record-durations|changed(=.*)?|repeat(=.*)?|seed=.*)$/.test(arg)),
   };
 }
 
@@ -124,6 +131,47 @@ function runJest(args, testEnv, signal) {
 const MAX_RETRIED = 10;
 
 /**
+ * Runs the suite again and again. What failed is recorded after each round: a run that is interrupted has found something too.
+ * @param {string} home
+ * @param {number} times
+ * @param {{ seed: string | undefined, args: string[] }} options `seed` of each round; drawn for each where there is none
+ * @param {Record<string, string>} testEnv
+ * @param {AbortSignal} signal
+ * @returns {Promise<import('./services/test-outcome.mjs').Round[]>}
+ */
+async function repeatTests(home, times, { seed, args }, testEnv, signal) {
+  const rounds = [];
+  for (let round = 1; round <= times; round += 1) {
+    const roundSeed = seed ?? drawSeed();
+    say('test', `round ${round} of ${times}, seed ${roundSeed}`);
+    const results = await runOnce(join(home, `round-${round}.json`), [`--seed=${roundSeed}`, ...args], testEnv, signal);
+    const { passed, failed } = judge(results);
+    record({ failed, flaky: [] });
+    const named = failed.map(({ file, name }) => ({ file: relative(ROOT, file), name }));
+    rounds.push({ passed, failed: named, seed: roundSeed });
+    say('test', `round ${round} of ${times}: ${passed} passed, ${failed.length} failed`);
+  }
+  return rounds;
+}
+
+const drawSeed = () => String(randomInt(2 ** 31));
+
+/**
+ * @param {string} path of the results
+ * @param {string[]} jestArgs
+ * @param {Record<string, string>} testEnv
+ * @param {AbortSignal} signal
+ * @returns {Promise<any>} jest's results
+ */
+async function runOnce(path, jestArgs, testEnv, signal) {
+  const code = await runJest(['--json', `--outputFile=${path}`, ...jestArgs], testEnv, signal);
+  signal.throwIfAborted();
+  const results = readJson(path);
+  if (!results) throw new Error('jest ended without results.');
+  return { ...results, code };
+}
+
+/**
  * Runs the suite, and the files in which a few tests failed a second time.
  * @param {string} home
  * @param {[string, ...string[]]} args for jest: the seed first, which is that of the second try as well
@@ -131,20 +179,14 @@ const MAX_RETRIED = 10;
  * @param {AbortSignal} signal
  */
 async function runTests(home, [seed, ...args], testEnv, signal) {
-  const run = async (/** @type {string} */ name, /** @type {string[]} */ jestArgs) => {
-    const path = join(home, `${name}.json`);
-    const code = await runJest(['--json', `--outputFile=${path}`, ...jestArgs], testEnv, signal);
-    signal.throwIfAborted();
-    const results = readJson(path);
-    if (!results) throw new Error('jest ended without results.');
-    return { code, results };
-  };
-  const { code, results } = await run('first', [seed, ...args]);
+  const results = await runOnce(join(home, 'first.json'), [seed, ...args], testEnv, signal);
+  const { code } = results;
   const failures = failuresOf(results);
   if (failures.length === 0 || failures.length > MAX_RETRIED) return { code, ...judge(results) };
   const files = [...new Set(failures.map(({ file }) => file))];
   say('test', `${failures.length} failed; running ${files.length} files once more to separate faults from chance`);
-  const { results: again } = await run('second', [seed, '--runInBand', '--runTestsByPath', ...files]);
+  const retried = [seed, '--runInBand', '--runTestsByPath', ...files];
+  const again = await runOnce(join(home, 'second.json'), retried, testEnv, signal);
   const outcome = judge(results, again);
   record(outcome);
   return { code: outcome.failed.length > 0 ? 1 : 0, ...outcome };
@@ -193,7 +235,7 @@ function recordDurations(path) {
 
 /** @param {AbortSignal} signal */
 async function main(signal) {
-  const { isFull, recordsDurations, branch, seed, jestArgs } = readArguments(process.argv.slice(2));
+  const { isFull, recordsDurations, branch, times, seed, jestArgs } = readArguments(process.argv.slice(2));
   const home = mkdtempSync(join(tmpdir(), 'gantry-test-'));
   // Also aborted when one step fails: the others shall not build on.
   const giveUp = new AbortController();
@@ -216,7 +258,12 @@ async function main(signal) {
       ...(isFull && { GANTRY_TEST_FULL: '1' }),
       ...(recordsDurations && { GANTRY_TEST_MEASUREMENTS: measurements }),
     };
-    const runSeed = seed ?? String(randomInt(2 ** 31));
+    if (times !== undefined) {
+      const rounds = await repeatTests(home, times, { seed, args: [...jestArgs, ...chosen] }, env, signal);
+      process.stdout.write(`\n${failuresByName(rounds)}\n`);
+      return { ...sumOf(rounds), seed, flaky: [] };
+    }
+    const runSeed = seed ?? drawSeed();
     const outcome = await runTests(home, [`--seed=${runSeed}`, ...jestArgs, ...chosen], env, signal);
     if (recordsDurations) recordDurations(measurements);
     return { ...outcome, seed: runSeed };
@@ -235,7 +282,7 @@ try {
   process.exitCode = code !== 0 ? code : Number(failed.length > 0);
   for (const { name } of failed) process.stdout.write(`\nFAILED  ${name}`);
   for (const { name } of flaky) process.stdout.write(`\nFLAKY   ${name}: failed in one of two tries; it needs mending`);
-  if (failed.length + flaky.length > 0)
+  if (seed !== undefined && failed.length + flaky.length > 0)
     process.stdout.write(`\nSEED    ${seed}: npm test -- --seed=${seed} repeats it`);
   process.stdout.write(`\n${passed} passed, ${failed.length} failed\n`);
 } catch (error) {

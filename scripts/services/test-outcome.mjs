@@ -3,6 +3,7 @@
  *
  * @typedef {{ file: string, name: string }} TestName `name` is the file's own path where the file didn't load
  * @typedef {{ passed: number, failed: TestName[], flaky: TestName[] }} Outcome
+ * @typedef {{ passed: number, failed: TestName[], seed: string }} Round one of several runs of the same tests
  */
 
 /** A suite in which more tests than this failed by chance is not to be trusted. */
@@ -45,6 +46,39 @@ export function judge(first, second) {
   if (flaky.length > MAX_FLAKY)
     return { passed: passed - (flaky.length - recovered), failed: [...failed, ...flaky], flaky };
   return { passed: passed + recovered, failed, flaky };
+}
+
+/**
+ * What several runs of the same tests come to.
+ * @param {Round[]} rounds
+ */
+export function sumOf(rounds) {
+  const failed = rounds.flatMap((round) => round.failed);
+  return { code: Number(failed.length > 0), passed: rounds.reduce((sum, { passed }) => sum + passed, 0), failed };
+}
+
+/**
+ * What failed in several runs of the same tests, by name, the most frequent first.
+ * @param {Round[]} rounds
+ */
+export function failuresByName(rounds) {
+  /** @type {Map<string, string[]>} */
+  const seeds = new Map();
+  for (const { failed, seed } of rounds) {
+    for (const { file, name } of failed) {
+      const test = `${file}: ${name}`;
+      seeds.set(test, [...(seeds.get(test) ?? []), seed]);
+    }
+  }
+  const lines = [...seeds]
+    .sort(([, a], [, b]) => b.length - a.length)
+    .map(
+      ([test, { length }]) =>
+        `${String(length).padStart(4)} of ${rounds.length}  ${test}  (seeds ${seeds.get(test)?.join(', ')})`,
+    );
+  return lines.length > 0
+    ? lines.join('\n')
+    : `No test failed in ${rounds.length} round${rounds.length === 1 ? '' : 's'}.`;
 }
 
 /**

@@ -86,6 +86,29 @@ describe('the judgement of a test run', () => {
   });
 });
 
+describe('several runs of the same tests', () => {
+  const [one, two] = ['one', 'two'].map((name) => ({ file: 'a', name }));
+
+  it('name what failed, the most frequent first, and the seeds', async () => {
+    const rounds = [
+      { passed: 9, failed: [one, two], seed: '11' },
+      { passed: 11, failed: [], seed: '22' },
+      { passed: 10, failed: [two], seed: '33' },
+    ];
+    expect((await call<string>('test-outcome', 'failuresByName', rounds)).split('\n')).toEqual([
+      '   2 of 3  a: two  (seeds 11, 33)',
+      '   1 of 3  a: one  (seeds 11)',
+    ]);
+    expect(await call('test-outcome', 'sumOf', rounds)).toEqual({ code: 1, passed: 30, failed: [one, two, two] });
+  });
+
+  it('say so when nothing failed', async () => {
+    const rounds = [{ passed: 1, failed: [], seed: '1' }];
+    expect(await call('test-outcome', 'failuresByName', rounds)).toBe('No test failed in 1 round.');
+    expect(await call('test-outcome', 'sumOf', rounds)).toEqual({ code: 0, passed: 1, failed: [] });
+  });
+});
+
 describe('the tests that changes touch', () => {
   const TESTS = [
     'src/crons/cron-schedule.spec.ts',
