@@ -32,7 +32,8 @@ export function deletedEnding(state: FinalState | undefined): RunEnding {
 /** The values, and the graph's questions if it waits for an answer. */
 function resultOf(state: FinalState | undefined): unknown {
   if (!state) return {};
-  const values: unknown = JSON.parse(state.values);
+  const tracked: unknown = JSON.parse(state.values);
+  const values = state.untracked ? { ...(tracked as object), ...(JSON.parse(state.untracked) as object) } : tracked;
   const interrupts = Object.values(JSON.parse(state.interrupts) as Record<string, unknown[]>).flat();
   return interrupts.length > 0 ? { ...(values as object), __interrupt__: interrupts } : values;
 }

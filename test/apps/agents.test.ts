@@ -59,6 +59,17 @@ describe('an agent of createAgent', () => {
     expect(pieces.length).toBeGreaterThan(5);
   });
 
+  it('gives its structured answer, which no checkpoint has', async () => {
+    const thread = await newThread();
+    const input = say('call extract-1 {"city": "Bern"}');
+    const answer = { structuredResponse: { city: 'Bern' } };
+    const run = await client.runs.create(thread, 'structured', { input });
+    expect(await client.runs.join(thread, run.run_id)).toMatchObject(answer);
+    expect(await client.runs.wait(thread, 'structured', { input })).toMatchObject(answer);
+    const { values } = await client.threads.get(thread);
+    expect(Object.keys(values)).toEqual(['messages']);
+  });
+
   it('takes more steps than the 25 that are the default of the library', async () => {
     const input = say('call get_weather {"city": "Bern"}\ntimes 15');
     expect(lastOf(await client.runs.wait(null, 'agent', { input })).content).toBe('The tool says: Sunny in Bern');

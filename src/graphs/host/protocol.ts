@@ -154,6 +154,8 @@ export interface GraphOutcome {
 export interface FinalState {
   /** JSON text of the channel values. */
   values: string;
+  /** JSON text of output values that checkpoints leave out, as `structuredResponse` of an agent; absent without any. */
+  untracked?: string;
   next: string[];
   /** JSON text: task id → its interrupts. */
   interrupts: string;

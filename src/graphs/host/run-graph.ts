@@ -19,6 +19,7 @@ import type { Connections, TenantAccess } from './tenant-connections';
 import { toFinalState } from './thread-state';
 import { withoutEmitted } from './emitted-events';
 import { findMissingEvents } from './missing-events';
+import { UntrackedOutput } from './untracked-output';
 import { toWireJson } from './wire-json';
 
 export interface RunContext {
@@ -63,6 +64,7 @@ export async function* runGraph(
   const config = runConfig(context, request, saver, store, signal);
   let failure: GraphOutcome | undefined;
   let graph: AnyGraph | undefined;
+  let untracked: UntrackedOutput | undefined;
   try {
     graph = await context.graphs.get(request.graphId, {
       accessContext: 'threads.create_run',
@@ -79,7 +81,8 @@ export async function* runGraph(
     const input = resuming ? null : await runInput(context.graphs, graph, config, request);
     if (input === null || kwargs.command) await refuseMissingNodes(graph, saver, request);
     const { file } = context.graphs.source(request.graphId)!;
-    const control = { onNode, progress, written: () => saver.written() };
+    untracked = UntrackedOutput.of(graph);
+    const control = { onNode, progress, written: () => saver.written(), untracked };
     const events = streamRun(graph, input, config, { kwargs, file }, control);
     yield* request.attempt > 1 ? withoutEmitted(events, request.emitted) : events;
   } catch (error) {
@@ -90,7 +93,11 @@ export async function* runGraph(
   }
   if (!graph) return failure!;
   try {
-    const state = await finalState(graph, request.threadId, saver);
+    const untrackedJson = untracked?.toJson();
+    const state = {
+      ...(await finalState(graph, request.threadId, saver)),
+      ...(untrackedJson !== undefined && { untracked: untrackedJson }),
+    };
     return { ...(failure ?? { status: signal.aborted ? 'aborted' : 'success' }), state };
   } catch (error) {
     // The state is computed by the graph's reducers: one that throws does so here again.

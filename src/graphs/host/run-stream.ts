@@ -9,12 +9,14 @@ import { ContentBlocks } from './content-blocks';
 import { hasContentBlocks, hasTaskModes } from './library-versions';
 import { CONTENT_BLOCKS, type RunEventMessage, type RunKwargs, type StreamMode } from './protocol';
 import { StreamTransformers } from './stream-transformers';
+import type { UntrackedOutput } from './untracked-output';
 import { toWireJson } from './wire-json';
 
 /** The modes to request from the library, so that the client's modes can be emitted. */
-function libraryModes(asked: StreamMode[]): LibraryMode[] {
+function libraryModes(asked: StreamMode[], needsValues: boolean): LibraryMode[] {
   // The tasks show which node the run is at.
   const modes = new Set<LibraryMode>(['tasks']);
+  if (needsValues) modes.add('values');
   for (const mode of asked) {
     if (mode === 'messages-tuple') modes.add('messages');
     else if (mode === 'messages') modes.add('messages').add('values');
@@ -68,6 +70,8 @@ export interface StreamControl {
   progress: StreamProgress;
   /** Resolves when all writes of the graph so far are committed. */
   written: () => Promise<void>;
+  /** Of the graph, where it has any. */
+  untracked: UntrackedOutput | undefined;
 }
 
 /**
@@ -80,10 +84,10 @@ export async function* streamRun(
   input: unknown,
   config: StreamConfig,
   { kwargs, file }: StreamRequest,
-  { onNode, progress, written }: StreamControl,
+  { onNode, progress, written, untracked }: StreamControl,
 ): AsyncGenerator<RunEventMessage> {
   const asked = new Set(kwargs.stream_mode);
-  const modes = libraryModes(kwargs.stream_mode);
+  const modes = libraryModes(kwargs.stream_mode, untracked !== undefined);
   const wanted = new Set(modes);
   const isOlder = !hasTaskModes(file);
   const options = {
@@ -104,6 +108,7 @@ export async function* streamRun(
     }
   }
   async function translate(chunk: Chunk): Promise<Iterable<RunEventMessage>> {
+    if (chunk[1] === 'values' && chunk[0].length === 0) untracked?.note(chunk[2]);
     // Tokens and custom events come before their node's end; all other events report an end, which has to be committed first.
     if (!WORK_IN_PROGRESS.has(chunk[1])) await written();
     const chunks = isOlder ? [...unwrapDebug(chunk, wanted)] : [chunk];

@@ -1,6 +1,6 @@
 import { ChatOpenAI } from '@langchain/openai';
 import { StreamChannel } from '@langchain/langgraph';
-import { createAgent, humanInTheLoopMiddleware, tool } from 'langchain';
+import { createAgent, humanInTheLoopMiddleware, tool, toolStrategy } from 'langchain';
 import { z } from 'zod';
 
 const model = new ChatOpenAI({ model: 'gpt-4.1-mini' });
@@ -40,6 +40,13 @@ export const agent = createAgent({
     }),
   ],
   streamTransformers: [toolNames],
+});
+
+/** Its answer is in a channel that checkpoints leave out. */
+export const structured = createAgent({
+  model,
+  tools: [],
+  responseFormat: toolStrategy(z.object({ city: z.string() }), { toolMessageContent: 'Noted' }),
 });
 
 /** Made for each use. */

@@ -1,0 +1,35 @@
+import type { AnyGraph } from './graph-loader';
+import { toWireJson } from './wire-json';
+
+/**
+ * What a graph gives out and no checkpoint has: values of the channel `UntrackedValue` among its output, such as
+ * `structuredResponse` of an agent. They are in the last state that a run streams and nowhere else.
+ */
+export class UntrackedOutput {
+  private last: Record<string, unknown> = {};
+
+  private constructor(private readonly names: string[]) {}
+
+  /** @returns undefined where the graph has no such output */
+  static of({ outputChannels, channels }: AnyGraph): UntrackedOutput | undefined {
+    const names = Array.isArray(outputChannels) ? outputChannels.map(String) : [];
+    const untracked = names.filter((name) => isUntracked((channels as Record<string, unknown>)[name]));
+    return untracked.length > 0 ? new UntrackedOutput(untracked) : undefined;
+  }
+
+  /** Takes a state that the run has streamed. */
+  note(values: unknown): void {
+    const state = (values ?? {}) as Record<string, unknown>;
+    this.last = Object.fromEntries(this.names.filter((name) => name in state).map((name) => [name, state[name]]));
+  }
+
+  /** JSON text of what is there at the end. */
+  toJson(): string | undefined {
+    return Object.keys(this.last).length > 0 ? toWireJson(this.last) : undefined;
+  }
+}
+
+// Duck-typed: the channel is of the project's copy of the library.
+function isUntracked(channel: unknown): boolean {
+  return (channel as { lc_graph_name?: unknown } | undefined)?.lc_graph_name === 'UntrackedValue';
+}
