@@ -41,7 +41,7 @@ describe('the http section of langgraph.json', () => {
     [{ mount_prefix: 'agents' }, 'http.mount_prefix'],
     [{ mount_prefix: '/noauth' }, 'reserved'],
     [{ mount_prefix: '/a?b' }, 'http.mount_prefix'],
-    [{ app: './app.ts' }, 'http.app'],
+    [{ app: './app' }, 'http.app'],
   ])('refuses %j, naming what is wrong', (http, message) => {
     expect(problemsOf(http)).toContain(message);
   });

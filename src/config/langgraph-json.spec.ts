@@ -56,6 +56,11 @@ describe('langgraph.json', () => {
     expect(graph).toMatchObject({ file: join(folder, 'b:c.ts'), exportName: 'graph' });
   });
 
+  it('takes a script without an export for its default export', () => {
+    const [graph] = readLanggraphJson(write({ graphs: { a: './a.ts' } })).graphs;
+    expect(graph).toMatchObject({ file: join(folder, 'a.ts'), exportName: 'default' });
+  });
+
   it('leaves what concerns image builds alone', () => {
     const config = { node_version: '20', dependencies: ['.'], dockerfile_lines: [], graphs: { a: './a.ts:graph' } };
     expect(problemsOf(config)).toEqual([]);
@@ -133,7 +138,7 @@ describe('langgraph.json', () => {
   it.each([
     ['no graphs', {}, 'graphs'],
     ['an empty list of them', { graphs: {} }, 'must name at least one graph'],
-    ['a graph without an export', { graphs: { a: './a.ts' } }, 'graphs.a'],
+    ['a graph of no script without an export', { graphs: { a: './a.py' } }, 'graphs.a'],
     ['a graph that is a number', { graphs: { a: 7 } }, 'graphs.a'],
     ['an environment that is a list', { graphs: { a: './a.ts:graph' }, env: [] }, 'env'],
     [

@@ -8,11 +8,17 @@ export interface ModuleExport {
   exportName: string;
 }
 
-/** `path/to/file.ts:export` of langgraph.json, relative to its folder. */
+const SCRIPT = /\.[cm]?[jt]sx?$/;
+
+/**
+ * `path/to/file.ts:export` of langgraph.json, relative to its folder. A script without a name stands for its default export,
+ * as with `langgraph dev`.
+ */
 export const modulePath = z
   .string()
-  .regex(/^.+:[A-Za-z_$][\w$]*$/, 'must be "path/to/file.ts:export"')
+  .refine((source) => /^.+:[A-Za-z_$][\w$]*$/.test(source) || SCRIPT.test(source), 'must be "path/to/file.ts:export"')
   .transform((source): ModuleExport => {
+    if (SCRIPT.test(source)) return { file: source, exportName: 'default' };
     const separator = source.lastIndexOf(':');
     return { file: source.slice(0, separator), exportName: source.slice(separator + 1) };
   });

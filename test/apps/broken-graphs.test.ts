@@ -18,6 +18,8 @@ describe('graphs that can not be loaded, beside one that can', () => {
           nothing_exported: './nothing-exported.ts:graph',
           variable_missing: './variable-missing.ts:graph',
           promise_rejected: './promise-rejected.ts:graph',
+          waits_at_load: './waits-at-load.ts:graph',
+          plug_and_play: './yarn/graph.ts:graph',
           library_too_old: './old/graph.ts:graph',
         },
       },
@@ -29,6 +31,9 @@ describe('graphs that can not be loaded, beside one that can', () => {
         '1',
       ),
       'promise-rejected.ts': "export const graph = Promise.reject(new Error('The tool server is away'));\n",
+      'waits-at-load.ts': answeringGraph('const word = await Promise.resolve(1);', 'word'),
+      'yarn/.pnp.cjs': '',
+      'yarn/graph.ts': answeringGraph("import { nothing } from '@acme/in-an-archive';", 'nothing'),
       'old/graph.ts': answeringGraph('', '1'),
       'old/node_modules/@langchain/langgraph/package.json': { name: '@langchain/langgraph', version: '0.1.9' },
     });
@@ -47,6 +52,11 @@ describe('graphs that can not be loaded, beside one that can', () => {
     ['nothing_exported', /nothing-exported\.ts has no export \\*"graph/],
     ['variable_missing', /variable-missing\.ts failed to load: ACME_KEY is not set: put it into \.env/],
     ['promise_rejected', /promise-rejected\.ts failed to load: The tool server is away/],
+    ['waits_at_load', /Top-level await .*\. Set \W+type\W+: \W+module\W+ in the package\.json/],
+    [
+      'plug_and_play',
+      /in-an-archive'[^]*\. \S+\/yarn was installed with yarn's Plug'n'Play, .*set \W+nodeLinker: node-modules/,
+    ],
     [
       'library_too_old',
       /graph\.ts: its project has @langchain\/langgraph 0\.1\.9, and Gantry supports >=0\.2\.74 <2\.0\.0/,

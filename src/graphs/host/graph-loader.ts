@@ -1,6 +1,7 @@
 import type { CompiledGraph } from '@langchain/langgraph';
 import type { GraphSource } from '../../config/langgraph-json';
 import { checkLibraryVersions } from './library-versions';
+import { loadAdvice } from './load-advice';
 import { preloadGraphLibraries } from './project-libraries';
 import { importExport } from './user-module';
 
@@ -92,9 +93,8 @@ async function loadGraph(source: GraphSource): Promise<AnyGraph | GraphFactory> 
   try {
     exported = await importExport(source);
   } catch (error) {
-    throw new Error(`${file} failed to load: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    });
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Error(`${file} failed to load: ${message}${loadAdvice(file, error)}`, { cause: error });
   }
   if (exported === undefined)
     throw new Error(`${file} has no export "${exportName}"; it has to be ${WHAT_WOULD_BE_RIGHT}`);

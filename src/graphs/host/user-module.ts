@@ -54,5 +54,8 @@ function tsconfigAbove(folder: string): string | undefined {
 export async function importExport({ file, exportName }: { file: string; exportName: string }): Promise<unknown> {
   await learnTypeScript(file);
   const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
-  return module[exportName] ?? (module.default as Record<string, unknown> | undefined)?.[exportName];
+  const whole = module.default as Record<string, unknown> | undefined;
+  // TypeScript with `export default` in a package of CommonJS: its default export is one deeper.
+  if (exportName === 'default' && whole?.__esModule === true) return whole.default;
+  return module[exportName] ?? whole?.[exportName];
 }
