@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { installWorkspace, type WorkspaceManager } from '../support/app';
 import { startGantry, type Gantry } from '../support/gantry';
 import { answeringGraph, layOutProject, type Project } from '../support/project';
 
@@ -23,6 +25,7 @@ function monorepo(): Project {
         graphs: {
           esm: './src/agent/graph.ts:graph',
           commonjs: '../legacy/graph.ts:graph',
+          unnamed: '../legacy/unnamed.ts',
         },
         env: '.env',
       },
@@ -63,6 +66,7 @@ const atLoad = readFileSync('./prompts/system.md', 'utf8');`,
       ),
       'apps/legacy/package.json': { name: 'legacy' },
       'apps/legacy/notes.txt': 'Noted.',
+      'apps/legacy/unnamed.ts': `${answeringGraph('', "'by default'")}export default graph;\n`,
       'apps/legacy/graph.ts': answeringGraph(
         `import { shout } from '@acme/tools';
 import notes from './notes.txt';
@@ -122,6 +126,10 @@ describe('a project in a folder of its own', () => {
     });
   });
 
+  it('may name no export, for the default one', async () => {
+    expect(await answerOf('unnamed')).toBe('by default');
+  });
+
   it('has the same world where the api asks its graphs', async () => {
     const client = gantry.client();
     const [assistant] = await client.assistants.search({ graphId: 'esm' });
@@ -146,4 +154,28 @@ describe('a project without a tsconfig beside its langgraph.json', () => {
       project.remove();
     }
   });
+});
+
+describe.each<WorkspaceManager>(['pnpm', 'yarn'])('a workspace that %s installed', (manager) => {
+  it('is run with its own packages, whose entry points are TypeScript, and their libraries', async () => {
+    const gantry = await startGantry({
+      graphs: join(await installWorkspace(manager), 'apps', 'agent', 'langgraph.json'),
+    });
+    try {
+      const client = gantry.client();
+      expect(await client.runs.wait(null, 'agent', { input: { messages: [] } })).toMatchObject({
+        messages: [{ type: 'ai', content: 'HELLO!' }],
+      });
+      // Of this project's copy of the library, to which pnpm links: a task of a client's, and marked messages.
+      const { thread_id } = await client.threads.create();
+      const command = { goto: { node: 'say', input: { text: 'bye' } } };
+      await client.runs.wait(thread_id, 'agent', { input: { messages: [] } });
+      const sent = (await client.runs.wait(thread_id, 'agent', { command })) as { messages: { content: string }[] };
+      expect(sent.messages.map(({ content }) => content)).toContain('BYE!');
+      const { input_schema } = await client.assistants.getSchemas('agent');
+      expect(input_schema).toMatchObject({ properties: { messages: { langgraph_type: 'messages' } } });
+    } finally {
+      await gantry.stop();
+    }
+  }, 300_000);
 });

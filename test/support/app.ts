@@ -39,6 +39,52 @@ export async function installPackages(name: string, variant = ''): Promise<strin
   const settings = existsSync(join(source, '.npmrc')) ? ['.npmrc'] : [];
   for (const file of ['package.json', 'package-lock.json', ...settings]) cpSync(join(source, file), join(draft, file));
   await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: draft });
+  moveInto(draft, folder);
+  return join(folder, 'node_modules');
+}
+
+/** Package managers beside npm: the program of each, and what installs a project exactly as its lock file says. */
+const MANAGERS = {
+  pnpm: { program: 'pnpm/bin/pnpm.cjs', args: ['install', '--frozen-lockfile', '--ignore-scripts'] },
+  yarn: { program: '@yarnpkg/cli-dist/bin/yarn.js', args: ['install', '--immutable', '--mode=skip-build'] },
+};
+export type WorkspaceManager = keyof typeof MANAGERS;
+
+/**
+ * The workspace of test/apps/workspaces, installed by another package manager than npm: once for each lock file, and kept.
+ * @returns the folder of the workspace
+ */
+export async function installWorkspace(manager: WorkspaceManager): Promise<string> {
+  const source = join(APPS, 'workspaces', 'project');
+  const { program, args } = MANAGERS[manager];
+  const folder = join(CACHE, `${manager}-${contentHash(source)}`);
+  if (existsSync(folder)) return folder;
+  const programs = await installPackages('workspaces');
+  const draft = `${folder}.${process.pid}`;
+  cpSync(source, draft, { recursive: true });
+  const { stdout: registry } = await run('npm', ['config', 'get', 'registry']);
+  const env = {
+    ...process.env,
+    // Neither asks anything then.
+    CI: 'true',
+    YARN_NPM_REGISTRY_SERVER: registry.trim(),
+    YARN_GLOBAL_FOLDER: join(CACHE, 'yarn'),
+    npm_config_store_dir: join(CACHE, 'pnpm'),
+  };
+  await run(process.execPath, [join(programs, program), ...args], { cwd: draft, env });
+  moveInto(draft, folder);
+  return folder;
+}
+
+function contentHash(folder: string): string {
+  const hash = createHash('sha256');
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) hash.update(readFileSync(join(entry.parentPath, entry.name)));
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+function moveInto(draft: string, folder: string): void {
   try {
     renameSync(draft, folder);
   } catch (error) {
@@ -46,5 +92,4 @@ export async function installPackages(name: string, variant = ''): Promise<strin
     if (!existsSync(folder) || readdirSync(folder).length === 0) throw error;
     rmSync(draft, { recursive: true });
   }
-  return join(folder, 'node_modules');
 }
