@@ -171,6 +171,7 @@ async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
     # The libraries are the project's own: what is missing or too old is reported, not thrown before anybody listens.
     from .calls import GraphCalls
     from .connections import TenantConnections
+    from .embeddings import EmbeddingFunction
     from .loader import GraphLoader
     from .run import RunContext
     from .sdk_client import register
@@ -181,6 +182,8 @@ async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
         register(data["apiUrl"])
     graphs = GraphLoader(data["graphs"])
     graphs.load()
+    index = data["store"].get("index")
+    embeddings = EmbeddingFunction.load(index) if index and index["embed"].get("language") == "python" else None
     connections = TenantConnections(data["databaseUrl"], data["databasePool"])
     await connections.open()
     store_requests = StoreRequests(channel)
@@ -192,8 +195,9 @@ async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
         recursion_limit=data["recursionLimit"],
         tracer=RunTracer(tracing["apiUrl"]) if tracing else None,
     )
+    calls = GraphCalls(graphs, connections, store_requests, embeddings)
     channel.send({"type": "ready", "problems": graphs.problems})
-    return GraphProcess(channel, context, GraphCalls(graphs, connections, store_requests), store_requests)
+    return GraphProcess(channel, context, calls, store_requests)
 
 
 async def _pulse(channel: ParentChannel) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from langgraph.types import StateUpdate
 
 from .connections import TenantAccess, TenantConnections
+from .embeddings import EmbeddingFunction
 from .loader import GraphLoader
 from .run import to_command
 from .saver import CheckpointSaver
@@ -20,8 +21,15 @@ from .wire import to_wire_json
 class GraphCalls:
     """One method for each name of `GraphCalls` in src/graphs/host/protocol.ts."""
 
-    def __init__(self, graphs: GraphLoader, connections: TenantConnections, store_requests: StoreRequests) -> None:
+    def __init__(
+        self,
+        graphs: GraphLoader,
+        connections: TenantConnections,
+        store_requests: StoreRequests,
+        embeddings: EmbeddingFunction | None,
+    ) -> None:
         self._graphs = graphs
+        self._embeddings = embeddings
         self._connections = connections
         self._store_requests = store_requests
         self._by_name = {
@@ -34,14 +42,17 @@ class GraphCalls:
             "getFields": self._get_fields,
             "getSubgraphs": self._get_subgraphs,
             "drawGraph": self._draw_graph,
+            "embed": self._embed,
         }
 
     async def handle(self, name: str, args: dict[str, Any]) -> str:
         """Returns JSON text. Raises what the graph's code raises."""
-        call = self._by_name.get(name)
-        if call is None:
-            raise NotImplementedError(f"Graphs written in Python don't answer {name}")
-        return to_wire_json(await call(args))
+        return to_wire_json(await self._by_name[name](args))
+
+    async def _embed(self, args: dict[str, Any]) -> Any:
+        if self._embeddings is None:
+            raise LookupError("This deployment has no store.index with a function in Python")
+        return await self._embeddings.embed(args["kind"], args["texts"])
 
     async def _get_state(self, args: dict[str, Any]) -> Any:
         async with self._graph(args, "threads.read") as graph:

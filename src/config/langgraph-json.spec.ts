@@ -83,7 +83,7 @@ describe('langgraph.json', () => {
     ).toEqual({
       index: {
         dims: 4,
-        embed: { kind: 'function', file: join(folder, 'a.ts'), exportName: 'embed' },
+        embed: { kind: 'function', file: join(folder, 'a.ts'), exportName: 'embed', language: 'javascript' },
         fields: ['$'],
       },
       defaultTtlMinutes: 1.5,

@@ -7,7 +7,7 @@ import { type HttpSection, httpSectionSchema } from './http-section';
 import { inFolder, modulePath } from './module-path';
 import { type WebhookSection, webhookSectionSchema } from './webhook-section';
 import { ConfigError } from './config-error';
-import type { EmbeddingSource, StoreSettings } from './store-settings';
+import { embeddingLanguage, type EmbeddingSource, type StoreSettings } from './store-settings';
 import { checkpointerTtlSchema, type ThreadTtlSettings } from './thread-ttl';
 
 /**
@@ -93,10 +93,6 @@ const langgraphJsonSchema = z.looseObject({
   http: httpSectionSchema.nullish(),
   webhooks: webhookSectionSchema.prefault({}),
 });
-
-const JAVASCRIPT_ONLY: ReadonlySet<string> = new Set(['store.index.embed']);
-const NOT_IN_PYTHON =
-  'is served in JavaScript and TypeScript alone, whatever the graphs are written in (docs/python.md)';
 
 /** `retry`: start it again, with the same idempotency key. `interrupt`: stop before it and let a person decide. */
 export type OnUnknown = 'retry' | 'interrupt';
@@ -217,8 +213,15 @@ export function parseLanggraphJson(file: ProjectFile): LanggraphJson {
   const problems = files.flatMap(([place, each]) => {
     if (each === undefined) return [];
     if (!existsSync(each)) return [`${path}: ${place}: there is no file ${each}`];
-    return JAVASCRIPT_ONLY.has(place) && languageOf(each) === 'python' ? [`${path}: ${place}: ${NOT_IN_PYTHON}`] : [];
+    return [];
   });
+  const inJavaScript = graphs.find(({ language }) => language === 'javascript');
+  if (embeddingLanguage(store) === 'python' && inJavaScript) {
+    problems.push(
+      `${path}: store.index.embed: is written in Python, which graphs in JavaScript such as "${inJavaScript.graphId}" ` +
+        "can't ask: name a function in JavaScript or TypeScript, or a provider's model (docs/python.md)",
+    );
+  }
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     path,
@@ -246,7 +249,10 @@ function storeSettings(section: z.infer<typeof langgraphJsonSchema>['store'], fo
 /** A provider's model is distinguished from a module by the module's file name. */
 function embeddingSource(embed: string, folder: string): EmbeddingSource {
   const module = /^(.+\.\w+):([A-Za-z_$][\w$]*)$/.exec(embed);
-  if (module) return { kind: 'function', file: resolve(folder, module[1]), exportName: module[2] };
+  if (module) {
+    const [, file, exportName] = module;
+    return { kind: 'function', file: resolve(folder, file), exportName, language: languageOf(file) };
+  }
   const separator = embed.indexOf(':');
   return { kind: 'provider', provider: embed.slice(0, separator), model: embed.slice(separator + 1), folder };
 }

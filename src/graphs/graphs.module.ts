@@ -22,6 +22,7 @@ import { type EmbedTexts, graphStore } from './host/graph-store';
 import type { ProcessData } from './host/protocol';
 import { StoreOperations } from './host/store-operations';
 import type { GraphLanguage } from '../config/graph-language';
+import { embeddingLanguage } from '../config/store-settings';
 import { userCodeEnvironment } from './user-code-environment';
 
 /** Postgres connections of one graph process: checkpoints of the runs that share it. */
@@ -119,17 +120,17 @@ export class GraphsModule {
   }
 }
 
-/** One pool for each language; the store's embedding function is JavaScript, whatever the graphs are. */
+/** One pool for each language that has graphs, or the store's embedding function. */
 function graphHosts(purpose: Purpose, config: AppConfig, registry: GraphRegistry, mountPrefix: string): GraphHosts {
   const access = databaseAccess(config);
   const tokens = access.then((given) => given.tokens);
   const data = access.then(({ url }) => processData(purpose, config, registry, mountPrefix, url));
   const hosts = new Map<GraphLanguage, GraphHost>();
-  const embed: EmbedTexts = (texts) => hosts.get('javascript')!.call('embed', texts);
+  const embed: EmbedTexts = (texts) => hosts.get(embeddingLanguage(registry.config.store)!)!.call('embed', texts);
   const store = new StoreOperations(graphStore({ data, tokens, embed }));
   for (const runtime of [JAVASCRIPT_RUNTIME, pythonRuntime(config.graphs.python)]) {
     const graphs = registry.graphs.filter(({ language }) => language === runtime.language);
-    const embeds = runtime.language === 'javascript' && registry.config.store.index !== undefined;
+    const embeds = runtime.language === embeddingLanguage(registry.config.store);
     if (graphs.length === 0 && !embeds) continue;
     const host = new GraphHost({
       runtime,

@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { startTestApi } from '../support/api';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { runToExit } from '../support/gantry';
+import { pythonForGraphs } from '../support/python';
 import { temporalAddress } from '../support/temporal';
+
+const GRAPHS = join(__dirname, '..');
+const JAVASCRIPT_GRAPH = `${join(GRAPHS, 'support', 'graphs', 'behaviours.ts')}:talk`;
+const PYTHON_GRAPH = `${join(GRAPHS, 'python-graphs', 'project', 'my_agent', 'notes.py')}:graph`;
+
+type Configured = { GANTRY_CONFIG: string; GANTRY_PYTHON: string };
 
 interface Asked {
   model: string;
@@ -14,6 +21,27 @@ interface Asked {
   dimensions?: number;
   encoding_format?: string;
 }
+
+const IN_PYTHON = `
+from langchain_core.embeddings import Embeddings
+
+number = 7
+
+def embed(texts):
+    return [[1.0, 0.0] if "tea" in text else [0.0, 1.0] for text in texts]
+
+async def aembed(texts):
+    return embed(texts)
+
+class Contrary(Embeddings):
+    def embed_documents(self, texts):
+        return embed(texts)
+
+    def embed_query(self, text):
+        return [0, 1]
+
+embeddings = Contrary()
+`;
 
 /** What `store.index.embed` may name, and what is said when it can't be had. */
 describe('the embedding function', () => {
@@ -32,14 +60,14 @@ describe('the embedding function', () => {
 
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  function configure(embed: string, env: Record<string, string> = {}): { GANTRY_CONFIG: string } {
+  function configure(embed: string, env: Record<string, string> = {}): Configured {
     const path = join(folder, 'langgraph.json');
-    const graph = `${join(__dirname, '..', 'support', 'graphs', 'behaviours.ts')}:talk`;
+    const graph = embed.includes('.py:') ? PYTHON_GRAPH : JAVASCRIPT_GRAPH;
     writeFileSync(path, JSON.stringify({ graphs: { talk: graph }, env, store: { index: { dims: 2, embed } } }));
-    return { GANTRY_CONFIG: path };
+    return { GANTRY_CONFIG: path, GANTRY_PYTHON: pythonForGraphs() };
   }
 
-  async function putAndFind(config: { GANTRY_CONFIG: string }): Promise<{ key: string; score: number }[]> {
+  async function putAndFind(config: Configured): Promise<{ key: string; score: number }[]> {
     const api = await startTestApi(config);
     const ask = (method: string, path: string, body: object): Promise<Response> =>
       fetch(`${api.url}/store${path}`, {
@@ -105,6 +133,17 @@ describe('the embedding function', () => {
   });
 
   it.each([
+    ['an Embeddings object', 'embed.py:embeddings', ['coffee', 'tea']],
+    ['a function', 'embed.py:embed', ['tea', 'coffee']],
+    ['an async function', 'embed.py:aembed', ['tea', 'coffee']],
+  ])('is %s in Python', async (_, embed, found) => {
+    writeFileSync(join(folder, 'embed.py'), IN_PYTHON);
+    expect((await putAndFind(configure(`./${embed}`))).map(({ key }) => key)).toEqual(found);
+  });
+
+  it.each([
+    ['./embed.py:absent', /store\.index\.embed: .*embed\.py has no "absent"; it has to be a function of texts/],
+    ['./embed.py:number', /store\.index\.embed: .*"number" is a value of the type int; it has to be/],
     ['nobody:model', /store\.index\.embed: "nobody" is not a provider/],
     ['cohere:embed-v3', /store\.index\.embed: the package @langchain\/cohere is not installed: run "npm install/],
     ['./embed.ts:absent', /store\.index\.embed: .*embed\.ts has no export "absent"/],
@@ -112,6 +151,7 @@ describe('the embedding function', () => {
     ['./broken.ts:embed', /store\.index\.embed: broken on purpose/],
   ])('stops the start when it is %s', async (embed, message) => {
     writeFileSync(join(folder, 'embed.ts'), 'export const number = 7;');
+    writeFileSync(join(folder, 'embed.py'), IN_PYTHON);
     writeFileSync(join(folder, 'broken.ts'), 'throw new Error("broken on purpose");');
     const { code, output } = await runToExit('api', {
       DATABASE_URL: database.url,

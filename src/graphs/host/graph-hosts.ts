@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { ConfigError } from '../../config/config-error';
 import { type GraphLanguage, LANGUAGE_NAMES } from '../../config/graph-language';
+import { embeddingLanguage } from '../../config/store-settings';
 import type { GraphRegistry } from '../graph-registry';
 import type { GraphHost } from './graph-host';
 import type { ExecuteOptions } from './graph-process-handle';
@@ -40,9 +41,9 @@ export class GraphHosts {
    * Calls the graph's code without running it. Resolves to JSON text; rejects with GraphCallRefused with the code's own error.
    */
   call<N extends GraphCall>(name: N, args: GraphCalls[N]): Promise<string> {
-    // Embedding functions are written in JavaScript.
-    const language = 'graphId' in args ? this.registry.languageOf(args.graphId) : 'javascript';
-    return this.hostOf(language).call(name, args);
+    const language =
+      'graphId' in args ? this.registry.languageOf(args.graphId) : embeddingLanguage(this.registry.config.store);
+    return this.hostOf(language ?? 'javascript').call(name, args);
   }
 
   /** Number of processes by state; a blocked one is busy with user code and doesn't answer. */
