@@ -9,6 +9,8 @@ import { runCommand } from './process.mjs';
 /** What Gantry's own part of a graph process needs. */
 const OWN_REQUIREMENTS = join(ROOT, 'python', 'requirements.txt');
 const INSTALL_MS = 30 * 60_000;
+/** A Python file and its export, or a module by its dotted name. A model of a provider's has a name without a dot in front. */
+const IN_PYTHON = /\.py:[^:]+$|^(?!.*\.[cm]?[jt]sx?:)[A-Za-z_]\w*\.[\w.]+:[^:]+$/;
 /** Files of a project that name its libraries, in the order in which one is taken. */
 const PROJECT_FILES = ['pyproject.toml', 'setup.py', 'requirements.txt'];
 
@@ -22,8 +24,8 @@ const PROJECT_FILES = ['pyproject.toml', 'setup.py', 'requirements.txt'];
 export async function findGraphPython(configPath, { signal, folder = cacheDir() } = {}) {
   const config = readJson(configPath);
   const graphs = Object.values(config?.graphs ?? {}).map((graph) => (typeof graph === 'string' ? graph : graph?.path));
-  const paths = [...graphs, config?.auth?.path, config?.http?.app];
-  if (!paths.some((path) => /\.py:[^:]+$/.test(String(path)))) return undefined;
+  const paths = [...graphs, config?.auth?.path, config?.http?.app, config?.store?.index?.embed];
+  if (!paths.some((path) => IN_PYTHON.test(String(path)))) return undefined;
   const requirements = requirementsOf(config.dependencies ?? [], dirname(resolve(configPath)));
   const version = config.python_version;
   const uv = await hasProgram('uv', signal);

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 
 /** An export of a module of the project. */
@@ -11,8 +12,8 @@ export interface ModuleExport {
 const SCRIPT = /\.[cm]?[jt]sx?$/;
 
 /**
- * `path/to/file.ts:export` of langgraph.json, relative to its folder. A script without a name stands for its default export,
- * as with `langgraph dev`.
+ * `path/to/file.ts:export` of langgraph.json, relative to its folder, or `package.module:export` of Python. A script without a
+ * name stands for its default export, as with `langgraph dev`.
  */
 export const modulePath = z
   .string()
@@ -23,8 +24,22 @@ export const modulePath = z
     return { file: source.slice(0, separator), exportName: source.slice(separator + 1) };
   });
 
+/** What Python imports a module by. */
+const DOTTED_NAME = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/;
+
+/** The file of a module that is named by its path, or as Python imports it from the project's folder or its `src`. */
+function fileOf(folder: string, named: string): string {
+  const path = resolve(folder, named);
+  if (!DOTTED_NAME.test(named) || existsSync(path)) return path;
+  const module = join(...named.split('.'));
+  const files = ['', 'src'].flatMap((base) =>
+    [`${module}.py`, join(module, '__init__.py')].map((each) => join(base, each)),
+  );
+  return files.map((each) => resolve(folder, each)).find(existsSync) ?? path;
+}
+
 /** @param folder of langgraph.json */
 export const inFolder = (folder: string, { file, exportName }: ModuleExport): ModuleExport => ({
-  file: resolve(folder, file),
+  file: fileOf(folder, file),
   exportName,
 });
