@@ -137,8 +137,8 @@ export const KNOWN_DIFFERENCES: KnownDifference[] = [
       'runs.joinStream GET /threads/{thread_id}/runs/{run_id}: sent | –',
     ],
     reason:
-      'A stream has a `Location` where it can be joined again, and at its end the SDK asks there whether the run is over; the dev ' +
-      'server names none',
+      'A stream has a `Location` where it can be joined again, as with the Python server. No server sends an event `end`, so the SDK ' +
+      'asks there at its end whether the run is over; the dev server names no place',
   },
   {
     differences: [
