@@ -1,5 +1,5 @@
-// npm run lint: fails on words that the glossary of CONTRIBUTING.md replaces, in comments and names of the source, the
-// tests, the scripts and the examples, in comments of what surrounds them, and in the docs.
+// npm run lint: fails on words that the glossary of CONTRIBUTING.md replaces, and on doc comments that begin like a question, in
+// comments and names of the source, the tests, the scripts and the examples, in comments of what surrounds them, and in the docs.
 import './services/runtime.mjs';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -24,7 +24,17 @@ const REPLACED = [
   [/\b(?:go|goes|going|went) on at\b/i, 'resume from'],
   [/\bat work\b|\bon (?:its|their) way\b/i, 'in flight, running'],
   [/\b(?:give|gives|gave|given) (?:it |them )?away\b/i, 'hand over, hand back'],
+  [/\b(?:any|every)body(?:'s)?\b/i, 'any caller, all users, or the people that are meant'],
+  [/\b(?:go|goes|going|gone|went) on\b/, 'continue, resume'],
+  [/\bmend(?:s|ed|ing)?\b/i, 'fix, repair'],
+  [/\bin the name of\b/i, 'on behalf of'],
+  [/\bas ever\b/i, 'as usual, as before'],
+  [/\bput(?:s|ting)? down\b/i, 'record'],
 ];
+
+/** Doc comments that begin like a question, in the source of the processes. The migrations stay as they were released. */
+const QUESTION = /^\/\*\*[\s*]*(What|Whose|Who)\b/;
+const PROCESSES = /^(?:src|workflows|activities|worker)\/(?!database\/migrations\/).*(?<!\.spec)\.ts$/;
 
 /** @type {string[]} */
 const found = [];
@@ -55,6 +65,9 @@ function checkSource(file) {
     for (const { pos, end } of ranges) {
       if (comments.has(pos)) continue;
       comments.add(pos);
+      const [, question] = (PROCESSES.test(file) && QUESTION.exec(text.slice(pos, end))) || [];
+      if (question)
+        found.push(`${place(pos)}: "${question}": begin with a noun or a verb ("Fields that …", "Reads …")`);
       const comment = text.slice(pos, end).replace(/`[^`]*`/g, '');
       check(comment.replace(/\s*\n\s*(?:\*|\/\/)?\s*/g, ' '), place(pos));
     }

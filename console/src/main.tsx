@@ -8,7 +8,7 @@ import { router } from './app/router';
 import './app/theme';
 
 const queries = new QueryClient({
-  // A lost connection is noticed and mended in one place (app/connection.ts); what the server refuses, it refuses again.
+  // A lost connection is noticed and repaired in one place (app/connection.ts); what the server refuses, it refuses again.
   defaultOptions: {
     queries: { retry: false, staleTime: 2_000, networkMode: 'always' },
     mutations: { networkMode: 'always' },

@@ -168,7 +168,7 @@ async def serve() -> None:
 
 
 async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
-    # The libraries are the project's own: what is missing or too old is reported, not thrown before anybody listens.
+    # The libraries are the project's own: what is missing or too old is reported, not thrown before the worker listens.
     from .calls import GraphCalls
     from .connections import TenantConnections
     from .embeddings import EmbeddingFunction

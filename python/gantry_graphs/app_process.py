@@ -57,7 +57,7 @@ async def serve() -> None:
 
 
 def _load(data: dict[str, Any]) -> Any:
-    # Starlette is the project's own: a version that lacks something is reported, not thrown before anybody listens.
+    # Starlette is the project's own: a version that lacks something is reported, not thrown before the api listens.
     from .app_front import ServedApp
     from .sdk_client import register
 

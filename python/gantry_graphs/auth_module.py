@@ -28,7 +28,7 @@ _REQUEST_PARAMETERS = frozenset(
 
 
 class Refusal(Exception):
-    """A refusal in the name of the module."""
+    """A refusal on behalf of the module."""
 
     def __init__(self, status_code: int, detail: str) -> None:
         super().__init__(detail)

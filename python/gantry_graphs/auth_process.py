@@ -32,7 +32,7 @@ async def serve() -> None:
 
 
 def _load(file: str, name: str) -> Any:
-    # langgraph_sdk is the project's own: a version that lacks something is reported, not thrown before anybody listens.
+    # langgraph_sdk is the project's own: a version that lacks something is reported, not thrown before the api listens.
     from .auth_module import AuthModule
 
     return AuthModule(load_export(file, name, _WHAT_WOULD_BE_RIGHT), f'{file}: "{name}"')

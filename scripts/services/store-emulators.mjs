@@ -11,7 +11,7 @@ const GCS = 'github.com/fsouza/fake-gcs-server@v1.54.0';
 const AZURE = 'azurite@3.37.0';
 
 /**
- * An emulator of Google Cloud Storage. It accepts everybody: who asks is for the test to check.
+ * An emulator of Google Cloud Storage. It accepts every token, so tests have to check it.
  * @param {AbortSignal} [signal]
  * @returns {Promise<string>} path of the program
  */

@@ -3,7 +3,7 @@ import type { AssistantEntity } from '../assistants/assistant.entity';
 import { AssistantsService } from '../assistants/assistants.service';
 import type { TenantId } from '../auth/tenant';
 
-/** An assistant as an agent: what it takes and what it answers in. */
+/** An assistant as an agent: its inputs and the forms of its answers. */
 export interface Agent {
   tenantId: TenantId;
   assistant: AssistantEntity;
@@ -15,11 +15,11 @@ export interface Agent {
   outputSchema: unknown;
   inputModes: string[];
   outputModes: string[];
-  /** Whether what ends at once is answered with a message, and not with a task. */
+  /** Whether a turn that ends at once is answered with a message instead of a task. */
   repliesPlainly: boolean;
 }
 
-/** What an assistant's metadata may say of it as an agent. */
+/** Section of an assistant's metadata about it as an agent. */
 interface AgentMetadata {
   input_modes?: unknown;
   output_modes?: unknown;
@@ -33,7 +33,7 @@ interface GraphDescription {
 }
 
 const TEXT_MODES = ['text/plain', 'application/json'];
-/** What a model can be shown. An assistant whose model sees less says so in its metadata. */
+/** Media types that models accept. An assistant whose model accepts fewer declares them in its metadata. */
 const FILE_MODES = [
   'text/markdown',
   'text/csv',
@@ -47,14 +47,14 @@ const FILE_MODES = [
   'application/pdf',
 ];
 
-/** Looks assistants up as agents. A graph's code doesn't change while a process lives, so what it takes is asked once. */
+/** Looks assistants up as agents. A graph's code doesn't change while a process lives, so its inputs are read once. */
 @Injectable()
 export class A2aAgentsService {
   private readonly graphs = new Map<string, Promise<GraphDescription>>();
 
   constructor(private readonly assistants: AssistantsService) {}
 
-  /** @throws {ApiError} 404 when there is no such assistant or graph, 400 when its graph can't be loaded */
+  /** @throws {ApiError} 404 for an unknown assistant or graph, 400 if its graph can't be loaded */
   async getAgent(tenantId: TenantId, idOrGraph: string): Promise<Agent> {
     const assistant = await this.assistants.getAssistant(tenantId, idOrGraph);
     const description = await this.describe(tenantId, assistant);

@@ -16,7 +16,7 @@ import { a2aErrors } from './a2a.errors';
 import { VERSIONS } from './a2a-version';
 import { isJsonObject } from '../database/json';
 
-/** What the graph takes and gives, as JSON schemas: the protocol's skills have no place for them. */
+/** The graph's input and output as JSON schemas, for which the protocol's skills have no field. */
 export const SCHEMAS_EXTENSION = 'urn:gantry:a2a:graph-schemas:1';
 
 const RUN = {
@@ -43,9 +43,9 @@ export class A2aCardService {
   ) {}
 
   /**
-   * The card in the form of a protocol version. A client that asks without one gets that of 0.3 with the interfaces of 1.0 in it,
-   * which clients of either version read.
-   * @param idOrGraph undefined for the agent that this server's well-known address means
+   * The card in the form of a protocol version. Without a version, a client gets that of 0.3 with the interfaces of 1.0, which
+   * clients of both versions read.
+   * @param idOrGraph undefined for the agent of this server's well-known address
    * @throws {ApiError} 404; 400 when the request names no agent
    */
   async render(

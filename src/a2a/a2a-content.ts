@@ -3,7 +3,7 @@ import type { Part } from '@a2a-js/sdk';
 const TEXT = 'text/plain';
 const JSON_TYPE = 'application/json';
 
-/** What clients call a mode besides its media type. */
+/** Names of modes that clients use besides media types. */
 const INFORMAL: Record<string, string> = { text: 'text/*', data: JSON_TYPE, json: JSON_TYPE, file: '*/*' };
 
 export function textPart(text: string): Part {
@@ -22,7 +22,7 @@ function filePart(source: { base64: string } | { url: string }, mediaType: strin
   return { content, metadata: undefined, filename, mediaType };
 }
 
-/** Anything that a graph says to a person: text as it is, all else as data. */
+/** A value that a graph shows to a person: text unchanged, other values as data. */
 export function partOf(value: unknown): Part {
   return typeof value === 'string' ? textPart(value) : dataPart(value);
 }
@@ -39,7 +39,7 @@ interface Block {
   metadata?: { filename?: string; name?: string };
 }
 
-/** Thoughts and tool calls are the agent's own business. */
+/** Reasoning and tool calls are internal to the agent. */
 const PRIVATE_BLOCKS = new Set([
   'reasoning',
   'thinking',

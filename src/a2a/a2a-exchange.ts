@@ -11,7 +11,7 @@ import { requestedVersion } from './a2a-version';
 
 const CARD_MAX_AGE_SECONDS = 300;
 
-/** The HTTP side of the protocol: headers in, an answer, a late answer or a stream out. */
+/** The HTTP side of the protocol: reads headers, and writes an answer, a late answer or a stream. */
 @Injectable()
 export class A2aExchange {
   constructor(
@@ -68,7 +68,7 @@ export class A2aExchange {
     void reply.status(outcome.status).type('application/json; charset=utf-8').send(JSON.stringify(outcome.body));
   }
 
-  /** Where the client reached this server: as the operator says it, else the request, or a trusted proxy in front. */
+  /** URL at which the client reached this server: the operator's setting, or else that of the request or of a trusted proxy. */
   private baseUrl(request: FastifyRequest): string {
     if (this.config.http.publicUrl) return this.config.http.publicUrl;
     const url = `${request.protocol}://${request.host}`;
@@ -80,7 +80,7 @@ async function* framesOf(answers: AsyncIterable<RpcAnswer>): AsyncGenerator<stri
   for await (const one of answers) yield `data: ${JSON.stringify(one)}\n\n`;
 }
 
-/** The protocol version that a header, or a parameter of the same name, asks for. */
+/** The protocol version in the header, or in a parameter of the same name. */
 function versionOf(request: FastifyRequest): string | undefined {
   const parameter = Object.entries(request.query as Record<string, unknown>).find(
     ([name]) => name.toLowerCase() === 'a2a-version',

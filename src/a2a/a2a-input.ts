@@ -4,10 +4,13 @@ import type { Agent } from './a2a-agents.service';
 import { isAccepted, textOf, toBlock } from './a2a-content';
 import { a2aErrors } from './a2a.errors';
 
-/** @throws ContentTypeNotSupportedError naming the first part that the agent doesn't take, or the modes it can't answer in */
+/**
+ * @throws ContentTypeNotSupportedError naming the first part that the agent doesn't accept, or the modes in which it can't
+ * answer
+ */
 export function checkModes(agent: Agent, { parts }: Message, outputModes: string[]): void {
   for (const { content, mediaType } of parts) {
-    // A client that sends text means text, whatever type it declares; of the rest, only a declared type can be a wrong one.
+    // Text is accepted whatever type it declares; other parts are refused only for a declared type.
     if (mediaType === '' || (content?.$case === 'text' && mediaType.startsWith('text/'))) continue;
     if (!isAccepted(mediaType, agent.inputModes)) throw a2aErrors.mediaType(mediaType, agent.inputModes);
   }
@@ -46,7 +49,7 @@ function toLangChainMessage(message: Message, parts: Part[]): Record<string, unk
   };
 }
 
-/** The value of a data part, also of one that was written as text. */
+/** The value of a data part, even if it was written as text. */
 function dataOf({ content, mediaType }: Part): unknown[] | undefined {
   if (content?.$case === 'data') return [content.value as unknown];
   if (content?.$case !== 'text' || !isAccepted('application/json', [mediaType])) return undefined;
@@ -57,15 +60,15 @@ function dataOf({ content, mediaType }: Part): unknown[] | undefined {
   }
 }
 
-/** What a graph asks, as its thread keeps it. */
+/** A graph's question, as its thread stores it. */
 export interface Interrupt {
   id?: string;
   value?: unknown;
 }
 
 /**
- * What a run takes that answers the interrupts: the text, or the data (its `resume`, when it has one). Undefined when nothing
- * was asked (a breakpoint, a node in doubt): then the graph just resumes.
+ * Value with which a run answers the interrupts: the text, or the data (its `resume`, if it has one). Undefined if nothing was
+ * asked (a breakpoint, a node in doubt), so that the graph just resumes.
  */
 export function answerOf(message: Message, interrupts: Interrupt[]): { resume: unknown } | undefined {
   const asked = interrupts.filter(({ value }) => (value as { type?: string } | undefined)?.type !== 'unknown_outcome');

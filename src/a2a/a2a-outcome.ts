@@ -3,10 +3,10 @@ import type { FinalState } from '../graphs/host/protocol';
 import type { RunEnding } from '../runs/run-ending';
 import { dataPart, partOf, partsOfContent } from './a2a-content';
 
-/** The one artifact of a task: what the agent answers. Streamed pieces and the whole have the same id. */
+/** The only artifact of a task: the agent's answer. Streamed pieces and the whole have the same id. */
 export const ANSWER_ID = 'response';
 
-/** What a turn left: the answer, and what the graph asks when it waits for an answer. */
+/** Result of a turn: the answer, and the graph's questions if it waits for an answer. */
 export interface Outcome {
   awaitsInput: boolean;
   artifacts: Artifact[];
@@ -34,9 +34,7 @@ export function outcomeOf({ status, state }: RunEnding): Outcome {
   };
 }
 
-/**
- * The agent's last words of the turn. A graph that doesn't speak answers with its values, once it is done.
- */
+/** The agent's last message of the turn. A graph without messages answers with its values once it has ended. */
 function answerOf({ values: json }: FinalState, isDone: boolean): Part[] {
   const values = JSON.parse(json) as unknown;
   if (typeof values !== 'object' || values === null || Array.isArray(values)) return isDone ? [dataPart(values)] : [];
@@ -59,7 +57,9 @@ interface Interrupt {
   value?: unknown;
 }
 
-/** What the interrupts ask, each as a part that names its interrupt. A breakpoint asks nothing: it names what comes next. */
+/**
+ * The questions of the interrupts, each as a part that names its interrupt. A breakpoint has none, and names the next nodes.
+ */
 function questionOf({ interrupts, next }: FinalState): Part[] {
   const asked = Object.values(JSON.parse(interrupts) as Record<string, Interrupt[]>).flat();
   if (asked.length === 0) return [partOf(`Stopped before ${next.join(', ')}: send a message to go on`)];

@@ -11,7 +11,7 @@ import { type PushTarget, toPushConfig } from './a2a-push';
 import { A2aTasksRepository, type PushConfigRow } from './a2a-tasks.repository';
 import { a2aErrors } from './a2a.errors';
 
-/** Receivers of a task's ends. A configuration is kept sealed, under the policy of webhooks. */
+/** Receivers of push notifications. A configuration is stored sealed, under the policy of webhooks. */
 @Injectable()
 export class A2aPushService {
   constructor(
@@ -71,7 +71,7 @@ export class A2aPushService {
     return rows.map((row) => toPushConfig(taskId, row.configId, this.open(tenantId, row)));
   }
 
-  /** Deleting what is not there is no error. */
+  /** Deleting an unknown configuration is no error. */
   delete(tenantId: TenantId, taskId: string, configId: string): Promise<void> {
     return this.tasks.deletePushConfig(tenantId, taskId, configId);
   }

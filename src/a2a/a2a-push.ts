@@ -3,7 +3,7 @@ import { V1PushNotificationSerializer } from '@a2a-js/sdk/server';
 import { V03PushNotificationSerializer } from '@a2a-js/sdk/compat/v0_3/server';
 import type { PushConfigRow } from './a2a-tasks.repository';
 
-/** What a receiver's configuration keeps secret: everything, since a URL may carry a token. */
+/** Sealed part of a receiver's configuration: everything, since a URL may contain a token. */
 export interface PushTarget {
   url: string;
   token: string;

@@ -20,7 +20,7 @@ import { AssistantAgent } from './assistant-agent';
 
 /** Calls of one batch. */
 const MAX_BATCH = 100;
-/** Calls of a batch that are worked on at once. */
+/** Calls of a batch that are executed at once. */
 const AT_ONCE = 10;
 
 type RpcId = string | number | null;
@@ -51,7 +51,7 @@ export interface RpcRequest extends RunOptions {
   onWaiting: () => void;
 }
 
-/** What is sent back: an object, nothing (to notifications), or answers as they come. */
+/** The answer: an object, nothing (for notifications), or a stream of answers. */
 export type RpcOutcome =
   | { kind: 'answer'; status: number; body: RpcAnswer | RpcAnswer[] }
   | { kind: 'nothing' }
@@ -63,13 +63,13 @@ interface Call extends RpcRequest {
 }
 
 const METHODS: Record<ProtocolVersion, typeof METHODS_1_0> = { '1.0': METHODS_1_0, '0.3': METHODS_0_3 };
-/** Their clients read nothing but events: errors as well come as one. */
+/** Their clients only read events, so errors are sent as one too. */
 const STREAMING_0_3 = new Set(['message/stream', 'tasks/resubscribe']);
 const NEEDS_CONNECTION = new Set(['SendStreamingMessage', 'SubscribeToTask', ...STREAMING_0_3]);
 /** States in which a stream of 0.3 ends although the task does not. */
 const INTERRUPTED = new Set(['input-required', 'auth-required']);
 
-/** What an error's details are said to be: the protocol wants a type on each of them. */
+/** Type of an error's details, which the protocol requires. */
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 const BAD_REQUEST = 'type.googleapis.com/google.rpc.BadRequest';
 
@@ -130,7 +130,7 @@ export class A2aRpcService {
     return Array.isArray(body) ? this.batch(call, body) : this.single(call, body);
   }
 
-  /** Each call is answered, but for notifications; what needs a connection of its own is refused. */
+  /** Each call is answered, except notifications; methods that need their own connection are refused. */
   private async batch(call: Call, calls: unknown[]): Promise<RpcOutcome> {
     if (calls.length === 0) return answer(failure(null, rpcErrors.invalidRequest('an empty batch')));
     if (calls.length > MAX_BATCH) {
@@ -264,7 +264,7 @@ function methodOf(body: unknown): string {
     : '';
 }
 
-/** What is wrong with a call; the library assumes that nothing is. */
+/** The error of a malformed call; the library assumes that calls are valid. */
 function check(body: unknown, version: ProtocolVersion): RpcError | undefined {
   const envelope = rpcRequest.safeParse(body);
   if (!envelope.success) {
@@ -281,7 +281,9 @@ function check(body: unknown, version: ProtocolVersion): RpcError | undefined {
   );
 }
 
-/** In 0.3 a message is waited for unless the caller says otherwise; the library takes any configuration for saying so. */
+/**
+ * In 0.3 a message waits for its result unless the caller says otherwise; the library treats any configuration as saying so.
+ */
 function withDefaults(request: RpcBody): RpcBody {
   const configuration = request.params?.configuration as { blocking?: boolean | null } | null | undefined;
   if (request.method !== 'message/send' || !configuration || typeof configuration.blocking === 'boolean')
@@ -289,7 +291,7 @@ function withDefaults(request: RpcBody): RpcBody {
   return { ...request, params: { ...request.params, configuration: { ...configuration, blocking: true } } };
 }
 
-/** In 0.3 the last event of a stream says that it is; the library marks only the ends of tasks. */
+/** In 0.3 the last event of a stream is marked; the library marks only the ends of tasks. */
 function withFinal(given: RpcAnswer): RpcAnswer {
   const result = given.result as { kind?: string; status?: { state: string } } | undefined;
   const isLast = result?.kind === 'status-update' && INTERRUPTED.has(result.status?.state ?? '');

@@ -10,7 +10,7 @@ import type { TaskRow } from './a2a-tasks.repository';
 import { A2aTasksService } from './a2a-tasks.service';
 import { endsTurn, TurnEvents } from './turn-events';
 
-/** How often a subscriber of a task that waits for an answer looks whether it has come. */
+/** Interval at which a subscriber checks whether a waiting task was answered. */
 const WAIT_POLL_MS = 1_000;
 
 export interface FollowOptions {
@@ -23,7 +23,7 @@ export interface FollowOptions {
   signal: AbortSignal;
 }
 
-/** Tasks as they go, from the event logs of their runs, on whichever replica is asked. */
+/** Streams of tasks from the event logs of their runs, on any replica. */
 @Injectable()
 export class A2aStreamsService {
   constructor(
@@ -32,7 +32,7 @@ export class A2aStreamsService {
     private readonly log: EventLogRepository,
   ) {}
 
-  /** Resolves to the task when its turn is over (or it was called off), or when the signal says so. */
+  /** Resolves to the task when its turn has ended, it was cancelled, or the signal is aborted. */
   async settled(agent: Agent, task: TaskRow, signal: AbortSignal): Promise<TaskRow> {
     let row = task;
     while (isTaskInFlight(row) && !signal.aborted) {
@@ -42,7 +42,7 @@ export class A2aStreamsService {
     return row;
   }
 
-  /** The task, then what happens to it; ends with its turn, or with the task. */
+  /** Yields the task and then its events; ends with its turn, or with the task. */
   async *stream(agent: Agent, task: TaskRow, options: FollowOptions): AsyncGenerator<StreamResponse, void, undefined> {
     const { signal, historyLength, throughQuestions } = options;
     let { row, events, after } = throughQuestions
@@ -72,7 +72,7 @@ export class A2aStreamsService {
     }
   }
 
-  /** The task as it is, with what the log of its turn holds by now taken in; `after` is where to continue. */
+  /** The current task, including the events in the log of its turn so far; `after` is where to continue. */
   private async now(agent: Agent, task: TaskRow): Promise<{ row: TaskRow; events: TurnEvents; after: number }> {
     let row = task;
     for (;;) {
@@ -102,13 +102,13 @@ export class A2aStreamsService {
     }
   }
 
-  /** Where the task came to rest, with the question that it asks. */
+  /** The final or waiting state of the task, with its question. */
   private async ending(row: TaskRow): Promise<StreamResponse> {
     const [now] = await this.tasks.render([row], { historyLength: 0, withArtifacts: false });
     return status(row, now.status);
   }
 
-  /** Takes in what the log holds by now; `after` is where to continue. */
+  /** Applies the events in the log so far; `after` is where to continue. */
   private async catchUp(task: TaskRow): Promise<{ events: TurnEvents; after: number }> {
     const events = new TurnEvents(task);
     let after = -1;

@@ -16,7 +16,7 @@ export const STATES: Record<TaskPhase, TaskState> = {
 export const isTaskInFlight = ({ state }: TaskRow): boolean => state === 'submitted' || state === 'working';
 export const isTerminal = (row: TaskRow): boolean => !isTaskInFlight(row) && row.state !== 'input-required';
 
-/** A message that no client sent. Its id is a function of the occasion: sent twice, it is the same message. */
+/** A message of the agent. Its id is derived from the occasion, so that a repetition is the same message. */
 export function taskMessage(
   { taskId, contextId }: Pick<TaskRow, 'taskId' | 'contextId'>,
   role: Role,
@@ -46,7 +46,7 @@ export function artifactsOf({ artifacts, outputModes }: TaskRow): Artifact[] {
     .map((artifact) => ({ ...artifact, parts: tailorParts(artifact.parts, outputModes) }));
 }
 
-/** @param question what the agent asked last; shown while it waits for the answer */
+/** @param question the agent's last question, shown while it waits for the answer */
 export function statusOf(row: TaskRow, question?: Message): TaskStatus {
   return {
     state: STATES[row.state],
@@ -74,7 +74,7 @@ function statusMessage(row: TaskRow, question: Message | undefined): Message | u
   return undefined;
 }
 
-/** The place in a task's metadata of the ids that the rest of the API knows it by. */
+/** Key in a task's metadata of its ids in the rest of the API. */
 export const RUN_EXTENSION = 'urn:gantry:a2a:run:1';
 
 function runMetadata({ assistantId, threadId, runId }: TaskRow): Record<string, unknown> {

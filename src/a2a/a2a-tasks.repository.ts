@@ -11,7 +11,7 @@ export type TaskPhase = 'submitted' | 'working' | 'input-required' | 'completed'
 /** Name of the error by which a graph says that it won't do what it was asked for. */
 const REJECTION = 'TaskRejected';
 
-/** A task as its rows have it. */
+/** A task as stored. */
 export interface TaskRow {
   taskId: string;
   tenantId: TenantId;
@@ -24,7 +24,7 @@ export interface TaskRow {
   /** JSON text of a list of artifacts. */
   artifacts: string;
   state: TaskPhase;
-  /** Another run has taken the conversation on while the task waited for its answer. */
+  /** Whether another run has continued the conversation while the task waited for its answer. */
   superseded: boolean;
   statusAt: Date;
   error: RunError | null;
@@ -45,7 +45,7 @@ export interface TaskFilter {
   since?: Date;
 }
 
-/** The task after which a page begins. */
+/** Task after which a page begins. */
 export interface TaskCursor {
   statusAt: string;
   taskId: string;
@@ -59,8 +59,8 @@ export interface PushConfigRow {
 }
 
 /**
- * The run of the latest turn says where the task is. A run that asked and was overtaken by another run of its thread can't
- * be answered any more.
+ * The run of the latest turn determines the state of the task. A question that was overtaken by another run of the thread can
+ * no longer be answered.
  */
 const TASKS = `
   SELECT task.task_id AS "taskId", task.tenant_id AS "tenantId", task.assistant_id AS "assistantId",
@@ -117,8 +117,8 @@ export class A2aTasksRepository {
   }
 
   /**
-   * Makes a run that came by another way than a message the next turn of the task that waits on its thread; resolves to
-   * null when none waits.
+   * Makes a run that wasn't created by a message the next turn of the task that waits on its thread; resolves to null if none
+   * waits.
    */
   async adopt(
     manager: EntityManager,
@@ -145,7 +145,7 @@ export class A2aTasksRepository {
     ]);
   }
 
-  /** Calls a waiting task off; resolves to false when it doesn't wait any more. */
+  /** Cancels a waiting task; resolves to false if it no longer waits. */
   async cancelWaiting(manager: EntityManager, task: TaskRow): Promise<boolean> {
     const [, count]: [unknown, number] = await manager.query(
       `UPDATE a2a_tasks SET canceled_at = clock_timestamp()
@@ -155,7 +155,7 @@ export class A2aTasksRepository {
     return count > 0;
   }
 
-  /** Withdraws what waits on the thread, because its conversation continues without it. */
+  /** Withdraws the waiting task of the thread, because its conversation continues without it. */
   async supersede(manager: EntityManager, tenantId: TenantId, threadId: string): Promise<TaskRow[]> {
     const [superseded]: [{ task_id: string }[], number] = await manager.query(
       `UPDATE a2a_tasks SET canceled_at = clock_timestamp()
@@ -169,7 +169,7 @@ export class A2aTasksRepository {
     ]);
   }
 
-  /** Writes what a turn left, and resolves to the task as it is then; to null when the run is no task's. */
+  /** Stores the result of a turn, and resolves to the updated task; to null if the run belongs to no task. */
   async closeTurn(
     manager: EntityManager,
     tenantId: TenantId,
@@ -188,7 +188,7 @@ export class A2aTasksRepository {
     return row ?? null;
   }
 
-  /** @param assistantId undefined for whichever assistant has it */
+  /** @param assistantId undefined for any assistant */
   async findTask(tenantId: TenantId, taskId: string, assistantId?: string): Promise<TaskRow | null> {
     const [row]: TaskRow[] = await this.database.query(
       `${TASKS} WHERE task.tenant_id = $1 AND task.task_id = $2 AND task.assistant_id = coalesce($3, task.assistant_id)`,
@@ -199,7 +199,7 @@ export class A2aTasksRepository {
 
   /**
    * A page of tasks, the one whose status changed last first, and how many match in all.
-   * @param access what must hold of the metadata of their threads
+   * @param access condition on the metadata of their threads
    */
   async listTasks(
     tenantId: TenantId,

@@ -22,10 +22,10 @@ import { A2aTurns, CONTEXT_KEY, TASK_KEY } from './a2a-turns';
 /** Where the ids of contexts that are no UUIDs become ids of threads: the same one in the same tenant, always. */
 const CONTEXT_NAMESPACE = '0b3f6a52-5f0c-4a57-9d0e-2f4f6f1f7c11';
 
-/** What of the HTTP request reaches the run that a message makes. */
+/** Parts of the HTTP request for the run that a message creates. */
 export type RunOptions = Omit<RunOrigin, 'tenantId'>;
 
-/** Which parts of a task the caller asks for. */
+/** Parts of a task that the caller requests. */
 export interface TaskOptions {
   /** Messages at the most; undefined for all. */
   historyLength?: number | undefined;
@@ -34,7 +34,7 @@ export interface TaskOptions {
   answerSoFar?: Artifact | undefined;
 }
 
-/** Tasks as runs: a message makes a run, or answers the one that asked; everything that is shown of a task is read from rows. */
+/** Tasks as runs: a message creates a run, or answers the one that asked; tasks are always shown from rows. */
 @Injectable()
 export class A2aTasksService {
   private readonly logger = new Logger('A2a');
@@ -51,7 +51,7 @@ export class A2aTasksService {
   ) {}
 
   /**
-   * Takes a message: a new task, or the next turn of one that waits for it.
+   * Accepts a message: a new task, or the next turn of one that waits for it.
    * @throws the protocol's errors; {ApiError} of the runs
    */
   async sendMessage(
@@ -72,7 +72,7 @@ export class A2aTasksService {
     return message.taskId ? this.resumeTask(turn) : this.beginTask(turn);
   }
 
-  /** @throws TaskNotFoundError, also for a task of another tenant or another assistant, or that the custom auth keeps back */
+  /** @throws TaskNotFoundError, also for a task of another tenant or assistant, or one that the custom auth excludes */
   async getTask({ tenantId, assistant }: Agent, taskId: string): Promise<TaskRow> {
     const row = isUuid(taskId) ? await this.tasks.findTask(tenantId, taskId, assistant.assistantId) : null;
     if (!row || !(await this.isReadable(row))) throw a2aErrors.taskNotFound(taskId);
@@ -99,7 +99,7 @@ export class A2aTasksService {
       await this.runs.cancelRun(task.tenantId, task.runId, { action: 'interrupt', threadId: task.threadId });
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
-      // It has ended between the look and the cancellation.
+      // It has ended between the query and the cancellation.
       const now = await this.tasks.findTask(task.tenantId, task.taskId);
       if (now?.state === 'input-required') return this.cancelWaiting(now);
       throw a2aErrors.notCancelable(task.taskId, now?.state ?? 'gone');
@@ -110,7 +110,7 @@ export class A2aTasksService {
   async render(rows: TaskRow[], { historyLength, withArtifacts = true, answerSoFar }: TaskOptions): Promise<Task[]> {
     if (rows.length === 0) return [];
     const ids = rows.map(({ taskId }) => taskId);
-    // The question of a waiting task is part of its status, however little history is asked for.
+    // The question of a waiting task is part of its status, even if no history is requested.
     const texts = await this.tasks.messages(rows[0].tenantId, ids, historyLength && Math.max(historyLength, 1));
     const asking = historyLength === 0 ? rows.filter(({ state }) => state === 'input-required') : [];
     const questions = await this.tasks.messages(
@@ -173,7 +173,7 @@ export class A2aTasksService {
     return this.rowOf(agent, await this.creation.createRun(request));
   }
 
-  /** A task is its thread's owner's. */
+  /** A task belongs to the owner of its thread. */
   private async isReadable({ tenantId, threadId }: TaskRow): Promise<boolean> {
     const { filter } = await this.authorizer.authorize('threads', 'read', { thread_id: threadId });
     return this.threads.isAccessible(tenantId, threadId, filter);
@@ -201,7 +201,7 @@ export class A2aTasksService {
     });
     void this.deliveries.startStored(notifications);
     try {
-      // The graph waits for no answer any more: its thread is free for the next task.
+      // The graph no longer waits for an answer, so its thread is free for the next task.
       await this.threads.updateState(task.tenantId, task.threadId, { as_node: '__end__' });
     } catch (error) {
       const { taskId: task_id, threadId: thread_id } = task;
@@ -220,7 +220,7 @@ interface Turn extends RunOptions {
 function runBody({ assistant, talks }: Agent, given: Record<string, unknown>) {
   return createRunSchema.parse({
     assistant_id: assistant.assistantId,
-    // A graph that streams tokens is shown by them, any other by its steps.
+    // Tokens show the progress of a graph that streams them, steps that of any other.
     stream_mode: [talks ? 'messages-tuple' : 'updates', 'custom'],
     multitask_strategy: 'enqueue',
     if_not_exists: 'create',

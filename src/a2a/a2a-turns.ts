@@ -20,7 +20,7 @@ import { A2aTasksRepository, type PushConfigRow, type TaskRow } from './a2a-task
 export const TASK_KEY = 'a2a_task_id';
 export const CONTEXT_KEY = 'a2a_context_id';
 
-/** What the runs of a thread mean for its agent-to-agent tasks. */
+/** Consequences of the runs of a thread for its A2A tasks. */
 @Injectable()
 @ListensToRuns(1)
 export class A2aTurns implements RunListener {
@@ -32,7 +32,7 @@ export class A2aTurns implements RunListener {
     private readonly secrets: SecretBox,
   ) {}
 
-  /** Keeps the answer and the question, and enqueues the push notifications. A run that is no task's turn costs nothing. */
+  /** Stores the answer and the question, and enqueues the push notifications. Does nothing for a run without a task. */
   async ended(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<DeliveryReference[]> {
     if (run.metadata[TASK_KEY] === undefined && run.metadata[CONTEXT_KEY] === undefined) return [];
     const tenantId = run.tenantId as TenantId;
@@ -66,7 +66,7 @@ export class A2aTurns implements RunListener {
     return [];
   }
 
-  /** Withdraws what waits on the thread, because its conversation continues without an answer. */
+  /** Withdraws the waiting task of the thread, because its conversation continues without an answer. */
   async supersede(manager: EntityManager, tenantId: TenantId, threadId: string): Promise<DeliveryReference[]> {
     const started: DeliveryReference[] = [];
     for (const task of await this.tasks.supersede(manager, tenantId, threadId)) {
@@ -94,7 +94,7 @@ export class A2aTurns implements RunListener {
     return started;
   }
 
-  /** A run's end must not fail for a receiver that was registered under a key which is gone. */
+  /** A run's end must not fail because of a receiver whose sealing key is gone. */
   private open({ tenantId, taskId }: TaskRow, { configId, sealed }: PushConfigRow): PushTarget | undefined {
     try {
       return JSON.parse(
@@ -106,7 +106,7 @@ export class A2aTurns implements RunListener {
     }
   }
 
-  /** A run's end must not fail for a state that can't be read as an answer. */
+  /** A run's end must not fail because of a state that can't be read as an answer. */
   private outcome(run: RunEntity, ending: RunEnding): Outcome {
     try {
       return outcomeOf(ending);

@@ -1,12 +1,12 @@
 import { METHODS_1_0 } from './a2a.schemas';
 
-/** What is spoken here, the preferred one first. */
+/** Supported versions, the preferred one first. */
 export const VERSIONS = ['1.0', '0.3'] as const;
 export type ProtocolVersion = (typeof VERSIONS)[number];
 
 /**
  * The version that a request asks for, as Major.Minor: a patch number changes nothing. None means 0.3.
- * @returns undefined for one that isn't spoken here
+ * @returns undefined for an unsupported one
  */
 export function requestedVersion(asked: string | undefined): ProtocolVersion | undefined {
   const trimmed = asked?.trim() ?? '';

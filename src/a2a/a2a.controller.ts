@@ -16,7 +16,7 @@ const RPC_BODY = { schema: z.toJSONSchema(z.union([rpcCallSchema, z.array(rpcCal
   typeof ApiBody
 >[0];
 
-/** The protocol's code for a media type that isn't taken. */
+/** The protocol's code for an unsupported media type. */
 const CONTENT_TYPE_NOT_SUPPORTED = -32_005;
 
 const VERSION_HEADER = {
@@ -32,7 +32,7 @@ const VERSION_HEADER = {
 export class A2aController {
   constructor(private readonly exchange: A2aExchange) {}
 
-  /** The card of the agent that `assistant_id` names, else of the one that this deployment means. */
+  /** The card of the agent that `assistant_id` names, or else of the default one. */
   @Get('.well-known/agent-card.json')
   @ApiOperation({ summary: "An agent's card, at the well-known address" })
   @ApiHeader(VERSION_HEADER)
@@ -64,8 +64,8 @@ export class A2aController {
   }
 
   /**
-   * JSON-RPC 2.0: one call or a batch. Streaming methods answer with server-sent events, each of them a JSON-RPC response.
-   * What is wrong with a call is a JSON-RPC error with status 200; an unknown assistant is one with status 404.
+   * JSON-RPC 2.0: one call or a batch. Streaming methods answer with server-sent events, each of them a JSON-RPC response. A
+   * malformed call is answered with a JSON-RPC error and status 200, an unknown assistant with status 404.
    */
   @Post('a2a/:assistant_id')
   @RouteConfig({ bodyAsText: true, jsonOnly: CONTENT_TYPE_NOT_SUPPORTED })

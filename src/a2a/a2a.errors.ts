@@ -9,7 +9,7 @@ import {
 } from '@a2a-js/sdk/errors';
 import { ApiError } from '../http/api-error';
 
-/** The protocol's errors, with what the caller can do about each. */
+/** The protocol's errors, with advice for the caller. */
 export const a2aErrors = {
   taskNotFound: (taskId: string) =>
     new TaskNotFoundError({ message: `Task ${taskId} not found`, metadata: { taskId } }),

@@ -3,10 +3,10 @@ import type { Counter } from 'prom-client';
 import { Metrics } from '../metrics/metrics';
 import { METHODS_0_3, METHODS_1_0 } from './a2a.schemas';
 
-/** Whatever else a caller asks for must not make series of its own. */
+/** Other method names of callers must not create series. */
 const UNKNOWN_METHOD = 'unknown';
 
-/** What an api sees of agents that call. */
+/** Metrics of A2A calls in an api. */
 @Injectable()
 export class A2aMetrics {
   private readonly calls: Counter<'method' | 'outcome'>;

@@ -5,7 +5,7 @@ import { WebhooksModule } from '../webhooks/webhooks.module';
 import { A2aTasksRepository } from './a2a-tasks.repository';
 import { A2aTurns } from './a2a-turns';
 
-/** What both processes need: the records, and what a run's end means for them. */
+/** The part for both processes: the records, and the listener for ends of runs. */
 @Module({
   imports: [DatabaseModule, CryptoModule, WebhooksModule],
   providers: [A2aTasksRepository, A2aTurns],

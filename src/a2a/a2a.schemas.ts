@@ -5,7 +5,7 @@ const id = z.string().min(1);
 const media = z.string().nullish();
 const historyLength = z.number().int().min(0).nullish();
 
-/** Everything is optional here that may be absent or null in the protocol's JSON; unknown fields are left alone. */
+/** Fields that may be absent or null in the protocol's JSON are optional; unknown fields are ignored. */
 const CONTENT = ['text', 'raw', 'url', 'data'] as const;
 const part = z
   .looseObject({
@@ -75,7 +75,7 @@ export const TASK_STATE = [
 const taskParams = z.looseObject({ id });
 const pushConfigParams = z.looseObject({ taskId: id, id });
 
-/** The methods of A2A 1.0 and what they take. */
+/** The methods of A2A 1.0 and their parameters. */
 export const METHODS_1_0: Record<string, z.ZodType> = {
   SendMessage: sendParams,
   SendStreamingMessage: sendParams,
@@ -141,7 +141,7 @@ const legacySendParams = z.looseObject({
   metadata: jsonObject.nullish(),
 });
 
-/** The methods of A2A 0.3 and what they take. */
+/** The methods of A2A 0.3 and their parameters. */
 export const METHODS_0_3: Record<string, z.ZodType> = {
   'message/send': legacySendParams,
   'message/stream': legacySendParams,

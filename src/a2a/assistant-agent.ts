@@ -31,7 +31,7 @@ import type { ProtocolVersion } from './a2a-version';
 import { a2aErrors } from './a2a.errors';
 
 const PAGE_SIZE = 50;
-/** How long a cancellation waits for the worker to let go, before it answers with the task as it is. */
+/** Time that a cancellation waits for the worker to stop, before it answers with the current task. */
 const CANCEL_WAIT_MS = 10_000;
 
 /** How long the stream of an agent that replies with messages waits for one, before it shows the task. */
@@ -46,7 +46,7 @@ export interface AgentServices {
 
 export interface AgentCall extends RunOptions {
   version: ProtocolVersion;
-  /** Aborted when the caller goes. */
+  /** Aborted when the caller disconnects. */
   signal: AbortSignal;
   /** Called when the answer has to wait for a run, which may take hours. */
   onWaiting: () => void;
@@ -172,7 +172,7 @@ export class AssistantAgent implements A2ARequestHandler {
     return this.services.tasks.sendMessage(this.agent, request, this.call.version, this.call);
   }
 
-  /** Of a task that the client knows, it wants the task. */
+  /** A client that names a task expects the task. */
   private mayReply({ message }: SendMessageRequest): boolean {
     return this.agent.repliesPlainly && !message?.taskId;
   }
@@ -223,7 +223,7 @@ export class AssistantAgent implements A2ARequestHandler {
     }
   }
 
-  /** What a caller may know of an error. The library would show the text of any. */
+  /** The part of an error that a caller may see. The library would show the text of any error. */
   private toShownError(error: unknown): Error {
     if (error instanceof A2AError) return error;
     if (error instanceof ApiError && error.status < 500) return a2aErrors.invalid(error.detail);

@@ -15,12 +15,12 @@ interface MessagePiece {
  * Turns the log of a run into the events of its task, as a function of the log alone: every stream of a task emits the same
  * ones in the same order, however late it began.
  *
- * Tokens are pieces of the answer artifact. When the model is called again (the next message of an agent's loop, another attempt
- * after a worker's death) the first piece replaces what was there. One piece is always held back, so that the last one can say
- * that it is the last.
+ * Tokens are pieces of the answer artifact. When the model is called again (the next message of an agent's loop, another
+ * attempt after a worker's death) the first piece replaces the earlier ones. One piece is always held back, so that the last
+ * one can be marked.
  */
 export class TurnEvents {
-  /** What the streamed pieces make up so far, the held one left out. */
+  /** The answer from the streamed pieces so far, without the held one. */
   private emittedText = '';
   private held: { text: string; append: boolean } | undefined;
   private messageId: string | undefined;
@@ -36,14 +36,14 @@ export class TurnEvents {
     return this.emittedText === '' ? undefined : answerArtifact([textPart(this.emittedText)]);
   }
 
-  /** Takes in an event that other streams have emitted already. */
+  /** Applies an event that other streams have emitted already. */
   absorb(event: RunEvent): void {
     for (const ignored of this.translate(event)) void ignored;
   }
 
   *translate({ event, data, seq }: RunEvent): Generator<StreamResponse> {
     if (event === 'metadata') {
-      // Another attempt says it all again, from its checkpoint on.
+      // Another attempt repeats everything from its checkpoint on.
       this.messageId = undefined;
     } else if (event === 'messages' && this.streamsText) {
       yield* this.piece((JSON.parse(data) as [MessagePiece])[0]);
@@ -65,7 +65,7 @@ export class TurnEvents {
       if (held && text === whole) yield this.chunk([textPart(held.text)], held.append, true);
       else yield this.update(artifact, false, true);
     }
-    // A turn that failed leaves what it has said so far.
+    // A failed turn keeps its answer so far.
     yield* this.release();
   }
 

@@ -94,7 +94,7 @@ export class AssistantsController {
     @Param({ schema: assistantIdParam }) { assistant_id }: IdParam,
     @Body({ schema: patchAssistantSchema.prefault({}) }) body: PatchAssistant,
   ): Promise<Assistant> {
-    return toAssistant(await this.assistants.patch(tenantId, assistant_id, body));
+    return toAssistant(await this.assistants.patchAssistant(tenantId, assistant_id, body));
   }
 
   @Get(':assistant_id/graph')

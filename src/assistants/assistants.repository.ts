@@ -72,7 +72,7 @@ export class AssistantsRepository {
   /**
    * Changes an assistant under its row lock and stores the result as a new version; does nothing if there is no such assistant.
    */
-  async change(
+  async changeAssistant(
     tenantId: TenantId,
     assistantId: string,
     change: (current: AssistantEntity) => AssistantContent | undefined,

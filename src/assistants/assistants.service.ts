@@ -82,13 +82,13 @@ export class AssistantsService {
   }
 
   /** Every patch is a version, also an empty one. Metadata is merged, config and context are replaced. */
-  async patch(tenantId: TenantId, idOrGraph: string, body: PatchAssistant): Promise<AssistantEntity> {
+  async patchAssistant(tenantId: TenantId, idOrGraph: string, body: PatchAssistant): Promise<AssistantEntity> {
     if (body.graph_id !== undefined) this.checkGraph(body.graph_id);
     checkContext(body);
     const requested = { ...body, assistant_id: this.idOf(idOrGraph), metadata: body.metadata ?? {} };
     const { value, filter } = await this.authorizer.authorize('assistants', 'update', requested);
     const { assistantId } = await this.accessible(tenantId, idOrGraph, filter);
-    const changed = await this.repository.change(tenantId, assistantId, (current) => ({
+    const changed = await this.repository.changeAssistant(tenantId, assistantId, (current) => ({
       graphId: body.graph_id ?? current.graphId,
       name: body.name ?? current.name,
       description: body.description ?? current.description,
@@ -248,8 +248,11 @@ export class AssistantsService {
 
   /** The description of a default assistant comes from langgraph.json: a new text creates a new version. */
   private async describe(tenantId: TenantId, assistantId: string, description: string): Promise<void> {
-    await this.repository.change(tenantId, assistantId, ({ graphId, name, config, context, metadata, ...current }) =>
-      current.description === description ? undefined : { graphId, name, description, config, context, metadata },
+    await this.repository.changeAssistant(
+      tenantId,
+      assistantId,
+      ({ graphId, name, config, context, metadata, ...current }) =>
+        current.description === description ? undefined : { graphId, name, description, config, context, metadata },
     );
   }
 }

@@ -9,11 +9,11 @@ import { auditChainKey } from './audit-chain-key';
 const BATCH = 2_000;
 /** Batches of one round: a backlog must not keep the other sweeps waiting. */
 const MAX_BATCHES = 10;
-/** Records that are written at the same time may be committed in another order than that of their ids: so far back is looked. */
+/** Range of ids that is searched again, since concurrent records may be committed in another order than that of their ids. */
 const OVERLAP = 1_000n;
-/** What is committed later than that is found when all records are looked at, this often. */
+/** Interval at which all records are searched, for those that are committed even later. */
 const LOOK_AT_ALL_MS = 5 * 60_000;
-/** The head is logged this often, if it moved: what is in the logs can't be changed in the database. */
+/** Interval at which the head is logged if it has moved, since logs can't be changed in the database. */
 const LOG_HEAD_MS = 3_600_000;
 
 /**

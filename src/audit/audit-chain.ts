@@ -24,7 +24,7 @@ export interface Link {
   hash: Buffer;
 }
 
-/** What the first link continues from. */
+/** Predecessor of the first link. */
 export const GENESIS: Pick<Link, 'position' | 'hash'> = { position: 0, hash: Buffer.alloc(32) };
 
 /**
@@ -39,7 +39,7 @@ export function hashOf(
 ): Buffer {
   const { auditId, at, tenantId, actorKind, actorId, address, action, resource, resourceId, item, changed, reason } =
     content;
-  // In this order for ever. A column that is added later goes to the end, and only where it isn't null.
+  // The order must never change. A column that is added later goes to the end, and only if it isn't null.
   const covered = [
     previous.toString('hex'),
     position,

@@ -9,7 +9,7 @@ const BATCH = 5_000;
 /** Batches of one round: a backlog must not keep the other sweeps waiting. */
 const MAX_BATCHES = 10;
 
-/** Deletes what the audit log has kept for long enough. */
+/** Deletes records of the audit log after their retention. */
 @Injectable()
 @Sweeps(120)
 export class AuditRetentionSweep implements Sweep {

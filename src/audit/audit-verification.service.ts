@@ -5,14 +5,14 @@ import { AuditChainRepository } from './audit-chain.repository';
 import { auditChainKey } from './audit-chain-key';
 
 const PAGE = 2_000;
-/** A report is for people: what is wrong shows in the first of them. */
+/** Maximum of records in a report: the first ones show the problem. */
 const MAX_PROBLEMS = 100;
 /** Time after which a record without a link means that no worker is running. */
 const SEALED_AFTER_MS = 10 * 60_000;
 
 export interface AuditReport {
   verified: boolean;
-  /** Records whose content fits to the chain. */
+  /** Records whose content matches the chain. */
   records: number;
   /** `position:hash` of the last link; null while there is none. Kept elsewhere, it proves later that nothing was cut off. */
   head: string | null;
@@ -27,7 +27,7 @@ interface Walk {
   known?: string;
 }
 
-/** Finds out whether the audit log is as it was written. */
+/** Verifies that the audit log was not changed. */
 @Injectable()
 export class AuditVerificationService {
   private readonly key: Buffer;

@@ -7,7 +7,7 @@ import { AuditRepository } from './audit.repository';
 import { type AuditQuery, auditQuery, type AuditRecord, auditRecordSchema } from './audit.schemas';
 import { RouteTags } from '../http/route-tags';
 
-/** Who created, changed, cancelled, deleted or exported what: for the operator. */
+/** The audit log for the operator: who created, changed, cancelled, deleted or exported what. */
 @RouteTags('Admin')
 @OperatorOnly()
 @Controller('admin/audit')

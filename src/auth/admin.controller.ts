@@ -40,7 +40,7 @@ export class AdminController {
   @ApiOperation({ summary: 'Create a tenant' })
   @ApiOkResponse({ standardSchema: tenantSchema })
   async createTenant(@Body({ schema: createTenantSchema }) body: CreateTenant): Promise<Tenant> {
-    return toTenant(await this.tenants.create(body.name, body.tenant_id));
+    return toTenant(await this.tenants.createTenant(body.name, body.tenant_id));
   }
 
   @Get('tenants')
@@ -50,14 +50,14 @@ export class AdminController {
     @Query({ schema: listTenantsQuery }) { limit, offset }: ListTenants,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Tenant[]> {
-    return paginate(reply, await this.tenants.list(limit, offset), offset).map(toTenant);
+    return paginate(reply, await this.tenants.listTenants(limit, offset), offset).map(toTenant);
   }
 
   @Get('tenants/:tenant_id')
   @ApiOperation({ summary: 'Get a tenant' })
   @ApiOkResponse({ standardSchema: tenantSchema })
   async getTenant(@Param({ schema: tenantParam }) { tenant_id }: z.infer<typeof tenantParam>): Promise<Tenant> {
-    return toTenant(await this.tenants.get(tenant_id));
+    return toTenant(await this.tenants.getTenant(tenant_id));
   }
 
   @Patch('tenants/:tenant_id')
@@ -67,7 +67,7 @@ export class AdminController {
     @Param({ schema: tenantParam }) { tenant_id }: z.infer<typeof tenantParam>,
     @Body({ schema: patchTenantSchema.prefault({}) }) body: PatchTenant,
   ): Promise<Tenant> {
-    return toTenant(await this.tenants.change(tenant_id, body));
+    return toTenant(await this.tenants.changeTenant(tenant_id, body));
   }
 
   @Post('keys')

@@ -102,7 +102,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     return { tenantId, actor: actorOf(apiKeyId) };
   }
 
-  /** Whose traces this deployment's own processes upload with a key. */
+  /** Tenant whose traces this deployment's own processes upload. */
   private uploaderOf(key: string, asked: string | undefined): TenantId | undefined {
     const tenantId = tenantOfTraceToken(this.config.secrets.key, key, new Date());
     if (tenantId) {

@@ -30,7 +30,7 @@ function searchOf({ raw }: FastifyReply): SearchScope {
   };
 }
 
-/** What the guard found out about who asks. */
+/** The caller as identified by the guard. */
 export function scopeOf({ tenantId, actor, user }: FastifyRequest): RequestScope {
   return { tenantId, isAcrossTenants: actor?.kind === 'operator', actor: actor && JSON.stringify(actor), user };
 }

@@ -21,7 +21,7 @@ export class TenantsRepository {
     @InjectRepository(ApiKeyEntity) private readonly keys: Repository<ApiKeyEntity>,
   ) {}
 
-  find(tenantId: TenantId): Promise<TenantEntity | null> {
+  findTenant(tenantId: TenantId): Promise<TenantEntity | null> {
     return this.tenants.findOneBy({ tenantId });
   }
 
@@ -29,14 +29,14 @@ export class TenantsRepository {
     return this.tenants.findBy({ name });
   }
 
-  async list(limit: number, offset: number): Promise<Page<TenantEntity>> {
+  async listTenants(limit: number, offset: number): Promise<Page<TenantEntity>> {
     const order = { createdAt: 'ASC', tenantId: 'ASC' } as const;
     const [items, total] = await this.tenants.findAndCount({ order, take: limit, skip: offset });
     return { items, total };
   }
 
   /** Resolves to false when there is a tenant with this id or name. */
-  async insert(tenantId: TenantId, name: string): Promise<boolean> {
+  async insertTenant(tenantId: TenantId, name: string): Promise<boolean> {
     const inserted: unknown[] = await this.tenants.query(
       `INSERT INTO tenants (tenant_id, name) SELECT $1::uuid, $2::text
        WHERE NOT EXISTS (SELECT FROM tenants WHERE name = $2) ON CONFLICT DO NOTHING RETURNING 1`,
@@ -45,7 +45,7 @@ export class TenantsRepository {
     return inserted.length > 0;
   }
 
-  change(tenantId: TenantId, change: TenantChange): Promise<TenantEntity | null> {
+  changeTenant(tenantId: TenantId, change: TenantChange): Promise<TenantEntity | null> {
     return this.tenants.manager.transaction(async (manager) => {
       const tenant = await manager.findOne(TenantEntity, { where: { tenantId }, lock: { mode: 'pessimistic_write' } });
       if (!tenant) return null;

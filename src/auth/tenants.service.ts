@@ -25,48 +25,48 @@ export class TenantsService {
   ) {}
 
   /** @throws {ApiError} 409 when there is a tenant with this id or name */
-  async create(name: string, tenantId: string = uuidv4()): Promise<TenantEntity> {
-    if (!(await this.repository.insert(tenantId as TenantId, name))) throw adminErrors.tenantExists(name);
-    return this.get(tenantId);
+  async createTenant(name: string, tenantId: string = uuidv4()): Promise<TenantEntity> {
+    if (!(await this.repository.insertTenant(tenantId as TenantId, name))) throw adminErrors.tenantExists(name);
+    return this.getTenant(tenantId);
   }
 
-  list(limit: number, offset: number): Promise<Page<TenantEntity>> {
-    return this.repository.list(limit, offset);
+  listTenants(limit: number, offset: number): Promise<Page<TenantEntity>> {
+    return this.repository.listTenants(limit, offset);
   }
 
-  async get(tenantId: string): Promise<TenantEntity> {
-    return (await this.repository.find(tenantId as TenantId)) ?? reject(adminErrors.tenantNotFound());
+  async getTenant(tenantId: string): Promise<TenantEntity> {
+    return (await this.repository.findTenant(tenantId as TenantId)) ?? reject(adminErrors.tenantNotFound());
   }
 
   async exists(tenantId: string): Promise<boolean> {
-    return (await this.repository.find(tenantId as TenantId)) !== null;
+    return (await this.repository.findTenant(tenantId as TenantId)) !== null;
   }
 
   /** The tenant with this id or, if only one has it, this name. */
   async byIdOrName(idOrName: string): Promise<TenantEntity> {
-    if (isUuid(idOrName)) return this.get(idOrName);
+    if (isUuid(idOrName)) return this.getTenant(idOrName);
     const named = await this.repository.findByName(idOrName);
     return named.length === 1 ? named[0] : reject(adminErrors.tenantNotFound());
   }
 
   /** Renames a tenant and switches entitlements; other fields stay as they are. */
-  async change(
+  async changeTenant(
     tenantId: string,
     {
       name,
       entitlements,
     }: { name?: string | undefined; entitlements?: Partial<Record<Entitlement, boolean>> | undefined },
   ): Promise<TenantEntity> {
-    const { disabledEntitlements } = await this.get(tenantId);
+    const { disabledEntitlements } = await this.getTenant(tenantId);
     const disabled = ENTITLEMENTS.filter((each) => !(entitlements?.[each] ?? !disabledEntitlements.includes(each)));
-    const changed = await this.repository.change(tenantId as TenantId, { name, disabledEntitlements: disabled });
+    const changed = await this.repository.changeTenant(tenantId as TenantId, { name, disabledEntitlements: disabled });
     return changed ?? reject(adminErrors.tenantNotFound());
   }
 
   /** @throws {ApiError} 404 for an unknown tenant, 422 for an expiry in the past */
   async createKey(tenantId: string, name: string, expiresAt: Date | null): Promise<CreatedKey> {
     if (expiresAt && expiresAt.getTime() <= Date.now()) throw adminErrors.expiryInPast();
-    await this.get(tenantId);
+    await this.getTenant(tenantId);
     const key = generateApiKey();
     const hash = hashApiKey(this.config.secrets.key, key);
     const row = { apiKeyId: uuidv7(), tenantId, name, hash, hint: hintOf(key), expiresAt };

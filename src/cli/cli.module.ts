@@ -8,7 +8,7 @@ import { DatabaseModule } from '../database/database.module';
 import { ExportsModule } from '../exports/exports.module';
 import { RunExplanationModule } from '../runs/explanation/run-explanation.module';
 
-/** What the operator's command line needs of the services: the database and, to explain runs, Temporal; no HTTP and no graphs. */
+/** Services for the operator's command line: the database and, to explain runs, Temporal; no HTTP and no graphs. */
 @Module({})
 export class CliModule {
   static forRoot(config: AppConfig): DynamicModule {

@@ -12,7 +12,7 @@ export function table(header: string[], rows: (string | null)[][]): string {
     .join('\n');
 }
 
-/** What a command says: an object as JSON for programs, else a text for people. */
+/** Output of a command: an object as JSON for programs, or text for people. */
 export function print(result: unknown, text: string, asJson: boolean | undefined): void {
   process.stdout.write(`${asJson ? JSON.stringify(result, null, 2) : text}\n`);
 }

@@ -160,7 +160,7 @@ function addTenants(tenants: Command, withServices: WithServices): void {
     .option('--id <uuid>', 'its id; made up when absent')
     .option('--json', 'for programs')
     .action(async (name: string, { id, json }: { id?: string } & Json) => {
-      const tenant = toTenant(await withServices((services) => services.tenants.create(name, id)));
+      const tenant = toTenant(await withServices((services) => services.tenants.createTenant(name, id)));
       print(tenant, tenantTable([tenant]), json);
     });
   tenants
@@ -168,7 +168,7 @@ function addTenants(tenants: Command, withServices: WithServices): void {
     .description('tenants, oldest first')
     .option('--json', 'for programs')
     .action(async ({ json }: Json) => {
-      const page = await withServices((services) => services.tenants.list(LIST_LIMIT, 0));
+      const page = await withServices((services) => services.tenants.listTenants(LIST_LIMIT, 0));
       const found = page.items.map(toTenant);
       print(found, tenantTable(found), json);
     });
@@ -188,7 +188,7 @@ function addTenants(tenants: Command, withServices: WithServices): void {
         const change = { name: options.name, entitlements: Object.fromEntries(switches) };
         const changed = await withServices(async (services) => {
           const { tenantId } = await services.tenants.byIdOrName(idOrName);
-          return services.tenants.change(tenantId, change);
+          return services.tenants.changeTenant(tenantId, change);
         });
         const tenant = toTenant(changed);
         print(tenant, tenantTable([tenant]), options.json);

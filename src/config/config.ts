@@ -67,10 +67,7 @@ export class AppConfig {
     return this.project.text !== undefined;
   }
 
-  /**
-   * What langgraph.json says.
-   * @throws {ConfigError} with every problem of the file, or when there is none
-   */
+  /** Settings of langgraph.json. @throws {ConfigError} with every problem of the file, or when there is none */
   get langgraphJson(): LanggraphJson {
     return (this.parsedProject ??= parseLanggraphJson(this.project));
   }
@@ -114,7 +111,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
   return new AppConfig(parsed.data, { ...env }, project);
 }
 
-/** What other machines could reach without a key. */
+/** Listeners that other machines could reach without a key. */
 function exposureProblems(env: Environment): string[] {
   const { GANTRY_HOST: host, GANTRY_WORKER_HOST: workerHost } = env;
   const problems: string[] = [];

@@ -89,7 +89,7 @@ function toExpression(pattern: string): RegExp {
   return new RegExp(`^${escaped.join('.*')}$`);
 }
 
-/** What the environment says about the same. */
+/** The same settings from the environment. */
 interface Surroundings {
   switchedOff: Group[];
   origins: string[];
@@ -164,8 +164,8 @@ export class HttpSettings {
 }
 
 /**
- * What a key is not given for stays as it is without a section: browser clients work either way.
- * @param more origins beside those of the section
+ * Keys that are not given keep their defaults, with which browser clients work. @param more origins in addition to those of the
+ * section
  */
 function corsOf(section: CorsSection | undefined, more: string[]): CorsSettings {
   const named = section?.allow_origins ?? (section?.allow_origin_regex ? [] : ['*']);

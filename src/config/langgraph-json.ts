@@ -104,7 +104,7 @@ export interface GraphSource {
   exportName: string;
   language: GraphLanguage;
   description?: string;
-  /** What happens to a node that was running when its worker died. */
+  /** Action for a node that was running when its worker died. */
   onUnknown: OnUnknown;
   /** Set: all runs of the graph are in one process of each worker, so that they share what its modules keep in memory. */
   threads?: 1;
@@ -147,7 +147,7 @@ export interface UiSettings {
   shared: string[];
 }
 
-/** What Gantry reads in langgraph.json; paths are absolute. */
+/** The parts of langgraph.json that Gantry reads; paths are absolute. */
 export interface LanggraphJson {
   /** Path of the file. */
   path: string;

@@ -12,8 +12,8 @@ const isOfTheDeployment = (name: string): boolean =>
   name === 'GANTRY_CONFIG' || name.startsWith('TEMPORAL_') || SECRET_SETTINGS.includes(name);
 
 /**
- * What `env` of langgraph.json, a map or the name of a file, says of Gantry's own settings. The environment of the process
- * wins over it. A file that is missing or wrong says nothing here: the reader of the graphs reports it.
+ * Gantry's own settings in `env` of langgraph.json, a map or the name of a file. The environment of the process overrides them.
+ * A missing or invalid file is ignored here, since the reader of the graphs reports it.
  * @param names of all settings
  */
 export function projectSettings(project: ProjectFile, names: readonly string[]): Record<string, string> {

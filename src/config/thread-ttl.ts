@@ -1,11 +1,13 @@
 import { z } from 'zod';
 
-/** `delete`: the thread with everything of it. `keep_latest`: what no further run needs, so that it can still be gone on with. */
+/**
+ * `delete`: the thread with everything of it. `keep_latest`: data that later runs don't need, so that the thread can continue.
+ */
 export const TTL_STRATEGIES = ['delete', 'keep_latest'] as const;
 export const ttlStrategySchema = z.enum(TTL_STRATEGIES);
 export type TtlStrategy = z.infer<typeof ttlStrategySchema>;
 
-/** What becomes of a thread on which nothing has happened for some time. */
+/** Time to live of a thread, and the action after it. */
 export interface ThreadTtl {
   strategy: TtlStrategy;
   minutes: number;

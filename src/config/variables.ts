@@ -7,7 +7,7 @@ export type Values<Variables extends z.ZodRawShape> = z.output<z.ZodObject<Varia
 
 declare module 'zod' {
   interface GlobalMeta {
-    /** What the documentation shows as a variable's default, where that says more than the schema's. */
+    /** Default of a variable in the documentation, if the schema's is less informative. */
     shownDefault?: string;
   }
 }

@@ -47,7 +47,7 @@ export class CronDefinition {
   }
 
   /**
-   * What a request changes in a cron.
+   * Applies the changes of a request to a cron.
    * @param reason why the cron is paused, when the request pauses it
    * @throws {ApiError} 409 to resume a cron whose thread or assistant is gone; 422 for a schedule that can't be read or is
    *   never due

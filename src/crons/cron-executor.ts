@@ -195,9 +195,9 @@ export class CronExecutor {
       // For its owner, a thread that the custom auth excludes doesn't exist either.
       const isThere = cron.threadId !== null && (await this.crons.isThreadThere(tenantId, cron.threadId));
       const reason = isThere ? "is no longer the cron's owner's" : 'was deleted';
-      await this.crons.stop(tenantId, cronId, 'thread', `Thread ${cron.threadId} ${reason}`);
+      await this.crons.stopCron(tenantId, cronId, 'thread', `Thread ${cron.threadId} ${reason}`);
     } else if (error.code === 'assistant_not_found') {
-      await this.crons.stop(tenantId, cronId, 'assistant', `Assistant ${cron.assistantId} was deleted`);
+      await this.crons.stopCron(tenantId, cronId, 'assistant', `Assistant ${cron.assistantId} was deleted`);
     }
     return null;
   }

@@ -46,7 +46,7 @@ export class CronSweep implements Sweep {
 
   async sweep(): Promise<void> {
     for (const { tenantId, cronId } of await this.crons.findEnded(BATCH)) {
-      await this.crons.stop(tenantId, cronId, 'end_time', 'Its end_time has passed');
+      await this.crons.stopCron(tenantId, cronId, 'end_time', 'Its end_time has passed');
     }
     // Ticks before Schedules: these need the database alone.
     await this.each(await this.fires.findForgotten(FORGOTTEN_MS, BATCH), (cron) => this.firing.startPending(cron));

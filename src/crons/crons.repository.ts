@@ -64,7 +64,7 @@ export class CronsRepository {
     return this.crons.findOneBy({ tenantId, cronId, deletedAt: IsNull() });
   }
 
-  async insert(tenantId: TenantId, cron: Partial<CronEntity>): Promise<void> {
+  async insertCron(tenantId: TenantId, cron: Partial<CronEntity>): Promise<void> {
     await this.crons.insert({ ...cron, tenantId } as never);
   }
 
@@ -72,7 +72,7 @@ export class CronsRepository {
    * Changes a cron depending on its current state, under its lock; `revised` if its Schedule has to follow. Resolves to null
    * when there is no such cron.
    */
-  async change(
+  async changeCron(
     tenantId: TenantId,
     cronId: string,
     change: (cron: CronEntity) => { set: CronChange; revised: boolean } | null,
@@ -121,7 +121,7 @@ export class CronsRepository {
     return affected === 1;
   }
 
-  async search(
+  async searchCrons(
     tenantId: TenantId,
     search: SearchCrons,
     assistantId: string | undefined,
@@ -136,7 +136,7 @@ export class CronsRepository {
     return { items, total };
   }
 
-  count(
+  countCrons(
     tenantId: TenantId,
     filter: CronFilter,
     assistantId: string | undefined,
@@ -155,8 +155,8 @@ export class CronsRepository {
   }
 
   /** Stops a cron that has lost its thread or assistant. */
-  async stop(tenantId: TenantId, cronId: string, cause: StopCause, reason: string): Promise<void> {
-    await this.change(tenantId, cronId, ({ stoppedBy }) =>
+  async stopCron(tenantId: TenantId, cronId: string, cause: StopCause, reason: string): Promise<void> {
+    await this.changeCron(tenantId, cronId, ({ stoppedBy }) =>
       stoppedBy === cause
         ? null
         : { set: { enabled: false, stoppedBy: cause, statusReason: reason, nextRunAt: null }, revised: true },

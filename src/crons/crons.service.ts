@@ -54,7 +54,7 @@ export class CronsService {
     const cronId = uuidv7();
     const { metadata } = await this.access.authorizeCreation({ ...body, cron_id: cronId, thread_id: threadId });
     const user = currentScope()?.user;
-    await this.crons.insert(tenantId, {
+    await this.crons.insertCron(tenantId, {
       cronId,
       assistantId,
       threadId: threadId ?? null,
@@ -90,7 +90,7 @@ export class CronsService {
 
   async searchCrons(tenantId: TenantId, search: SearchCrons): Promise<Page<CronWithLast>> {
     const { asked, filter } = await this.access.authorizeSearch(search);
-    const { items, total } = await this.crons.search(
+    const { items, total } = await this.crons.searchCrons(
       tenantId,
       { ...search, ...asked },
       this.assistantOf(search),
@@ -103,7 +103,7 @@ export class CronsService {
 
   async countCrons(tenantId: TenantId, search: CronFilter): Promise<number> {
     const { asked, filter } = await this.access.authorizeSearch(search);
-    return this.crons.count(tenantId, { ...search, ...asked }, this.assistantOf(search), filter);
+    return this.crons.countCrons(tenantId, { ...search, ...asked }, this.assistantOf(search), filter);
   }
 
   /**
@@ -117,7 +117,7 @@ export class CronsService {
     await this.definition.checkRun(body);
     const now = await this.crons.now();
     const allowed = { ...body, ...(metadata && { metadata }) };
-    const changed = await this.crons.change(tenantId, cronId, (cron) =>
+    const changed = await this.crons.changeCron(tenantId, cronId, (cron) =>
       this.definition.changeOf(cron, allowed, now, reason),
     );
     if (!changed) throw cronErrors.notFound();

@@ -1,6 +1,6 @@
 /**
- * What a sealed value is bound to: in another row, or for another tenant, it doesn't open. Only this file makes one, so that
- * nothing can be sealed in a place that the rotation of keys doesn't know.
+ * Context to which a sealed value is bound: in another row, or for another tenant, it can't be decrypted. Only this file makes
+ * one, so that nothing can be sealed in a place that the rotation of keys doesn't know.
  */
 export type SealingContext = string & { readonly brand: 'SealingContext' };
 
@@ -86,7 +86,7 @@ export const SEALED_DOCUMENTS: readonly SealedDocument[] = [
   { table: 'threads', column: 'config', keyColumns: ['tenant_id', 'thread_id'] },
 ];
 
-/** What a value sealed inside a document is bound to: its tenant alone, since documents are copied between rows. */
+/** Context of a value that is sealed inside a document: only its tenant, since documents are copied between rows. */
 export function documentContext(tenantId: string): SealingContext {
   return `values/${tenantId}` as SealingContext;
 }

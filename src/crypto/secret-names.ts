@@ -13,7 +13,7 @@ const LAST_WORDS = new Set([
   'secret',
   'token',
 ]);
-/** What a `key` is of, when it is a secret. */
+/** Words that make a `key` a secret. */
 const KEYS_OF = new Set(['access', 'api', 'auth', 'client', 'encryption', 'private', 'secret', 'signing']);
 
 /**

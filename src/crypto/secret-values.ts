@@ -53,7 +53,7 @@ export function maskSealed<T>(value: T): T {
   return replaced(value, (given) => (isSealed(given) ? MASK : given));
 }
 
-/** What a client sends back as it was shown stays what it was before. */
+/** Values that a client sends back as `***` are kept. */
 export function keepMasked<T>(given: T, before: unknown): T {
   if (!isObject(given) || !isObject(before)) return given;
   const entries = Object.entries(given).map(([name, value]) => [

@@ -12,7 +12,7 @@ export const CUSTOM_APP_PATH = `${INNER_PREFIX}app`;
 export const APP_MIDDLEWARE_PATH = `${INNER_PREFIX}middleware`;
 /** Where the process of the app asks who makes a request for a route of the app's. */
 const CALLER_PATH = `${INNER_PREFIX}caller`;
-/** Says to the process of the app who makes a request, or that it has to ask. Clients can't send it. */
+/** Header that names the caller to the process of the app, or says that it has to ask. Clients can't send it. */
 const CALLER_HEADER = 'x-gantry-caller';
 /** No route has this one. */
 export const NOWHERE = `${INNER_PREFIX}nowhere`;
@@ -21,10 +21,10 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 export const isCallerTarget = (target: string): boolean => target.startsWith(`${CALLER_PATH}/`);
 
-/** Who makes a request that may pass, as the app's process reads it. */
+/** Caller of a request that may pass, in the form that the app's process reads. */
 const callerHeader = ({ user }: FastifyRequest): string => Buffer.from(JSON.stringify({ user })).toString('base64url');
 
-/** What the app is asked for; `passedOnTo`: path of Gantry's own that the request is for. */
+/** The request for the app; `passedOnTo`: path of Gantry's own route that it is for. */
 function appTarget(url: string): { target: string; passedOnTo?: string } {
   const prefix = [CUSTOM_APP_PATH, APP_MIDDLEWARE_PATH].find((path) => url.startsWith(`${path}/`)) ?? '';
   const target = url.slice(prefix.length);

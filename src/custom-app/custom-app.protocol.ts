@@ -1,4 +1,4 @@
-/** What the api process and the process of the user's own routes say to each other. */
+/** Messages between the api process and the process of the user's own routes. */
 
 import type { UserLogLine } from '../graphs/host/sdk-logger';
 

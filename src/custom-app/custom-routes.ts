@@ -9,8 +9,7 @@ import { unescapedTarget } from './unescaped-target';
 const FIXED = new Set(['/ok', '/ready', '/metrics', '/docs', '/openapi.json']);
 
 /**
- * What a request is to the app: one for a `route` of its own, one that its `middleware` sees before the API does, or
- * neither.
+ * Relation of a request to the app: it is for a `route` of the app, or passes its `middleware` before the API, or neither.
  */
 export type AppPart = 'route' | 'middleware' | undefined;
 

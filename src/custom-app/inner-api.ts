@@ -27,7 +27,7 @@ export async function serveInnerApi(fastify: FastifyInstance, socketPath: string
     server.once('error', reject);
     server.listen(socketPath, resolve);
   });
-  // The app's process may have another user; the folder keeps everybody else out.
+  // The app's process may have another user; the folder keeps all other users out.
   chmodSync(socketPath, 0o666);
   fastify.addHook('onClose', (_instance, done) => {
     server.close(() => done());

@@ -3,7 +3,7 @@ import { CHECKPOINT_SCHEMA } from './schemas';
 const CHECKPOINTS = `${CHECKPOINT_SCHEMA}.checkpoints`;
 const BLOBS = `${CHECKPOINT_SCHEMA}.checkpoint_blobs`;
 
-/** What LangGraph stores with a checkpoint of the delta channels whose value isn't in it (its channels/base.js). */
+/** Metadata that LangGraph stores with a checkpoint about delta channels whose values aren't in it (its channels/base.js). */
 const COUNTERS = 'counters_since_delta_snapshot';
 /** Stored with a checkpoint if a delta channel without a version was never written on its branch. */
 const VERSIONED = 'delta_writes_versioned';

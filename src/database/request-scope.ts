@@ -15,7 +15,7 @@ export interface RequestScope {
   tenantId: string | undefined;
   /** The work is the operator's and crosses tenants (the admin API). */
   isAcrossTenants?: boolean;
-  /** Who changes rows, as the audit log will have it (JSON). */
+  /** Actor of changes, in the form of the audit log (JSON). */
   actor?: string | undefined;
   /** The user whom the handlers of the custom auth decide about; undefined for the holder of an API key. */
   user?: AuthUser | undefined;

@@ -1,12 +1,12 @@
 import { postgresErrorOf } from './sql-errors';
 
-/** What to say to the client that sent it. */
+/** Sentence for the client that sent it. */
 export const UNSTORABLE_TEXT =
   'The request contains the character U+0000, or half of a surrogate pair, which can not be stored';
 
 /** SQLSTATEs for text that Postgres rejects: 22P05 from jsonb, 22021 from text. */
 const CODES = ['22P05', '22021'];
-/** What jsonb has of its own for lone surrogates: the code is that of any text that isn't JSON, which is never a client's. */
+/** Message of jsonb for lone surrogates, whose code is that of any invalid JSON; text of clients is always valid JSON. */
 const INVALID_TEXT = '22P02';
 
 /** Data exceptions, and what exceeds a limit of Postgres: the same content fails each time. */

@@ -1,7 +1,7 @@
 import { ApiError } from '../http/api-error';
 import type { CommandReply, ErrorCode } from './event-protocol.schemas';
 
-/** A refusal in the protocol's own words. */
+/** A refusal in the protocol's format. */
 export class CommandRefused extends Error {
   constructor(
     readonly code: ErrorCode,
@@ -12,7 +12,7 @@ export class CommandRefused extends Error {
   }
 }
 
-/** The refusal of a whole thread: nothing that is subscribed to on its WebSocket will ever be sent. */
+/** The refusal of a whole thread: subscriptions on its WebSocket get no events. */
 export class ThreadRefused extends Error {
   constructor(readonly reason: ApiError) {
     super(reason.detail);
@@ -20,12 +20,12 @@ export class ThreadRefused extends Error {
   }
 }
 
-/** Translates what a check of the thread throws. @throws {ThreadRefused} where it refuses */
+/** Translates errors of a check of the thread. @throws {ThreadRefused} if it refuses */
 export function refuseThread(error: unknown): never {
   throw error instanceof ApiError && error.status < 500 ? new ThreadRefused(error) : error;
 }
 
-/** The reply to a command that the API refuses, or what a stream says before it ends. */
+/** The reply to a refused command, or the last event of a refused stream. */
 export function refusalOf(id: number | null, error: ApiError): CommandReply {
   return { type: 'error', id, error: codeOf(error), message: error.detail };
 }

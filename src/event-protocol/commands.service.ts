@@ -27,12 +27,12 @@ import {
 import { type AgentTree, RunTranslator } from './run-translator';
 import type { ThreadSubscriptions } from './thread-subscriptions';
 
-/** What the channels are made of. */
+/** Stream modes from which the channels are made. */
 const STREAM_MODES = ['values', 'updates', 'messages-tuple', 'tools', 'custom', 'tasks'];
 
 const NEWEST = { limit: 1, offset: 0, status: undefined, select: undefined };
 
-/** Who sends a command, and what the request brought beside it. */
+/** The sender of a command, and further data of the request. */
 export interface CommandContext extends RunOrigin {
   threadId: string;
   /** Subscriptions of a WebSocket; over HTTP each stream is a subscription. */
@@ -42,7 +42,7 @@ export interface CommandContext extends RunOrigin {
 type Result = Pick<Extract<CommandReply, { type: 'success' }>, 'result' | 'meta'>;
 type Handler = (context: CommandContext, params: Record<string, unknown>) => Promise<Result>;
 
-/** The commands of the event protocol. A command that fails is answered, with 200, by what is wrong. */
+/** The commands of the event protocol. A failed command is answered with 200 and an error. */
 @Injectable()
 export class CommandsService {
   private readonly handlers = new Map<string, Handler>([
@@ -72,7 +72,7 @@ export class CommandsService {
       return { type: 'success', id, ...(await handler(context, params)) };
     } catch (error) {
       if (error instanceof CommandRefused) return { type: 'error', id, error: error.code, message: error.message };
-      // A thread of another user is answered as everywhere: it is not there.
+      // A thread of another user looks as if it didn't exist.
       if (error instanceof ApiError && error.status < 500 && error.code !== 'thread_not_found') {
         return refusalOf(id, error);
       }
@@ -140,7 +140,7 @@ export class CommandsService {
     const at = namespace.length > 0 ? { checkpoint_ns: namespace.join('|') } : undefined;
     const select = ['checkpoint', ...(keys?.map((key) => `values.${key}`) ?? ['values'])];
     const state = JSON.parse(
-      await this.threads.state(tenantId, threadId, { ...(at && { checkpoint: at }), select }),
+      await this.threads.readState(tenantId, threadId, { ...(at && { checkpoint: at }), select }),
     ) as {
       values?: Record<string, unknown>;
       checkpoint: { checkpoint_id: string; checkpoint_ns: string } | null;
@@ -155,7 +155,7 @@ export class CommandsService {
     const checkpoint = namespace.length > 0 ? { checkpoint_ns: namespace.join('|') } : undefined;
     const select = ['checkpoint_id', 'created_at', 'metadata'];
     const states = JSON.parse(
-      await this.threads.history(tenantId, threadId, { limit, before, checkpoint, select }),
+      await this.threads.readHistory(tenantId, threadId, { limit, before, checkpoint, select }),
     ) as {
       checkpoint_id: string;
       created_at: string;
@@ -172,7 +172,7 @@ export class CommandsService {
     const { checkpoint_id: id, input, config } = parseEnvelope(stateForkSchema, params);
     const { tenantId, threadId } = context;
     const thread = await this.threads.getThread(tenantId, threadId);
-    const state = await this.threads.state(tenantId, threadId, {
+    const state = await this.threads.readState(tenantId, threadId, {
       checkpoint: { checkpoint_id: id },
       select: ['created_at'],
     });
@@ -189,7 +189,7 @@ export class CommandsService {
     return this.started(context, run, { run_id: run.runId, thread_id: threadId });
   }
 
-  /** Nothing can be put into a step that runs: the message is the input of a run after the one in flight, if there is one. */
+  /** Nothing can be inserted into a running step: the message is the input of a run after the one in flight, if any. */
   private async inject(context: CommandContext, params: Record<string, unknown>): Promise<Result> {
     const { message } = parseEnvelope(inputInjectSchema, params);
     const thread = await this.threads.getThread(context.tenantId, context.threadId);
@@ -249,7 +249,7 @@ function subscriptionsOf({ subscriptions }: CommandContext): ThreadSubscriptions
   throw new CommandRefused('not_supported', 'Subscriptions are for WebSockets: POST …/stream/events is one by itself');
 }
 
-/** Ids of what the thread waits for; none while a run is on it. */
+/** Ids of the thread's open interrupts; none while a run is in flight on it. */
 function questionsOf({ status, interrupts }: ThreadEntity): string[] {
   if (status === 'busy') return [];
   return Object.values(interrupts)

@@ -35,7 +35,7 @@ export class EventProtocolController {
     private readonly sockets: ThreadSocketsService,
   ) {}
 
-  /** `run.start`, `input.respond`, `state.get`, `agent.getTree`. What can't be done is said in the answer, with status 200. */
+  /** `run.start`, `input.respond`, `state.get`, `agent.getTree`. Failures are reported in the answer, with status 200. */
   @Post('commands')
   @HttpCode(200)
   @ApiOperation({ summary: 'Send a command of the event protocol' })
@@ -51,8 +51,8 @@ export class EventProtocolController {
   }
 
   /**
-   * The events of the thread's runs on the channels that are asked for, after `since` or `Last-Event-ID`; without either
-   * from the last run on. Continues until the client goes.
+   * The events of the thread's runs on the channels that are asked for, after `since` or `Last-Event-ID`; without either from
+   * the last run on. Continues until the client disconnects.
    */
   @Post('stream/events')
   @HttpCode(200)

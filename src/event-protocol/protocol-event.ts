@@ -11,7 +11,7 @@ export interface ProtocolEvent {
   data: string;
 }
 
-/** The names of what can be listened to; `custom:<name>` beside them. */
+/** Names of the channels; there is also `custom:<name>`. */
 export const CHANNELS = [
   'values',
   'updates',
@@ -24,7 +24,7 @@ export const CHANNELS = [
   'custom',
 ] as const;
 
-/** What a listener wants of a thread's events. */
+/** Selection of a thread's events. */
 export interface EventFilter {
   channels: string[];
   /** Below which of the nested graphs; all of them when absent. */
@@ -35,7 +35,7 @@ export interface EventFilter {
 }
 
 /**
- * Where tokens and tools stand. The library's JavaScript event stream, and so its SDK, has them in the namespace of their
+ * Namespace of tokens and tools. The library's JavaScript event stream, and so its SDK, has them in the namespace of their
  * node; its Python SDK looks for them in that of the graph, which `graph` gives.
  */
 export type NamespaceView = 'node' | 'graph';

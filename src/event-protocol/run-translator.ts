@@ -17,8 +17,8 @@ const keyOf = (namespace: string[]): string => namespace.join('|');
 const nodeOf = (segment: string): string => segment.split(':', 1)[0] ?? segment;
 
 /**
- * Translates the log of one run into events of the event protocol. They are a function of the log alone, so that every
- * replica gives the same events the same numbers; it has to read a run from its beginning.
+ * Translates the log of one run into events of the event protocol. They depend only on the log, so that every replica gives the
+ * same events the same numbers; so a run has to be read from its beginning.
  * @see https://github.com/langchain-ai/agent-protocol for the events' shapes
  */
 export class RunTranslator {
@@ -155,7 +155,7 @@ export class RunTranslator {
     return true;
   }
 
-  /** Who a nested graph is, and which tool call of a model a task is for, is said by tasks before its first event. */
+  /** Tasks before its first event say which agent a nested graph is, and to which tool call of a model it belongs. */
   private noteTask(namespace: string[], json: string): void {
     const task = JSON.parse(json) as { id?: unknown; input?: unknown; metadata?: { lc_agent_name?: unknown } };
     const name = task.metadata?.lc_agent_name;
@@ -207,7 +207,7 @@ function questions(interrupts: unknown): ProtocolEvent[] {
     }));
 }
 
-/** How each kind of the log's events is translated; what isn't here has no channel. The caller adds the namespace. */
+/** Translation of each kind of the log's events; others have no channel. The caller adds the namespace. */
 const TRANSLATORS: Record<string, ((data: string) => ProtocolEvent[]) | undefined> = {
   values: (data) => {
     if (!data.includes('"__interrupt__"')) return [{ method: 'values', namespace: [], data }];

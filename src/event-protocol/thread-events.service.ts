@@ -18,11 +18,14 @@ import { RunTranslator } from './run-translator';
  */
 const AWAY_SECONDS = 600;
 
-/** Bounds of what is read ahead for one subscription: 1,000 tokens or some states, and memory for thousands of sockets. */
+/**
+ * Limits of events that are read ahead for one subscription: 1,000 tokens or some states, so that there is memory for thousands
+ * of sockets.
+ */
 const AHEAD_EVENTS = 1_000;
 const AHEAD_CHARACTERS = 1_000_000;
 
-/** What the headers of a stream's request say. */
+/** Data from the headers of a stream's request. */
 export interface EventStreamHeaders {
   lastEventId: string | undefined;
   view: NamespaceView;
@@ -33,8 +36,8 @@ export interface NumberedEvent extends ProtocolEvent {
 }
 
 /**
- * A thread's events in the words of the event protocol. Their numbers are those of their run's start in microseconds,
- * counted on: runs of a thread are one after the other, and no event takes less than that.
+ * A thread's events in the format of the event protocol. Their numbers are those of their run's start in microseconds, counted
+ * on: runs of a thread are one after the other, and no event takes less than that.
  */
 @Injectable()
 export class ThreadEventsService {
@@ -46,8 +49,9 @@ export class ThreadEventsService {
   ) {}
 
   /**
-   * Streams until the client goes, run after run. For a thread that isn't there yet, nothing comes until it is.
-   * @throws {ApiError} for a thread that the custom auth keeps from the user
+   * Streams run after run until the client disconnects. For a thread that doesn't exist yet, the first event follows its
+   * creation.
+   * @throws {ApiError} for a thread that the custom auth excludes
    */
   async stream(
     tenantId: TenantId,
@@ -80,8 +84,8 @@ export class ThreadEventsService {
   }
 
   /**
-   * Waits until the thread is there, and asks then whether the user may read it.
-   * @returns false when the reader went before
+   * Waits until the thread exists, and checks then whether the user may read it.
+   * @returns false if the reader disconnected before
    * @throws {ThreadRefused}
    */
   async untilReadable(tenantId: TenantId, threadId: string, signal: AbortSignal): Promise<boolean> {

@@ -20,7 +20,7 @@ import { ThreadSubscriptions } from './thread-subscriptions';
 /** Close code of RFC 6455 for an unexpected failure of the server. Clients reconnect. */
 const INTERNAL_ERROR = 1011;
 
-/** What a handshake brought. */
+/** Data of a handshake. */
 export interface ThreadSocket extends RunOrigin {
   threadId: string;
 }

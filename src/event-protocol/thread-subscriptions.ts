@@ -26,7 +26,7 @@ interface Added {
 export class ThreadSubscriptions {
   private readonly subscriptions = new Map<string, Subscription>();
   private newcomers: [id: string, subscription: Subscription][] = [];
-  /** What was read for the last newcomer. */
+  /** Events that were read ahead for the last new subscription. */
   private ahead: ReadAhead | undefined;
   private round = new AbortController();
   private isReading = false;

@@ -60,7 +60,7 @@ export class ExportExecutor {
       }
       row = await this.running(tenantId, exportId);
     }
-    return { row, open: await this.partitions.open(tenantId, exportId, PLAN_PAGE) };
+    return { row, open: await this.partitions.listOpenPartitions(tenantId, exportId, PLAN_PAGE) };
   }
 
   /**
@@ -68,10 +68,10 @@ export class ExportExecutor {
    * @throws {ExportFailure} when what was written isn't what was planned.
    */
   async complete(tenantId: TenantId, exportId: string, signal: AbortSignal): Promise<boolean> {
-    const row = await this.exports.find(tenantId, exportId);
+    const row = await this.exports.findExport(tenantId, exportId);
     if (row?.status === 'Completed') return true;
     if (row?.status !== 'Running') return false;
-    const partitions = await this.partitions.list(tenantId, exportId, null, 0);
+    const partitions = await this.partitions.listPartitions(tenantId, exportId, null, 0);
     const unfinished = partitions.filter(({ status }) => status !== 'Completed');
     if (unfinished.length > 0) throw await this.noted(tenantId, exportId, exportFailures.incomplete(unfinished.length));
     const files = await this.partitions.filesOf(tenantId, exportId);
@@ -90,7 +90,7 @@ export class ExportExecutor {
         await destination.store.put(`${folder}/_SUCCESS`, contentOf(Buffer.alloc(0)), { signal });
       };
       const isCompleted = await this.ending(tenantId, (onEnd) =>
-        this.exports.complete(tenantId, exportId, publish, onEnd),
+        this.exports.completeExport(tenantId, exportId, publish, onEnd),
       );
       if (isCompleted) this.metrics.exportEnded('Completed');
       return isCompleted;
@@ -110,7 +110,7 @@ export class ExportExecutor {
     ending: 'Failed' | 'Cancelled' | 'TimedOut',
     message: string | undefined,
   ): Promise<void> {
-    await this.ending(tenantId, (onEnd) => this.exports.end(tenantId, exportId, ending, message, onEnd));
+    await this.ending(tenantId, (onEnd) => this.exports.endExport(tenantId, exportId, ending, message, onEnd));
     this.metrics.exportEnded(ending);
   }
 
@@ -122,7 +122,7 @@ export class ExportExecutor {
   /** Reads the progress of a running export, and records a heartbeat. */
   async progress(tenantId: TenantId, exportId: string): Promise<ExportRow | undefined> {
     await this.exports.beat(tenantId, exportId);
-    return this.exports.find(tenantId, exportId);
+    return this.exports.findExport(tenantId, exportId);
   }
 
   /** Finds the first file whose size in the store is another, in chunks, to stop there; none where sizes may not be read. */
@@ -145,7 +145,7 @@ export class ExportExecutor {
   }
 
   private async running(tenantId: TenantId, exportId: string): Promise<ExportRow> {
-    const row = await this.exports.find(tenantId, exportId);
+    const row = await this.exports.findExport(tenantId, exportId);
     if (row?.status !== 'Running') throw exportFailures.over(row?.status ?? 'gone');
     return row;
   }

@@ -6,7 +6,7 @@ import { explainStoreError } from '../storage/store-error';
 export interface FailureWords {
   /** Stable, for programs: the store's own code, or one of Gantry's. */
   code: string;
-  /** What to do about it. */
+  /** Advice for the user. */
   hint: string;
 }
 

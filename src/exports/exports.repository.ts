@@ -20,7 +20,7 @@ export class ExportsRepository {
     return this.database.transaction(work);
   }
 
-  async insert(tenantId: TenantId, manager: EntityManager, row: NewExport): Promise<void> {
+  async insertExport(tenantId: TenantId, manager: EntityManager, row: NewExport): Promise<void> {
     await manager.query(
       `INSERT INTO bulk_exports (tenant_id, export_id, destination_id, session_id, start_time, end_time, interval_hours,
          filter, format, format_version, compression, export_fields, status, cost_type, late_data, webhook,
@@ -48,7 +48,7 @@ export class ExportsRepository {
     );
   }
 
-  async find(
+  async findExport(
     tenantId: TenantId,
     exportId: string,
     manager: EntityManager = this.database.manager,
@@ -60,7 +60,7 @@ export class ExportsRepository {
     return row;
   }
 
-  list(
+  listExports(
     tenantId: TenantId,
     { limit, offset, status, source_bulk_export_id: source }: ListExports,
   ): Promise<ExportRow[]> {
@@ -83,7 +83,7 @@ export class ExportsRepository {
   }
 
   /** Cancels an export that hasn't ended; resolves to whether it did. */
-  async cancel(tenantId: TenantId, exportId: string, onEnd: OnEnd): Promise<boolean> {
+  async cancelExport(tenantId: TenantId, exportId: string, onEnd: OnEnd): Promise<boolean> {
     return this.database.transaction(async (manager) => {
       const [rows] = await manager.query<[unknown[], number]>(
         `UPDATE bulk_exports SET status = 'Cancelled', finished_at = now(), updated_at = now()
@@ -100,7 +100,7 @@ export class ExportsRepository {
    * Reopens partitions of an export that failed or timed out, and the export with them: it waits for its turn again. Resolves
    * to the ids of the partitions that were opened.
    */
-  async reopen(tenantId: TenantId, exportId: string, partitionId: string | null): Promise<string[]> {
+  async reopenExport(tenantId: TenantId, exportId: string, partitionId: string | null): Promise<string[]> {
     return this.database.transaction(async (manager) => {
       const [held] = await manager.query<[unknown[], number]>(
         `UPDATE bulk_exports SET status = 'Created', error = NULL, error_code = NULL, error_hint = NULL,
@@ -193,7 +193,7 @@ export class ExportsRepository {
    * cancelled, and so do its open partitions. An export that fails without its own message gets that of its first failed
    * partition.
    */
-  async end(
+  async endExport(
     tenantId: TenantId,
     exportId: string,
     ending: 'Failed' | 'Cancelled' | 'TimedOut',
@@ -232,7 +232,12 @@ export class ExportsRepository {
    * Completes a running export. `publish` is called while the row is held, so that a cancellation comes either before
    * it, and nothing is published, or after it, and the export is over. Resolves to whether it was completed.
    */
-  async complete(tenantId: TenantId, exportId: string, publish: () => Promise<void>, onEnd: OnEnd): Promise<boolean> {
+  async completeExport(
+    tenantId: TenantId,
+    exportId: string,
+    publish: () => Promise<void>,
+    onEnd: OnEnd,
+  ): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
       const rows = await transaction.query<unknown[]>(
         `SELECT 1 FROM bulk_exports WHERE tenant_id = $1 AND export_id = $2 AND status = 'Running' FOR UPDATE`,
@@ -251,7 +256,7 @@ export class ExportsRepository {
   }
 
   private async ended(tenantId: TenantId, exportId: string, manager: EntityManager, onEnd: OnEnd): Promise<void> {
-    const row = await this.find(tenantId, exportId, manager);
+    const row = await this.findExport(tenantId, exportId, manager);
     if (row) await onEnd(manager, row);
   }
 

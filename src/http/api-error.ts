@@ -53,7 +53,7 @@ export function invalidRequest(issues: readonly ShapeIssue[]): ApiError {
   return new ApiError(422, 'invalid_request', detail, { errors });
 }
 
-/** What a schema finds wrong, as the Standard Schema specification describes it. */
+/** Issue of a schema, in the form of the Standard Schema specification. */
 interface ShapeIssue {
   path?: readonly (PropertyKey | { key: PropertyKey })[];
   message: string;

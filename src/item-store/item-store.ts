@@ -9,12 +9,12 @@ import type { StoreRepository } from './store.repository';
 import type { NamespaceSearch, StoredItem } from './stored-item';
 import type { StoreSettings } from '../config/store-settings';
 
-/** What is to be found later is embedded in another way by some models than what is searched for. */
+/** Whether text is embedded as a document or as a query, which some models distinguish. */
 export type TextKind = 'document' | 'query';
 /** Resolves to one vector of `dims` finite numbers for each text. */
 export type Embed = (tenantId: TenantId, kind: TextKind, texts: string[]) => Promise<number[][]>;
 
-/** Far above what an item should be, and below what Postgres takes for one value. */
+/** Limit of an item's size, far above the recommended one, and below Postgres' limit of one value. */
 const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 const DELETE_BATCH = 1_000;
 const MAX_TTL_MINUTES = 100 * 365 * 24 * 60;
@@ -48,7 +48,7 @@ export interface NamespacesRequest {
   offset: number;
 }
 
-/** The rules of the store, for the API and for graph code alike. Whatever a caller gets wrong is a StoreRefusal. */
+/** The rules of the store, for the API and for graph code. Errors of callers are StoreRefusals. */
 export class ItemStore {
   constructor(
     private readonly repository: StoreRepository,
@@ -92,7 +92,7 @@ export class ItemStore {
     while ((await this.repository.deleteSome(tenantId, DELETE_BATCH)) === DELETE_BATCH);
   }
 
-  /** Finds items, ordered by similarity to the query when the deployment embeds what it stores; else the query is ignored. */
+  /** Finds items, ordered by similarity to the query if the deployment embeds items; otherwise the query is ignored. */
   async search(tenantId: TenantId, request: SearchRequest): Promise<StoredItem[]> {
     const { prefix = [], filter = {}, limit, offset, query } = request;
     checkLabels(prefix, 'namespace_prefix');
@@ -128,7 +128,7 @@ export class ItemStore {
       'document',
       texts.map(({ text }) => text),
     );
-    // A vector without a direction is near to nothing.
+    // A vector of zeros is similar to nothing.
     return new Map(texts.flatMap(({ field }, at) => (vectors[at] ? [[field, vectors[at]]] : [])));
   }
 

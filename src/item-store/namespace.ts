@@ -5,9 +5,9 @@ import { StoreRefusal } from './store-refusal';
 export const MAX_NAMESPACE_BYTES = 1024;
 export const MAX_KEY_BYTES = 1024;
 
-/** The root that LangGraph keeps for itself. */
+/** The root label that is reserved for LangGraph. */
 const RESERVED_ROOT = 'langgraph';
-/** Stands for any one label where namespaces are listed. */
+/** Matches any single label in listings of namespaces. */
 export const ANY_LABEL = '*';
 
 /** U+0000, which Postgres text can't hold, and halves of surrogate pairs, which it would silently replace. */
@@ -26,7 +26,7 @@ export function checkNamespace(namespace: readonly string[]): void {
 }
 
 /**
- * Checks a namespace, or a part of one, that is only looked for.
+ * Checks a namespace, or a part of one, for a search.
  * @throws {StoreRefusal} naming the label.
  */
 export function checkLabels(labels: readonly string[], field: string): void {

@@ -1,22 +1,22 @@
 import { StoreRefusal } from './store-refusal';
 import { isJsonObject } from '../database/json';
 
-/** Takes a value for the statement and gives back its placeholder. */
+/** Adds a value to the statement and returns its placeholder. */
 export type Bind = (value: unknown) => string;
 
 export type Filter = Record<string, unknown>;
 
-/** What a numeric text looks like that Postgres can cast without running out of digits. */
+/** Pattern of numeric text that Postgres can cast without running out of digits. */
 const NUMERIC = /^[+-]?(\d{1,200}(\.\d{0,200})?|\.\d{1,200})([eE][+-]?\d{1,3})?$/;
 const COMPARISONS: Record<string, string> = { $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' };
-/** More than any filter that was written by a person; a statement has 65,535 parameters. */
+/** More than any real filter needs; a statement can have 65,535 parameters. */
 const MAX_CONDITIONS = 500;
 const MAX_DEPTH = 50;
 
 /**
- * A condition on the jsonb `column`: every entry of the filter holds. A plain value is compared for equality, an array with
- * its order and length, an object entry by entry; an object of `$` operators is what they say. A row whose value is of
- * another kind than the operand doesn't match: it is no error.
+ * A condition on the jsonb `column`: every entry of the filter holds. A plain value is compared for equality, an array with its
+ * order and length, an object entry by entry; an object of `$` operators is what they say. A value of another type than the
+ * operand doesn't match, which is no error.
  * @throws {StoreRefusal} naming the entry whose operator or operand can't be used.
  */
 export function filterCondition(column: string, filter: Filter, bind: Bind): string {

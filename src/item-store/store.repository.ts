@@ -7,7 +7,7 @@ import { ANY_LABEL, escape, fromPath, toPath } from './namespace';
 import { type Bind, filterCondition } from './store-filter';
 import type { ItemSearch, ItemToPut, NamespaceSearch, StoredItem } from './stored-item';
 
-/** The part of a pool that the store uses, in the api and in graph processes. */
+/** The interface of a pool for the store, in the api and in graph processes. */
 export interface StoreConnections {
   connect(): Promise<PoolClient>;
 }
@@ -26,10 +26,10 @@ const ITEMS = `"${CHECKPOINT_SCHEMA}".store`;
 const EMBEDDINGS = 'store_embeddings';
 
 const LIVE = '(s.expires_at IS NULL OR s.expires_at > now())';
-/** A read that comes right after another moves the end of an item's time by next to nothing: not worth a write. */
+/** A read right after another one would hardly extend an item's time, so it isn't written. */
 const REFRESH_SHARE = 0.99;
 
-/** An item that has expired and is still there is as good as gone: what is put in its place is new. */
+/** An expired item that still exists counts as deleted: a put creates a new one. */
 const UPSERT_ITEM = `
   INSERT INTO ${ITEMS} AS s (namespace_path, key, value, ttl_minutes, expires_at)
   SELECT $3, $4, $5::jsonb, $6::float8, now() + $6::float8 * interval '1 minute' WHERE EXISTS (SELECT 1 FROM fence)
@@ -109,7 +109,7 @@ export class StoreRepository {
     if (rowCount === 0) throw new FencedError(fence!);
   }
 
-  /** The last written first, or the nearest; those that have no embedding come after all that have one. */
+  /** Ordered by the last write, or by similarity; items without an embedding come last. */
   async search(tenantId: TenantId, search: ItemSearch, refresh: boolean): Promise<StoredItem[]> {
     const values: unknown[] = [tenantId];
     const bind: Bind = (value) => `$${values.push(value)}`;
@@ -159,7 +159,7 @@ export class StoreRepository {
     return rows.map(({ path }) => fromPath(path));
   }
 
-  /** Deletes items of any tenant whose time is over; resolves to how many there were. */
+  /** Deletes expired items of any tenant; resolves to their number. */
   async deleteExpired(limit: number): Promise<number> {
     const { rowCount } = await this.query(
       `DELETE FROM ${ITEMS} WHERE (namespace_path, key) IN (
@@ -171,7 +171,7 @@ export class StoreRepository {
     return rowCount ?? 0;
   }
 
-  /** Deletes items of a tenant; resolves to how many there were. */
+  /** Deletes items of a tenant; resolves to their number. */
   async deleteSome(tenantId: TenantId, limit: number): Promise<number> {
     const { rowCount } = await this.query(
       `DELETE FROM ${ITEMS} WHERE (namespace_path, key) IN (
@@ -229,7 +229,7 @@ export class StoreRepository {
     )`;
   }
 
-  /** Where pgvector's operators live; looked for once, so that installing it takes a restart. */
+  /** Schema of pgvector's operators; searched once, so that installing it needs a restart. */
   private findVectorSchema(): Promise<string | undefined> {
     this.vectorSchema ??= this.query<{ schema: string }>(
       `SELECT nspname AS schema FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector'`,
@@ -242,11 +242,11 @@ export class StoreRepository {
     return this.vectorSchema;
   }
 
-  /** Starts the time of what was read again. */
+  /** Restarts the time to live of the items that were read. */
   private async refresh(tenantId: TenantId, rows: ItemRow[]): Promise<void> {
     const mortal = rows.filter(({ expires_at }) => expires_at !== null);
     if (mortal.length === 0) return;
-    // In the order of the keys: two searches that meet must not wait for each other.
+    // In the order of the keys, so that two searches never deadlock.
     mortal.sort((a, b) => compare(a.namespace_path, b.namespace_path) || compare(a.key, b.key));
     await this.query(
       `UPDATE ${ITEMS} SET expires_at = now() + ttl_minutes * interval '1 minute'

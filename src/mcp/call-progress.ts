@@ -3,7 +3,7 @@ import { CallStream } from './call-stream';
 import type { RunEvent } from '../streams/run-event';
 import { isJsonObject } from '../database/json';
 
-/** What a run streams for a caller who asked for progress. */
+/** Stream modes of a run whose caller requested progress. */
 export const PROGRESS_MODES = ['updates', 'custom', 'messages-tuple'] as const;
 
 interface Step {
@@ -13,10 +13,10 @@ interface Step {
   message?: string;
 }
 
-/** Reports to a caller how far the run is, in the protocol's terms: a number that only grows, and a few words. */
+/** Reports the progress of a run to a caller, in the protocol's terms: an increasing number, and a short text. */
 export class CallProgress {
   private last: number;
-  /** A graph that counts for itself is not counted beside. */
+  /** The progress of a graph that counts itself is not counted additionally. */
   private counts = false;
 
   private constructor(
@@ -27,13 +27,13 @@ export class CallProgress {
     this.last = stream?.progress ?? -1;
   }
 
-  /** Undefined for a caller who didn't ask. */
+  /** Undefined if the caller didn't request progress. */
   static of(context: ServerContext): CallProgress | undefined {
     const token = context.mcpReq._meta?.progressToken;
     return token === undefined ? undefined : new CallProgress(context, token, CallStream.of(context));
   }
 
-  /** One notification for each step, and one for text that came together: a model writes faster than anybody reads. */
+  /** One notification for each step, and one for text that arrives together, since models write faster than people read. */
   async reportProgress(events: RunEvent[]): Promise<void> {
     let text = '';
     for (const event of events) {

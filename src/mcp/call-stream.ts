@@ -26,7 +26,7 @@ export class CallStream implements EventStore {
     private readonly key: Buffer,
     private readonly sessionId: string,
     private readonly call: { id: RequestId; tool: string; progressToken: string | number | undefined },
-    /** Where the client is. The first run of a call is given its id before it is made, for the events before it. */
+    /** Position of the client. The id of a call's first run is chosen before the run is created, for the events before it. */
     public runId: string,
     public after: number,
     public progress: number,

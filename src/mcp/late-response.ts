@@ -1,8 +1,8 @@
 const EVENT_STREAM = 'text/event-stream';
 
 /**
- * An answer that takes longer than `afterMs` becomes a stream of events, with a comment in it now and then: silence of an
- * hour is the end of a connection to proxies and clients. What is quick goes out as it is.
+ * An answer that takes longer than `afterMs` becomes a stream of events, with a comment in it now and then: proxies and clients
+ * would close a silent connection. A quick answer is sent unchanged.
  */
 export async function streamLateResponse(
   answer: Promise<Response>,

@@ -37,12 +37,12 @@ import { toToolError, toToolResult } from './tool-result';
 import { pickOutput, toGraphInput } from './tool-schemas';
 import { isJsonObject } from '../database/json';
 
-/** How long a run waits for the answer of a client's user. */
+/** Time that a run waits for the answer of a client's user. */
 const WAITING_HOURS = 24;
-/** Runs of a thread that are looked through for the one that an answer made. */
+/** Runs of a thread that are searched for the one that an answer created. */
 const ROUNDS = 100;
 
-/** What a client sends back with its answers: which run asked. */
+/** State that a client sends back with its answers: the run that asked. */
 export interface CallState {
   runId: string;
   tool: string;
@@ -57,7 +57,7 @@ export interface Caller {
   isCancelled: (signal: AbortSignal) => boolean;
 }
 
-/** A tool call is a run like every other: made by the same service, carried out by the workers, reported from its event log. */
+/** A tool call is a run like any other: created by the same service, executed by the workers, reported from its event log. */
 @Injectable()
 export class McpCallsService {
   readonly states: RequestStateCodec<CallState>;
@@ -81,8 +81,8 @@ export class McpCallsService {
   }
 
   /**
-   * Runs the assistant and answers with what it gives, or with what it asks.
-   * @throws {ProtocolError} for an unknown tool; what goes wrong in the run is a result with `isError`
+   * Runs the assistant and answers with its output, or with its questions.
+   * @throws {ProtocolError} for an unknown tool; errors of the run are results with `isError`
    */
   async call(
     caller: Caller,
@@ -129,7 +129,7 @@ export class McpCallsService {
       const end = await this.follow(caller, run, context, progress);
       const interrupts = interruptsOf(end);
       if (interrupts.length === 0) return this.toResult(tool, end);
-      // The answer may have come before the client lost the stream that it takes up.
+      // The answer may have arrived before the client lost the stream that it resumes.
       const goesOn = stream?.isResumed ? await this.answered(tenantId, run) : undefined;
       if (goesOn) {
         run = goesOn;
@@ -171,7 +171,7 @@ export class McpCallsService {
     });
   }
 
-  /** What the run's graph is given of the request's headers. */
+  /** Request headers for the run's graph. */
   private headersOf({ http }: ServerContext): Record<string, string> {
     return this.settings.configurableHeaders.of(Object.fromEntries(http?.req?.headers ?? []));
   }
@@ -209,7 +209,7 @@ export class McpCallsService {
     const unable = Object.values(inputRequests).find((request) => !isAble(request, capabilities));
     if (unable) {
       const error = cannotAsk(unable.method, run, questions);
-      // The code for it is younger than the older revisions: there it is the tool that can't.
+      // The older revisions lack the error code, so there the tool reports the error.
       if (era === 'legacy') return toToolError(error.message);
       throw error;
     }
@@ -218,8 +218,8 @@ export class McpCallsService {
   }
 
   /**
-   * Goes on with the thread of the run that asked. A client that repeats its answer, because it missed the reply, gets the
-   * run that the first one made.
+   * Continues the thread of the run that asked. A client that repeats its answer, because it missed the reply, gets the run
+   * that the first one created.
    */
   private async answer(
     tenantId: TenantId,
@@ -277,14 +277,14 @@ export class McpCallsService {
   }
 }
 
-/** What the run services refuse, the caller of the tool can read and mend. */
+/** Refusals of the run services are shown to the caller of the tool, which can correct the call. */
 function toRefusal(error: unknown): CallToolResult {
   if (error instanceof ApiError && error.status < 500) return toToolError(error.detail);
   if (isUnstorableText(error)) return toToolError(UNSTORABLE_TEXT);
   throw error;
 }
 
-/** A client that asked for progress gets all that a run streams. */
+/** A client that requested progress gets everything that a run streams. */
 function runRequest(body: Partial<CreateRun>, { mcpReq }: ServerContext): CreateRun {
   const withProgress = mcpReq._meta?.progressToken !== undefined;
   return createRunSchema.parse({ ...body, stream_mode: withProgress ? [...PROGRESS_MODES] : ['updates'] });
@@ -294,7 +294,7 @@ function interruptsOf({ result }: RunEnd): Interrupt[] {
   return isJsonObject(result) && Array.isArray(result.__interrupt__) ? (result.__interrupt__ as Interrupt[]) : [];
 }
 
-/** What the run resumes with; every response serves one question only. */
+/** Value with which the run resumes; every response answers one question only. */
 function resumeOf(
   questions: Question[],
   responses: Record<string, unknown>,

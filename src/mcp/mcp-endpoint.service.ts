@@ -31,8 +31,8 @@ import { issueSession, type McpSession, ownerOf, readSession } from './mcp-sessi
 import { streamLateResponse } from './late-response';
 
 /**
- * Streamable HTTP, both generations of it on one path. Revision 2026-07-28 is stateless as it is; the sessions of the older
- * ones are stateless because their ids carry all that a server has to know.
+ * Streamable HTTP, both generations of it on one path. Revision 2026-07-28 is stateless by design; the sessions of the older
+ * ones are stateless because their ids contain all that a server needs.
  */
 @Injectable()
 export class McpEndpoint implements OnModuleDestroy {
@@ -60,7 +60,7 @@ export class McpEndpoint implements OnModuleDestroy {
     await this.modern.close();
   }
 
-  /** Answers one HTTP request; the body is text, since what is wrong with it is answered in the protocol's own words. */
+  /** Answers one HTTP request; the body is text, since errors in it are reported in the protocol's terms. */
   async handle(tenantId: TenantId, request: FastifyRequest, reply: FastifyReply): Promise<Response> {
     const answer = new OpenAnswer(reply, 'wait');
     const asked = toWebRequest(request, answer.signal);
@@ -78,7 +78,7 @@ export class McpEndpoint implements OnModuleDestroy {
     return streamLateResponse(response, HEARTBEAT_MS, answer.signal);
   }
 
-  /** A page that a browser shows must not reach a server on the same machine by a name of its own (DNS rebinding). */
+  /** A web page must not reach a server on the same machine by its own host name (DNS rebinding). */
   private refuse(request: Request): Response | undefined {
     const allowed = this.config.http.mcpAllowedHosts;
     if (allowed.includes('*')) return undefined;
@@ -154,7 +154,7 @@ export class McpEndpoint implements OnModuleDestroy {
     const isCancellation = isJSONRPCNotification(message) && message.method === 'notifications/cancelled';
     if (!isAnswer && !isCancellation) return undefined;
     const delivery = session ? await this.bus.deliver(session.id, message) : 'not-awaited';
-    // Who cancels may be late: what has ended already needs no answer.
+    // A cancellation may be late: a call that has ended needs no answer.
     if (delivery === 'taken' || isCancellation) return new Response(null, { status: 202 });
     if (delivery === 'too-large') return rpcError(413, -32_600, 'The answer is larger than 1 MiB');
     return rpcError(400, -32_600, 'No request of this session waits for this answer');
@@ -212,7 +212,7 @@ function toWebRequest(request: FastifyRequest, signal: AbortSignal): Request {
   });
 }
 
-/** The SDK carries who calls in its own terms. */
+/** The SDK passes the caller in its own terms. */
 function authInfoOf(caller: HttpCaller, extra: Record<string, unknown> = {}) {
   const { tenantId, owner } = caller;
   return { token: '', clientId: tenantId, scopes: [], extra: { ...extra, owner, caller } };

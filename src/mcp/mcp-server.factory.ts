@@ -23,14 +23,14 @@ const MAX_ROUNDS = 50;
 /** Assistants are created and renamed any time: clients ask again after a minute. */
 const LIST_TTL_MS = 60_000;
 
-/** Who a request is from, and what it is answered with. */
+/** The caller of a request, and its answer. */
 export interface HttpCaller {
   tenantId: TenantId;
   owner: SessionOwner;
   answer: OpenAnswer;
 }
 
-/** The protocol's server, one for each request: what it offers are the tenant's assistants. */
+/** Creates the protocol's server for each request, with the tenant's assistants as tools. */
 @Injectable()
 export class McpServerFactory {
   /** Closes the connections of a process that stops; its runs continue. */
@@ -43,7 +43,7 @@ export class McpServerFactory {
     private readonly bus: McpSessionBus,
   ) {}
 
-  /** Stops taking the end of a connection for a cancellation by its client. */
+  /** From now on the end of a connection doesn't count as a cancellation by its client. */
   close(): void {
     this.closing = true;
   }

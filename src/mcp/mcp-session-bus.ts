@@ -10,7 +10,7 @@ import type { SessionTransport } from './session-transport';
 const CHANNEL = 'gantry_mcp_messages';
 /** Postgres takes 8,000 bytes a notification, the parts' own fields included; base64 keeps characters whole. */
 const PART_LENGTH = 7_500;
-/** Answers of people and of models; a notification queue is not for files. */
+/** Limit for answers of people and models; a notification queue is not for files. */
 const MAX_BYTES = 1024 * 1024;
 const ACKNOWLEDGED_MS = 3_000;
 
@@ -26,8 +26,9 @@ const partSchema = z.object({
 export type Delivery = 'taken' | 'not-awaited' | 'too-large';
 
 /**
- * Brings a client's message to the replica that serves the request which it belongs to: answers to what a run asks, and
- * cancellations. Only what was taken is acknowledged to the client, so that a lost notification is an error and no silence.
+ * Forwards a client's message to the replica that serves the request to which it belongs: answers to a run's questions, and
+ * cancellations. Only accepted messages are acknowledged to the client, so that a lost notification is an error rather than
+ * silence.
  */
 @Injectable()
 export class McpSessionBus implements OnModuleInit {
@@ -90,7 +91,7 @@ export class McpSessionBus implements OnModuleInit {
     this.arriving.delete(delivery);
     const message = JSON.parse(Buffer.from(parts.join(''), 'base64').toString()) as JSONRPCMessage;
     if (!this.take(session, message)) return;
-    // If it isn't received, the client learns by itself that the call is gone: nothing is lost.
+    // If it isn't received, the client notices by itself that the call is gone.
     this.database.query('SELECT pg_notify($1, $2)', [CHANNEL, JSON.stringify({ d: delivery })]).catch(() => undefined);
   }
 

@@ -5,7 +5,7 @@ import type { TenantId } from '../auth/tenant';
 import type { AuthUser } from '../database/request-scope';
 import { readToken, signToken } from './signed-token';
 
-/** Whose a session, or a question, is: a tenant's or, where a custom auth is set, one user's. */
+/** Owner of a session or a question: a tenant or, with a custom auth, a user. */
 export type SessionOwner = string;
 
 export function ownerOf(tenantId: TenantId, user: AuthUser | undefined): SessionOwner {
@@ -13,14 +13,14 @@ export function ownerOf(tenantId: TenantId, user: AuthUser | undefined): Session
 }
 
 /**
- * What the handshake of the revisions before 2026-07-28 settled. The session's id carries it, signed: no replica keeps
- * sessions, and each can serve all of them.
+ * Result of the handshake of the revisions before 2026-07-28. The session's id carries it, signed: no replica keeps sessions,
+ * and each can serve all of them.
  */
 export interface McpSession {
   id: string;
   owner: SessionOwner;
   protocolVersion: string;
-  /** The client's, as far as a server may ask for them. */
+  /** The client's capabilities that a server may use. */
   capabilities: ClientCapabilities;
 }
 

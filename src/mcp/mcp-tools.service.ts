@@ -34,7 +34,7 @@ export interface AssistantTool {
   schemas: GraphSchemas;
 }
 
-/** Every assistant of the tenant is a tool: its name, what it takes and what it gives. */
+/** Every assistant of the tenant as a tool: its name, input and output. */
 @Injectable()
 export class McpToolsService {
   private readonly logger = new Logger(McpToolsService.name);
@@ -44,7 +44,7 @@ export class McpToolsService {
 
   constructor(private readonly assistants: AssistantsService) {}
 
-  /** A page of tools, default assistants first. @throws {ProtocolError} -32602 for a cursor that is none of ours */
+  /** A page of tools, default assistants first. @throws {ProtocolError} -32602 for an invalid cursor */
   async list(tenantId: TenantId, cursor: string | undefined): Promise<{ tools: Tool[]; nextCursor?: string }> {
     const isAfter = cursor === undefined ? () => true : afterCursor(cursor);
     if (!isAfter) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor');
@@ -88,7 +88,7 @@ export class McpToolsService {
         description: assistant.description ?? `Runs the agent ${assistant.name}`,
         inputSchema: input as Tool['inputSchema'],
         ...(output && { outputSchema: output as Tool['outputSchema'] }),
-        // What a graph touches is its own business: nothing is promised, except that it is not only a look-up.
+        // The effects of a graph are unknown, so nothing is promised except that it isn't read-only.
         annotations: { title: assistant.name, readOnlyHint: false, openWorldHint: true },
         _meta: { 'gantry/assistant_id': assistant.assistantId, 'gantry/graph_id': assistant.graphId },
       };

@@ -3,7 +3,7 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 
 const logger = new Logger('Mcp');
 
-/** What a client may know of an error: the SDK would show it the text of any. */
+/** The part of an error that a client may see: the SDK would show the text of any error. */
 export function shownError(error: unknown): ProtocolError {
   if (error instanceof ProtocolError) return error;
   logger.error({ err: error }, 'An MCP request failed unexpectedly');

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { Metrics } from '../metrics/metrics';
 
-/** The methods that are served; whatever else a caller asks for must not make series of its own. */
+/** The served methods; other method names of callers must not create series. */
 const METHODS = new Set([
   'initialize',
   'notifications/initialized',
@@ -17,7 +17,7 @@ const OTHER_METHOD = 'other';
 /** `error`: a result with isError. `asked`: waits for the answer of the client's user. `gone`: the client has left. */
 export type ToolOutcome = 'ok' | 'error' | 'asked' | 'gone' | 'refused' | 'failed';
 
-/** What an api sees of MCP clients. */
+/** Metrics of MCP clients in an api. */
 @Injectable()
 export class McpMetrics {
   private readonly messages: Counter<'method'>;

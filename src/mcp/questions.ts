@@ -8,14 +8,14 @@ export interface Interrupt {
   value?: unknown;
 }
 
-/** What the client is asked because of an interrupt, and how its answers become what the graph resumes with. */
+/** The question of an interrupt to the client, and the conversion of its answers for the graph. */
 export interface Question {
   requests: Record<string, InputRequest>;
   /** @returns undefined when a person declined */
   toResume(responses: Record<string, unknown>): Resume | undefined;
 }
 
-/** `resume` goes to the interrupt; `restart` runs the thread on without an answer. */
+/** `resume` answers the interrupt; `restart` continues the thread without an answer. */
 export type Resume = { kind: 'resume'; id: string; value: unknown } | { kind: 'restart' };
 
 interface ElicitResponse {
@@ -25,7 +25,7 @@ interface ElicitResponse {
 
 const ANSWER = 'answer';
 
-/** The questions that the interrupts of a run ask, in their order. */
+/** The questions of a run's interrupts, in their order. */
 export function toQuestions(interrupts: Interrupt[]): Question[] {
   return interrupts.map(({ id, value }, index) => {
     const key = id ?? `interrupt_${index + 1}`;
@@ -54,7 +54,7 @@ export function isAble({ method }: InputRequest, capabilities: ClientCapabilitie
   return capabilities?.roots !== undefined;
 }
 
-/** Whether a response has the shape of an answer to the request: what hasn't is asked for again. */
+/** Whether a response has the shape of an answer to the request; if not, it is requested again. */
 export function isAnswer(request: InputRequest, response: unknown): boolean {
   if (!isJsonObject(response)) return false;
   if (request.method === 'roots/list') return Array.isArray(response.roots);
@@ -70,7 +70,7 @@ function isAccepted({ action, content }: Record<string, unknown>, params: Record
   return isJsonObject(content) && required.every((key) => key in content);
 }
 
-/** The graph speaks the protocol itself: its requests go out as they are, and it gets the responses by their keys. */
+/** The graph uses the protocol itself: its requests are sent unchanged, and it gets the responses by their keys. */
 function ownRequests(id: string, requests: Record<string, InputRequest>): Question {
   return { requests, toResume: (responses) => ({ kind: 'resume', id, value: responses }) };
 }
@@ -97,7 +97,7 @@ function parseAnswer(answer: unknown): unknown {
   try {
     return parseJson(answer);
   } catch {
-    // Text that only begins like JSON, or costs too much as JSON.
+    // Text that only begins like JSON, or exceeds the limits of JSON.
     return answer;
   }
 }
@@ -143,7 +143,7 @@ function review(id: string, { actionRequests, reviewConfigs }: ReviewRequest): Q
   };
 }
 
-/** A worker was lost while a node ran that must not be repeated unasked. */
+/** A worker was lost while it executed a node that must not be repeated without asking. */
 function unknownOutcome(id: string, value: Record<string, unknown>): Question {
   const requests = {
     [id]: form(textOf(value), { start_again: { type: 'boolean', title: 'Start it again', default: false } }, [
@@ -166,7 +166,7 @@ function acceptedContent(response: unknown): Record<string, unknown> | undefined
   return action === 'accept' ? (content ?? {}) : undefined;
 }
 
-/** What a person is shown: the sentence in the value, if it has one, and whatever else is in it. */
+/** Text for a person: the sentence in the value, if it has one, and the rest of it. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (!isJsonObject(value)) return JSON.stringify(value) ?? 'The agent waits for an answer';

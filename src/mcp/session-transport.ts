@@ -68,7 +68,7 @@ export class SessionTransport implements Transport {
     return this.inner.close();
   }
 
-  /** Takes an answer to a request of ours, or the cancellation of a request that is served here. */
+  /** Accepts an answer to a request of this server, or the cancellation of a request that it serves. */
   take(message: JSONRPCMessage): boolean {
     if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
       const id = message.id === undefined ? undefined : this.asked.get(message.id);
@@ -80,7 +80,7 @@ export class SessionTransport implements Transport {
     if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return false;
     if (!this.served.delete(message.params?.requestId as RequestId)) return false;
     this.onmessage?.(message);
-    // What was cancelled is not answered: without this its stream would stay open for nothing.
+    // A cancelled request is not answered, so its stream has to be closed here.
     this.closeWhenServed();
     return true;
   }

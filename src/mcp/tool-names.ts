@@ -7,7 +7,10 @@ const SUFFIX_LENGTH = 8;
 
 export type NamedAssistant = Pick<AssistantEntity, 'assistantId' | 'graphId' | 'name' | 'metadata' | 'createdAt'>;
 
-/** What the protocol allows in a name: letters, digits, `_`, `-` and `.`; white space becomes `_`, all else goes. */
+/**
+ * Name with the characters that the protocol allows: letters, digits, `_`, `-` and `.`; white space becomes `_`, others are
+ * removed.
+ */
 export function toToolName(name: string): string {
   return name
     .trim()
@@ -34,7 +37,7 @@ export function nameTools<T extends NamedAssistant>(assistants: T[]): Map<string
   return tools;
 }
 
-/** Where a page of tools ended: it stays right when assistants come and go between two pages. */
+/** End of a page of tools, valid even if assistants are created or deleted between two pages. */
 export function toCursor(assistant: NamedAssistant): string {
   return Buffer.from(JSON.stringify(positionOf(assistant))).toString('base64url');
 }

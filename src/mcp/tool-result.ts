@@ -3,7 +3,7 @@ import { isJsonObject } from '../database/json';
 
 export type ContentBlock = CallToolResult['content'][number];
 
-/** The output as JSON text and, the same, as structured content; followed by what the answer holds beside text. */
+/** The output as JSON text and as structured content, followed by the other content of the answer. */
 export function toToolResult(output: Record<string, unknown>): CallToolResult {
   return {
     content: [{ type: 'text', text: JSON.stringify(output) }, ...mediaOf(output)],
@@ -11,7 +11,7 @@ export function toToolResult(output: Record<string, unknown>): CallToolResult {
   };
 }
 
-/** What went wrong inside the tool: the model reads it and may try otherwise. */
+/** An error inside the tool, which the model can read and react to. */
 export function toToolError(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }

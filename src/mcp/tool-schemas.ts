@@ -3,7 +3,7 @@ import { isJsonObject } from '../database/json';
 
 const USER_MESSAGE = { type: 'string', description: 'The message to the agent' };
 
-/** What a tool takes: the graph's input, with its list of messages as the one text that a model writes. */
+/** Input schema of a tool: the graph's input, with its list of messages as one text. */
 export function toInputSchema(graphInput: unknown): ObjectSchema {
   return isJsonObject(graphInput) ? replaceMessages(graphInput, USER_MESSAGE) : { type: 'object' };
 }
@@ -19,7 +19,7 @@ export function toGraphInput(args: Record<string, unknown>, graphInput: unknown)
 }
 
 /**
- * What a tool returns, when the graph says what it gives. Keys are optional, since a graph may end without having written
+ * Output schema of a tool, if the graph declares its output. Keys are optional, since a graph may end without having written
  * one, and messages are objects; undefined when there is nothing to promise.
  */
 export function toOutputSchema(graphOutput: unknown): ObjectSchema | undefined {

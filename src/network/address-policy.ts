@@ -53,7 +53,7 @@ export class AddressPolicy {
     return this.isOpened(address) || this.classOf(address) === 'public';
   }
 
-  /** What kind of address it is, in a word for people: `public` is the only one that is allowed as a rule. */
+  /** Kind of an address, as a word for people: by default only `public` is allowed. */
   classOf(address: string): string {
     if (!ipaddr.isValid(address)) return 'invalid';
     const parsed = ipaddr.parse(address);

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { isJsonObject } from '../database/json';
 
-/** What the server itself passes to graph code. A client that could write these would speak for the server, or for another user. */
+/**
+ * Keys that the server itself passes to graph code. A client that could set them could act as the server, or as another user.
+ */
 const RESERVED_CONFIGURABLE = new Set([
   'langgraph_auth_user',
   'langgraph_auth_user_id',
@@ -20,7 +22,7 @@ const RESERVED_CONFIGURABLE = new Set([
 /** The library's own: a checkpointer, a resume map, a scratchpad. */
 const LIBRARY_PREFIX = '__pregel_';
 
-/** What the server stamps on runs and checkpoints, and finds them by. */
+/** Keys that the server sets on runs and checkpoints, and by which it finds them. */
 const RESERVED_METADATA = new Set(['thread_id', 'assistant_id', 'run_id', 'cron_id', 'counters_since_delta_snapshot']);
 
 type Json = Record<string, unknown>;

@@ -16,7 +16,7 @@ const DESCRIBE_TIMEOUT_MS = 5_000;
 
 /**
  * Lets runs resume at once when the worker that had them was killed, instead of after its heartbeat timeout: it makes Temporal
- * forget the lost worker, and Temporal gives the runs to any other one as ever. Nothing depends on it: a run that it misses is
+ * forget the lost worker, and Temporal gives the runs to any other one as usual. Nothing depends on it: a run that it misses is
  * missed by the heartbeat.
  */
 @Injectable()

@@ -30,7 +30,7 @@ export type Owned =
 /** `elsewhere`: another process has the run, which can be asked there. */
 export type Begun = Owned | { state: 'elsewhere'; taskQueue: string | undefined };
 
-/** What the attempt before this one left; null for the first one. */
+/** State that the previous attempt left; null for the first one. */
 export interface EarlierAttempt {
   /** Whether it handed the run back after a checkpoint, so that nothing of it is in doubt. */
   handedBack: boolean;
@@ -64,7 +64,7 @@ const LOCK_RUN = prepared(
   WHERE r.run_id = $1 FOR UPDATE OF r`,
 );
 
-/** What changes in a run's row when an attempt begins, of a revision ($2) and at a task queue ($3). */
+/** Changes of a run's row when an attempt begins, for a revision ($2) and a task queue ($3). */
 const TAKING = `
   UPDATE runs SET status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()), updated_at = now(),
     metadata = metadata || jsonb_build_object('revision_id', $2::text), task_queue = $3`;

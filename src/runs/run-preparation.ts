@@ -17,7 +17,7 @@ import { RunHeaders } from './run-headers';
 import { RunWebhooks } from './run-webhooks';
 import type { CreateRun } from './runs.schemas';
 
-/** What the event protocol says of a run, and no request body can. */
+/** Properties of a run that only the event protocol can set. */
 export type ProtocolRun = Pick<RunKwargs, 'event_protocol'>;
 
 /** Ids that the run of a cron's tick carries. */
@@ -27,7 +27,7 @@ export interface CronStamp {
   scheduledAt: string;
 }
 
-/** What a run is made from. */
+/** Input from which a run is created. */
 export interface RunDraft {
   tenantId: TenantId;
   body: CreateRun & ProtocolRun;

@@ -54,7 +54,7 @@ export class ThreadStreamService {
   }
 
   private async stateFrame(tenantId: TenantId, threadId: string, position: number): Promise<string> {
-    const state = JSON.parse(await this.threads.state(tenantId, threadId)) as unknown;
+    const state = JSON.parse(await this.threads.readState(tenantId, threadId)) as unknown;
     return sseFrame('state_update', JSON.stringify({ state, thread_id: threadId }), `${position - 1}-*`);
   }
 }

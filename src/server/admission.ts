@@ -63,7 +63,7 @@ export class Admission implements CanActivate, OnModuleInit {
 
   /** @throws {ApiError} what the first guard that refuses says */
   private async admit(context: ExecutionContext): Promise<void> {
-    // A route that is switched off is not there for anybody, with a key or without.
+    // A disabled route looks as if it didn't exist, with a key or without.
     this.groups.canActivate(context);
     await this.auth.canActivate(context);
     context.switchToHttp().getRequest<FastifyRequest>().isAdmitted = true;

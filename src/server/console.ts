@@ -5,7 +5,7 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../http/api-error';
 
-/** What `npm run build` makes of console/; sources that run uncompiled find it there as well. */
+/** Output of `npm run build` for console/; sources that run uncompiled find it there as well. */
 const BUILT = [join(__dirname, '..', '..', 'console'), join(__dirname, '..', '..', 'dist', 'console')];
 const AS_LONG_AS_POSSIBLE_MS = 31_536_000_000;
 

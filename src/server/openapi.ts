@@ -42,7 +42,7 @@ type AliasedOperation = Operation & { [DESCRIBED_PATH]?: string };
 type SecuritySchemes = NonNullable<NonNullable<OpenAPIObject['components']>['securitySchemes']>;
 
 const KEY_SCHEME = 'api_key';
-/** What is said of the custom auth when it says nothing itself. */
+/** Default description of the custom auth. */
 const USERS = { type: 'http', scheme: 'bearer', description: 'As auth.path of langgraph.json wants it' };
 
 /** The description of what is served, written by the framework from the routes and their schemas. */

@@ -8,7 +8,7 @@ import { HttpMetrics } from '../http/http.metrics';
 import { RouteGroupsGuard } from '../http/route-groups.guard';
 import { RequestValidationPipe } from '../http/validation.pipe';
 
-/** What every route of the api has in common. */
+/** Providers for all routes of the api. */
 @Module({
   imports: [AuthModule, DiscoveryModule],
   providers: [

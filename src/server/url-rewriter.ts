@@ -11,16 +11,18 @@ const META = new Set(['/', '/info', '/api/info', '/api/v1/info', '/metrics']);
 
 /** How LangSmith's clients call themselves, in each of their languages. */
 const TRACE_CLIENT = /^langsmith-/i;
-/** What means traced runs, and LangSmith's release, to those, and the deployment API's runs and release to others. */
+/**
+ * Paths that mean traced runs and LangSmith's version for those clients, and the deployment API's runs and version for others.
+ */
 const SHARED = /^\/(?:runs(?:[/?]|$)|info(?:\?|$))/;
 
 /** `app`: passed on or asked for by the user's own app. `handshake`: of a WebSocket, which doesn't go through middleware. */
 export type RequestOrigin = 'client' | 'handshake' | 'app';
 
 /**
- * What the router is asked for, given what the client asked for: without `mount_prefix`, with the contract's second spelling
- * of threads put right, with the user's own routes sent to their app, and with trace clients that know no more than this
- * server's address sent to where traces are.
+ * The path for the router, given the requested one: without `mount_prefix`, with the contract's second spelling of threads
+ * corrected, with the user's own routes directed to their app, and with trace clients that only know this server's address
+ * directed to traces.
  */
 export function urlRewriter(
   { mountPrefix, isMetaDisabled }: Pick<HttpSettings, 'mountPrefix' | 'isMetaDisabled'>,

@@ -19,7 +19,7 @@ export interface PutOptions {
   signal?: AbortSignal;
 }
 
-/** What a look at an object finds: a value, that there is no such object, or that the credentials may not read. */
+/** Result of reading an object: a value, or that there is no such object, or that the credentials may not read it. */
 export type Found<T> = { state: 'found'; value: T } | { state: 'missing' } | { state: 'forbidden' };
 
 /** Part of an object, with the size of the whole object. */

@@ -7,7 +7,7 @@ import { StoreError, StoreProblem } from './store-error';
 
 const DELETES_AT_ONCE = 8;
 
-/** What stores that are spoken to by plain HTTP have in common: reading, deleting, repetition, and what answers mean. */
+/** Base of stores with a plain HTTP API: reading, deleting, retries, and the meaning of answers. */
 export abstract class RestObjectStore implements ObjectStore {
   abstract readonly readPermission: string;
 

@@ -1,13 +1,13 @@
 import { isNativeError } from 'node:util/types';
 import { EndpointRefused } from './endpoint-policy';
 
-/** What went wrong with a store, in words for the person who configured it. */
+/** A failure of a store, explained to the person who configured it. */
 export interface StoreProblem {
   /** The store's own code, or the system's. */
   code: string;
   /** One sentence, without a full stop. */
   message: string;
-  /** What to do about it. */
+  /** Advice for the user. */
   hint: string;
   /** Whether a retry can't help until the destination is changed. */
   isUserFault: boolean;
@@ -30,7 +30,7 @@ export class StoreError extends Error {
   }
 }
 
-/** What to do, as a sentence and a hint. */
+/** A sentence and a hint. */
 export type Words = [message: string, hint: string];
 
 export const RETRIED = 'It is tried again. If it stays, look at the store.';

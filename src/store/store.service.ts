@@ -14,7 +14,7 @@ const PAGE = 200;
 const MOST_READ = 10_000;
 
 /**
- * What the API does with the store. The custom auth decides by the namespace, which its handlers may rewrite, and by the
+ * Operations of the API on the store. The custom auth decides by the namespace, which its handlers may rewrite, and by the
  * item: their filters hold for the fields of its value, its `namespace` and its `key`. An item that is excluded looks as if it
  * weren't there. A handler for every kind of resource, such as `*`, knows nothing of items: its filter excludes those that have
  * its fields with other values, and no others.

@@ -22,7 +22,7 @@ export const END_EVENT = '__end__';
 
 export interface RunEnd {
   status: 'success' | 'error' | 'timeout' | 'interrupted' | 'deleted';
-  /** What `wait` and `join` answer. */
+  /** Answer of `wait` and `join`. */
   result: unknown;
 }
 

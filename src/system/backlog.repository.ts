@@ -5,7 +5,7 @@ import { type OpenExportStatus, openExportSql } from '../database/export-status'
 import { acrossTenants } from '../database/request-scope';
 import { inFlightSql } from '../database/run-status';
 
-/** What waits and what is under way in the whole deployment, of all tenants. Ages are in seconds. */
+/** Waiting work and work in flight of the whole deployment, across tenants. Ages are in seconds. */
 export interface Backlog {
   runs: { pending: number; scheduled: number; running: number };
   queue: { maxAge: number; medianAge: number; unblockedMaxAge: number };

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** What proxies write for a client that left before its answer. */
+/** Status that proxies log for a client that left before its answer. */
 const CLIENT_GONE = 499;
 
 /** Calls back once when the answer has ended, or its client has gone. The framework's own hook leaves out hijacked replies: streams. */

@@ -4,8 +4,8 @@ import type { Telemetry } from './telemetry';
 let current: Telemetry | undefined;
 
 /**
- * Starts tracing when OTEL_EXPORTER_OTLP_ENDPOINT is set; undefined otherwise. Nothing of OpenTelemetry is
- * loaded then, and workflows run from the same bundle as ever.
+ * Starts tracing when OTEL_EXPORTER_OTLP_ENDPOINT is set; undefined otherwise. Nothing of OpenTelemetry is loaded then, and
+ * workflows run from the usual bundle.
  */
 export function startTelemetry(config: AppConfig, process: 'api' | 'worker'): Telemetry | undefined {
   if (!config.telemetry.exportsTraces) return undefined;

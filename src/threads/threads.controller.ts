@@ -101,7 +101,7 @@ export class ThreadsController {
     @Tenant() tenantId: TenantId,
     @Body({ schema: countThreadsSchema.prefault({}) }) body: ThreadFilter,
   ): Promise<number> {
-    return this.threads.count(tenantId, body);
+    return this.threads.countThreads(tenantId, body);
   }
 
   /** Skips unknown threads and, with `keep_latest`, those with a run in flight. */
@@ -138,7 +138,7 @@ export class ThreadsController {
     @Headers('prefer') prefer: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Thread | undefined> {
-    const thread = await this.threads.patch(tenantId, thread_id, body);
+    const thread = await this.threads.patchThread(tenantId, thread_id, body);
     if (!prefer?.includes('return=minimal')) return toThread(thread);
     void reply.status(204);
     return undefined;
@@ -156,7 +156,7 @@ export class ThreadsController {
   @ApiOperation({ summary: 'Copy a thread with its checkpoints' })
   @ApiOkResponse({ standardSchema: threadSchema })
   async copy(@Tenant() tenantId: TenantId, @Param({ schema: threadIdParam }) { thread_id }: IdParam): Promise<Thread> {
-    return toThread(await this.threads.copy(tenantId, thread_id));
+    return toThread(await this.threads.copyThread(tenantId, thread_id));
   }
 
   @Get(':thread_id/state')
@@ -168,7 +168,7 @@ export class ThreadsController {
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,
     @Query({ schema: stateQuery }) options: StateOptions,
   ): Promise<string> {
-    return this.threads.state(tenantId, thread_id, options);
+    return this.threads.readState(tenantId, thread_id, options);
   }
 
   @Post(':thread_id/state')
@@ -193,7 +193,7 @@ export class ThreadsController {
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,
     @Body({ schema: stateAtCheckpointSchema }) { checkpoint, ...options }: StateAtCheckpoint,
   ): Promise<string> {
-    return this.threads.state(tenantId, thread_id, { ...options, checkpoint });
+    return this.threads.readState(tenantId, thread_id, { ...options, checkpoint });
   }
 
   @Get(':thread_id/state/:checkpoint_id')
@@ -205,7 +205,7 @@ export class ThreadsController {
     @Param({ schema: threadCheckpointParam }) { thread_id, checkpoint_id }: z.infer<typeof threadCheckpointParam>,
     @Query({ schema: stateQuery }) options: StateOptions,
   ): Promise<string> {
-    return this.threads.state(tenantId, thread_id, { ...options, checkpoint: { checkpoint_id } });
+    return this.threads.readState(tenantId, thread_id, { ...options, checkpoint: { checkpoint_id } });
   }
 
   @Get(':thread_id/storage')
@@ -215,7 +215,7 @@ export class ThreadsController {
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,
   ): Promise<ThreadStorage> {
-    return this.threads.storage(tenantId, thread_id);
+    return this.threads.readStorage(tenantId, thread_id);
   }
 
   @Get(':thread_id/history')
@@ -227,7 +227,7 @@ export class ThreadsController {
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,
     @Query({ schema: historyQuery }) query: z.infer<typeof historyQuery>,
   ): Promise<string> {
-    return this.threads.history(tenantId, thread_id, query);
+    return this.threads.readHistory(tenantId, thread_id, query);
   }
 
   @Post(':thread_id/history')
@@ -240,6 +240,6 @@ export class ThreadsController {
     @Param({ schema: threadIdParam }) { thread_id }: IdParam,
     @Body({ schema: historySchema.prefault({}) }) body: HistoryQuery,
   ): Promise<string> {
-    return this.threads.history(tenantId, thread_id, body);
+    return this.threads.readHistory(tenantId, thread_id, body);
   }
 }

@@ -225,7 +225,12 @@ export class ThreadsRepository {
   }
 
   /** Creates a copy of a thread with its metadata, merged with the given one, and its checkpoints, but without runs. */
-  async copy(tenantId: TenantId, threadId: string, copyId: string, metadata: JsonObject): Promise<ThreadEntity | null> {
+  async copyThread(
+    tenantId: TenantId,
+    threadId: string,
+    copyId: string,
+    metadata: JsonObject,
+  ): Promise<ThreadEntity | null> {
     await this.threads.manager.transaction(async (manager) => {
       await this.hold(manager, tenantId, threadId);
       const made: unknown[] = await manager.query(
@@ -258,7 +263,7 @@ export class ThreadsRepository {
   }
 
   /** Bytes and rows of the thread's checkpoints, as they are stored. */
-  async storage(tenantId: TenantId, threadId: string): Promise<ThreadStorage> {
+  async readStorage(tenantId: TenantId, threadId: string): Promise<ThreadStorage> {
     const [sizes]: [Omit<ThreadStorage, 'thread_id' | 'total_bytes'>] = await this.threads.query(
       `WITH by_channel AS (
          SELECT channel, count(*) AS versions, coalesce(sum(octet_length(blob)), 0) AS bytes

@@ -108,7 +108,7 @@ export class ThreadsService {
     return existing;
   }
 
-  async patch(tenantId: TenantId, threadId: string, body: PatchThread): Promise<ThreadEntity> {
+  async patchThread(tenantId: TenantId, threadId: string, body: PatchThread): Promise<ThreadEntity> {
     const requested = { thread_id: threadId, metadata: body.metadata ?? {} };
     const { value, filter } = await this.authorizer.authorize('threads', 'update', requested);
     await this.checkAccess(tenantId, threadId, filter);
@@ -152,12 +152,12 @@ export class ThreadsService {
   }
 
   /** Requires the rights to read the thread and to create one. */
-  async copy(tenantId: TenantId, threadId: string): Promise<ThreadEntity> {
+  async copyThread(tenantId: TenantId, threadId: string): Promise<ThreadEntity> {
     await this.getThread(tenantId, threadId);
     const copyId = uuidv7();
     const requested = { thread_id: copyId, metadata: {}, if_exists: 'raise' };
     const { value } = await this.authorizer.authorize('threads', 'create', requested);
-    const copy = await this.repository.copy(tenantId, threadId, copyId, value.metadata);
+    const copy = await this.repository.copyThread(tenantId, threadId, copyId, value.metadata);
     if (!copy) throw threadErrors.notFound(threadId);
     return copy;
   }
@@ -167,18 +167,18 @@ export class ThreadsService {
     return this.repository.searchThreads(tenantId, { ...search, ...value }, filter);
   }
 
-  async count(tenantId: TenantId, search: ThreadFilter): Promise<number> {
+  async countThreads(tenantId: TenantId, search: ThreadFilter): Promise<number> {
     const { value, filter } = await this.authorizeSearch(search);
     return this.repository.countThreads(tenantId, { ...search, ...value }, filter);
   }
 
-  async storage(tenantId: TenantId, threadId: string): Promise<ThreadStorage> {
+  async readStorage(tenantId: TenantId, threadId: string): Promise<ThreadStorage> {
     await this.getThread(tenantId, threadId);
-    return this.repository.storage(tenantId, threadId);
+    return this.repository.readStorage(tenantId, threadId);
   }
 
   /** The state of the thread, now or at a checkpoint, as JSON text. */
-  async state(
+  async readState(
     tenantId: TenantId,
     threadId: string,
     { checkpoint, subgraphs = false, select }: StateOptions & { checkpoint?: CheckpointReference } = {},
@@ -190,7 +190,7 @@ export class ThreadsService {
   }
 
   /** States from the newest back, as JSON text. */
-  async history(tenantId: TenantId, threadId: string, query: HistoryQuery): Promise<string> {
+  async readHistory(tenantId: TenantId, threadId: string, query: HistoryQuery): Promise<string> {
     const target = this.targetOf(await this.getThread(tenantId, threadId));
     if (!target) return '[]';
     const { limit, before, metadata, checkpoint, select } = query;

@@ -4,7 +4,7 @@ import { AttachmentsRepository } from './attachments/attachments.repository';
 import { FeedbackLinks } from './feedback/feedback-links';
 import { TracePartitions } from './trace-partitions';
 
-/** What the routes of traces share with runs and with the worker: partitions, attachments and links for feedback. */
+/** Parts of traces for routes, runs and the worker: partitions, attachments and links for feedback. */
 @Module({
   providers: [AttachmentStore, AttachmentsRepository, FeedbackLinks, TracePartitions],
   exports: [AttachmentStore, AttachmentsRepository, FeedbackLinks, TracePartitions],

@@ -1,4 +1,4 @@
-/** What a bundler process is asked to do. */
+/** Task of a bundler process. */
 export interface BundleRequest {
   /** The project's folder, where the paths of components begin. */
   folder: string;

@@ -23,11 +23,11 @@ export class DeliverySweep implements Sweep {
 
   async sweep(): Promise<void> {
     const due = await this.deliveries.due(BATCH);
-    await pLimit(AT_ONCE).map(due, (delivery) => this.mend(delivery));
+    await pLimit(AT_ONCE).map(due, (delivery) => this.ensureWorkflow(delivery));
     await this.deliveries.deleteFinishedBefore(new Date(Date.now() - this.config.webhooks.delivery.retentionMs), BATCH);
   }
 
-  private async mend(delivery: DeliveryKey): Promise<void> {
+  private async ensureWorkflow(delivery: DeliveryKey): Promise<void> {
     const { tenantId, deliveryId } = delivery;
     // Most of these only wait for their turn, so one query is enough for them. The second one is for a workflow that was
     // started between the first and the start.

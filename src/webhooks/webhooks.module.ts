@@ -11,7 +11,7 @@ import { WebhookPolicy } from './webhook-policy';
 import { WebhookResolver } from './webhook-resolver';
 import { WebhookSettings } from './webhook-settings';
 
-/** What both processes need: the policy and the records. The api adds the routes, the worker the sending. */
+/** The part for both processes: the policy and the records. The api adds the routes, the worker the sending. */
 @Module({
   imports: [TypeOrmModule.forFeature([DeliveryEntity, AttemptEntity]), CryptoModule, TemporalModule],
   providers: [

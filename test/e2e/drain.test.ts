@@ -90,7 +90,7 @@ describe('an api that is told to stop', () => {
     });
     expect(await ready.json()).toMatchObject({ ready: false });
     expect(ready.headers.get('connection')).toBe('close');
-    // It goes on serving while load balancers learn that.
+    // It continues to serve until load balancers have noticed.
     expect((await fetch(`${gantry.url}/threads`, { method: 'POST', body: '{}' })).status).toBe(200);
     await ended;
     await gantry.startApi();

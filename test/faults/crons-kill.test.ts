@@ -114,7 +114,7 @@ describe('SIGKILL of the worker during a tick', () => {
   it('makes one run of the tick, by the worker that comes after', async () => {
     const blocker = await gantry.sql.connect();
     await blocker.query('BEGIN');
-    // No run can be inserted: the tick is put down, and its run is on the way.
+    // No run can be inserted: the tick is recorded, and its run is pending.
     await blocker.query('LOCK TABLE runs IN SHARE ROW EXCLUSIVE MODE');
     await ask(gantry, 'POST', '/runs/crons', EVERY_SECOND);
     const [tick] = await waitFor('the tick', async () => {
@@ -127,13 +127,13 @@ describe('SIGKILL of the worker during a tick', () => {
     blocker.release();
     expect((await ticksOf(gantry)).every(({ exists }) => !exists)).toBe(true);
     await gantry.startWorker();
-    const mended = await waitFor(
+    const created = await waitFor(
       'the run of the tick',
       async () =>
         (await ticksOf(gantry)).find(({ fire_id, status }) => fire_id === tick.fire_id && status === 'success'),
       60_000,
     );
-    expect(mended.run_id).toBe(tick.run_id);
+    expect(created.run_id).toBe(tick.run_id);
     await expectOneRunEach(gantry);
   }, 150_000);
 

@@ -15,7 +15,9 @@ const RUN_MS = 12 * 60_000;
 /** Generated bodies for each operation, beside those that walk along the borders of its schema. */
 const EXAMPLES = amount(1, 4);
 
-/** Streams of a thread, which go on until the client goes: a client that reads an answer to its end waits for ever. */
+/**
+ * Streams of a thread, which continue until the client disconnects: a client that reads an answer to its end waits for ever.
+ */
 const ENDLESS = ['/threads/{thread_id}/stream', '/threads/{thread_id}/stream/events'];
 
 interface Document {

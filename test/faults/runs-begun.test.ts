@@ -37,7 +37,7 @@ describe('a run that was just begun', () => {
     return { thread, run, first };
   }
 
-  /** Ends the worker that has the run; the other one goes on, and gets company again. */
+  /** Ends the worker that has the run; the other one continues, and a new one is started. */
   async function end(signal: NodeJS.Signals, { pid }: Execution): Promise<void> {
     const holder = gantry.workers.find((worker) => worker.pid === pid)!;
     await Promise.all([gantry.killWorker(signal, holder), gantry.startWorker()]);

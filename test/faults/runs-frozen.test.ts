@@ -11,7 +11,7 @@ type Row = Record<string, unknown>;
 
 /**
  * A process that stood still for longer than its heartbeat may (a paused virtual machine, a swapping host) has lost its
- * run without knowing it. When it goes on, it must not be able to change anything.
+ * run without knowing it. When it continues, it must not be able to change anything.
  */
 describe('a worker frozen by SIGSTOP beyond its heartbeat', () => {
   let gantry: Gantry;

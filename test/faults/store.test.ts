@@ -64,7 +64,7 @@ describe('a worker lost in a node that puts an item', () => {
     expect(await attemptOf('frozen')).toBe(2);
     const before = await client.store.getItem(['slow'], 'frozen');
 
-    // It wakes, its node goes on and is refused. When it has then served another run, that is over.
+    // It wakes, its node continues and is refused. When it has then served another run, that is over.
     frozen.signal('SIGCONT');
     await gantry.killWorker('SIGKILL', other);
     await client.runs.wait(null, 'slow', { input: { key: 'after', wait_ms: 1_500 } });

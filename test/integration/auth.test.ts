@@ -31,7 +31,7 @@ const PUBLIC = [
     `GET ${root}/feedback/tokens/:token`,
     `POST ${root}/feedback/tokens/:token`,
   ]),
-  // What was shared is for everybody who has the link.
+  // Anyone with the link can read shared data.
   'GET /public/:share_token/r',
   ...['', '/api', '/api/v1'].flatMap((root) => [
     `GET ${root}/public/:share_token/run`,

@@ -81,7 +81,7 @@ describe('crons', () => {
     await receiver?.stop();
   });
 
-  // A cron that goes on ticking would make the next test's life hard.
+  // A cron that continues to tick would disturb the next test.
   afterEach(async () => {
     const crons = (await search({ limit: 1000 })).filter(({ cron_id }) => cron_id !== pausedElsewhere.cron_id);
     for (const { cron_id } of crons) await ask('DELETE', `/runs/crons/${cron_id}`);

@@ -53,7 +53,7 @@ describe('reading a long thread', () => {
     await database.drop();
   });
 
-  /** A saver that reads as ever, and has its statements noted. */
+  /** A saver whose statements are recorded. */
   function noting(): CheckpointSaver {
     const connections = Object.create(pool, {
       query: {

@@ -68,7 +68,7 @@ async def protocol(client):
     """The event protocol: a run with its tokens, and a question that is answered."""
     async with client.threads.stream(assistant_id="agent") as thread:
         await thread.run.start(input=WEATHER)
-        # Pulled along by the iteration: none is whole before it goes on.
+        # Pulled along by the iteration: none is complete before it continues.
         messages = [message async for message in thread.messages]
         texts = [str(await message.text) for message in messages]
         output = await thread.output

@@ -65,7 +65,7 @@ describe('one key', () => {
     expect(await refused.text()).toContain('GANTRY_STREAMS_PER_KEY');
     expect((await open()).status).toBe(429);
     expect(await (await ask(`/threads/${thread}/runs`)).json()).toEqual([]);
-    // What is no stream goes on.
+    // Requests that are no streams continue.
     expect((await ask('/threads/search', {})).status).toBe(200);
   });
 

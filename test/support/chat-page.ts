@@ -19,7 +19,7 @@ export interface Chat {
   question: unknown;
   error: unknown;
   isLoading: boolean;
-  /** @param checkpointId where to go on; the thread's latest when absent */
+  /** @param checkpointId checkpoint to continue from; the thread's latest if absent */
   send: (input: object, checkpointId?: string) => Promise<void>;
   answer: (value: unknown) => Promise<void>;
   stop: () => Promise<void>;
@@ -37,7 +37,7 @@ export interface ChatProps {
   thread: string | null;
   /** Where the page keeps the run that it is on. */
   storage: Storage;
-  /** Without it, a run goes on from the thread's latest state instead of the one that the page has seen. */
+  /** Without it, a run continues from the thread's latest state instead of the one that the page has seen. */
   withHistory?: boolean;
 }
 

@@ -6,7 +6,7 @@ export interface KnownDifference {
 }
 
 /**
- * The differences between Gantry and the JavaScript dev server. A fault of Gantry's is mended instead of being listed; where the
+ * The differences between Gantry and the JavaScript dev server. Faults of Gantry are fixed instead of listed; where the
  * Python server or the documentation of the platform says what is right, Gantry follows that.
  */
 export const KNOWN_DIFFERENCES: KnownDifference[] = [

@@ -50,7 +50,7 @@ export class ModelServer {
     return this.held.size;
   }
 
-  /** Lets every held answer go on to its end. */
+  /** Lets every held answer continue to its end. */
   release(): void {
     for (const resume of this.held) resume();
     this.held.clear();

@@ -4,5 +4,5 @@ export const RUNS_QUEUE = 'gantry-runs';
 export const runsHeldQueue = (processId: string): string => `${RUNS_QUEUE}-held-${processId}`;
 export const EXPORTS_QUEUE = 'gantry-exports';
 export const WEBHOOKS_QUEUE = 'gantry-webhooks';
-/** What Schedules wake: ticks of crons, and the search for expired threads. */
+/** Work that Schedules start: ticks of crons, and the search for expired threads. */
 export const CRONS_QUEUE = 'gantry-crons';

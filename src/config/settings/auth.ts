@@ -28,7 +28,7 @@ export const authVariables = {
     .describe('separate limit for uploads of traces of one key; absent: no limit'),
 };
 
-/** Who may call the API, and how often. */
+/** Settings of access to the API, and of its rate limits. */
 export interface AuthSettings {
   isEnabled: boolean;
   /** A key that the api registers at its start. */

@@ -103,11 +103,11 @@ export const graphVariables = {
 export interface GraphSettings {
   /** Absolute path of langgraph.json. */
   configPath: string;
-  /** What the operator calls this state of the graphs' code, such as a commit; undefined: a hash of the code. */
+  /** The operator's name of this state of the graphs' code, such as a commit; undefined for a hash of the code. */
   revision: string | undefined;
   /** Overrides `checkpointer.ttl` of langgraph.json. */
   threadTtl: ThreadTtlSettings | undefined;
-  /** What the default assistants of graphs begin with. */
+  /** Initial config of the default assistants of graphs. */
   defaultConfigs: DefaultConfigs;
   /** Steps that a run may take where neither its client nor its graph says. */
   recursionLimit: number;
@@ -157,7 +157,7 @@ export function graphSettings(env: Values<typeof graphVariables>, executesRuns: 
   };
 }
 
-/** What is wrong about the variables together. */
+/** Problems of the variables in combination. */
 export function graphProblems(env: Values<typeof graphVariables>): string[] {
   const { GANTRY_GRAPH_UID: uid, GANTRY_GRAPH_GID: gid } = env;
   const { GANTRY_GRAPH_THREADS_MIN: min, GANTRY_GRAPH_THREADS_MAX: max = min } = env;

@@ -23,7 +23,7 @@ export interface SecretSettings {
   sealingKeys: Buffer[];
 }
 
-/** What the audit log keeps. */
+/** Form of addresses in the audit log, and its retention. */
 export interface AuditSettings {
   /** How it keeps the addresses of callers. */
   addresses: 'hashed' | 'full' | 'off';

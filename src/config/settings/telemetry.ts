@@ -18,7 +18,7 @@ export const telemetryVariables = {
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url().optional().describe('the same as a complete URL, including `/v1/traces`'),
 };
 
-/** What the processes report about themselves. */
+/** Settings of logs, metrics and traces of the processes. */
 export interface TelemetrySettings {
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   /** Lets a scraper read /metrics, of the api and of the workers. */

@@ -46,7 +46,7 @@ export function temporalUiUrl(env: Values<typeof temporalVariables>): string | u
   return url && `${url.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}`;
 }
 
-/** What is wrong about the variables together. */
+/** Problems of the variables in combination. */
 export function temporalProblems(env: Values<typeof temporalVariables>): string[] {
   const isHalf = (env.TEMPORAL_TLS_CERT_PATH === undefined) !== (env.TEMPORAL_TLS_KEY_PATH === undefined);
   return isHalf ? ['TEMPORAL_TLS_CERT_PATH and TEMPORAL_TLS_KEY_PATH go together'] : [];

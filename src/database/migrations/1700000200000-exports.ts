@@ -92,7 +92,7 @@ export class Exports1700000200000 implements MigrationInterface {
     await queryRunner.query(`
       CREATE INDEX bulk_export_runs_open ON bulk_export_runs (updated_at) WHERE status IN ('Created', 'Running')`);
 
-    // A file is listed here after the store has acknowledged it; the last key of the last file is where a retry goes on.
+    // A file is listed here after the store has acknowledged it; the last key of the last file is where a retry resumes.
     await queryRunner.query(`
       CREATE TABLE bulk_export_files (
         tenant_id uuid NOT NULL,

@@ -10,7 +10,7 @@ export class KeysAndEntitlements1700000600000 implements MigrationInterface {
       `ALTER TABLE api_keys ADD COLUMN hint text NOT NULL DEFAULT '', ADD COLUMN last_used_at timestamptz`,
     );
     await queryRunner.query(`CREATE INDEX api_keys_tenant ON api_keys (tenant_id, created_at)`);
-    // What is switched off, not what is on: a new entitlement is everybody's from the start.
+    // The disabled entitlements rather than the enabled ones, so that all tenants have a new one from the start.
     await queryRunner.query(`ALTER TABLE tenants ADD COLUMN disabled_entitlements text[] NOT NULL DEFAULT '{}'`);
   }
 

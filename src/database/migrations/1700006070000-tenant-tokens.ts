@@ -3,8 +3,8 @@ import { TENANT_SETTING } from '../tenant-isolation';
 import { TENANT_TOKEN_SETTING, TOKEN_REFUSED } from '../tenant-token';
 
 /**
- * Binds connections of graph processes to the tenants whose runs they host: the setting of the tenant is anybody's to set, a
- * token is not (tenant-token.ts). Policies ask one function, which believes the setting of the role of requests and asks the
+ * Binds connections of graph processes to the tenants whose runs they host: any statement can set the setting of the tenant, but no
+ * token (tenant-token.ts). Policies ask one function, which believes the setting of the role of requests and asks the
  * role of graph processes for a token. A wrong token is an error and no empty answer, which a graph would take for its state.
  * The policies themselves are made with all others when migrations have run (tenant-isolation.ts).
  */

@@ -39,7 +39,7 @@ export class ExportProgressService implements OnModuleDestroy {
       if (data !== shown) yield sseFrame('progress', data, id++);
       shown = data;
       await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
-      row = await this.exports.get(tenantId, row.exportId);
+      row = await this.exports.getExport(tenantId, row.exportId);
     }
   }
 }

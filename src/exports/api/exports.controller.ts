@@ -55,7 +55,7 @@ export class ExportsController {
     @Body({ schema: createExportSchema }) body: CreateExport,
     @Idempotency() idempotency: IdempotencyRequest | undefined,
   ): Promise<BulkExport> {
-    return toBulkExport(await this.exports.create(tenantId, body, idempotency));
+    return toBulkExport(await this.exports.createExport(tenantId, body, idempotency));
   }
 
   @Get()
@@ -64,7 +64,7 @@ export class ExportsController {
     @Tenant() tenantId: TenantId,
     @Query({ schema: listExportsSchema }) query: ListExports,
   ): Promise<BulkExport[]> {
-    return (await this.exports.list(tenantId, query)).map(toBulkExport);
+    return (await this.exports.listExports(tenantId, query)).map(toBulkExport);
   }
 
   @Get('runs')
@@ -82,7 +82,7 @@ export class ExportsController {
     @Tenant() tenantId: TenantId,
     @Param({ schema: exportParamsSchema }) params: ExportParams,
   ): Promise<BulkExport> {
-    return toBulkExport(await this.exports.get(tenantId, params.export_id));
+    return toBulkExport(await this.exports.getExport(tenantId, params.export_id));
   }
 
   /** `{"status": "Cancelled"}` is the only possible change. */
@@ -93,7 +93,7 @@ export class ExportsController {
     @Param({ schema: exportParamsSchema }) params: ExportParams,
     @Body({ schema: cancelExportSchema }) _body: CancelExport,
   ): Promise<BulkExport> {
-    return toBulkExport(await this.exports.cancel(tenantId, params.export_id));
+    return toBulkExport(await this.exports.cancelExport(tenantId, params.export_id));
   }
 
   /** Server-sent events: `progress` whenever something changes, `end` with the last state. */
@@ -105,7 +105,7 @@ export class ExportsController {
     @Param({ schema: exportParamsSchema }) params: ExportParams,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await this.progress.stream(tenantId, await this.exports.get(tenantId, params.export_id), reply);
+    await this.progress.stream(tenantId, await this.exports.getExport(tenantId, params.export_id), reply);
   }
 
   /** Reads manifest and footers back from the bucket, and compares them with what was written. */
@@ -129,7 +129,7 @@ export class ExportsController {
     @Tenant() tenantId: TenantId,
     @Param({ schema: exportParamsSchema }) params: ExportParams,
   ): Promise<BulkExport> {
-    return toBulkExport(await this.exports.retry(tenantId, params.export_id));
+    return toBulkExport(await this.exports.retryExport(tenantId, params.export_id));
   }
 
   /** Retries one partition, and leaves the others as they are. */
@@ -141,7 +141,7 @@ export class ExportsController {
     @Tenant() tenantId: TenantId,
     @Param({ schema: exportRunParamsSchema }) params: ExportParams & { run_id: string },
   ): Promise<BulkExportRun> {
-    await this.exports.retry(tenantId, params.export_id, params.run_id);
+    await this.exports.retryExport(tenantId, params.export_id, params.run_id);
     return this.exports.getRun(tenantId, params.export_id, params.run_id);
   }
 

@@ -180,7 +180,7 @@ export interface ExportProgress {
   /** Averages since the export's turn came; null before the first file. */
   rows_per_second: number | null;
   bytes_per_second: number | null;
-  /** What is left at that rate; null when it is unknown. */
+  /** Remaining time at that rate; null when it is unknown. */
   seconds_left: number | null;
   rows_total: number;
   rows_written: number;

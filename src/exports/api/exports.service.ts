@@ -38,7 +38,7 @@ export class ExportsService {
    * Creates an export. With an idempotency key that was used before, returns the export that it created then.
    * @throws {ApiError} 422 naming the field, also for a webhook that the policy refuses; 409 for a key with another body
    */
-  async create(tenantId: TenantId, request: CreateExport, idempotency?: IdempotencyRequest): Promise<ExportRow> {
+  async createExport(tenantId: TenantId, request: CreateExport, idempotency?: IdempotencyRequest): Promise<ExportRow> {
     await this.checkReferences(tenantId, request);
     const { webhook: url } = request;
     if (url !== undefined) await this.webhookPolicy.check(url);
@@ -48,35 +48,35 @@ export class ExportsService {
     const status = isSchedule ? 'IntervalScheduled' : 'Created';
     const earlier = await this.exports.transaction(async (manager) => {
       const made = idempotency && (await takeIdempotencyKey(manager, tenantId, idempotency, exportId));
-      if (!made) await this.exports.insert(tenantId, manager, { ...request, exportId, status, webhook });
+      if (!made) await this.exports.insertExport(tenantId, manager, { ...request, exportId, status, webhook });
       return made;
     });
     if (earlier) {
       idempotency?.onReplay();
-      return this.get(tenantId, earlier);
+      return this.getExport(tenantId, earlier);
     }
     await this.start(tenantId, exportId, isSchedule);
-    return this.get(tenantId, exportId);
+    return this.getExport(tenantId, exportId);
   }
 
-  list(tenantId: TenantId, query: ListExports): Promise<ExportRow[]> {
-    return this.exports.list(tenantId, query);
+  listExports(tenantId: TenantId, query: ListExports): Promise<ExportRow[]> {
+    return this.exports.listExports(tenantId, query);
   }
 
-  async get(tenantId: TenantId, exportId: string): Promise<ExportRow> {
-    const row = await this.exports.find(tenantId, exportId);
+  async getExport(tenantId: TenantId, exportId: string): Promise<ExportRow> {
+    const row = await this.exports.findExport(tenantId, exportId);
     if (!row) throw exportErrors.exportNotFound(exportId);
     return row;
   }
 
   /** Cancels an export. One that is cancelled already stays so; one that has ended otherwise can't be. */
-  async cancel(tenantId: TenantId, exportId: string): Promise<ExportRow> {
+  async cancelExport(tenantId: TenantId, exportId: string): Promise<ExportRow> {
     let deliveryId: string | undefined;
-    const isCancelled = await this.exports.cancel(tenantId, exportId, async (manager, ended) => {
+    const isCancelled = await this.exports.cancelExport(tenantId, exportId, async (manager, ended) => {
       deliveryId = await this.webhooks.enqueue(manager, ended);
     });
     await this.webhooks.dispatch(tenantId, deliveryId);
-    const row = await this.get(tenantId, exportId);
+    const row = await this.getExport(tenantId, exportId);
     if (row.status !== 'Cancelled') throw exportErrors.exportIsOver(exportId, row.status);
     if (isCancelled) {
       await startOrLeaveToSweep('Cancellation', { export_id: exportId }, () => this.orchestrator.cancel(exportId));
@@ -89,33 +89,37 @@ export class ExportsService {
    * waits for its turn again, with its full time limit.
    * @throws {ApiError} 404; 409 when there is nothing to retry. A cancelled export can't be restarted.
    */
-  async retry(tenantId: TenantId, exportId: string, partitionId?: string): Promise<ExportRow> {
-    const row = await this.get(tenantId, exportId);
+  async retryExport(tenantId: TenantId, exportId: string, partitionId?: string): Promise<ExportRow> {
+    const row = await this.getExport(tenantId, exportId);
     const partition =
-      partitionId === undefined ? undefined : await this.partitions.find(tenantId, exportId, partitionId);
+      partitionId === undefined ? undefined : await this.partitions.findPartition(tenantId, exportId, partitionId);
     if (partitionId !== undefined && !partition) throw exportErrors.partitionNotFound(partitionId);
     if (row.status !== 'Failed' && row.status !== 'TimedOut') {
       throw exportErrors.exportNotRetryable(exportId, row.status);
     }
     if (partition?.status === 'Completed')
       throw exportErrors.partitionNotRetryable(partition.partitionId, partition.status);
-    await this.exports.reopen(tenantId, exportId, partitionId ?? null);
+    await this.exports.reopenExport(tenantId, exportId, partitionId ?? null);
     // The workflow that wrote the end may take a moment to close.
     for (let attempt = 1; attempt <= RESTARTS; attempt += 1) {
       if (await this.start(tenantId, exportId, false)) break;
       await sleep(RESTART_MS);
     }
-    return this.get(tenantId, exportId);
+    return this.getExport(tenantId, exportId);
   }
 
   async listRuns(tenantId: TenantId, exportId: string, { limit, offset }: ListExportRuns): Promise<BulkExportRun[]> {
-    const row = await this.get(tenantId, exportId);
-    return this.describe(tenantId, await this.partitions.list(tenantId, exportId, limit ?? null, offset), row);
+    const row = await this.getExport(tenantId, exportId);
+    return this.describe(
+      tenantId,
+      await this.partitions.listPartitions(tenantId, exportId, limit ?? null, offset),
+      row,
+    );
   }
 
   async getRun(tenantId: TenantId, exportId: string, partitionId: string): Promise<BulkExportRun> {
-    const row = await this.get(tenantId, exportId);
-    const partition = await this.partitions.find(tenantId, exportId, partitionId);
+    const row = await this.getExport(tenantId, exportId);
+    const partition = await this.partitions.findPartition(tenantId, exportId, partitionId);
     if (!partition) throw exportErrors.partitionNotFound(partitionId);
     const [described] = await this.describe(tenantId, [partition], row);
     return described;
@@ -123,14 +127,14 @@ export class ExportsService {
 
   /** The partitions of all exports that a schedule spawned, as one list. */
   async listSpawnedRuns(tenantId: TenantId, query: ListSpawnedRuns): Promise<BulkExportRun[]> {
-    const source = await this.get(tenantId, query.source_bulk_export_id);
+    const source = await this.getExport(tenantId, query.source_bulk_export_id);
     const rows = await this.partitions.listSpawned(tenantId, source.exportId, query.limit ?? null, query.offset);
     return this.describe(tenantId, rows, source);
   }
 
   /** `of` is the export of the partitions, or the schedule that spawned their exports: the place is the same. */
   private async describe(tenantId: TenantId, rows: PartitionRow[], of: ExportRow): Promise<BulkExportRun[]> {
-    const destination = await this.destinations.find(tenantId, of.destinationId);
+    const destination = await this.destinations.findDestination(tenantId, of.destinationId);
     if (!destination) throw exportErrors.destinationNotFound(of.destinationId);
     const place = placeOf(destination);
     const ids = rows.map(({ partitionId }) => partitionId);
@@ -157,7 +161,7 @@ export class ExportsService {
 
   private async checkReferences(tenantId: TenantId, request: CreateExport): Promise<void> {
     const { bulk_export_destination_id: destinationId, session_id: sessionId } = request;
-    if (!(await this.destinations.find(tenantId, destinationId))) {
+    if (!(await this.destinations.findDestination(tenantId, destinationId))) {
       throw invalidField('bulk_export_destination_id', `there is no destination ${destinationId}`);
     }
     if (sessionId != null && !(await this.exports.hasProject(tenantId, sessionId))) {

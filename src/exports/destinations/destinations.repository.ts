@@ -9,7 +9,7 @@ import { DestinationEntity } from './destination.entity';
 export class DestinationsRepository {
   constructor(@InjectRepository(DestinationEntity) private readonly rows: Repository<DestinationEntity>) {}
 
-  async insert(
+  async insertDestination(
     tenantId: TenantId,
     row: Omit<DestinationEntity, 'tenantId' | 'createdAt' | 'updatedAt'>,
   ): Promise<DestinationEntity> {
@@ -17,11 +17,11 @@ export class DestinationsRepository {
     return this.rows.findOneByOrFail({ tenantId, destinationId: row.destinationId });
   }
 
-  find(tenantId: TenantId, destinationId: string): Promise<DestinationEntity | null> {
+  findDestination(tenantId: TenantId, destinationId: string): Promise<DestinationEntity | null> {
     return this.rows.findOneBy({ tenantId, destinationId });
   }
 
-  list(tenantId: TenantId): Promise<DestinationEntity[]> {
+  listDestinations(tenantId: TenantId): Promise<DestinationEntity[]> {
     return this.rows.find({ where: { tenantId }, order: { createdAt: 'DESC', destinationId: 'ASC' } });
   }
 
@@ -34,7 +34,7 @@ export class DestinationsRepository {
   }
 
   /** Resolves to false when an export still refers to it. */
-  async delete(tenantId: TenantId, destinationId: string): Promise<boolean> {
+  async deleteDestination(tenantId: TenantId, destinationId: string): Promise<boolean> {
     try {
       await this.rows.delete({ tenantId, destinationId });
       return true;

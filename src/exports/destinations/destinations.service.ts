@@ -43,7 +43,7 @@ export class DestinationsService {
     const place = { type: request.destination_type, ...request.config } as DestinationPlace;
     await this.testWrite(tenantId, place, request.credentials);
     const destinationId = uuidv7();
-    return this.destinations.insert(tenantId, {
+    return this.destinations.insertDestination(tenantId, {
       destinationId,
       destinationType: request.destination_type,
       displayName: request.display_name,
@@ -53,11 +53,11 @@ export class DestinationsService {
   }
 
   list(tenantId: TenantId): Promise<DestinationEntity[]> {
-    return this.destinations.list(tenantId);
+    return this.destinations.listDestinations(tenantId);
   }
 
   async get(tenantId: TenantId, destinationId: string): Promise<DestinationEntity> {
-    const row = await this.destinations.find(tenantId, destinationId);
+    const row = await this.destinations.findDestination(tenantId, destinationId);
     if (!row) throw exportErrors.destinationNotFound(destinationId);
     return row;
   }
@@ -80,7 +80,8 @@ export class DestinationsService {
 
   async delete(tenantId: TenantId, destinationId: string): Promise<void> {
     await this.get(tenantId, destinationId);
-    if (!(await this.destinations.delete(tenantId, destinationId))) throw exportErrors.destinationInUse(destinationId);
+    if (!(await this.destinations.deleteDestination(tenantId, destinationId)))
+      throw exportErrors.destinationInUse(destinationId);
   }
 
   /** The store of a destination, for an export's work on it. The caller closes it. */

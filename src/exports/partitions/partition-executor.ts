@@ -18,7 +18,7 @@ import { TraceReader } from './trace-reader';
 /** Consecutive failures of the store or the database, without a file in between, after which a partition fails. */
 const MAX_FAILURES = 20;
 
-/** What a complete partition has: its rows, their bytes as Parquet, and the number of part files. */
+/** Content of a complete partition: its rows, their bytes as Parquet, and the number of part files. */
 export interface PartitionOutcome {
   rows: number;
   bytes: number;
@@ -70,7 +70,7 @@ export class PartitionExecutor {
 
   /** Ends a partition that no attempt could complete. */
   async fail(tenantId: TenantId, partitionId: string, message: string): Promise<void> {
-    await this.partitions.fail(tenantId, partitionId, message);
+    await this.partitions.failPartition(tenantId, partitionId, message);
   }
 
   private async attempt(
@@ -80,7 +80,7 @@ export class PartitionExecutor {
     signal: AbortSignal,
     onProgress: (progress: PartitionProgress) => void,
   ): Promise<PartitionOutcome> {
-    const known = await this.partitions.find(tenantId, exportId, partitionId);
+    const known = await this.partitions.findPartition(tenantId, exportId, partitionId);
     if (known?.status === 'Completed') {
       return {
         rows: known.rowsWritten,
@@ -88,8 +88,8 @@ export class PartitionExecutor {
         files: (await this.partitions.files(tenantId, partitionId)).length,
       };
     }
-    const row = await this.exports.find(tenantId, exportId);
-    const partition = await this.partitions.begin(tenantId, partitionId);
+    const row = await this.exports.findExport(tenantId, exportId);
+    const partition = await this.partitions.beginPartition(tenantId, partitionId);
     if (!row || !partition) throw exportFailures.over(row?.status ?? 'gone');
     const destination = await this.destinations.open(tenantId, row.destinationId);
     const beats = startBeats(() => this.partitions.beat(tenantId, partitionId, partition.attempt));
@@ -99,7 +99,7 @@ export class PartitionExecutor {
       const verified = await this.verifyFiles(tenantId, partition, destination, files, signal);
       const rows = files.reduce((sum, file) => sum + file.rows, 0);
       await this.checkRows(tenantId, row, partition, rows);
-      if (!(await this.partitions.complete(tenantId, partitionId, partition.attempt, verified)))
+      if (!(await this.partitions.completePartition(tenantId, partitionId, partition.attempt, verified)))
         throw new LostPartition();
       return { rows, bytes: files.reduce((sum, file) => sum + file.bytes, 0), files: files.length };
     } finally {

@@ -116,7 +116,7 @@ export class PartitionsRepository {
     });
   }
 
-  async find(tenantId: TenantId, exportId: string, partitionId: string): Promise<PartitionRow | undefined> {
+  async findPartition(tenantId: TenantId, exportId: string, partitionId: string): Promise<PartitionRow | undefined> {
     const [row] = await this.database.query<PartitionRow[]>(
       `SELECT ${COLUMNS} FROM bulk_export_runs r WHERE r.tenant_id = $1 AND r.export_id = $2 AND r.export_run_id = $3`,
       [tenantId, exportId, partitionId],
@@ -124,7 +124,7 @@ export class PartitionsRepository {
     return row;
   }
 
-  list(tenantId: TenantId, exportId: string, limit: number | null, offset: number): Promise<PartitionRow[]> {
+  listPartitions(tenantId: TenantId, exportId: string, limit: number | null, offset: number): Promise<PartitionRow[]> {
     return this.database.query<PartitionRow[]>(
       `SELECT ${COLUMNS} FROM bulk_export_runs r WHERE r.tenant_id = $1 AND r.export_id = $2
        ORDER BY r.day, r.session_id LIMIT $3 OFFSET $4`,
@@ -144,7 +144,11 @@ export class PartitionsRepository {
   }
 
   /** The next partitions. An export of all experiments has a partition for each project and `day`. */
-  open(tenantId: TenantId, exportId: string, limit: number): Promise<{ partitionId: string; day: string }[]> {
+  listOpenPartitions(
+    tenantId: TenantId,
+    exportId: string,
+    limit: number,
+  ): Promise<{ partitionId: string; day: string }[]> {
     return this.database.query<{ partitionId: string; day: string }[]>(
       `SELECT r.export_run_id AS "partitionId", r.day::text || coalesce('-' || r.session_id, '') AS day
        FROM bulk_export_runs r
@@ -155,7 +159,7 @@ export class PartitionsRepository {
   }
 
   /** Claims the partition for an attempt with a new fencing token; undefined if it or its export has ended. */
-  async begin(tenantId: TenantId, partitionId: string): Promise<PartitionRow | undefined> {
+  async beginPartition(tenantId: TenantId, partitionId: string): Promise<PartitionRow | undefined> {
     const [[row]] = await this.database.query<[PartitionRow[], number]>(
       `UPDATE bulk_export_runs r SET status = 'Running', attempt = r.attempt + 1, updated_at = now(),
          started_at = coalesce(r.started_at, now())
@@ -260,7 +264,12 @@ export class PartitionsRepository {
   }
 
   /** Completes the partition for the attempt that owns it. */
-  async complete(tenantId: TenantId, partitionId: string, attempt: number, verified: boolean): Promise<boolean> {
+  async completePartition(
+    tenantId: TenantId,
+    partitionId: string,
+    attempt: number,
+    verified: boolean,
+  ): Promise<boolean> {
     const [rows] = await this.database.query<[unknown[], number]>(
       `UPDATE bulk_export_runs SET status = 'Completed', verified = $4, error_code = NULL, error_hint = NULL, finished_at = now(), updated_at = now()
        WHERE tenant_id = $1 AND export_run_id = $2 AND attempt = $3 AND status = 'Running' RETURNING export_run_id`,
@@ -294,7 +303,7 @@ export class PartitionsRepository {
     return row?.failures ?? 0;
   }
 
-  async fail(tenantId: TenantId, partitionId: string, message: string): Promise<void> {
+  async failPartition(tenantId: TenantId, partitionId: string, message: string): Promise<void> {
     await this.database.query(
       `UPDATE bulk_export_runs SET status = 'Failed', finished_at = now(), updated_at = now(),
          errors = coalesce(errors, jsonb_build_object('retry_0', $3::text))

@@ -17,9 +17,9 @@ export class SchedulesRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
   /**
-   * What a schedule exports next, and in how many milliseconds; undefined when the schedule ended. Windows tile: each
-   * begins where the last spawned one ended. Where late data is exported again, a window has its second pass so long
-   * after the end of the first one; for a first pass that hasn't ended that is a guess, and `spawn` looks again.
+   * The next window of a schedule, and the milliseconds until it is due; undefined when the schedule has ended. Windows tile:
+   * each begins where the last spawned one ended. Where late data is exported again, a window has its second pass so long after
+   * the end of the first one; for a first pass that hasn't ended that is a guess, and `spawn` looks again.
    */
   async nextWindow(
     tenantId: TenantId,

@@ -41,7 +41,7 @@ export class ExportVerificationService {
     checksums: boolean,
     signal?: AbortSignal,
   ): Promise<ExportVerification> {
-    const row = await this.exports.find(tenantId, exportId);
+    const row = await this.exports.findExport(tenantId, exportId);
     if (!row) throw exportErrors.exportNotFound(exportId);
     if (row.status !== 'Completed') throw exportErrors.exportNotComplete(exportId, row.status);
     const files = await this.partitions.filesOf(tenantId, exportId);

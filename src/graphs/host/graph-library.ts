@@ -15,8 +15,7 @@ interface LibraryBuild {
 const byGraphClass = new WeakMap<object, Promise<LibraryBuild | undefined>>();
 
 /**
- * What a module of LangGraph exports, in the copy that a graph was made with: a copy recognises its own classes and keeps
- * registries of its own.
+ * Exports of a module of LangGraph, in the copy that a graph was made with, since each copy has its own classes and registries.
  * @param file the graph's
  * @returns undefined where that copy isn't found from the graph's file, or has no such module
  */

@@ -87,7 +87,7 @@ interface Execution extends Pick<ExecuteOptions, 'onEvents' | 'onNode'> {
 }
 
 interface Call {
-  /** Whose states it is about. */
+  /** Tenant of the states. */
   tenantId: string;
   resolve: (value: string) => void;
   reject: (error: Error) => void;

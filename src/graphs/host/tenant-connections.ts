@@ -11,11 +11,11 @@ export interface Connections {
 /** For whom a graph process works. */
 export interface TenantAccess {
   tenantId: string;
-  /** What Postgres believes it by; absent outside of graph processes. */
+  /** Token that proves it to Postgres; absent outside of graph processes. */
   tenantToken?: string;
 }
 
-/** What a connection is set to; a round trip only where it served another run or call before. */
+/** Current settings of a connection; changing them costs a round trip if it served another run or call before. */
 const current = new WeakMap<PoolClient, string>();
 
 /** The connections of a graph process as one run or call sees them: row-level security shows it its tenant's rows alone. */

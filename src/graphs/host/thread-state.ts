@@ -27,7 +27,7 @@ export function waitingNodes({ next, tasks }: StateSnapshot): string[] {
   return [...new Set([...next, ...asking])];
 }
 
-/** What the thread's row keeps of a state. */
+/** The part of a state that the thread's row stores. */
 export function toFinalState(snapshot: StateSnapshot): FinalState {
   return {
     values: toWireJson(snapshot.values),

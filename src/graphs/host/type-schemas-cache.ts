@@ -16,7 +16,7 @@ const LOCK_TOUCH_MS = 1_000;
 const LOCK_STALE_MS = 10_000;
 const LOCK_POLL_MS = 250;
 
-/** What the compiler found, and the files that it read. */
+/** The compiler's result, and the files that it read. */
 export interface CompilerAnswer {
   schemas: string;
   files: string[];
@@ -29,9 +29,9 @@ interface Entry {
 }
 
 /**
- * What the compiler read from graphs' types, kept for the next process on this machine: it computes for seconds about each
- * graph. An answer is good for as long as every file that the compiler read is the same, those of libraries included, and
- * so is the project's code; losing it loses time. Of several processes that need the same answer one asks the compiler.
+ * Cache of schemas that the compiler read from graphs' types, shared by processes on this machine, since each graph takes
+ * seconds. An answer is good for as long as every file that the compiler read is the same, those of libraries included, and so
+ * is the project's code; losing it loses time. Of several processes that need the same answer one asks the compiler.
  */
 export class TypeSchemasCache {
   private readonly folder: string;
@@ -73,7 +73,7 @@ export class TypeSchemasCache {
 
   private known(path: string): string | undefined {
     try {
-      // The folder for temporary files is everybody's.
+      // All users can write to the folder for temporary files.
       if (statSync(path).uid !== UID) return undefined;
       const { schemas, files } = JSON.parse(readFileSync(path, 'utf8')) as Entry;
       return Object.entries(files).every(([file, hash]) => hashOf(file) === hash) ? schemas : undefined;

@@ -45,9 +45,9 @@ function tsconfigAbove(folder: string): string | undefined {
 }
 
 /**
- * What a module of the user's project exports under a name: TypeScript or JavaScript, ESM or CommonJS (whose exports are
- * under `default`). The thread learns TypeScript with the first of them and not before: from then on, each import of
- * any file costs it several times as much.
+ * An export of a module of the user's project: TypeScript or JavaScript, ESM or CommonJS (whose exports are under `default`).
+ * The thread learns TypeScript with the first of them and not before: from then on, each import of any file costs it several
+ * times as much.
  * @returns undefined when there is no such export
  * @throws whatever the module throws while it loads
  */

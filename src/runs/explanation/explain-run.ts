@@ -5,9 +5,9 @@ import type { RunFacts } from './run-facts';
 export interface RunExplanation {
   /** One sentence. */
   status: string;
-  /** What the run waits for; null for one that has ended. */
+  /** Cause of the wait; null for a run that has ended. */
   waits_for: string | null;
-  /** What to do; null when nothing is wrong. */
+  /** Advice; null when nothing is wrong. */
   advice: string | null;
 }
 

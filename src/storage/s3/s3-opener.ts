@@ -100,7 +100,7 @@ export class S3Opener {
       try {
         return await provider();
       } catch (error) {
-        // What the service answers with is for the tenant to mend; what doesn't reach it may pass.
+        // Refusals of the service have to be fixed by the tenant; failures to reach it may pass.
         throw (error as { $fault?: unknown }).$fault === 'client' ? new RoleRefused(error) : error;
       }
     };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { bucketName, endpointUrl } from '../store-schemas';
 
-/** What is passed through to each object that is written. */
+/** Options that are passed to each written object. */
 const objectOptionsSchema = z.strictObject({
   ServerSideEncryption: z.enum(['AES256', 'aws:kms', 'aws:kms:dsse']).optional(),
   SSEKMSKeyId: z.string().min(1).max(2048).optional(),

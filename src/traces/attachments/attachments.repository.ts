@@ -43,7 +43,7 @@ export class AttachmentsRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
   /** The first content of a name is kept: clients send an attachment only once, except for retries. */
-  async insert(manager: EntityManager, tenantId: TenantId, attachments: StoredAttachment[]): Promise<void> {
+  async insertAttachments(manager: EntityManager, tenantId: TenantId, attachments: StoredAttachment[]): Promise<void> {
     for (const { runId, name, mimeType, size, objectKey, data } of attachments) {
       await manager.query(
         `INSERT INTO trace_attachments (tenant_id, run_id, name, mime_type, size, object_key, data)
@@ -68,7 +68,7 @@ export class AttachmentsRepository {
     );
   }
 
-  async read(tenantId: TenantId, runId: string, name: string): Promise<AttachmentContent | undefined> {
+  async readAttachment(tenantId: TenantId, runId: string, name: string): Promise<AttachmentContent | undefined> {
     const rows = await this.database.query<AttachmentContent[]>(
       `SELECT mime_type, size, object_key, data FROM trace_attachments
        WHERE tenant_id = $1 AND run_id = $2 AND name = $3`,

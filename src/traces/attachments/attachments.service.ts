@@ -79,7 +79,7 @@ export class AttachmentsService {
 
   /** Inserts the rows in the transaction of the upload. */
   async insert(manager: EntityManager, tenantId: TenantId, attachments: StoredAttachment[]): Promise<void> {
-    await this.attachments.insert(manager, tenantId, attachments);
+    await this.attachments.insertAttachments(manager, tenantId, attachments);
   }
 
   async links(tenantId: TenantId, runIds: string[], origin: string): Promise<Map<string, AttachmentLinks>> {
@@ -109,7 +109,7 @@ export class AttachmentsService {
     if (!isSame(permission.signature, expected) || permission.expires < Date.now() / 1000)
       throw traceErrors.attachmentNotFound();
     // The route is public; the verified link determines the tenant.
-    const found = await inScope({ tenantId }, () => this.attachments.read(tenantId as TenantId, runId, name));
+    const found = await inScope({ tenantId }, () => this.attachments.readAttachment(tenantId as TenantId, runId, name));
     const body = found?.object_key ? await this.store.read(found.object_key) : found?.data;
     if (!found || !body) throw traceErrors.attachmentNotFound();
     return { mimeType: mediaTypeOf(found.mime_type), size: found.size === null ? undefined : Number(found.size), body };

@@ -41,7 +41,7 @@ export interface ExtraColumns {
   thread_id?: string;
 }
 
-/** What one or several operations say about a run. */
+/** Merged content of one or several operations on a run. */
 export type RunChange = Partial<Record<RunField, FieldValue>>;
 
 /** Characters that a change keeps in memory and brings to the database, about. */
@@ -58,7 +58,7 @@ export const DERIVED_RANK = '';
 /** A position that was worked out from the post's own start time, for clients that send no dotted_order. */
 export const COMPUTED_RANK = '+';
 const EMPTY_RANK = '0';
-/** What nearly every field of a post has; ranks equal to it are not written down. */
+/** Rank of nearly every field of a post, which is not stored. */
 export const POST_RANK = '1';
 
 /** Where and under what a run stands is said by its post; a patch only repeats it, or says it first. */

@@ -51,7 +51,7 @@ export class SharesRepository {
     return rows[0];
   }
 
-  async find(tenantId: TenantId, subject: ShareSubject): Promise<ShareRow | undefined> {
+  async findShare(tenantId: TenantId, subject: ShareSubject): Promise<ShareRow | undefined> {
     const rows = await this.database.query<ShareRow[]>(`SELECT ${COLUMNS} FROM trace_shares WHERE ${IS_SUBJECT}`, [
       tenantId,
       ...subjectOf(subject),

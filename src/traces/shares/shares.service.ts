@@ -22,16 +22,16 @@ export class SharesService {
     const shareId = uuidv7();
     const { token, ...stored } = this.tokens.create(SEALED_FIELDS.shareToken.context(tenantId, shareId));
     if (await this.shares.insert(tenantId, shareId, subject, stored)) return token;
-    const existing = await this.shares.find(tenantId, subject);
+    const existing = await this.shares.findShare(tenantId, subject);
     // It has just been revoked.
     if (!existing) return this.share(tenantId, subject);
     return this.tokenOf(existing);
   }
 
   /** Undefined if the subject is not shared, and while sharing is switched off. */
-  async find(tenantId: TenantId, subject: ShareSubject): Promise<string | undefined> {
+  async findToken(tenantId: TenantId, subject: ShareSubject): Promise<string | undefined> {
     if (!this.config.traces.sharing) return undefined;
-    const share = await this.shares.find(tenantId, subject);
+    const share = await this.shares.findShare(tenantId, subject);
     return share && this.tokenOf(share);
   }
 

@@ -28,7 +28,7 @@ export class SharingService {
 
   async tokenOfRun(tenantId: TenantId, runId: string): Promise<string | undefined> {
     const row = await this.find(tenantId, runId);
-    return this.shares.find(tenantId, { projectId: row.project_id, runId: row.trace_id });
+    return this.shares.findToken(tenantId, { projectId: row.project_id, runId: row.trace_id });
   }
 
   async revokeRun(tenantId: TenantId, runId: string): Promise<void> {
@@ -52,7 +52,7 @@ export class SharingService {
   }
 
   tokenOf(tenantId: TenantId, subject: ShareSubject): Promise<string | undefined> {
-    return this.shares.find(tenantId, subject);
+    return this.shares.findToken(tenantId, subject);
   }
 
   revoke(tenantId: TenantId, subject: ShareSubject): Promise<void> {
