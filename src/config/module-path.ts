@@ -24,7 +24,7 @@ export const modulePath = z
     return { file: source.slice(0, separator), exportName: source.slice(separator + 1) };
   });
 
-/** What Python imports a module by. */
+/** Name by which Python imports a module. */
 const DOTTED_NAME = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/;
 
 /** The file of a module that is named by its path, or as Python imports it from the project's folder or its `src`. */

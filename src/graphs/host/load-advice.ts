@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 const PACKAGE_MISSING: ReadonlySet<unknown> = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 
 /**
- * What to do about an error of loading a module, as a sentence after its message; the empty text where that says it all.
+ * Advice for an error of loading a module, as a sentence after its message; empty if the message suffices.
  * @param file of the graph
  */
 export function loadAdvice(file: string, error: unknown): string {

@@ -2,8 +2,8 @@ import type { AnyGraph } from './graph-loader';
 import { toWireJson } from './wire-json';
 
 /**
- * What a graph gives out and no checkpoint has: values of the channel `UntrackedValue` among its output, such as
- * `structuredResponse` of an agent. They are in the last state that a run streams and nowhere else.
+ * Output of a graph that no checkpoint contains: values of the channel `UntrackedValue`, such as `structuredResponse` of an
+ * agent. They are only in the last state that a run streams.
  */
 export class UntrackedOutput {
   private last: Record<string, unknown> = {};
