@@ -152,6 +152,17 @@ describe.each([
         expect([path, (await statelessPath(path)).status]).toEqual([path, 404]);
       const cancelAll = await ask({ authorization: 'Bearer bob' }, '/runs/cancel', { status: 'all' });
       expect(cancelAll.status).toBe(404);
+      const found = async (name: string): Promise<unknown[]> => {
+        const search = { thread_id, status: ['pending'] };
+        const answers = [
+          await ask({ authorization: `Bearer ${name}` }, '/runs/search', search),
+          await ask({ authorization: `Bearer ${name}` }, '/runs/count', search),
+        ];
+        const [runs, count] = (await Promise.all(answers.map((each) => each.json()))) as [{ run_id: string }[], number];
+        return [runs.map((each) => each.run_id), count];
+      };
+      expect(await found('bob')).toEqual([[], 0]);
+      expect(await found('alice')).toEqual([[run_id], 1]);
       expect(await alice.runs.get(thread_id, run_id)).toMatchObject({
         status: 'pending',
         metadata: { owner: 'alice' },

@@ -1,0 +1,128 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository, type SelectQueryBuilder } from 'typeorm';
+import { type AccessFilter, restrict } from '../auth/custom/access-filter';
+import type { TenantId } from '../auth/tenant';
+import { inFlightSql } from '../database/run-status';
+import { ThreadEntity } from '../threads/thread.entity';
+import type { AskRunStats, RunFilter, SearchRuns } from './run-search.schemas';
+import { RunEntity } from './run.entity';
+
+/** What a row of a list needs: neither input nor configuration, which may be large. */
+const LISTED = [
+  ...['runId', 'threadId', 'assistantId', 'graphId', 'status', 'attempt', 'createdAt', 'startedAt', 'endedAt'],
+  ...['error', 'cancelReason', 'metadata'],
+].map((column) => `r.${column}`);
+
+/** Runs that are not ended: how many, and since when the oldest one waits. */
+export interface OpenRuns {
+  pending: string;
+  running: string;
+  oldest_pending_at: Date | null;
+}
+
+export interface StatsRow {
+  bucket: number;
+  created: string;
+  success: string;
+  error: string;
+  interrupted: string;
+  wait_ms_p50: number | null;
+  wait_ms_p95: number | null;
+  duration_ms_p50: number | null;
+  duration_ms_p95: number | null;
+}
+
+/** Runs of all threads of a tenant. Ids of runs are UUIDv7: their order is that of creation, and begins with the time. */
+@Injectable()
+export class RunSearchRepository {
+  constructor(@InjectRepository(RunEntity) private readonly runs: Repository<RunEntity>) {}
+
+  /** Newest first. */
+  search(tenantId: TenantId, search: SearchRuns, access?: AccessFilter): Promise<RunEntity[]> {
+    const query = this.filtered(tenantId, search, access).select(LISTED);
+    if (search.before !== undefined) query.andWhere('r.runId < :before', { before: search.before });
+    return query.orderBy('r.runId', 'DESC').limit(search.limit).getMany();
+  }
+
+  count(tenantId: TenantId, filter: RunFilter, access?: AccessFilter): Promise<number> {
+    return this.filtered(tenantId, filter, access).getCount();
+  }
+
+  async openRuns(tenantId: TenantId, { assistant_id }: AskRunStats, access?: AccessFilter): Promise<OpenRuns> {
+    const query = this.filtered(tenantId, { assistant_id }, access)
+      .andWhere(inFlightSql('r'))
+      .select(`count(*) FILTER (WHERE r.status = 'pending' AND r.scheduled_at <= now())`, 'pending')
+      .addSelect(`count(*) FILTER (WHERE r.status = 'running')`, 'running')
+      .addSelect(
+        `min(r.scheduled_at) FILTER (WHERE r.status = 'pending' AND r.scheduled_at <= now())`,
+        'oldest_pending_at',
+      );
+    return (await query.getRawOne<OpenRuns>())!;
+  }
+
+  /** By time of creation, in buckets of equal length from `from` on; buckets without a run are left out. */
+  stats(
+    tenantId: TenantId,
+    { assistant_id }: AskRunStats,
+    { from, bucketSeconds }: { from: Date; bucketSeconds: number },
+    access?: AccessFilter,
+  ): Promise<StatsRow[]> {
+    const query = this.filtered(tenantId, { assistant_id, created_after: from.toISOString() }, access)
+      .select(`floor(extract(epoch FROM r.created_at - :from) / :bucketSeconds)::int`, 'bucket')
+      .setParameters({ from, bucketSeconds })
+      .addSelect('count(*)', 'created')
+      .addSelect(`count(*) FILTER (WHERE r.status = 'success')`, 'success')
+      .addSelect(`count(*) FILTER (WHERE r.status IN ('error', 'timeout'))`, 'error')
+      .addSelect(`count(*) FILTER (WHERE r.status = 'interrupted')`, 'interrupted')
+      .groupBy('1')
+      .orderBy('1');
+    for (const [name, end, share] of [
+      ['wait_ms_p50', 'started_at', 0.5],
+      ['wait_ms_p95', 'started_at', 0.95],
+      ['duration_ms_p50', 'ended_at', 0.5],
+      ['duration_ms_p95', 'ended_at', 0.95],
+    ] as const) {
+      const ms = `greatest(extract(epoch FROM r.${end} - greatest(r.created_at, r.scheduled_at)) * 1000, 0)`;
+      query.addSelect(`percentile_cont(${share}) WITHIN GROUP (ORDER BY ${ms})`, name);
+    }
+    return query.getRawMany<StatsRow>();
+  }
+
+  private filtered(tenantId: TenantId, filter: RunFilter, access?: AccessFilter): SelectQueryBuilder<RunEntity> {
+    const query = this.runs.createQueryBuilder('r').where('r.tenantId = :tenantId', { tenantId });
+    const { status, assistant_id, graph_id, thread_id, metadata, error, created_after, created_before } = filter;
+    if (status) query.andWhere('r.status IN (:...status)', { status });
+    if (assistant_id) query.andWhere('r.assistantId = :assistant_id', { assistant_id });
+    if (graph_id) query.andWhere('r.graphId = :graph_id', { graph_id });
+    if (thread_id) query.andWhere('r.threadId = :thread_id', { thread_id });
+    if (metadata) query.andWhere('r.metadata @> :metadata', { metadata: JSON.stringify(metadata) });
+    if (error) query.andWhere(`strpos(lower(r.error ->> 'message'), lower(:error)) > 0`, { error });
+    // By id as well as by time: the index of ids finds the range.
+    if (created_after) {
+      query.andWhere('r.runId >= :from_id AND r.createdAt >= :created_after', {
+        from_id: firstIdAt(new Date(created_after), -1),
+        created_after,
+      });
+    }
+    if (created_before) {
+      query.andWhere('r.runId < :to_id AND r.createdAt < :created_before', {
+        to_id: firstIdAt(new Date(created_before), 1),
+        created_before,
+      });
+    }
+    if (!access) return query;
+    query.innerJoin(ThreadEntity, 't', 't.threadId = r.threadId AND t.tenantId = r.tenantId');
+    return restrict(query, 't.metadata', access);
+  }
+}
+
+/** Clocks of several processes: an id may be this much away from the time of its row. */
+const SKEW_MS = 60_000;
+
+/** The least UUIDv7 of a moment, moved by the skew of clocks. */
+function firstIdAt(at: Date, direction: 1 | -1): string {
+  const ms = Math.max(0, at.getTime() + direction * SKEW_MS);
+  const hex = ms.toString(16).padStart(12, '0').slice(-12);
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}
