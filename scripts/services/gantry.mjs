@@ -220,6 +220,7 @@ function printBanner(settings, endpoints, key) {
   const headers = isAuthOn ? ` \\\n      -H 'x-api-key: ${key}' -H 'x-tenant-id: ${endpoints.tenant_id}'` : '';
   const body = '{"assistant_id":"agent","input":{"messages":[{"role":"user","content":"What can you do?"}]}}';
   const rows = [
+    ...(endpoints.console ? [['Console', endpoints.console]] : []),
     ['API', endpoints.api],
     ['API docs', endpoints.docs],
     ['Temporal UI', endpoints.temporal_ui ?? `none (GANTRY_TEMPORAL_UI_PORT); server at ${endpoints.temporal}`],
@@ -318,6 +319,7 @@ export async function runGantry(settings, { signal, stopNow, isVerbose = false, 
     const endpoints = {
       api: apiUrl,
       docs: `${apiUrl}/docs`,
+      console: ['off', 'false', '0'].includes(process.env.GANTRY_CONSOLE ?? '') ? null : `${apiUrl}/console`,
       temporal: services.temporalAddress,
       temporal_ui: services.temporalUiUrl,
       postgres: services.databaseUrl,

@@ -16,7 +16,7 @@ describeInBrowser('the frame of the console', () => {
 
   beforeAll(async () => {
     [gantry, browser] = await Promise.all([startGantry({ workers: 0 }), ConsoleBrowser.launch()]);
-  });
+  }, 300_000);
 
   afterAll(async () => {
     await browser?.close();

@@ -96,6 +96,7 @@ describe('the supervisor', () => {
     expect(endpoints).toMatchObject({
       api: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       docs: `${endpoints.api}/docs`,
+      console: `${endpoints.api}/console`,
       temporal: temporalAddress(),
       postgres: database.url,
       s3: { endpoint: expect.stringMatching(/^http/), bucket: expect.any(String) },

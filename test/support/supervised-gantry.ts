@@ -14,6 +14,7 @@ const STOP_MS = 60_000;
 export interface Endpoints {
   api: string;
   docs: string;
+  console: string | null;
   temporal: string;
   temporal_ui: string | null;
   postgres: string;

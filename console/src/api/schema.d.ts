@@ -434,6 +434,11 @@ export interface paths {
     };
     post: operations["StatelessRunsController_cancelMany"];
   };
+  "/runs/count": {
+    parameters: {
+    };
+    post: operations["RunSearchController_count"];
+  };
   "/runs/crons": {
     parameters: {
     };
@@ -480,6 +485,16 @@ export interface paths {
     parameters: {
     };
     post: operations["CronsController_search"];
+  };
+  "/runs/overview": {
+    parameters: {
+    };
+    post: operations["RunSearchController_stats"];
+  };
+  "/runs/search": {
+    parameters: {
+    };
+    post: operations["RunSearchController_search"];
   };
   "/runs/stream": {
     parameters: {
@@ -786,6 +801,26 @@ export interface components {
     FoundItems: {
       items: components["schemas"]["SearchItem"][];
     };
+    FoundRun: {
+      assistant_id: string;
+      attempts: number;
+      cancel_reason: string | null;
+      created_at: string;
+      ended_at: string | null;
+      error: {
+        error: string;
+        message: string;
+      } | null;
+      graph_id: string;
+      metadata: {
+        [key: string]: unknown;
+      };
+      run_id: string;
+      started_at: string | null;
+      /** @enum {string} */
+      status: "pending" | "running" | "success" | "error" | "timeout" | "interrupted";
+      thread_id: string;
+    };
     FoundThread: {
       config?: {
         [key: string]: unknown;
@@ -888,6 +923,23 @@ export interface components {
       __interrupt__?: unknown[];
     } & {
       [key: string]: unknown;
+    };
+    RunStats: {
+      bucket_seconds: number;
+      buckets: {
+        at: string;
+        created: number;
+        duration_ms_p50: number | null;
+        duration_ms_p95: number | null;
+        error: number;
+        interrupted: number;
+        success: number;
+        wait_ms_p50: number | null;
+        wait_ms_p95: number | null;
+      }[];
+      oldest_pending_at: string | null;
+      pending: number;
+      running: number;
     };
     SearchItem: {
       created_at: string;
@@ -5825,6 +5877,53 @@ export interface operations {
       };
     };
   };
+  RunSearchController_count: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          assistant_id?: string;
+          created_after?: string;
+          created_before?: string;
+          error?: string;
+          graph_id?: string;
+          metadata?: {
+            [key: string]: unknown;
+          };
+          status?: ("pending" | "running" | "success" | "error" | "timeout" | "interrupted")[];
+          thread_id?: string;
+        };
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": number;
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
   CronsController_create: {
     parameters: {
     };
@@ -6354,6 +6453,98 @@ export interface operations {
             updated_at?: string;
             user_id?: string;
           }[];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  RunSearchController_stats: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          assistant_id?: string;
+          /** @default 48 */
+          buckets?: number;
+          /** @default 24 */
+          hours?: number;
+        };
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["RunStats"];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  RunSearchController_search: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          assistant_id?: string;
+          before?: string;
+          created_after?: string;
+          created_before?: string;
+          error?: string;
+          graph_id?: string;
+          /** @default 100 */
+          limit?: number;
+          metadata?: {
+            [key: string]: unknown;
+          };
+          status?: ("pending" | "running" | "success" | "error" | "timeout" | "interrupted")[];
+          thread_id?: string;
+        };
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["FoundRun"][];
         };
       };
       default: {

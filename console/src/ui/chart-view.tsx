@@ -18,7 +18,7 @@ function resolved(name: string): string {
   return text;
 }
 
-export default function ChartView({ times, series, height = 120, format = String, stacked = false }: ChartProps) {
+export default function ChartView({ times, series, height = 140, format = String, stacked = false }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const current = useStore(theme);
   useEffect(() => {
@@ -39,7 +39,7 @@ export default function ChartView({ times, series, height = 120, format = String
         legend: { show: false },
         cursor: { y: false, points: { size: 5 } },
         axes: [
-          { stroke: ink, grid: { show: false }, ticks: { show: false }, font: '11px "Inter Variable"', size: 24 },
+          { stroke: ink, grid: { show: false }, ticks: { show: false }, font: '11px "Inter Variable"', size: 36 },
           {
             stroke: ink,
             grid,
@@ -57,7 +57,9 @@ export default function ChartView({ times, series, height = 120, format = String
             stroke: resolved(tone),
             fill: stacked ? resolved(tone) : undefined,
             width: stacked ? 0 : 1.5,
-            points: { show: false },
+            spanGaps: true,
+            // A bucket alone has no line to either side.
+            points: { show: !stacked, size: 4, fill: resolved(tone) },
             ...(bars && { paths: bars }),
           })),
         ],

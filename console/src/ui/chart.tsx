@@ -19,7 +19,7 @@ export interface ChartProps {
 export function Chart(props: ChartProps) {
   return (
     <figure role="img" aria-label={props.label}>
-      <Suspense fallback={<div style={{ height: props.height ?? 120 }} />}>
+      <Suspense fallback={<div style={{ height: props.height ?? 140 }} />}>
         <ChartView {...props} />
       </Suspense>
     </figure>

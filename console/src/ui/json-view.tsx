@@ -70,6 +70,7 @@ const Node = memo(function Node({
       <button
         type="button"
         aria-expanded={isOpen}
+        aria-label={`${name ?? 'Value'} ${summaryOf(value)}`}
         onClick={() => setOpen(!isOpen)}
         className="flex w-full items-baseline rounded text-left hover:bg-hover"
       >

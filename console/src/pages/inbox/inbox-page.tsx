@@ -1,0 +1,178 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { sdk } from '../../api/sdk';
+import { useUrlState } from '../../app/url-state';
+import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { findWaiting, type Waiting } from './waiting';
+import { InterruptForm, type Question } from '../../ui/interrupt-form';
+import { Conversation, messagesOf } from '../../ui/messages';
+import { Page } from '../../ui/page';
+import { Time } from '../../ui/time';
+import { notify, notifyError } from '../../ui/toast';
+
+const WATCH_MS = 3_000;
+
+function summaryOf({ value }: Question): string {
+  if (typeof value === 'string') return value;
+  const { question, description, action_requests } = (value ?? {}) as {
+    question?: string;
+    description?: string;
+    action_requests?: { name?: string; description?: string }[];
+  };
+  return (
+    question ?? description ?? action_requests?.[0]?.description ?? action_requests?.[0]?.name ?? JSON.stringify(value)
+  );
+}
+
+export default function InboxPage() {
+  const [{ thread }, setState] = useUrlState();
+  const queries = useQueryClient();
+  const [isBusy, setBusy] = useState(false);
+  const list = useRef<HTMLOListElement>(null);
+  const waiting = useQuery({ queryKey: ['waiting'], queryFn: findWaiting, refetchInterval: WATCH_MS });
+  const all = waiting.data ?? [];
+  const at = Math.max(
+    all.findIndex(({ threadId }) => threadId === thread),
+    0,
+  );
+  const shown = all.at(at);
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const target = event.target as HTMLElement;
+      if (target.closest('input, textarea, select, [contenteditable], [role=dialog]') || event.metaKey || event.ctrlKey)
+        return;
+      const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
+      if (step !== undefined && all.length > 0) {
+        event.preventDefault();
+        const next = Math.min(Math.max(at + step, 0), all.length - 1);
+        setState({ thread: all[next].threadId });
+        list.current?.querySelectorAll<HTMLElement>('button').item(next).focus();
+      }
+      const name = { a: 'Approve', r: 'Reject', e: 'Edit' }[event.key];
+      if (name === undefined) return;
+      const buttons = [...document.querySelectorAll<HTMLButtonElement>('[data-answers] button')];
+      buttons.find(({ textContent }) => textContent === name || (name === 'Edit' && textContent === 'Answer'))?.click();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  });
+
+  const answer = async (item: Waiting, question: Question, value: unknown): Promise<void> => {
+    if (!item.assistantId) return notifyError('The thread names no assistant: answer it by the API.');
+    setBusy(true);
+    try {
+      const resume = question.id ? { [question.id]: value } : value;
+      await sdk.runs.create(item.threadId, item.assistantId, { command: { resume } });
+      notify('The answer is sent: the run goes on.');
+      // What is answered is off the list at once; what the run asks next comes with the next look.
+      queries.setQueryData<Waiting[]>(['waiting'], (before) =>
+        before?.flatMap((each) => {
+          if (each.threadId !== item.threadId) return [each];
+          const questions = each.questions.filter((other) => other !== question);
+          return questions.length > 0 ? [{ ...each, questions }] : [];
+        }),
+      );
+      setState({ thread: all[at + 1]?.threadId ?? all[at - 1]?.threadId });
+    } catch (error) {
+      notifyError(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  const call = {
+    method: 'POST',
+    path: '/threads/search',
+    body: { status: 'interrupted', sort_by: 'state_updated_at', sort_order: 'asc' },
+    js: 'threads.search({ status: "interrupted", sortBy: "state_updated_at", sortOrder: "asc" })',
+    python: 'threads.search(status="interrupted", sort_by="state_updated_at", sort_order="asc")',
+  } as const;
+  return (
+    <Page
+      title="Interrupt inbox"
+      fills
+      call={call}
+      beside={<span className="text-xs text-muted tabular-nums">{waiting.data && all.length}</span>}
+      actions={
+        <span className="hidden text-xs text-muted md:inline">
+          <Key name="j" /> <Key name="k" /> move · <Key name="a" /> approve · <Key name="e" /> edit · <Key name="r" />{' '}
+          reject
+        </span>
+      }
+    >
+      {waiting.isError && (
+        <div className="p-4 sm:p-6">
+          <ErrorBox error={waiting.error} retry={() => void waiting.refetch()} />
+        </div>
+      )}
+      {waiting.isPending && <Loading lines={6} />}
+      {waiting.data && all.length === 0 && (
+        <Empty icon="inbox" title="Nothing waits for a person">
+          A run that calls interrupt() stops and asks here. Try the assistant “approval” in the Playground.
+        </Empty>
+      )}
+      {shown && (
+        <div className="flex min-h-0 flex-1 flex-col md:grid md:grid-cols-[20rem_minmax(0,1fr)]">
+          <ol
+            ref={list}
+            aria-label="Waiting"
+            className="max-h-48 shrink-0 overflow-auto border-b border-line md:max-h-none md:border-r md:border-b-0"
+          >
+            {all.map((item, index) => (
+              <li key={item.threadId}>
+                <button
+                  type="button"
+                  aria-current={index === at}
+                  onClick={() => setState({ thread: item.threadId })}
+                  className={`w-full border-b border-line px-4 py-2.5 text-left -outline-offset-2 ${index === at ? 'bg-hover' : 'hover:bg-hover'}`}
+                >
+                  <span className="flex items-baseline gap-2">
+                    <span className="min-w-0 flex-1 truncate font-medium">{summaryOf(item.questions[0])}</span>
+                    {item.questions.length > 1 && (
+                      <span className="text-xs text-muted">{item.questions.length} questions</span>
+                    )}
+                  </span>
+                  <span className="mt-0.5 flex gap-2 text-xs text-muted">
+                    <span className="min-w-0 flex-1 truncate">{item.graphId}</span>
+                    <Time at={item.since} />
+                  </span>
+                </button>
+              </li>
+            ))}
+          </ol>
+          <div className="min-h-0 flex-1 overflow-auto p-4 sm:p-6">
+            <div className="mx-auto max-w-3xl space-y-6">
+              <p className="text-xs text-muted">
+                <Link to={`/threads/${shown.threadId}`} className="font-mono text-accent underline">
+                  {shown.threadId}
+                </Link>
+              </p>
+              {messagesOf(shown.values) && <Conversation messages={messagesOf(shown.values)!.slice(-6)} />}
+              {shown.questions.map((question, index) => (
+                <section
+                  key={question.id ?? index}
+                  aria-label={`Question ${index + 1}`}
+                  {...(index === 0 && { 'data-answers': true })}
+                  className="rounded-lg border border-wait/50 bg-wait-soft p-4"
+                >
+                  <h2 className="mb-2 font-semibold text-wait">{summaryOf(question)}</h2>
+                  <InterruptForm
+                    question={question}
+                    isBusy={isBusy}
+                    answer={(value) => void answer(shown, question, value)}
+                  />
+                </section>
+              ))}
+            </div>
+          </div>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function Key({ name }: { name: string }) {
+  return <kbd className="rounded border border-strong-line bg-surface px-1 font-mono text-2xs">{name}</kbd>;
+}

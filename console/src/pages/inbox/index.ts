@@ -1,0 +1,10 @@
+import type { PageDefinition } from '../../app/page-registry';
+
+export const inbox: PageDefinition = {
+  path: '/inbox',
+  title: 'Interrupt inbox',
+  group: 'Work',
+  icon: 'inbox',
+  flag: 'threads',
+  load: () => import('./inbox-page'),
+};

@@ -1,0 +1,279 @@
+import { useStream } from '@langchain/langgraph-sdk/react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { sdk } from '../../api/sdk';
+import { Button, IconButton } from '../../ui/button';
+import { ErrorBox } from '../../ui/feedback';
+import { InterruptForm, type Question } from '../../ui/interrupt-form';
+import { JsonView } from '../../ui/json-view';
+import { type ChatMessage, Message, textOf, toolResults } from '../../ui/messages';
+import type { JsonSchema } from '../../ui/schema-form';
+import { notifyError } from '../../ui/toast';
+import { Composer } from './composer';
+import { Events, type StreamEvent } from './events';
+import type { RunOptions } from './settings';
+
+type Values = Record<string, unknown>;
+/** Events that are kept for the list beside the conversation. */
+const MOST_EVENTS = 500;
+
+interface Props {
+  assistantId: string;
+  threadId: string | undefined;
+  /** Where the next message goes on from, instead of the thread's end. */
+  checkpointId: string | undefined;
+  options: RunOptions;
+  onThread: (threadId: string) => void;
+  onForked: () => void;
+}
+
+export function Chat({ assistantId, threadId, checkpointId, options, onThread, onForked }: Props) {
+  const queries = useQueryClient();
+  const [editing, setEditing] = useState<{ id: string; text: string }>();
+  const [events, setEvents] = useState<StreamEvent[]>([]);
+  const [showsEvents, setShowsEvents] = useState(false);
+  const run = useRef<{ run_id: string; thread_id: string }>(undefined);
+  const isStopAsked = useRef(false);
+  const cancelRun = useRef<(threadId: string, runId: string) => Promise<void>>(async () => undefined);
+  const place = useRef<HTMLDivElement>(null);
+  const note = (name: string) => (data: unknown) =>
+    setEvents((before) => [...before.slice(-MOST_EVENTS), { at: Date.now(), name, data }]);
+  const schemas = useQuery({
+    queryKey: ['schemas', assistantId],
+    queryFn: async () => (await sdk.assistants.getSchemas(assistantId)) as unknown as Record<string, JsonSchema | null>,
+    staleTime: 60_000,
+  });
+  const thread = useStream<Values>({
+    client: sdk as never,
+    assistantId,
+    threadId: threadId ?? null,
+    onThreadId: onThread,
+    messagesKey: 'messages',
+    reconnectOnMount: true,
+    throttle: 30,
+    fetchStateHistory: { limit: 100 },
+    onCreated: (created) => {
+      run.current = created;
+      if (isStopAsked.current) void cancelRun.current(created.thread_id, created.run_id);
+      isStopAsked.current = false;
+    },
+    onUpdateEvent: note('updates'),
+    onCustomEvent: note('custom'),
+    onMetadataEvent: note('metadata'),
+    onTaskEvent: note('tasks'),
+    onFinish: () => void queries.invalidateQueries(),
+  });
+  const cancel = async (threadOfRun: string, runId: string): Promise<void> => {
+    try {
+      await sdk.runs.cancel(threadOfRun, runId);
+    } catch (error) {
+      notifyError(error);
+    }
+  };
+  cancelRun.current = cancel;
+  /** Cancels the run on the server; one that is being created, as soon as it is. */
+  const stop = async (): Promise<void> => {
+    if (run.current) return cancel(run.current.thread_id, run.current.run_id);
+    const open = threadId === undefined ? [] : await sdk.runs.list(threadId, { status: 'running' });
+    if (open.length === 0) isStopAsked.current = true;
+    for (const { run_id } of open) await cancel(threadId!, run_id);
+  };
+  useEffect(() => {
+    if (thread.isLoading) return;
+    run.current = undefined;
+    isStopAsked.current = false;
+  }, [thread.isLoading]);
+  const inputSchema = schemas.data?.input_schema;
+  const isChat = !inputSchema?.properties || 'messages' in inputSchema.properties;
+  const messages = thread.messages as unknown as ChatMessage[];
+  const calls = new Set(messages.flatMap(({ tool_calls }) => tool_calls?.map(({ id }) => id) ?? []));
+  const results = toolResults(messages);
+  const question = thread.interrupt as Question | undefined;
+
+  useEffect(() => {
+    const element = place.current;
+    if (element && element.scrollHeight - element.scrollTop - element.clientHeight < 240) {
+      element.scrollTop = element.scrollHeight;
+    }
+  });
+
+  const runOptions = {
+    multitaskStrategy: options.strategy,
+    streamMode: ['values', 'messages-tuple', 'updates', 'custom', 'tasks'] as never,
+    streamSubgraphs: true,
+    onDisconnect: 'continue' as const,
+    streamResumable: true,
+    ...(options.config !== undefined && { config: { configurable: options.config as Values } }),
+    ...(options.context !== undefined && { context: options.context as never }),
+  };
+  const from = (checkpoint: string | undefined) =>
+    checkpoint ? { checkpoint: { checkpoint_id: checkpoint, checkpoint_ns: '', checkpoint_map: {} } as never } : {};
+
+  const send = (input: unknown): void => {
+    void thread.submit(
+      input as Values,
+      {
+        ...runOptions,
+        ...from(checkpointId),
+        ...(isChat &&
+          !checkpointId && {
+            optimisticValues: (before: Values) => ({
+              ...before,
+              messages: [
+                ...((before.messages as unknown[] | undefined) ?? []),
+                ...((input as { messages: object[] }).messages ?? []),
+              ],
+            }),
+          }),
+      } as never,
+    );
+    if (checkpointId) onForked();
+  };
+  const resend = (message: ChatMessage, text: string): void => {
+    const metadata = thread.getMessagesMetadata(message as never);
+    const checkpoint = metadata?.firstSeenState?.parent_checkpoint;
+    setEditing(undefined);
+    void thread.submit(
+      { messages: [{ type: 'human', content: text }] } as Values,
+      { ...runOptions, checkpoint } as never,
+    );
+  };
+
+  return (
+    <div className="flex min-w-0 flex-1">
+      <div className="flex min-w-0 flex-1 flex-col">
+        <div ref={place} className="min-h-0 flex-1 overflow-auto px-4 py-6 sm:px-6" aria-busy={thread.isLoading}>
+          <div className="mx-auto max-w-3xl">
+            {messages.length === 0 && !thread.isLoading && isChat && !thread.error && (
+              <p className="py-16 text-center text-muted">Send a message to begin a thread.</p>
+            )}
+            <ol aria-label="Conversation" className="flex flex-col gap-5">
+              {messages
+                .filter(({ tool_call_id }) => tool_call_id === undefined || !calls.has(tool_call_id))
+                .map((message, index) => {
+                  const id = message.id ?? String(index);
+                  const branch = thread.getMessagesMetadata(message as never);
+                  const branches = branch?.branchOptions ?? [];
+                  const branchAt = branches.indexOf(branch?.branch ?? '');
+                  if (editing?.id === id) {
+                    return (
+                      <li key={id} className="ml-auto w-full max-w-[85%] space-y-2">
+                        <textarea
+                          aria-label="Edited message"
+                          className="field h-auto min-h-20 py-2"
+                          value={editing.text}
+                          onChange={({ target }) => setEditing({ id, text: target.value })}
+                        />
+                        <div className="flex justify-end gap-2">
+                          <Button small onClick={() => setEditing(undefined)}>
+                            Cancel
+                          </Button>
+                          <Button small look="primary" onClick={() => resend(message, editing.text)}>
+                            Send from here
+                          </Button>
+                        </div>
+                      </li>
+                    );
+                  }
+                  return (
+                    <li key={id} className="group">
+                      <Message message={message} results={results} isRunning={thread.isLoading} />
+                      <div className={`flex h-7 items-center gap-1 ${message.type === 'human' ? 'justify-end' : ''}`}>
+                        {branches.length > 1 && (
+                          <span className="flex items-center text-xs text-muted">
+                            <IconButton
+                              icon="right"
+                              className="rotate-180"
+                              label="Earlier branch"
+                              disabled={branchAt <= 0}
+                              onClick={() => thread.setBranch(branches[branchAt - 1])}
+                            />
+                            {branchAt + 1} / {branches.length}
+                            <IconButton
+                              icon="right"
+                              label="Later branch"
+                              disabled={branchAt >= branches.length - 1}
+                              onClick={() => thread.setBranch(branches[branchAt + 1])}
+                            />
+                          </span>
+                        )}
+                        {message.type === 'human' && !thread.isLoading && (
+                          <IconButton
+                            icon="edit"
+                            label="Edit this message and go on from it"
+                            className="opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
+                            onClick={() => setEditing({ id, text: textOf(message.content) })}
+                          />
+                        )}
+                      </div>
+                    </li>
+                  );
+                })}
+            </ol>
+            {!isChat && Object.keys(thread.values ?? {}).length > 0 && (
+              <div className="card p-4">
+                <p className="caps mb-2">State</p>
+                <JsonView value={thread.values} open={2} />
+              </div>
+            )}
+            {thread.isLoading && (
+              <p role="status" className="mt-3 flex items-center gap-2 text-xs text-muted">
+                <span className="size-2 animate-pulse-dot rounded-full bg-busy" /> Running
+              </p>
+            )}
+            {question && !thread.isLoading && (
+              <section aria-label="Question" className="mt-4 rounded-lg border border-wait/50 bg-wait-soft p-4">
+                <h2 className="mb-2 font-semibold text-wait">The run waits for an answer</h2>
+                <InterruptForm
+                  question={question}
+                  isBusy={thread.isLoading}
+                  answer={(value) =>
+                    void thread.submit(null, {
+                      ...runOptions,
+                      command: { resume: question.id ? { [question.id]: value } : value },
+                    } as never)
+                  }
+                />
+              </section>
+            )}
+            {thread.error != null && (
+              <div className="mt-4">
+                <ErrorBox error={thread.error} />
+              </div>
+            )}
+          </div>
+        </div>
+        {checkpointId && (
+          <p className="border-t border-line bg-accent-soft px-4 py-1.5 text-center text-xs text-accent">
+            The next message goes on from checkpoint {checkpointId.slice(0, 8)}… and makes a branch.
+          </p>
+        )}
+        <Composer
+          isChat={isChat}
+          schema={inputSchema ?? undefined}
+          isRunning={thread.isLoading}
+          send={send}
+          stop={() => void stop()}
+          beside={
+            <>
+              <Button small look="quiet" onClick={() => setShowsEvents(!showsEvents)} aria-expanded={showsEvents}>
+                Events ({events.length})
+              </Button>
+              {threadId && (
+                <Link
+                  to={`/threads/${threadId}`}
+                  search={{ tab: 'checkpoints' } as never}
+                  className="text-xs text-accent underline"
+                >
+                  Checkpoints
+                </Link>
+              )}
+            </>
+          }
+        />
+      </div>
+      {showsEvents && <Events events={events} />}
+    </div>
+  );
+}

@@ -1,0 +1,10 @@
+import type { PageDefinition } from '../../app/page-registry';
+
+export const playground: PageDefinition = {
+  path: '/playground',
+  title: 'Playground',
+  group: 'Work',
+  icon: 'playground',
+  flag: 'runs',
+  load: () => import('./playground-page'),
+};

@@ -1,0 +1,111 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { assistantsQuery } from '../../api/assistants';
+import { useUrlState } from '../../app/url-state';
+import { Button } from '../../ui/button';
+import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { Page } from '../../ui/page';
+import { notify } from '../../ui/toast';
+import { Chat } from './chat';
+import { Settings, type RunOptions } from './settings';
+
+export default function PlaygroundPage() {
+  const [{ assistant, thread, checkpoint }, setState] = useUrlState();
+  const assistants = useQuery(assistantsQuery);
+  const [options, setOptions] = useState<RunOptions>({ strategy: 'enqueue', config: undefined, context: undefined });
+  const [isSettingsOpen, setSettingsOpen] = useState(false);
+  const [epoch, setEpoch] = useState(0);
+  const list = assistants.data ?? [];
+  // An assistant that the address names and the server doesn't have is said, and never replaced by another one.
+  const chosen = assistant
+    ? list.find(({ assistant_id, graph_id, name }) => [assistant_id, graph_id, name].includes(assistant))
+    : list[0];
+
+  const begin = (): void => {
+    setState({ thread: undefined, checkpoint: undefined }, { push: true });
+    setEpoch(epoch + 1);
+  };
+  const share = async (): Promise<void> => {
+    await navigator.clipboard.writeText(location.href);
+    notify('The link to this thread is copied.');
+  };
+  const body = {
+    assistant_id: chosen?.assistant_id,
+    input: { messages: [{ role: 'user', content: '…' }] },
+    stream_mode: ['messages-tuple', 'values'],
+  };
+  return (
+    <Page
+      title="Playground"
+      fills
+      call={{ method: 'POST', path: thread ? `/threads/${thread}/runs/stream` : '/runs/stream', body }}
+      beside={
+        list.length > 0 && (
+          <select
+            aria-label="Assistant"
+            className="field w-auto max-w-56 pr-7"
+            value={chosen?.assistant_id ?? ''}
+            onChange={({ target }) => {
+              setState({ assistant: target.value, thread: undefined, checkpoint: undefined }, { push: true });
+              setOptions({ ...options, config: undefined, context: undefined });
+              setEpoch(epoch + 1);
+            }}
+          >
+            {!chosen && <option value="">Choose an assistant</option>}
+            {list.map(({ assistant_id, name, graph_id }) => (
+              <option key={assistant_id} value={assistant_id}>
+                {name === graph_id || !name ? graph_id : `${name} (${graph_id})`}
+              </option>
+            ))}
+          </select>
+        )
+      }
+      actions={
+        <>
+          <Button small icon="settings" aria-expanded={isSettingsOpen} onClick={() => setSettingsOpen(!isSettingsOpen)}>
+            Configuration
+          </Button>
+          {thread && (
+            <Button small icon="link" onClick={() => void share()}>
+              Share
+            </Button>
+          )}
+          <Button small icon="plus" onClick={begin}>
+            New thread
+          </Button>
+        </>
+      }
+    >
+      {assistants.isPending && <Loading />}
+      {assistants.isError && (
+        <div className="p-6">
+          <ErrorBox error={assistants.error} retry={() => void assistants.refetch()} />
+        </div>
+      )}
+      {assistants.data && !chosen && assistant && (
+        <div className="p-6">
+          <ErrorBox error={`There is no assistant “${assistant}”. Choose another one above.`} />
+        </div>
+      )}
+      {assistants.data && list.length === 0 && (
+        <Empty icon="assistants" title="The server has no assistant">
+          Every graph of langgraph.json has one: look at the log of the api for what is wrong.
+        </Empty>
+      )}
+      {chosen && (
+        <div className="flex min-h-0 flex-1">
+          <Chat
+            key={`${chosen.assistant_id}-${epoch}`}
+            assistantId={chosen.assistant_id!}
+            threadId={thread}
+            checkpointId={checkpoint}
+            options={options}
+            onThread={(threadId) => setState({ thread: threadId, assistant: chosen.assistant_id })}
+            onForked={() => setState({ checkpoint: undefined })}
+          />
+          {isSettingsOpen && <Settings assistantId={chosen.assistant_id!} options={options} onChange={setOptions} />}
+        </div>
+      )}
+    </Page>
+  );
+}

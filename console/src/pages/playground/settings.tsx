@@ -1,0 +1,82 @@
+import { useQuery } from '@tanstack/react-query';
+import { sdk } from '../../api/sdk';
+import { ErrorBox, Loading } from '../../ui/feedback';
+import { Section } from '../../ui/page';
+import { type JsonSchema, SchemaForm } from '../../ui/schema-form';
+
+export const STRATEGIES = ['enqueue', 'reject', 'interrupt', 'rollback'] as const;
+
+export interface RunOptions {
+  strategy: (typeof STRATEGIES)[number];
+  /** `configurable` of a run. */
+  config: unknown;
+  context: unknown;
+}
+
+const STRATEGY_TEXTS: Record<RunOptions['strategy'], string> = {
+  enqueue: 'Wait for the run that is on',
+  reject: 'Refuse a second run',
+  interrupt: 'Stop the run that is on, keep what it did',
+  rollback: 'Stop the run that is on, undo what it did',
+};
+
+const hasFields = (schema: JsonSchema | null | undefined): schema is JsonSchema =>
+  Object.keys(schema?.properties ?? {}).length > 0;
+
+interface Props {
+  assistantId: string;
+  options: RunOptions;
+  onChange: (options: RunOptions) => void;
+}
+
+/** What the next runs are configured with: forms of the graph's own schemas. */
+export function Settings({ assistantId, options, onChange }: Props) {
+  const schemas = useQuery({
+    queryKey: ['schemas', assistantId],
+    queryFn: async () => (await sdk.assistants.getSchemas(assistantId)) as unknown as Record<string, JsonSchema | null>,
+    staleTime: 60_000,
+  });
+  const config = schemas.data?.config_schema;
+  const context = schemas.data?.context_schema;
+  return (
+    <aside
+      aria-label="Configuration"
+      className="w-80 shrink-0 space-y-6 overflow-auto border-l border-line bg-side p-4"
+    >
+      <Section title="When a run is on">
+        <select
+          aria-label="Strategy"
+          className="field"
+          value={options.strategy}
+          onChange={({ target }) => onChange({ ...options, strategy: target.value as RunOptions['strategy'] })}
+        >
+          {STRATEGIES.map((each) => (
+            <option key={each} value={each}>
+              {each}: {STRATEGY_TEXTS[each]}
+            </option>
+          ))}
+        </select>
+      </Section>
+      {schemas.isPending && <Loading lines={3} />}
+      {schemas.isError && <ErrorBox error={schemas.error} />}
+      {hasFields(context) && (
+        <Section title="Context">
+          <SchemaForm
+            schema={context}
+            value={options.context}
+            onChange={(value) => onChange({ ...options, context: value })}
+          />
+        </Section>
+      )}
+      {!hasFields(context) && (
+        <Section title="Configurable">
+          <SchemaForm
+            schema={hasFields(config) ? config : {}}
+            value={options.config}
+            onChange={(value) => onChange({ ...options, config: value })}
+          />
+        </Section>
+      )}
+    </aside>
+  );
+}

@@ -1,0 +1,11 @@
+import type { PageDefinition } from '../../app/page-registry';
+
+export const runs: PageDefinition = {
+  path: '/runs',
+  title: 'Runs',
+  group: 'Work',
+  icon: 'runs',
+  flag: 'runs',
+  load: () => import('./runs-page'),
+  views: [{ path: '/runs/$runId', load: () => import('./run-page') }],
+};

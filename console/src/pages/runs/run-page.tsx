@@ -1,0 +1,170 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { useAssistantName } from '../../api/assistants';
+import { answerOf, api, request } from '../../api/client';
+import { useTemporalLink } from '../../api/info';
+import { useUrlState } from '../../app/url-state';
+import { Button } from '../../ui/button';
+import { CopyButton, Id } from '../../ui/copy-button';
+import { ErrorBox, Loading } from '../../ui/feedback';
+import { JsonView } from '../../ui/json-view';
+import { Facts, Page, Section } from '../../ui/page';
+import { Status } from '../../ui/status';
+import { Tabs } from '../../ui/tabs';
+import { duration, Time } from '../../ui/time';
+import { notify, notifyError } from '../../ui/toast';
+import { Took } from './runs-page';
+import { Steps, useSteps } from './steps';
+
+const RunGraph = lazy(() => import('./run-graph'));
+const isOpen = (status: string | undefined): boolean => status === 'pending' || status === 'running';
+
+function Deliveries({ runId }: { runId: string }) {
+  const found = useQuery({
+    queryKey: ['deliveries', runId],
+    queryFn: () => answerOf(api.GET('/webhooks/deliveries', { params: { query: { run_id: runId } as never } })),
+  });
+  if (found.isError) return <ErrorBox error={found.error} />;
+  return <JsonView value={found.data} />;
+}
+
+export default function RunPage() {
+  const { runId } = useParams({ strict: false }) as { runId: string };
+  const [{ tab = 'steps' }, setState] = useUrlState();
+  const queries = useQueryClient();
+  const nameOf = useAssistantName();
+  const temporal = useTemporalLink(`run-${runId}`);
+  const run = useQuery({
+    queryKey: ['run', runId],
+    queryFn: () => answerOf(api.GET('/runs/{run_id}', { params: { path: { run_id: runId } } })),
+    refetchInterval: ({ state: { data } }) => (isOpen(data?.status) ? 1_000 : false),
+  });
+  const data = run.data;
+  const found = useQuery({
+    queryKey: ['found-run', runId, data?.status],
+    enabled: data !== undefined,
+    queryFn: async () => {
+      const rows = await answerOf(api.POST('/runs/search', { body: { thread_id: data!.thread_id, limit: 1000 } }));
+      return rows.find(({ run_id }) => run_id === runId) ?? null;
+    },
+    refetchInterval: isOpen(data?.status) ? 2_000 : false,
+  });
+  const steps = useSteps(data?.thread_id, runId, isOpen(data?.status));
+  const cancel = async (): Promise<void> => {
+    try {
+      await request(`/threads/${data!.thread_id}/runs/${runId}/cancel`, { method: 'POST' });
+      notify('The run is asked to stop.');
+      await queries.invalidateQueries();
+    } catch (error) {
+      notifyError(error);
+    }
+  };
+  const kwargs = data?.kwargs as
+    { input?: unknown; command?: unknown; config?: unknown; context?: unknown } | undefined;
+  const waited = found.data?.started_at && Date.parse(found.data.started_at) - Date.parse(found.data.created_at);
+
+  return (
+    <Page
+      title={runId}
+      parent={{ title: 'Runs', to: '/runs' }}
+      temporal={temporal}
+      call={{ method: 'GET', path: `/runs/${runId}` }}
+      beside={
+        <>
+          <CopyButton text={runId} label="Copy the run's id" />
+          {data && <Status status={data.status} />}
+        </>
+      }
+      actions={
+        isOpen(data?.status) && (
+          <Button small look="danger" icon="stop" onClick={() => void cancel()}>
+            Cancel
+          </Button>
+        )
+      }
+    >
+      {run.isError && <ErrorBox error={run.error} retry={() => void run.refetch()} />}
+      {run.isPending && <Loading lines={8} />}
+      {data && (
+        <div className="grid gap-6 xl:grid-cols-[minmax(0,1fr)_20rem]">
+          <div className="min-w-0 space-y-4">
+            {found.data?.error && <ErrorBox error={`${found.data.error.error}: ${found.data.error.message}`} />}
+            <Tabs
+              label="Run"
+              value={tab}
+              onChange={(next) => setState({ tab: next })}
+              tabs={[
+                {
+                  value: 'steps',
+                  label: 'Steps',
+                  content: <Steps steps={steps} run={found.data ?? undefined} />,
+                },
+                {
+                  value: 'graph',
+                  label: 'Graph',
+                  content: (
+                    <Suspense fallback={<Loading />}>
+                      <RunGraph
+                        assistantId={data.assistant_id}
+                        taken={steps.data?.flatMap(({ nodes }) => nodes) ?? []}
+                      />
+                    </Suspense>
+                  ),
+                },
+                {
+                  value: 'data',
+                  label: 'Input and output',
+                  content: (
+                    <div className="grid gap-6 lg:grid-cols-2">
+                      <Section title="Input">
+                        <JsonView value={kwargs?.input ?? kwargs?.command} open={4} />
+                      </Section>
+                      <Section title="Output">
+                        <JsonView value={steps.data?.at(-1)?.values} open={3} />
+                      </Section>
+                    </div>
+                  ),
+                },
+                { value: 'request', label: 'Request', content: <JsonView value={data.kwargs} open={2} /> },
+                { value: 'webhooks', label: 'Webhook deliveries', content: <Deliveries runId={runId} /> },
+              ]}
+            />
+          </div>
+          <aside>
+            <Section title="About">
+              <Facts
+                facts={[
+                  ['Assistant', nameOf(data.assistant_id)],
+                  [
+                    'Thread',
+                    <Link key="thread" to={`/threads/${data.thread_id}`} className="text-accent underline">
+                      <Id id={data.thread_id} />
+                    </Link>,
+                  ],
+                  ['Created', <Time key="created" at={data.created_at} />],
+                  ['Waited', typeof waited === 'number' ? duration(Math.max(waited, 0)) : '—'],
+                  ['Took', found.data ? <Took key="took" run={found.data} /> : '—'],
+                  [
+                    'Attempts',
+                    found.data && found.data.attempts > 1 ? (
+                      <span key="attempts" className="font-medium text-wait">
+                        {found.data.attempts}: a worker was lost, and another one took the run over
+                      </span>
+                    ) : (
+                      (found.data?.attempts ?? '—')
+                    ),
+                  ],
+                  ['Strategy', data.multitask_strategy],
+                  ...(data.cancel_reason ? [['Cancelled', data.cancel_reason] as [string, string]] : []),
+                  ['Tracing project', data.langsmith_session_name ?? 'not traced'],
+                  ['Metadata', <JsonView key="metadata" value={data.metadata} open={1} />],
+                ]}
+              />
+            </Section>
+          </aside>
+        </div>
+      )}
+    </Page>
+  );
+}

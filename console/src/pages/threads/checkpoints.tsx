@@ -1,0 +1,225 @@
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { sdk } from '../../api/sdk';
+import { useUrlState } from '../../app/url-state';
+import { Button, buttonClass } from '../../ui/button';
+import { Dialog } from '../../ui/dialog';
+import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { JsonDiff } from '../../ui/json-diff';
+import { JsonEditor, jsonProblem } from '../../ui/json-editor';
+import { JsonView } from '../../ui/json-view';
+import { Facts, Section } from '../../ui/page';
+import { Time } from '../../ui/time';
+import { notify, notifyError } from '../../ui/toast';
+
+const PAGE_SIZE = 50;
+
+type State = Awaited<ReturnType<typeof sdk.threads.getHistory>>[number];
+const idOf = (state: State): string => state.checkpoint.checkpoint_id ?? '';
+interface StepMetadata {
+  step?: number;
+  source?: string;
+  run_id?: string;
+}
+
+function EditState({ threadId, state, onClose }: { threadId: string; state: State; onClose: () => void }) {
+  const [text, setText] = useState(() => JSON.stringify(state.values, null, 2));
+  const [asNode, setAsNode] = useState('');
+  const [error, setError] = useState<unknown>();
+  const queries = useQueryClient();
+  const save = async (): Promise<void> => {
+    try {
+      await sdk.threads.updateState(threadId, {
+        values: JSON.parse(text) as Record<string, unknown>,
+        checkpoint: state.checkpoint,
+        ...(asNode && { asNode }),
+      });
+      await queries.invalidateQueries();
+      notify('The state is edited: a new checkpoint follows the one that you edited.');
+      onClose();
+    } catch (refused) {
+      setError(refused);
+    }
+  };
+  return (
+    <Dialog title="Edit the state" open onClose={onClose} wide>
+      <div className="space-y-3">
+        <p className="text-muted">
+          Keep only the keys that shall change: their reducers apply, as for the writes of a node. A new checkpoint is
+          made.
+        </p>
+        <JsonEditor text={text} onChange={setText} label="Values" />
+        <label className="block">
+          <span className="mb-1 block font-medium">As node</span>
+          <input
+            className="field"
+            value={asNode}
+            placeholder="the last one that wrote"
+            onChange={({ target }) => setAsNode(target.value)}
+          />
+        </label>
+        {error !== undefined && <ErrorBox error={error} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            disabled={text.trim() === '' || jsonProblem(text) !== undefined}
+            onClick={() => void save()}
+          >
+            Save
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** The checkpoints of a thread, newest first; one of them, compared with the one before it or with any other. */
+export function Checkpoints({ threadId, assistantId }: { threadId: string; assistantId: string | undefined }) {
+  const [{ checkpoint, compare }, setState] = useUrlState();
+  const [isEditing, setEditing] = useState(false);
+  const queries = useQueryClient();
+  const history = useInfiniteQuery({
+    queryKey: ['history', threadId],
+    queryFn: ({ pageParam }) =>
+      sdk.threads.getHistory(threadId, {
+        limit: PAGE_SIZE,
+        ...(pageParam && { before: { configurable: { checkpoint_id: pageParam } } }),
+      }),
+    initialPageParam: '',
+    getNextPageParam: (last) => (last.length < PAGE_SIZE ? undefined : idOf(last.at(-1)!)),
+    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? 4_000 : false),
+  });
+  if (history.isError) return <ErrorBox error={history.error} />;
+  if (history.isPending) return <Loading lines={6} />;
+  const states = history.data.pages.flat();
+  if (states.length === 0) return <Empty icon="threads" title="This thread has no checkpoint yet" />;
+  const shown = states.find((state) => idOf(state) === checkpoint) ?? states[0];
+  const parentId = shown.parent_checkpoint?.checkpoint_id;
+  const other = states.find((state) => idOf(state) === (compare ?? parentId));
+  const metadata = (shown.metadata ?? {}) as StepMetadata;
+
+  const replay = async (): Promise<void> => {
+    if (!assistantId) return;
+    try {
+      const run = await sdk.runs.create(threadId, assistantId, { input: null, checkpoint: shown.checkpoint as never });
+      notify(`A run goes on from this checkpoint: ${run.run_id.slice(0, 8)}…`);
+      await queries.invalidateQueries();
+    } catch (error) {
+      notifyError(error);
+    }
+  };
+
+  return (
+    <div className="grid gap-6 lg:grid-cols-[18rem_minmax(0,1fr)]">
+      {isEditing && <EditState threadId={threadId} state={shown} onClose={() => setEditing(false)} />}
+      <ol aria-label="Checkpoints" className="max-h-[70vh] overflow-auto pl-1">
+        {states.map((state) => {
+          const { step, source } = (state.metadata ?? {}) as StepMetadata;
+          const isShown = state === shown;
+          return (
+            <li key={idOf(state)} className="relative border-l border-line pb-1 pl-4">
+              <span
+                className={`absolute top-3.5 -left-1 size-2 rounded-full ${isShown ? 'bg-accent' : 'bg-strong-line'}`}
+              />
+              <button
+                type="button"
+                aria-current={isShown}
+                onClick={() => setState({ checkpoint: idOf(state), compare: undefined })}
+                className={`w-full rounded-md px-2.5 py-1.5 text-left hover:bg-hover ${isShown ? 'bg-hover' : ''}`}
+              >
+                <span className="flex items-baseline gap-2">
+                  <span className="font-medium tabular-nums">Step {step}</span>
+                  <span className="text-xs text-muted">{source}</span>
+                  <span className="ml-auto text-xs text-muted">
+                    <Time at={state.created_at} />
+                  </span>
+                </span>
+                <span className="block truncate text-xs text-muted">
+                  {state.next.length > 0 ? `next: ${state.next.join(', ')}` : 'end'}
+                </span>
+              </button>
+            </li>
+          );
+        })}
+        {history.hasNextPage && (
+          <li className="pl-4">
+            <Button small onClick={() => void history.fetchNextPage()}>
+              Older ones
+            </Button>
+          </li>
+        )}
+      </ol>
+      <div className="min-w-0 space-y-5">
+        <div className="flex flex-wrap gap-2">
+          <Button small icon="edit" onClick={() => setEditing(true)}>
+            Edit the state
+          </Button>
+          <Link
+            to={`/playground?${new URLSearchParams({ thread: threadId, checkpoint: idOf(shown), ...(assistantId && { assistant: assistantId }) }).toString()}`}
+            className={buttonClass('plain', true)}
+          >
+            Fork in the Playground
+          </Link>
+          {assistantId && shown.next.length > 0 && (
+            <Button small icon="retry" onClick={() => void replay()}>
+              Replay from here
+            </Button>
+          )}
+        </div>
+        <Facts
+          facts={[
+            [
+              'Checkpoint',
+              <span key="id" className="font-mono text-xs">
+                {idOf(shown)}
+              </span>,
+            ],
+            ['Next', shown.next.join(', ') || '—'],
+            ...(metadata.run_id
+              ? [
+                  [
+                    'Run',
+                    <Link key="run" to={`/runs/${metadata.run_id}`} className="font-mono text-xs text-accent underline">
+                      {metadata.run_id}
+                    </Link>,
+                  ] as [string, React.ReactNode],
+                ]
+              : []),
+          ]}
+        />
+        {shown.tasks.length > 0 && (
+          <Section title="Tasks">
+            <JsonView value={shown.tasks} open={2} />
+          </Section>
+        )}
+        <Section
+          title="Difference"
+          beside={
+            <select
+              aria-label="Compare with"
+              className="field h-7 w-auto text-xs"
+              value={other ? idOf(other) : ''}
+              onChange={({ target }) => setState({ compare: target.value || undefined })}
+            >
+              <option value="">nothing to compare with</option>
+              {states
+                .filter((state) => state !== shown)
+                .map((state) => (
+                  <option key={idOf(state)} value={idOf(state)}>
+                    step {((state.metadata ?? {}) as StepMetadata).step} · {idOf(state).slice(0, 8)}
+                  </option>
+                ))}
+            </select>
+          }
+        >
+          <JsonDiff before={other?.values} after={shown.values} />
+        </Section>
+        <Section title="Values">
+          <JsonView value={shown.values} open={1} />
+        </Section>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,150 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useCallback, useMemo } from 'react';
+import { answerOf, api } from '../../api/client';
+import type { Schemas } from '../../api/info';
+import { type UrlState, useUrlState } from '../../app/url-state';
+import { Id } from '../../ui/copy-button';
+import { type Columns, DataTable } from '../../ui/data-table';
+import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { ChoiceFilter, Filters, TextFilter } from '../../ui/filters';
+import { jsonProblem } from '../../ui/json-editor';
+import { messagesOf, textOf } from '../../ui/messages';
+import { Page } from '../../ui/page';
+import { Status } from '../../ui/status';
+import { Time } from '../../ui/time';
+
+type Thread = Schemas['FoundThread'];
+const PAGE_SIZE = 100;
+const WATCH_MS = 4_000;
+
+const objectOf = (text: string | undefined): object | undefined =>
+  text?.trim().startsWith('{') && jsonProblem(text) === undefined ? (JSON.parse(text) as object) : undefined;
+
+function searchOf({ status, metadata, values, id }: UrlState): object {
+  return {
+    ...(status && { status }),
+    ...(objectOf(metadata) && { metadata: objectOf(metadata) }),
+    ...(objectOf(values) && { values: objectOf(values) }),
+    ...(id && /^[0-9a-f-]{36}$/i.test(id) && { ids: [id] }),
+  };
+}
+
+/** What a thread is about: its last message, or the first of its values. */
+function summaryOf({ values }: Thread): string {
+  const last = messagesOf(values)?.at(-1);
+  if (last) return textOf(last.content);
+  return values == null ? '' : JSON.stringify(values);
+}
+
+const COLUMNS: Columns<Thread> = [
+  {
+    id: 'thread',
+    header: 'Thread',
+    meta: { width: 'minmax(7rem, 0.7fr)' },
+    cell: ({ row }) => <Id id={row.original.thread_id!} />,
+  },
+  {
+    id: 'status',
+    header: 'Status',
+    meta: { width: '7.5rem' },
+    cell: ({ row }) => <Status status={row.original.status!} />,
+  },
+  {
+    id: 'graph',
+    header: 'Graph',
+    meta: { width: 'minmax(5rem, 0.6fr)', wideOnly: true },
+    cell: ({ row }) => (row.original.metadata as { graph_id?: string } | undefined)?.graph_id ?? '',
+  },
+  {
+    id: 'last',
+    header: 'Last message or values',
+    meta: { width: 'minmax(8rem, 3fr)', wideOnly: true },
+    cell: ({ row }) => <span className="text-soft">{summaryOf(row.original)}</span>,
+  },
+  {
+    id: 'updated',
+    header: 'Updated',
+    meta: { width: '5.5rem' },
+    cell: ({ row }) => <Time at={row.original.updated_at} />,
+  },
+];
+
+export default function ThreadsPage() {
+  const [state, setState] = useUrlState();
+  const body = useMemo(() => searchOf(state), [state]);
+  const query = useInfiniteQuery({
+    queryKey: ['threads', state],
+    queryFn: ({ pageParam }) =>
+      answerOf(api.POST('/threads/search', { body: { ...body, limit: PAGE_SIZE, offset: pageParam } })),
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => (last.length < PAGE_SIZE ? undefined : pages.length * PAGE_SIZE),
+    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? WATCH_MS : false),
+  });
+  const total = useQuery({
+    queryKey: ['threads-count', state],
+    queryFn: () => answerOf(api.POST('/threads/count', { body })),
+    refetchInterval: 15_000,
+  });
+  const rows = useMemo(() => query.data?.pages.flat() ?? [], [query.data]);
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const set = (name: string) => (value: string | undefined) => setState({ [name]: value });
+  const isFiltered = Object.keys(body).length > 0;
+  return (
+    <Page
+      title="Threads"
+      fills
+      beside={<span className="text-xs text-muted tabular-nums">{total.data?.toLocaleString()}</span>}
+      call={{ method: 'POST', path: '/threads/search', body, js: `threads.search(${JSON.stringify(body)})` }}
+    >
+      <Filters>
+        <ChoiceFilter
+          label="Status"
+          any="Any status"
+          value={state.status}
+          options={['idle', 'busy', 'interrupted', 'error'].map((value) => ({ value, label: value }))}
+          onChange={set('status')}
+        />
+        <TextFilter label="Thread id" value={state.id} onChange={set('id')} className="w-44" />
+        <TextFilter
+          label="Metadata"
+          placeholder='Metadata {"user": "ada"}'
+          value={state.metadata}
+          onChange={set('metadata')}
+        />
+        <TextFilter
+          label="Values"
+          placeholder='Values {"topic": "refund"}'
+          value={state.values}
+          onChange={set('values')}
+        />
+      </Filters>
+      {query.isError ? (
+        <div className="p-4 sm:p-6">
+          <ErrorBox error={query.error} retry={() => void query.refetch()} />
+        </div>
+      ) : query.isPending ? (
+        <Loading lines={8} />
+      ) : (
+        <DataTable
+          label="Threads"
+          rows={rows}
+          columns={COLUMNS}
+          rowId={(thread) => thread.thread_id!}
+          linkOf={(thread) => `/threads/${thread.thread_id}`}
+          onEnd={more}
+          total={total.data}
+          empty={
+            <Empty icon="threads" title={isFiltered ? 'No thread is like that' : 'There is no thread yet'}>
+              {isFiltered
+                ? 'Take a filter away.'
+                : 'Begin a conversation in the Playground, or create a thread by the API.'}
+            </Empty>
+          }
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,71 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { Icon } from './icons';
+
+const TYPING_MS = 300;
+
+/** The row of filters above a list. */
+export function Filters({ children }: { children: ReactNode }) {
+  return (
+    <div role="search" className="flex shrink-0 flex-wrap items-center gap-2 border-b border-line px-4 py-2 sm:px-6">
+      {children}
+    </div>
+  );
+}
+
+interface TextProps {
+  label: string;
+  value: string | undefined;
+  onChange: (value: string | undefined) => void;
+  placeholder?: string;
+  className?: string;
+}
+
+/** A text that counts once its typing has paused. */
+export function TextFilter({ label, value, onChange, placeholder, className = 'w-56' }: TextProps) {
+  const [text, setText] = useState(value ?? '');
+  useEffect(() => setText(value ?? ''), [value]);
+  useEffect(() => {
+    if (text === (value ?? '')) return;
+    const timer = setTimeout(() => onChange(text || undefined), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text, value, onChange]);
+  return (
+    <label className={`relative block ${className}`}>
+      <span className="sr-only">{label}</span>
+      <Icon name="search" size={14} className="absolute top-[9px] left-2.5 text-muted" />
+      <input
+        className="field pl-8"
+        value={text}
+        placeholder={placeholder ?? label}
+        onChange={({ target }) => setText(target.value)}
+      />
+    </label>
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  value: string | undefined;
+  options: { value: string; label: string }[];
+  onChange: (value: string | undefined) => void;
+  /** What no choice means. */
+  any: string;
+}
+
+export function ChoiceFilter({ label, value, options, onChange, any }: ChoiceProps) {
+  return (
+    <select
+      aria-label={label}
+      className="field w-auto max-w-52 pr-7"
+      value={value ?? ''}
+      onChange={({ target }) => onChange(target.value || undefined)}
+    >
+      <option value="">{any}</option>
+      {options.map((option) => (
+        <option key={option.value} value={option.value}>
+          {option.label}
+        </option>
+      ))}
+    </select>
+  );
+}

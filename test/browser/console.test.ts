@@ -1,0 +1,198 @@
+import type { Page } from 'playwright-core';
+import { describeInBrowser } from '../support/browser';
+import { ConsoleBrowser, seriousFindings, takePicture } from '../support/console';
+import { EXAMPLE_GRAPHS, type Gantry, startGantry } from '../support/gantry';
+import { waitFor } from '../support/wait-for';
+
+const WEATHER = 'What is the weather in Oslo?';
+
+describeInBrowser('the console', () => {
+  let gantry: Gantry;
+  let browser: ConsoleBrowser;
+
+  beforeAll(async () => {
+    [gantry, browser] = await Promise.all([startGantry({ graphs: EXAMPLE_GRAPHS }), ConsoleBrowser.launch()]);
+  }, 300_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await gantry?.stop();
+  });
+
+  afterEach(async () => {
+    expect(await browser.closePages()).toEqual([]);
+  });
+
+  const open = (path: string): Promise<Page> => browser.open(`${gantry.url}/console${path}`);
+
+  /** A thread on which a graph has run to its end or to its question. */
+  async function threadAfter(assistant: string, input: Record<string, unknown>): Promise<string> {
+    const client = gantry.client();
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, assistant, { input });
+    return thread_id;
+  }
+
+  async function ask(page: Page, text: string): Promise<void> {
+    await page.getByLabel('Message', { exact: true }).fill(text);
+    await page.keyboard.press('Enter');
+  }
+
+  const messagesIn = (page: Page) => page.getByRole('list', { name: 'Conversation' }).getByRole('listitem');
+
+  it('Playground: streams an answer with the call of a tool, keeps it in the address, goes on from an edited message', async () => {
+    const page = await open('/playground?assistant=agent');
+    await ask(page, WEATHER);
+    await page.getByRole('button', { name: /get_weather/ }).waitFor();
+    await page.getByText(/Here is what I found/).waitFor();
+    await waitFor('the thread in the address', async () => page.url().includes('thread='));
+    expect(await seriousFindings(page)).toEqual([]);
+    await takePicture(page, 'playground');
+    await page.reload();
+    await page.getByText(/Here is what I found/).waitFor();
+    expect(await messagesIn(page).count()).toBe(3);
+
+    await messagesIn(page).first().hover();
+    await page.getByRole('button', { name: 'Edit this message and go on from it' }).first().click();
+    await page.getByLabel('Edited message').fill('What is the weather in Rome?');
+    await page.getByRole('button', { name: 'Send from here' }).click();
+    await page
+      .getByText(/clear in Rome|in Rome\./)
+      .first()
+      .waitFor();
+    await page.getByText('2 / 2').first().waitFor();
+    await page.getByRole('button', { name: 'Earlier branch' }).first().click();
+    await page.getByText(WEATHER).waitFor();
+  });
+
+  it('Playground: stops a run, and answers what another one asks', async () => {
+    const page = await open('/playground?assistant=pipeline');
+    await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
+    await page.getByRole('spinbutton').first().fill('2000');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await waitFor('the run to be stopped', async () => {
+      const [thread] = await gantry.client().threads.search({ metadata: { graph_id: 'pipeline' } });
+      const [run] = thread ? await gantry.client().runs.list(thread.thread_id) : [];
+      return run?.status === 'interrupted';
+    });
+
+    await page.getByLabel('Assistant').selectOption({ label: 'approval' });
+    await page.getByRole('spinbutton').first().fill('70');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('region', { name: 'Question' }).getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('"paid $70"').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it('Playground: says which assistant is not there, and takes no other one', async () => {
+    const page = await open('/playground?assistant=nobody');
+    await page.getByText('There is no assistant “nobody”').waitFor();
+    expect(await page.getByLabel('Message', { exact: true }).count()).toBe(0);
+  });
+
+  it('Interrupt inbox: shows each question once, oldest first, and is driven by keys', async () => {
+    const first = await threadAfter('approval', { amount: 120 });
+    const second = await threadAfter('approval', { amount: 45 });
+    const page = await open('/inbox');
+    const items = page.getByRole('list', { name: 'Waiting' }).getByRole('button');
+    await items.nth(1).waitFor();
+    expect(await items.count()).toBe(2);
+    await page.getByText('"Refund of $120"').waitFor();
+    expect(await page.getByRole('region', { name: /Question/ }).count()).toBe(1);
+    expect(await seriousFindings(page)).toEqual([]);
+    await takePicture(page, 'inbox');
+
+    await page.keyboard.press('j');
+    await page.getByText('"Refund of $45"').waitFor();
+    await page.keyboard.press('r');
+    await page.getByText('"Refund of $120"').waitFor();
+    await page.keyboard.press('a');
+    await page.getByText('Nothing waits for a person').waitFor();
+    const outcomeOf = async (id: string) =>
+      (await gantry.client().threads.get<{ outcome: string }>(id)).values?.outcome;
+    await waitFor('the runs to go on', async () => (await outcomeOf(first)) === 'paid $120');
+    await waitFor('the runs to go on', async () => (await outcomeOf(second)) === 'dropped');
+  });
+
+  it('Threads: finds one, compares its states, edits one and forks', async () => {
+    const id = await threadAfter('agent', { messages: [{ role: 'user', content: 'Hello there' }] });
+    await gantry.client().threads.update(id, { metadata: { customer: 'ada' } });
+    const page = await open('/threads');
+    await page.getByLabel('Metadata').fill('{"customer": "ada"}');
+    await waitFor('the filter', async () => page.url().includes('ada'));
+    await waitFor('one row', async () => (await page.getByRole('row').count()) === 2);
+    expect(await seriousFindings(page)).toEqual([]);
+    await takePicture(page, 'threads');
+    await page.getByRole('link', { name: id.slice(0, 8) }).click();
+    await page.getByText('Hello there').first().waitFor();
+    await page.getByRole('tab', { name: 'Checkpoints' }).click();
+    const checkpoints = page.getByRole('list', { name: 'Checkpoints' }).getByRole('button');
+    await checkpoints.first().waitFor();
+    const before = await checkpoints.count();
+    await page.getByText(/^\+ /).first().waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await takePicture(page, 'checkpoints');
+
+    await page.getByRole('button', { name: 'Edit the state' }).click();
+    const editor = page.getByRole('dialog').getByLabel('Values');
+    await editor.click();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.insertText('{"messages": [{"type": "human", "content": "Written by hand"}]}');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await waitFor('the new checkpoint', async () => (await checkpoints.count()) === before + 1);
+    const { values } = await gantry.client().threads.getState<{ messages: { content: string }[] }>(id);
+    expect(values.messages.at(-1)!.content).toBe('Written by hand');
+
+    await checkpoints.nth(1).click();
+    await page.getByRole('link', { name: 'Fork in the Playground' }).click();
+    await page.getByText(/goes on from checkpoint/).waitFor();
+    await ask(page, WEATHER);
+    await page.getByText(/Here is what I found/).waitFor();
+  });
+
+  it('Runs: finds a failed one by filters of the address, shows its steps, and cancels one that is on', async () => {
+    const client = gantry.client();
+    const { thread_id } = await client.threads.create();
+    const failed = await client.runs.create(thread_id, 'agent', {
+      input: { messages: [{ role: 'user', content: WEATHER }] },
+      config: { recursion_limit: 1 },
+    });
+    await client.runs.join(thread_id, failed.run_id).catch(() => undefined);
+    const page = await open('/runs?status=error,timeout');
+    await page.getByRole('link', { name: failed.run_id.slice(0, 8) }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+    expect(await seriousFindings(page)).toEqual([]);
+    await takePicture(page, 'runs');
+    await page.getByRole('link', { name: failed.run_id.slice(0, 8) }).focus();
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('alert')
+      .getByText(/Recursion limit/)
+      .waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+
+    const live = await client.runs.create(thread_id, 'pipeline', { input: { step_ms: 2000 } });
+    await page.goto(`${gantry.url}/console/runs/${live.run_id}?tab=graph`);
+    await page.getByText('start', { exact: true }).waitFor();
+    await page.getByRole('tab', { name: 'Steps' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('interrupted').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it('Home: counts what runs, failed and waits, each one click away', async () => {
+    await threadAfter('approval', { amount: 9 });
+    const page = await open('/');
+    await page.getByRole('link', { name: /Interrupts to answer\s*1/ }).waitFor();
+    await page
+      .getByRole('img', { name: /runs, of which/ })
+      .locator('canvas')
+      .waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await takePicture(page, 'home');
+    await page.getByRole('link', { name: /Interrupts to answer/ }).click();
+    await page.getByText('"Refund of $9"').waitFor();
+  });
+});
