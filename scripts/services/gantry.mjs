@@ -11,6 +11,7 @@ import { ROOT } from './paths.mjs';
 import { choosePort, connectHost } from './ports.mjs';
 import { runCommand } from './process.mjs';
 import { say } from './progress.mjs';
+import { describeRuntime } from './runtime.mjs';
 import { loadSecrets } from './secrets.mjs';
 import { Supervisor } from './supervisor.mjs';
 
@@ -228,6 +229,7 @@ function printBanner(settings, endpoints, key) {
     ['API key', isAuthOn ? key : `${key} (not asked for: GANTRY_AUTH is off)`],
     ['Tenant', endpoints.tenant_id],
     ['Graphs', settings.config],
+    ['Runtime', describeRuntime()],
     ['Data, logs', settings.home],
     ['All of it', join(settings.home, 'endpoints.json')],
   ];

@@ -109,6 +109,7 @@ describe('the supervisor', () => {
       worker: expect.any(Number),
     });
     expect(gantry.printed).toContain(endpoints.api);
+    expect(gantry.printed).toMatch(new RegExp(`^ +Runtime +Node ${process.versions.node}`, 'm'));
   });
 
   it('gives the keys that only the api checks to the api alone', () => {
