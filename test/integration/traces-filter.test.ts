@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { Client } from 'pg';
-import { startTestApi, TestApi } from '../support/api';
+import { amount } from '../support/amount';
+import { startApiProcess, ApiProcess } from '../support/api-process';
+
+/** Generated queries of each property, others with each seed. */
+const QUERIES = amount(150, 400);
 
 type Json = Record<string, unknown>;
 interface Pair {
@@ -247,7 +251,7 @@ const FORMS: ((evil: string) => string)[] = [
 ];
 
 describe('filters of trace queries', () => {
-  let api: TestApi;
+  let api: ApiProcess;
   let session: string;
   const samples = fc.sample(sample, 60);
 
@@ -266,7 +270,7 @@ describe('filters of trace queries', () => {
   };
 
   beforeAll(async () => {
-    api = await startTestApi();
+    api = await startApiProcess();
     const parent = randomUUID();
     const runs = samples.map((run) => ({
       id: run.id,
@@ -299,7 +303,7 @@ describe('filters of trace queries', () => {
         const expected = samples.filter(holds).map(({ id }) => id);
         expect({ text, ids: await matching({ filter: text }) }).toEqual({ text, ids: expected.sort() });
       }),
-      { numRuns: 400, seed: jest.getSeed() },
+      { numRuns: QUERIES, seed: jest.getSeed() },
     );
   });
 
@@ -310,7 +314,7 @@ describe('filters of trace queries', () => {
       fc.asyncProperty(fc.constantFrom(...FORMS), hostile, async (form, evil) => {
         expect(await matching({ filter: form(evil) })).toEqual(expect.any(Array));
       }),
-      { numRuns: 400, seed: jest.getSeed() },
+      { numRuns: QUERIES, seed: jest.getSeed() },
     );
     expect((await db.query('SELECT count(*)::int AS n FROM trace_runs')).rows).toEqual([{ n: samples.length }]);
     await db.end();

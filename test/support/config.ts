@@ -1,18 +1,6 @@
-import { join } from 'node:path';
 import { AppConfig, loadConfig } from '../../src/config/config';
+import { testVariables } from './variables';
 
-/** The settings of a test's process: the services of the test run, and a master key that protects nothing. */
-export function testConfig(databaseUrl: string, overrides: Record<string, string> = {}): AppConfig {
-  return loadConfig({
-    DATABASE_URL: databaseUrl,
-    TEMPORAL_ADDRESS: process.env.GANTRY_TEST_TEMPORAL_ADDRESS ?? '127.0.0.1:1',
-    GANTRY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-    GANTRY_CONFIG: join(__dirname, '..', '..', 'examples', 'langgraph.json'),
-    GANTRY_PORT: '0',
-    GANTRY_LOG_LEVEL: process.env.GANTRY_LOG_LEVEL ?? 'silent',
-    GANTRY_TRACING: 'off',
-    GANTRY_PREPARE_SCHEMAS: 'off',
-    GANTRY_EXPORT_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
-    ...overrides,
-  });
-}
+/** The settings of a test's process. */
+export const testConfig = (databaseUrl: string, overrides?: Record<string, string>): AppConfig =>
+  loadConfig(testVariables(databaseUrl, overrides));

@@ -1,7 +1,13 @@
 import { ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { KeptOutput } from './kept-output';
+
+/** Another build than the one in the tree can be tested as well. */
+const DIST = process.env.GANTRY_TEST_DIST ?? join(__dirname, '..', '..', 'dist');
+export const API_PROGRAM = join(DIST, 'src', 'main.js');
+export const WORKER_PROGRAM = join(DIST, 'worker', 'main.js');
 
 const READY_MS = 60_000;
 const STOP_MS = 40_000;

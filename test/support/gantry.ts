@@ -3,16 +3,12 @@ import type { Client as TemporalClient } from '@temporalio/client';
 import { Client } from '@langchain/langgraph-sdk';
 import { Pool } from 'pg';
 import { createTestDatabase, type TestDatabase } from './database';
-import { GantryProcess } from './gantry-process';
+import { API_PROGRAM, GantryProcess, WORKER_PROGRAM } from './gantry-process';
 import { Ledger } from './ledger';
 import { freePort } from './ports';
 import { createNamespace, temporalAddress, type TestNamespace } from './temporal';
 
 const ROOT = join(__dirname, '..', '..');
-/** Another build than the one in the tree can be tested as well. */
-const DIST = process.env.GANTRY_TEST_DIST ?? join(ROOT, 'dist');
-const API = join(DIST, 'src', 'main.js');
-const WORKER = join(DIST, 'worker', 'main.js');
 
 export const EXAMPLE_GRAPHS = join(ROOT, 'examples', 'langgraph.json');
 export const TEST_GRAPHS = join(__dirname, 'graphs', 'langgraph.json');
@@ -111,7 +107,7 @@ export class Gantry {
   }
 
   async startApi(): Promise<void> {
-    this.api = await GantryProcess.start('api', API, this.env);
+    this.api = await GantryProcess.start('api', API_PROGRAM, this.env);
   }
 
   /**
@@ -120,7 +116,9 @@ export class Gantry {
    */
   async startReplica(env: Record<string, string> = {}): Promise<string> {
     const port = await freePort();
-    this.replicas.push(await GantryProcess.start('api', API, { ...this.env, GANTRY_PORT: String(port), ...env }));
+    this.replicas.push(
+      await GantryProcess.start('api', API_PROGRAM, { ...this.env, GANTRY_PORT: String(port), ...env }),
+    );
     return `http://127.0.0.1:${port}`;
   }
 
@@ -133,7 +131,7 @@ export class Gantry {
   }
 
   async startWorker(env: Record<string, string> = {}): Promise<GantryProcess> {
-    const worker = await GantryProcess.start('worker', WORKER, { ...this.env, ...env });
+    const worker = await GantryProcess.start('worker', WORKER_PROGRAM, { ...this.env, ...env });
     this.workers.push(worker);
     return worker;
   }
@@ -169,7 +167,7 @@ export async function runToExit(
   which: 'api' | 'worker',
   env: Record<string, string>,
 ): Promise<{ code: number | null; output: string }> {
-  const refusing = GantryProcess.launch(which, which === 'api' ? API : WORKER, env);
+  const refusing = GantryProcess.launch(which, which === 'api' ? API_PROGRAM : WORKER_PROGRAM, env);
   await refusing.end(30_000);
   return { code: refusing.exitCode, output: refusing.output };
 }
