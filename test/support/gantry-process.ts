@@ -9,7 +9,7 @@ const DIST = process.env.GANTRY_TEST_DIST ?? join(__dirname, '..', '..', 'dist')
 export const API_PROGRAM = join(DIST, 'src', 'main.js');
 export const WORKER_PROGRAM = join(DIST, 'worker', 'main.js');
 
-const READY_MS = 60_000;
+const READY_MS = 90_000;
 const STOP_MS = 40_000;
 const TICKS_PER_SECOND = 100;
 
@@ -46,7 +46,7 @@ export class GantryProcess {
     this.exited = once(child, 'exit');
     this.kept = new KeptOutput(`${name} ${child.pid}`, [child.stdout, child.stderr]);
     this.ready = new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(this.failure('is not ready after 60 s')), READY_MS);
+      const timer = setTimeout(() => reject(this.failure(`is not ready after ${READY_MS / 1000} s`)), READY_MS);
       child.on('message', (message) => {
         if ((message as { type?: string }).type !== 'ready') return;
         clearTimeout(timer);

@@ -162,12 +162,15 @@ export class Gantry {
 
 export const startGantry = (options?: GantryOptions): Promise<Gantry> => Gantry.start(options);
 
+/** As long as a start may take: it refuses in the middle of one. */
+const REFUSAL_MS = 90_000;
+
 /** Starts a process of Gantry that is expected to refuse, and resolves to its exit code and what it wrote. */
 export async function runToExit(
   which: 'api' | 'worker',
   env: Record<string, string>,
 ): Promise<{ code: number | null; output: string }> {
   const refusing = GantryProcess.launch(which, which === 'api' ? API_PROGRAM : WORKER_PROGRAM, env);
-  await refusing.end(30_000);
+  await refusing.end(REFUSAL_MS);
   return { code: refusing.exitCode, output: refusing.output };
 }
