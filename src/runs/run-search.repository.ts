@@ -8,7 +8,7 @@ import { ThreadEntity } from '../threads/thread.entity';
 import type { AskRunStats, RunFilter, SearchRuns } from './run-search.schemas';
 import { RunEntity } from './run.entity';
 
-/** What a row of a list needs: neither input nor configuration, which may be large. */
+/** Columns that a row of a list needs: neither input nor configuration, which may be large. */
 const LISTED = [
   ...['runId', 'threadId', 'assistantId', 'graphId', 'status', 'attempt', 'createdAt', 'startedAt', 'endedAt'],
   ...['error', 'cancelReason', 'metadata'],

@@ -21,7 +21,7 @@ const MOST_EVENTS = 500;
 interface Props {
   assistantId: string;
   threadId: string | undefined;
-  /** Where the next message goes on from, instead of the thread's end. */
+  /** Checkpoint that the next message continues from, instead of the end of the thread. */
   checkpointId: string | undefined;
   options: RunOptions;
   onThread: (threadId: string) => void;
