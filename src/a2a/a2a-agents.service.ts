@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { AssistantEntity } from '../assistants/assistant.entity';
 import { AssistantsService } from '../assistants/assistants.service';
@@ -15,6 +16,8 @@ export interface Agent {
   outputSchema: unknown;
   inputModes: string[];
   outputModes: string[];
+  /** Whether its schemas are still being read. */
+  isProvisional: boolean;
   /** Whether a turn that ends at once is answered with a message instead of a task. */
   repliesPlainly: boolean;
 }
@@ -32,6 +35,8 @@ interface GraphDescription {
   outputSchema: unknown;
 }
 
+/** How long an agent's description waits for schemas that are being read from types. */
+const PATIENCE_MS = 1_500;
 const TEXT_MODES = ['text/plain', 'application/json'];
 /** Media types that models accept. An assistant whose model accepts fewer declares them in its metadata. */
 const FILE_MODES = [
@@ -71,13 +76,20 @@ export class A2aAgentsService {
     };
   }
 
-  private describe(tenantId: TenantId, { assistantId, graphId }: AssistantEntity): Promise<GraphDescription> {
-    const known = this.graphs.get(graphId);
-    if (known) return known;
-    const asked = this.ask(tenantId, assistantId);
-    this.graphs.set(graphId, asked);
-    asked.catch(() => this.graphs.delete(graphId));
-    return asked;
+  /** Reading schemas from types takes seconds, and is done once: until then an agent is known by its channels. */
+  private async describe(
+    tenantId: TenantId,
+    { assistantId, graphId }: AssistantEntity,
+  ): Promise<GraphDescription & { isProvisional: boolean }> {
+    const asked = this.graphs.get(graphId) ?? this.ask(tenantId, assistantId);
+    if (!this.graphs.has(graphId)) {
+      this.graphs.set(graphId, asked);
+      asked.catch(() => this.graphs.delete(graphId));
+    }
+    const known = await Promise.race([asked, sleep(PATIENCE_MS, undefined, { ref: false })]);
+    if (known) return { ...known, isProvisional: false };
+    const fields = await this.assistants.fields(tenantId, assistantId);
+    return { fields, inputSchema: null, outputSchema: null, isProvisional: true };
   }
 
   private async ask(tenantId: TenantId, assistantId: string): Promise<GraphDescription> {

@@ -29,6 +29,8 @@ export interface RenderedCard {
   json: string;
   etag: string;
   modified: Date;
+  /** Whether the schemas in it are still being read. */
+  isProvisional: boolean;
 }
 
 /** Agent cards: an assistant described as an agent. */
@@ -61,6 +63,7 @@ export class A2aCardService {
       json,
       etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"`,
       modified: agent.assistant.updatedAt,
+      isProvisional: agent.isProvisional,
     };
   }
 
@@ -81,7 +84,7 @@ export class A2aCardService {
         extendedAgentCard: false,
         extensions: [...schemaExtension(agent), RUN],
       },
-      ...securityOf(this.config.auth.isEnabled, this.customAuth.source),
+      ...securityOf(this.config.auth, this.customAuth.source),
       defaultInputModes: inputModes,
       defaultOutputModes: outputModes,
       skills: [

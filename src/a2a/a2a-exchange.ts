@@ -10,6 +10,7 @@ import type { RunOptions } from './a2a-tasks.service';
 import { requestedVersion } from './a2a-version';
 
 const CARD_MAX_AGE_SECONDS = 300;
+const PROVISIONAL_MAX_AGE_SECONDS = 2;
 
 /** The HTTP side of the protocol: reads headers, and writes an answer, a late answer or a stream. */
 @Injectable()
@@ -27,12 +28,18 @@ export class A2aExchange {
     reply: FastifyReply,
   ): Promise<void> {
     const version = requestedVersion(versionOf(request)) ?? '1.0';
-    const { json, etag, modified } = await this.cards.render(tenantId, idOrGraph, version, this.baseUrl(request));
-    const scope = this.config.auth.isEnabled ? 'private' : 'public';
+    const { json, etag, modified, isProvisional } = await this.cards.render(
+      tenantId,
+      idOrGraph,
+      version,
+      this.baseUrl(request),
+    );
+    const { isEnabled, hasPublicCards } = this.config.auth;
+    const scope = isEnabled && !hasPublicCards ? 'private' : 'public';
     void reply.headers({
       etag,
       'last-modified': modified.toUTCString(),
-      'cache-control': `${scope}, max-age=${CARD_MAX_AGE_SECONDS}`,
+      'cache-control': `${scope}, max-age=${isProvisional ? PROVISIONAL_MAX_AGE_SECONDS : CARD_MAX_AGE_SECONDS}`,
       vary: 'A2A-Version, X-API-Key, Host, X-Forwarded-Host, X-Forwarded-Proto',
     });
     const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];

@@ -3,7 +3,7 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiAcceptedResponse } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
+import { AgentCardRoute, CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { Origin, type RunOrigin } from '../runs/run-origin';
 import { A2aExchange } from './a2a-exchange';
 import { agentCardSchema, agentParam, cardQuery, rpcAnswerSchema, rpcCallSchema } from './a2a.schemas';
@@ -34,6 +34,7 @@ export class A2aController {
 
   /** The card of the agent that `assistant_id` names, or else of the default one. */
   @Get('.well-known/agent-card.json')
+  @AgentCardRoute()
   @ApiOperation({ summary: "An agent's card, at the well-known address" })
   @ApiHeader(VERSION_HEADER)
   @ApiOkResponse({ standardSchema: agentCardSchema })
@@ -46,6 +47,7 @@ export class A2aController {
     return this.exchange.card(tenantId, assistant_id, request, reply);
   }
 
+  @AgentCardRoute()
   @Get([
     'a2a/:assistant_id',
     'a2a/:assistant_id/.well-known/agent-card.json',

@@ -16,6 +16,29 @@ export const authErrors = {
       },
     }),
   unknownKey: () => new ApiError(401, 'invalid_api_key', 'Invalid API key', CHALLENGE),
+  invalidToken: (isExpired: boolean) =>
+    new ApiError(
+      401,
+      'invalid_token',
+      isExpired ? 'The access token has expired' : 'The access token is not valid for this server',
+      CHALLENGE,
+    ),
+  missingScope: (scopes: string[]) =>
+    new ApiError(403, 'insufficient_scope', `The access token lacks the scope ${scopes.join(' ')}`),
+  noTenantClaim: (claim: string) =>
+    new ApiError(
+      403,
+      'wrong_tenant',
+      `The access token names no workspace of this deployment: its claim ${claim} is to`,
+    ),
+  issuerUnavailable: () =>
+    new ApiError(503, 'issuer_unavailable', 'Access tokens can not be checked: their issuer does not answer', {
+      headers: { 'Retry-After': '5' },
+    }),
+  noOAuth: () =>
+    new ApiError(404, 'oauth_off', 'Access tokens are not accepted here: the operator names no GANTRY_OAUTH_ISSUER', {
+      format: 'text',
+    }),
   missingTenant: () =>
     new ApiError(
       401,

@@ -13,6 +13,8 @@ import { type Entitlement, ENTITLEMENT } from './entitlements';
 import { EntitlementsService } from './entitlements.service';
 import { isSame } from '../crypto/is-same';
 import { headerOf } from '../http/header';
+import { AccessTokens } from './oauth/access-tokens';
+import { bearerTokenOf, withChallenge } from './oauth/challenge';
 import { RateLimiter } from './rate-limiter';
 import { RefusedLogins } from './refused-logins';
 import { ACCESS, Access, CUSTOM_AUTH, TenantId } from './tenant';
@@ -39,9 +41,9 @@ const STUDIO_USER: AuthUser = {
 @Injectable()
 export class AuthGuard implements CanActivate, OnModuleInit {
   private readonly addresses: AddressKeeper;
+  private readonly reflector = new Reflector();
 
   constructor(
-    private readonly reflector: Reflector,
     private readonly config: AppConfig,
     private readonly apiKeys: ApiKeysService,
     private readonly entitlements: EntitlementsService,
@@ -49,6 +51,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     private readonly tenants: TenantsService,
     private readonly rates: RateLimiter,
     private readonly refusedLogins: RefusedLogins,
+    private readonly tokens: AccessTokens,
   ) {
     this.addresses = new AddressKeeper(config.audit.addresses, config.secrets.key);
   }
@@ -65,12 +68,13 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     const asksUsers =
       this.customAuth.source && this.reflector.getAllAndOverride<boolean | undefined>(CUSTOM_AUTH, declared);
     const address = this.addresses.keep(request.ip);
-    const { tenantId, actor, user } = await (asksUsers ? this.ofUser(request) : this.resolve(request, access)).catch(
-      (error: unknown) => {
-        this.refusedLogins.note(address, error);
-        throw error;
-      },
-    );
+    const { oauth } = this.config.auth;
+    const { tenantId, actor, user } = await (
+      asksUsers ? this.ofUser(request, access) : this.resolve(request, access)
+    ).catch((error: unknown) => {
+      this.refusedLogins.note(address, error);
+      throw oauth ? withChallenge(error, request, oauth) : error;
+    });
     request.tenantId = tenantId;
     if (user) request.user = user;
     request.actor = { ...actor, ...(address !== undefined && { address }) };
@@ -92,14 +96,37 @@ export class AuthGuard implements CanActivate, OnModuleInit {
       if (asked !== undefined && asked !== only) throw authErrors.otherTenant();
       return { tenantId: only, actor: { kind: 'none' } };
     }
+    const token = key === undefined ? bearerTokenOf(request) : undefined;
+    const isNamed = access !== 'tenant-header' || asked !== undefined;
+    if (token !== undefined && this.tokens.isOffered) {
+      if (!isNamed) throw authErrors.missingTenant();
+      return this.ofToken(token, asked);
+    }
+    if (key === undefined && this.isOpenCard(request, access)) return this.anonymous();
     if (key === undefined) throw authErrors.missingKey();
-    if (access === 'tenant-header' && asked === undefined) throw authErrors.missingTenant();
+    if (!isNamed) throw authErrors.missingTenant();
     const owner = await this.apiKeys.ownerOf(key);
     // The rights of a user are decided by the custom auth, which isn't called here.
     if (!owner || owner.user) throw authErrors.unknownKey();
     if (asked !== undefined && asked !== owner.tenantId) throw authErrors.otherTenant();
     const { tenantId, apiKeyId } = owner;
     return { tenantId, actor: actorOf(apiKeyId) };
+  }
+
+  /** Resolves the caller by an access token of the operator's provider: it opens what a key of its tenant does. */
+  private async ofToken(token: string, asked: string | undefined): Promise<Caller> {
+    const { tenantId, user } = await this.tokens.ownerOf(token);
+    if (asked !== undefined && asked !== tenantId) throw authErrors.otherTenant();
+    return { tenantId, actor: { kind: 'user', id: user } };
+  }
+
+  /** Whether it is a card that the operator lets any caller read, and the request names no caller. */
+  private isOpenCard({ headers }: FastifyRequest, access: Access | undefined): boolean {
+    return access === 'card' && this.config.auth.hasPublicCards && headers.authorization === undefined;
+  }
+
+  private anonymous(): Caller {
+    return { tenantId: this.config.auth.defaultTenantId.toLowerCase() as TenantId, actor: { kind: 'none' } };
   }
 
   /** Tenant whose traces this deployment's own processes upload. */
@@ -115,12 +142,13 @@ export class AuthGuard implements CanActivate, OnModuleInit {
   }
 
   /** Resolves the caller by the custom auth of langgraph.json; API keys are accepted only if langgraph.json allows them. */
-  private async ofUser(request: FastifyRequest): Promise<Caller> {
+  private async ofUser(request: FastifyRequest, access: Access | undefined): Promise<Caller> {
     const { disableStudioAuth, allowApiKeys } = this.customAuth.source!;
     const asked = headerOf(request, 'x-tenant-id')?.toLowerCase();
     const isStudio = !disableStudioAuth && headerOf(request, 'x-auth-scheme') === 'langsmith';
     const isKeyHolder = allowApiKeys && headerOf(request, 'authorization') === undefined;
     const key = headerOf(request, 'x-api-key');
+    if (key === undefined && this.isOpenCard(request, access)) return this.anonymous();
     const calling = key === undefined ? undefined : this.apiKeys.internalCallerOf(key);
     if (calling?.user) {
       const { tenantId, user } = calling;

@@ -10,6 +10,7 @@ import { CustomAuthModule } from './custom/custom-auth.module';
 import { EntitlementsModule } from './entitlements.module';
 import { KeyStreams } from './key-streams';
 import { KeyUsage } from './key-usage';
+import { AccessTokens } from './oauth/access-tokens';
 import { RateLimiter } from './rate-limiter';
 import { RefusedLogins } from './refused-logins';
 import { TenantEntity } from './tenant.entity';
@@ -26,6 +27,7 @@ import { TenantsModule } from './tenants.module';
     TenantsModule,
   ],
   providers: [
+    AccessTokens,
     ApiKeysService,
     KeyStreams,
     KeyUsage,

@@ -23,7 +23,7 @@ export class MeController {
     );
     return {
       tenant_id: tenantId,
-      kind: user ? 'user' : actor?.kind === 'key' ? 'api_key' : 'none',
+      kind: user || actor?.kind === 'user' ? 'user' : actor?.kind === 'key' ? 'api_key' : 'none',
       identity: user?.identity ?? actor?.id ?? null,
       permissions: user?.permissions ?? null,
       entitlements: Object.fromEntries(entitlements) as Me['entitlements'],

@@ -32,9 +32,10 @@ export const AskedContext = createParamDecorator((_: unknown, context: Execution
 export const ACCESS = Symbol('access');
 /**
  * `public`: no key. `tenant-header`: X-Tenant-Id is required beside the key. `traces`: a tenant's key, counted apart.
- * `trace-upload`: the same, and the key of a run for its own trace. `operator`: the admin key, and none of a tenant.
+ * `trace-upload`: the same, and the key of a run for its own trace. `operator`: the admin key, and none of a tenant. `card`: a
+ * tenant's key, unless the operator lets any caller read the default tenant's.
  */
-export type Access = 'public' | 'tenant-header' | 'traces' | 'trace-upload' | 'operator';
+export type Access = 'public' | 'tenant-header' | 'traces' | 'trace-upload' | 'operator' | 'card';
 
 export const Public = (): MethodDecorator & ClassDecorator =>
   applyDecorators(SetMetadata(ACCESS, 'public' satisfies Access), ApiSecurity(NO_AUTH_SCHEME));
@@ -44,6 +45,8 @@ export const TenantHeaderRequired = (): MethodDecorator & ClassDecorator =>
 export const TraceClients = (): MethodDecorator & ClassDecorator => SetMetadata(ACCESS, 'traces' satisfies Access);
 /** The few routes for the workers' own key, and for the key of a run. */
 export const TraceUpload = (): MethodDecorator & ClassDecorator => SetMetadata(ACCESS, 'trace-upload' satisfies Access);
+/** Marks routes of agent cards, which the operator may let any caller read. */
+export const AgentCardRoute = (): MethodDecorator & ClassDecorator => SetMetadata(ACCESS, 'card' satisfies Access);
 export const OperatorOnly = (): MethodDecorator & ClassDecorator => SetMetadata(ACCESS, 'operator' satisfies Access);
 
 export const CUSTOM_AUTH = Symbol('custom auth');

@@ -48,7 +48,7 @@ export class AppConfig {
   ) {
     this.database = databaseSettings(env);
     this.http = httpSettings(env);
-    this.auth = authSettings(env);
+    this.auth = authSettings(env, this.http.publicUrl ?? this.http.apiUrl);
     this.secrets = secretSettings(env);
     this.audit = auditSettings(env);
     this.telemetry = telemetrySettings(env);
@@ -115,6 +115,9 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): AppConfig {
 function exposureProblems(env: Environment): string[] {
   const { GANTRY_HOST: host, GANTRY_WORKER_HOST: workerHost } = env;
   const problems: string[] = [];
+  if (env.GANTRY_OAUTH_ISSUER !== undefined && !env.GANTRY_AUTH) {
+    problems.push('GANTRY_OAUTH_ISSUER: nothing asks for tokens without GANTRY_AUTH=on');
+  }
   if (!env.GANTRY_AUTH && !isLoopback(host)) {
     problems.push(`GANTRY_HOST=${host} is reachable from other machines: set GANTRY_AUTH=on, or bind 127.0.0.1`);
   }

@@ -13,6 +13,7 @@ const PUBLIC = [
   /^\/(ok|ready|info|metrics)?$/,
   /^\/api(\/v1)?\/info$/,
   /^\/ui\/:agent\/:basename$/,
+  /^\/\.well-known\/oauth-protected-resource(\/mcp)?$/,
   /\/feedback\/tokens\/:/,
   /\/attachments\//,
   /\/public\/:share_token\//,

@@ -77,6 +77,8 @@ const CASES: Record<string, Case | Case[]> = {
   'GET /ready': open(),
   'GET /info': open(),
   'GET /metrics': open(),
+  'GET /.well-known/oauth-protected-resource': open(),
+  'GET /.well-known/oauth-protected-resource/mcp': open(),
 
   // Components are the deployment's, as its graphs are.
   'POST /ui/{agent}': open(body({ name: 'weather' })),

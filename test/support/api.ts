@@ -20,7 +20,7 @@ export async function startTestApi(overrides: Record<string, string> = {}, datab
   const own = database ?? (await createTestDatabase());
   const config = testConfig(own.url, overrides);
   const app = await createHttpApp(AppModule.forRoot(config), config, createLogger('api', config.telemetry.logLevel));
-  await app.listen(0, '127.0.0.1');
+  await app.listen(Number(overrides.GANTRY_PORT ?? 0), '127.0.0.1');
   const { port } = app.getHttpServer().address() as { port: number };
   return {
     app,

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { accessKey, flag, seconds, type Values } from '../variables';
+import { accessKey, flag, isLoopback, list, seconds, type Values } from '../variables';
+
+/** An address of the OpenID provider. What it answers decides who may come in: only this machine's may be without TLS. */
+const providerUrl = z.url().refine((url) => /^https:/i.test(url) || isLoopbackUrl(url), {
+  message: 'must begin with https://, unless it is on this machine',
+});
+
+function isLoopbackUrl(url: string): boolean {
+  return /^http:/i.test(url) && isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''));
+}
 
 export const authVariables = {
   GANTRY_AUTH: flag
@@ -18,6 +27,28 @@ export const authVariables = {
   GANTRY_ADMIN_KEY: accessKey
     .optional()
     .describe("the operator's key for the admin API (tenants, keys); absent: that API is off"),
+  GANTRY_OAUTH_ISSUER: providerUrl
+    .optional()
+    .describe(
+      'OpenID provider whose access tokens open the API, MCP and A2A ([OAuth](auth.md#oauth)); absent: no tokens',
+    ),
+  GANTRY_OAUTH_AUDIENCE: list.describe(
+    'audiences, by commas, of which a token must have one, the first being the resource that clients learn to ask for; absent: `GANTRY_PUBLIC_URL` and that with `/mcp`',
+  ),
+  GANTRY_OAUTH_SCOPES: list.describe('scopes, by commas, that a token must have'),
+  GANTRY_OAUTH_TENANT_CLAIM: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'claim that names the workspace of a token by its id or name; absent: all tokens are of `GANTRY_TENANT_ID`',
+    ),
+  GANTRY_OAUTH_JWKS_URL: providerUrl
+    .optional()
+    .describe("address of the provider's keys; absent: the one in its metadata"),
+  GANTRY_A2A_PUBLIC_CARDS: flag
+    .default(false)
+    .describe('on: agent cards of `GANTRY_TENANT_ID` can be read without credentials'),
   GANTRY_RATE_LIMIT_PER_SECOND: seconds
     .optional()
     .describe(
@@ -27,6 +58,21 @@ export const authVariables = {
     .optional()
     .describe('separate limit for uploads of traces of one key; absent: no limit'),
 };
+
+/** Access tokens of an OpenID provider. */
+export interface OAuthSettings {
+  issuer: string;
+  /** A token must have one of them. */
+  audiences: string[];
+  /** Resource that clients learn to ask a token for; undefined: the address that they use. */
+  resource: string | undefined;
+  /** A token must have all of them. */
+  scopes: string[];
+  tenantClaim: string | undefined;
+  jwksUrl: string | undefined;
+  /** Where clients reach this server. */
+  baseUrl: string;
+}
 
 /** Settings of access to the API, and of its rate limits. */
 export interface AuthSettings {
@@ -39,15 +85,35 @@ export interface AuthSettings {
   internalKey: string | undefined;
   /** The operator's key for the admin API; undefined switches that API off. */
   adminKey: string | undefined;
+  /** Undefined: tokens open nothing. */
+  oauth: OAuthSettings | undefined;
+  /** Whether agent cards of the default tenant can be read without credentials. */
+  hasPublicCards: boolean;
   /** Requests per second of one key or user, in the long run; undefined: as many as it likes. */
   rateLimits: { api: number | undefined; traces: number | undefined };
 }
 
-export const authSettings = (env: Values<typeof authVariables>): AuthSettings => ({
+export const authSettings = (env: Values<typeof authVariables>, baseUrl: string): AuthSettings => ({
   isEnabled: env.GANTRY_AUTH,
   apiKey: env.GANTRY_API_KEY,
   defaultTenantId: env.GANTRY_TENANT_ID,
   internalKey: env.GANTRY_INTERNAL_KEY,
   adminKey: env.GANTRY_ADMIN_KEY,
+  oauth: oauthSettings(env, baseUrl),
+  hasPublicCards: env.GANTRY_A2A_PUBLIC_CARDS,
   rateLimits: { api: env.GANTRY_RATE_LIMIT_PER_SECOND, traces: env.GANTRY_TRACE_RATE_LIMIT_PER_SECOND },
 });
+
+function oauthSettings(env: Values<typeof authVariables>, baseUrl: string): OAuthSettings | undefined {
+  const { GANTRY_OAUTH_ISSUER: issuer, GANTRY_OAUTH_AUDIENCE: audiences } = env;
+  if (issuer === undefined) return undefined;
+  return {
+    issuer,
+    audiences: audiences.length > 0 ? audiences : [baseUrl, `${baseUrl}/mcp`],
+    resource: audiences.at(0),
+    scopes: env.GANTRY_OAUTH_SCOPES,
+    tenantClaim: env.GANTRY_OAUTH_TENANT_CLAIM,
+    jwksUrl: env.GANTRY_OAUTH_JWKS_URL,
+    baseUrl,
+  };
+}
