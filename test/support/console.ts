@@ -32,7 +32,8 @@ export class ConsoleBrowser {
     page.setDefaultTimeout(PAGE_TIMEOUT_MS);
     page.on('pageerror', ({ message }) => this.complaints.push(message));
     page.on('console', (line) => {
-      if (line.type() === 'error' && !line.text().includes('Failed to load resource')) this.complaints.push(line.text());
+      if (line.type() === 'error' && !line.text().includes('Failed to load resource'))
+        this.complaints.push(line.text());
     });
     await page.goto(url);
     return page;

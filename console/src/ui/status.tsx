@@ -7,6 +7,7 @@ const TONES: Record<string, Tone> = {
   delivered: 'good',
   healthy: 'good',
   enabled: 'good',
+  active: 'good',
   running: 'busy',
   busy: 'busy',
   exporting: 'busy',
@@ -22,6 +23,12 @@ const TONES: Record<string, Tone> = {
   failed: 'bad',
   dead: 'bad',
   unhealthy: 'bad',
+  stalled: 'bad',
+  stopped: 'bad',
+  clienterror: 'bad',
+  servererror: 'bad',
+  connectionerror: 'bad',
+  blockedaddress: 'bad',
 };
 
 const CLASSES: Record<Tone, string> = {

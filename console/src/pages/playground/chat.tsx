@@ -35,7 +35,7 @@ export function Chat({ assistantId, threadId, checkpointId, options, onThread, o
   const [showsEvents, setShowsEvents] = useState(false);
   const run = useRef<{ run_id: string; thread_id: string }>(undefined);
   const isStopAsked = useRef(false);
-  const cancelRun = useRef<(threadId: string, runId: string) => Promise<void>>(async () => undefined);
+  const cancelRun = useRef<(threadId: string, runId: string) => Promise<void>>(() => Promise.resolve());
   const place = useRef<HTMLDivElement>(null);
   const note = (name: string) => (data: unknown) =>
     setEvents((before) => [...before.slice(-MOST_EVENTS), { at: Date.now(), name, data }]);

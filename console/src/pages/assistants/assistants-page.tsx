@@ -1,0 +1,128 @@
+import type { Assistant } from '@langchain/langgraph-sdk';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { sdk } from '../../api/sdk';
+import { useUrlState } from '../../app/url-state';
+import { Button } from '../../ui/button';
+import { columnsOf, DataTable } from '../../ui/data-table';
+import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { FormDialog } from '../../ui/form-dialog';
+import { SelectField, TextField } from '../../ui/form-field';
+import { Page } from '../../ui/page';
+import { Time } from '../../ui/time';
+
+const MOST = 1000;
+const listQuery = {
+  queryKey: ['assistants', 'list'],
+  queryFn: () => sdk.assistants.search({ limit: MOST, sortBy: 'name', sortOrder: 'asc' }),
+};
+
+const column = columnsOf<Assistant>();
+const COLUMNS = [
+  column.accessor('name', { header: 'Name', meta: { width: 'minmax(9rem, 1.5fr)' } }),
+  column.accessor('graph_id', { header: 'Graph', meta: { width: 'minmax(7rem, 1fr)' } }),
+  column.accessor('description', { header: 'Description', meta: { width: 'minmax(8rem, 2fr)', wideOnly: true } }),
+  column.accessor('version', { header: 'Version', meta: { width: '5rem', wideOnly: true } }),
+  column.accessor('updated_at', {
+    header: 'Changed',
+    meta: { width: '6rem' },
+    cell: ({ getValue }) => <Time at={getValue()} />,
+  }),
+];
+
+function AssistantDialog({ graphs, onClose }: { graphs: string[]; onClose: () => void }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [name, setName] = useState('');
+  const [graph, setGraph] = useState(graphs[0] ?? '');
+  const [description, setDescription] = useState('');
+  const submit = async (): Promise<void> => {
+    const made = await sdk.assistants.create({ graphId: graph, name, ...(description && { description }) });
+    await client.invalidateQueries({ queryKey: ['assistants'] });
+    void navigate({ to: `/assistants/${made.assistant_id}` as never });
+  };
+  return (
+    <FormDialog title="New assistant" action="Create" submit={submit} onClose={onClose}>
+      <SelectField
+        label="Graph"
+        value={graph}
+        onChange={setGraph}
+        options={graphs.map((each) => [each, each] as const)}
+      />
+      <TextField label="Name" value={name} onChange={setName} isRequired />
+      <TextField label="Description" value={description} onChange={setDescription} />
+    </FormDialog>
+  );
+}
+
+export default function AssistantsPage() {
+  const [{ name = '', graph = '' }, change] = useUrlState();
+  const [isCreating, setCreating] = useState(false);
+  const query = useQuery(listQuery);
+  const graphs = [...new Set(query.data?.map(({ graph_id: each }) => each))].sort();
+  const rows = (query.data ?? []).filter(
+    (each) => each.name.toLowerCase().includes(name.toLowerCase()) && (graph === '' || each.graph_id === graph),
+  );
+  return (
+    <Page
+      title="Assistants"
+      fills
+      call={{
+        method: 'POST',
+        path: '/assistants/search',
+        body: { limit: 100 },
+        js: 'assistants.search({ limit: 100 })',
+        python: 'assistants.search(limit=100)',
+      }}
+      actions={
+        <Button small look="primary" icon="plus" onClick={() => setCreating(true)}>
+          New assistant
+        </Button>
+      }
+    >
+      <div className="flex gap-2 px-4 py-2 sm:px-6">
+        <input
+          type="search"
+          aria-label="Find an assistant by its name"
+          placeholder="Find an assistant"
+          className="field max-w-64"
+          value={name}
+          onChange={({ target }) => change({ name: target.value })}
+        />
+        <select
+          aria-label="Graph"
+          className="field w-44"
+          value={graph}
+          onChange={({ target }) => change({ graph: target.value })}
+        >
+          <option value="">Every graph</option>
+          {graphs.map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </select>
+      </div>
+      {query.error ? (
+        <div className="px-6">
+          <ErrorBox error={query.error} retry={() => void query.refetch()} />
+        </div>
+      ) : query.isLoading ? (
+        <Loading />
+      ) : (
+        <DataTable
+          label="Assistants"
+          rows={rows}
+          columns={COLUMNS as never}
+          rowId={({ assistant_id: id }) => id}
+          linkOf={({ assistant_id: id }) => `/assistants/${id}`}
+          empty={
+            <Empty icon="assistants" title="No assistant matches">
+              Each graph of langgraph.json has an assistant of its own; others give it another configuration.
+            </Empty>
+          }
+        />
+      )}
+      {isCreating && <AssistantDialog graphs={graphs} onClose={() => setCreating(false)} />}
+    </Page>
+  );
+}

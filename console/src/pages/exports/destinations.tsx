@@ -1,0 +1,61 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button, IconButton } from '../../ui/button';
+import { Confirm } from '../../ui/dialog';
+import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { Time } from '../../ui/time';
+import { deleteDestination, type Destination, destinationsQuery, placeOf } from './exports-api';
+
+const KINDS = { s3: 'S3', gcs: 'Google Cloud Storage', azure_blob: 'Azure Blob Storage' };
+
+/** Where exports may be written to, each checked by a test file when it was made. */
+export function Destinations({ onCreate }: { onCreate: () => void }) {
+  const query = useQuery(destinationsQuery);
+  const client = useQueryClient();
+  const [doomed, setDoomed] = useState<Destination>();
+  if (query.error) return <ErrorBox error={query.error} retry={() => void query.refetch()} />;
+  if (!query.data) return <Loading />;
+  if (query.data.length === 0) {
+    return (
+      <Empty icon="exports" title="No destinations yet">
+        <p className="mb-3">A destination is a bucket with the credentials to write to it.</p>
+        <Button look="primary" onClick={onCreate}>
+          New destination
+        </Button>
+      </Empty>
+    );
+  }
+  return (
+    <ul className="space-y-2 overflow-auto">
+      {query.data.map((destination) => (
+        <li key={destination.id} className="card flex items-center gap-4 px-4 py-3">
+          <div className="min-w-0 flex-1">
+            <p className="font-medium">{destination.display_name}</p>
+            <p className="truncate font-mono text-xs text-muted">{placeOf(destination)}</p>
+          </div>
+          <span className="hidden text-muted sm:inline">{KINDS[destination.destination_type]}</span>
+          <Time at={destination.created_at} />
+          <IconButton
+            icon="trash"
+            label={`Delete ${destination.display_name}`}
+            onClick={() => setDoomed(destination)}
+          />
+        </li>
+      ))}
+      {doomed && (
+        <Confirm
+          title={`Delete ${doomed.display_name}?`}
+          action="Delete destination"
+          open
+          onClose={() => setDoomed(undefined)}
+          act={async () => {
+            await deleteDestination(doomed.id);
+            await client.invalidateQueries({ queryKey: destinationsQuery.queryKey });
+          }}
+        >
+          Its credentials are removed here. Files that were exported stay in the bucket.
+        </Confirm>
+      )}
+    </ul>
+  );
+}

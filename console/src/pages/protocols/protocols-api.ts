@@ -1,0 +1,90 @@
+import { queryOptions } from '@tanstack/react-query';
+import { request } from '../../api/client';
+import { getJson, sendJson } from '../../api/json';
+
+/** What the pages show of an agent's card. */
+export interface AgentCard {
+  name: string;
+  description: string;
+  version: string;
+  skills: { id: string; name: string; description: string }[];
+}
+
+export interface Tool {
+  name: string;
+  title?: string;
+  description?: string;
+  inputSchema: Record<string, unknown>;
+}
+
+export interface ToolResult {
+  isError?: boolean;
+  content: { type: string; text?: string }[];
+  structuredContent?: unknown;
+}
+
+const MCP_VERSION = '2025-06-18';
+
+/** The message of an answer that is JSON, or the last one of an event stream: which of them it is, is up to the server. */
+function messageOf(type: string | null, text: string): unknown {
+  if (!type?.startsWith('text/event-stream')) return JSON.parse(text);
+  const data = text.split('\n').filter((line) => line.startsWith('data: {'));
+  return JSON.parse(data.at(-1)?.slice('data: '.length) ?? '{}');
+}
+
+async function mcp<Result>(method: string, params: object): Promise<Result> {
+  const response = await request('/mcp', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': MCP_VERSION,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: crypto.randomUUID(), method, params }),
+  });
+  const answer = messageOf(response.headers.get('content-type'), await response.text());
+  const { result, error } = answer as { result?: Result; error?: { message: string } };
+  if (error || result === undefined) throw new Error(error?.message ?? 'The answer has no result.');
+  return result;
+}
+
+export const toolsQuery = queryOptions({
+  queryKey: ['mcp', 'tools'],
+  queryFn: async () => {
+    const tools: Tool[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await mcp<{ tools: Tool[]; nextCursor?: string }>('tools/list', cursor ? { cursor } : {});
+      tools.push(...page.tools);
+      cursor = page.nextCursor;
+    } while (cursor);
+    return tools;
+  },
+});
+
+export const callTool = (name: string, input: unknown) =>
+  mcp<ToolResult>('tools/call', { name, arguments: input ?? {} });
+
+export const cardQuery = (assistantId: string) =>
+  queryOptions({
+    queryKey: ['a2a', 'card', assistantId],
+    queryFn: () => getJson<AgentCard>(`/a2a/${assistantId}`),
+    enabled: assistantId !== '',
+  });
+
+/** Sends a text to an agent and waits for the end of its task. */
+export async function sendToAgent(assistantId: string, text: string): Promise<unknown> {
+  const answer = await sendJson<{ result?: unknown; error?: { message: string } }>(
+    'POST',
+    `/a2a/${assistantId}`,
+    {
+      jsonrpc: '2.0',
+      id: crypto.randomUUID(),
+      method: 'SendMessage',
+      params: { message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] } },
+    },
+    { 'a2a-version': '1.0' },
+  );
+  if (answer.error) throw new Error(answer.error.message);
+  return answer.result;
+}

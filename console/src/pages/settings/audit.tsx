@@ -1,0 +1,76 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useUrlState } from '../../app/url-state';
+import { columnsOf, DataTable } from '../../ui/data-table';
+import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { Time } from '../../ui/time';
+import { type AuditRecord, readAudit } from './settings-api';
+
+const ACTIONS = ['create', 'update', 'delete', 'cancel', 'revoke', 'retry', 'trigger', 'backfill', 'prune', 'refuse'];
+const column = columnsOf<AuditRecord>();
+
+const COLUMNS = [
+  column.accessor('at', { header: 'When', meta: { width: '6rem' }, cell: ({ getValue }) => <Time at={getValue()} /> }),
+  column.accessor('actor', {
+    header: 'Who',
+    meta: { width: 'minmax(8rem, 1fr)' },
+    cell: ({ getValue }) => {
+      const { kind, id, address } = getValue();
+      return <span title={address ?? undefined}>{[kind, id].filter(Boolean).join(' ')}</span>;
+    },
+  }),
+  column.accessor('action', { header: 'Action', meta: { width: '6rem' } }),
+  column.accessor('resource', {
+    header: 'What',
+    meta: { width: 'minmax(9rem, 1.5fr)' },
+    cell: ({ row: { original } }) => `${original.resource} ${original.resource_id ?? ''}`,
+  }),
+  column.accessor('changed', {
+    header: 'Changed',
+    meta: { width: 'minmax(7rem, 1fr)', wideOnly: true },
+    cell: ({ getValue, row: { original } }) => getValue()?.join(', ') ?? original.reason ?? '',
+  }),
+];
+
+export function Audit() {
+  const [{ action = '' }, change] = useUrlState();
+  const list = useInfiniteQuery({
+    queryKey: ['admin', 'audit', action],
+    queryFn: ({ pageParam }) => readAudit(action || undefined, pageParam),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.at(-1)?.audit_id,
+    retry: false,
+  });
+  return (
+    <div className="flex h-full min-h-0 flex-col gap-3">
+      <select
+        aria-label="Action"
+        className="field w-44"
+        value={action}
+        onChange={({ target }) => change({ action: target.value })}
+      >
+        <option value="">Every action</option>
+        {ACTIONS.map((each) => (
+          <option key={each}>{each}</option>
+        ))}
+      </select>
+      {list.error ? (
+        <ErrorBox error={list.error} retry={() => void list.refetch()} />
+      ) : list.isLoading ? (
+        <Loading />
+      ) : (
+        <div className="card flex min-h-64 flex-1 flex-col overflow-hidden">
+          <DataTable
+            label="Audit log"
+            rows={list.data?.pages.flat() ?? []}
+            columns={COLUMNS as never}
+            rowId={({ audit_id: id }) => id}
+            onEnd={() => {
+              if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
+            }}
+            empty={<Empty icon="settings" title="No record matches" />}
+          />
+        </div>
+      )}
+    </div>
+  );
+}

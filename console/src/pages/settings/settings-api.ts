@@ -1,0 +1,64 @@
+import { queryOptions } from '@tanstack/react-query';
+import { getJson, sendJson } from '../../api/json';
+
+const MOST = 1000;
+
+export interface Tenant {
+  tenant_id: string;
+  name: string;
+  entitlements: Record<string, boolean>;
+  created_at: string;
+}
+
+export interface ApiKey {
+  key_id: string;
+  tenant_id: string;
+  name: string;
+  hint: string;
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+  last_used_at: string | null;
+}
+
+export interface AuditRecord {
+  audit_id: string;
+  at: string;
+  tenant_id: string | null;
+  actor: { kind: string; id: string | null; address: string | null };
+  action: string;
+  resource: string;
+  resource_id: string | null;
+  changed: string[] | null;
+  reason: string | null;
+}
+
+export interface Me {
+  tenant_id: string;
+  kind: string;
+  identity: string | null;
+  permissions: string[] | null;
+  entitlements: Record<string, boolean>;
+}
+
+export const meQuery = queryOptions({ queryKey: ['me'], queryFn: () => getJson<Me>('/api/v1/me') });
+export const tenantsQuery = queryOptions({
+  queryKey: ['admin', 'tenants'],
+  queryFn: () => getJson<Tenant[]>('/admin/tenants', { limit: MOST }),
+  retry: false,
+});
+export const keysQuery = queryOptions({
+  queryKey: ['admin', 'keys'],
+  queryFn: () => getJson<ApiKey[]>('/admin/keys', { limit: MOST }),
+  retry: false,
+});
+/** The newest records, or those before one of them. */
+export const readAudit = (action: string | undefined, before: string | undefined) =>
+  getJson<AuditRecord[]>('/admin/audit', { limit: 100, action, before });
+
+export const createTenant = (name: string) => sendJson<Tenant>('POST', '/admin/tenants', { name });
+export const setEntitlement = (tenantId: string, entitlement: string, isGiven: boolean) =>
+  sendJson<Tenant>('PATCH', `/admin/tenants/${tenantId}`, { entitlements: { [entitlement]: isGiven } });
+export const createKey = (body: { tenant_id: string; name: string; expires_at?: string }) =>
+  sendJson<ApiKey & { key: string }>('POST', '/admin/keys', body);
+export const revokeKey = (id: string) => sendJson('DELETE', `/admin/keys/${id}`);

@@ -1,0 +1,67 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button } from '../../ui/button';
+import { ErrorBox, Loading } from '../../ui/feedback';
+import { FormDialog } from '../../ui/form-dialog';
+import { TextField } from '../../ui/form-field';
+import { notifyError } from '../../ui/toast';
+import { Time } from '../../ui/time';
+import { createTenant, setEntitlement, tenantsQuery } from './settings-api';
+
+export function Tenants() {
+  const client = useQueryClient();
+  const query = useQuery(tenantsQuery);
+  const [isCreating, setCreating] = useState(false);
+  const [name, setName] = useState('');
+  const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: tenantsQuery.queryKey });
+  const give = useMutation({
+    mutationFn: ({ id, entitlement, isGiven }: { id: string; entitlement: string; isGiven: boolean }) =>
+      setEntitlement(id, entitlement, isGiven),
+    onError: notifyError,
+    onSuccess: refresh,
+  });
+  if (query.error) return <ErrorBox error={query.error} retry={() => void query.refetch()} />;
+  if (!query.data) return <Loading />;
+  return (
+    <div className="space-y-3">
+      <Button small look="primary" icon="plus" onClick={() => setCreating(true)}>
+        New tenant
+      </Button>
+      <ul className="space-y-2">
+        {query.data.map((tenant) => (
+          <li key={tenant.tenant_id} className="card flex flex-wrap items-center gap-x-6 gap-y-2 px-4 py-3">
+            <div className="min-w-0 flex-1">
+              <p className="font-medium">{tenant.name}</p>
+              <p className="font-mono text-xs text-muted">{tenant.tenant_id}</p>
+            </div>
+            {Object.entries(tenant.entitlements).map(([entitlement, isGiven]) => (
+              <label key={entitlement} className="flex items-center gap-1.5">
+                <input
+                  type="checkbox"
+                  checked={isGiven}
+                  disabled={give.isPending}
+                  onChange={({ target }) => give.mutate({ id: tenant.tenant_id, entitlement, isGiven: target.checked })}
+                />
+                {entitlement.replaceAll('_', ' ')}
+              </label>
+            ))}
+            <Time at={tenant.created_at} />
+          </li>
+        ))}
+      </ul>
+      {isCreating && (
+        <FormDialog
+          title="New tenant"
+          action="Create tenant"
+          submit={async () => {
+            await createTenant(name);
+            await refresh();
+          }}
+          onClose={() => setCreating(false)}
+        >
+          <TextField label="Name" value={name} onChange={setName} isRequired placeholder="acme" />
+        </FormDialog>
+      )}
+    </div>
+  );
+}

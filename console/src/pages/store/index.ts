@@ -1,0 +1,10 @@
+import type { PageDefinition } from '../../app/page-registry';
+
+export const store: PageDefinition = {
+  path: '/store',
+  title: 'Store',
+  group: 'Operate',
+  icon: 'store',
+  flag: 'store',
+  load: () => import('./store-page'),
+};

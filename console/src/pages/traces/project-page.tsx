@@ -1,0 +1,235 @@
+import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useUrlState } from '../../app/url-state';
+import { Chart } from '../../ui/chart';
+import { columnsOf, DataTable } from '../../ui/data-table';
+import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { dollars, percent, short } from '../../ui/numbers';
+import { Page } from '../../ui/page';
+import { Status } from '../../ui/status';
+import { duration, Time, useNow } from '../../ui/time';
+import { FilterInput } from './filter-input';
+import {
+  latencyMs,
+  listRuns,
+  projectQuery,
+  readStats,
+  type RunSelection,
+  type Stats,
+  type TracedRun,
+  utc,
+} from './traces-api';
+
+const HOUR_MS = 3_600_000;
+const WINDOWS = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS, '30d': 720 * HOUR_MS } as const;
+type WindowName = keyof typeof WINDOWS;
+/** Each is one question to the server. */
+const BUCKETS = 12;
+/** What is shown begins at full minutes, so that questions repeat and their answers are kept. */
+const STEP_MS = 60_000;
+
+const column = columnsOf<TracedRun>();
+const COLUMNS = [
+  column.accessor('name', { header: 'Name', meta: { width: 'minmax(10rem, 2fr)' } }),
+  column.accessor('status', {
+    header: 'Status',
+    meta: { width: '7rem' },
+    cell: ({ getValue }) => <Status status={getValue()} />,
+  }),
+  column.accessor('run_type', { header: 'Type', meta: { width: '6rem', wideOnly: true } }),
+  column.display({
+    id: 'latency',
+    header: 'Latency',
+    meta: { width: '6rem' },
+    cell: ({ row: { original } }) => {
+      const ms = latencyMs(original);
+      return <span className="tabular-nums">{ms === undefined ? '—' : duration(ms)}</span>;
+    },
+  }),
+  column.accessor('total_tokens', {
+    header: 'Tokens',
+    meta: { width: '5rem', wideOnly: true },
+    cell: ({ getValue }) => short(getValue()),
+  }),
+  column.accessor('total_cost', {
+    header: 'Cost',
+    meta: { width: '5rem', wideOnly: true },
+    cell: ({ getValue }) => dollars(getValue()),
+  }),
+  column.accessor('error', {
+    header: 'Error',
+    meta: { width: 'minmax(6rem, 1.5fr)', wideOnly: true },
+    cell: ({ getValue }) => <span className="text-bad">{getValue()?.split('\n')[0]}</span>,
+  }),
+  column.accessor('start_time', {
+    header: 'Started',
+    meta: { width: '6rem' },
+    cell: ({ getValue }) => <Time at={utc(getValue())} />,
+  }),
+];
+
+function Charts({ selection, start, end }: { selection: RunSelection; start: number; end: number }) {
+  const width = (end - start) / BUCKETS;
+  const starts = Array.from({ length: BUCKETS }, (_, index) => start + index * width);
+  const answers = useQueries({
+    queries: starts.map((from) => {
+      const body = {
+        ...selection,
+        start_time: new Date(from).toISOString(),
+        end_time: new Date(from + width).toISOString(),
+      };
+      return { queryKey: ['traces', 'stats', body], queryFn: () => readStats(body), staleTime: 60_000, retry: false };
+    }),
+  });
+  const times = starts.map((from) => from / 1000);
+  const of = (read: (stats: Stats) => number | null): (number | null)[] =>
+    answers.map(({ data }) => (data ? read(data) : null));
+  const failed = (stats: Stats): number => Math.round(stats.run_count * (stats.error_rate ?? 0));
+  const charts = [
+    {
+      title: 'Runs',
+      series: [
+        { name: 'succeeded', tone: 'good', values: of((stats) => stats.run_count - failed(stats)) },
+        { name: 'failed', tone: 'bad', values: of(failed) },
+      ],
+      stacked: true,
+      format: short,
+    },
+    {
+      title: 'Latency, p50 and p99',
+      series: [
+        { name: 'p50', tone: 'busy', values: of((stats) => stats.latency_p50) },
+        { name: 'p99', tone: 'wait', values: of((stats) => stats.latency_p99) },
+      ],
+      format: (value: number) => duration(value * 1000),
+    },
+    {
+      title: 'Tokens',
+      series: [{ name: 'tokens', tone: 'accent', values: of((stats) => stats.total_tokens) }],
+      stacked: true,
+      format: short,
+    },
+    {
+      title: 'Cost',
+      series: [{ name: 'cost', tone: 'accent', values: of((stats) => Number(stats.total_cost ?? 0)) }],
+      stacked: true,
+      format: dollars,
+    },
+  ];
+  return (
+    <div className="grid shrink-0 gap-3 px-4 pb-3 sm:grid-cols-2 sm:px-6 xl:grid-cols-4">
+      {charts.map(({ title, ...chart }) => (
+        <div key={title} className="card px-3 pt-2">
+          <h2 className="caps">{title}</h2>
+          <Chart label={`${title} of the window in ${BUCKETS} steps`} times={times} height={92} {...chart} />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function Totals({ selection }: { selection: RunSelection }) {
+  const stats = useQuery({
+    queryKey: ['traces', 'stats', selection],
+    queryFn: () => readStats(selection),
+    retry: false,
+  }).data;
+  if (!stats) return null;
+  return (
+    <p className="hidden text-xs whitespace-nowrap text-muted tabular-nums lg:block">
+      {`${short(stats.run_count)} runs · ${percent(stats.error_rate ?? 0)} failed · ${short(stats.total_tokens)} tokens · ${dollars(stats.total_cost)}`}
+    </p>
+  );
+}
+
+export default function ProjectPage() {
+  const { projectId } = useParams({ strict: false }) as { projectId: string };
+  const [{ window: chosen = '24h', filter = '', all, errors }, change] = useUrlState();
+  const project = useQuery(projectQuery(projectId));
+  const name = (chosen in WINDOWS ? chosen : '24h') as WindowName;
+  const now = Math.ceil(useNow() / STEP_MS) * STEP_MS;
+  const start = now - WINDOWS[name];
+  const selection = useMemo<RunSelection>(
+    () => ({
+      session: [projectId],
+      ...(filter && { filter }),
+      ...(!all && { is_root: true }),
+      ...(errors && { error: true }),
+    }),
+    [projectId, filter, all, errors],
+  );
+  const inWindow = useMemo(() => ({ ...selection, start_time: new Date(start).toISOString() }), [selection, start]);
+  const list = useInfiniteQuery({
+    queryKey: ['traces', 'runs', inWindow],
+    queryFn: ({ pageParam }) => listRuns(inWindow, pageParam),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+    retry: false,
+  });
+  const rows = list.data?.pages.flatMap(({ runs }) => runs) ?? [];
+  return (
+    <Page
+      title={project.data?.name ?? 'Project'}
+      parent={{ title: 'Traces', to: '/traces' }}
+      fills
+      beside={<Totals selection={inWindow} />}
+      call={{ method: 'POST', path: '/api/v1/runs/query', body: inWindow }}
+    >
+      <div className="flex flex-wrap items-start gap-2 px-4 py-3 sm:px-6">
+        <FilterInput key={projectId} value={filter} onChange={(value) => change({ filter: value })} />
+        <select
+          aria-label="Window"
+          className="field w-32"
+          value={name}
+          onChange={({ target }) => change({ window: target.value })}
+        >
+          <option value="1h">Last hour</option>
+          <option value="24h">Last day</option>
+          <option value="7d">Last 7 days</option>
+          <option value="30d">Last 30 days</option>
+        </select>
+        <label className="flex h-8 items-center gap-1.5">
+          <input
+            type="checkbox"
+            checked={Boolean(errors)}
+            onChange={({ target }) => change({ errors: target.checked ? '1' : '' })}
+          />
+          Failed only
+        </label>
+        <label className="flex h-8 items-center gap-1.5">
+          <input
+            type="checkbox"
+            checked={Boolean(all)}
+            onChange={({ target }) => change({ all: target.checked ? '1' : '' })}
+          />
+          Nested runs too
+        </label>
+      </div>
+      <Charts selection={selection} start={start} end={now} />
+      {list.error ? (
+        <div className="px-6">
+          <ErrorBox error={list.error} retry={() => void list.refetch()} />
+        </div>
+      ) : list.isLoading ? (
+        <Loading />
+      ) : (
+        <DataTable
+          label="Traced runs"
+          rows={rows}
+          columns={COLUMNS as never}
+          rowId={({ id }) => id}
+          linkOf={({ id, trace_id: trace }) => `/traces/${projectId}/${trace}${id === trace ? '' : `/${id}`}`}
+          onEnd={() => {
+            if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
+          }}
+          empty={
+            <Empty icon="traces" title="No run matches in this window">
+              Choose a longer window, or another filter.
+            </Empty>
+          }
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,204 @@
+import { queryOptions } from '@tanstack/react-query';
+import { getJson, getPage, sendJson } from '../../api/json';
+
+const PAGE_SIZE = 100;
+/** Before every trace: routes of the second version look at the last day only where no window is given. */
+const ALWAYS = '2000-01-01T00:00:00Z';
+
+interface Usage {
+  total_tokens: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+}
+
+export interface Project {
+  id: string;
+  name: string;
+  description: string | null;
+  start_time: string;
+}
+
+export interface ProjectWithStats extends Project, Usage {
+  run_count: number;
+  latency_p50: number | null;
+  latency_p99: number | null;
+  error_rate: number | null;
+  total_cost: string | null;
+  last_run_start_time: string | null;
+}
+
+export interface Stats extends Usage {
+  run_count: number;
+  latency_p50: number | null;
+  latency_p99: number | null;
+  error_rate: number | null;
+  total_cost: string | null;
+}
+
+/** A traced run in a list: without its payloads. */
+export interface TracedRun extends Usage {
+  id: string;
+  trace_id: string;
+  name: string;
+  run_type: string;
+  status: string;
+  start_time: string;
+  end_time: string | null;
+  error: string | null;
+  total_cost: string | null;
+}
+
+/** A run in the tree of its trace. */
+export interface Span extends Usage {
+  id: string;
+  parent_run_id: string | null;
+  name: string;
+  run_type: string;
+  status: string;
+  start_time: string;
+  end_time: string | null;
+  dotted_order: string;
+  total_cost: number | null;
+}
+
+export interface RunDetail extends TracedRun {
+  inputs?: unknown;
+  outputs?: unknown;
+  extra?: { metadata?: Record<string, unknown> } & Record<string, unknown>;
+  events?: unknown[] | null;
+  tags: string[] | null;
+  first_token_time: string | null;
+}
+
+export interface Feedback {
+  id: string;
+  key: string;
+  score: number | boolean | null;
+  value: unknown;
+  comment: string | null;
+  created_at: string;
+}
+
+/** What selects runs, as the routes for queries and statistics take it. */
+export interface RunSelection {
+  session: string[];
+  start_time?: string;
+  end_time?: string;
+  filter?: string;
+  is_root?: boolean;
+  error?: boolean;
+}
+
+const LISTED = [
+  'id',
+  'trace_id',
+  'name',
+  'run_type',
+  'status',
+  'start_time',
+  'end_time',
+  'error',
+  'total_tokens',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_cost',
+];
+const IN_TREE = [
+  'id',
+  'parent_run_id',
+  'name',
+  'run_type',
+  'status',
+  'start_time',
+  'end_time',
+  'dotted_order',
+  'total_tokens',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_cost',
+];
+
+/** Every project by name, for menus. */
+export const projectsQuery = () =>
+  queryOptions({
+    queryKey: ['traces', 'projects'],
+    queryFn: async () =>
+      (await getPage<Project>('/api/v1/sessions', { limit: PAGE_SIZE, sort_by: 'name', sort_by_desc: false })).items,
+    staleTime: 10_000,
+  });
+
+export const listProjects = (name: string | undefined, offset: number) =>
+  getPage<ProjectWithStats>('/api/v1/sessions', {
+    limit: PAGE_SIZE,
+    offset,
+    include_stats: true,
+    sort_by: 'last_run_start_time',
+    name_contains: name,
+  });
+
+export const projectQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['traces', 'project', id],
+    queryFn: () => getJson<Project>(`/api/v1/sessions/${id}`),
+  });
+
+export const readStats = (selection: RunSelection) => sendJson<Stats>('POST', '/api/v1/runs/stats', selection);
+
+/** One page of traced runs, the newest first; `next` is the cursor of the page after it. */
+export async function listRuns(
+  selection: RunSelection,
+  cursor: string | undefined,
+): Promise<{ runs: TracedRun[]; next: string | null }> {
+  const body = { ...selection, select: LISTED, limit: PAGE_SIZE, ...(cursor && { cursor }) };
+  const { runs, cursors } = await sendJson<{ runs: TracedRun[]; cursors: { next: string | null } }>(
+    'POST',
+    '/api/v1/runs/query',
+    body,
+  );
+  return { runs, next: cursors.next };
+}
+
+export const traceQuery = (projectId: string, traceId: string) =>
+  queryOptions({
+    queryKey: ['traces', 'trace', projectId, traceId],
+    queryFn: async () => {
+      const query = new URLSearchParams({ project_id: projectId, min_start_time: ALWAYS });
+      for (const field of IN_TREE) query.append('selects', field);
+      return (await getJson<{ items: Span[] }>(`/api/v2/traces/${traceId}/runs?${query}`)).items;
+    },
+  });
+
+export const runQuery = (projectId: string, runId: string) =>
+  queryOptions({
+    queryKey: ['traces', 'run', runId],
+    queryFn: () => getJson<RunDetail>(`/api/v1/runs/${runId}`, { session_id: projectId }),
+  });
+
+export const feedbackQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ['traces', 'feedback', runId],
+    queryFn: () => getJson<Feedback[]>('/api/v1/feedback', { run: runId, limit: PAGE_SIZE }),
+  });
+
+export const giveFeedback = (runId: string, score: number, comment: string) =>
+  sendJson('POST', '/api/v1/feedback', {
+    run_id: runId,
+    key: 'user_score',
+    score,
+    ...(comment && { comment }),
+  });
+
+/** What is wrong with a filter; undefined when nothing is. */
+export async function filterProblem(filter: string): Promise<string | undefined> {
+  const { errors } = await sendJson<{ errors: { message: string }[] }>('POST', '/api/v1/runs/query/validate', {
+    filter,
+  });
+  return errors[0]?.message;
+}
+
+/** Times of the trace API are UTC without saying so. */
+export const utc = (time: string): Date => new Date(/[Zz]|[+-]\d\d:?\d\d$/.test(time) ? time : `${time}Z`);
+
+/** Milliseconds a run took; undefined while it has no end. */
+export const latencyMs = ({ start_time: start, end_time: end }: { start_time: string; end_time: string | null }) =>
+  end === null ? undefined : utc(end).getTime() - utc(start).getTime();
