@@ -60,6 +60,7 @@ const body =
 const byMarker: MakeCall = ({ marker }) => ({ body: { metadata: { marker } } });
 /** Found nothing, as for a name that no tenant has. */
 const empty = { status: 200 };
+const ofThread: MakeCall = ({ thread_id }) => ({ body: { thread_id } });
 const later = { assistant_id: 'three', after_seconds: 3600 };
 const ofAssistant: MakeCall = ({ assistant_id }) => ({ body: { ...later, assistant_id } });
 const traced = ({ trace, marker }: Possessions): object => ({
@@ -79,6 +80,7 @@ const CASES: Record<string, Case | Case[]> = {
   'GET /metrics': open(),
   'GET /.well-known/oauth-protected-resource': open(),
   'GET /.well-known/oauth-protected-resource/mcp': open(),
+  'GET /api/v1/me': own(nothing),
 
   // Components are the deployment's, as its graphs are.
   'POST /ui/{agent}': open(body({ name: 'weather' })),
@@ -164,6 +166,10 @@ const CASES: Record<string, Case | Case[]> = {
   'POST /runs/stream': hidden(ofAssistant),
   'POST /runs/wait': hidden(ofAssistant),
   'POST /runs/batch': hidden((of, me) => ({ body: [later, ofAssistant(of, me).body] })),
+  'POST /runs/search': [lists(body({ limit: 1000 })), hidden(ofThread, empty)],
+  'POST /runs/count': hidden(ofThread, empty),
+  // Numbers alone, in buckets that begin at the moment of the request.
+  'POST /runs/overview': own(({ assistant_id }) => ({ body: { assistant_id } })),
   'POST /runs/cancel': hidden(({ thread_id, other_run }) => ({ body: { thread_id, run_ids: [other_run] } })),
   'GET /runs/{run_id}': hidden(),
   'GET /runs/{run_id}/join': hidden(),
