@@ -10,6 +10,16 @@ export interface paths {
     };
     get: operations["A2aController_wellKnownCard"];
   };
+  "/.well-known/oauth-protected-resource": {
+    parameters: {
+    };
+    get: operations["OAuthController_server"];
+  };
+  "/.well-known/oauth-protected-resource/mcp": {
+    parameters: {
+    };
+    get: operations["OAuthController_mcp"];
+  };
   "/a2a/{assistant_id}": {
     parameters: {
     };
@@ -882,6 +892,13 @@ export interface components {
     Namespaces: {
       namespaces: string[][];
     };
+    ProtectedResourceMetadata: {
+      authorization_servers: string[];
+      bearer_methods_supported: string[];
+      resource: string;
+      resource_name: string;
+      scopes_supported?: string[];
+    };
     ProtocolReply: {
       error?: string;
       id: number | null;
@@ -1141,6 +1158,78 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["AgentCard"];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  OAuthController_server: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ProtectedResourceMetadata"];
+        };
+      };
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  OAuthController_mcp: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ProtectedResourceMetadata"];
+        };
+      };
+      404: {
+        headers: {
+          [name: string]: unknown;
         };
       };
       default: {
