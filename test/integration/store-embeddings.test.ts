@@ -13,7 +13,10 @@ const GRAPHS = join(__dirname, '..');
 const JAVASCRIPT_GRAPH = `${join(GRAPHS, 'support', 'graphs', 'behaviours.ts')}:talk`;
 const PYTHON_GRAPH = `${join(GRAPHS, 'python-graphs', 'project', 'my_agent', 'notes.py')}:graph`;
 
-type Configured = { GANTRY_CONFIG: string; GANTRY_PYTHON: string };
+interface Configured extends Record<string, string> {
+  GANTRY_CONFIG: string;
+  GANTRY_PYTHON: string;
+}
 
 interface Asked {
   model: string;
