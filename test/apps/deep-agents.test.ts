@@ -1,5 +1,6 @@
 import type { Client } from '@langchain/langgraph-sdk';
 import { AgentApp } from '../support/agent-app';
+import { describeDeepAgent } from '../support/deep-agent-cases';
 import { textOf } from '../support/model-apis/exchange';
 
 interface State {
@@ -44,52 +45,7 @@ describe('an agent of createDeepAgent', () => {
       asked = app.model.prompts.length;
     });
 
-    it('streams the work of a subagent', async () => {
-      const thread = await newThread();
-      const call = { description: 'call look_up {"topic": "bees"}', subagent_type: 'reader' };
-      const seen: string[] = [];
-      const stream = client.runs.stream(thread, graph, {
-        input: say(`call task ${JSON.stringify(call)}`),
-        streamMode: ['values', 'updates'],
-        streamSubgraphs: true,
-      });
-      let values: unknown;
-      for await (const { event, data } of stream) {
-        seen.push(event);
-        if (event === 'values') values = data;
-        expect(event).not.toBe('error');
-      }
-      expect(seen.some((event) => event.startsWith('updates|tools:'))).toBe(true);
-      expect(lastOf(values)).toContain('bees: 42');
-    });
-
-    it('asks before a tool, and takes a refusal', async () => {
-      const thread = await newThread();
-      await client.runs.wait(thread, graph, { input: say('call publish {"title": "Bees"}') });
-      expect((await client.threads.get(thread)).status).toBe('interrupted');
-      const command = { resume: { decisions: [{ type: 'reject', message: 'Not yet' }] } };
-      const done = await client.runs.wait(thread, graph, { command });
-      expect(lastOf(done)).toContain('Not yet');
-      expect((await client.threads.get(thread)).status).toBe('idle');
-    });
-
-    it('goes back to a checkpoint', async () => {
-      const thread = await newThread();
-      await client.runs.wait(thread, graph, { input: say('one') });
-      await client.runs.wait(thread, graph, { input: say('two') });
-      const history = await client.threads.getHistory<State>(thread, { limit: 50 });
-      const first = history.find(({ values, next }) => values.messages?.length === 2 && next.length === 0)!;
-      const forked = await client.runs.wait(thread, graph, { input: say('three'), checkpoint: first.checkpoint });
-      expect((forked as unknown as State).messages).toHaveLength(4);
-      expect(lastOf(forked)).toBe('You said: three');
-    });
-
-    it('is run by the event protocol', async () => {
-      const thread = client.threads.stream({ assistantId: graph });
-      await thread.run.start({ input: say('call look_up {"topic": "bees"}') });
-      expect(JSON.stringify(lastOf(await thread.output))).toContain('bees: 42');
-      await thread.close();
-    });
+    describeDeepAgent(() => app, graph);
 
     it('streams a tool’s arguments as they come, in the namespace of the node', async () => {
       const thread = client.threads.stream({ assistantId: graph });
@@ -117,15 +73,6 @@ describe('an agent of createDeepAgent', () => {
         events.filter(({ method }) => method === channel).map(({ namespace }) => namespace.join().split(':')[0]);
       expect(new Set(placesOf('messages'))).toEqual(new Set(['model_request']));
       expect(new Set(placesOf('tools'))).toEqual(new Set(['tools']));
-    });
-
-    it('streams tokens, and a page that is loaded in the middle gets the rest', async () => {
-      const thread = await newThread();
-      const input = say('one two three four\nhold');
-      const run = await client.runs.create(thread, graph, { input, streamMode: ['messages-tuple'] });
-      const events = await app.readReloaded(thread, run.run_id);
-      const read = events.map(({ data }) => textOf((data as State['messages'])[0]?.content));
-      expect(read.join('')).toBe('You said: one two three four\nhold');
     });
   });
 

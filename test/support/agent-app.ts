@@ -25,6 +25,7 @@ export class AgentApp {
     readonly gantry: Gantry,
     readonly client: Client,
     readonly model: ModelServer,
+    private readonly headers: Record<string, string> = {},
   ) {}
 
   /** Serves an application of test/apps. */
@@ -32,15 +33,19 @@ export class AgentApp {
     return AgentApp.serve(() => installApp(name), env);
   }
 
-  /** @param layOut lays the application out, and resolves to the path of its langgraph.json */
+  /**
+   * @param layOut lays the application out, and resolves to the path of its langgraph.json
+   * @param headers of every request of the client, where the application asks who it is
+   */
   static async serve(
     layOut: (model: ModelServer) => Promise<string>,
     env: Record<string, string> = {},
+    headers?: Record<string, string>,
   ): Promise<AgentApp> {
     const model = await ModelServer.start();
     try {
       const gantry = await startGantry({ graphs: await layOut(model), env: { ...model.env, ...env } });
-      return new AgentApp(gantry, gantry.client(), model);
+      return new AgentApp(gantry, gantry.client({ headers }), model, headers);
     } catch (error) {
       await model.stop();
       throw error;
@@ -55,11 +60,11 @@ export class AgentApp {
     const url = `${this.gantry.url}/threads/${thread}/runs/${run}/stream`;
     const isToken = ({ event, data }: SseEvent): boolean =>
       event === 'messages' && textOf((data as { content: unknown }[])[0].content) !== '';
-    const left = await SseReader.get(url);
+    const left = await SseReader.get(url, this.headers);
     const before = await left.until(isToken);
     await left.close();
     await waitFor('the answer to be held', () => this.model.heldCount > 0);
-    const joined = await SseReader.get(url, { 'last-event-id': before.at(-1)!.id! });
+    const joined = await SseReader.get(url, { ...this.headers, 'last-event-id': before.at(-1)!.id! });
     this.model.release();
     return [...before, ...(await joined.rest())].filter(isToken);
   }

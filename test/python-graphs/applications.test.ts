@@ -1,0 +1,115 @@
+import { join } from 'node:path';
+import type { Client } from '@langchain/langgraph-sdk';
+import { RemoteGraph } from '@langchain/langgraph/remote';
+import { AgentApp } from '../support/agent-app';
+import { describeDeepAgent } from '../support/deep-agent-cases';
+import { pythonForGraphs, runPython } from '../support/python';
+import { describeSupervisor } from '../support/supervisor-cases';
+
+interface State {
+  messages: { type: string; content: string }[];
+  __interrupt__?: { value: unknown }[];
+}
+
+const say = (content: string) => ({ messages: [{ role: 'user', content }] });
+const ALICE = { authorization: 'Bearer alice' };
+
+/** Both public clients, which read the answer of an agent in two ways. */
+const PYTHON_CLIENTS = `
+import asyncio, json, sys
+from langgraph.pregel.remote import RemoteGraph
+from langgraph_sdk import get_client
+
+url, given = sys.argv[1], {"messages": [{"role": "user", "content": "hello"}]}
+headers = {"authorization": "Bearer alice"}
+
+async def sdk():
+    return await get_client(url=url, headers=headers).runs.wait(None, "agent", input=given)
+
+remote = RemoteGraph("agent", url=url, headers=headers)
+states = [asyncio.run(sdk()), remote.invoke(given)]
+print(json.dumps([state["messages"][-1]["content"] for state in states]))
+`;
+
+/** Applications as the pages of their packages show them, with a custom auth and routes of their own, all in Python. */
+describe('Applications in Python', () => {
+  let app: AgentApp;
+  let client: Client;
+
+  beforeAll(async () => {
+    const served = await AgentApp.serve(
+      () => Promise.resolve(join(__dirname, 'applications', 'langgraph.json')),
+      { GANTRY_PYTHON: pythonForGraphs(), GANTRY_AUTH: 'on', GANTRY_API_KEY: `gtry_${'k'.repeat(43)}` },
+      ALICE,
+    );
+    app = served;
+    ({ client } = app);
+  }, 300_000);
+
+  afterAll(() => app?.stop());
+
+  const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+  const wait = async (thread: string | null, graph: string, payload: object): Promise<State> =>
+    (await client.runs.wait(thread!, graph, payload)) as unknown as State;
+  const lastOf = ({ messages }: State): string => messages.at(-1)!.content;
+
+  describe('an agent of create_agent', () => {
+    it('asks before a tool, and goes on with what the person decides', async () => {
+      const thread = await newThread();
+      const asked = await wait(thread, 'agent', { input: say('call send_mail {"to": "ann", "text": "hi"}') });
+      expect(asked.__interrupt__?.[0]?.value).toMatchObject({
+        action_requests: [{ name: 'send_mail', args: { to: 'ann', text: 'hi' } }],
+      });
+      const edited = { name: 'send_mail', args: { to: 'bob', text: 'hi' } };
+      const done = await wait(thread, 'agent', {
+        command: { resume: { decisions: [{ type: 'edit', edited_action: edited }] } },
+      });
+      expect(lastOf(done)).toContain('Sent to bob');
+      expect((await client.threads.get(thread)).status).toBe('idle');
+    });
+
+    it('streams tokens, and a page that is loaded in the middle gets the rest', async () => {
+      const thread = await newThread();
+      const input = say('one two three four\nhold');
+      const run = await client.runs.create(thread, 'agent', { input, streamMode: ['messages-tuple'] });
+      const events = await app.readReloaded(thread, run.run_id);
+      const read = events.map(({ data }) => (data as State['messages'])[0]?.content);
+      expect(read.join('')).toBe('You said: one two three four\nhold');
+    });
+
+    it('is reached by both SDKs and both kinds of RemoteGraph', async () => {
+      const remote = new RemoteGraph({ graphId: 'agent', url: app.gantry.url, headers: ALICE });
+      expect(lastOf((await remote.invoke(say('hello'))) as State)).toBe('You said: hello');
+      const answers = ['You said: hello', 'You said: hello'];
+      expect(JSON.parse(await runPython(['-c', PYTHON_CLIENTS, app.gantry.url]))).toEqual(answers);
+    });
+  });
+
+  describe('an agent of create_deep_agent', () => describeDeepAgent(() => app, 'researcher'));
+
+  describe('a supervisor', () => describeSupervisor(() => client));
+
+  it('are laid out as the template react-agent is, and take its context', async () => {
+    const context = { system_prompt: 'Be brief.', model: 'openai/gpt-4o' };
+    const input = say('call search {"query": "bees"}');
+    expect(lastOf(await wait(null, 'react_agent', { input, context }))).toBe('The tool says: Found bees');
+    const prompt = app.model.prompts.at(-1)!;
+    expect(prompt.turns[0]).toEqual({ role: 'system', text: 'Be brief.' });
+    const { context_schema: schema } = await client.assistants.getSchemas('react_agent');
+    expect(schema).toMatchObject({ properties: { system_prompt: {}, model: {} } });
+  });
+
+  it('have routes that stream their agents’ words, for the user who asks', async () => {
+    const ask = (headers: Record<string, string>): Promise<Response> =>
+      fetch(`${app.gantry.url}/chat/agent`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ text: 'hello' }),
+      });
+    expect((await ask({})).status).toBe(401);
+    expect(await (await ask(ALICE)).text()).toBe('alice: You said: hello');
+    const thread = await newThread();
+    const asBob = app.gantry.client({ headers: { authorization: 'Bearer bob' } });
+    await expect(asBob.threads.get(thread)).rejects.toMatchObject({ status: 404 });
+  });
+});

@@ -1,0 +1,26 @@
+"""Users by their tokens, each with their own threads."""
+
+from typing import Any
+
+from langgraph_sdk import Auth
+
+auth = Auth()
+
+
+@auth.authenticate
+async def authenticate(authorization: str | None) -> dict[str, Any]:
+    scheme, _, token = (authorization or "").partition(" ")
+    if scheme != "Bearer" or not token:
+        raise Auth.exceptions.HTTPException(status_code=401, detail="No token")
+    return {"identity": token}
+
+
+@auth.on
+async def own(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str]:
+    value.setdefault("metadata", {})["owner"] = ctx.user.identity
+    return {"owner": ctx.user.identity}
+
+
+@auth.on.assistants
+async def everybody(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> bool:
+    return True
