@@ -8,6 +8,7 @@ import { AppConfig } from './config/config';
 import { ConfigModule } from './config/config.module';
 import { CronsApiModule } from './crons/crons-api.module';
 import { DatabaseModule } from './database/database.module';
+import { EncryptionModule } from './encryption/encryption.module';
 import { EventProtocolApiModule } from './event-protocol/event-protocol-api.module';
 import { ExportsApiModule } from './exports/exports-api.module';
 import { GraphsModule } from './graphs/graphs.module';
@@ -33,6 +34,7 @@ export class AppModule {
         GraphsModule.forRoot('inspect'),
         ServerModule,
         DatabaseModule,
+        EncryptionModule,
         AuthApiModule,
         AuditApiModule,
         SystemApiModule,

@@ -52,7 +52,7 @@ const LAYERS = [
   ['database'],
   ['http', 'item-store', 'streams'],
   ['runnable-config', 'graphs'],
-  ['temporal', 'auth'],
+  ['temporal', 'auth', 'encryption'],
   ['storage', 'custom-app', 'audit'],
   ['server'],
   // Features

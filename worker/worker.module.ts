@@ -11,6 +11,7 @@ import { AppConfig } from '../src/config/config';
 import { ConfigModule } from '../src/config/config.module';
 import { CronsWorkerModule } from '../src/crons/crons-worker.module';
 import { DatabaseModule } from '../src/database/database.module';
+import { EncryptionModule } from '../src/encryption/encryption.module';
 import { ExportsWorkerModule } from '../src/exports/exports-worker.module';
 import { GraphsModule } from '../src/graphs/graphs.module';
 import { RunsWorkerModule } from '../src/runs/runs-worker.module';
@@ -30,6 +31,7 @@ export class WorkerModule {
       imports: [
         ConfigModule.forRoot(config),
         DatabaseModule,
+        EncryptionModule,
         DiscoveryModule,
         GraphsModule.forRoot('run'),
         TemporalModule,

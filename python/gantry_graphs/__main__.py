@@ -38,9 +38,11 @@ class Execution:
         self._room.set()
 
     async def run(self, context: Any) -> None:
+        from .cipher import encryption_context
         from .run import RunControl, run_graph
         from .sdk_client import credentials
 
+        encryption_context.set(self.request["kwargs"].get("encryption_context"))
         if "callToken" in self.request:
             tenant = self.request["tenantId"]
             credentials.set({"x-api-key": self.request["callToken"], "x-tenant-id": tenant})
@@ -99,11 +101,11 @@ class Execution:
 class GraphProcess:
     """Takes what the parent sends."""
 
-    def __init__(self, channel: ParentChannel, context: Any, calls: Any, store_requests: Any) -> None:
+    def __init__(self, channel: ParentChannel, context: Any, calls: Any, requests: Any) -> None:
         self._channel = channel
         self._context = context
         self._calls = calls
-        self._store_requests = store_requests
+        self._requests = requests
         self._executions: dict[int, Execution] = {}
         self._asked: set[asyncio.Task[None]] = set()
 
@@ -118,8 +120,8 @@ class GraphProcess:
             task = asyncio.create_task(self._call(id, message["name"], message["args"]))
             self._asked.add(task)
             task.add_done_callback(self._asked.discard)
-        elif kind == "store-result":
-            self._store_requests.answered(message)
+        elif kind in ("store-result", "cipher-result"):
+            self._requests.answered(message)
         elif execution is None:
             return
         elif kind == "begin":
@@ -135,6 +137,9 @@ class GraphProcess:
             execution.acknowledge(message["count"])
 
     async def _call(self, id: int, name: str, args: dict[str, Any]) -> None:
+        from .cipher import encryption_context
+
+        encryption_context.set(args.get("encryptionContext"))
         try:
             self._channel.send({"type": "result", "id": id, "value": await self._calls.handle(name, args)})
         except Exception as error:
@@ -170,12 +175,13 @@ async def serve() -> None:
 async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
     # The libraries are the project's own: what is missing or too old is reported, not thrown before the worker listens.
     from .calls import GraphCalls
+    from .cipher import Cipher
     from .connections import TenantConnections
     from .embeddings import EmbeddingFunction
     from .loader import GraphLoader
+    from .requests import ParentRequests
     from .run import RunContext
     from .sdk_client import register
-    from .store import StoreRequests
     from .tracer import RunTracer
 
     if "apiUrl" in data:
@@ -184,20 +190,21 @@ async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
     graphs.load()
     index = data["store"].get("index")
     embeddings = EmbeddingFunction.load(index) if index and index["embed"].get("language") == "python" else None
-    connections = TenantConnections(data["databaseUrl"], data["databasePool"])
+    requests = ParentRequests(channel)
+    cipher = Cipher(requests) if data.get("isEncrypted") else None
+    connections = TenantConnections(data["databaseUrl"], data["databasePool"], cipher)
     await connections.open()
-    store_requests = StoreRequests(channel)
     tracing = data.get("tracing")
     context = RunContext(
         graphs=graphs,
         connections=connections,
-        store_requests=store_requests,
+        requests=requests,
         recursion_limit=data["recursionLimit"],
         tracer=RunTracer(tracing["apiUrl"]) if tracing else None,
     )
-    calls = GraphCalls(graphs, connections, store_requests, embeddings)
+    calls = GraphCalls(graphs, connections, requests, embeddings)
     channel.send({"type": "ready", "problems": graphs.problems})
-    return GraphProcess(channel, context, calls, store_requests)
+    return GraphProcess(channel, context, calls, requests)
 
 
 async def _pulse(channel: ParentChannel) -> None:

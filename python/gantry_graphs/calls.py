@@ -10,11 +10,12 @@ from langgraph.types import StateUpdate
 from .connections import TenantAccess, TenantConnections
 from .embeddings import EmbeddingFunction
 from .loader import GraphLoader
+from .requests import ParentRequests
 from .run import to_command
 from .saver import CheckpointSaver
 from .schemas import schemas_of
 from .state import final_state, interrupts_by_task, select_fields, thread_state, waiting_nodes
-from .store import RunStore, StoreRequests
+from .store import RunStore
 from .wire import to_wire_json
 
 
@@ -25,13 +26,13 @@ class GraphCalls:
         self,
         graphs: GraphLoader,
         connections: TenantConnections,
-        store_requests: StoreRequests,
+        requests: ParentRequests,
         embeddings: EmbeddingFunction | None,
     ) -> None:
         self._graphs = graphs
         self._embeddings = embeddings
         self._connections = connections
-        self._store_requests = store_requests
+        self._requests = requests
         self._by_name = {
             "getState": self._get_state,
             "getFinalState": self._get_final_state,
@@ -137,7 +138,7 @@ class GraphCalls:
             access,
             # A saver of its own for each call, since it belongs to one tenant.
             saver=CheckpointSaver(self._connections, TenantAccess.of(args)) if "threadId" in args else None,
-            store=RunStore(self._store_requests, {"tenantId": args["tenantId"]}),
+            store=RunStore(self._requests, {"tenantId": args["tenantId"]}),
             context=args.get("context"),
         )
 

@@ -11,6 +11,8 @@ from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
+from .cipher import Cipher
+
 CHECKPOINT_SCHEMA = "langgraph"
 _TENANT_SETTING = "gantry.tenant_id"
 _TOKEN_SETTING = "gantry.tenant_token"
@@ -35,7 +37,9 @@ _SET_ACCESS = f"SELECT set_config('{_TENANT_SETTING}', %s, false), set_config('{
 class TenantConnections:
     """The pool of this process; row-level security shows each use the rows of its tenant alone."""
 
-    def __init__(self, url: str, size: int) -> None:
+    def __init__(self, url: str, size: int, cipher: Cipher | None = None) -> None:
+        """`cipher`: what checkpoints are encrypted with; None: they are not."""
+        self.cipher = cipher
         self._pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
             url,
             min_size=0,

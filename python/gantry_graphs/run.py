@@ -14,9 +14,10 @@ from psycopg_pool import PoolTimeout
 from .connections import TenantAccess, TenantConnections
 from .loader import GraphLoader
 from .repeated import missing_steps, without_emitted
+from .requests import ParentRequests
 from .saver import Fence, FencedError, HandedBack, RunCheckpointSaver
 from .state import final_state
-from .store import RunStore, StoreRequests
+from .store import RunStore
 from .stream import Event, stream_run
 from .tracer import RunTracer
 from .user import User
@@ -33,7 +34,7 @@ class RunContext:
 
     graphs: GraphLoader
     connections: TenantConnections
-    store_requests: StoreRequests
+    requests: ParentRequests
     recursion_limit: int
     tracer: RunTracer | None = None
 
@@ -65,7 +66,7 @@ async def run_graph(
         _checkpoint_metadata(request),
         control.is_handing_back,
     )
-    store = RunStore(context.store_requests, {"execution": execution})
+    store = RunStore(context.requests, {"execution": execution})
     config = _config(context, request)
     failure: dict[str, Any] | None = None
     try:

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -19,6 +20,7 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.errors import GraphBubbleUp
 from psycopg.rows import dict_row
 
+from .cipher import Cipher, OpeningCursor
 from .connections import TenantAccess, TenantConnections
 from .wire import storable_json
 
@@ -144,7 +146,8 @@ class CheckpointSaver(AsyncPostgresSaver):
             self._connections.of(self._access) as connection,
             connection.cursor(binary=True, row_factory=dict_row) as cursor,
         ):
-            yield cursor
+            cipher = self._connections.cipher
+            yield OpeningCursor(cursor, cipher) if cipher else cursor
 
     async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
         found = await super().aget_tuple(self._stored(config))
@@ -185,6 +188,8 @@ class CheckpointSaver(AsyncPostgresSaver):
         return "true", {}
 
     async def _insert(self, on_known: str, thread_id: str, rows: Rows) -> bool:
+        if self._connections.cipher:
+            rows = await _sealed(self._connections.cipher, rows)
         condition, parameters = self._condition()
         columns = {
             f"{table}_{name}": [row[index] for row in rows.get(table, ())]
@@ -202,6 +207,11 @@ class CheckpointSaver(AsyncPostgresSaver):
         values = checkpoint["channel_values"]
         # As in the library: plain values stand in the checkpoint itself, all others in rows of their own.
         inline = {name: value for name, value in values.items() if _is_inline(value)}
+        if self._connections.cipher:
+            # They can't be encrypted there. One that is older than the encryption has no row of its own yet.
+            known = checkpoint["channel_versions"]
+            new_versions = {**{name: known[name] for name in inline if name in known}, **new_versions}
+            inline = {}
         snapshots = {name: True for name, value in values.items() if isinstance(value, _DeltaSnapshot)}
         stored = {name: value for name, value in values.items() if name not in inline}
         versions = {name: version for name, version in new_versions.items() if name in stored}
@@ -314,6 +324,21 @@ class _Open:
     def __exit__(self, *_: Any) -> None:
         self._all.discard(self._own)
         self._own.set_result(None)
+
+
+async def _sealed(cipher: Cipher, rows: Rows) -> Rows:
+    """The rows as they are stored encrypted: their values, and the metadata of checkpoints."""
+    fields = {"b": "values", "w": "writes"}
+    places = [(table, row) for table in fields for row in rows.get(table, ()) if row[-1] is not None]
+    checkpoints = rows.get("c", ())
+    blobs, metadata = await cipher.seal(
+        [(fields[table], bytes(row[-1])) for table, row in places], [orjson.loads(row[-1]) for row in checkpoints]
+    )
+    stored = {id(row): (*row[:-1], blob) for (_, row), blob in zip(places, blobs, strict=True)}
+    return {
+        **{table: [stored.get(id(row), row) for row in rows.get(table, ())] for table in fields},
+        "c": [(*row[:-1], storable_json(each)) for row, each in zip(checkpoints, metadata, strict=True)],
+    }
 
 
 def _is_inline(value: Any) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
@@ -11,34 +10,7 @@ from typing import Any
 from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, Op, PutOp, Result, SearchItem, SearchOp
 from langgraph.store.base.batch import _check_loop
 
-from .channel import ParentChannel
-
-
-class StoreRequests:
-    """Questions to the worker that wait for their answers."""
-
-    def __init__(self, channel: ParentChannel) -> None:
-        self._channel = channel
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
-        self._ids = itertools.count(1)
-
-    async def ask(self, owner: dict[str, Any], operation: dict[str, Any]) -> Any:
-        request = next(self._ids)
-        answer = self._waiting[request] = asyncio.get_running_loop().create_future()
-        self._channel.send({"type": "store", "request": request, **owner, "operation": operation})
-        try:
-            return await answer
-        finally:
-            del self._waiting[request]
-
-    def answered(self, message: dict[str, Any]) -> None:
-        answer = self._waiting.get(message["request"])
-        if answer is None or answer.done():
-            return
-        if "error" in message:
-            answer.set_exception(RuntimeError(message["error"]))
-        else:
-            answer.set_result(message.get("value"))
+from .requests import ParentRequests
 
 
 class RunStore(BaseStore):
@@ -46,7 +18,7 @@ class RunStore(BaseStore):
 
     supports_ttl = True
 
-    def __init__(self, requests: StoreRequests, owner: dict[str, Any]) -> None:
+    def __init__(self, requests: ParentRequests, owner: dict[str, Any]) -> None:
         self._requests = requests
         self._owner = owner
         self._loop = asyncio.get_running_loop()
@@ -59,7 +31,7 @@ class RunStore(BaseStore):
         return asyncio.run_coroutine_threadsafe(self.abatch(ops), self._loop).result()
 
     async def _perform(self, op: Op) -> Result:
-        answer = await self._requests.ask(self._owner, _operation(op))
+        answer = await self._requests.ask("store", {**self._owner, "operation": _operation(op)})
         if isinstance(op, GetOp):
             return answer and Item(**_fields(answer))
         if isinstance(op, SearchOp):

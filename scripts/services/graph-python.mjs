@@ -24,7 +24,8 @@ const PROJECT_FILES = ['pyproject.toml', 'setup.py', 'requirements.txt'];
 export async function findGraphPython(configPath, { signal, folder = cacheDir() } = {}) {
   const config = readJson(configPath);
   const graphs = Object.values(config?.graphs ?? {}).map((graph) => (typeof graph === 'string' ? graph : graph?.path));
-  const paths = [...graphs, config?.auth?.path, config?.http?.app, config?.store?.index?.embed];
+  const { auth, http, store, encryption } = config ?? {};
+  const paths = [...graphs, auth?.path, http?.app, store?.index?.embed, encryption?.path];
   if (!paths.some((path) => IN_PYTHON.test(String(path)))) return undefined;
   const requirements = requirementsOf(config.dependencies ?? [], dirname(resolve(configPath)));
   const version = config.python_version;

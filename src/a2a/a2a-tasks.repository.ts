@@ -3,6 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import { type AccessFilter, accessSql } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
+import { storedJson, storedText } from '../database/at-rest';
 import type { RunError } from '../graphs/host/protocol';
 import type { RunEntity } from '../runs/run.entity';
 
@@ -141,7 +142,7 @@ export class A2aTasksRepository {
     await manager.query(`UPDATE runs SET metadata = $3 WHERE tenant_id = $1 AND run_id = $2`, [
       tenantId,
       runId,
-      JSON.stringify(metadata),
+      storedJson('run', 'metadata', JSON.stringify(metadata)),
     ]);
   }
 
@@ -178,7 +179,7 @@ export class A2aTasksRepository {
   ): Promise<TaskRow | null> {
     const [, count]: [unknown, number] = await manager.query(
       `UPDATE a2a_tasks SET awaits_input = $3, artifacts = $4 WHERE tenant_id = $1 AND run_id = $2`,
-      [tenantId, runId, awaitsInput, artifacts],
+      [tenantId, runId, awaitsInput, storedText('run', 'artifacts', artifacts)],
     );
     if (count === 0) return null;
     const [row]: TaskRow[] = await manager.query(`${TASKS} WHERE task.tenant_id = $1 AND task.run_id = $2`, [
@@ -249,7 +250,7 @@ export class A2aTasksRepository {
     await manager.query(`INSERT INTO a2a_messages (task_id, tenant_id, message) VALUES ($1, $2, $3)`, [
       taskId,
       tenantId,
-      message,
+      storedText('run', 'message', message),
     ]);
   }
 

@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { StoredJson } from '../database/stored-column';
 import type { JsonObject } from '../database/json';
 
 /** Fields of an assistant at a version. */
@@ -18,13 +19,13 @@ abstract class AssistantAtVersion {
   @Column({ type: 'text', nullable: true })
   description!: string | null;
 
-  @Column({ type: 'jsonb' })
+  @StoredJson('assistant', 'config')
   config!: JsonObject;
 
-  @Column({ type: 'jsonb' })
+  @StoredJson('assistant', 'context')
   context!: JsonObject;
 
-  @Column({ type: 'jsonb' })
+  @StoredJson('assistant', 'metadata')
   metadata!: JsonObject;
 
   @Column({ name: 'created_at', type: 'timestamptz' })

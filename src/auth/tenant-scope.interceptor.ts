@@ -31,6 +31,13 @@ function searchOf({ raw }: FastifyReply): SearchScope {
 }
 
 /** The caller as identified by the guard. */
-export function scopeOf({ tenantId, actor, user }: FastifyRequest): RequestScope {
-  return { tenantId, isAcrossTenants: actor?.kind === 'operator', actor: actor && JSON.stringify(actor), user };
+export function scopeOf({ tenantId, actor, user, headers }: FastifyRequest): RequestScope {
+  const { 'x-encryption-context': context } = headers;
+  return {
+    tenantId,
+    isAcrossTenants: actor?.kind === 'operator',
+    actor: actor && JSON.stringify(actor),
+    user,
+    encryptionContext: Array.isArray(context) ? context[0] : context,
+  };
 }

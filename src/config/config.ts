@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { ConfigError } from './config-error';
 import { environmentSchema, type Environment } from './environment';
 import { type LanggraphJson, parseLanggraphJson, type ProjectFile, readProjectFile } from './langgraph-json';
-import { projectSettings } from './project-settings';
+import { namesEncryption, projectSettings } from './project-settings';
 import { type AuthSettings, authSettings } from './settings/auth';
 import { databaseProblems, type DatabaseSettings, databaseSettings } from './settings/database';
 import { type ExportSettings, exportSettings } from './settings/exports';
@@ -56,7 +56,7 @@ export class AppConfig {
     this.graphs = graphSettings(env, this.worker.queues.includes('runs'));
     this.runs = runSettings(env);
     this.crons = cronSettings(env);
-    this.traces = traceSettings(env);
+    this.traces = traceSettings(env, namesEncryption(project));
     this.exports = exportSettings(env, env.GANTRY_S3_ENDPOINT);
     this.webhooks = webhookSettings(env);
     this.temporalUiUrl = temporalUiUrl(env);

@@ -171,9 +171,15 @@ describe('langgraph.json', () => {
     expect(() => readLanggraphJson(join(folder, 'none.json'))).toThrow(/none\.json: there is no such file/);
   });
 
-  it('refuses custom encryption, which nobody should believe to be at work', () => {
-    const path = write({ graphs: { a: './a.ts:graph' }, encryption: { path: './encryption.ts:mine' } });
-    expect(() => readLanggraphJson(path)).toThrow(/encryption: custom encryption is not supported/);
+  it('takes custom encryption in Python, and refuses it in JavaScript, whose SDK has none', () => {
+    const encryption = { path: './encryption.py:mine' };
+    writeFileSync(join(folder, 'encryption.py'), '');
+    expect(readLanggraphJson(write({ graphs: { a: './a.ts:graph' }, encryption })).encryption).toEqual({
+      file: join(folder, 'encryption.py'),
+      exportName: 'mine',
+    });
+    const path = write({ graphs: { a: './a.ts:graph' }, encryption: { path: './a.ts:mine' } });
+    expect(() => readLanggraphJson(path)).toThrow(/encryption\.path: has to be a Python file/);
   });
 
   it('lists the problems of all sections at once, and missing modules after them', () => {

@@ -64,11 +64,7 @@ const langgraphJsonSchema = z.looseObject({
     .optional(),
   ui: z.record(z.string().min(1), z.string().min(1)).optional(),
   ui_config: z.looseObject({ shared: z.array(z.string().min(1)).optional() }).optional(),
-  encryption: z
-    .never(
-      'custom encryption is not supported: it would be left out in silence (docs/security.md says what is encrypted)',
-    )
-    .optional(),
+  encryption: z.looseObject({ path: modulePath }).nullish(),
   auth: z
     .looseObject({
       path: modulePath.optional(),
@@ -94,6 +90,9 @@ const langgraphJsonSchema = z.looseObject({
   webhooks: webhookSectionSchema.prefault({}),
 });
 
+const ONLY_IN_PYTHON =
+  "has to be a Python file: the encryption is an Encryption of Python's SDK, whatever the graphs are written in (docs/encryption.md)";
+
 /** `retry`: start it again, with the same idempotency key. `interrupt`: stop before it and let a person decide. */
 export type OnUnknown = 'retry' | 'interrupt';
 
@@ -108,6 +107,13 @@ export interface GraphSource {
   onUnknown: OnUnknown;
   /** Set: all runs of the graph are in one process of each worker, so that they share what its modules keep in memory. */
   threads?: 1;
+}
+
+/** The user's own encryption of what is stored. */
+export interface EncryptionSource {
+  /** Absolute path of the module. */
+  file: string;
+  exportName: string;
 }
 
 /** The user's own authentication and authorization. */
@@ -152,6 +158,7 @@ export interface LanggraphJson {
   /** Path of the file. */
   path: string;
   auth?: AuthSource;
+  encryption?: EncryptionSource;
   graphs: GraphSource[];
   store: StoreSettings;
   threadTtl: ThreadTtlSettings;
@@ -200,12 +207,14 @@ export function parseLanggraphJson(file: ProjectFile): LanggraphJson {
     };
   });
   const auth = authSource(data.auth, folder);
+  const encryption = data.encryption ? inFolder(folder, data.encryption.path) : undefined;
   const store = storeSettings(data.store, folder);
   const embed = store.index?.embed;
   const envFile = typeof data.env === 'string' ? resolve(folder, data.env) : undefined;
   const files: [place: string, file: string | undefined][] = [
     ...graphs.map((graph): [string, string] => [`graphs.${graph.graphId}`, graph.file]),
     ['auth.path', auth?.file],
+    ['encryption.path', encryption?.file],
     ['env', envFile],
     ['store.index.embed', embed?.kind === 'function' ? embed.file : undefined],
     ['http.app', data.http?.app ? inFolder(folder, data.http.app).file : undefined],
@@ -213,7 +222,7 @@ export function parseLanggraphJson(file: ProjectFile): LanggraphJson {
   const problems = files.flatMap(([place, each]) => {
     if (each === undefined) return [];
     if (!existsSync(each)) return [`${path}: ${place}: there is no file ${each}`];
-    return [];
+    return place === 'encryption.path' && languageOf(each) !== 'python' ? [`${path}: ${place}: ${ONLY_IN_PYTHON}`] : [];
   });
   const inJavaScript = graphs.find(({ language }) => language === 'javascript');
   if (embeddingLanguage(store) === 'python' && inJavaScript) {
@@ -233,6 +242,7 @@ export function parseLanggraphJson(file: ProjectFile): LanggraphJson {
     http: data.http ?? undefined,
     webhooks: data.webhooks,
     ...(auth && { auth }),
+    ...(encryption && { encryption }),
   };
 }
 

@@ -23,6 +23,15 @@ export function projectSettings(project: ProjectFile, names: readonly string[]):
   );
 }
 
+/** Whether langgraph.json has the section `encryption`; what is wrong with it is reported by the reader of the graphs. */
+export function namesEncryption({ text }: ProjectFile): boolean {
+  try {
+    return Boolean((JSON.parse(text ?? '{}') as { encryption?: unknown }).encryption);
+  } catch {
+    return false;
+  }
+}
+
 function envOf({ path, text }: ProjectFile): Record<string, string> {
   try {
     const { env } = JSON.parse(text ?? '{}') as { env?: unknown };

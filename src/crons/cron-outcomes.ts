@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { currentCipher } from '../database/at-rest';
+import type { RunError } from '../graphs/host/protocol';
 import type { EntityManager } from 'typeorm';
 import { type AssistantListener, ListensToAssistants } from '../assistants/assistant-listeners';
 import type { RunEnding } from '../runs/run-ending';
@@ -24,7 +26,7 @@ export class CronOutcomes implements RunListener, ThreadListener, AssistantListe
     if (typeof run.metadata.cron_id !== 'string') return [];
     const status = ending.status === 'deleted' ? 'interrupted' : ending.status;
     const failed = status === 'error' || status === 'timeout';
-    const error = ending.error ? `${ending.error.error}: ${ending.error.message}` : null;
+    const error = ending.error ? shownError(ending.error) : null;
     await manager.query(
       `WITH fire AS (
          UPDATE cron_fires SET status = $3, error = $4, ended_at = now()
@@ -51,6 +53,11 @@ export class CronOutcomes implements RunListener, ThreadListener, AssistantListe
     const reason = `'Assistant ' || assistant_id || ' was deleted'`;
     await stop(manager, 'assistant', reason, 'tenant_id = $2 AND assistant_id = $3', [tenantId, assistantId]);
   }
+}
+
+/** The error without its message where states are encrypted: it may quote the state, and stays with the run alone. */
+function shownError({ error, message }: RunError): string {
+  return currentCipher() ? error : `${error}: ${message}`;
 }
 
 async function stop(

@@ -3,6 +3,8 @@ import type { TenantId } from '../auth/tenant';
 import { SEALED_FIELDS } from '../crypto/sealed-fields';
 import { SecretBox } from '../crypto/secret-box';
 import { SecretValues } from '../crypto/secret-values';
+import { inEncryptionContext } from '../database/at-rest';
+import { isJsonObject } from '../database/json';
 import { currentScope, inScope } from '../database/request-scope';
 import { toApiTime } from '../http/api-time';
 import type { RunEntity } from '../runs/run.entity';
@@ -28,8 +30,9 @@ export class CronRuns {
    * @throws {ApiError} whatever refuses a run
    */
   createRunOfTick(cron: CronEntity, fire: CronFireEntity): Promise<RunEntity | null> {
-    const { tenantId, authUser } = cron;
-    const begin = (): Promise<RunEntity | null> => this.createRun(cron, fire);
+    const { tenantId, authUser, payload } = cron;
+    const context = isJsonObject(payload.encryption_context) ? payload.encryption_context : undefined;
+    const begin = (): Promise<RunEntity | null> => inEncryptionContext(context, () => this.createRun(cron, fire));
     if (!authUser) return begin();
     return inScope({ ...currentScope(), tenantId, user: this.secretValues.open(tenantId, authUser) }, begin);
   }

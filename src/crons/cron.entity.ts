@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { StoredJson } from '../database/stored-column';
 import type { JsonObject } from '../database/json';
 import type { AuthUser } from '../database/request-scope';
 
@@ -38,7 +39,7 @@ export class CronEntity {
   userId!: string;
 
   /** The user of the custom auth for whom its runs are made; null for the tenant. */
-  @Column({ name: 'auth_user', type: 'jsonb', nullable: true })
+  @StoredJson('cron', 'auth_user', { name: 'auth_user', nullable: true })
   authUser!: AuthUser | null;
 
   @Column({ type: 'text' })
@@ -52,10 +53,10 @@ export class CronEntity {
   endTime!: Date | null;
 
   /** The body that it was made from, with the webhook masked. */
-  @Column({ type: 'jsonb' })
+  @StoredJson('cron', 'payload')
   payload!: JsonObject;
 
-  @Column({ type: 'jsonb' })
+  @StoredJson('cron', 'metadata')
   metadata!: JsonObject;
 
   /** Sealed: the URL may carry a token. */

@@ -1,4 +1,5 @@
 import { maskSealed } from '../crypto/secret-values';
+import type { JsonObject } from '../database/json';
 import { toApiTime } from '../http/api-time';
 import type { CronEntity } from './cron.entity';
 import type { FireWithRun } from './cron-fires.repository';
@@ -17,7 +18,7 @@ export function toCron(row: CronEntity, lastFire: FireWithRun | undefined): Cron
     schedule: row.schedule,
     timezone: row.timezone,
     end_time: row.endTime && toApiTime(row.endTime),
-    payload: maskSealed(row.payload),
+    payload: shownPayload(row.payload),
     metadata: row.metadata,
     on_run_completed: row.onRunCompleted,
     enabled: row.enabled,
@@ -48,6 +49,11 @@ export function toCronRun(fire: FireWithRun): CronRun {
     error: fire.error,
     missed_ticks: fire.missed,
   };
+}
+
+/** The request with masked secrets, without the context by which it is encrypted. */
+function shownPayload({ encryption_context: _, ...payload }: JsonObject): JsonObject {
+  return maskSealed(payload);
 }
 
 /** The next tick, computed from the clock: between a tick and its run the row still has the one that is just due. */

@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import { AssistantsService } from '../assistants/assistants.service';
 import type { TenantId } from '../auth/tenant';
+import { encryptionContext } from '../database/at-rest';
 import { currentScope } from '../database/request-scope';
 import { GraphRegistry } from '../graphs/graph-registry';
 import type { Page } from '../http/pagination';
@@ -54,6 +55,7 @@ export class CronsService {
     const cronId = uuidv7();
     const { metadata } = await this.access.authorizeCreation({ ...body, cron_id: cronId, thread_id: threadId });
     const user = currentScope()?.user;
+    const encryption = await encryptionContext();
     await this.crons.insertCron(tenantId, {
       cronId,
       assistantId,
@@ -64,6 +66,7 @@ export class CronsService {
         ...this.definition.sealPayload(tenantId, toPayload(body)),
         assistant_id: assistantId,
         cron_id: cronId,
+        ...(encryption && { encryption_context: encryption }),
       },
       metadata,
       webhook: this.definition.sealWebhook(tenantId, cronId, body.webhook) ?? null,

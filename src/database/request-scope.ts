@@ -19,6 +19,8 @@ export interface RequestScope {
   actor?: string | undefined;
   /** The user whom the handlers of the custom auth decide about; undefined for the holder of an API key. */
   user?: AuthUser | undefined;
+  /** The header `X-Encryption-Context` as it came. */
+  encryptionContext?: string | undefined;
   /** Present if the work is a search, which has a shorter time limit and is cancelled when its client disconnects. */
   search?: SearchScope | undefined;
 }

@@ -36,3 +36,8 @@ export function isMissingPartition(error: unknown): boolean {
 export function isStatementCancelled(error: unknown): boolean {
   return postgresErrorOf(error)?.code === '57014';
 }
+
+/** Why a statement was not sent or not read, where that wasn't the database: TypeORM makes one error of both. */
+export function causeOfQuery(error: unknown): unknown {
+  return error instanceof QueryFailedError ? error.driverError : undefined;
+}

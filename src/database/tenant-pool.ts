@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { serverProcessOf } from '../patches/pg/connection';
-import { PreparingClient } from '../patches/pg/prepared-statements';
+import { EncryptingClient } from './encrypting-client';
 import { readLogin, REQUEST_LOGIN, withLogin } from './logins';
 import { currentScope, type RequestScope, type SearchScope } from './request-scope';
 import { ACTOR_SETTING, TENANT_SETTING } from './tenant-isolation';
@@ -76,7 +76,7 @@ export class TenantPool extends EventEmitter {
   }
 
   private create(login: PoolConfig): Pool {
-    const pool = new Pool({ ...this.options, ...login, Client: PreparingClient });
+    const pool = new Pool({ ...this.options, ...login, Client: EncryptingClient });
     pool.on('error', (error, client) => this.emit('error', error, client));
     return pool;
   }

@@ -178,6 +178,7 @@ function processData(
     apiUrl,
     databasePool: CONNECTIONS_PER_PROCESS,
     ...(config.graphs.cacheFolder !== undefined && { cacheFolder: resolve(config.graphs.cacheFolder) }),
+    isEncrypted: registry.config.encryption !== undefined,
     preparesSchemas: purpose === 'inspect' && config.graphs.preparesSchemas,
     ...(purpose === 'run' && config.traces.ownRuns && { tracing: { apiUrl: `${apiUrl}/api/v1` } }),
   };

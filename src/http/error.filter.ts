@@ -1,6 +1,6 @@
 import { ArgumentsHost, Catch, ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isStatementCancelled } from '../database/sql-errors';
+import { causeOfQuery, isStatementCancelled } from '../database/sql-errors';
 import { isUnstorableText, UNSTORABLE_TEXT } from '../database/unstorable-text';
 import { ApiError } from './api-error';
 import { refusePage } from './web-sockets';
@@ -58,6 +58,8 @@ function toJsonRpc({ status, detail }: ApiError, { routeOptions }: FastifyReques
 /** The answer to an error of the caller or an overload; undefined for an unexpected one. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError | undefined {
   if (error instanceof ApiError) return error;
+  const cause = causeOfQuery(error);
+  if (cause instanceof ApiError) return cause;
   if (error instanceof HttpException) {
     const status = error.getStatus();
     if (status === 404) {

@@ -1,4 +1,5 @@
 import type { PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
+import { storedJson } from '../database/at-rest';
 import type { TenantId } from '../database/tenant-id';
 import type { JsonObject } from '../database/json';
 import { CHECKPOINT_SCHEMA } from '../database/schemas';
@@ -69,7 +70,7 @@ export class StoreRepository {
       ...fenceValues(fence),
       toPath(tenantId, item.namespace),
       item.key,
-      JSON.stringify(item.value),
+      storedJson('store', 'value', JSON.stringify(item.value)),
       item.ttlMinutes,
     ];
     const { embeddings } = item;

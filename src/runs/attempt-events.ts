@@ -21,10 +21,19 @@ export class AttemptEvents {
    * @throws {EventsRefused} when another attempt holds the run; or the database's error
    */
   append(messages: RunEventMessage[]): Promise<void> {
-    const { tenantId, runId, attempt } = this.run;
+    const { tenantId, runId, attempt, kwargs } = this.run;
+    const { encryption_context: encryptionContext = {} } = kwargs;
     const events = messages.map(({ event, ...message }) => {
       // Nodes are named by people; the data are JSON, whose escapes text can hold.
-      return { tenantId, runId, attempt, seq: this.nextSeq++, event: storableText(event), ...message };
+      return {
+        tenantId,
+        runId,
+        attempt,
+        encryptionContext,
+        seq: this.nextSeq++,
+        event: storableText(event),
+        ...message,
+      };
     });
     this.lastWrite = this.appender.appendEvents(runId, events);
     // Callers see the rejection later; until then it must not count as unhandled.

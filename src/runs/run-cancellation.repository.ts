@@ -9,6 +9,7 @@ import type { DeliveryReference } from '../temporal/webhook-orchestrator';
 import { deleteCheckpoints } from './run-checkpoints';
 import { completedEnding } from './run-ending';
 import { RunListeners } from './run-listeners';
+import { inEncryptionContext } from '../database/at-rest';
 import { appendEnd } from './run-log-end';
 import { CancelAction, CancelReason, RunEntity } from './run.entity';
 import { lockThread, releaseThread } from './thread-lock';
@@ -146,7 +147,9 @@ export class RunCancellationRepository {
     if (action === 'rollback') await manager.delete(RunEntity, { runId: run.runId });
     else await manager.update(RunEntity, { runId: run.runId }, change);
     await placeUnstarted(manager, run);
-    await appendEnd(manager, run, { status: action === 'rollback' ? 'deleted' : 'interrupted', result: {} });
-    return this.listeners.ended(manager, { ...run, ...change }, completedEnding('interrupted', undefined));
+    return inEncryptionContext(run.kwargs.encryption_context, async () => {
+      await appendEnd(manager, run, { status: action === 'rollback' ? 'deleted' : 'interrupted', result: {} });
+      return this.listeners.ended(manager, { ...run, ...change }, completedEnding('interrupted', undefined));
+    });
   }
 }

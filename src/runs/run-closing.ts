@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { textArray } from '../database/binary-array';
+import { storedJson, storedTextColumn } from '../database/at-rest';
 import { prepared } from '../patches/pg/prepared-statements';
 import { inFlightSql } from '../database/run-status';
 import type { NewRunEvent } from '../streams/event-log.repository';
@@ -80,15 +80,19 @@ export async function closeRun(manager: EntityManager, run: RunEntity, ending: R
       run.runId,
       status,
       settled,
-      failed ? JSON.stringify(error ?? null) : null,
+      failed ? storedJson('run', 'error', JSON.stringify(error ?? null)) : null,
       endedAt,
       run.tenantId,
       entries.map(({ event }) => event),
       run.threadId,
       state !== undefined,
-      state?.values ?? null,
-      state?.interrupts ?? '{}',
-      textArray(entries.map(({ data }) => data)),
+      storedJson('thread', 'values', state?.values ?? null),
+      storedJson('thread', 'interrupts', state?.interrupts ?? '{}'),
+      storedTextColumn(
+        'run',
+        'events',
+        entries.map(({ data }) => data),
+      ),
       entries.map(({ fact }) => fact),
     ],
   );

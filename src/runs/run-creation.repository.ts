@@ -4,6 +4,7 @@ import { DataSource, EntityManager } from 'typeorm';
 import { type AccessFilter, accessSql } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
 import type { ThreadTtl } from '../config/thread-ttl';
+import { storedJson } from '../database/at-rest';
 import { columnsOf } from '../database/entity-columns';
 import type { JsonObject } from '../database/json';
 import { prepared } from '../patches/pg/prepared-statements';
@@ -163,8 +164,12 @@ async function insertThread(manager: EntityManager, tenantId: TenantId, run: New
   const [inserted]: ThreadEntity[] = await manager.query(INSERT_BUSY_THREAD, [
     run.threadId,
     tenantId,
-    JSON.stringify({ ...run.metadata, graph_id: run.graphId, assistant_id: run.assistantId }),
-    JSON.stringify(run.kwargs.config ?? {}),
+    storedJson(
+      'thread',
+      'metadata',
+      JSON.stringify({ ...run.metadata, graph_id: run.graphId, assistant_id: run.assistantId }),
+    ),
+    storedJson('thread', 'config', JSON.stringify(run.kwargs.config ?? {})),
     run.thread.temporary,
     run.thread.ttl?.strategy,
     run.thread.ttl?.minutes,
@@ -182,7 +187,12 @@ const OCCUPY_THREAD = prepared(
 async function occupyThread(manager: EntityManager, run: NewRun, thread: ThreadEntity): Promise<void> {
   const stamp = thread.status === 'busy' ? {} : { graph_id: run.graphId, assistant_id: run.assistantId };
   const config = thread.status === 'busy' ? {} : (run.kwargs.config ?? {});
-  await manager.query(OCCUPY_THREAD, [thread.tenantId, thread.threadId, JSON.stringify(stamp), JSON.stringify(config)]);
+  await manager.query(OCCUPY_THREAD, [
+    thread.tenantId,
+    thread.threadId,
+    storedJson('thread', 'metadata', JSON.stringify(stamp)),
+    storedJson('thread', 'config', JSON.stringify(config)),
+  ]);
 }
 
 /** SQL for the number of a tenant's pending runs, counted up to the limit. */
@@ -229,8 +239,8 @@ async function insertRow(
     threadId,
     assistantId,
     graphId,
-    JSON.stringify(metadata),
-    JSON.stringify(kwargs),
+    storedJson('run', 'metadata', JSON.stringify(metadata)),
+    storedJson('run', 'kwargs', JSON.stringify(kwargs)),
     multitaskStrategy,
     webhook,
     run.delayMs,

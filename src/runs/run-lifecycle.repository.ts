@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
+import { inEncryptionContext } from '../database/at-rest';
 import { checkpointKey } from '../database/checkpoint-key';
 import { columnsOf } from '../database/entity-columns';
 import { prepared } from '../patches/pg/prepared-statements';
@@ -181,9 +182,11 @@ export class RunLifecycleRepository {
     return this.database.transaction(async (manager) => {
       const run = await lockRun(manager, runId);
       if (!run || !isOwned(run, attempt)) return null;
-      const { ended, hasNext } = await closeRun(manager, run, ending);
-      const deliveries = await this.listeners.ended(manager, ended, ending);
-      return { run: ended, next: hasNext ? await findNextRun(manager, run) : null, deliveries };
+      return inEncryptionContext(run.kwargs.encryption_context, async () => {
+        const { ended, hasNext } = await closeRun(manager, run, ending);
+        const deliveries = await this.listeners.ended(manager, ended, ending);
+        return { run: ended, next: hasNext ? await findNextRun(manager, run) : null, deliveries };
+      });
     });
   }
 

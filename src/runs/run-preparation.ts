@@ -5,6 +5,7 @@ import { AssistantsService } from '../assistants/assistants.service';
 import { Authorizer } from '../auth/custom/authorizer';
 import type { TenantId } from '../auth/tenant';
 import { SecretValues } from '../crypto/secret-values';
+import { encryptionContext } from '../database/at-rest';
 import { currentScope } from '../database/request-scope';
 import { GraphRegistry } from '../graphs/graph-registry';
 import type { Durability, RunKwargs } from '../graphs/host/protocol';
@@ -78,6 +79,7 @@ export class RunPreparation {
       kwargs,
     });
     const user = currentScope()?.user;
+    const encryption = await encryptionContext();
     return {
       runId,
       threadId: threadId ?? uuidv7(),
@@ -92,6 +94,7 @@ export class RunPreparation {
         ...(kwargs.context && { context: this.secretValues.seal(tenantId, kwargs.context) }),
         ...(this.graphs.isTracing && { session_name: body.langsmith_tracer?.project_name ?? assistant.graphId }),
         ...(sealedHeaders && { sealed_headers: sealedHeaders }),
+        ...(encryption && { encryption_context: encryption }),
         ...(user && { auth_user: this.secretValues.seal(tenantId, user) }),
       },
       webhook: body.webhook ? this.webhooks.seal(tenantId, runId, body.webhook) : null,

@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { StoredJson } from '../database/stored-column';
 import type { JsonObject } from '../database/json';
 import type { RunStatus } from '../database/run-status';
 import type { RunError, RunKwargs } from '../graphs/host/protocol';
@@ -48,16 +49,16 @@ export class RunEntity {
   @Column({ name: 'cancel_reason', type: 'text', nullable: true })
   cancelReason!: string | null;
 
-  @Column({ type: 'jsonb' })
+  @StoredJson('run', 'metadata')
   metadata!: JsonObject;
 
-  @Column({ type: 'jsonb' })
+  @StoredJson('run', 'kwargs')
   kwargs!: RunKwargs;
 
   @Column({ name: 'multitask_strategy', type: 'text' })
   multitaskStrategy!: MultitaskStrategy;
 
-  @Column({ type: 'jsonb', nullable: true })
+  @StoredJson('run', 'error', { nullable: true })
   error!: RunError | null;
 
   /** The webhook's URL, sealed: it may carry a token. */

@@ -13,6 +13,7 @@ export function toRun(row: RunEntity): Run {
     // Headers and the user are only for the graph: neither the API nor a webhook shows them.
     sealed_headers: _headers,
     auth_user: _user,
+    encryption_context: _encryption,
     session_name: sessionName = null,
     // Internal: how the log was written; not part of the request.
     event_protocol: _protocol,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { textArray } from '../database/binary-array';
+import { type EncryptionContext, storedTextColumn } from '../database/at-rest';
 import { prepared } from '../patches/pg/prepared-statements';
 import { END_EVENT, RUN_EVENTS_CHANNEL, type RunEvent, type EmittedEvents } from './run-event';
 
@@ -10,6 +10,8 @@ export interface NewRunEvent extends RunEvent {
   runId: string;
   /** The fencing token of the attempt that made the event. */
   attempt: number;
+  /** Of the run. */
+  encryptionContext?: EncryptionContext | undefined;
   /** Id of the task or checkpoint that the event reports; a repeated attempt emits what is missing. */
   fact?: string;
 }
@@ -95,7 +97,9 @@ export class EventLogRepository {
     const column = <K extends keyof NewRunEvent>(key: K): NewRunEvent[K][] => events.map((event) => event[key]);
     const [{ held }]: [{ held: string[] }] = await this.database.query(APPEND, [
       ...[column('runId'), column('attempt'), column('seq'), column('tenantId')],
-      ...[column('event'), textArray(column('data')), column('fact')],
+      column('event'),
+      storedTextColumn('run', 'events', column('data'), column('encryptionContext')),
+      column('fact'),
     ]);
     return new Set(held);
   }

@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { StoredJson } from '../database/stored-column';
 import type { JsonObject } from '../database/json';
 import type { TtlStrategy } from '../config/thread-ttl';
 
@@ -16,20 +17,20 @@ export class ThreadEntity {
   @Column({ type: 'text' })
   status!: ThreadStatus;
 
-  @Column({ type: 'jsonb' })
+  @StoredJson('thread', 'metadata')
   metadata!: JsonObject;
 
-  @Column({ type: 'jsonb' })
+  @StoredJson('thread', 'config')
   config!: JsonObject;
 
-  @Column({ type: 'jsonb', nullable: true })
+  @StoredJson('thread', 'values', { nullable: true })
   values!: unknown;
 
   /** Task id → the interrupts that it waits at. */
-  @Column({ type: 'jsonb' })
+  @StoredJson('thread', 'interrupts')
   interrupts!: Record<string, unknown[]>;
 
-  @Column({ type: 'jsonb', nullable: true })
+  @StoredJson('thread', 'error', { nullable: true })
   error!: JsonObject | null;
 
   /** Created for one stateless run: hidden from all thread routes, and deleted at this time. */

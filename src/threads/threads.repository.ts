@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { EntityManager, Repository, SelectQueryBuilder } from 'typeorm';
 import { type AccessFilter, restrict } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
+import { storedJson } from '../database/at-rest';
 import { checkpointKey } from '../database/checkpoint-key';
 import { columnsOf } from '../database/entity-columns';
 import type { JsonObject } from '../database/json';
@@ -86,7 +87,13 @@ export class ThreadsRepository {
     metadata: JsonObject,
     ttl: ThreadTtl | undefined,
   ): Promise<ThreadEntity | null> {
-    const values = [tenantId, threadId, JSON.stringify(metadata), ttl?.strategy, ttl?.minutes];
+    const values = [
+      tenantId,
+      threadId,
+      storedJson('thread', 'metadata', JSON.stringify(metadata)),
+      ttl?.strategy,
+      ttl?.minutes,
+    ];
     const [thread]: ThreadEntity[] = await this.threads.query(INSERT_THREAD, values);
     return thread ?? null;
   }
@@ -107,7 +114,7 @@ export class ThreadsRepository {
         ...(ttl && { ttlStrategy: ttl.strategy, ttlMinutes: ttl.minutes }),
       })
       .where('tenant_id = :tenantId AND thread_id = :threadId AND NOT temporary', { tenantId, threadId })
-      .setParameter('merge', JSON.stringify(metadata))
+      .setParameter('merge', storedJson('thread', 'metadata', JSON.stringify(metadata)))
       .execute();
     return affected ? this.findThread(tenantId, threadId) : null;
   }
@@ -147,8 +154,8 @@ export class ThreadsRepository {
       [
         tenantId,
         threadId,
-        storableJson(JSON.stringify(state.values)),
-        storableJson(JSON.stringify(state.interrupts)),
+        storedJson('thread', 'values', storableJson(JSON.stringify(state.values))),
+        storedJson('thread', 'interrupts', storableJson(JSON.stringify(state.interrupts))),
         state.next.length > 0 ? 'interrupted' : 'idle',
       ],
     );
@@ -240,7 +247,7 @@ export class ThreadsRepository {
                 metadata || $4::jsonb, "values", interrupts, state_updated_at, ttl_strategy, ttl_minutes
          FROM threads WHERE tenant_id = $1 AND thread_id = $2 AND NOT temporary
          RETURNING 1`,
-        [tenantId, threadId, copyId, JSON.stringify(metadata)],
+        [tenantId, threadId, copyId, storedJson('thread', 'metadata', JSON.stringify(metadata))],
       );
       if (made.length === 0) return;
       const keys = [threadId, copyId].map((id) => checkpointKey(tenantId, id));

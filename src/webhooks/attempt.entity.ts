@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { StoredText } from '../database/stored-column';
 
 /** How an attempt ended, for people and for filters. */
 export const ATTEMPT_OUTCOMES = [
@@ -49,7 +50,7 @@ export class AttemptEntity {
   @Column({ name: 'response_code', type: 'integer', nullable: true })
   responseCode!: number | null;
 
-  @Column({ name: 'response_excerpt', type: 'text', nullable: true })
+  @StoredText('run', 'response', { name: 'response_excerpt', nullable: true })
   responseExcerpt!: string | null;
 
   @Column({ type: 'text', nullable: true })

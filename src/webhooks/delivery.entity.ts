@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { StoredJson, StoredText } from '../database/stored-column';
 import type { AuthUser } from '../database/request-scope';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
@@ -44,14 +45,14 @@ export class DeliveryEntity {
   sealedHeaders!: string | null;
 
   /** User on whose behalf a relative URL is called; null for the tenant. */
-  @Column({ name: 'auth_user', type: 'jsonb', nullable: true, select: false })
+  @StoredJson('run', 'auth_user', { name: 'auth_user', nullable: true, select: false })
   authUser!: AuthUser | null;
 
   @Column({ type: 'text' })
   host!: string;
 
   /** The body to send; as large as a run's values, therefore read only for an attempt. */
-  @Column({ type: 'text', select: false })
+  @StoredText('run', 'webhook', { select: false })
   payload!: string;
 
   @Column({ name: 'payload_bytes', type: 'integer' })

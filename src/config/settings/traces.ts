@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { flag, httpUrl, positiveInt, type Values } from '../variables';
 
 export const traceVariables = {
-  GANTRY_TRACING: flag.default(true).describe("trace the server's own runs into a project per graph"),
+  GANTRY_TRACING: flag.optional().meta({
+    description: "trace the server's own runs into a project per graph; traces are not encrypted",
+    shownDefault: '`on`; `off` with custom encryption',
+  }),
   GANTRY_TRACE_SHARING: flag
     .default(true)
     .describe(
@@ -53,8 +56,9 @@ export interface ObjectStoreSettings {
   credentials: { accessKeyId: string; secretAccessKey: string } | undefined;
 }
 
-export const traceSettings = (env: Values<typeof traceVariables>): TraceSettings => ({
-  ownRuns: env.GANTRY_TRACING,
+/** @param isEncrypted whether langgraph.json names an encryption, which traces don't have */
+export const traceSettings = (env: Values<typeof traceVariables>, isEncrypted: boolean): TraceSettings => ({
+  ownRuns: env.GANTRY_TRACING ?? !isEncrypted,
   sharing: env.GANTRY_TRACE_SHARING,
   uploadLimitBytes: env.GANTRY_TRACE_LIMIT_BYTES,
   retentionDays: env.GANTRY_TRACE_RETENTION_DAYS,

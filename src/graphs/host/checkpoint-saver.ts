@@ -10,6 +10,7 @@ import type {
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import { escapeLiteral, type Pool } from 'pg';
+import { storedBytes, storedObject } from '../../database/at-rest';
 import { checkpointKey, threadOfKey } from '../../database/checkpoint-key';
 import { OpenPostgresSaver, WHERE_NEWEST } from '../../patches/langgraph-checkpoint-postgres/open-postgres-saver';
 import { prepared } from '../../patches/pg/prepared-statements';
@@ -204,7 +205,15 @@ export class CheckpointSaver extends OpenPostgresSaver {
   }
 
   /** Metadata are plain JSON in a column that is searched, without encoded objects. */
-  protected override metadataColumn(metadata: CheckpointMetadata): unknown {
+  protected metadataColumn(metadata: CheckpointMetadata): unknown {
     return JSON.parse(storableJson(toWireJson(metadata))) as unknown;
+  }
+
+  protected override metadataToStore(metadata: CheckpointMetadata): Promise<unknown> {
+    return storedObject('checkpoint', 'metadata', this.metadataColumn(metadata));
+  }
+
+  protected override blobsToStore(blobs: (Uint8Array | undefined)[]): Promise<(Uint8Array | undefined)[]> {
+    return storedBytes('checkpoint', 'values', blobs);
   }
 }

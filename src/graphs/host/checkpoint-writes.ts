@@ -1,5 +1,5 @@
 import { type PendingWrite, WRITES_IDX_MAP } from '@langchain/langgraph-checkpoint';
-import { byteaArray } from '../../database/binary-array';
+import { storedBytesColumn } from '../../database/at-rest';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 
 /** A write of a task to a channel, as it is stored with the checkpoint that the task ran from. */
@@ -46,7 +46,8 @@ export function insertWrites(thread: string, first: number, replacing: boolean, 
 /** The parameters of `insertWrites`, one array a column. */
 export function writeParameters(rows: WriteRow[]): unknown[] {
   // Possibly long values are sent in binary format.
-  return [...columns(rows, 7), byteaArray(rows.map((row) => row[7]))];
+  const blobs = rows.map((row) => row[7]);
+  return [...columns(rows, 7), storedBytesColumn('checkpoint', 'writes', blobs)];
 }
 
 /** Rows as the arrays of their first columns. */

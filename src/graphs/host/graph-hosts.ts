@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { encryptionContext } from '../../database/at-rest';
 import { ConfigError } from '../../config/config-error';
 import { type GraphLanguage, LANGUAGE_NAMES } from '../../config/graph-language';
 import { embeddingLanguage } from '../../config/store-settings';
@@ -43,7 +44,13 @@ export class GraphHosts {
   call<N extends GraphCall>(name: N, args: GraphCalls[N]): Promise<string> {
     const language =
       'graphId' in args ? this.registry.languageOf(args.graphId) : embeddingLanguage(this.registry.config.store);
-    return this.hostOf(language ?? 'javascript').call(name, args);
+    return this.callWithContext(this.hostOf(language ?? 'javascript'), name, args);
+  }
+
+  /** An edit is encrypted with the context of the request that makes it. */
+  private async callWithContext<N extends GraphCall>(host: GraphHost, name: N, args: GraphCalls[N]): Promise<string> {
+    const context = await encryptionContext();
+    return host.call(name, context ? { ...args, encryptionContext: context } : args);
   }
 
   /** Number of processes by state; a blocked one is busy with user code and doesn't answer. */

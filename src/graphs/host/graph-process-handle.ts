@@ -1,6 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { Logger } from '@nestjs/common';
 import { CorruptMessage, MessageChannel } from './message-channel';
+import { inEncryptionContext } from '../../database/at-rest';
+import { answerCipherQuestion } from './cipher-questions';
 import {
   type ExecuteRequest,
   type FromProcess,
@@ -282,6 +284,8 @@ export class GraphProcess {
         return;
       case 'store':
         return this.askStore(message);
+      case 'cipher':
+        return void answerCipherQuestion(message).then((answer) => this.send(answer));
       case 'result':
         this.calls.get(message.id)?.resolve(message.value);
         this.calls.delete(message.id);
@@ -300,7 +304,9 @@ export class GraphProcess {
     const answer = (given: { value: unknown } | { error: string }): void =>
       this.send({ type: 'store-result', request, ...given });
     if (tenant === undefined) return answer({ error: 'The store is open to runs and calls in flight alone' });
-    this.store.perform(tenant as TenantId, operation, run && { runId: run.runId, attempt: run.attempt }).then(
+    const perform = (): Promise<unknown> =>
+      this.store.perform(tenant as TenantId, operation, run && { runId: run.runId, attempt: run.attempt });
+    inEncryptionContext(run?.kwargs.encryption_context, perform).then(
       (value) => answer({ value }),
       (error: unknown) => answer({ error: error instanceof Error ? error.message : String(error) }),
     );

@@ -6,7 +6,8 @@ import { Pool } from 'pg';
 import { keepCompiledCode } from '../../config/compiled-code';
 import { closeSerializer } from '../../patches/langgraph-checkpoint/closed-serializers';
 import { connectStoreDirectly } from '../../patches/langgraph-checkpoint/direct-store';
-import { PreparingClient } from '../../patches/pg/prepared-statements';
+import { type EncryptionContext, inEncryptionContext, useCipher } from '../../database/at-rest';
+import { EncryptingClient } from '../../database/encrypting-client';
 import { ItemStore } from '../../item-store/item-store';
 import { StoreRepository } from '../../item-store/store.repository';
 import { CheckpointSerializer } from './checkpoint-serializer';
@@ -14,6 +15,7 @@ import { EmbeddingFunction } from './embedding-function';
 import { GraphCallHandler } from './graph-calls';
 import { GraphLoader } from './graph-loader';
 import { MessageTooLarge } from './message-channel';
+import { ParentCipher } from './cipher-questions';
 import { connectToParent, type ParentChannel } from './parent-channel';
 import { watchCheckpointLibraries } from './project-libraries';
 import type { ExecuteRequest, FromProcess, GraphOutcome, ProcessData, RunEventMessage, ToProcess } from './protocol';
@@ -148,12 +150,18 @@ function scopeOf({ runId, threadId, graphId, assistantId, tenantId, callToken }:
   };
 }
 
+const contextOf = (args: object): EncryptionContext | undefined =>
+  'encryptionContext' in args ? (args.encryptionContext as EncryptionContext) : undefined;
+
 function begin(context: RunContext, channel: Channel, id: number): void {
   const execution = executions.get(id);
   if (!execution) return;
-  userCodeScope.run(scopeOf(execution.request), () => {
-    void execute(context, channel, id, execution);
-  });
+  const { kwargs } = execution.request;
+  inEncryptionContext(kwargs.encryption_context, () =>
+    userCodeScope.run(scopeOf(execution.request), () => {
+      void execute(context, channel, id, execution);
+    }),
+  );
 }
 
 async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProcess>): Promise<void> {
@@ -168,13 +176,15 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
   process.on('uncaughtException', stray);
   process.on('unhandledRejection', stray);
   registerSdkLogger(send);
+  const cipher = data.isEncrypted === true ? new ParentCipher(send) : undefined;
+  useCipher(cipher);
   if (data.apiUrl !== undefined) registerSdkClient(data.apiUrl, (input, init) => fetch(input, init));
   const connections = new Pool({
     connectionString: data.databaseUrl,
     max: data.databasePool,
     application_name: 'gantry-graphs',
     keepAlive: true,
-    Client: PreparingClient,
+    Client: EncryptingClient,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   connections.on('error', () => undefined);
@@ -219,9 +229,10 @@ async function main(data: ProcessData, parent: ParentChannel<ToProcess, FromProc
         return handBack(message.id);
       case 'ack':
         return acknowledge(message.id, message.count);
+      case 'cipher-result':
+        return cipher?.answered(message);
       case 'call':
-        return void calls
-          .handle(message.name, message.args)
+        return void inEncryptionContext(contextOf(message.args), () => calls.handle(message.name, message.args))
           .then((value) => send({ type: 'result', id: message.id, value }))
           .catch((error: unknown) =>
             send({

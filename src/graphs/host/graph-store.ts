@@ -1,4 +1,5 @@
 import { Pool } from 'pg';
+import { EncryptingClient } from '../../database/encrypting-client';
 import type { TenantId } from '../../database/tenant-id';
 import type { TenantTokens } from '../../database/tenant-token';
 import { ItemStore } from '../../item-store/item-store';
@@ -40,6 +41,7 @@ function connect(connectionString: string): Pool {
     max: CONNECTIONS,
     application_name: 'gantry-graph-store',
     keepAlive: true,
+    Client: EncryptingClient,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => undefined);

@@ -1,5 +1,6 @@
 /** Messages between a process of Gantry and its graph processes. They are plain data; values are JSON text. */
 
+import type { EncryptionContext, SealOperation } from '../../database/at-rest';
 import type { AuthUser } from '../../database/request-scope';
 import type { TextKind } from '../../item-store/item-store';
 import type { StoreSettings } from '../../config/store-settings';
@@ -28,6 +29,8 @@ export interface ProcessData {
   cacheFolder?: string;
   /** Whether to read the types of graphs before a request needs their schemas. */
   preparesSchemas?: boolean;
+  /** Whether what is stored is encrypted: the process asks its parent for it. */
+  isEncrypted?: boolean;
 }
 
 export interface TracingSettings {
@@ -66,6 +69,8 @@ export interface RunKwargs {
   temporary: boolean;
   /** Request headers for the graph's `configurable`, sealed. */
   sealed_headers?: string;
+  /** The context by which the run's values are encrypted (custom encryption). */
+  encryption_context?: EncryptionContext;
   /** The user of the custom auth who created the run, only for the graph's config, never for the API or a webhook. */
   auth_user?: AuthUser;
 }
@@ -169,6 +174,8 @@ export interface GraphTarget {
   tenantToken?: string;
   config: NonNullable<RunKwargs['config']>;
   context?: Record<string, unknown>;
+  /** With what an edit is encrypted; added on the way to the process. */
+  encryptionContext?: EncryptionContext;
   metadata?: Record<string, unknown>;
 }
 
@@ -223,7 +230,19 @@ export type ToProcess =
   | { type: 'ack'; id: number; count: number }
   | { type: 'call'; id: number; name: GraphCall; args: GraphCalls[GraphCall] }
   /** The answer to a `store` message. */
-  | ({ type: 'store-result'; request: number } & ({ value: unknown } | { error: string }));
+  | ({ type: 'store-result'; request: number } & ({ value: unknown } | { error: string }))
+  /** The answer to a `cipher` message. */
+  | ({ type: 'cipher-result'; request: number } & ({ values: unknown[] } | { error: string }));
+
+/** Values that a graph process has encrypted or decrypted by its parent, which has the handlers. */
+export interface CipherQuestion {
+  type: 'cipher';
+  /** Repeated in the answer. */
+  request: number;
+  /** One of the two. */
+  seal?: SealOperation[];
+  open?: unknown[];
+}
 
 export type FromProcess =
   /** `problems`: why a graph can't be served, by its id. */
@@ -242,6 +261,7 @@ export type FromProcess =
   | { type: 'broken'; id: number; message: string }
   /** From a process that doesn't reach the store itself. */
   | StoreQuestion
+  | CipherQuestion
   | { type: 'result'; id: number; value: string }
   | { type: 'refused'; id: number; message: string; errorName: string };
 
@@ -260,12 +280,13 @@ const SHAPES: Record<FromProcess['type'], Shape> = {
   outcome: { id: 'number', outcome: 'object' },
   broken: { id: 'number', message: 'string' },
   store: { request: 'number', operation: 'object' },
+  cipher: { request: 'number' },
   result: { id: 'number', value: 'string' },
   refused: { id: 'number', message: 'string', errorName: 'string' },
 };
 
 /** Messages that carry states. All others are short. */
-const LARGE = new Set(['events', 'outcome', 'result', 'store']);
+const LARGE = new Set(['events', 'outcome', 'result', 'store', 'cipher']);
 const MAX_SHORT_BYTES = 16 * 1024 * 1024;
 
 function isEvent(value: unknown): value is RunEventMessage {

@@ -6,7 +6,8 @@ import type {
   CheckpointTuple,
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
-import { byteaArray, textArray } from '../../database/binary-array';
+import { storedBytesColumn, storedJsonColumn } from '../../database/at-rest';
+import { textArray } from '../../database/binary-array';
 import { prepared } from '../../patches/pg/prepared-statements';
 import { storableJson } from '../../database/storable-text';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
@@ -209,11 +210,19 @@ export class RunCheckpointSaver extends CheckpointSaver {
     const { rowCount } = await this.connections.query(statement, [
       ...[runId, attempt, this.keyOf(threadId)],
       ...columns(blobs, 4),
-      byteaArray(blobs.map(([, , , , blob]) => blob)),
+      storedBytesColumn(
+        'checkpoint',
+        'values',
+        blobs.map(([, , , , blob]) => blob),
+      ),
       ...writeParameters(writes),
       ...columns(checkpoints, 3),
       textArray(checkpoints.map(([, , , checkpoint]) => checkpoint)),
-      textArray(checkpoints.map(([, , , , metadata]) => metadata)),
+      storedJsonColumn(
+        'checkpoint',
+        'metadata',
+        checkpoints.map(([, , , , metadata]) => metadata),
+      ),
     ]);
     if (rowCount === 0) throw new FencedError(this.fence);
   }

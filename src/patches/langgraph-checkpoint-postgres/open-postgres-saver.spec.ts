@@ -3,8 +3,12 @@ import { expectLibrary } from '../../../test/support/library-guard';
 import { OpenPostgresSaver, WHERE_NEWEST } from './open-postgres-saver';
 
 class Saver extends OpenPostgresSaver {
-  protected override metadataColumn(metadata: unknown): unknown {
+  protected override async metadataToStore(metadata: unknown): Promise<unknown> {
     return metadata;
+  }
+
+  protected override async blobsToStore(blobs: (Uint8Array | undefined)[]): Promise<(Uint8Array | undefined)[]> {
+    return blobs;
   }
 
   select(statement: string): void {

@@ -23,7 +23,18 @@ export abstract class OpenPostgresSaver extends PostgresSaver {
 
   /** Rows of `checkpoint_blobs` as the library writes them. */
   protected blobRows(threadId: string, ns: string, values: Record<string, unknown>, versions: ChannelVersions) {
-    return this._dumpBlobs(threadId, ns, values, versions);
+    return super._dumpBlobs(threadId, ns, values, versions);
+  }
+
+  /** The values of rows of `checkpoint_blobs`, as they are stored. */
+  protected abstract blobsToStore(blobs: (Uint8Array | undefined)[]): Promise<(Uint8Array | undefined)[]>;
+
+  override async _dumpBlobs(threadId: string, ns: string, values: Record<string, unknown>, versions: ChannelVersions) {
+    const rows = await super._dumpBlobs(threadId, ns, values, versions);
+    const blobs = await this.blobsToStore(rows.map((row) => row[5]));
+    return rows.map(([thread, namespace, channel, version, type], index): (typeof rows)[number] => {
+      return [thread, namespace, channel, version, type, blobs[index]];
+    });
   }
 
   /** Rows of `checkpoint_writes` as the library writes them. */
@@ -36,11 +47,11 @@ export abstract class OpenPostgresSaver extends PostgresSaver {
     return this._dumpCheckpoint(checkpoint);
   }
 
-  /** The column `metadata`, written. */
-  protected abstract metadataColumn(metadata: CheckpointMetadata): unknown;
+  /** The column `metadata`, as it is stored. */
+  protected abstract metadataToStore(metadata: CheckpointMetadata): Promise<unknown>;
 
-  override async _dumpMetadata(metadata: CheckpointMetadata): Promise<unknown> {
-    return this.metadataColumn(metadata);
+  override _dumpMetadata(metadata: CheckpointMetadata): Promise<unknown> {
+    return this.metadataToStore(metadata);
   }
 
   /** Metadata are JSON: they are read as they are in the column. */

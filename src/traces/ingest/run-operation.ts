@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import { CONTEXT_MARK } from '../../database/at-rest';
 import { parseExactly, stringifyExactly } from '../../http/exact-json';
 import { parseDottedOrder, uuidTime } from '../dotted-order';
 import { Instant, toInstant } from '../instant';
@@ -167,7 +168,9 @@ export function extraColumns(extra: unknown): ExtraColumns {
   const metadata = metadataOf(extra);
   if (!metadata) return {};
   const threadId = threadIdOf(metadata);
-  return { metadata: storableJsonb(metadata), ...(threadId !== undefined && { thread_id: threadId }) };
+  // In this column it would be taken for the mark of what is encrypted.
+  const { [CONTEXT_MARK]: _, ...searched } = metadata;
+  return { metadata: storableJsonb(searched), ...(threadId !== undefined && { thread_id: threadId }) };
 }
 
 function metadataOf(extra: unknown): Record<string, unknown> | undefined {

@@ -1,0 +1,18 @@
+import { ApiError } from '../http/api-error';
+
+export const encryptionErrors = {
+  failed: () =>
+    new ApiError(
+      500,
+      'encryption_failed',
+      'The custom encryption failed, and nothing was changed: the log of the server says why',
+    ),
+  late: () => new ApiError(500, 'encryption_failed', 'The custom encryption did not answer in time'),
+  refused: (why: string) => new ApiError(422, 'encryption_refused', why),
+  malformedContext: () =>
+    new ApiError(
+      422,
+      'encryption_context_malformed',
+      'Invalid X-Encryption-Context header: expected base64-encoded JSON object',
+    ),
+};

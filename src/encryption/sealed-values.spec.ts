@@ -1,0 +1,92 @@
+import { BYTES_MARK, CONTEXT_MARK, type SealOperation } from '../database/at-rest';
+import { EncryptionRefused, type HandlerCall, openValues, sealValues } from './sealed-values';
+
+const json = (model: string, field: string, value: unknown): SealOperation => ({ form: 'json', model, field, value });
+
+/** Handlers that mark each value, and take the mark away. */
+function handlers() {
+  const calls: HandlerCall[] = [];
+  const call = async (given: HandlerCall[]): Promise<unknown[]> => {
+    calls.push(...given);
+    return given.map(({ kind, data }) => {
+      if (kind.endsWith('blob')) return Buffer.from(String(data), 'base64').reverse().toString('base64');
+      const entries = Object.entries(data as object).map(([key, value]) => [
+        key,
+        kind === 'encrypt-json' ? { sealed: value as unknown } : (value as { sealed: unknown }).sealed,
+      ]);
+      return Object.fromEntries(entries) as unknown;
+    });
+  };
+  return { calls, call };
+}
+
+describe('sealed values', () => {
+  it.each([
+    ['an object', 'thread', 'metadata', { a: 1, b: { c: [2] } }],
+    ['a list', 'run', 'input', [1, { a: 2 }]],
+    ['a text', 'run', 'input', 'hello'],
+    ['nothing', 'run', 'input', null],
+    ['an empty object', 'thread', 'interrupts', {}],
+    [
+      'arguments of a run',
+      'run',
+      'kwargs',
+      { input: 'x', config: { tags: ['t'], configurable: { a: 1 } }, durability: 'sync' },
+    ],
+  ])('%s comes back as it was', async (_, model, field, value) => {
+    const { call } = handlers();
+    const [sealed] = await sealValues([json(model, field, value)], { key: 'k' }, call);
+    expect(await openValues([JSON.parse(JSON.stringify(sealed)) as unknown], call)).toEqual([value]);
+  });
+
+  it('leave ids and arguments that SQL reads, and encrypt what is a caller’s at each level', async () => {
+    const { call, calls } = handlers();
+    const kwargs = {
+      input: { q: 1 },
+      config: { recursion_limit: 5, configurable: { thread_id: 't', a: 1 } },
+      temporary: true,
+    };
+    const [sealed] = await sealValues([json('run', 'kwargs', kwargs)], { key: 'k' }, call);
+    expect(sealed).toEqual({
+      temporary: true,
+      input: { q: { sealed: 1 }, [CONTEXT_MARK]: { key: 'k' } },
+      config: { recursion_limit: 5, configurable: { thread_id: 't', a: { sealed: 1 }, [CONTEXT_MARK]: { key: 'k' } } },
+    });
+    expect(calls.map(({ model, field }) => `${model}.${field}`)).toEqual(['run.input', 'run.configurable']);
+  });
+
+  it('are decrypted with the context that they were encrypted with, and merged as SQL merges them', async () => {
+    const { call, calls } = handlers();
+    const [first] = await sealValues([json('thread', 'metadata', { a: 1, b: 1 })], { key: 'old' }, call);
+    const [second] = await sealValues([{ ...json('thread', 'metadata', { b: 2 }), context: { key: 'own' } }], {}, call);
+    const merged = { ...(first as object), ...(second as object), run_id: 'r' };
+    expect(await openValues([merged], call)).toEqual([{ a: 1, b: 2, run_id: 'r' }]);
+    expect(calls.at(-1)!.context).toEqual({ key: 'own' });
+  });
+
+  it('are bytes with the context in front of them', async () => {
+    const { call, calls } = handlers();
+    const value = Buffer.from('state').toString('base64');
+    const [sealed] = await sealValues(
+      [{ form: 'bytes', model: 'checkpoint', field: 'values', value }],
+      { key: 'k' },
+      call,
+    );
+    const stored = Buffer.from(String(sealed), 'base64');
+    expect(stored.subarray(0, BYTES_MARK.length).equals(BYTES_MARK)).toBe(true);
+    expect(stored.toString('latin1')).not.toContain('state');
+    expect(await openValues([sealed], call)).toEqual([value]);
+    expect(calls.at(-1)).toMatchObject({ model: 'checkpoint', field: 'values', context: { key: 'k' } });
+  });
+
+  it('are refused where a handler changes the keys, and where a caller bears the mark', async () => {
+    const changing = async (): Promise<unknown[]> => [{ all: 'x' }];
+    await expect(sealValues([json('thread', 'metadata', { a: 1 })], {}, changing)).rejects.toThrow(EncryptionRefused);
+    const { call } = handlers();
+    const marked = json('thread', 'metadata', { a: { [CONTEXT_MARK]: {} } });
+    await expect(sealValues([marked], {}, call)).rejects.toThrow(`the key ${CONTEXT_MARK} is kept`);
+    await expect(openValues([Buffer.concat([BYTES_MARK, Buffer.from('x')]).toString('base64')], call)).rejects.toThrow(
+      EncryptionRefused,
+    );
+  });
+});
