@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { decodeJwt, UnsecuredJWT } from 'jose';
 import { AgentCaller } from '../support/a2a';
@@ -5,6 +6,7 @@ import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
 import { postMcp } from '../support/mcp';
 import { OpenIdProvider, type ProviderClient } from '../support/openid-provider';
+import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
 import { freePort } from '../support/ports';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
@@ -19,20 +21,25 @@ const globex: ProviderClient = {
 const nameless: ProviderClient = { id: 'nameless-client', secret: 'nameless-secret-0123456789' };
 const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
+/** A graph whose schemas are declared: no request waits for a compiler here. */
+const GRAPHS = { three: `${join(dirname(TEST_GRAPHS), 'ten.ts')}:three` };
+
 describe('access tokens of an OpenID provider', () => {
   const tenants = { acme: uuidv7(), globex: uuidv7() };
   let provider: OpenIdProvider;
   let api: TestApi;
   let resource: string;
+  let config: TemporaryConfig;
 
   beforeAll(async () => {
+    config = temporaryConfig({ graphs: GRAPHS });
     provider = await OpenIdProvider.start([acme, globex, nameless]);
     const port = await freePort();
     resource = `http://127.0.0.1:${port}/mcp`;
     api = await startTestApi({
       GANTRY_AUTH: 'on',
       GANTRY_API_KEY: 'dev-key-0123456789',
-      GANTRY_CONFIG: TEST_GRAPHS,
+      GANTRY_CONFIG: config.path,
       GANTRY_HOST: '127.0.0.1',
       GANTRY_PORT: String(port),
       GANTRY_PUBLIC_URL: `http://127.0.0.1:${port}`,
@@ -49,6 +56,7 @@ describe('access tokens of an OpenID provider', () => {
   afterAll(async () => {
     await api?.close();
     await provider?.stop();
+    config?.remove();
   });
 
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
