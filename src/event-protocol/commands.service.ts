@@ -4,6 +4,7 @@ import { RunCreationService } from '../runs/run-creation.service';
 import type { RunOrigin } from '../runs/run-origin';
 import type { RunEntity } from '../runs/run.entity';
 import { type CreateRun, createRunSchema } from '../runs/runs.schemas';
+import { RunStreamsService } from '../runs/run-streams.service';
 import { RunsService } from '../runs/runs.service';
 import { ThreadPositionsRepository } from '../runs/thread-positions.repository';
 import { EventLogRepository } from '../streams/event-log.repository';
@@ -31,6 +32,9 @@ import type { ThreadSubscriptions } from './thread-subscriptions';
 const STREAM_MODES = ['values', 'updates', 'messages-tuple', 'tools', 'custom', 'tasks'];
 
 const NEWEST = { limit: 1, offset: 0, status: undefined, select: undefined };
+const RUNNING = { ...NEWEST, status: 'running' as const };
+/** How long an answer waits for the end of the run that asked; what is left after the question takes milliseconds. */
+const END_WAIT_MS = 2_000;
 
 /** The sender of a command, and further data of the request. */
 export interface CommandContext extends RunOrigin {
@@ -63,6 +67,7 @@ export class CommandsService {
     private readonly positions: ThreadPositionsRepository,
     private readonly threads: ThreadsService,
     private readonly log: EventLogRepository,
+    private readonly streams: RunStreamsService,
   ) {}
 
   async handle(context: CommandContext, { id, method, params = {} }: ProtocolCommand): Promise<CommandReply> {
@@ -97,12 +102,10 @@ export class CommandsService {
     const { update, goto, config, metadata, strict_resume, ...said } = parseEnvelope(inputRespondSchema, params);
     const answers = 'responses' in said ? said.responses : [said];
     // Asks the custom auth as well: an answer is for who may see the question.
-    const thread = await this.threads.getThread(context.tenantId, context.threadId);
-    const open = questionsOf(thread);
-    for (const { interrupt_id: id } of answers) {
-      if (open.includes(id)) continue;
-      throw new CommandRefused('no_such_interrupt', `The thread doesn't wait for an answer to ${id}`);
-    }
+    const thread = await this.askingThread(
+      context,
+      answers.map(({ interrupt_id: id }) => id),
+    );
     const run = await this.createRun(context, {
       assistant_id: String(thread.metadata.assistant_id),
       command: {
@@ -117,6 +120,23 @@ export class CommandsService {
       multitask_strategy: 'reject',
     });
     return this.started(context, run, {});
+  }
+
+  /**
+   * The thread that waits for answers to these questions. A client sees a question in the stream before the run that asks has ended,
+   * so an answer that comes at once waits for that end.
+   */
+  private async askingThread({ tenantId, threadId }: CommandContext, ids: string[]): Promise<ThreadEntity> {
+    let thread = await this.threads.getThread(tenantId, threadId);
+    if (thread.status === 'busy') {
+      const [asking] = await this.runs.listRuns(tenantId, threadId, RUNNING);
+      if (asking) await this.streams.awaitEnd(tenantId, asking, AbortSignal.timeout(END_WAIT_MS));
+      thread = await this.threads.getThread(tenantId, threadId);
+    }
+    const open = questionsOf(thread);
+    const unknown = ids.find((id) => !open.includes(id));
+    if (unknown === undefined) return thread;
+    throw new CommandRefused('no_such_interrupt', `The thread doesn't wait for an answer to ${unknown}`);
   }
 
   private createRun(context: CommandContext, request: object): Promise<RunEntity> {
