@@ -4,6 +4,7 @@ import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
 import { type GraphLanguage, languageOf } from './graph-language';
 import { type HttpSection, httpSectionSchema } from './http-section';
+import { type GraphMcp, graphMcpSchema } from './graph-mcp';
 import { inFolder, modulePath } from './module-path';
 import { type WebhookSection, webhookSectionSchema } from './webhook-section';
 import { ConfigError } from './config-error';
@@ -24,6 +25,7 @@ const langgraphJsonSchema = z.looseObject({
           path: modulePath,
           description: z.string().optional(),
           on_unknown: z.enum(['retry', 'interrupt']).default('retry'),
+          mcp: graphMcpSchema.optional(),
           threads: z
             .literal(1, 'must be 1, for all runs in one process of each worker, or absent, for any number')
             .optional(),
@@ -103,6 +105,8 @@ export interface GraphSource {
   exportName: string;
   language: GraphLanguage;
   description?: string;
+  /** How the graph is a tool. */
+  mcp?: GraphMcp;
   /** Action for a node that was running when its worker died. */
   onUnknown: OnUnknown;
   /** Set: all runs of the graph are in one process of each worker, so that they share what its modules keep in memory. */
@@ -195,7 +199,7 @@ export function parseLanggraphJson(file: ProjectFile): LanggraphJson {
   const { data } = parsed;
   const folder = dirname(path);
   const graphs = Object.entries(data.graphs).map(([graphId, entry]): GraphSource => {
-    const { path: source, description, on_unknown: onUnknown, threads } = entry;
+    const { path: source, description, on_unknown: onUnknown, threads, mcp } = entry;
     const module = inFolder(folder, source);
     return {
       graphId,
@@ -204,6 +208,7 @@ export function parseLanggraphJson(file: ProjectFile): LanggraphJson {
       onUnknown,
       ...(description !== undefined && { description }),
       ...(threads !== undefined && { threads }),
+      ...(mcp !== undefined && { mcp }),
     };
   });
   const auth = authSource(data.auth, folder);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v5 as uuidv5 } from 'uuid';
 import { AppConfig } from '../config/config';
 import type { GraphLanguage } from '../config/graph-language';
+import type { GraphMcp } from '../config/graph-mcp';
 import type { ThreadTtlSettings } from '../config/thread-ttl';
 import { graphRevision } from './graph-revision';
 import type { GraphSource, LanggraphJson, OnUnknown } from '../config/langgraph-json';
@@ -48,6 +49,11 @@ export class GraphRegistry {
   /** The language of a graph; for an unknown graph, that of most graphs. */
   languageOf(graphId: string): GraphLanguage {
     return this.byId.get(graphId)?.language ?? 'javascript';
+  }
+
+  /** How langgraph.json has the graph as a tool. */
+  mcpOf(graphId: string): GraphMcp {
+    return this.byId.get(graphId)?.mcp ?? {};
   }
 
   onUnknown(graphId: string): OnUnknown {

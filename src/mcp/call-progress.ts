@@ -71,7 +71,7 @@ export class CallProgress {
 }
 
 /** A node that ended, by its name; what a node writes to the custom stream, with its own count if it has one. */
-function stepsOf({ event, data }: RunEvent): Step[] {
+export function stepsOf({ event, data }: Pick<RunEvent, 'event' | 'data'>): Step[] {
   if (event === 'updates') {
     const update: unknown = JSON.parse(data);
     return isJsonObject(update)

@@ -3,6 +3,7 @@ import { AssistantsModule } from '../assistants/assistants.module';
 import { DatabaseModule } from '../database/database.module';
 import { RunsApiModule } from '../runs/runs-api.module';
 import { RunsModule } from '../runs/runs.module';
+import { StreamsModule } from '../streams/streams.module';
 import { ThreadsModule } from '../threads/threads.module';
 import { McpCallsService } from './mcp-calls.service';
 import { McpController } from './mcp.controller';
@@ -10,11 +11,24 @@ import { McpMetrics } from './mcp.metrics';
 import { McpEndpoint } from './mcp-endpoint.service';
 import { McpServerFactory } from './mcp-server.factory';
 import { McpSessionBus } from './mcp-session-bus';
+import { McpRunsService } from './mcp-runs.service';
+import { McpTasksRepository } from './tasks/mcp-tasks.repository';
+import { McpTasksService } from './tasks/mcp-tasks.service';
 import { McpToolsService } from './mcp-tools.service';
 
 @Module({
-  imports: [DatabaseModule, AssistantsModule, ThreadsModule, RunsApiModule, RunsModule],
+  imports: [DatabaseModule, AssistantsModule, ThreadsModule, RunsApiModule, RunsModule, StreamsModule],
   controllers: [McpController],
-  providers: [McpEndpoint, McpServerFactory, McpSessionBus, McpToolsService, McpCallsService, McpMetrics],
+  providers: [
+    McpEndpoint,
+    McpServerFactory,
+    McpSessionBus,
+    McpToolsService,
+    McpCallsService,
+    McpRunsService,
+    McpTasksRepository,
+    McpTasksService,
+    McpMetrics,
+  ],
 })
 export class McpApiModule {}

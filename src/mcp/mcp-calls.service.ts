@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import {
   type CallToolRequest,
@@ -15,32 +14,34 @@ import {
 } from '@modelcontextprotocol/server';
 import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
-import { HttpSettings } from '../config/http-settings';
 import { deriveKey } from '../crypto/derive-key';
 import { isUnstorableText, UNSTORABLE_TEXT } from '../database/unstorable-text';
 import { ApiError } from '../http/api-error';
 import type { RunEntity } from '../runs/run.entity';
 import { RunStreamsService } from '../runs/run-streams.service';
-import { type CreateRun, createRunSchema } from '../runs/runs.schemas';
-import { RunCreationService } from '../runs/run-creation.service';
 import { RunsService } from '../runs/runs.service';
 import type { RunEnd, RunEvent } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
-import { CallProgress, PROGRESS_MODES } from './call-progress';
+import { CallProgress } from './call-progress';
+import { interruptsOf, toCallResult } from './call-result';
 import { CallStream } from './call-stream';
 import { shownError } from './mcp.errors';
 import { McpMetrics, type ToolOutcome } from './mcp.metrics';
+import { McpRunsService } from './mcp-runs.service';
 import type { SessionOwner } from './mcp-session';
 import { type AssistantTool, McpToolsService } from './mcp-tools.service';
-import { answerable, type Interrupt, isAble, isAnswer, type Question, type Resume, toQuestions } from './questions';
-import { toToolError, toToolResult } from './tool-result';
-import { pickOutput, toGraphInput } from './tool-schemas';
-import { isJsonObject } from '../database/json';
+import { answerable, isAble, type Question, resumeOf, toQuestions } from './questions';
+import { McpTasksService } from './tasks/mcp-tasks.service';
+import { type CreateTaskResult, declaresTasks, tasksRequired } from './tasks/task-wire';
+import { toToolError } from './tool-result';
 
 /** Time that a run waits for the answer of a client's user. */
 const WAITING_HOURS = 24;
-/** Runs of a thread that are searched for the one that an answer created. */
-const ROUNDS = 100;
+
+/** How long a call that may become a task is waited for: what ends within it is answered at once. */
+const QUICK_MS = 500;
+
+type CallOutcome = CallToolResult | InputRequiredResult | CreateTaskResult;
 
 /** State that a client sends back with its answers: the run that asked. */
 export interface CallState {
@@ -53,6 +54,8 @@ export interface Caller {
   /** `legacy`: a revision before 2026-07-28. */
   era: 'legacy' | 'modern';
   capabilities: ClientCapabilities | undefined;
+  /** Whether the client reads structured content: it came with revision 2025-06-18. */
+  knowsStructure: boolean;
   /** Whether the end of a call's signal means that the caller wants the run to end as well. */
   isCancelled: (signal: AbortSignal) => boolean;
 }
@@ -66,11 +69,11 @@ export class McpCallsService {
   constructor(
     config: AppConfig,
     private readonly tools: McpToolsService,
-    private readonly creation: RunCreationService,
+    private readonly calls: McpRunsService,
+    private readonly tasks: McpTasksService,
     private readonly runs: RunsService,
     private readonly streams: RunStreamsService,
     private readonly threads: ThreadsService,
-    private readonly settings: HttpSettings,
     private readonly metrics: McpMetrics,
   ) {
     this.states = createRequestStateCodec<CallState>({
@@ -88,7 +91,7 @@ export class McpCallsService {
     caller: Caller,
     { name, arguments: args = {} }: CallToolRequest['params'],
     context: ServerContext,
-  ): Promise<CallToolResult | InputRequiredResult> {
+  ): Promise<CallOutcome> {
     let graph = 'none';
     let outcome: ToolOutcome = 'refused';
     try {
@@ -99,7 +102,7 @@ export class McpCallsService {
           return this.converse(caller, tool, args, context);
         })
         .catch(toRefusal);
-      outcome = 'content' in result ? (result.isError ? 'error' : 'ok') : 'asked';
+      outcome = outcomeOf(result);
       return result;
     } catch (error) {
       if (context.mcpReq.signal.aborted) outcome = 'gone';
@@ -115,22 +118,31 @@ export class McpCallsService {
     tool: AssistantTool,
     args: Record<string, unknown>,
     context: ServerContext,
-  ): Promise<CallToolResult | InputRequiredResult> {
+  ): Promise<CallOutcome> {
     const { tenantId } = caller;
     const stream = CallStream.of(context);
     const progress = CallProgress.of(context);
     const responses = { ...context.mcpReq.inputResponses };
+    let asTask = becomesTask(caller, tool);
     const begun = await this.beginCall(tenantId, tool, args, context);
     if (!begun) return toToolError('What was asked is not waiting for an answer any more');
     if ('content' in begun) return begun;
     let run: RunEntity = begun;
+    // The question that the call asks itself comes before the task.
+    const asksFirst = asTask && tool.mcp.questions === 'call';
     for (;;) {
       stream?.moveTo(run.runId);
+      if (asTask && !(asksFirst && run === begun)) {
+        const task = await this.task(caller, tool, run, context);
+        if (task) return task;
+        // It has ended meanwhile.
+        asTask = false;
+      }
       const end = await this.follow(caller, run, context, progress);
       const interrupts = interruptsOf(end);
-      if (interrupts.length === 0) return this.toResult(tool, end);
-      // The answer may have arrived before the client lost the stream that it resumes.
-      const goesOn = stream?.isResumed ? await this.answered(tenantId, run) : undefined;
+      if (interrupts.length === 0) return toCallResult(tool, end, caller.knowsStructure);
+      // The answer may have come before the client lost the stream that it takes up.
+      const goesOn = stream?.isResumed ? await this.calls.findAnswer(tenantId, run) : undefined;
       if (goesOn) {
         run = goesOn;
         continue;
@@ -139,7 +151,7 @@ export class McpCallsService {
       const resume = resumeOf(questions, responses, caller.capabilities);
       if (resume === 'unanswered') return this.ask(caller, tool, run, questions, context);
       if (resume === 'declined') return toToolError('The question of the agent was declined');
-      const next = await this.answer(tenantId, run, resume, context);
+      const next = await this.calls.answerRun(tenantId, run, resume, context);
       if (!next) return toToolError('What was asked is not waiting for an answer any more');
       run = next;
     }
@@ -161,19 +173,23 @@ export class McpCallsService {
     }
     const checked = tool.schemas.checkInput(args);
     if (!checked.valid) return toToolError(`Invalid arguments: ${checked.errorMessage}`);
-    const { assistantId } = tool.assistant;
-    const input = toGraphInput(args, tool.schemas.graphInput);
-    return this.creation.createRun({
-      tenantId,
-      body: runRequest({ assistant_id: assistantId, input, metadata: { source: 'mcp', mcp_tool: tool.name } }, context),
-      headers: this.headersOf(context),
-      runId: stream?.runId,
-    });
+    return this.calls.startRun(tenantId, tool, args, context, stream?.runId);
   }
 
-  /** Request headers for the run's graph. */
-  private headersOf({ http }: ServerContext): Record<string, string> {
-    return this.settings.configurableHeaders.of(Object.fromEntries(http?.req?.headers ?? []));
+  /** The run as a task, unless it ends at once: undefined then. */
+  private async task(
+    caller: Caller,
+    tool: AssistantTool,
+    run: RunEntity,
+    context: ServerContext,
+  ): Promise<CreateTaskResult | undefined> {
+    const { signal } = context.mcpReq;
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(QUICK_MS)]);
+    const end = await this.streams.awaitEnd(caller.tenantId, run, patience);
+    if (end && interruptsOf(end).length === 0) return undefined;
+    // A caller that has gone knows of no task.
+    if (signal.aborted) return undefined;
+    return this.tasks.beginTask(caller.tenantId, tool, run);
   }
 
   private async follow(
@@ -216,65 +232,21 @@ export class McpCallsService {
     const requestState = await this.states.mint({ runId: run.runId, tool: tool.name }, context);
     return inputRequired({ inputRequests, requestState });
   }
+}
 
-  /**
-   * Continues the thread of the run that asked. A client that repeats its answer, because it missed the reply, gets the run
-   * that the first one created.
-   */
-  private async answer(
-    tenantId: TenantId,
-    asked: RunEntity,
-    resume: Resume[],
-    context: ServerContext,
-  ): Promise<RunEntity | undefined> {
-    const thread = await this.threads.findThread(tenantId, asked.threadId);
-    if (!thread) return undefined;
-    if (thread.status !== 'interrupted') return this.answered(tenantId, asked);
-    const values = resume.filter((each) => each.kind === 'resume').map(({ id, value }) => [id, value] as const);
-    const key = `mcp-answer:${asked.runId}`;
-    return this.creation.createRun({
-      tenantId,
-      threadId: asked.threadId,
-      body: runRequest(
-        {
-          assistant_id: asked.assistantId,
-          ...(values.length > 0 && { command: { resume: Object.fromEntries(values) } }),
-          metadata: { source: 'mcp', mcp_answers: asked.runId },
-          multitask_strategy: 'reject',
-        },
-        context,
-      ),
-      idempotency: {
-        key,
-        route: '/mcp',
-        fingerprint: createHash('sha256').update(key).digest(),
-        onReplay: () => undefined,
-      },
-      headers: this.headersOf(context),
-    });
-  }
+/** @throws {MissingRequiredClientCapabilityError} for a tool that is a task and a client that knows none */
+function becomesTask({ era, capabilities }: Caller, { mcp }: AssistantTool): boolean {
+  // The older revisions have no such extension: their clients wait.
+  if (era === 'legacy' || mcp.tasks === 'forbidden') return false;
+  const isDeclared = declaresTasks(capabilities);
+  if (mcp.tasks === 'required' && !isDeclared) throw tasksRequired();
+  return isDeclared;
+}
 
-  private async answered(tenantId: TenantId, asked: RunEntity): Promise<RunEntity | undefined> {
-    const rounds = await this.runs.listRuns(tenantId, asked.threadId, { limit: ROUNDS, offset: 0, select: undefined });
-    return rounds.find(({ metadata }) => metadata.mcp_answers === asked.runId);
-  }
-
-  private toResult(tool: AssistantTool, { status, result }: RunEnd): CallToolResult {
-    const error = isJsonObject(result)
-      ? (result.__error__ as { error: string; message: string } | undefined)
-      : undefined;
-    if (error) return toToolError(`${error.error}: ${error.message}`);
-    if (status !== 'success') return toToolError(`The run was ended before it was done (${status})`);
-    const { output: schema, checkOutput } = tool.schemas;
-    const output = pickOutput(isJsonObject(result) ? result : { result }, schema);
-    const checked = checkOutput?.(output);
-    if (checked?.valid === false) {
-      return toToolError(
-        `The graph's output is not what its schema says (${checked.errorMessage}): ${JSON.stringify(output)}`,
-      );
-    }
-    return toToolResult(output);
-  }
+function outcomeOf(result: CallOutcome): ToolOutcome {
+  if (result.resultType === 'task') return 'task';
+  if (!('content' in result)) return 'asked';
+  return result.isError ? 'error' : 'ok';
 }
 
 /** Refusals of the run services are shown to the caller of the tool, which can correct the call. */
@@ -282,36 +254,6 @@ function toRefusal(error: unknown): CallToolResult {
   if (error instanceof ApiError && error.status < 500) return toToolError(error.detail);
   if (isUnstorableText(error)) return toToolError(UNSTORABLE_TEXT);
   throw error;
-}
-
-/** A client that requested progress gets everything that a run streams. */
-function runRequest(body: Partial<CreateRun>, { mcpReq }: ServerContext): CreateRun {
-  const withProgress = mcpReq._meta?.progressToken !== undefined;
-  return createRunSchema.parse({ ...body, stream_mode: withProgress ? [...PROGRESS_MODES] : ['updates'] });
-}
-
-function interruptsOf({ result }: RunEnd): Interrupt[] {
-  return isJsonObject(result) && Array.isArray(result.__interrupt__) ? (result.__interrupt__ as Interrupt[]) : [];
-}
-
-/** Value with which the run resumes; every response answers one question only. */
-function resumeOf(
-  questions: Question[],
-  responses: Record<string, unknown>,
-  capabilities: ClientCapabilities | undefined,
-): Resume[] | 'unanswered' | 'declined' {
-  const resume: Resume[] = [];
-  const used: string[] = [];
-  for (const question of questions) {
-    const answers = Object.entries(answerable(question.requests, capabilities));
-    if (!answers.every(([key, request]) => isAnswer(request, responses[key]))) return 'unanswered';
-    const given = question.toResume(Object.fromEntries(answers.map(([key]) => [key, responses[key]])));
-    if (!given) return 'declined';
-    used.push(...answers.map(([key]) => key));
-    resume.push(given);
-  }
-  for (const key of used) delete responses[key];
-  return resume;
 }
 
 /** The run waits all the same: any client of the API can answer it. */

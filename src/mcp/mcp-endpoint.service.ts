@@ -28,7 +28,12 @@ import { McpMetrics } from './mcp.metrics';
 import { type HttpCaller, McpServerFactory } from './mcp-server.factory';
 import { McpSessionBus } from './mcp-session-bus';
 import { issueSession, type McpSession, ownerOf, readSession } from './mcp-session';
+import { answerInJson, BOTH_TYPES, readsEvents } from './json-answer';
 import { streamLateResponse } from './late-response';
+import { McpToolsService } from './mcp-tools.service';
+
+/** When a client that has lost a stream comes back for the rest of it. */
+const RETRY_MS = 1_000;
 
 /**
  * Streamable HTTP, both generations of it on one path. Revision 2026-07-28 is stateless by design; the sessions of the older
@@ -50,7 +55,9 @@ export class McpEndpoint implements OnModuleDestroy {
     private readonly servers: McpServerFactory,
     private readonly bus: McpSessionBus,
     private readonly metrics: McpMetrics,
+    tools: McpToolsService,
   ) {
+    tools.onChange(() => this.modern.notify.toolsChanged());
     this.sessionKey = deriveKey(config.secrets.key, 'gantry mcp session');
     this.streamKey = deriveKey(config.secrets.key, 'gantry mcp event');
   }
@@ -69,13 +76,19 @@ export class McpEndpoint implements OnModuleDestroy {
     const parsed = parseBody(request.body);
     for (const method of methodsOf(parsed)) this.metrics.received(method);
     const caller = { tenantId, owner: ownerOf(tenantId, request.user), answer };
+    if (asked.method !== 'POST' || readsEvents(asked)) return this.serve(caller, asked, parsed);
+    asked.headers.set('accept', BOTH_TYPES);
+    return answerInJson(this.serve(caller, asked, parsed), parsed, HEARTBEAT_MS);
+  }
+
+  private async serve(caller: HttpCaller, asked: Request, parsed: unknown): Promise<Response> {
     if (takesUp(asked) || (await isLegacyRequest(asked.clone() as Request, parsed)))
       return this.serveLegacy(caller, asked, parsed);
     const response = this.modern.fetch(asked, {
       authInfo: authInfoOf(caller),
       ...(parsed !== undefined && { parsedBody: parsed }),
     });
-    return streamLateResponse(response, HEARTBEAT_MS, answer.signal);
+    return streamLateResponse(response, HEARTBEAT_MS, caller.answer.signal);
   }
 
   /** A web page must not reach a server on the same machine by its own host name (DNS rebinding). */
@@ -122,7 +135,7 @@ export class McpEndpoint implements OnModuleDestroy {
     if (!stream) return rpcError(400, -32_600, 'Last-Event-ID is not of a stream of this session');
     const headers = new Headers(request.headers);
     headers.set('content-type', 'application/json');
-    headers.set('accept', 'application/json, text/event-stream');
+    headers.set('accept', BOTH_TYPES);
     const { url, signal } = request;
     const asked = new Request(url, { method: 'POST', headers, signal, body: JSON.stringify(stream.request) });
     return this.serveCall(caller, session, asked, stream.request, stream);
@@ -136,7 +149,11 @@ export class McpEndpoint implements OnModuleDestroy {
     stream: CallStream,
   ): Promise<Response> {
     const server = this.servers.create(caller, 'legacy', session);
-    const transport = new WebStandardStreamableHTTPServerTransport({ eventStore: stream, keepAliveMs: HEARTBEAT_MS });
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      eventStore: stream,
+      keepAliveMs: HEARTBEAT_MS,
+      retryInterval: RETRY_MS,
+    });
     transport.onerror = (error) => this.report(error);
     await server.connect(transport);
     request.signal.addEventListener('abort', () => void server.close(), { once: true });

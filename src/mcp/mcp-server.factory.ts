@@ -15,6 +15,9 @@ import type { McpSession, SessionOwner } from './mcp-session';
 import { McpSessionBus } from './mcp-session-bus';
 import { McpToolsService } from './mcp-tools.service';
 import { SessionTransport } from './session-transport';
+import { McpTasksService } from './tasks/mcp-tasks.service';
+import { serveTasks } from './tasks/serve-tasks';
+import { sendTasksPlainly, TASKS_EXTENSION } from './tasks/task-wire';
 
 /** A person answers: the protocol's minute is too short. Kept below what proxies and clients hold a stream open for. */
 const ANSWER_MS = 3_600_000;
@@ -23,7 +26,12 @@ const MAX_ROUNDS = 50;
 /** Assistants are created and renamed any time: clients ask again after a minute. */
 const LIST_TTL_MS = 60_000;
 
-/** The caller of a request, and its answer. */
+/** Revision from which on results have structured content. */
+const STRUCTURE_SINCE = '2025-06-18';
+/** The older revisions have no stream on which a list could be said to have changed, and other tasks. */
+const MODERN_CAPABILITIES = { tools: { listChanged: true }, extensions: { [TASKS_EXTENSION]: {} } };
+
+/** Caller of a request, and the answer that is written to it. */
 export interface HttpCaller {
   tenantId: TenantId;
   owner: SessionOwner;
@@ -40,6 +48,7 @@ export class McpServerFactory {
     private readonly config: AppConfig,
     private readonly tools: McpToolsService,
     private readonly calls: McpCallsService,
+    private readonly tasks: McpTasksService,
     private readonly bus: McpSessionBus,
   ) {}
 
@@ -49,10 +58,11 @@ export class McpServerFactory {
   }
 
   create({ tenantId, answer }: HttpCaller, era: McpRequestContext['era'], session?: McpSession): Server {
+    const isModern = era === 'modern';
     const server = new SessionServer(
       { name: 'gantry', title: 'Gantry', version: this.config.version },
       {
-        capabilities: { tools: {} },
+        capabilities: isModern ? MODERN_CAPABILITIES : { tools: {} },
         instructions: 'Every tool runs an agent. A run may take long and may ask back.',
         supportedProtocolVersions: [...SUPPORTED_PROTOCOL_VERSIONS],
         cacheHints: { 'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' } },
@@ -72,15 +82,22 @@ export class McpServerFactory {
           tenantId,
           era,
           capabilities: server.getClientCapabilities(),
+          knowsStructure: isModern || knowsStructure(session),
           isCancelled: (signal) =>
-            !this.closing && !answer.isBrokenOff && (era === 'modern' || !(signal.reason instanceof SdkError)),
+            !this.closing && !answer.isBrokenOff && (isModern || !(signal.reason instanceof SdkError)),
         },
         params,
         context,
       ),
     );
+    if (isModern) serveTasks(server, tenantId, this.tasks);
     return server;
   }
+}
+
+/** Without a session it is not known which of the older revisions is spoken. */
+function knowsStructure(session: McpSession | undefined): boolean {
+  return session !== undefined && session.protocolVersion >= STRUCTURE_SINCE;
 }
 
 /** Serves one request of a session, if it is part of one. */
@@ -94,7 +111,10 @@ class SessionServer extends Server {
   }
 
   override async connect(transport: Transport): Promise<void> {
-    if (!this.serving) return super.connect(transport);
+    if (!this.serving) {
+      sendTasksPlainly(transport);
+      return super.connect(transport);
+    }
     const { session, bus } = this.serving;
     const wrapped = new SessionTransport(transport, session);
     const unregister = bus.register(session.id, wrapped);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import {
   type JsonSchemaType,
@@ -10,10 +11,17 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/
 import type { AssistantEntity } from '../assistants/assistant.entity';
 import { AssistantsService } from '../assistants/assistants.service';
 import type { TenantId } from '../auth/tenant';
+import { type GraphMcp, graphMcpSchema } from '../config/graph-mcp';
+import { GraphRegistry } from '../graphs/graph-registry';
+import { isJsonObject } from '../database/json';
 import type { ObjectSchema } from '../graphs/message-schemas';
 import { afterCursor, nameTools, toCursor } from './tool-names';
-import { toInputSchema, toOutputSchema } from './tool-schemas';
+import { toInputSchema, toOutputSchema, undeclaredInput } from './tool-schemas';
 
+/** How long a list waits for schemas that are being read from types. */
+const PATIENCE_MS = 1_500;
+/** How long a list may be kept that lacks some of them. */
+const LATE_TTL_MS = 2_000;
 const PAGE = 100;
 /** Assistants that one query reads. */
 const BATCH = 1000;
@@ -32,6 +40,7 @@ export interface AssistantTool {
   name: string;
   assistant: AssistantEntity;
   schemas: GraphSchemas;
+  mcp: GraphMcp;
 }
 
 /** Every assistant of the tenant as a tool: its name, input and output. */
@@ -40,12 +49,26 @@ export class McpToolsService {
   private readonly logger = new Logger(McpToolsService.name);
   private readonly validators = new AjvJsonSchemaValidator();
   /** Schemas by graph: they don't change while the process lives. */
+  private readonly listeners: (() => void)[] = [];
+  /** Graphs that were described without their schemas, since these were being read. */
+  private readonly late = new Set<string>();
   private readonly schemas = new Map<string, Promise<GraphSchemas>>();
 
-  constructor(private readonly assistants: AssistantsService) {}
+  constructor(
+    private readonly assistants: AssistantsService,
+    private readonly registry: GraphRegistry,
+  ) {}
 
-  /** A page of tools, default assistants first. @throws {ProtocolError} -32602 for an invalid cursor */
-  async list(tenantId: TenantId, cursor: string | undefined): Promise<{ tools: Tool[]; nextCursor?: string }> {
+  /** Calls when tools are described otherwise than they were. */
+  onChange(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** A page of tools, default assistants first. @throws {ProtocolError} -32602 for a cursor that is none of ours */
+  async list(
+    tenantId: TenantId,
+    cursor: string | undefined,
+  ): Promise<{ tools: Tool[]; nextCursor?: string; ttlMs?: number }> {
     const isAfter = cursor === undefined ? () => true : afterCursor(cursor);
     if (!isAfter) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor');
     const rest = [...(await this.named(tenantId))].filter(([, assistant]) => isAfter(assistant));
@@ -53,6 +76,7 @@ export class McpToolsService {
     const tools = await Promise.all(page.map(([name, assistant]) => this.describe(tenantId, name, assistant)));
     return {
       tools: tools.filter((tool) => tool !== undefined),
+      ...(this.late.size > 0 && { ttlMs: LATE_TTL_MS }),
       ...(rest.length > PAGE && { nextCursor: toCursor(page[PAGE - 1][1]) }),
     };
   }
@@ -61,7 +85,18 @@ export class McpToolsService {
   async get(tenantId: TenantId, name: string): Promise<AssistantTool> {
     const assistant = (await this.named(tenantId)).get(name);
     if (!assistant) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
-    return { name, assistant, schemas: await this.schemasOf(tenantId, assistant) };
+    return this.toTool(tenantId, name, assistant);
+  }
+
+  /** The tool that an assistant is, whatever it is called by now. @throws {ApiError} 404 when the assistant is gone */
+  async ofAssistant(tenantId: TenantId, assistantId: string, name: string): Promise<AssistantTool> {
+    return this.toTool(tenantId, name, await this.assistants.getAssistant(tenantId, assistantId));
+  }
+
+  private async toTool(tenantId: TenantId, name: string, assistant: AssistantEntity): Promise<AssistantTool> {
+    const own = graphMcpSchema.safeParse(assistant.metadata.mcp);
+    const mcp = { ...this.registry.mcpOf(assistant.graphId), ...(own.success && own.data) };
+    return { name, assistant, schemas: await this.schemasOf(tenantId, assistant), mcp };
   }
 
   private async named(tenantId: TenantId): Promise<Map<string, AssistantEntity>> {
@@ -98,13 +133,29 @@ export class McpToolsService {
     }
   }
 
-  private schemasOf(tenantId: TenantId, { graphId, assistantId }: AssistantEntity): Promise<GraphSchemas> {
-    const known = this.schemas.get(graphId);
+  /**
+   * The schemas that the graph declares. Reading them from its types takes seconds, and is done once: until then they are any
+   * values under the names of its channels.
+   */
+  private async schemasOf(tenantId: TenantId, { graphId, assistantId }: AssistantEntity): Promise<GraphSchemas> {
+    const reading = this.schemas.get(graphId) ?? this.startReading(tenantId, graphId, assistantId);
+    const known = await Promise.race([reading, sleep(PATIENCE_MS, undefined, { ref: false })]);
     if (known) return known;
-    const schemas = this.readSchemas(tenantId, assistantId);
-    this.schemas.set(graphId, schemas);
-    schemas.catch(() => this.schemas.delete(graphId));
-    return schemas;
+    this.late.add(graphId);
+    const fields = await this.assistants.fields(tenantId, assistantId);
+    return this.toSchemas(undeclaredInput(fields), undefined);
+  }
+
+  private startReading(tenantId: TenantId, graphId: string, assistantId: string): Promise<GraphSchemas> {
+    const reading = this.readSchemas(tenantId, assistantId);
+    this.schemas.set(graphId, reading);
+    reading.then(
+      () => {
+        if (this.late.delete(graphId)) for (const listener of this.listeners) listener();
+      },
+      () => this.schemas.delete(graphId),
+    );
+    return reading;
   }
 
   private async readSchemas(tenantId: TenantId, assistantId: string): Promise<GraphSchemas> {
@@ -112,12 +163,21 @@ export class McpToolsService {
       'input_schema' | 'output_schema',
       unknown
     >;
-    const input = toInputSchema(declared.input_schema);
-    const output = toOutputSchema(declared.output_schema);
+    const { input_schema: declaredInput, output_schema: declaredOutput } = declared;
+    const isDeclared = isJsonObject(declaredInput) && isJsonObject(declaredInput.properties);
+    const graphInput = isDeclared
+      ? declaredInput
+      : undeclaredInput(await this.assistants.fields(tenantId, assistantId));
+    return this.toSchemas(graphInput, declaredOutput);
+  }
+
+  private toSchemas(graphInput: unknown, graphOutput: unknown): GraphSchemas {
+    const input = toInputSchema(graphInput);
+    const output = toOutputSchema(graphOutput);
     return {
       input,
       output,
-      graphInput: declared.input_schema,
+      graphInput,
       checkInput: this.validatorOf(input),
       checkOutput: output && this.validatorOf(output),
     };

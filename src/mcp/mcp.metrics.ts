@@ -11,11 +11,15 @@ const METHODS = new Set([
   'server/discover',
   'tools/list',
   'tools/call',
+  'tasks/get',
+  'tasks/update',
+  'tasks/cancel',
+  'subscriptions/listen',
 ]);
 const OTHER_METHOD = 'other';
 
-/** `error`: a result with isError. `asked`: waits for the answer of the client's user. `gone`: the client has left. */
-export type ToolOutcome = 'ok' | 'error' | 'asked' | 'gone' | 'refused' | 'failed';
+/** `error`: a result with isError. `task`: became a task. `asked`: waits for the answer of the client's user. `gone`: the client has left. */
+export type ToolOutcome = 'ok' | 'error' | 'task' | 'asked' | 'gone' | 'refused' | 'failed';
 
 /** Metrics of MCP clients in an api. */
 @Injectable()
@@ -31,7 +35,7 @@ export class McpMetrics {
     });
     this.calls = metrics.counter({
       name: 'gantry_mcp_tool_calls_total',
-      help: 'MCP tool calls by how they ended; error: a result with isError, asked: waits for an answer of the user, gone: cancelled or the connection was lost, refused: an error of the protocol, failed: an internal one',
+      help: 'MCP tool calls by how they ended; error: a result with isError, task: became a task, asked: waits for an answer of the user, gone: cancelled or the connection was lost, refused: an error of the protocol, failed: an internal one',
       labelNames: ['graph', 'outcome'],
     });
   }

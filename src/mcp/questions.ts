@@ -70,7 +70,27 @@ function isAccepted({ action, content }: Record<string, unknown>, params: Record
   return isJsonObject(content) && required.every((key) => key in content);
 }
 
-/** The graph uses the protocol itself: its requests are sent unchanged, and it gets the responses by their keys. */
+/** Values with which the run resumes; every response serves one question only. */
+export function resumeOf(
+  questions: Question[],
+  responses: Record<string, unknown>,
+  capabilities: ClientCapabilities | undefined,
+): Resume[] | 'unanswered' | 'declined' {
+  const resume: Resume[] = [];
+  const used: string[] = [];
+  for (const question of questions) {
+    const answers = Object.entries(answerable(question.requests, capabilities));
+    if (!answers.every(([key, request]) => isAnswer(request, responses[key]))) return 'unanswered';
+    const given = question.toResume(Object.fromEntries(answers.map(([key]) => [key, responses[key]])));
+    if (!given) return 'declined';
+    used.push(...answers.map(([key]) => key));
+    resume.push(given);
+  }
+  for (const key of used) delete responses[key];
+  return resume;
+}
+
+/** The graph speaks the protocol itself: its requests go out as they are, and it gets the responses by their keys. */
 function ownRequests(id: string, requests: Record<string, InputRequest>): Question {
   return { requests, toResume: (responses) => ({ kind: 'resume', id, value: responses }) };
 }

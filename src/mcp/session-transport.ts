@@ -53,7 +53,8 @@ export class SessionTransport implements Transport {
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
     if (isAnswer && message.id === this.handshake) return;
-    if (isAnswer && message.id !== undefined) this.served.delete(message.id);
+    // What was cancelled is not answered, even if it has ended meanwhile.
+    if (isAnswer && message.id !== undefined && !this.served.delete(message.id)) return;
     if (!isJSONRPCRequest(message)) {
       await this.inner.send(message, options);
       if (isAnswer) this.closeWhenServed();

@@ -1,14 +1,41 @@
 import { toToolResult } from './tool-result';
 
-const media = (content: unknown): unknown[] => toToolResult({ messages: [{ type: 'ai', content }] }).content.slice(1);
+const FORM = { knowsStructure: true, textIsAnswer: false };
+
+const media = (content: unknown): unknown[] =>
+  toToolResult({ messages: [{ type: 'ai', content }] }, FORM).content.slice(1);
 
 describe('the result of a tool', () => {
   it('is the output as JSON text, and the same structured', () => {
     const output = { text: 'it’s', none: null, list: [true] };
-    expect(toToolResult(output)).toEqual({
+    expect(toToolResult(output, FORM)).toEqual({
       content: [{ type: 'text', text: '{"text":"it’s","none":null,"list":[true]}' }],
       structuredContent: output,
     });
+  });
+
+  it('has a long output once: structured for clients that read it, as text for the others', () => {
+    const output = { text: 'x'.repeat(700_000) };
+    const { content, structuredContent } = toToolResult(output, FORM);
+    expect(structuredContent).toBe(output);
+    expect(content[0]).toMatchObject({ text: expect.stringContaining('of 700011 characters') });
+    expect(JSON.stringify(content).length).toBeLessThan(4_000);
+    expect(toToolResult(output, { ...FORM, knowsStructure: false })).toEqual({
+      content: [{ type: 'text', text: JSON.stringify(output) }],
+    });
+  });
+
+  it('is what the agent said last where the graph is to say it', () => {
+    const of = (content: unknown) =>
+      toToolResult({ messages: [{ type: 'ai', content }] }, { ...FORM, textIsAnswer: true }).content[0];
+    expect(of('Hello')).toEqual({ type: 'text', text: 'Hello' });
+    expect(
+      of([
+        { type: 'text', text: 'Hel' },
+        { type: 'text', text: 'lo' },
+      ]),
+    ).toEqual({ type: 'text', text: 'Hello' });
+    expect(of('')).toEqual({ type: 'text', text: '{"messages":[{"type":"ai","content":""}]}' });
   });
 
   it.each([

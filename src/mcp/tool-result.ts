@@ -3,15 +3,45 @@ import { isJsonObject } from '../database/json';
 
 export type ContentBlock = CallToolResult['content'][number];
 
-/** The output as JSON text and as structured content, followed by the other content of the answer. */
-export function toToolResult(output: Record<string, unknown>): CallToolResult {
+/** Characters of text beside the same as structured content: clients limit what one event may hold, some of them to 1 MiB. */
+const LONG_TEXT = 64 * 1024;
+const SHOWN_TEXT = 2_000;
+
+export interface ResultForm {
+  /** Whether the client reads structured content. */
+  knowsStructure: boolean;
+  /** Whether the text is what the agent said last, in place of the output. */
+  textIsAnswer: boolean;
+}
+
+/**
+ * The output as JSON text and, the same, as structured content; followed by what the answer holds beside text. A long text is
+ * cut for clients that read structured content, and the others don't get it twice.
+ */
+export function toToolResult(output: Record<string, unknown>, form: ResultForm): CallToolResult {
+  const whole = (form.textIsAnswer ? lastTextOf(output) : undefined) ?? JSON.stringify(output);
+  const isLong = whole.length > LONG_TEXT;
   return {
-    content: [{ type: 'text', text: JSON.stringify(output) }, ...mediaOf(output)],
-    structuredContent: output,
+    content: [{ type: 'text', text: isLong && form.knowsStructure ? shortened(whole) : whole }, ...mediaOf(output)],
+    ...((form.knowsStructure || !isLong) && { structuredContent: output }),
   };
 }
 
-/** An error inside the tool, which the model can read and react to. */
+function shortened(text: string): string {
+  return `${text.slice(0, SHOWN_TEXT)}… (the first ${SHOWN_TEXT} of ${text.length} characters; all of it is in structuredContent)`;
+}
+
+function lastTextOf({ messages }: Record<string, unknown>): string | undefined {
+  const last = Array.isArray(messages) ? (messages.at(-1) as { content?: unknown } | undefined)?.content : undefined;
+  if (typeof last === 'string') return last === '' ? undefined : last;
+  if (!Array.isArray(last)) return undefined;
+  const text = last
+    .map((block: unknown) => (isJsonObject(block) && typeof block.text === 'string' ? block.text : ''))
+    .join('');
+  return text === '' ? undefined : text;
+}
+
+/** Failure inside the tool: the model reads it and may try otherwise. */
 export function toToolError(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }

@@ -1,11 +1,24 @@
 import { MESSAGES, messageKeys, type ObjectSchema, propertiesOf, replaceMessages } from '../graphs/message-schemas';
 import { isJsonObject } from '../database/json';
 
+/** The field that makes a graph one that talks. */
+const TALK = 'messages';
 const USER_MESSAGE = { type: 'string', description: 'The message to the agent' };
 
 /** Input schema of a tool: the graph's input, with its list of messages as one text. */
 export function toInputSchema(graphInput: unknown): ObjectSchema {
-  return isJsonObject(graphInput) ? replaceMessages(graphInput, USER_MESSAGE) : { type: 'object' };
+  if (!isJsonObject(graphInput)) return { type: 'object' };
+  const schema = replaceMessages(graphInput, USER_MESSAGE);
+  if (!messageKeys(graphInput).includes(TALK)) return schema;
+  // A graph that talks does nothing without a message, although its state begins with none.
+  const required = Array.isArray(schema.required) ? (schema.required as unknown[]) : [];
+  return { ...schema, required: [...new Set([...required, TALK])] };
+}
+
+/** The input of a graph that declares none: the names of its channels. */
+export function undeclaredInput(fields: string[]): ObjectSchema {
+  const names = fields.filter((name) => !name.startsWith('__'));
+  return { type: 'object', properties: Object.fromEntries(names.map((name) => [name, {}])) };
 }
 
 /** The arguments of a call as the graph's input: the text for a list of messages becomes the user's message. */

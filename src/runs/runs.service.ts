@@ -39,6 +39,11 @@ export class RunsService {
     return this.authorized('read', {}, tenantId, runId, threadId);
   }
 
+  /** The latest run of a thread, alone in a list; none when there is no run. */
+  latestOf(tenantId: TenantId, threadId: string): Promise<RunEntity[]> {
+    return this.repository.listRuns(tenantId, threadId, { limit: 1, offset: 0, select: undefined });
+  }
+
   async listRuns(tenantId: TenantId, threadId: string, query: ListRuns): Promise<RunEntity[]> {
     await this.threads.getThread(tenantId, threadId);
     return this.repository.listRuns(tenantId, threadId, query);

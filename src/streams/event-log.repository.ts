@@ -88,6 +88,15 @@ const READ_ENDS = prepared(
 export class EventLogRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
+  /** The last event of these kinds that a run has reported. */
+  async lastOf(runId: string, events: string[]): Promise<Pick<RunEvent, 'event' | 'data'> | undefined> {
+    const [last]: Pick<RunEvent, 'event' | 'data'>[] = await this.database.query(
+      `SELECT event, data FROM run_events WHERE run_id = $1 AND event = ANY($2) ORDER BY seq DESC LIMIT 1`,
+      [runId, events],
+    );
+    return last;
+  }
+
   /**
    * Writes a batch of events of many runs in one statement with one notification, and only those of attempts that still own
    * their runs: the row lock keeps another attempt from beginning in between.

@@ -9,7 +9,6 @@ const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'mcp.langgraph.json');
 const NO_LOGGING = 'tools do not log to their callers: what a graph streams are progress notifications';
 const NO_RESOURCES = 'the capability is not declared: assistants are tools, not resources';
 const NO_PROMPTS = 'the capability is not declared: assistants are tools, not prompts';
-const NO_TASKS = 'an optional extension that the SDK does not have yet; a long call has progress and the runs API';
 const NO_CUSTOM_SCHEMA = 'a graph declares its schemas by zod types, which have no such keywords';
 
 /** Scenarios about what Gantry does not offer, and why; every other one of a revision has to pass. */
@@ -29,15 +28,6 @@ const NOT_APPLICABLE: Record<string, string> = {
   'prompts-get-embedded-resource': NO_PROMPTS,
   'prompts-get-with-image': NO_PROMPTS,
   'input-required-result-non-tool-request': NO_PROMPTS,
-  'tasks-lifecycle': NO_TASKS,
-  'tasks-capability-negotiation': NO_TASKS,
-  'tasks-wire-fields': NO_TASKS,
-  'tasks-request-state-removal': NO_TASKS,
-  'tasks-mrtr-input': NO_TASKS,
-  'tasks-request-headers': NO_TASKS,
-  'tasks-dispatch-and-envelope': NO_TASKS,
-  'tasks-required-task-error': NO_TASKS,
-  'tasks-mrtr-composition': NO_TASKS,
   'json-schema-2020-12': NO_CUSTOM_SCHEMA,
   'http-custom-header-server-validation': NO_CUSTOM_SCHEMA,
 };

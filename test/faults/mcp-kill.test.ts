@@ -1,6 +1,6 @@
 import type { Client, Progress } from '@modelcontextprotocol/client';
 import { Gantry, startGantry } from '../support/gantry';
-import { connectMcp, type Era, ERAS } from '../support/mcp';
+import { connectMcp, type Era, ERAS, ModernCaller } from '../support/mcp';
 import { waitFor } from '../support/wait-for';
 
 const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
@@ -60,6 +60,30 @@ describe('SIGKILL during an MCP call', () => {
     },
     120_000,
   );
+
+  it('of every process is not seen by who has made a task, and asks for it again', async () => {
+    const caller = new ModernCaller(gantry.url);
+    const { taskId } = await caller.call('ten', { step_ms: 300 });
+    await waitFor('four nodes', async () => (await gantry.ledger.of(String(taskId))).length >= 4);
+    await gantry.killWorker('SIGKILL');
+    await gantry.killApi('SIGKILL');
+    await gantry.startApi();
+    await gantry.startWorker();
+    const again = new ModernCaller(gantry.url);
+    expect(await again.task(taskId, 'completed')).toMatchObject({ result: { structuredContent: { done: NODES } } });
+    // A question is kept as well, and a part of its answers.
+    const asked = await again.call('ask', { question: 'Who?' });
+    await gantry.killApi('SIGKILL');
+    await gantry.startApi();
+    const answering = new ModernCaller(gantry.url);
+    const { inputRequests } = await answering.task(asked.taskId, 'input_required');
+    const [key] = Object.keys(inputRequests as object);
+    const inputResponses = { [key]: { action: 'accept', content: { answer: 'me' } } };
+    await answering.request('tasks/update', { taskId: asked.taskId, inputResponses });
+    expect(await answering.task(asked.taskId, 'completed')).toMatchObject({
+      result: { structuredContent: { answer: 'me' } },
+    });
+  }, 120_000);
 
   /** The stream of a call can be taken up again where the revision has a way to ask for it. */
   it('of the api is not seen by the caller of 2025-11-25, who gets the whole result', async () => {

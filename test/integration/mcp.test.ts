@@ -11,7 +11,8 @@ import type { TenantId } from '../../src/auth/tenant';
 import { McpCallsService } from '../../src/mcp/mcp-calls.service';
 import { startTestApi, type TestApi } from '../support/api';
 import { EXAMPLE_GRAPHS, TEST_GRAPHS } from '../support/gantry';
-import { connectMcp, ERAS, postMcp } from '../support/mcp';
+import { waitFor } from '../support/wait-for';
+import { connectMcp, ERAS, ModernCaller, postMcp } from '../support/mcp';
 
 const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 const initialize = {
@@ -98,6 +99,18 @@ describe('MCP with authentication on', () => {
     expect(await answering(keys.a)).toMatchObject({ result: { isError: true } });
   });
 
+  it('does not know the task of another tenant', async () => {
+    const caller = (name: 'a' | 'b') => new ModernCaller(api.url, undefined, { 'x-api-key': keys[name] });
+    // No worker serves here: the run waits, and its call becomes a task.
+    const { taskId } = await caller('a').call('three');
+    expect(await caller('a').request('tasks/get', { taskId })).toMatchObject({ taskId, status: 'working' });
+    for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
+      const refused = caller('b').request(method, { taskId, inputResponses: {} });
+      await expect(refused).rejects.toThrow(`-32602 Unknown task: ${String(taskId)}`);
+    }
+    expect(await caller('a').request('tasks/get', { taskId })).toMatchObject({ status: 'working' });
+  });
+
   it('does not take the session of another tenant', async () => {
     const { headers } = await postMcp(api.url, initialize, { 'x-api-key': keys.a });
     const session = { 'mcp-session-id': headers.get('mcp-session-id')! };
@@ -134,7 +147,13 @@ describe('the tools of the example graphs', () => {
   beforeAll(async () => {
     api = await startTestApi({ GANTRY_CONFIG: EXAMPLE_GRAPHS });
     const client = await connectMcp(api.url, { era: '2025-11-25' });
+    // Until their types are read, tools have the names of their channels alone.
     ({ tools } = await client.listTools());
+    expect(tools.map(({ name }) => name).sort()).toEqual(['agent', 'approval', 'memory', 'pipeline']);
+    await waitFor('the schemas of all tools', async () => {
+      ({ tools } = await client.listTools());
+      return tools.every(({ outputSchema }) => outputSchema !== undefined);
+    });
     await client.close();
   }, 120_000);
 

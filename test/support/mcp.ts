@@ -1,4 +1,5 @@
 import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { waitFor } from './wait-for';
 
 export const ERAS = ['2025-11-25', '2026-07-28'] as const;
 export type Era = (typeof ERAS)[number];
@@ -27,6 +28,48 @@ export async function connectMcp(url: string, options: McpClientOptions): Promis
     new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers }, reconnectionOptions }),
   );
   return client;
+}
+
+/** A client of 2026-07-28 by hand, for what the public ones don't have yet: the methods of its extensions. */
+export class ModernCaller {
+  constructor(
+    private readonly url: string,
+    private readonly capabilities: object = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } },
+    private readonly headers: Record<string, string> = {},
+  ) {}
+
+  /** @throws what the protocol's error says, its code first */
+  async request(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> {
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': this.capabilities,
+    };
+    const { messages } = await postMcp(
+      this.url,
+      { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } },
+      {
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': method,
+        'mcp-name': String(params.name ?? params.taskId),
+        ...this.headers,
+      },
+    );
+    const { result, error } = messages.at(-1)!;
+    if (error) throw new Error(`${error.code} ${error.message}`);
+    return result!;
+  }
+
+  call(name: string, args: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+    return this.request('tools/call', { name, arguments: args });
+  }
+
+  /** The task once its status is one of these. */
+  task(taskId: unknown, ...statuses: string[]): Promise<Record<string, unknown>> {
+    return waitFor(`a task that is ${statuses.join(' or ')}`, async () => {
+      const task = await this.request('tasks/get', { taskId });
+      return statuses.includes(task.status as string) && task;
+    });
+  }
 }
 
 export interface RpcAnswer {

@@ -168,7 +168,7 @@ export class GraphCallHandler {
   private async schemasAt(graphId: string, graph: unknown, path: string): Promise<GraphSchemas> {
     const source = this.graphs.source(graphId)!;
     const own = await schemasOf(graph, source.file);
-    if (own.state !== null) return own;
+    if (own.state !== null || !hasTypes(source)) return own;
     const read = (await this.typesOf(source)).get(path);
     return read ? { ...read, config: own.config ?? read.config } : own;
   }
@@ -176,6 +176,7 @@ export class GraphCallHandler {
   /** Reads the types of graphs that don't declare their schemas, one by one, so that requests needn't wait for it. */
   async prepareSchemas(): Promise<void> {
     for (const { source, graph } of this.graphs.loaded()) {
+      if (!hasTypes(source)) continue;
       if (graph && (await schemasOf(graph, source.file)).state !== null) continue;
       await this.typesOf(source);
     }
@@ -238,3 +239,6 @@ function nodePath(namespace: string): string {
     .map((part) => part.split(':')[0])
     .join('|');
 }
+
+/** Plain JavaScript has no types that the compiler could read; it would take seconds to find that out. */
+const hasTypes = ({ file }: GraphSource): boolean => !/\.[cm]?js$/.test(file);

@@ -49,7 +49,7 @@ const resource = (uri: string, mimeType: string, text: string) => ({
 
 /** Answers with blocks that are more than text. */
 function saying(content: unknown[]) {
-  return new StateGraph(MessagesZodState)
+  return new StateGraph({ state: MessagesZodState, input: z.object({}) })
     .addNode('say', () => ({ messages: [new AIMessage({ content: content as never })] }))
     .addEdge(START, 'say')
     .addEdge('say', END)
@@ -156,3 +156,55 @@ export const elicitationEnums = asking(
   },
   'Elicitation completed: ',
 );
+
+const Greeted = z.object({ name: z.string().default(''), messages: z.array(z.unknown()).default([]) });
+
+/** Says its answer, whatever else is in its state. */
+export const greet = new StateGraph(Greeted)
+  .addNode('say', ({ name }) => ({ messages: [new AIMessage(`Hello, ${name}!`)] }))
+  .addEdge(START, 'say')
+  .addEdge('say', END)
+  .compile();
+
+const Job = z.object({
+  seconds: z.number().default(0),
+  label: z.string().default(''),
+  filename: z.string().default(''),
+  text: z.string().default(''),
+});
+type JobValues = z.infer<typeof Job>;
+
+function job(node: (values: JobValues, config: RunnableConfig) => Promise<Partial<JobValues>>) {
+  return new StateGraph(Job).addNode('work', node).addEdge(START, 'work').addEdge('work', END).compile();
+}
+
+export const slowCompute = job(async ({ seconds, label }, { signal }) => {
+  await pause(seconds * 1_000, signal);
+  return { text: `computed ${label}` };
+});
+
+async function fail(name: string, signal: AbortSignal | undefined): Promise<never> {
+  await pause(1_000, signal);
+  throw Object.assign(new Error('This job fails'), { name });
+}
+
+export const failingJob = job((_, { signal }) => fail('Error', signal));
+export const protocolErrorJob = job((_, { signal }) => fail('McpError', signal));
+
+const goOn = elicit('Go on?', { confirm: { type: 'boolean' } }, ['confirm']);
+
+export const confirmDelete = job(({ filename }) =>
+  Promise.resolve({ text: `${filename}: ${JSON.stringify(interrupt({ inputRequests: { confirm: goOn } }))}` }),
+);
+
+/** Asks two things at once. */
+export const multiInput = job(() =>
+  Promise.resolve({ text: JSON.stringify(interrupt({ inputRequests: { first: goOn, second: goOn } })) }),
+);
+
+/** Asks first, and takes its time afterwards. */
+export const askThenWork = single(async (_, { signal }) => {
+  const answer = JSON.stringify(interrupt({ inputRequests: { user_name: name } }));
+  await pause(1_500, signal);
+  return { text: answer };
+});
