@@ -22,6 +22,8 @@ const OUTSIDE = [
   '@temporalio/*',
   '@duckdb/*',
   '@fastify/static',
+  // One copy in a graph process: the tests of security take the login of the process as code of a graph could.
+  'pg',
   'typescript',
   'tsx',
   '@langchain/langgraph-api',
