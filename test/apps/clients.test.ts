@@ -153,7 +153,10 @@ describe('clients of other packages', () => {
       spaces: expect.arrayContaining(['remote']) as string[],
       nested_asked: [QUESTION],
       nodes: expect.arrayContaining(['model_request', 'tools']) as string[],
-      unknown: { type: 'NotFoundError', message: '404 Not Found' },
+      unknown: {
+        type: 'NotFoundError',
+        message: expect.stringContaining('No assistant found for "no_such_graph"') as string,
+      },
       failed: { message: expect.stringContaining('GraphRecursionError') as string },
     });
     expect((did.resumed as string[]).at(-1)).toBe('The tool says: Sent to ann');

@@ -325,7 +325,7 @@ describe('a deployment that is wrong does not start', () => {
   });
 
   it('a langgraph.json whose fields are wrong', async () => {
-    const path = write('fields.json', JSON.stringify({ graphs: { a: './a.ts', b: 7 } }));
+    const path = write('fields.json', JSON.stringify({ graphs: { a: { description: 'has no path' }, b: 7 } }));
     const { code, output } = await start({ GANTRY_CONFIG: path });
     expect(code).toBe(1);
     expect(output).toContain(`${path}: graphs.a`);
