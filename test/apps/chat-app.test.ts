@@ -98,7 +98,6 @@ describe('a project of create-agent-chat-app', () => {
 
     it('is run by the event protocol, with tokens', async () => {
       const stream = client.threads.stream({ assistantId: graph });
-      await stream.run.start({ input: say('one two three') });
       const pieces: string[][] = [];
       const reading = (async () => {
         for await (const message of stream.messages) {
@@ -107,6 +106,7 @@ describe('a project of create-agent-chat-app', () => {
           pieces.push(read);
         }
       })();
+      await stream.run.start({ input: say('one two three') });
       expect(lastOf(await stream.output)).toBe('You said: one two three');
       await stream.close();
       await reading;
