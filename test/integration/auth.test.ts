@@ -24,6 +24,9 @@ const PUBLIC = [
   'GET /info', // clients read the abilities before they have a key
   'GET /api/info',
   'GET /api/v1/info',
+  // Where a client gets a token is read before it has one (RFC 9728).
+  'GET /.well-known/oauth-protected-resource',
+  'GET /.well-known/oauth-protected-resource/mcp',
   'GET /ui/:agent/:basename', // code for browsers, whose tags can't carry a key
   'GET /api/v1/attachments/:tenant_id/:run_id/:name', // the address is signed and expires
   // So are links for feedback: what one allows is one remark on one run.
