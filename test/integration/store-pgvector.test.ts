@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { PoolClient } from 'pg';
 import type { QueryRunner } from 'typeorm';
+import { StoredParameter } from '../../src/database/at-rest';
 import type { TenantId } from '../../src/auth/tenant';
 import { Store1700000500000 } from '../../src/database/migrations/1700000500000-store';
 import { ItemStore } from '../../src/item-store/item-store';
@@ -61,7 +62,9 @@ class WasmPostgres {
   async ask(text: string, values?: unknown[]): Promise<{ rows: unknown[]; rowCount: number }> {
     this.lastId += 1;
     const answer = this.reply(this.lastId);
-    this.child.send({ id: this.lastId, text, values });
+    // As the driver of Postgres asks them.
+    const sent = values?.map((value) => (value instanceof StoredParameter ? value.toPostgres() : value));
+    this.child.send({ id: this.lastId, text, values: sent });
     const { rows = [], affectedRows = 0, error } = await answer;
     if (error) throw new Error(error);
     return { rows, rowCount: rows.length > 0 ? rows.length : affectedRows };
