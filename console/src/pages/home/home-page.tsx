@@ -220,7 +220,7 @@ export default function HomePage() {
               note={metrics.data ? 'on this replica' : undefined}
             />
           </div>
-          <Charts overview={data} />
+          {data.buckets.some(({ created }) => created > 0) && <Charts overview={data} />}
           <Section title="Needs a person">
             <ul className="card divide-y divide-line overflow-hidden">
               <Attention icon="inbox" count={interrupted.data?.length} text="Interrupts to answer" to="/inbox" />
