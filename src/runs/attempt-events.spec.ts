@@ -3,7 +3,7 @@ import type { EventLogRepository, NewRunEvent } from '../streams/event-log.repos
 import { AttemptEvents } from './attempt-events';
 import type { RunEntity } from './run.entity';
 
-const RUN = { runId: 'run', tenantId: 'tenant', attempt: 2 } as RunEntity;
+const RUN = { runId: 'run', tenantId: 'tenant', attempt: 2, kwargs: {} } as RunEntity;
 const message = (data: string) => ({ event: 'values', data });
 
 describe('AttemptEvents', () => {
