@@ -181,7 +181,7 @@ async function killInTheMiddle(gantry, report, exportId, bucket, prefix) {
  */
 async function untilEnded(gantry, report, exportId) {
   const deadline = Date.now() + LONGEST_MS;
-  report.note('what it was writing goes on when its heartbeat has been missing for 10 s');
+  report.note('the partition that it was writing resumes once its heartbeat has been missing for 10 s');
   let reported = -1;
   for (;;) {
     const current = await gantry.request('GET', `/api/v1/bulk-exports/${exportId}`);

@@ -30,7 +30,7 @@ export async function openHome(home, signal) {
   }
   let lock = tryLock(homeLockPath(home), 'supervisor');
   if ('heldBy' in lock && lock.heldBy.role === REAPER) {
-    say('gantry', 'waiting for what a killed Gantry left behind to stop');
+    say('gantry', 'waiting for the leftover processes of a killed Gantry to stop');
     lock = await waitForLock(homeLockPath(home), 'supervisor', { signal });
   }
   if ('heldBy' in lock) {

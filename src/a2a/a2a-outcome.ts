@@ -62,6 +62,6 @@ interface Interrupt {
  */
 function questionOf({ interrupts, next }: FinalState): Part[] {
   const asked = Object.values(JSON.parse(interrupts) as Record<string, Interrupt[]>).flat();
-  if (asked.length === 0) return [partOf(`Stopped before ${next.join(', ')}: send a message to go on`)];
+  if (asked.length === 0) return [partOf(`Stopped before ${next.join(', ')}: send a message to continue`)];
   return asked.map(({ id, value }) => ({ ...partOf(value ?? null), metadata: id ? { interrupt_id: id } : undefined }));
 }

@@ -68,7 +68,7 @@ function statusMessage(row: TaskRow, question: Message | undefined): Message | u
   }
   if (row.state === 'canceled' && row.superseded) {
     return taskMessage(row, Role.ROLE_AGENT, `${row.runId}/superseded`, [
-      textPart('The conversation went on without an answer to this task'),
+      textPart('The conversation continued without an answer to this task'),
     ]);
   }
   return undefined;

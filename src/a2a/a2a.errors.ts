@@ -27,7 +27,7 @@ export const a2aErrors = {
     }),
   taskRunning: (taskId: string) =>
     new UnsupportedOperationError({
-      message: `Task ${taskId} is at work: wait for it or cancel it first, or send a message without taskId to queue a new task in its context`,
+      message: `Task ${taskId} is still running: wait for it or cancel it first, or send a message without taskId to queue a new task in its context`,
       metadata: { taskId },
     }),
   nothingToSubscribe: (taskId: string, state: string) =>

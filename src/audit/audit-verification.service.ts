@@ -53,7 +53,7 @@ export class AuditVerificationService {
       if (page.length < PAGE) break;
     }
     if (expectedHead !== undefined && walk.known !== expectedHead) {
-      walk.problems.push(`The log does not contain the head ${expectedHead}: it was cut off, or written anew`);
+      walk.problems.push(`The log does not contain the head ${expectedHead}: it was truncated or rewritten`);
     }
     const unsealed = await this.chain.countUnsealed(new Date(Date.now() - SEALED_AFTER_MS));
     if (unsealed > 0) walk.problems.push(`${unsealed} records have no link: a link was removed, or no worker runs`);

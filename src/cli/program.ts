@@ -93,7 +93,7 @@ function addSecrets(secrets: Command, withServices: WithServices): void {
         String(each.rotated),
         String(each.unreadable),
       ]);
-      print(columns, table(['STORED', 'SEALED ANEW', 'UNREADABLE'], rows), json);
+      print(columns, table(['STORED', 'RESEALED', 'UNREADABLE'], rows), json);
       if (columns.some(({ unreadable }) => unreadable > 0)) process.exitCode = 1;
     });
 }
@@ -217,7 +217,7 @@ function addAudit(audit: Command, withServices: WithServices): void {
     .option('--id <uuid>', 'of this resource')
     .option('--since <instant>', 'such as 2026-11-21T00:00:00Z')
     .option('--until <instant>')
-    .option('--before <audit id>', 'the page behind this one')
+    .option('--before <audit id>', 'lists older records than this one (from the last line of the previous page)')
     .option('--limit <number>', 'at the most', '100')
     .option('--json', 'for programs')
     .action(

@@ -65,7 +65,7 @@ export class CronSweep implements Sweep {
       try {
         await work(cron);
       } catch (error) {
-        this.logger.warn({ err: error, cron_id: cron.cronId }, 'A cron could not be mended; it is tried again');
+        this.logger.warn({ err: error, cron_id: cron.cronId }, 'A cron could not be repaired; it is retried');
         if (++failures === MAX_FAILURES) return;
       }
     }

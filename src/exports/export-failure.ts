@@ -47,7 +47,7 @@ export const exportFailures = {
   lostFile: (file: string) =>
     new ExportFailure(`${file} is not in the bucket as it was written`, true, {
       code: 'FileNotAsWritten',
-      hint: 'Somebody or something changed it after the partition was complete. Create a new export.',
+      hint: 'It was changed after the partition was complete. Create a new export.',
     }),
   rowsGone: (counted: number, seen: number) =>
     new ExportFailure(`The source has ${counted} rows where ${seen} were counted before: rows are gone`, true, {

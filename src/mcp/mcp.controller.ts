@@ -35,10 +35,14 @@ export class McpController {
 
   /** The rest of a call's answer, for a client that lost the connection. There is no stream beside the answers: 405. */
   @Get()
-  @ApiOperation({ summary: 'Takes the stream of a call up again; without Last-Event-ID there is none: 405' })
-  @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'The last event of the call that was seen' })
+  @ApiOperation({ summary: 'Resume the stream of a call after the event in Last-Event-ID; 405 without that header' })
+  @ApiHeader({
+    name: 'Last-Event-ID',
+    required: false,
+    description: 'Id of the last event of the call that the client received',
+  })
   @ApiOkResponse({
-    description: 'What came behind that event',
+    description: 'The events after that one',
     content: { 'text/event-stream': { schema: { type: 'string' } } },
   })
   @ApiResponse({ status: 405, description: 'Use POST' })

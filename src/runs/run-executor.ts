@@ -205,7 +205,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
           if (!inDoubt) await this.lifecycle.recordHandBack(run.runId, run.attempt);
           ending = 'handed-back';
         }
-        throw new ExecutionBroken('This worker gave the run away: its next attempt goes on at the checkpoint');
+        throw new ExecutionBroken('This worker handed the run back: its next attempt resumes from the checkpoint');
       }
       const result = this.startNext(await this.ender.endRun(run, outcome, events));
       ending = 'finished';

@@ -23,7 +23,7 @@ const runFilter = {
 
 export const searchRunsSchema = z.object({
   ...runFilter,
-  before: uuid.optional().describe('Id of the last run that was seen: the list goes on after it'),
+  before: uuid.optional().describe('Id of the last run of the previous page: the list continues after it'),
   limit: z.number().int().min(1).max(1000).default(100),
 });
 export type SearchRuns = z.infer<typeof searchRunsSchema>;

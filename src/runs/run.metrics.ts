@@ -21,7 +21,7 @@ export class RunMetrics {
     });
     this.attempts = metrics.counter({
       name: 'gantry_run_attempts_total',
-      help: 'Attempts at runs; handed-back: given away by a worker that stops; broken: lost to the worker or the database',
+      help: 'Attempts at runs; handed-back: returned by a worker that is stopping; broken: lost because the worker or the database failed',
       labelNames: ['graph', 'outcome'],
     });
     this.execution = metrics.histogram({

@@ -47,6 +47,6 @@ function usable(secret: string, index: number): Webhook {
   try {
     return new Webhook(secret);
   } catch {
-    throw new Error(`secret ${index + 1} is not in base64 behind its whsec_`);
+    throw new Error(`secret ${index + 1} is not base64 after the prefix whsec_`);
   }
 }

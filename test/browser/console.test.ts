@@ -53,7 +53,7 @@ describeInBrowser('the console', () => {
     expect(await messagesIn(page).count()).toBe(3);
 
     await messagesIn(page).first().hover();
-    await page.getByRole('button', { name: 'Edit this message and go on from it' }).first().click();
+    await page.getByRole('button', { name: 'Edit this message and continue from it' }).first().click();
     await page.getByLabel('Edited message').fill('What is the weather in Rome?');
     await page.getByRole('button', { name: 'Send from here' }).click();
     await page

@@ -153,7 +153,7 @@ describe('run workflow', () => {
 
   const success = async (): Promise<ExecuteRunResult> => ({ ending: 'success' });
   const broken = async (): Promise<never> => {
-    throw ApplicationFailure.create({ message: 'The worker gave the run away' });
+    throw ApplicationFailure.create({ message: 'The worker handed the run back' });
   };
   const gone = async (): Promise<never> => {
     throw ApplicationFailure.nonRetryable('The run is not executed here any more');
@@ -206,7 +206,7 @@ describe('run workflow', () => {
     return async (): Promise<ExecuteRunResult> => {
       failures += 1;
       if (failures > attempts) return { ending: 'success' };
-      throw ApplicationFailure.create({ message: 'The worker gave the run away', nextRetryDelay: '2 hours' });
+      throw ApplicationFailure.create({ message: 'The worker handed the run back', nextRetryDelay: '2 hours' });
     };
   }
 

@@ -27,7 +27,7 @@ export class OAuthController {
   constructor(private readonly config: AppConfig) {}
 
   @Get(METADATA_PATH)
-  @ApiOperation({ summary: 'Which OAuth provider gives access tokens for this server' })
+  @ApiOperation({ summary: 'Metadata of this server as an OAuth protected resource' })
   @ApiOkResponse({ standardSchema: metadataSchema })
   @ApiNotFoundResponse({ description: 'Access tokens are not accepted here' })
   server(): Metadata {
@@ -35,7 +35,7 @@ export class OAuthController {
   }
 
   @Get(RESOURCES.map((resource) => `${METADATA_PATH}/${resource}`))
-  @ApiOperation({ summary: 'The same for the MCP server' })
+  @ApiOperation({ summary: 'Metadata of the MCP server as an OAuth protected resource' })
   @ApiOkResponse({ standardSchema: metadataSchema })
   @ApiNotFoundResponse({ description: 'Access tokens are not accepted here' })
   mcp(): Metadata {

@@ -23,7 +23,7 @@ const BY_REASON: Record<string, Words> = {
   ],
   objectUnderActiveHold: ['The object is locked: it is under a hold', 'Release the hold, or export again.'],
   userProjectMissing: [
-    'The bucket charges whoever reads or writes it, and no project to charge was named',
+    'The bucket charges the requester, and the request named no project to charge',
     'Use a bucket without Requester Pays.',
   ],
 };

@@ -185,7 +185,7 @@ export class TraceQueryV2Controller {
 
   @Get('traces/:trace_id/runs')
   @SearchRoute()
-  @ApiOperation({ summary: 'The runs of a trace (v2)' })
+  @ApiOperation({ summary: 'List the runs of a trace (v2)' })
   async traceRuns(
     @Tenant() tenantId: TenantId,
     @Param({ schema: traceParamsSchema }) params: z.output<typeof traceParamsSchema>,

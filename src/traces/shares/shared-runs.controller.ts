@@ -37,7 +37,7 @@ export class SharedRunsController {
   @Post(':share_token/runs/query')
   @SearchRoute()
   @HttpCode(200)
-  @ApiOperation({ summary: 'The runs behind a public link (v2)' })
+  @ApiOperation({ summary: 'List the runs of a public link (v2)' })
   async query(
     @Param({ schema: sharedParamsSchema }) { share_token: token }: SharedParams,
     @Body({ schema: querySharedRunsSchema.prefault({}) }) { selects }: QuerySharedRuns,
@@ -48,7 +48,7 @@ export class SharedRunsController {
 
   @Get(':share_token/run/:run_id')
   @SearchRoute()
-  @ApiOperation({ summary: 'A run behind a public link (v2)' })
+  @ApiOperation({ summary: 'Get a run of a public link (v2)' })
   async read(
     @Param({ schema: sharedRunParamsSchema }) { share_token: token, run_id: runId }: SharedRunParams,
     @Query({ schema: readSharedRunSchema }) { selects }: ReadSharedRun,
@@ -68,14 +68,14 @@ export class SharedRunsV1Controller {
 
   @Get(':share_token/run')
   @SearchRoute()
-  @ApiOperation({ summary: 'The root run behind a public link' })
+  @ApiOperation({ summary: 'Get the root run of a public link' })
   async root(@Param({ schema: sharedParamsSchema }) { share_token: token }: SharedParams) {
     return toSharedRunV1(await this.shared.root(token, PAYLOADS_V1));
   }
 
   @Get(':share_token/run/:run_id')
   @SearchRoute()
-  @ApiOperation({ summary: 'A run behind a public link' })
+  @ApiOperation({ summary: 'Get a run of a public link' })
   async read(@Param({ schema: sharedRunParamsSchema }) { share_token: token, run_id: runId }: SharedRunParams) {
     const [row] = await this.shared.list(token, PAYLOADS_V1, { ids: [runId] });
     return toSharedRunV1(row);
@@ -84,7 +84,7 @@ export class SharedRunsV1Controller {
   @Post(':share_token/runs/query')
   @SearchRoute()
   @HttpCode(200)
-  @ApiOperation({ summary: 'The runs behind a public link' })
+  @ApiOperation({ summary: 'List the runs of a public link' })
   async query(
     @Param({ schema: sharedParamsSchema }) { share_token: token }: SharedParams,
     @Body({ schema: querySharedRunsV1Schema.prefault({}) }) { id: ids }: QuerySharedRunsV1,
@@ -107,7 +107,7 @@ export class SharedRunsPageController {
   @Header('Content-Type', 'text/html; charset=utf-8')
   @Header('Cache-Control', 'no-store')
   @ApiProduces('text/html')
-  @ApiOperation({ summary: 'The page that a public link leads to' })
+  @ApiOperation({ summary: 'Show the page of a public link' })
   async page(@Param({ schema: sharedParamsSchema }) { share_token: token }: SharedParams): Promise<string> {
     return sharedRunsPage(await this.shared.list(token, ['inputs', 'outputs']));
   }

@@ -76,7 +76,7 @@ export class TraceThreadsController {
   /** The oldest first. */
   @Get(':thread_id/traces')
   @SearchRoute()
-  @ApiOperation({ summary: 'The traces of a traced thread' })
+  @ApiOperation({ summary: 'List the traces of a traced thread' })
   async traces(
     @Tenant() tenantId: TenantId,
     @Param({ schema: threadParamsSchema }) { thread_id: threadId }: ThreadParams,

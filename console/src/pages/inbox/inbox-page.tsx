@@ -65,7 +65,7 @@ export default function InboxPage() {
     try {
       const resume = question.id ? { [question.id]: value } : value;
       await sdk.runs.create(item.threadId, item.assistantId, { command: { resume } });
-      notify('The answer is sent: the run goes on.');
+      notify('Answer sent: the run continues.');
       // What is answered is off the list at once; what the run asks next comes with the next look.
       queries.setQueryData<Waiting[]>(['waiting'], (before) =>
         before?.flatMap((each) => {

@@ -201,7 +201,7 @@ export function Chat({ assistantId, threadId, checkpointId, options, onThread, o
                         {message.type === 'human' && !thread.isLoading && (
                           <IconButton
                             icon="edit"
-                            label="Edit this message and go on from it"
+                            label="Edit this message and continue from it"
                             className="opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
                             onClick={() => setEditing({ id, text: textOf(message.content) })}
                           />
@@ -246,7 +246,7 @@ export function Chat({ assistantId, threadId, checkpointId, options, onThread, o
         </div>
         {checkpointId && (
           <p className="border-t border-line bg-accent-soft px-4 py-1.5 text-center text-xs text-accent">
-            The next message goes on from checkpoint {checkpointId.slice(0, 8)}… and makes a branch.
+            The next message continues from checkpoint {checkpointId.slice(0, 8)}… on a new branch.
           </p>
         )}
         <Composer

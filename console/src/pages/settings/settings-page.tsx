@@ -18,7 +18,7 @@ function Caller() {
   if (query.error) return <ErrorBox error={query.error} retry={() => void query.refetch()} />;
   if (!query.data) return <Loading />;
   const { tenant_id: tenant, kind, identity, permissions, entitlements } = query.data;
-  const who = { none: 'nobody: authentication is off', api_key: 'an API key', user: 'a user' }[kind] ?? kind;
+  const who = { none: 'anonymous: authentication is off', api_key: 'an API key', user: 'a user' }[kind] ?? kind;
   return (
     <Facts
       facts={[

@@ -104,7 +104,7 @@ export function Checkpoints({ threadId, assistantId }: { threadId: string; assis
     if (!assistantId) return;
     try {
       const run = await sdk.runs.create(threadId, assistantId, { input: null, checkpoint: shown.checkpoint as never });
-      notify(`A run goes on from this checkpoint: ${run.run_id.slice(0, 8)}…`);
+      notify(`A run resumes from this checkpoint: ${run.run_id.slice(0, 8)}…`);
       await queries.invalidateQueries();
     } catch (error) {
       notifyError(error);
