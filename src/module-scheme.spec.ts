@@ -41,7 +41,7 @@ function listing(name: string, list: 'controllers' | 'providers'): string[] {
 }
 
 describe('the modules', () => {
-  it('are named by their feature and the half that they are', () => {
+  it('are named after their feature and their half', () => {
     const misnamed = modules.filter((file) => {
       const feature = basename(file).replace(/(-api|-worker)?\.module\.ts$/, '');
       return !(file in PARTS) && feature !== basename(dirname(file));
@@ -50,7 +50,7 @@ describe('the modules', () => {
     expect(Object.keys(PARTS).filter((file) => !modules.includes(file))).toEqual([]);
   });
 
-  it('are one class a file, named as the file', () => {
+  it('are one class per file, named like the file', () => {
     const pascal = (file: string): string =>
       basename(file, '.ts').replace(/(?:^|[-.])(\w)/g, (_, letter: string) => letter.toUpperCase());
     for (const file of modules) {
@@ -88,7 +88,7 @@ describe('the modules', () => {
       expect([name, listing(name, 'providers')]).toEqual([name, ['worker/worker.module.ts']]);
   });
 
-  it('join halves in one direction: neither is imported by what both share, nor by the other', () => {
+  it('depend in one direction: neither half is imported by the shared module or by the other half', () => {
     const wrong = modules
       .filter((file) => file !== 'src/app.module.ts' && file !== 'worker/worker.module.ts')
       .flatMap((file) =>

@@ -52,7 +52,7 @@ describe('parameters in ProtoJSON', () => {
   });
 
   it.each([{ status: 99 }, { role: 7 }, { pageSize: 'many' }, { status: 'completed' }, null, 'text', [1]])(
-    'leave what is wrong for the check: %j',
+    'leave invalid values for the validation to reject: %j',
     (params) => {
       expect(fromProtoJson(params)).toEqual(params);
     },

@@ -7,7 +7,7 @@ const NOW = new Date('2026-11-21T00:00:00Z');
 describe('call token', () => {
   const token = issueCallToken(KEY, TENANT, NOW);
 
-  it('is the tenant’s for a minute', () => {
+  it('is valid for its tenant for one minute', () => {
     expect(callerOfToken(KEY, token, NOW)).toEqual({ tenantId: TENANT });
     expect(callerOfToken(KEY, token, new Date(NOW.getTime() + 59_999))).toEqual({ tenantId: TENANT });
     expect(callerOfToken(KEY, token, new Date(NOW.getTime() + 60_000))).toBeUndefined();
@@ -25,7 +25,7 @@ describe('call token', () => {
     expect(callerOfToken(KEY, forged, NOW)).toBeUndefined();
   });
 
-  it('carries the user in whose name it calls, and of a large one what counts', () => {
+  it('carries the user on whose behalf it calls, with only the essential fields of a large one', () => {
     const user = { identity: 'alice', display_name: 'Alice', is_authenticated: true, permissions: ['read'] };
     const whole = { ...user, team: 'blue' };
     expect(callerOfToken(KEY, issueCallToken(KEY, TENANT, NOW, whole), NOW)).toEqual({ tenantId: TENANT, user: whole });
@@ -37,7 +37,7 @@ describe('call token', () => {
     expect(callerOfToken(KEY, [prefix, tenant, expires, signature].join('.'), NOW)).toBeUndefined();
   });
 
-  it('is refused under another key', () => {
+  it('is refused under another signing key', () => {
     expect(callerOfToken(Buffer.alloc(32, 2), token, NOW)).toBeUndefined();
   });
 });

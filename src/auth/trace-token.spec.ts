@@ -9,7 +9,7 @@ const END = new Date(NOW.getTime() + 60_000);
 describe('trace token', () => {
   const token = issueTraceToken(KEY, TENANT, END);
 
-  it('is the tenant’s until it expires', () => {
+  it('is valid for its tenant until it expires', () => {
     expect(tenantOfTraceToken(KEY, token, NOW)).toBe(TENANT);
     expect(tenantOfTraceToken(KEY, token, new Date(END.getTime() - 1))).toBe(TENANT);
     expect(tenantOfTraceToken(KEY, token, END)).toBeUndefined();
@@ -25,5 +25,5 @@ describe('trace token', () => {
     ['that is nothing', ''],
   ])('is refused %s', (_name, forged) => expect(tenantOfTraceToken(KEY, forged, NOW)).toBeUndefined());
 
-  it('calls nothing else', () => expect(callerOfToken(KEY, token, NOW)).toBeUndefined());
+  it('authorizes no other call', () => expect(callerOfToken(KEY, token, NOW)).toBeUndefined());
 });

@@ -22,7 +22,7 @@ function problemsOf(env: Record<string, string>): string[] {
 }
 
 describe('loadConfig', () => {
-  it('needs three settings, and lists all that are missing', () => {
+  it('requires three settings, and lists all that are missing', () => {
     expect(problemsOf(needed)).toEqual([]);
     expect(problemsOf({}).sort()).toEqual([
       'DATABASE_URL is missing',
@@ -39,7 +39,7 @@ describe('loadConfig', () => {
     ).toEqual([expect.stringMatching(/^GANTRY_GRAPHS_DATABASE_URL: .* a login role of their own/)]);
   });
 
-  it('takes an empty variable for an absent one, as compose files leave them', () => {
+  it('treats an empty variable as unset, as compose files pass it', () => {
     expect(problemsOf({ ...needed, TEMPORAL_ADDRESS: '' })).toEqual(['TEMPORAL_ADDRESS is missing']);
     expect(loadConfig({ ...needed, GANTRY_PORT: '', GANTRY_HOST: '' }).http).toMatchObject({
       port: 2024,
@@ -58,7 +58,7 @@ describe('loadConfig', () => {
     });
     afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-    it('reads settings from its map or its file, which the environment of the process wins over', () => {
+    it('reads settings from its map or its file, which the environment of the process overrides', () => {
       write('langgraph.json', JSON.stringify({ env: { LANGGRAPH_THREAD_TTL: '5', GANTRY_RUNS_PER_WORKER: '7' } }));
       expect(load().graphs.threadTtl).toMatchObject({ default: { minutes: 5 } });
       expect(load({ GANTRY_RUNS_PER_WORKER: '9' }).worker.runs).toBe(9);
@@ -68,7 +68,7 @@ describe('loadConfig', () => {
       expect(load().graphs.defaultConfigs).toMatchObject({ agent: { config: { configurable: { model: 'small' } } } });
     });
 
-    it('leaves where the data is, and secrets, to the environment of the process', () => {
+    it('takes the place of the data, and secrets, from the environment of the process only', () => {
       const env = {
         DATABASE_URL: 'postgres://elsewhere/app',
         TEMPORAL_NAMESPACE: 'app',
@@ -86,13 +86,13 @@ describe('loadConfig', () => {
       );
     });
 
-    it('names what is wrong with one of them', () => {
+    it('names the variable that is wrong', () => {
       write('langgraph.json', JSON.stringify({ env: { GANTRY_RUNS_PER_WORKER: 'many' } }));
       expect(() => load()).toThrow('GANTRY_RUNS_PER_WORKER: ');
     });
   });
 
-  it('takes the time to live of threads as minutes or as langgraph.json has it', () => {
+  it('reads the time to live of threads in minutes or in the form of langgraph.json', () => {
     const ttlOf = (LANGGRAPH_THREAD_TTL: string) => loadConfig({ ...needed, LANGGRAPH_THREAD_TTL }).graphs.threadTtl;
     expect(ttlOf('90')).toMatchObject({ default: { strategy: 'delete', minutes: 90 } });
     expect(ttlOf('{"strategy":"keep_latest","default_ttl":5}')).toMatchObject({
@@ -103,7 +103,7 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it('takes what default assistants begin with as JSON by graph', () => {
+  it('reads the configuration of default assistants as JSON keyed by graph', () => {
     const given = '{"agent": {"recursion_limit": 5, "context": {"model": "small"}}}';
     expect(loadConfig({ ...needed, LANGGRAPH_CONFIG: given }).graphs.defaultConfigs).toEqual({
       agent: { config: { recursion_limit: 5 }, context: { model: 'small' } },
@@ -113,7 +113,7 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it('names the places of its problems in JSON as they were written', () => {
+  it('reports problems in JSON at the paths that the user wrote', () => {
     const placesIn = (LANGGRAPH_CONFIG: object): string[] =>
       problemsOf({ ...needed, LANGGRAPH_CONFIG: JSON.stringify(LANGGRAPH_CONFIG) }).map(
         (problem) => /^LANGGRAPH_CONFIG: (\S+): /.exec(problem)?.[1] ?? problem,
@@ -129,14 +129,14 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it('takes null in what default assistants begin with for what is left out', () => {
+  it('treats null in the configuration of default assistants as absent', () => {
     const given = '{"agent": {"recursion_limit": null, "context": null}}';
     expect(loadConfig({ ...needed, LANGGRAPH_CONFIG: given }).graphs.defaultConfigs).toEqual({
       agent: { config: {}, context: {} },
     });
   });
 
-  it('has the defaults that are documented', () => {
+  it('has the documented defaults', () => {
     const config = loadConfig(needed);
     expect(config).toMatchObject({
       http: { port: 2024, host: '127.0.0.1', apiUrl: 'http://127.0.0.1:2024' },
@@ -183,14 +183,14 @@ describe('loadConfig', () => {
     expect(problems.join()).not.toMatch(/hunter2|my-secret-master-key|my-key/);
   });
 
-  it('has a graph thread for each core, within bounds, unless it is told a number', () => {
+  it('has one graph thread per core, within bounds, unless a number is set', () => {
     const threads = (env: Record<string, string>) => loadConfig({ ...needed, ...env }).graphs.threads;
     expect(threads({})).toEqual({ min: 1, max: Math.min(4, Math.max(2, availableParallelism())) });
     expect(threads({ GANTRY_GRAPH_THREADS_MIN: '20' })).toEqual({ min: 20, max: 20 });
     expect(threads({ GANTRY_GRAPH_THREADS_MAX: '1' })).toEqual({ min: 1, max: 1 });
   });
 
-  it('checks what goes together', () => {
+  it('checks settings that depend on each other', () => {
     expect(problemsOf({ ...needed, GANTRY_GRAPH_THREADS_MIN: '5', GANTRY_GRAPH_THREADS_MAX: '2' })).toEqual([
       expect.stringContaining('GANTRY_GRAPH_THREADS_MIN'),
     ]);
@@ -199,7 +199,7 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it('takes the kinds of work that a worker does, all where none is named', () => {
+  it('reads the kinds of work that a worker does, and defaults to all of them', () => {
     const some = loadConfig({ ...needed, GANTRY_WORKER_QUEUES: 'exports, webhooks' });
     expect(some.worker.queues).toEqual(['exports', 'webhooks']);
     expect(loadConfig(needed).worker.queues).toEqual(['runs', 'exports', 'webhooks', 'crons']);
@@ -213,13 +213,13 @@ describe('loadConfig', () => {
     expect(loadConfig({ ...needed, GANTRY_AUTH: value }).auth.isEnabled).toBe(true);
   });
 
-  it('uses TLS with an API key or when it is asked for, and else not', () => {
+  it('uses TLS with an API key or when requested, and otherwise not', () => {
     expect(loadConfig(needed).temporal.tls).toBeUndefined();
     expect(loadConfig({ ...needed, TEMPORAL_TLS: 'true' }).temporal.tls).toEqual({});
     expect(loadConfig({ ...needed, TEMPORAL_API_KEY: 'k' }).temporal).toMatchObject({ apiKey: 'k', tls: {} });
   });
 
-  it('makes the api’s own address usable where it binds every interface', () => {
+  it('replaces the api’s own address with one that can be reached when it binds every interface', () => {
     const url = loadConfig({ ...needed, GANTRY_AUTH: 'on', GANTRY_API_URL: 'https://gantry.example.com' }).http.apiUrl;
     expect(url).toBe('https://gantry.example.com');
   });

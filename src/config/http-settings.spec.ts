@@ -25,7 +25,7 @@ describe('the http section of langgraph.json', () => {
     expect(settings.configurableHeaders.of({ 'x-user-id': 'u' })).toEqual({});
   });
 
-  it('switches groups off by the tags of their routes; runs take crons with them', () => {
+  it('disables groups of routes by their tags; disabling runs disables crons', () => {
     const settings = parse({ disable_runs: true, disable_store: true });
     for (const tag of ['Thread Runs', 'Stateless Runs', 'Crons', 'Store'])
       expect(settings.isDisabled([tag])).toBe(true);
@@ -46,7 +46,7 @@ describe('the http section of langgraph.json', () => {
     expect(problemsOf(http)).toContain(message);
   });
 
-  it('takes one origin and a pattern, which has to match whole', () => {
+  it('takes an exact origin, and a pattern that has to match the whole origin', () => {
     const { origins } = parse({
       cors: { allow_origins: ['https://a.example'], allow_origin_regex: 'https://.*\\.example' },
     }).cors;
@@ -55,7 +55,7 @@ describe('the http section of langgraph.json', () => {
     expect((origins[1] as RegExp).test('https://b.example.evil.test')).toBe(false);
   });
 
-  it('drops the slash at the end of a prefix', () => {
+  it('strips the trailing slash of a prefix', () => {
     expect(parse({ mount_prefix: '/agents/v1/' }).mountPrefix).toBe('/agents/v1');
   });
 
@@ -71,12 +71,12 @@ describe('the http section of langgraph.json', () => {
       cookie: 'session=1',
     };
 
-    it('take names in any case and stars, give lower case, and let excludes win', () => {
+    it('match names in any case and wildcards, yield lower case, and let excludes win', () => {
       const { configurableHeaders } = parse({ configurable_headers: { includes: ['X-*'], excludes: ['*-TOKEN'] } });
       expect(configurableHeaders.of(headers)).toEqual({ 'x-user-id': 'u1', 'x-trace': 'a, b' });
     });
 
-    it('never mean credentials, whatever they say', () => {
+    it('never match credentials, whatever they contain', () => {
       const all = { includes: ['*', 'authorization', 'x-api-key', 'X-Tenant-Id', 'x-service-key'] };
       const settings = parse({ configurable_headers: all, logging_headers: all });
       expect(Object.keys(settings.configurableHeaders.of(headers)).sort()).toEqual([
@@ -89,7 +89,7 @@ describe('the http section of langgraph.json', () => {
       expect(JSON.stringify(settings.loggedHeaders.of(headers))).not.toContain('secret');
     });
 
-    it('take the dot and other signs as they are', () => {
+    it('match the dot and other special characters literally', () => {
       const { configurableHeaders } = parse({ configurable_headers: { include: ['x.a'] } });
       expect(configurableHeaders.of({ 'x-a': '1', 'x.a': '2' })).toEqual({ 'x.a': '2' });
     });

@@ -32,7 +32,7 @@ describe('langgraph.json', () => {
     return [];
   }
 
-  it('takes a graph as a path with an export, and as an object', () => {
+  it('accepts a graph as a path with an export, and as an object', () => {
     const graphs = {
       short: './a.ts:graph',
       long: { path: './a.ts:make', description: 'Makes', on_unknown: 'interrupt', threads: 1 },
@@ -51,17 +51,17 @@ describe('langgraph.json', () => {
     ]);
   });
 
-  it('separates the export at the last colon', () => {
+  it('splits path and export at the last colon', () => {
     const [graph] = readLanggraphJson(write({ graphs: { odd: './b:c.ts:graph' } })).graphs;
     expect(graph).toMatchObject({ file: join(folder, 'b:c.ts'), exportName: 'graph' });
   });
 
-  it('takes a script without an export for its default export', () => {
+  it('uses the default export of a script that names none', () => {
     const [graph] = readLanggraphJson(write({ graphs: { a: './a.ts' } })).graphs;
     expect(graph).toMatchObject({ file: join(folder, 'a.ts'), exportName: 'default' });
   });
 
-  it('leaves what concerns image builds alone', () => {
+  it('ignores what concerns image builds only', () => {
     const config = { node_version: '20', dependencies: ['.'], dockerfile_lines: [], graphs: { a: './a.ts:graph' } };
     expect(problemsOf(config)).toEqual([]);
   });
@@ -74,7 +74,7 @@ describe('langgraph.json', () => {
     expect(readLanggraphJson(write({ graphs, env: '.env' })).env).toEqual({ B: 'two words' });
   });
 
-  it('reads how the store embeds and forgets', () => {
+  it('reads how the store embeds items and expires them', () => {
     const graphs = { a: './a.ts:graph' };
     expect(readLanggraphJson(write({ graphs })).store).toEqual({ refreshOnRead: true });
     const ttl = { default_ttl: 1.5, refresh_on_read: false, sweep_interval_minutes: 10 };
@@ -166,12 +166,12 @@ describe('langgraph.json', () => {
     ]);
   });
 
-  it('says where JSON is broken, and that a file is not there', () => {
+  it('reports where JSON is invalid, and that a file does not exist', () => {
     expect(problemsOf('{"graphs":')[0]).toMatch(/langgraph\.json: not valid JSON: /);
     expect(() => readLanggraphJson(join(folder, 'none.json'))).toThrow(/none\.json: there is no such file/);
   });
 
-  it('takes custom encryption in Python, and refuses it in JavaScript, whose SDK has none', () => {
+  it('accepts custom encryption in Python, and refuses it in JavaScript, whose SDK has none', () => {
     const encryption = { path: './encryption.py:mine' };
     writeFileSync(join(folder, 'encryption.py'), '');
     expect(readLanggraphJson(write({ graphs: { a: './a.ts:graph' }, encryption })).encryption).toEqual({
@@ -182,7 +182,7 @@ describe('langgraph.json', () => {
     expect(() => readLanggraphJson(path)).toThrow(/encryption\.path: has to be a Python file/);
   });
 
-  it('lists the problems of all sections at once, and missing modules after them', () => {
+  it('lists the problems of all sections at once, followed by missing modules', () => {
     const graphs = { agent: './a.ts:graph' };
     const problems = problemsOf({ graphs, http: { mount_prefix: 'x' }, webhooks: { url: { allowed_ports: [0] } } });
     expect(problems.map((problem) => problem.replace(/^.*langgraph\.json: (\S+): .*/s, '$1')).sort()).toEqual([

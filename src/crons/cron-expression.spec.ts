@@ -41,7 +41,7 @@ describe('a cron expression', () => {
     expect(parseCronExpression(expression)).toEqual(fields(changes));
   });
 
-  it('has the seconds last: the sixth field, as in the clients of the public API', () => {
+  it('reads seconds from the sixth field, as the clients of the public API write them', () => {
     expect(parseCronExpression('0 0 * * * */20')).toEqual(fields({ seconds: [0, 20, 40] }));
     expect(parseCronExpression('*/10 * * * * *')).toMatchObject({
       minutes: [0, 10, 20, 30, 40, 50],
@@ -57,7 +57,7 @@ describe('a cron expression', () => {
     ['0 0 * * 5L', { weekdays: [{ weekdays: [5], last: true }] }],
     ['0 0 * * L5', { weekdays: [{ weekdays: [5], last: true }] }],
     ['0 0 * * Lfri', { weekdays: [{ weekdays: [5], last: true }] }],
-  ])("reads a month's last and n-th days: %s", (expression, changes) => {
+  ])('reads the last and n-th days of a month: %s', (expression, changes) => {
     expect(parseCronExpression(expression)).toEqual(fields(changes));
   });
 

@@ -9,7 +9,7 @@ const box = (...sealingKeys: Buffer[]): SecretBox =>
   new SecretBox({ secrets: { sealingKeys } } as unknown as AppConfig);
 
 describe('sealed secrets', () => {
-  it('open under any configured key, and are sealed under the first', () => {
+  it('open under any configured key, and are sealed under the first one', () => {
     const old = box(first).seal('secret', ROW);
     const both = box(second, first);
     expect(both.open(old, ROW)).toBe('secret');
@@ -20,7 +20,7 @@ describe('sealed secrets', () => {
     expect(() => box(second).open(old, ROW)).toThrow('GANTRY_SEALING_KEYS');
   });
 
-  it('open in their own row only, and unchanged', () => {
+  it('open in their own row only, and unmodified', () => {
     const sealed = box(first).seal('secret', ROW);
     expect(() => box(first).open(sealed, 'another row' as SealingContext)).toThrow();
     expect(() => box(first).open(`${sealed.slice(0, -2)}AA`, ROW)).toThrow();

@@ -16,10 +16,10 @@ describe('names of secrets', () => {
     'Authorization',
     'db.password',
     'credentials',
-  ])('%s is one', (name) => expect(isSecretName(name)).toBe(true));
+  ])('include %s', (name) => expect(isSecretName(name)).toBe(true));
 
   it.each(['max_tokens', 'token_count', 'tokenizer', 'key', 'thread_key', 'keyboard', 'secretary', 'model', '', '-'])(
-    '%s is none',
+    'do not include %s',
     (name) => expect(isSecretName(name)).toBe(false),
   );
 });

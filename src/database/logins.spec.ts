@@ -8,7 +8,7 @@ describe('withLogin', () => {
     ['in front of the host', 'postgres://owner:s3cret@db:5433/gantry?sslmode=disable'],
     ['as parameters', 'postgres://db:5433/gantry?user=owner&password=s3cret&sslmode=disable'],
     ['twice', 'postgres://owner:s3cret@db:5433/gantry?user=owner&password=s3cret&password=s3cret&sslmode=disable'],
-  ])('keeps nothing of the credentials that the URL has %s', (_, databaseUrl) => {
+  ])('keeps none of the credentials that the URL has %s', (_, databaseUrl) => {
     const url = withLogin(databaseUrl, login);
     expect(url).not.toMatch(/owner|s3cret/);
     expect(new Client({ connectionString: url })).toMatchObject({

@@ -23,7 +23,7 @@ class OneModule {}
 class AnotherModule {}
 
 describe('orderedProviders', () => {
-  it('finds the providers of all modules that carry the decorator, each class once, in their order', async () => {
+  it('finds the providers of all modules that carry the decorator, each class once, in order', async () => {
     const app = await Test.createTestingModule({ imports: [DiscoveryModule, OneModule, AnotherModule] }).compile();
     const found = orderedProviders(app.get(DiscoveryService), Listens);
     expect(found.map((each) => (each as object).constructor)).toEqual([First, Second]);

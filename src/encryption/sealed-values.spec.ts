@@ -33,13 +33,13 @@ describe('sealed values', () => {
       'kwargs',
       { input: 'x', config: { tags: ['t'], configurable: { a: 1 } }, durability: 'sync' },
     ],
-  ])('%s comes back as it was', async (_, model, field, value) => {
+  ])('%s is decrypted to what it was', async (_, model, field, value) => {
     const { call } = handlers();
     const [sealed] = await sealValues([json(model, field, value)], { key: 'k' }, call);
     expect(await openValues([JSON.parse(JSON.stringify(sealed)) as unknown], call)).toEqual([value]);
   });
 
-  it('leave ids and arguments that SQL reads, and encrypt what is a caller’s at each level', async () => {
+  it('leave ids and arguments that SQL reads in plain text, and encrypt the caller’s data at each level', async () => {
     const { call, calls } = handlers();
     const kwargs = {
       input: { q: 1 },
@@ -64,7 +64,7 @@ describe('sealed values', () => {
     expect(calls.at(-1)!.context).toEqual({ key: 'own' });
   });
 
-  it('are bytes with the context in front of them', async () => {
+  it('are bytes with the context as a prefix', async () => {
     const { call, calls } = handlers();
     const value = Buffer.from('state').toString('base64');
     const [sealed] = await sealValues(
@@ -79,7 +79,7 @@ describe('sealed values', () => {
     expect(calls.at(-1)).toMatchObject({ model: 'checkpoint', field: 'values', context: { key: 'k' } });
   });
 
-  it('are refused where a handler changes the keys, and where a caller bears the mark', async () => {
+  it('are refused when a handler changes the keys, and when a caller’s data contains the mark', async () => {
     const changing = async (): Promise<unknown[]> => [{ all: 'x' }];
     await expect(sealValues([json('thread', 'metadata', { a: 1 })], {}, changing)).rejects.toThrow(EncryptionRefused);
     const { call } = handlers();

@@ -96,7 +96,7 @@ describe('the subscriptions of a WebSocket', () => {
     return id;
   };
 
-  it('tell nothing before they begin', async () => {
+  it('emit nothing before they begin', async () => {
     await subscriptions.add({ channels: ['values'] }, undefined, true);
     await settle();
     expect([emitted, log.reads]).toEqual([[], []]);
@@ -105,7 +105,7 @@ describe('the subscriptions of a WebSocket', () => {
     expect(emitted).toEqual([1, 3, 5]);
   });
 
-  it('are read together, and a newcomer gets what it missed while the others get nothing twice', async () => {
+  it('share one reader, and a new one gets what it missed without repeating events to the others', async () => {
     await subscribe(['values']);
     await settle();
     await subscribe(['values', 'updates'], 3);
@@ -117,7 +117,7 @@ describe('the subscriptions of a WebSocket', () => {
     expect(log.reads).toEqual([0, 3]);
   });
 
-  it('say how many events follow, and read these once', async () => {
+  it('announce how many events follow, and read these once', async () => {
     log.ahead = 10;
     const { replayed } = await subscriptions.add({ channels: ['values'] }, 2, true);
     void subscriptions.beginReading();
@@ -135,7 +135,7 @@ describe('the subscriptions of a WebSocket', () => {
     ]);
   });
 
-  it('name no number where too many events follow to be read ahead, and lose none', async () => {
+  it('announce no count when too many events follow to be read ahead, and lose none', async () => {
     log.ahead = 2;
     expect((await subscriptions.add({ channels: ['values', 'updates'] }, undefined, true)).replayed).toBeUndefined();
     void subscriptions.beginReading();
@@ -155,7 +155,7 @@ describe('the subscriptions of a WebSocket', () => {
     expect(emitted).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('lose nothing when another one comes while the client does not read', async () => {
+  it('lose nothing when another one begins while the client is not reading', async () => {
     let resume!: () => void;
     stalled = new Promise((resolve) => (resume = resolve));
     await subscribe(['values', 'updates']);
@@ -167,7 +167,7 @@ describe('the subscriptions of a WebSocket', () => {
     expect(emitted).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('end one by one, and the reading with the last one', async () => {
+  it('end one by one, and reading ends with the last one', async () => {
     const first = await subscribe(['values']);
     await settle();
     const { id: second } = await subscriptions.add({ channels: ['updates'] }, 6, true);

@@ -10,11 +10,11 @@ describe('JSON with integers beyond 2^53', () => {
     '9007199254740993',
     '{"a":1,"b":[true,null,"x"],"c":0.1,"d":9007199254740993,"e":"\\u0000\\ud800"}',
     '{"__proto__":{"a":9007199254740993}}',
-  ])('is the same after it was read and written: %s', (text) => {
+  ])('is unchanged after it was read and written: %s', (text) => {
     expect(rewritten(text)).toBe(text);
   });
 
-  it('is otherwise what JSON makes of it', () => {
+  it('otherwise equals the result of JSON.parse', () => {
     for (const text of [
       '{"a":1.0,"b":1e3,"c":0.30000000000000004,"d":0.12345678901234567890123}',
       '{"a":1,"a":9007199254740993,"a":2}',
@@ -28,7 +28,7 @@ describe('JSON with integers beyond 2^53', () => {
     );
   });
 
-  it('is looked at closer only where such an integer may be', () => {
+  it('is examined closely only where such an integer may occur', () => {
     expect(hasLongIntegers('{"score":0.8444218515250481,"id":"20261120T100000123456Z","at":1795246594876}')).toBe(
       false,
     );
@@ -36,7 +36,7 @@ describe('JSON with integers beyond 2^53', () => {
   });
 
   it.each(['{"a":12345678901234567890', '[12345678901234567890,]', '{"a":12345678901234567890}}'])(
-    'is refused when it is no JSON: %s',
+    'is refused when it is not valid JSON: %s',
     (text) => {
       expect(() => parseExactly(text)).toThrow(SyntaxError);
     },

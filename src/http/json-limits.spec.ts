@@ -5,14 +5,14 @@ const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 const LIMITS = { depth: 3, tokens: 10 };
 
 describe('the cost of JSON', () => {
-  it('is bounded in depth, with lists and objects counted alike', () => {
+  it('is bounded in depth, counting arrays and objects alike', () => {
     expect(parseJson(nested(200))).toEqual(JSON.parse(nested(200)));
     expect(() => parseJson(nested(201))).toThrow(/200 levels deep.*character 201/);
     expect(() => checkJson('{"a":[{"b":[1]}]}', LIMITS)).toThrow(/3 levels/);
     expect(() => checkJson('[[1],[[2]]]', LIMITS)).not.toThrow();
   });
 
-  it('is refused with 422 and the place', () => {
+  it('is refused with 422 and the position', () => {
     const refused = (() => {
       try {
         checkJson('[[[[', LIMITS);
@@ -38,13 +38,13 @@ describe('the cost of JSON', () => {
     ['escaped quotes far from its beginning', `${'x'.repeat(100)}"[[[[\\"${'y'.repeat(200)}\\\\`],
     ['a quote just where a search begins', `${'x'.repeat(61)}\\"[[[[`],
     ['an escape across the place where a search begins', `${'x'.repeat(62)}\\"[[[[`],
-  ])('does not count what a string holds: %s', (_, content) => {
+  ])('ignores the content of strings: %s', (_, content) => {
     const text = JSON.stringify({ [content]: content });
     expect(checkJson(text, LIMITS)).toBe(2);
     expect(parseJson(text, LIMITS)).toEqual({ [content]: content });
   });
 
-  it('leaves what is no JSON to the parser', () => {
+  it('leaves invalid JSON to the parser', () => {
     for (const text of ['', ']]]]', '"open', '"open\\', 'nothing', '[1,']) {
       expect(() => checkJson(text, LIMITS)).not.toThrow();
       expect(() => parseJson(text, LIMITS)).toThrow(SyntaxError);

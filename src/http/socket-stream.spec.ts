@@ -61,7 +61,7 @@ describe('a stream on a WebSocket', () => {
   const beat = (times: number): void => void jest.advanceTimersByTime(times * BEAT_MS);
   const settle = (): Promise<void> => jest.advanceTimersByTimeAsync(0);
 
-  it('is ended when the client has been silent for a minute, and its streams are free', () => {
+  it('ends when the client has been silent for a minute, and frees its streams', () => {
     beat(PATIENCE);
     expect([socket.pings, socket.isTerminated, stream.signal.aborted, streams.count('events')]).toEqual([
       PATIENCE,
@@ -75,7 +75,7 @@ describe('a stream on a WebSocket', () => {
     expect(socket.pings).toBe(PATIENCE);
   });
 
-  it('lives on with every pong, and every message', async () => {
+  it('stays open with every pong and every message', async () => {
     for (let round = 0; round < 3; round += 1) {
       beat(PATIENCE);
       socket.emit('pong');
@@ -88,7 +88,7 @@ describe('a stream on a WebSocket', () => {
     expect(socket.isTerminated).toBe(false);
   });
 
-  it('does not take the time that a message takes for silence, but a client that reads nothing for a dead one', async () => {
+  it('does not mistake a long message for silence, but ends when a client reads nothing', async () => {
     say('a long one');
     beat(PATIENCE * 3);
     expect(socket.isTerminated).toBe(false);
@@ -100,7 +100,7 @@ describe('a stream on a WebSocket', () => {
     expect(socket.isTerminated).toBe(true);
   });
 
-  it('takes one message at a time, in their order, and reads no more meanwhile', async () => {
+  it('handles one message at a time, in order, and reads no more meanwhile', async () => {
     for (const message of ['a', 'b', 'c']) say(message);
     for (const expected of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
       await settle();
@@ -111,7 +111,7 @@ describe('a stream on a WebSocket', () => {
     expect(socket.isPaused).toBe(false);
   });
 
-  it('takes nothing of a client that is gone', async () => {
+  it('handles no message of a client that has disconnected', async () => {
     say('a');
     say('b');
     await settle();
@@ -121,7 +121,7 @@ describe('a stream on a WebSocket', () => {
     expect(taken).toEqual(['a']);
   });
 
-  it('has sent when the last message is written', async () => {
+  it('has finished sending once the last message is written', async () => {
     let isSent = false;
     void stream.send(['a', 'b']).then(() => (isSent = true));
     socket.unsent[0]();

@@ -39,7 +39,7 @@ describe('textsAt', () => {
     expect(Object.fromEntries(textsAt(value, [path]).map(({ field, text }) => [field, text]))).toEqual(expected);
   });
 
-  it('takes a text once that several paths lead to', () => {
+  it('returns a text once when several paths lead to it', () => {
     expect(textsAt(value, ['chapters[0].text', 'chapters[*].text', 'title'])).toEqual([
       { field: 'chapters[0].text', text: 'one' },
       { field: 'chapters[1].text', text: 'two' },
@@ -47,7 +47,7 @@ describe('textsAt', () => {
     ]);
   });
 
-  it('takes no more than can be embedded at once', () => {
+  it('returns no more texts than can be embedded at once', () => {
     const many = { list: Array.from({ length: MAX_TEXTS + 5 }, (_, index) => `t${index}`) };
     expect(textsAt(many, ['list[*]'])).toHaveLength(MAX_TEXTS);
   });

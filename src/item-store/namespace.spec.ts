@@ -15,18 +15,18 @@ describe('namespaces', () => {
     [['a\\', ':b']],
     [['\\\\c:', 'x']],
     [['ü', '🫖']],
-  ])('%j comes back from its path', (labels) => {
+  ])('%j is restored from its path', (labels) => {
     const path = toPath(TENANT, labels);
     expect(fromPath(path)).toEqual(labels);
     expect(path.split(':')).toHaveLength(labels.length + 1);
   });
 
-  it('have paths of their own', () => {
+  it('have distinct paths', () => {
     const all = [['a', 'b'], ['a:b'], ['a\\cb'], ['a\\', 'b'], ['a\\:b'], ['a\\\\', 'b']];
     expect(new Set(all.map((labels) => toPath(TENANT, labels))).size).toBe(all.length);
   });
 
-  it('are as the library writes them as long as no label has a colon or a backslash', () => {
+  it('are written as the library writes them unless a label has a colon or a backslash', () => {
     expect(toPath(TENANT, ['users', 'user_1', '100%'])).toBe(`${TENANT}:users:user_1:100%`);
   });
 
@@ -55,14 +55,14 @@ describe('namespaces', () => {
     expect(refusal(() => checkNamespace(namespace))).toEqual({ path, kind });
   });
 
-  it('may hold the reserved name elsewhere, and be looked for by it', () => {
+  it('may contain the reserved name after the first label, and be searched by it', () => {
     expect(refusal(() => checkNamespace(['a', 'langgraph']))).toBeUndefined();
     expect(refusal(() => checkLabels(['langgraph'], 'prefix'))).toBeUndefined();
     expect(refusal(() => checkLabels([], 'prefix'))).toBeUndefined();
     expect(refusal(() => checkLabels(['a', 'b.c'], 'suffix'))).toEqual({ path: 'suffix.1', kind: 'shape' });
   });
 
-  it('hold keys of any text that Postgres can hold and index', () => {
+  it('accept keys of any text that Postgres can store and index', () => {
     for (const key of ['', '.', ':', 'ü'.repeat(512)]) expect(refusal(() => checkKey(key))).toBeUndefined();
     for (const key of ['\0', '\udfff', 'ü'.repeat(513), 7, undefined]) {
       expect(refusal(() => checkKey(key))).toEqual({ path: 'key', kind: 'shape' });

@@ -13,11 +13,11 @@ describe('an answer for a client that reads no event streams', () => {
     ['application/json', false],
     ['*/*', false],
     ['', false],
-  ])('is for who accepts %s: %s', (accept, reads) => {
+  ])('is chosen for Accept %s: %s', (accept, reads) => {
     expect(readsEvents(new Request('http://localhost', { headers: { accept } }))).toBe(reads);
   });
 
-  it('is the result in the stream, without what comes before it', async () => {
+  it('is the result in the stream, without what precedes it', async () => {
     const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: {} };
     const result = { jsonrpc: '2.0', id: 7, result: { content: [] } };
     const response = await answerInJson(Promise.resolve(events(progress, result)), asked, 1_000);
@@ -27,12 +27,12 @@ describe('an answer for a client that reads no event streams', () => {
     expect(await batch.json()).toEqual([result]);
   });
 
-  it('is JSON as it is', async () => {
+  it('passes JSON through unchanged', async () => {
     const plain = Response.json({ a: 1 }, { status: 400 });
     expect(await answerInJson(Promise.resolve(plain), asked, 1_000)).toBe(plain);
   });
 
-  it('says that it can not be asked', async () => {
+  it('reports that the client cannot be asked', async () => {
     const question = { jsonrpc: '2.0', id: 'q', method: 'elicitation/create' };
     const response = await answerInJson(Promise.resolve(events(question)), asked, 1_000);
     expect(await response.json()).toMatchObject({

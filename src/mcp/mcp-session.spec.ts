@@ -5,7 +5,7 @@ const key = Buffer.alloc(32, 1);
 const tenant = '00000000-0000-0000-0000-00000000000a' as TenantId;
 
 describe('a session id', () => {
-  it('carries what the handshake settled, and no two are alike', () => {
+  it('carries what the handshake negotiated, and is unique', () => {
     const capabilities = { elicitation: { form: {} }, roots: {}, experimental: { x: {} } };
     const token = issueSession(key, tenant, '2025-11-25', capabilities);
     expect(token).toMatch(/^[\x21-\x7e]+$/);
@@ -18,7 +18,7 @@ describe('a session id', () => {
     expect(issueSession(key, tenant, '2025-11-25', capabilities)).not.toBe(token);
   });
 
-  it('is worth nothing to another tenant, or changed, or signed by somebody else', () => {
+  it('is invalid for another tenant, when modified, and when signed with another key', () => {
     const token = issueSession(key, tenant, '2025-11-25', {});
     expect(readSession(key, '00000000-0000-0000-0000-00000000000b' as TenantId, token)).toBeUndefined();
     expect(readSession(key, tenant, `x${token}`)).toBeUndefined();

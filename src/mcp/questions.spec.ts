@@ -12,13 +12,13 @@ const only = (value: unknown, id = 'i') => {
 };
 
 describe('an interrupt', () => {
-  it('asks its text, and goes on with the answer', () => {
+  it('asks with its text, and resumes with the answer', () => {
     const { question, params } = only('Go on?');
     expect(params).toMatchObject({ message: 'Go on?', requestedSchema: { required: ['answer'] } });
     expect(question.toResume({ i: accept({ answer: 'yes' }) })).toEqual({ kind: 'resume', id: 'i', value: 'yes' });
   });
 
-  it('shows all of an object, its sentence first', () => {
+  it('shows all fields of an object, its message first', () => {
     expect(only({ question: 'Approve?', draft: '$12' }).params.message).toBe('Approve?\n\n{"draft":"$12"}');
     expect(only({ message: 'Approve?' }).params.message).toBe('Approve?');
     expect(only({ draft: 1 }).params.message).toBe('{"draft":1}');
@@ -33,15 +33,15 @@ describe('an interrupt', () => {
     ['[sic]', '[sic]'],
     ['truely', 'truely'],
     ['', ''],
-  ])('takes the answer %p for what it is', (answer, value) => {
+  ])('reads the answer %p with its type', (answer, value) => {
     expect(only('?').question.toResume({ i: accept({ answer }) })).toMatchObject({ value });
   });
 
-  it.each(['decline', 'cancel'])('has no answer when the user says %s', (action) => {
+  it.each(['decline', 'cancel'])('has no answer when the user chooses %s', (action) => {
     expect(only('?').question.toResume({ i: { action } })).toBeUndefined();
   });
 
-  it('sends out the protocol’s own requests, and gives the graph the responses', () => {
+  it('sends the protocol requests that the graph wrote, and passes the responses to the graph', () => {
     const { question } = only({ inputRequests: { name: elicit, model: sample } });
     expect(question.requests).toEqual({ name: elicit, model: sample });
     const responses = { name: { action: 'decline' }, model: { content: {} } };
@@ -69,7 +69,7 @@ describe('an interrupt', () => {
     });
   });
 
-  it('of the middleware that can only be edited is answered as JSON', () => {
+  it('of the middleware that allows only edits is answered as JSON', () => {
     const { params } = only({
       actionRequests: [{ name: 'pay' }],
       reviewConfigs: [{ actionName: 'pay', allowedDecisions: ['edit'] }],
@@ -77,13 +77,13 @@ describe('an interrupt', () => {
     expect(params.requestedSchema).toMatchObject({ required: ['answer'] });
   });
 
-  it('about an unknown outcome starts the step again only when the user says so', () => {
+  it('about an unknown outcome starts the step again only when the user confirms it', () => {
     const { question } = only({ type: 'unknown_outcome', message: 'A worker was lost' });
     expect(question.toResume({ i: accept({ start_again: true }) })).toEqual({ kind: 'restart' });
     expect(question.toResume({ i: accept({ start_again: false }) })).toBeUndefined();
   });
 
-  it('has a key of its own beside others', () => {
+  it('has its own key beside others', () => {
     const questions = toQuestions([{ value: 'a' }, { id: 'x', value: 'b' }]);
     expect(questions.map(({ requests }) => Object.keys(requests))).toEqual([['interrupt_1'], ['x']]);
   });
@@ -97,7 +97,7 @@ describe('what a client can answer', () => {
     expect(Object.keys(answerable(requests, { sampling: {}, elicitation: {} }))).toEqual(['name', 'model']);
   });
 
-  it('is asked although it can answer nothing, so that it learns what lacks', () => {
+  it('is asked even when the client declared no abilities, so that it learns what is missing', () => {
     expect(answerable(requests, undefined)).toEqual(requests);
   });
 });

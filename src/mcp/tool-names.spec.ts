@@ -16,15 +16,15 @@ describe('the name of a tool', () => {
     ['Ümläut & Söhne (v1.2-b)', 'mlut__Shne_v1.2-b'],
     ['日本', ''],
     ['x'.repeat(200), 'x'.repeat(128)],
-  ])('is what the protocol allows of %p', (name, expected) => {
+  ])('is %p in the characters that the protocol allows', (name, expected) => {
     expect(toToolName(name)).toBe(expected);
   });
 
-  it('is the graph’s when nothing of the assistant’s is left', () => {
+  it('is that of the graph when no character of the assistant’s name is allowed', () => {
     expect([...nameTools([assistant('日本')]).keys()]).toEqual(['graph']);
   });
 
-  it('belongs to the default assistant first, then to the oldest; the others have the end of their id', () => {
+  it('goes to the default assistant first, then to the oldest; the others get the end of their id appended', () => {
     const young = assistant('agent', {
       assistantId: '00000000-0000-7000-8000-000012345678',
       createdAt: new Date(3_000),
@@ -38,7 +38,7 @@ describe('the name of a tool', () => {
     ]);
   });
 
-  it('stays within the bound with an id behind it, and is never given twice', () => {
+  it('stays within the length limit with an id appended, and is unique', () => {
     const long = 'x'.repeat(128);
     const twins = ['11111111', '22222222', '33333333'].map((group) =>
       assistant(long, { assistantId: `${group}-0000-7000-8000-0000aaaaaaaa` }),
@@ -50,7 +50,7 @@ describe('the name of a tool', () => {
 });
 
 describe('a cursor', () => {
-  it('stands behind an assistant, whatever comes and goes', () => {
+  it('continues after its assistant when assistants are created and deleted', () => {
     const [first, second, third] = [1, 2, 3].map((index) =>
       assistant('a', { assistantId: `${index}`, createdAt: new Date(index) }),
     );
@@ -60,7 +60,7 @@ describe('a cursor', () => {
   });
 
   it.each(['', 'x', '7', Buffer.from('{}').toString('base64url'), Buffer.from('[1,2]').toString('base64url')])(
-    'is not %p',
+    'is never %p',
     (cursor) => {
       expect(afterCursor(cursor)).toBeUndefined();
     },

@@ -6,7 +6,7 @@ const media = (content: unknown): unknown[] =>
   toToolResult({ messages: [{ type: 'ai', content }] }, FORM).content.slice(1);
 
 describe('the result of a tool', () => {
-  it('is the output as JSON text, and the same structured', () => {
+  it('is the output as JSON text, and the same as structured content', () => {
     const output = { text: 'it’s', none: null, list: [true] };
     expect(toToolResult(output, FORM)).toEqual({
       content: [{ type: 'text', text: '{"text":"it’s","none":null,"list":[true]}' }],
@@ -14,7 +14,7 @@ describe('the result of a tool', () => {
     });
   });
 
-  it('has a long output once: structured for clients that read it, as text for the others', () => {
+  it('contains a long output once: structured for clients that read it, as text for the others', () => {
     const output = { text: 'x'.repeat(700_000) };
     const { content, structuredContent } = toToolResult(output, FORM);
     expect(structuredContent).toBe(output);
@@ -25,7 +25,7 @@ describe('the result of a tool', () => {
     });
   });
 
-  it('is what the agent said last where the graph is to say it', () => {
+  it('is the agent’s last message when only the answer is configured', () => {
     const of = (content: unknown) =>
       toToolResult({ messages: [{ type: 'ai', content }] }, { ...FORM, textIsAnswer: true }).content[0];
     expect(of('Hello')).toEqual({ type: 'text', text: 'Hello' });
@@ -59,7 +59,7 @@ describe('the result of a tool', () => {
       { type: 'resource_link', uri: 'a://b', name: 'b', more: 1 },
       { type: 'resource_link', uri: 'a://b', name: 'b' },
     ],
-  ])('shows what the last message holds beside text: %p', (block, expected) => {
+  ])('shows what the last message contains beside text: %p', (block, expected) => {
     expect(media([{ type: 'text', text: 'see' }, block])).toEqual([expected]);
   });
 
@@ -70,7 +70,7 @@ describe('the result of a tool', () => {
     ['an image elsewhere', [{ type: 'image_url', image_url: 'https://example.com/a.png' }]],
     ['a resource without contents', [{ type: 'resource', resource: { uri: 'a://b' } }]],
     ['a call of a tool', [{ type: 'tool_use', name: 'x' }, null, 7]],
-  ])('has nothing to show of %s', (_, content) => {
+  ])('is empty for %s', (_, content) => {
     expect(media(content)).toEqual([]);
   });
 });

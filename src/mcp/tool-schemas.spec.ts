@@ -43,19 +43,19 @@ const typed = {
   },
 };
 
-describe('what a tool takes', () => {
-  it('is what the graph takes, as it says it', () => {
+describe('the input schema of a tool', () => {
+  it('is the schema that the graph declares', () => {
     expect(toInputSchema(plain)).toEqual(plain);
   });
 
-  it('is any object when the graph does not say', () => {
+  it('allows any object when the graph declares none', () => {
     expect(toInputSchema(null)).toEqual({ type: 'object' });
   });
 
   it.each([
     ['messages without a shape', shapeless, 'messages'],
     ['a list of message shapes', union, 'history'],
-  ])('is a text for %s', (_, schema, key) => {
+  ])('takes a text for %s', (_, schema, key) => {
     const input = toInputSchema(schema);
     expect(input.properties?.[key]).toMatchObject({ type: 'string' });
     expect(input).not.toHaveProperty('definitions');
@@ -65,7 +65,7 @@ describe('what a tool takes', () => {
     });
   });
 
-  it('keeps definitions that something refers to, and no others', () => {
+  it('keeps definitions that are referenced, and no others', () => {
     const schema = { ...union, properties: { ...union.properties, one: { $ref: '#/definitions/HumanMessage' } } };
     expect(toInputSchema(schema).definitions).toEqual({ HumanMessage: { type: 'object' } });
     const { properties, definitions } = toInputSchema(typed);
@@ -74,28 +74,28 @@ describe('what a tool takes', () => {
     expect(toGraphInput({ messages: 'hi' }, typed)).toEqual({ messages: [{ role: 'user', content: 'hi' }] });
   });
 
-  it('leaves other lists alone', () => {
+  it('leaves other lists unchanged', () => {
     expect(toInputSchema(union).properties?.tags).toEqual({ type: 'array', items: { type: 'string' } });
     expect(toGraphInput({ tags: 'no list' }, union)).toEqual({ tags: 'no list' });
   });
 });
 
-describe('what a tool gives', () => {
-  it('may lack any key, since a graph may end before it wrote it', () => {
+describe('the output schema of a tool', () => {
+  it('requires no key, since a graph may end before it writes one', () => {
     expect(toOutputSchema(plain)).toEqual({ ...plain, required: undefined });
     expect(toOutputSchema(plain)).not.toHaveProperty('required');
   });
 
-  it('is not promised when the graph does not say', () => {
+  it('is absent when the graph declares none', () => {
     expect(toOutputSchema(null)).toBeUndefined();
     expect(toOutputSchema({ type: 'object' })).toBeUndefined();
   });
 
-  it('has messages as objects', () => {
+  it('describes messages as objects', () => {
     expect(toOutputSchema(union)?.properties?.history).toEqual({ type: 'array', items: { type: 'object' } });
   });
 
-  it('is the part of the state that is called output', () => {
+  it('selects the output keys of the state', () => {
     expect(pickOutput({ topic: 'x', secret: 1 }, toOutputSchema(plain))).toEqual({ topic: 'x' });
     expect(pickOutput({ topic: 'x', secret: 1 }, undefined)).toEqual({ topic: 'x', secret: 1 });
   });

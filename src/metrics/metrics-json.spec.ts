@@ -2,7 +2,7 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import { toMetricFamilies } from './metrics-json';
 
 describe('metrics as JSON', () => {
-  it('have a value for each set of labels, and what a histogram has observed', async () => {
+  it('have a value for each set of labels, and the observations of a histogram', async () => {
     const registry = new Registry();
     const counter = new Counter({ name: 'a_total', help: 'As', labelNames: ['kind'], registers: [registry] });
     counter.inc({ kind: 'x' }, 2);

@@ -17,7 +17,7 @@ function installed(library: string): string {
 describe('the patches of libraries', () => {
   it('are found', () => expect(files.length).toBeGreaterThan(10));
 
-  it.each(files)('%s says what it patches, why, and when it can go', (file) => {
+  it.each(files)('%s states what it patches, why, and when it can go', (file) => {
     const [header] = readFileSync(join(__dirname, file), 'utf8').split('*/', 1);
     expect(FIELDS.filter((field) => !header.includes(` * @${field} `))).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { configSchema, contextSchema, metadataSchema } from './runnable-config.schemas';
 
 describe('reserved keys', () => {
-  it('are taken out of configurable and context, and nothing else is', () => {
+  it('are removed from configurable and context, and nothing else is', () => {
     const given = {
       langgraph_auth_user: { identity: 'root' },
       langgraph_auth_user_id: 'root',
@@ -16,13 +16,13 @@ describe('reserved keys', () => {
     expect(contextSchema.parse(given)).toEqual({ model: 'small', user_id: 'mine' });
   });
 
-  it('are taken out of metadata, also of that in a config', () => {
+  it('are removed from metadata, including that of a config', () => {
     const given = { run_id: 'x', thread_id: 'x', assistant_id: 'x', cron_id: 'x', team: 'support' };
     expect(metadataSchema.parse(given)).toEqual({ team: 'support' });
     expect(configSchema.parse({ metadata: given })).toEqual({ metadata: { team: 'support' } });
   });
 
-  it('leave a config alone that says nothing: null is absence', () => {
+  it('leave an empty config alone: null is treated as absent', () => {
     expect(configSchema.parse({ tags: null, recursion_limit: null, configurable: null, run_name: 'mine' })).toEqual({
       run_name: 'mine',
     });

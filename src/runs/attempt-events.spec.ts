@@ -22,14 +22,14 @@ describe('AttemptEvents', () => {
     events = new AttemptEvents(new EventAppender({ appendEvents: append } as unknown as EventLogRepository), RUN, 7);
   });
 
-  it('numbers events on from what the log has, for their attempt', async () => {
+  it('continues the numbering of the log, and writes for its own attempt', async () => {
     void events.append([message('a'), message('b')]);
     void events.append([message('c')]);
     await events.written();
     expect(written.map(({ seq, data, attempt }) => `${seq}${data}${attempt}`)).toEqual(['7a2', '8b2', '9c2']);
   });
 
-  it('gives the rest that is not on its way, with its numbers', async () => {
+  it('returns the events that are not being written, with their numbers', async () => {
     await events.append([message('a')]);
     const write = events.append([message('b')]);
     expect(await events.rest()).toMatchObject([{ seq: 8, data: 'b' }]);
@@ -37,7 +37,7 @@ describe('AttemptEvents', () => {
     expect(written).toHaveLength(1);
   });
 
-  it('has no rest behind events that could not be written, however many came after them', async () => {
+  it('returns no events after some could not be written, however many followed', async () => {
     failure = new Error('The database is away');
     await expect(events.append([message('a')])).rejects.toThrow('The database is away');
     failure = undefined;

@@ -16,7 +16,7 @@ describe('an execution of a run', () => {
     return { execution, end, fail };
   }
 
-  it('tells its end to everybody who waits for it', async () => {
+  it('reports its end to all who wait for it', async () => {
     const { execution, end } = lasting();
     const waiting = [execution.endedWithin(10_000), execution.watch()];
     end({ ending: 'success' });
@@ -24,14 +24,14 @@ describe('an execution of a run', () => {
     expect(await execution.endedWithin(0)).toEqual({ ending: 'success' });
   });
 
-  it('lets go of who has waited for long enough, and goes on', async () => {
+  it('stops waiting at the time limit, and continues to run', async () => {
     const { execution, end } = lasting();
     expect(await execution.endedWithin(5)).toBeUndefined();
     end({ ending: 'success' });
     expect(await execution.watch()).toEqual({ ending: 'success' });
   });
 
-  it('lets everybody go at once when the worker stops, who comes later as well', async () => {
+  it('ends every wait when the worker stops, including later ones', async () => {
     const { execution } = lasting();
     const waiting = execution.endedWithin(3_600_000);
     execution.stopWaiting();
@@ -39,7 +39,7 @@ describe('an execution of a run', () => {
     expect(await execution.endedWithin(3_600_000)).toBeUndefined();
   });
 
-  it('is watched for as long as somebody watches', async () => {
+  it('is watched as long as a caller waits for its end', async () => {
     const { execution, end } = lasting();
     expect(execution.isWatched).toBe(false);
     const watching = execution.watch();
@@ -49,7 +49,7 @@ describe('an execution of a run', () => {
     expect(execution.isWatched).toBe(false);
   });
 
-  it('may fail while nobody looks, and tells it to who looks later', async () => {
+  it('may fail while no caller waits, and reports the failure to later ones', async () => {
     const { execution, fail } = lasting();
     fail(new Error('The database is away'));
     await sleep(5);
@@ -57,7 +57,7 @@ describe('an execution of a run', () => {
     await expect(execution.watch()).rejects.toThrow('The database is away');
   });
 
-  it('distinguishes a requested end from an end of the attempt', () => {
+  it('distinguishes a requested cancellation from an aborted attempt', () => {
     const requested = lasting().execution;
     requested.cancel();
     expect([requested.signal.aborted, requested.isCancelled]).toEqual([true, true]);

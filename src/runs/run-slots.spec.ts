@@ -1,6 +1,6 @@
 import { RunSlots } from './run-slots';
 
-describe('slots of runs', () => {
+describe('run slots', () => {
   const never = new AbortController().signal;
 
   it('are as many as the limit', () => {
@@ -10,7 +10,7 @@ describe('slots of runs', () => {
     expect([slots.tryTake(), slots.tryTake()]).toEqual([true, false]);
   });
 
-  it('are given to those who wait, in their order, before anybody else', async () => {
+  it('are granted to waiting callers in order, before new ones', async () => {
     const slots = new RunSlots(1, 0);
     await slots.take(never);
     const got: string[] = [];
@@ -25,7 +25,7 @@ describe('slots of runs', () => {
     expect(got).toEqual(['first', 'second']);
   });
 
-  it('are not lost to those who gave up waiting', async () => {
+  it('are not lost to callers that gave up waiting', async () => {
     const slots = new RunSlots(1, 0);
     await slots.take(never);
     const impatient = new AbortController();
@@ -37,7 +37,7 @@ describe('slots of runs', () => {
     expect(slots.tryTake()).toBe(true);
   });
 
-  it('are some more for tenants that have none, and no more for the one that has them all', () => {
+  it('include reserved ones for tenants that have none, which the tenant that holds all others cannot take', () => {
     const slots = new RunSlots(2, 1);
     const held = [slots.tryTakeFor('one'), slots.tryTakeFor('one')];
     expect(held).not.toContain(undefined);
@@ -55,7 +55,7 @@ describe('slots of runs', () => {
     expect(slots.tryTake()).toBe(false);
   });
 
-  it('are no more for a tenant whose runs were begun before it was known whose they are', () => {
+  it('include no reserved one for a tenant that may hold a slot whose tenant is not known yet', () => {
     const slots = new RunSlots(1, 1);
     expect(slots.tryTakeFor(undefined)).toBeDefined();
     expect(slots.tryTakeFor('one')).toBeUndefined(); // it may be the one that has the slot

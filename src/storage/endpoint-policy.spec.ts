@@ -22,7 +22,7 @@ describe('the endpoint policy', () => {
     ['https://s3.amazonaws.com', []],
     ['https://bucket.s3.eu-west-1.amazonaws.com', []],
     ['https://s3.cn-north-1.amazonaws.com.cn', []],
-  ])('refuses %s with %j open', (url, cidrs) => {
+  ])('refuses %s when %j is allowed', (url, cidrs) => {
     expect(() => policyFor(cidrs).check(new URL(url))).toThrow(EndpointRefused);
   });
 
@@ -33,11 +33,11 @@ describe('the endpoint policy', () => {
     ['http://127.0.0.1:9000', ['127.0.0.0/8']],
     ['http://[fd12::1]', ['fd12::/16']],
     ['http://169.254.169.254', ['169.254.169.254/32']],
-  ])('takes %s with %j open', (url, cidrs) => {
+  ])('accepts %s when %j is allowed', (url, cidrs) => {
     expect(() => policyFor(cidrs).check(new URL(url))).not.toThrow();
   });
 
-  it('takes the deployment’s own store, and no other port of its host', () => {
+  it('accepts the deployment’s own store, and no other port of its host', () => {
     const policy = policyFor([], 'http://10.0.0.5:7070');
     expect(() => policy.check(new URL('http://10.0.0.5:7070/'))).not.toThrow();
     for (const other of ['http://10.0.0.5', 'http://10.0.0.5:5432', 'https://10.0.0.5:7070', 'http://10.0.0.6:7070']) {
@@ -45,7 +45,7 @@ describe('the endpoint policy', () => {
     }
   });
 
-  it('judges the addresses of a name when it is connected to, and answers as for a name without one', async () => {
+  it('checks the addresses of a name when it connects, and answers as for an unknown name', async () => {
     const resolve = (cidrs: string[], name: string) =>
       new Promise<Error | string | LookupAddress[]>((done) =>
         policyFor(cidrs).lookupFor(new URL(`http://${name}`))!(name, { all: true }, (error, found) =>

@@ -1,7 +1,7 @@
 import { BatchedReads } from './batched-reads';
 
 describe('batched reads', () => {
-  it('answer what is asked meanwhile with the next read, each with its own', async () => {
+  it('answer the requests that arrive during a read with the next one, each with its own result', async () => {
     const asked: string[][] = [];
     let answer!: () => void;
     const reads = new BatchedReads<string, string>(async (queries) => {
@@ -18,7 +18,7 @@ describe('batched reads', () => {
     expect(asked).toEqual([['a'], ['b', 'c']]);
   });
 
-  it('fail for those who asked, and go on for the others', async () => {
+  it('fail for the callers of one batch, and continue for the others', async () => {
     let isAway = true;
     const reads = new BatchedReads<number, number>(async (queries) => {
       if (isAway) throw new Error('The database is away');

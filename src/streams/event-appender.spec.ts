@@ -46,7 +46,7 @@ describe('EventAppender', () => {
     appender = new EventAppender(log as unknown as EventLogRepository);
   });
 
-  it('writes what comes together, of whichever run, in one statement', async () => {
+  it('writes events that arrive together, of any run, in one statement', async () => {
     await Promise.all([
       appender.appendEvents('a', [event('a', 0), event('a', 1)]),
       appender.appendEvents('b', [event('b', 0)]),
@@ -69,7 +69,7 @@ describe('EventAppender', () => {
     expect(log.writes).toHaveLength(1);
   });
 
-  it('has one write on its way at a time, and gathers what comes meanwhile in order', async () => {
+  it('has one write in flight at a time, and batches what arrives meanwhile in order', async () => {
     let open!: () => void;
     log.gate = new Promise((resolve) => (open = resolve));
     const appends = [appender.appendEvents('a', [event('a', 0)])];
@@ -83,7 +83,7 @@ describe('EventAppender', () => {
     expect(log.writes.length).toBeLessThan(10);
   });
 
-  it('does not wait for more when there is enough', async () => {
+  it('does not wait for more once a batch is full', async () => {
     const many = Array.from({ length: 64 }, (_, seq) => event('a', seq));
     const appended = appender.appendEvents('a', many);
     // Before any timer can fire.
@@ -92,7 +92,7 @@ describe('EventAppender', () => {
     await appended;
   });
 
-  it('refuses the events of the run that another attempt holds, and of no other', async () => {
+  it('refuses the events of a run that another attempt owns, and no others', async () => {
     log.refused.add('b');
     const [a, b] = await Promise.allSettled([
       appender.appendEvents('a', [event('a', 0)]),
@@ -102,7 +102,7 @@ describe('EventAppender', () => {
     expect(b).toMatchObject({ status: 'rejected', reason: expect.any(EventsRefused) });
   });
 
-  it('gives a failure to all who were in the batch, and goes on with the next', async () => {
+  it('reports a failure to all callers of the batch, and continues with the next', async () => {
     log.failNext = true;
     const failed = await Promise.allSettled([
       appender.appendEvents('a', [event('a', 0)]),
@@ -113,7 +113,7 @@ describe('EventAppender', () => {
     expect(log.writes).toHaveLength(1);
   });
 
-  it('splits what is too much for one statement or one notification', async () => {
+  it('splits what is too large for one statement or one notification', async () => {
     const appends = [
       appender.appendEvents(
         'long',
@@ -132,10 +132,10 @@ describe('EventAppender', () => {
     expect(long.map(({ seq }) => seq)).toEqual(Array.from({ length: 4_500 }, (_, seq) => seq));
   });
 
-  describe('asked for the rest of a run', () => {
+  describe('asked for the unwritten events of a run', () => {
     const seqs = (events: NewRunEvent[]): string[] => events.map(({ runId, seq }) => `${runId}${seq}`);
 
-    it('gives what is not on its way, writes the others, and counts it as written', async () => {
+    it('returns those that are not being written, writes those of other runs, and resolves their appends', async () => {
       const appends = [
         appender.appendEvents('a', [event('a', 0), event('a', 1)]),
         appender.appendEvents('b', [event('b', 0)]),
@@ -146,7 +146,7 @@ describe('EventAppender', () => {
       expect(log.writes.map(seqs)).toEqual([['b0']]);
     });
 
-    it('gives nothing before what is on its way is committed', async () => {
+    it('returns nothing before the write in flight is committed', async () => {
       let open!: () => void;
       log.gate = new Promise((resolve) => (open = resolve));
       const appends = [appender.appendEvents('a', [event('a', 0)])];
@@ -170,7 +170,7 @@ describe('EventAppender', () => {
         () => (log.failNext = true),
         (error) => expect(error).toMatchObject({ message: 'The database is away' }),
       ],
-    ])('fails when what is on its way %s, since the log would have a gap', async (_how, prepare, check) => {
+    ])('fails when the write in flight %s, since the log would have a gap', async (_how, prepare, check) => {
       let open!: () => void;
       log.gate = new Promise((resolve) => (open = resolve));
       prepare();

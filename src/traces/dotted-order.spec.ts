@@ -5,7 +5,7 @@ const ROOT = '018f0000-0000-7000-8000-000000000001';
 const CHILD = '018f0000-0000-7000-8000-000000000002';
 
 describe('dotted order', () => {
-  it('tells trace, ancestors and start of a run', () => {
+  it('gives the trace, the ancestors and the start of a run', () => {
     expect(parseDottedOrder(`20261120T100000123456Z${ROOT}.20261120T100001000001Z${CHILD.toUpperCase()}`)).toEqual({
       runId: CHILD,
       traceId: ROOT,

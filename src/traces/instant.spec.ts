@@ -34,7 +34,7 @@ describe('instants', () => {
     expect(toInstant(given)).toBeUndefined();
   });
 
-  it('knows the UTC day, and reads its own form', () => {
+  it('gives the UTC day, and reads its own format', () => {
     const instant = instantOf(new Date('2026-11-20T23:59:59.999Z'));
     expect(utcDay(instant)).toBe('2026-11-20');
     expect(toInstant(instant)).toBe(instant);

@@ -2,7 +2,7 @@ import { storableText } from '../database/storable-text';
 import { storableJsonb } from './stored-text';
 
 describe('text that Postgres can hold', () => {
-  it('has no NUL', () => {
+  it('contains no NUL', () => {
     expect(storableText('a\0b\0')).toBe('a\ufffdb\ufffd');
     expect(storableText('plain')).toBe('plain');
   });
@@ -14,7 +14,7 @@ describe('text that Postgres can hold', () => {
     [{ a: '\\\0' }, { a: '\\\ufffd' }],
     [{ a: '\ud800' }, { a: '\ufffd' }],
     [{ a: '\ud83d\ude00 \u0001' }, { a: '\ud83d\ude00 \u0001' }],
-  ])('is jsonb: %j', (given, expected) => {
+  ])('is valid jsonb: %j', (given, expected) => {
     expect(JSON.parse(storableJsonb(given))).toEqual(expected);
   });
 });

@@ -13,7 +13,7 @@ function sentAway(turn: Turn): number {
 describe('host gate', () => {
   afterEach(() => jest.useRealTimers());
 
-  it('lets the given number in, makes a few wait and sends the others away', async () => {
+  it('admits the given number, makes a few wait and rejects the others', async () => {
     const gate = new HostGate(2, 5_000, 1);
     const first = admitted(await gate.enter('a'));
     admitted(await gate.enter('a'));
@@ -24,7 +24,7 @@ describe('host gate', () => {
     admitted(await waiting);
   });
 
-  it('sends away who waited too long, and the place stays free for others', async () => {
+  it('rejects a caller that waited too long, and frees its place', async () => {
     const gate = new HostGate(1, 10);
     const first = admitted(await gate.enter('a'));
     sentAway(await gate.enter('a'));
@@ -32,7 +32,7 @@ describe('host gate', () => {
     admitted(await gate.enter('a'));
   });
 
-  it('takes a host that does not answer down to one attempt at a time, until it answers', async () => {
+  it('limits a host that does not answer to one attempt at a time, until it answers', async () => {
     const gate = new HostGate(2, 5_000, 2);
     const first = admitted(await gate.enter('a'));
     const second = admitted(await gate.enter('a'));
@@ -48,7 +48,7 @@ describe('host gate', () => {
     admitted(await gate.enter('a'));
   });
 
-  it('gives those it sends away places as far apart as an attempt takes, five minutes off at most', async () => {
+  it('spaces the callers that it rejects by the duration of an attempt, up to five minutes', async () => {
     jest.useFakeTimers();
     const gate = new HostGate(1, 0, 0);
     for (let index = 0; index < 20; index += 1) {
@@ -64,7 +64,7 @@ describe('host gate', () => {
     expect(Math.min(...waits.slice(100))).toBeGreaterThanOrEqual(150_000);
   });
 
-  it('lets those in at once who come after the host is well again', async () => {
+  it('admits new callers at once after the host has recovered', async () => {
     const gate = new HostGate(2, 5_000, 0);
     const first = admitted(await gate.enter('a'));
     first(false);

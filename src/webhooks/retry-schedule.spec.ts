@@ -3,7 +3,7 @@ import { parseRetryAfter, RetrySchedule } from './retry-schedule';
 const DEFAULT = [1, 3, 10, 60, 300, 1800, 7200, 18000, 28800, 36000].map((seconds) => seconds * 1000);
 
 describe('retry schedule', () => {
-  it('takes more than a day, and not more than a day and a half', () => {
+  it('takes more than a day, and no more than a day and a half', () => {
     const total = (random: number) =>
       DEFAULT.reduce((sum, _, index) => sum + new RetrySchedule(DEFAULT, () => random).delayAfter(index + 1), 0) /
       3_600_000;
@@ -12,7 +12,7 @@ describe('retry schedule', () => {
     expect(total(1)).toBeCloseTo(30.7, 1);
   });
 
-  it('waits at least as long as the receiver asked, but not longer than a day', () => {
+  it('waits at least as long as the receiver requested, up to one day', () => {
     const schedule = new RetrySchedule(DEFAULT, () => 0);
     expect(schedule.delayAfter(1, 30_000)).toBe(30_000);
     expect(schedule.delayAfter(4, 30_000)).toBe(60_000);

@@ -182,16 +182,16 @@ describe('webhook policy', () => {
     expect(await refusal(policy(), url)).toBeUndefined();
   });
 
-  it('says the same of a name that is internal and of one that does not exist', async () => {
+  it('gives the same answer for an internal name and for one that does not exist', async () => {
     const internal = await refusal(policy(), 'http://internal.example.com/');
     expect(internal).toBe(await refusal(policy(), 'http://nothing.example.com/'));
   });
 
-  it('lets a name pass whose servers are silent: the connection is judged again', async () => {
+  it('lets a name pass whose name servers do not answer: the connection is checked again', async () => {
     expect(await refusal(policy(), 'http://silent.example.com/')).toBeUndefined();
   });
 
-  it('opens the networks of GANTRY_WEBHOOK_ALLOW_CIDRS, on any port unless ports are listed', async () => {
+  it('allows the networks of GANTRY_WEBHOOK_ALLOW_CIDRS, on any port unless ports are listed', async () => {
     const opened = policy({}, ['127.0.0.0/8', '172.18.0.0/16']);
     expect(await refusal(opened, 'http://127.0.0.1:34567/')).toBeUndefined();
     expect(await refusal(opened, 'http://localhost:34567/')).toBeUndefined();
@@ -205,7 +205,7 @@ describe('webhook policy', () => {
     expect(await refusal(listed, 'http://127.0.0.1:34567/')).toMatch('port 34567');
   });
 
-  it('holds hosts to webhooks.url.allowed_domains', async () => {
+  it('restricts hosts to webhooks.url.allowed_domains', async () => {
     const listed = policy({ url: { allowed_domains: ['example.com', '*.hooks.net', 'BÜCHER.de'] } });
     expect(await refusal(listed, 'https://example.com/')).toBeUndefined();
     expect(await refusal(listed, 'https://hooks.example.com/')).toMatch('allowed_domains');
@@ -222,7 +222,7 @@ describe('webhook policy', () => {
     expect(await refusal(policy({ url: { allowed_domains: ['10.0.0.1'] } }), 'http://10.0.0.1/')).toMatch('private');
   });
 
-  it('keeps the other rules of webhooks.url', async () => {
+  it('enforces the other rules of webhooks.url', async () => {
     expect(await refusal(policy({ url: { require_https: true } }), 'http://hooks.example.com/')).toMatch('https');
     expect(await refusal(policy({ url: { disable_loopback: true } }), '/path')).toMatch('disable_loopback');
     expect(await refusal(policy({ url: { max_url_length: 20 } }), 'https://hooks.example.com/')).toMatch(
@@ -234,7 +234,7 @@ describe('webhook policy', () => {
     ).toBeUndefined();
   });
 
-  it('gives a connection the addresses it judged, and none when one of them is internal', async () => {
+  it('gives a connection the addresses that it checked, and none when one of them is internal', async () => {
     const subject = policy();
     const connect = (url: string, all: boolean) =>
       new Promise<unknown>((resolve, reject) => {

@@ -13,7 +13,7 @@ describe('webhook signer', () => {
     expect(() => new Webhook(OLD).verify('{"a":"u"}', headers)).toThrow('No matching signature');
   });
 
-  it('sends id and time without a secret too', () => {
+  it('sends id and timestamp without a secret too', () => {
     const headers = new WebhookSigner([]).headers('msg_1', new Date(1_700_000_000_900), '{}');
     expect(headers).toEqual({ 'webhook-id': 'msg_1', 'webhook-timestamp': '1700000000' });
   });
@@ -25,7 +25,7 @@ describe('webhook signer', () => {
     },
   );
 
-  it('names keys by ids that are not the keys', () => {
+  it('identifies keys by ids that do not reveal them', () => {
     const { keyIds } = new WebhookSigner([OLD, NEW]);
     expect(new Set(keyIds).size).toBe(2);
     expect(keyIds.join()).not.toContain(OLD.slice(6, 14));

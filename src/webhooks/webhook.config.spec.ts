@@ -55,14 +55,14 @@ describe('webhook section of langgraph.json', () => {
     expect(found.join()).not.toContain('s3cret');
   });
 
-  it('keeps the headers that the delivery sets out of reach', () => {
+  it('reserves the headers that the delivery sets', () => {
     for (const name of ['Webhook-Id', 'webhook-signature', 'Content-Length', 'Transfer-Encoding', 'Connection']) {
       expect(problems({ webhooks: { headers: { [name]: 'x' } } })).toHaveLength(1);
     }
     expect(problems({ webhooks: { headers: { 'X-A': '1', 'x-a': '2' } } }).join()).toMatch('twice');
   });
 
-  it('knows another prefix, and no empty one', () => {
+  it('accepts another prefix, but not an empty one', () => {
     expect(headers({ A: '${{ env.OTHER }}' }, { env_prefix: 'OTH' })).toEqual({ A: 'other' });
     expect(problems({ webhooks: { env_prefix: '' } }).join()).toMatch('env_prefix');
     expect(problems({ webhooks: { env_prefix: null } }).join()).toMatch('env_prefix');
@@ -84,7 +84,7 @@ describe('webhook section of langgraph.json', () => {
     },
   );
 
-  it('refuses what it does not know, so that a slip of the pen opens nothing', () => {
+  it('refuses unknown keys, so that a typo allows nothing', () => {
     expect(problems({ webhooks: { url: { allowed_domain: ['a.example'] } } }).join()).toMatch('allowed_domain');
     expect(problems({ webhooks: { url: { disable_private_ips: false } } }).join()).toMatch(
       'GANTRY_WEBHOOK_ALLOW_CIDRS',

@@ -30,11 +30,11 @@ describe('an auth filter', () => {
       ['{"a":1}', '{"b":2}'],
     ],
     [{}, 'TRUE', []],
-  ])('%j is SQL with its values apart', (filter, sql, values) => {
+  ])('%j becomes SQL with its values as parameters', (filter, sql, values) => {
     expect(sqlOf(filter)).toEqual({ sql, values });
   });
 
-  it('never puts a key or a value into the text', () => {
+  it('never puts a key or a value into the SQL text', () => {
     const { sql } = sqlOf({ "x' OR TRUE --": { $eq: ["'; DROP TABLE threads"] } });
     expect(sql).not.toMatch(/OR TRUE|DROP/);
   });
@@ -64,7 +64,7 @@ describe('an auth filter', () => {
     [{ $or: [{ a: 1 }, { b: 2 }] }, { b: 2 }, true],
     [{ $or: [{ a: 1 }, { b: 2 }], c: 3 }, { b: 2 }, false],
     [{}, {}, true],
-  ])('%j of %j holds: %s', (filter, object, expected) => {
+  ])('%j applied to %j: %s', (filter, object, expected) => {
     expect(matchesAccess(parseAccessFilter(filter), object)).toBe(expected);
   });
 });

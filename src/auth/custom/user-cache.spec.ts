@@ -13,7 +13,7 @@ const user = (identity: string): AuthUser => ({
 describe('the cache of users', () => {
   const settings = { headers: ['authorization', 'x-team'], ttlMs: 1_000, maxSize: 2 };
 
-  it('knows a user by the headers that were named, for as long as was said', () => {
+  it('recognizes a user by the configured headers for the configured time', () => {
     const cache = new UserCache(settings);
     cache.set(request(['Authorization', 'a'], ['accept', 'x']), user('alice'), 0);
     expect(cache.get(request(['authorization', 'a'], ['accept', 'y']), 999)).toEqual(user('alice'));
@@ -23,13 +23,13 @@ describe('the cache of users', () => {
     expect(cache.get(request(['x-team', 'a']), 0)).toBeUndefined();
   });
 
-  it('keeps nobody who came without any of them', () => {
+  it('keeps no user whose request had none of these headers', () => {
     const cache = new UserCache(settings);
     cache.set(request(['cookie', 'a']), user('alice'), 0);
     expect(cache.get(request(['cookie', 'b']), 0)).toBeUndefined();
   });
 
-  it('forgets who was first when there are too many', () => {
+  it('evicts the oldest entries when it is full', () => {
     const cache = new UserCache(settings);
     for (const name of ['a', 'b', 'c']) cache.set(request(['authorization', name]), user(name), 0);
     const known = ['a', 'b', 'c'].filter((name) => cache.get(request(['authorization', name]), 0));

@@ -10,12 +10,12 @@ describe('the layout of an export', () => {
     );
   });
 
-  it('has no empty segment without a prefix, and the bucket in front where it is asked for', () => {
+  it('has no empty segment without a prefix, and begins with the bucket on request', () => {
     expect(destinationKey({ ...config, prefix: '' }, 'tmp', 'x')).toBe('tmp/x');
     expect(destinationKey({ ...config, include_bucket_in_prefix: true }, 'tmp', 'x')).toBe('bucket/a/b/tmp/x');
   });
 
-  it('names parts so that their order is the order of their rows', () => {
+  it('names part files so that they sort in the order of their rows', () => {
     expect(partName('2026-03-07', 0)).toBe('2026-03-07-part-00000.parquet');
     expect(partName('2026-03-07', 9) < partName('2026-03-07', 10)).toBe(true);
   });

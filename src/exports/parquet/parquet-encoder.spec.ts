@@ -113,12 +113,12 @@ describe('the Parquet encoder', () => {
     ]);
   });
 
-  it('takes rows of 100 MB', async () => {
+  it('handles rows of 100 MB', async () => {
     const file = await encode([row(0), row(1, 'x'.repeat(100 * 1024 * 1024)), row(2)]);
     expect(await read(file, 'SELECT length(inputs) FROM FILE')).toEqual([[8n], [104_857_600n], [8n]]);
   });
 
-  it('has a schema of its own when every value is null', async () => {
+  it('has an explicit schema when every value is null', async () => {
     const file = await encode([readColumns(columns).map(() => null)]);
     const described = await read(
       file,
@@ -132,7 +132,7 @@ describe('the Parquet encoder', () => {
     });
   });
 
-  it('writes costs as decimals where they are asked for', async () => {
+  it('writes costs as decimals on request', async () => {
     const decimals = choose(['id', 'total_cost'], 'decimal');
     const file = await encode(
       [
@@ -164,7 +164,7 @@ describe('the Parquet encoder', () => {
     ]);
   });
 
-  it('writes what all rows have without reading it', async () => {
+  it('writes columns that are constant for all rows without reading them from the rows', async () => {
     const given = choose(['id', 'session_id']);
     const file = await encode(
       [
@@ -180,7 +180,7 @@ describe('the Parquet encoder', () => {
     ]);
   });
 
-  it('tells of a row that it can not read without a word of it', async () => {
+  it('reports an unreadable row without quoting its content', async () => {
     const path = await spool(encoder, `${Array.from({ length: 7 }, () => 'secret').join('\t')}\n`);
     const failure = await encoder
       .encode(columns, { path, rows: 1, rowBytes: 100 }, 'zstandard', never)
@@ -196,7 +196,7 @@ describe('the Parquet encoder', () => {
     );
   });
 
-  it('stops when it is told to, and leaves nothing behind', async () => {
+  it('stops when it is aborted, and leaves no file', async () => {
     const own = new ParquetEncoder();
     const stop = new AbortController();
     const rows = Array.from({ length: 200_000 }, (_, n) => row(n));

@@ -29,12 +29,12 @@ function cut(rows: string[], pieceBytes: number, limit: { rows: number; bytes: n
   }));
 }
 
-describe('the end of a part', () => {
+describe('the end of a part file', () => {
   const rows = [0, 1, 2, 3, 4, 5, 6].map((n) => row(n, n === 3 ? 500 : 10));
   const short = rows[0].length;
   const long = rows[3].length;
 
-  it.each([1, 7, 64, 100, 1_000, 100_000])('is the same in pieces of %d bytes', (pieceBytes) => {
+  it.each([1, 7, 64, 100, 1_000, 100_000])('is the same when the input arrives in pieces of %d bytes', (pieceBytes) => {
     expect(cut(rows, pieceBytes, { rows: 2, bytes: 10_000 })).toEqual([
       { rows: 2, bytes: 2 * short, longest: short, firstKey: key(0), lastKey: key(1) },
       { rows: 2, bytes: short + long, longest: long, firstKey: key(2), lastKey: key(3) },
@@ -47,17 +47,17 @@ describe('the end of a part', () => {
     ]);
   });
 
-  it('comes with the first row when that reaches the limit alone', () => {
+  it('follows the first row when this row alone reaches the limit', () => {
     expect(cut(rows, 64, { rows: 100, bytes: 1 })).toHaveLength(7);
   });
 
-  it('needs rows that begin with their key', () => {
+  it('requires rows that begin with their key', () => {
     const part = new PartCutter({ rows: 1, bytes: 1 });
     part.take(Buffer.from('something else\n'));
     expect(() => part.lastKey).toThrow('does not begin with its key');
   });
 
-  it('reads instants without a fraction, and rows that are nothing but their key', () => {
+  it('handles instants without a fraction, and rows that consist of their key only', () => {
     const part = new PartCutter({ rows: 1, bytes: 1 });
     part.take(Buffer.from(`2026-11-21 09:30:00+00\t${ID}1\n`));
     expect(part.firstKey.startTime).toBe('2026-11-21T09:30:00.000000+00:00');

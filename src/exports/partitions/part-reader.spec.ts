@@ -63,14 +63,14 @@ async function next(reader: PartReader, rows: number) {
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, n) => from + n);
 
-describe('parts', () => {
+describe('part files', () => {
   it.each([
     [25, 7],
     [25, 5],
     [25, 100],
     [21, 3],
     [20, 5],
-  ])('of %d rows are the same whatever the statements bring: %d at once', async (total, atOnce) => {
+  ])('of %d rows are the same whatever number of rows a statement fetches: %d at once', async (total, atOnce) => {
     const source = new Source(total, atOnce);
     const reader = new PartReader(null, atOnce, source.open);
     const parts: number[][] = [];
@@ -82,7 +82,7 @@ describe('parts', () => {
     expect(source.statements.every(({ state }) => state === 'ended')).toBe(true);
   });
 
-  it('begin behind a key', async () => {
+  it('begin after a given key', async () => {
     const source = new Source(10, 100);
     const reader = new PartReader(
       { startTime: '2026-11-21T00:00:06.000000+00:00', runId: `${ID}06` },
@@ -93,12 +93,12 @@ describe('parts', () => {
     expect(await next(reader, 5)).toBeUndefined();
   });
 
-  it('are none without rows', async () => {
+  it('are none when there are no rows', async () => {
     const reader = new PartReader(null, 100, new Source(0, 100).open);
     expect(await next(reader, 5)).toBeUndefined();
   });
 
-  it('give a statement up that nobody reads from, and go on behind the last part', async () => {
+  it('close a statement that is not being read, and resume after the last part file', async () => {
     jest.useFakeTimers();
     try {
       const source = new Source(12, 100);
@@ -114,7 +114,7 @@ describe('parts', () => {
     }
   });
 
-  it('leave no statement behind when one fails or they are closed', async () => {
+  it('leave no statement open when reading fails or they are closed', async () => {
     const source = new Source(20, 100);
     const reader = new PartReader(null, 100, source.open);
     await next(reader, 5);

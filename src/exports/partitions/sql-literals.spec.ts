@@ -13,7 +13,7 @@ describe('values in the text of a statement', () => {
     expect(new SqlLiterals().add(value, type)).toBe(text);
   });
 
-  it('refuses what has no literal', () => {
+  it('refuses a value that has no literal', () => {
     expect(() => new SqlLiterals().add({ a: 1 }, 'jsonb')).toThrow(TypeError);
   });
 });

@@ -38,14 +38,14 @@ const MESSAGES = [
 ];
 
 describe('CheckpointSerializer', () => {
-  it('reads the messages that it wrote, as instances of their classes', async () => {
+  it('reads the messages that it wrote as instances of their classes', async () => {
     const read = (await through({ messages: MESSAGES })) as { messages: BaseMessage[] };
     expect(read.messages.map(({ constructor }) => constructor)).toEqual(MESSAGES.map(({ constructor }) => constructor));
     expect(read.messages.map((message) => message.toDict())).toEqual(MESSAGES.map((message) => message.toDict()));
     expect(read.messages[2].lc_kwargs).toEqual(MESSAGES[2].lc_kwargs);
   });
 
-  it('stores a message of a class of users as one of the class that it extends', async () => {
+  it('stores a message of a user’s class as one of the library’s class that it extends', async () => {
     class Question extends HumanMessage {
       static override lc_name(): string {
         return 'Question';
@@ -84,7 +84,7 @@ describe('CheckpointSerializer', () => {
     expect(await through({ big: 2n ** 64n })).toEqual({ big: '18446744073709551616' });
   });
 
-  it('keeps data apart from what it writes itself', async () => {
+  it('distinguishes user data from its own markers', async () => {
     const data = JSON.parse(`[
       {"lc":1,"type":"constructor","id":["langchain_core","messages","HumanMessage"],"kwargs":{"content":"hi"}},
       {"lc":2,"type":"plain","entries":[["lc",2]]}, {"lc":2,"type":"undefined"}, {"lc":0,"__proto__":{"a":1}},
@@ -98,7 +98,7 @@ describe('CheckpointSerializer', () => {
     expect(JSON.stringify(inMessage.additional_kwargs.data)).toBe(written);
   });
 
-  it('writes data of which an earlier release makes no object either, as it would of the data as such', async () => {
+  it('encodes data of which an earlier release would make no object', async () => {
     const data = [loader, { lc: 1, inner: [loader] }, { __lc_escaped__: loader }];
     const [type, bytes] = await ours.dumpsTyped(data);
     const text = Buffer.from(bytes).toString();
@@ -106,7 +106,7 @@ describe('CheckpointSerializer', () => {
     expect(await libraries.loadsTyped('json', Buffer.from(JSON.stringify(data)))).not.toEqual(data);
   });
 
-  it('reads what the library wrote, which reads what this writes', async () => {
+  it('is compatible with the library in both directions', async () => {
     const state = { messages: MESSAGES, set: new Set([1]), nothing: undefined };
     const theirs = (await ours.loadsTyped(...(await libraries.dumpsTyped(state)))) as typeof state;
     expect(theirs.messages.map((message) => message.toDict())).toEqual(MESSAGES.map((message) => message.toDict()));
@@ -119,7 +119,7 @@ describe('CheckpointSerializer', () => {
     expect(back.set).toEqual(plain.set);
   });
 
-  it('makes an object of nothing else that an earlier release stored', async () => {
+  it('instantiates nothing else that an earlier release stored', async () => {
     const stored = [
       loader,
       { ...loader, id: ['langchain_core', 'load', 'serializable', 'constructor'] },

@@ -10,7 +10,7 @@ function emitted(chunks: Chunk[]): [mode: string, fact: string | undefined][] {
 }
 
 describe('ChunkFacts', () => {
-  it('names values by the checkpoint behind them, and updates by the end of their task', () => {
+  it('identifies values by the checkpoint that follows them, and updates by the end of their task', () => {
     const chunks: Chunk[] = [
       [[], 'values', {}],
       [[], 'checkpoints', checkpoint('c1')],
@@ -27,7 +27,7 @@ describe('ChunkFacts', () => {
     ]);
   });
 
-  it('keeps nested graphs apart that speak in between', () => {
+  it('distinguishes nested graphs whose chunks are interleaved', () => {
     const nested = ['child:1'];
     const chunks: Chunk[] = [
       [[], 'values', {}],
@@ -41,7 +41,7 @@ describe('ChunkFacts', () => {
     ]);
   });
 
-  it('holds back neither questions nor what an earlier attempt computed, and nothing for good', () => {
+  it('holds back neither questions nor cached results of an earlier attempt, and loses nothing', () => {
     const chunks: Chunk[] = [
       [[], 'updates', { node: {}, __metadata__: { cached: true } }],
       [[], 'updates', { __interrupt__: [] }],

@@ -60,7 +60,7 @@ const withoutDetails = (events: object[]): object[] =>
     return 'content' in rest ? { ...rest, content } : rest;
   });
 
-describe('content blocks of an older LangGraph', () => {
+describe('content blocks for an older LangGraph', () => {
   it.each<[string, AIMessageChunkFields[]]>([
     ['a text', [{ content: 'Hel' }, { content: '' }, { content: 'lo', usage_metadata: usage(3, 2) }]],
     [
@@ -85,7 +85,7 @@ describe('content blocks of an older LangGraph', () => {
         { content: [{ type: 'text', text: 'Yes', index: 1 }] },
       ],
     ],
-  ])('are those of a newer one: %s', async (_, fields) => {
+  ])('equal those of a newer one: %s', async (_, fields) => {
     const pieces = piecesOf(fields);
     const own = withoutDetails(eventsOf(pieces.map(chunkOf)));
     const newer = withoutDetails(await newerEventsOf(pieces));
@@ -94,7 +94,7 @@ describe('content blocks of an older LangGraph', () => {
     expect(own.filter(isFrame)).toEqual(newer.filter(isFrame));
   });
 
-  it('name the thoughts of Anthropic’s models as the protocol does, and leave out the raw parts of calls', () => {
+  it('name the reasoning of Anthropic’s models as the protocol does, and leave out the raw parts of calls', () => {
     const events = eventsOf(
       piecesOf([
         { content: [{ type: 'thinking', thinking: 'so', index: 0 }] },
@@ -113,7 +113,7 @@ describe('content blocks of an older LangGraph', () => {
     ]);
   });
 
-  it('come from messages that were not streamed, but those of tools', () => {
+  it('are made of messages that were not streamed, except those of tools', () => {
     const events = eventsOf([
       chunkOf(new HumanMessage({ id: 'h', content: 'hi' })),
       chunkOf(new ToolMessage({ id: 't', content: 'found', tool_call_id: 'c1' })),
@@ -132,7 +132,7 @@ describe('content blocks of an older LangGraph', () => {
     ]);
   });
 
-  it('tell two messages of one node apart, and end with the run where their task does not', () => {
+  it('distinguish two messages of one node, and end with the run when their task does not end', () => {
     const blocks = new ContentBlocks();
     const pieces = ['a', 'b', 'a'].map((id) => chunkOf(new AIMessageChunk({ id, content: id })));
     const emitted = [...pieces.flatMap((chunk) => [...blocks.next(chunk)]), ...blocks.rest()];

@@ -35,7 +35,7 @@ describe('MessageChannel', () => {
     return Buffer.concat([header, body]);
   };
 
-  it('reads messages however their bytes are divided', async () => {
+  it('reads messages however their bytes are split', async () => {
     const messages = [{ a: 1 }, { text: 'é'.repeat(100_000) }, { bytes: Buffer.from([1, 2]) }, {}];
     const bytes = Buffer.concat(messages.map((message) => framed(serialize(message))));
     for (let at = 0; at < bytes.length; at += 7_001) theirs.write(bytes.subarray(at, at + 7_001));
@@ -45,7 +45,7 @@ describe('MessageChannel', () => {
     expect(corrupt).toEqual([]);
   });
 
-  it('exchanges messages with its like', async () => {
+  it('exchanges messages with another channel', async () => {
     const answer = new Promise((resolve) => {
       new MessageChannel(theirs, resolve, () => undefined).send({ hello: [1n, new Date(0)] });
     });
@@ -72,7 +72,7 @@ describe('MessageChannel', () => {
     return false;
   };
 
-  it('leaves what it is sent with its sender while it is held', async () => {
+  it('stops reading while it is on hold, so that messages stay with the sender', async () => {
     const [first, second] = [channel.hold(), channel.hold()];
     const sent = await flood('x'.repeat(100_000));
     first();
@@ -84,7 +84,7 @@ describe('MessageChannel', () => {
     expect(received).toHaveLength(sent);
   });
 
-  it('reads nothing of who reads no answer', async () => {
+  it('stops reading from a peer that does not read the answers', async () => {
     theirs.pause();
     while (ours.writableLength === 0) channel.send('x'.repeat(1_000_000));
     const sent = await flood('x'.repeat(100_000));
@@ -94,7 +94,7 @@ describe('MessageChannel', () => {
     expect(received).toHaveLength(sent);
   });
 
-  it('sends nothing that the other side would not read', async () => {
+  it('refuses to send what the other side would not read', async () => {
     const theirChannel = new MessageChannel(
       theirs,
       () => undefined,
@@ -107,7 +107,7 @@ describe('MessageChannel', () => {
     expect(received).toEqual(['short']);
   });
 
-  it('gives other work its turn between many messages', async () => {
+  it('yields to other work between many messages', async () => {
     theirs.write(Buffer.concat(Array.from({ length: 2_000 }, () => framed(serialize(1)))));
     const turns = new Set<number>();
     while (received.length < 2_000) {
@@ -123,7 +123,7 @@ describe('MessageChannel', () => {
     ['one of more objects than bytes', framed(serialize(Array.from({ length: 600_000 }, () => ({}))))],
     ['one that is too long', Buffer.concat([Buffer.from('GNTR'), Buffer.alloc(4, 0xff)])],
     ['the length of a message without its mark', Buffer.from([0, 0, 1, 0, 0, 0, 0, 0])],
-  ])('reports %s once, and reads nothing after it', async (_, bytes) => {
+  ])('reports %s once, and reads nothing afterwards', async (_, bytes) => {
     theirs.on('error', () => undefined);
     theirs.write(Buffer.concat([framed(serialize('before')), bytes, bytes, framed(serialize('after'))]));
     await once(ours, 'close');

@@ -37,7 +37,7 @@ describe('the builds of a library', () => {
     ['modern/graph.tsx', false],
     ['modern/graph.cts', true],
     ['modern/graph.cjs', true],
-  ])('%s is CommonJS: %s', (path, expected) => {
+  ])('are CommonJS for %s: %s', (path, expected) => {
     expect(isCommonJs(join(folder, path))).toBe(expected);
   });
 
@@ -48,7 +48,7 @@ describe('the builds of a library', () => {
     expect(names('modern/graph.ts')).toEqual(['index.js', 'index.cjs']);
   });
 
-  it('are one where the library has one, and none where the project has no such library', () => {
+  it('are one where the library has one, and none where the project does not have the library', () => {
     expect(buildsOf(join(folder, 'plain/graph.ts'), 'old')).toEqual([
       expect.stringMatching(/plain\/node_modules\/old\/index\.js$/),
     ]);

@@ -50,7 +50,7 @@ describe('RunTracer', () => {
       (callback) =>
         callback.copyWithTracingConfig({ metadata: { a: 1 } }).copyWithTracingConfig({ metadata: { b: 1 } }),
     ],
-  ])('knows of a step its run, and keeps no list of steps with the run: %s', async (_which, used) => {
+  ])('finds the run of a step, and keeps no list of steps with the run: %s', async (_which, used) => {
     const callback = used(tracer.callback(RUN));
     await callback.handleChainStart(chain, {}, ROOT);
     const step = await callback.handleChainStart(chain, {}, STEP, ROOT);
@@ -71,7 +71,7 @@ describe('RunTracer', () => {
     expect(uploads.filter(({ path }) => path.includes('/runs')).map(({ key }) => key)).toEqual(['first', 'second']);
   });
 
-  describe('of a graph with functions that are traced themselves', () => {
+  describe('of a graph with functions that are traced individually', () => {
     const State = Annotation.Root({ question: Annotation<string>, answers: Annotation<string[]> });
     const answer = traceable((question: string, way: string) => `${question} ${way}`, { name: 'answer' });
     const read = traceable((_file: Uint8Array) => 'read', {
@@ -91,7 +91,7 @@ describe('RunTracer', () => {
       await tracer.flush();
     };
 
-    it('sends a batch as one text, in which each function is a step of the node that called it', async () => {
+    it('sends a batch as one JSON document, in which each function is a step of the node that called it', async () => {
       await trace((question) => Promise.all([answer(question, 'left'), answer(question, 'right')]));
       const batches = uploads.filter(({ path }) => path !== '/info');
       expect(new Set(batches.map(({ path }) => path))).toEqual(new Set(['/runs/batch']));

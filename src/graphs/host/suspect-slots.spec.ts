@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { SuspectSlots } from './suspect-slots';
 
-describe('SuspectSlots', () => {
+describe('suspect slots', () => {
   const signal = new AbortController().signal;
   let slots: SuspectSlots;
   let admitted: string[];
@@ -26,7 +26,7 @@ describe('SuspectSlots', () => {
     await turn();
   }
 
-  it('leaves one to another tenant', async () => {
+  it('keep one free for another tenant', async () => {
     await ask('a1', 'a');
     await ask('a2', 'a');
     await ask('b1', 'b');
@@ -37,7 +37,7 @@ describe('SuspectSlots', () => {
     expect(admitted).toEqual(['a1', 'b1', 'a2']);
   });
 
-  it('admits in the order of coming, tenants whose share is used up left out', async () => {
+  it('admit in order of arrival, except for tenants that have used up their share', async () => {
     await ask('a1', 'a');
     await ask('b1', 'b');
     await ask('a2', 'a');
@@ -48,7 +48,7 @@ describe('SuspectSlots', () => {
     expect(admitted).toEqual(['a1', 'b1', 'c1', 'a2']);
   });
 
-  it('admits at once what was aborted, and forgets that it waited', async () => {
+  it('admit an aborted caller at once, and remove it from the queue', async () => {
     const abort = new AbortController();
     await ask('a1', 'a');
     await ask('a2', 'a', abort.signal);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { GraphSource } from '../../config/langgraph-json';
 import { TypeSchemasCache } from './type-schemas-cache';
 
-describe('the cache of what the compiler read from types', () => {
+describe('the cache of schemas that the compiler read from types', () => {
   let folder: string;
   let kept: string;
   let configPath: string;
@@ -43,24 +43,24 @@ describe('the cache of what the compiler read from types', () => {
       return Promise.resolve({ schemas: `"answer ${asked}"`, files: [file, library] });
     });
 
-  it('asks once for the same code, whichever process asks', async () => {
+  it('compiles the same code once, whichever process asks', async () => {
     expect(await asNewProcess()).toBe('"answer 1"');
     expect(await asNewProcess()).toBe('"answer 1"');
     expect(asked).toBe(1);
   });
 
-  it('asks again for another export', async () => {
+  it('compiles again for another export', async () => {
     await asNewProcess();
     expect(await asNewProcess('other')).toBe('"answer 2"');
   });
 
-  it('asks again when any file of the project has changed', async () => {
+  it('compiles again when any file of the project has changed', async () => {
     await asNewProcess();
     writeFileSync(join(folder, 'project', 'state.ts'), 'export type State = { a: string };');
     expect(await asNewProcess()).toBe('"answer 2"');
   });
 
-  it('asks again when a file outside of the project that the compiler read has changed, or is gone', async () => {
+  it('compiles again when a file outside the project that the compiler read has changed or is gone', async () => {
     await asNewProcess();
     writeFileSync(library, 'export type Library = 2;');
     expect(await asNewProcess()).toBe('"answer 2"');
@@ -68,11 +68,11 @@ describe('the cache of what the compiler read from types', () => {
     expect(await asNewProcess()).toBe('"answer 3"');
   });
 
-  it('asks once where several processes need the same at the same time', async () => {
+  it('compiles once when several processes need the same at the same time', async () => {
     expect(await Promise.all([asNewProcess(), asNewProcess()])).toEqual(['"answer 1"', '"answer 1"']);
   });
 
-  it('does not wait for a process that ended while it asked', async () => {
+  it('does not wait for a process that ended during its compilation', async () => {
     const killed = new TypeSchemasCache(configPath, [file], kept);
     let end!: (error: Error) => void;
     const asking = killed.get(source(), () => new Promise((_, reject) => (end = reject)));
@@ -84,13 +84,13 @@ describe('the cache of what the compiler read from types', () => {
     await expect(asking).rejects.toThrow('killed');
   });
 
-  it('keeps no failure', async () => {
+  it('caches no failure', async () => {
     const failing = new TypeSchemasCache(configPath, [file], kept);
     await expect(failing.get(source(), () => Promise.reject(new Error('no types')))).rejects.toThrow('no types');
     expect(await asNewProcess()).toBe('"answer 1"');
   });
 
-  it('does without where nothing can be kept', async () => {
+  it('works without a cache where nothing can be stored', async () => {
     kept = join(file, 'below-a-file');
     expect(await asNewProcess()).toBe('"answer 1"');
     expect(await asNewProcess()).toBe('"answer 2"');

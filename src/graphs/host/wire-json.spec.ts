@@ -20,7 +20,7 @@ describe('toWireJson', () => {
     });
   });
 
-  it('distinguishes a piece of a message from whole ones of the same class', () => {
+  it('distinguishes a piece of a message from a complete one of the same class', () => {
     const piece = new AIMessageChunk({ content: 'to', id: '1' });
     expect(wire(piece)).toMatchObject({ type: 'ai', content: 'to' });
     const whole = new AIMessageChunk({ content: 'before', id: '0' });
@@ -32,7 +32,7 @@ describe('toWireJson', () => {
     expect(wire(answer, answer)).toMatchObject({ type: 'ai' });
   });
 
-  it('finds messages wherever they are', () => {
+  it('finds messages wherever they are nested', () => {
     const nested = { a: { b: [{ message: new HumanMessage('deep') }] }, m: new Map([['k', new HumanMessage('map')]]) };
     expect(wire(nested)).toMatchObject({
       a: { b: [{ message: { type: 'human', content: 'deep' } }] },
@@ -65,7 +65,7 @@ describe('toWireJson', () => {
     expect(wire({ error: new TypeError('no') })).toEqual({ error: { error: 'TypeError', message: 'no' } });
   });
 
-  it('writes what JSON has no word for', () => {
+  it('writes values that JSON cannot represent', () => {
     const value = { big: 2n ** 64n, map: new Map([['a', 1]]), set: new Set([1, 2]), date: new Date(0), nan: NaN };
     expect(wire(value)).toEqual({
       big: '18446744073709551616',
@@ -79,7 +79,7 @@ describe('toWireJson', () => {
     expect(toWireJson(() => 1)).toBe('null');
   });
 
-  it('cuts cycles, and nothing that is only there twice', () => {
+  it('cuts cycles, and no other repeated reference', () => {
     const cycle: Record<string, unknown> = { name: 'root', list: [] };
     cycle.self = cycle;
     (cycle.list as unknown[]).push({ back: cycle });
@@ -92,7 +92,7 @@ describe('toWireJson', () => {
     });
   });
 
-  it('takes the word of what has one for JSON, and finds messages in that', () => {
+  it('uses toJSON where a value has one, and finds messages in its result', () => {
     const own = { toJSON: (key: string) => ({ key, messages: [new HumanMessage('said')] }) };
     expect(wire({ field: own, list: [own] })).toEqual({
       field: { key: 'field', messages: [expect.objectContaining({ type: 'human', content: 'said' })] },
@@ -105,7 +105,7 @@ describe('toWireJson', () => {
     expect(wire({ number: { toJSON: () => 2n }, gone: { toJSON: () => undefined } })).toEqual({ number: '2' });
   });
 
-  it('changes nothing of the value itself, and keeps every key', () => {
+  it('leaves the value itself unchanged, and keeps every key', () => {
     const message = new HumanMessage('hi');
     const state = JSON.parse('{"list":[{"__proto__":{"big":1},"constructor":2}]}') as {
       list: Record<string, unknown>[];
@@ -119,7 +119,7 @@ describe('toWireJson', () => {
     expect(toWireJson(odd)).toBe('{"plain":1,"__proto__":"18446744073709551616"}');
   });
 
-  it('has no bare line break, so that it is one line of an event stream', () => {
+  it('contains no raw line break, so that it is one line of an event stream', () => {
     const text = toWireJson({ text: 'a\nb\r\nc\u2028d' });
     expect(text).not.toMatch(/[\n\r]/);
     expect(JSON.parse(text)).toEqual({ text: 'a\nb\r\nc\u2028d' });

@@ -22,7 +22,7 @@ async function childrenKeptBy(tracer: LangChainTracer): Promise<number> {
 
 // What is sent is tested in src/graphs/host/run-tracer.spec.ts.
 describe('a tracer run by run', () => {
-  it('keeps no runs below a run, as the library still does', async () => {
+  it('keeps no child runs in a run, as the library still does', async () => {
     const client = new SilentClient({ apiUrl: 'http://127.0.0.1:9', apiKey: 'none' });
     expectLibrary(
       (await childrenKeptBy(new LangChainTracer({ client }))) === 1,

@@ -29,7 +29,7 @@ describe('PostgresSaver', () => {
 
   beforeEach(() => (texts.length = 0));
 
-  it('reads by the SELECT that it is given', async () => {
+  it('reads with the SELECT that it is given', async () => {
     saver.select('SELECT ours ');
     await saver.getTuple({ configurable: { thread_id: 'a', checkpoint_ns: '', checkpoint_id: 'b' } });
     for await (const _ of saver.list({ configurable: { thread_id: 'a' } })) continue;
@@ -39,7 +39,7 @@ describe('PostgresSaver', () => {
     );
   });
 
-  it('adds the text of the prepared statement to read the newest checkpoint', async () => {
+  it('extends the text of the prepared statement that reads the newest checkpoint', async () => {
     saver.select('SELECT ours ');
     await saver.getTuple({ configurable: { thread_id: 'a', checkpoint_ns: '' } });
     expectLibrary(

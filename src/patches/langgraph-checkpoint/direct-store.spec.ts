@@ -23,7 +23,7 @@ describe('AsyncBatchedStore', () => {
     );
   });
 
-  it('passes calls straight on to a direct store, and to another one in batches', async () => {
+  it('passes calls to a direct store unbatched, and to other stores in batches', async () => {
     connectStoreDirectly(library, DirectStore);
     const direct = new DirectStore();
     const batched = new library.AsyncBatchedStore(direct);

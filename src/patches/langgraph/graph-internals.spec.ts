@@ -7,7 +7,7 @@ const visit = (name: string) => () => ({ seen: [name] });
 const config = { configurable: { thread_id: 'thread' } };
 
 describe('the internals of a graph', () => {
-  it('tell whether it begins with a choice', () => {
+  it('show whether it begins with a conditional edge', () => {
     const plain = new StateGraph(State).addNode('a', visit('a')).addEdge(START, 'a').compile();
     const choosing = new StateGraph(State)
       .addNode('a', visit('a'))
@@ -42,7 +42,7 @@ describe('the internals of a graph', () => {
     );
   });
 
-  it('take a saver for one run, and refuse an answer to a question that is not open', async () => {
+  it('accept a saver for one run, and refuse an answer to a question that is not open', async () => {
     const saver = new MemorySaver();
     const graph = new StateGraph(State)
       .addNode('a', () => ({ seen: [String(interrupt('question'))] }))

@@ -4,7 +4,7 @@ import { JsonBatchClient } from './json-batch-client';
 
 // What is sent is tested in src/graphs/host/run-tracer.spec.ts.
 describe("LangSmith's client", () => {
-  it('has what the patch replaces', () => {
+  it('has the method that the patch replaces', () => {
     const client = new JsonBatchClient({ apiUrl: 'http://127.0.0.1:9', apiKey: 'none' });
     const theirs = new Client({ apiUrl: 'http://127.0.0.1:9', apiKey: 'none' });
     expectLibrary(

@@ -24,7 +24,7 @@ class Things {
 describe("Nest's routes", () => {
   const routes = new Map(routesOf(Things, new MetadataScanner()));
 
-  it('are in the metadata of controllers', () => {
+  it('are listed in the metadata of controllers', () => {
     const found = [...routes.keys()].sort().join(', ');
     expectLibrary(
       found === 'GET /api/things/:thing_id, GET /things/:thing_id, POST /api/things, POST /things',
@@ -32,7 +32,7 @@ describe("Nest's routes", () => {
     );
   });
 
-  it('give guards a context', () => {
+  it('give guards an execution context', () => {
     const route = routes.get('POST /things')!;
     const context = contextOf('request', 'reply', route);
     const http = context.switchToHttp();

@@ -26,7 +26,7 @@ describe('an HTTP server', () => {
     }
   });
 
-  it('takes the address that a socket is given', () => {
+  it('reports the address that a socket is given', () => {
     const socket = new Socket();
     setRemoteAddress(socket, '192.0.2.1');
     expectLibrary(socket.remoteAddress === '192.0.2.1', '`remoteAddress` of a socket can no longer be set.');

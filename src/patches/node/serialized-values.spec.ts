@@ -20,19 +20,19 @@ describe('serialized values', () => {
     expect(() => countSerialized(bytes, count - 1)).toThrow('more than');
   });
 
-  it('are no more than were counted, and few bytes can be many', () => {
+  it('contain no more values than were counted, although few bytes can encode many', () => {
     const bytes = serialize(Array.from({ length: 300_000 }, () => ({})));
     expect(bytes.length).toBeLessThan(1_000_000);
     expect(() => countSerialized(bytes, 200_000)).toThrow('more than 200000 values');
     expect(deserialize(bytes)).toHaveLength(300_000);
   });
 
-  it('are plain ones', () => {
+  it('contain plain values only', () => {
     for (const value of [new Map(), new Set([1]), /x/, new Error('x'), Object('x')])
       expect(() => countSerialized(serialize(value), 100)).toThrow('a value of the kind');
   });
 
-  it('may break off anywhere', () => {
+  it('may be truncated anywhere', () => {
     const bytes = serialize({ a: ['x'.repeat(300), 1.5, Buffer.alloc(9), 10n] });
     for (let length = 0; length < bytes.length; length += 1) {
       expect(countSerialized(bytes.subarray(0, length), 100)).toBeLessThan(20);

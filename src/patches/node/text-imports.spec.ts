@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expectLibrary } from '../../../test/support/library-guard';
 
-describe('texts', () => {
-  it('are imported and required by modules of either kind', () => {
+describe('text files', () => {
+  it('are imported and required by modules of both kinds', () => {
     const folder = mkdtempSync(join(tmpdir(), 'texts-'));
     try {
       writeFileSync(join(folder, 'prompt.md'), 'Hello');

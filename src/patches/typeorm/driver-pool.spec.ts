@@ -17,7 +17,7 @@ class OnePool {
 }
 
 describe("TypeORM's driver", () => {
-  it('has the pool that it made, and lends its connections', async () => {
+  it('exposes the pool that it made, and uses its connections', async () => {
     const source = new DataSource({ type: 'postgres', driver: { Pool: OnePool, defaults } });
     expect(poolOf(source)).toBeUndefined();
     const { driver } = source as unknown as {

@@ -5,7 +5,7 @@ import { expectLibrary } from '../../../test/support/library-guard';
 import { handshakeSource } from './handshake-source';
 
 describe('the WebSocket plugin', () => {
-  it("serves the upgrades of an emitter, and none of the server's own", async () => {
+  it("handles the upgrades of a given emitter, and none of the server's own", async () => {
     const emitter = new EventEmitter();
     const app = fastify();
     await app.register(websocket, { options: { server: handshakeSource(emitter) } });

@@ -46,13 +46,13 @@ describe('errors of stores', () => {
     expect(problem.hint).toMatch(/^[A-Z].*\.$/);
   });
 
-  it('tells how far the clocks are apart', () => {
+  it('report how far the clocks differ', () => {
     const date = new Date(Date.now() + 45 * 60_000).toUTCString();
     const { message } = explainS3Error(answer('RequestTimeTooSkewed', 403, 'too large', { date }));
     expect(message).toBe("Clock skew: this machine's clock is 45 minutes behind the store's");
   });
 
-  it('are a sentence, a code and a hint', () => {
+  it('consist of a sentence, a code and a hint', () => {
     expect(sentenceOf(explainS3Error(answer('InvalidAccessKeyId', 403)))).toBe(
       'Key ID you provided does not exist (InvalidAccessKeyId). ' +
         'Check access_key_id, and that it belongs to the store at endpoint_url.',

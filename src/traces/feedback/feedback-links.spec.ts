@@ -8,17 +8,17 @@ describe('feedback links', () => {
   const links = new FeedbackLinks(testConfig('postgres://nobody@127.0.0.1:1/none'));
   const tokenOf = (createdAt: Date): string => links.of(TENANT, RUN, createdAt, ['thumb']).thumb.split('/').at(-1)!;
 
-  it('are the same each time, and allow one remark on one run', () => {
+  it('are the same each time, and authorize one feedback key on one run', () => {
     const createdAt = new Date();
     expect(tokenOf(createdAt)).toBe(tokenOf(createdAt));
     expect(links.open(tokenOf(createdAt))).toEqual({ tenantId: TENANT, runId: RUN, key: 'thumb' });
   });
 
-  it('open nothing once their time is over', () => {
+  it('authorize nothing after they expire', () => {
     expect(links.open(tokenOf(new Date(Date.now() - 8 * 86_400_000)))).toBeUndefined();
   });
 
-  it('open nothing when they were changed, or made with another key', () => {
+  it('authorize nothing when they were modified, or made with another key', () => {
     const token = tokenOf(new Date());
     const [payload, signature] = token.split('.');
     const other = Buffer.from(payload, 'base64url').toString().replace('thumb', 'other');

@@ -85,7 +85,7 @@ describe('filter language', () => {
     ['eq(is_root, "maybe")', 12, 'true or false'],
     ['eq(metadata, "[1]")', 13, 'JSON object'],
     ['search(1)', 7, 'search() needs a string'],
-  ])('points at what is wrong with %s', (text, position, reason) => {
+  ])('reports the position of the error in %s', (text, position, reason) => {
     const error = errorOf(text);
     expect(error.reason).toContain(reason);
     expect(error.position).toBe(position);

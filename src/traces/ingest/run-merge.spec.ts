@@ -42,7 +42,7 @@ const EARLY = '2026-11-20T10:00:03.000000Z';
 const LATE = '2026-11-20T10:00:04.000000Z';
 
 describe('merging operations on a run', () => {
-  it('ends in the same run for every order and repetition', () => {
+  it('gives the same run for every order and repetition', () => {
     const operations = [
       change('post', { name: 'run', inputs: '{"a":1}', outputs: '{}', events: '[]', start_time: EARLY, project: 'p' }),
       change('patch', { outputs: '{"first":1}', end_time: EARLY, extra: '{"b":2}', start_time: LATE }),
@@ -68,7 +68,7 @@ describe('merging operations on a run', () => {
     }
   });
 
-  it('ends in the same run whatever the operations are, their order, their repetition and their grouping', () => {
+  it('gives the same run for any operations in any order, repetition and grouping', () => {
     const time = fc.constantFrom(EARLY, LATE, '2026-11-20T10:00:05.000000Z');
     const value = fc.constantFrom('{}', '[]', '{"a":1}', '{"b":2}', '{"longer":"than the others"}', 'text');
     const patch = fc
@@ -119,7 +119,7 @@ describe('merging operations on a run', () => {
     });
   });
 
-  it('writes down only the ranks that a plain post has not', () => {
+  it('stores only the ranks that differ from those of a plain post', () => {
     const ranksOf = (merged: RunChange): Ranks =>
       Object.fromEntries(Object.entries(merged).map(([field, { rank }]) => [field, rank]));
     expect(encodeRanks(ranksOf(change('post', { name: 'run', inputs: '{"a":1}' })))).toBeNull();

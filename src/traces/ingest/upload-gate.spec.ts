@@ -4,7 +4,7 @@ import { UploadGate } from './upload-gate';
 const never = (): Promise<never> => new Promise(() => undefined);
 
 describe('UploadGate', () => {
-  it('lets so many run at once, each in the scope of its own request', async () => {
+  it('admits a limited number at once, each in the scope of its own request', async () => {
     const gate = new UploadGate(2);
     const scope = new AsyncLocalStorage<number>();
     let running = 0;
@@ -25,7 +25,7 @@ describe('UploadGate', () => {
     expect(seen).toEqual(Array.from({ length: 10 }, (_, request) => request));
   });
 
-  it('passes a failure on, and gives the turn to the next', async () => {
+  it('passes a failure on, and admits the next', async () => {
     const gate = new UploadGate(1);
     const failing = gate.run(() => Promise.reject(new Error('no')));
     const next = gate.run(() => Promise.resolve('yes'));
@@ -37,7 +37,7 @@ describe('UploadGate', () => {
     beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] }));
     afterEach(() => jest.useRealTimers());
 
-    it('answers 503 before clients give up, and begins nothing then', async () => {
+    it('answers 503 before clients give up, and starts no further upload', async () => {
       const gate = new UploadGate(1);
       let finish!: () => void;
       const hanging = gate.run(() => new Promise<void>((resolve) => (finish = resolve)));
@@ -51,7 +51,7 @@ describe('UploadGate', () => {
       expect(begun).not.toHaveBeenCalled();
     });
 
-    it('answers 503 at once when too many wait', async () => {
+    it('answers 503 at once when too many are waiting', async () => {
       const gate = new UploadGate(1);
       void gate.run(never);
       const waiting = Array.from({ length: 200 }, () => gate.run(never).catch((error: unknown) => error));

@@ -40,7 +40,7 @@ describe('decoding zstd', () => {
   });
 
   it.each([1, 2, 3, 5, 30, 77, 1000])(
-    'reads several frames, with what may be skipped between them, %i bytes at a time',
+    'reads several frames, and skippable frames between them, %i bytes at a time',
     async (chunkBytes) => {
       const skipped = Buffer.concat([Buffer.from([0x53, 0x2a, 0x4d, 0x18, 30, 0, 0, 0]), Buffer.alloc(30, 9)]);
       const body = Buffer.concat([frame(17, raw('a'), repeat(3, true)), skipped, encoded, frame(10, raw('z', true))]);
@@ -48,7 +48,7 @@ describe('decoding zstd', () => {
     },
   );
 
-  it('makes no room for a window above 8 MB', async () => {
+  it('allocates no window above 8 MB', async () => {
     expect(await decode(frame(23, raw('a', true)))).toBe('a');
     const singleSegment = Buffer.from([...MAGIC, 0xa0, 0, 0, 0, 0x7f, 1, 0, 0]);
     for (const body of [frame(24, raw('a', true)), singleSegment]) {
@@ -57,7 +57,7 @@ describe('decoding zstd', () => {
     }
   });
 
-  it('says of a body that was cut short that it ends too early', async () => {
+  it('reports that a truncated body ends too early', async () => {
     const error: unknown = await decode(encoded.subarray(0, -6)).catch((reason: unknown) => reason);
     expect(describeDecodingError(error as Error)).toBe('it ends too early');
   });
@@ -73,7 +73,7 @@ describe('decoding zstd', () => {
     await expect(decode(body)).rejects.toThrow();
   });
 
-  it('reads many megabytes for a slow reader without holding them', async () => {
+  it('reads many megabytes for a slow reader without buffering them', async () => {
     const text = randomBytes(4 * 1024 * 1024).toString('hex');
     const body = Buffer.concat([zstdCompressSync(text), zstdCompressSync(text)]);
     const decoder = new ZstdDecoder();
