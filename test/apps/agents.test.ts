@@ -28,7 +28,7 @@ describe('an agent of createAgent', () => {
 
   const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 
-  it('answers, and keeps what was said', async () => {
+  it('answers, and remembers the conversation', async () => {
     const thread = await newThread();
     expect(lastOf(await client.runs.wait(thread, 'agent', { input: say('hello') })).content).toBe('You said: hello');
     const second = await client.runs.wait(thread, 'agent', { input: say('again') });
@@ -59,7 +59,7 @@ describe('an agent of createAgent', () => {
     expect(pieces.length).toBeGreaterThan(5);
   });
 
-  it('gives its structured answer, which no checkpoint has', async () => {
+  it('returns its structured answer, which no checkpoint contains', async () => {
     const thread = await newThread();
     const input = say('call extract-1 {"city": "Bern"}');
     const answer = { structuredResponse: { city: 'Bern' } };
@@ -70,12 +70,12 @@ describe('an agent of createAgent', () => {
     expect(Object.keys(values)).toEqual(['messages']);
   });
 
-  it('takes more steps than the 25 that are the default of the library', async () => {
+  it('takes more steps than the library’s default of 25', async () => {
     const input = say('call get_weather {"city": "Bern"}\ntimes 15');
     expect(lastOf(await client.runs.wait(null, 'agent', { input })).content).toBe('The tool says: Sunny in Bern');
   });
 
-  it('asks before a tool, and goes on with what the person decides', async () => {
+  it('asks before a tool call, and continues with the user’s decision', async () => {
     const thread = await newThread();
     const input = say('call send_mail {"to": "ann", "text": "hi"}');
     const asked = (await client.runs.wait(thread, 'agent', { input })) as unknown as State & {
@@ -108,7 +108,7 @@ describe('an agent of createAgent', () => {
     ]);
   });
 
-  it('lets its state be edited, and be given to a new thread', async () => {
+  it('allows its state to be edited and copied to a new thread', async () => {
     const thread = await newThread();
     await client.runs.wait(thread, 'agent', { input: say('one') });
     await client.threads.updateState(thread, { values: say('two'), asNode: '__start__' });
@@ -121,7 +121,7 @@ describe('an agent of createAgent', () => {
     expect((await client.threads.getState<State>(copy.thread_id)).values.messages).toHaveLength(4);
   });
 
-  it('has nodes that a client’s commands are sent to, with the copy of the library that its project has', async () => {
+  it('runs nodes that a client’s command addresses, with the project’s own copy of the library', async () => {
     const thread = await newThread();
     await client.runs.wait(thread, 'routed', { input: { path: [] } });
     const goto = [
@@ -150,7 +150,7 @@ describe('an agent of createAgent', () => {
     expect(await client.assistants.getSubgraphs('agent')).toBeDefined();
   });
 
-  it('is run by the event protocol, with the channels of its own stream transformers', async () => {
+  it('runs over the event protocol, with the channels of its own stream transformers', async () => {
     const thread = client.threads.stream({ assistantId: 'agent' });
     const calls: unknown[] = [];
     await thread.run.start({ input: say('call get_weather {"city": "Bern"}') });
@@ -164,7 +164,7 @@ describe('an agent of createAgent', () => {
     expect(calls).toEqual(['get_weather']);
   });
 
-  it('may be made by a function, for each use', async () => {
+  it('may be created by a function for each use', async () => {
     const thread = await newThread();
     const done = await client.runs.wait(thread, 'later', { input: say('call get_weather {"city": "Rome"}') });
     expect(lastOf(done).content).toBe('The tool says: Sunny in Rome');
@@ -177,12 +177,12 @@ describe('an agent of createAgent', () => {
     ],
     ['nothing', /agent\.ts has no export \W+nothing\W+; it has to be/],
     ['never', /never\.ts failed to load: The tool server is away/],
-  ])('refuses an export that is no graph, and says what is wrong: %s', async (graph, message) => {
+  ])('refuses an export that is not a graph, and explains the problem: %s', async (graph, message) => {
     await expect(client.runs.create(null, graph, { input: {} })).rejects.toThrow(message);
     expect(app.gantry.worker.output).toMatch(message);
   });
 
-  it('says on each run what is wrong with what a function returned', async () => {
+  it('reports on each run what is wrong with the return value of a function', async () => {
     const run = (await client.runs.wait(await newThread(), 'unfinished', { input: {}, raiseError: false })) as object;
     expect(JSON.stringify(run)).toMatch(/unfinished.* returned an object that is no graph; it has to be/);
   });

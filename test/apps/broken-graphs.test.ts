@@ -4,7 +4,7 @@ import { startGantry, type Gantry } from '../support/gantry';
 import { answeringGraph, layOutProject, type Project } from '../support/project';
 import { waitFor } from '../support/wait-for';
 
-describe('graphs that can not be loaded, beside one that can', () => {
+describe('graphs that cannot be loaded, beside one that can', () => {
   let project: Project;
   let gantry: Gantry;
   let cache: string;
@@ -61,7 +61,7 @@ describe('graphs that can not be loaded, beside one that can', () => {
       'library_too_old',
       /graph\.ts: its project has @langchain\/langgraph 0\.1\.9, and Gantry supports >=0\.2\.74 <2\.0\.0/,
     ],
-  ])('%s: the start and each run say why', async (graph, reason) => {
+  ])('%s: the start and each run report the reason', async (graph, reason) => {
     const line = gantry.worker.lines.find((each) => each.includes(`graphs.${graph}: `));
     expect((JSON.parse(line!) as { msg: string }).msg).toMatch(reason);
     for (let run = 0; run < 2; run += 1) {
@@ -69,11 +69,11 @@ describe('graphs that can not be loaded, beside one that can', () => {
     }
   });
 
-  it('leaves the others at work', async () => {
+  it('do not affect the other graphs', async () => {
     expect(await gantry.client().runs.wait(null, 'good', { input: {} })).toEqual({ answer: 'good' });
   });
 
-  it('has the schemas of the others read from their types before they are asked for, and kept', async () => {
+  it('do not prevent the schemas of the others from being read in advance and cached', async () => {
     const kept = await waitFor(
       'the schemas',
       () => existsSync(cache) && readdirSync(join(cache, 'graph-types')).find((name) => name.endsWith('.json')),

@@ -47,7 +47,7 @@ describe('a project of create-agent-chat-app', () => {
   const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 
   describe.each(AGENTS)('%s', (graph) => {
-    it('streams its answer in every mode also in those that its version of the library lacks', async () => {
+    it('streams its answer in every mode, including those that its library version lacks', async () => {
       const seen = new Map<string, unknown[]>();
       const stream = client.runs.stream(await newThread(), graph, {
         input: say('hello'),
@@ -73,7 +73,7 @@ describe('a project of create-agent-chat-app', () => {
       expect(lastOf(seen.get('values')!.at(-1))).toBe('You said: hello');
     });
 
-    it('gives a page that is loaded in the middle the rest of its answer', async () => {
+    it('sends a page that is loaded during a run the rest of the answer', async () => {
       const thread = await newThread();
       const input = say('one two three', 'hold');
       const run = await client.runs.create(thread, graph, { input, streamMode: ['messages-tuple'] });
@@ -96,7 +96,7 @@ describe('a project of create-agent-chat-app', () => {
       ]);
     });
 
-    it('is run by the event protocol, with tokens', async () => {
+    it('runs over the event protocol, with tokens', async () => {
       const stream = client.threads.stream({ assistantId: graph });
       const pieces: string[][] = [];
       const reading = (async () => {
@@ -133,14 +133,14 @@ describe('a project of create-agent-chat-app', () => {
     expect((await client.threads.get(thread)).status).toBe('idle');
   });
 
-  it('answers also where the search service refuses, and shows why in the tool’s message', async () => {
+  it('answers although the search service refuses, and shows the reason in the tool’s message', async () => {
     const input = say('call tavily_search_results_json {"input": "bees"}');
     const { messages } = (await client.runs.wait(await newThread(), 'agent', { input })) as unknown as State;
     expect(messages.map(({ type }) => type)).toEqual(['human', 'ai', 'tool', 'ai']);
     expect(messages[2].content).toMatch(/^Error: /);
   });
 
-  it('keeps memories in the store, by the name of the user in its configuration', async () => {
+  it('keeps memories in the store, by the user’s name in its configuration', async () => {
     const memory = { content: 'Likes bees', context: 'Said so' };
     const config = { configurable: { userId: 'ann' } };
     const input = say(`call upsertMemory ${JSON.stringify(memory)}`);
@@ -157,7 +157,7 @@ describe('a project of create-agent-chat-app', () => {
     expect(app.model.prompts.at(-1)!.turns[0].text).toContain('Bees dance');
   });
 
-  it('researches in a graph inside, with tasks of its own', async () => {
+  it('researches in a subgraph with tasks', async () => {
     const queries = `fill ${JSON.stringify({ queries: ['bees', 'cats'] })}`;
     const input = say(`fill ${JSON.stringify({ type: 'langchain', steps: [queries] })}`);
     const seen: string[] = [];
@@ -174,7 +174,7 @@ describe('a project of create-agent-chat-app', () => {
     expect(JSON.stringify(values!.documents)).toMatch(/Bees dance.*Cats sleep/);
   });
 
-  it('says which variable is missing where a service was not set up', async () => {
+  it('names the missing variable where a service was not configured', async () => {
     const config = { configurable: { retrieverProvider: 'mongodb' } };
     const run = client.runs.wait(await newThread(), 'retrieval_agent', { input: say('bees'), config });
     await expect(run).rejects.toThrow('MONGODB_URI environment variable is not defined');

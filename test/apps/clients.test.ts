@@ -46,14 +46,14 @@ describe('clients of other packages', () => {
       return found;
     };
 
-    it('answers, without a thread and on one that it names', async () => {
+    it('answers, without a thread and on a named one', async () => {
       expect(lastOf(await remote.invoke(say('one')))).toBe('You said: one');
       const config = onThread();
       await remote.invoke(say('one'), config);
       expect(textsOf(await remote.invoke(say('two'), config))).toHaveLength(4);
     });
 
-    it('streams in every mode, with nested graphs and without', async () => {
+    it('streams in every mode, with and without nested graphs', async () => {
       const seen = new Map<string, unknown[]>();
       for await (const chunk of await remote.stream(say(WEATHER), { streamMode: [...MODES] })) {
         const [mode, data] = chunk as [string, unknown];
@@ -131,7 +131,7 @@ describe('clients of other packages', () => {
       expect(JSON.stringify(await run.output)).toContain('The tool says: Sunny in Bern');
     });
 
-    it('has the errors of runs and of requests', async () => {
+    it('reports the errors of runs and of requests', async () => {
       await expect(remote.invoke(say(WEATHER), { recursionLimit: 1 })).rejects.toThrow(/GraphRecursionError/);
       const unknown = new RemoteGraph({ graphId: 'no_such_graph', url: app.gantry.url });
       await expect(unknown.invoke(say('one'))).rejects.toThrow(/no_such_graph/);
@@ -163,7 +163,7 @@ describe('clients of other packages', () => {
     expect(did.mermaid).toContain('model_request');
   });
 
-  it('@ag-ui/langgraph runs, calls tools, asks, loads what was said, and regenerates', async () => {
+  it('@ag-ui/langgraph runs, calls tools, asks, loads the conversation, and regenerates', async () => {
     const folder = join(await installApp('ag-ui'), '..');
     const { stdout } = await promisify(execFile)(process.execPath, ['run.mjs', app.gantry.url], {
       cwd: folder,

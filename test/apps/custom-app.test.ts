@@ -161,13 +161,13 @@ describe('a custom app with middleware', () => {
     app?.remove();
   });
 
-  it('serves its own routes, by the aliases of its project', async () => {
+  it('serves its own routes, with the path aliases of its project', async () => {
     const response = await get('/greet');
     expect(await response.json()).toEqual({ greeting: 'hi' });
     expect(response.headers.get('x-served-by')).toBe('acme');
   });
 
-  it('changes bodies on the way to the API, and adds headers to its answers', async () => {
+  it('changes request bodies before the API sees them, and adds headers to its answers', async () => {
     const response = await post('/threads', { metadata: { mine: 1 } });
     expect(response.headers.get('x-served-by')).toBe('acme');
     expect(response.headers.get('x-request-id')).toBeTruthy();
@@ -177,7 +177,7 @@ describe('a custom app with middleware', () => {
     });
   });
 
-  it('answers by itself, also by what it throws, and gives answers another content', async () => {
+  it('answers requests itself, including by throwing, and replaces the content of answers', async () => {
     const closed = await post('/threads/search', {}, as('alice', { 'x-closed': 'yes' }));
     expect([closed.status, await closed.json()]).toEqual([418, { closed: true }]);
     const thrown = await post('/threads/search', {}, as('alice', { 'x-thrown': 'yes' }));
@@ -186,12 +186,12 @@ describe('a custom app with middleware', () => {
     expect(await (await get(`/assistants/${id}`)).json()).toMatchObject({ assistant_id: id, seen_by: 'middleware' });
   });
 
-  it('lets the API refuse who it doesn’t know, after the middleware', async () => {
+  it('lets the API refuse unknown callers after the middleware', async () => {
     const response = await post('/threads/search', {}, { 'content-type': 'application/json' });
     expect([response.status, response.headers.get('x-served-by')]).toEqual([401, 'acme']);
   });
 
-  it('streams through, and cancels what its client leaves', async () => {
+  it('passes streams through, and cancels what its client abandons', async () => {
     const reader = await SseReader.post(
       `${gantry.url}/runs/stream`,
       { assistant_id: 'agent', input: { ask: 'log' }, stream_mode: ['updates'] },
@@ -202,7 +202,7 @@ describe('a custom app with middleware', () => {
     expect(events).toEqual(expect.arrayContaining(['metadata', 'updates']));
   });
 
-  it('leaves unknown paths to the server, and probes alone', async () => {
+  it('leaves unknown paths to the server, and probes untouched', async () => {
     const unknown = await get('/nothing/here');
     expect(unknown.status).toBe(404);
     expect(await unknown.text()).not.toContain('own notFound');
@@ -212,7 +212,7 @@ describe('a custom app with middleware', () => {
     expect([ok.status, ok.headers.get('x-served-by')]).toEqual([200, null]);
   });
 
-  it('keeps the store usable where a handler for everything returns a filter, and keeps others’ marked items apart', async () => {
+  it('keeps the store usable where a catch-all handler returns a filter, and separates other users’ marked items', async () => {
     const store = (name: string) =>
       new Client({ apiUrl: gantry.url, apiKey: null, defaultHeaders: as(name), callerOptions: { maxRetries: 0 } })
         .store;
@@ -232,7 +232,7 @@ describe('a custom app with middleware', () => {
     expect((await store('bob').listNamespaces({})).namespaces).toEqual([['shared']]);
   });
 
-  it('lets a filter of the store’s own handler name the namespace and the key', async () => {
+  it('applies a filter of the store’s own handler to the namespace and the key', async () => {
     const strict = layOutProject({
       'langgraph.json': { graphs: { agent: './graph.ts:graph' }, auth: { path: './auth.ts:auth' } },
       'graph.ts': answeringGraph('', '1'),
@@ -273,7 +273,7 @@ export const auth = new Auth()
     expect(await closed).toBe(401);
   });
 
-  it('has a client of the API in the name of its caller, in routes and in graphs', async () => {
+  it('gives routes and graphs a client of the API that acts on behalf of the caller', async () => {
     for (const name of ['bob', 'dora']) await post('/threads', {}, as(name));
     const owners = async (response: Response): Promise<unknown[]> => {
       const found = (await response.json()) as
@@ -288,7 +288,7 @@ export const auth = new Auth()
     expect(chunks.find(([event]) => event === 'updates')).toEqual(['updates', { say: { answer: 'logged' } }]);
   });
 
-  it('lets middleware say who calls', async () => {
+  it('lets middleware set the caller', async () => {
     await post('/runs/wait', { assistant_id: 'agent', input: { ask: 'threads' } }, as('alice', { 'x-renamed': 'yes' }));
     expect(await logged(gantry, 'Somebody is authenticated')).toMatchObject({
       context: 'Auth',
@@ -297,7 +297,7 @@ export const auth = new Auth()
     await waitFor('carol', () => gantry.logs().includes('"name":"carol"'));
   });
 
-  it('writes what code of the project logs into the log of the process, with where it comes from', async () => {
+  it('writes the logs of the project’s code to the log of the process, with their origin', async () => {
     const client = new Client({ apiUrl: gantry.url, apiKey: null, defaultHeaders: { authorization: 'Bearer alice' } });
     const thread = await client.threads.create();
     const run = await client.runs.create(thread.thread_id, 'agent', { input: { ask: 'log' } });
@@ -336,7 +336,7 @@ export const auth = new Auth()
 });
 
 describe('middleware_order: auth_first', () => {
-  it('asks who calls before the middleware does anything', async () => {
+  it('authenticates the caller before the middleware does anything', async () => {
     const app = project({ middleware_order: 'auth_first' });
     const gantry = await startGantry({ graphs: app.path('langgraph.json') });
     try {

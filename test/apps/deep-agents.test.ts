@@ -35,7 +35,7 @@ describe('an agent of createDeepAgent', () => {
     ['chat completions of OpenAI', 'researcher', '/v1/chat/completions'],
     ['responses of OpenAI', 'responses_researcher', '/v1/responses'],
     ['messages of Anthropic', 'claude_researcher', '/v1/messages'],
-  ])('with a model behind %s', (_, graph, path) => {
+  ])('with a model of %s', (_, graph, path) => {
     afterAll(() =>
       expect(new Set(app.model.prompts.slice(asked).map((prompt) => prompt.path))).toEqual(new Set([path])),
     );
@@ -47,7 +47,7 @@ describe('an agent of createDeepAgent', () => {
 
     describeDeepAgent(() => app, graph);
 
-    it('streams a tool’s arguments as they come, in the namespace of the node', async () => {
+    it('streams the arguments of a tool as they arrive, in the namespace of the node', async () => {
       const thread = client.threads.stream({ assistantId: graph });
       const events: WireEvent[] = [];
       const subscription = await thread.subscribe({ channels: ['messages', 'tools'] });
@@ -84,7 +84,7 @@ describe('an agent of createDeepAgent', () => {
     expect(Object.keys(values.files ?? {})).toEqual(['/notes.md']);
   });
 
-  it('takes as many steps as it says itself, or as the client says', async () => {
+  it('takes as many steps as its own configuration or the client allows', async () => {
     const input = say('call look_up {"topic": "bees"}\ntimes 15');
     expect(lastOf(await client.runs.wait(await newThread(), 'researcher', { input }))).toContain('42');
     const config = { recursion_limit: 5 };

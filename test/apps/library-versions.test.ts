@@ -16,7 +16,7 @@ const INPUT = { messages: [{ role: 'user', content: 'hi' }] };
 describe.each([
   ['oldest', false],
   ['newest', true],
-] as const)('a project with the %s libraries that are supported', (versions, hasStrictResume) => {
+] as const)('a project with the %s supported libraries', (versions, hasStrictResume) => {
   let gantry: Gantry;
   let client: Client;
 
@@ -27,7 +27,7 @@ describe.each([
 
   afterAll(() => gantry?.stop());
 
-  it('streams in every mode, asks, and goes on with the answer', async () => {
+  it('streams in every mode, asks, and continues with the answer', async () => {
     const { thread_id } = await client.threads.create();
     const seen = new Map<string, unknown[]>();
     for await (const { event, data } of client.runs.stream(thread_id, 'graph', {
@@ -55,7 +55,7 @@ describe.each([
     expect(await client.threads.getHistory(thread_id)).toHaveLength(5);
   });
 
-  it('takes edits, tasks of a client’s command, and another way from a checkpoint', async () => {
+  it('accepts edits, tasks of a client’s command, and a fork from a checkpoint', async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, 'graph', { input: INPUT });
     await client.runs.wait(thread_id, 'graph', { command: { resume: 'yes' } });
@@ -70,7 +70,7 @@ describe.each([
     expect((forked as unknown as State).path).toEqual(['speak', 'add 1']);
   });
 
-  it('has its schemas, a drawing and graphs inside', async () => {
+  it('has its schemas, a drawing and subgraphs', async () => {
     const { input_schema } = await client.assistants.getSchemas('graph');
     expect(input_schema).toMatchObject({ properties: { messages: { langgraph_type: 'messages' } } });
     const { nodes } = await client.assistants.getGraph('graph');
@@ -78,7 +78,7 @@ describe.each([
     expect(Object.keys(await client.assistants.getSubgraphs('graph'))).toEqual(['inner']);
   });
 
-  it('refuses an answer to a question that does not wait, or is said to be too old for that', async () => {
+  it('refuses an answer to a question that is not open, or reports that the library is too old to check it', async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, 'graph', { input: INPUT });
     const command = { resume: { [NO_QUESTION]: 'yes' } };
@@ -93,7 +93,7 @@ describe.each([
     expect(done.path).toEqual(['speak', 'add 1', 'yes']);
   });
 
-  it('is run by the event protocol, with tokens', async () => {
+  it('runs over the event protocol, with tokens', async () => {
     const thread = client.threads.stream({ assistantId: 'graph' });
     await thread.run.start({ input: INPUT });
     const texts: string[] = [];

@@ -29,7 +29,7 @@ export const graph = new StateGraph(State)
 `;
 
 /** Each graph process has its own copy of a module. */
-describe('what a module keeps in memory', () => {
+describe('the memory of a module', () => {
   let project: Project;
   let gantry: Gantry;
 
@@ -69,7 +69,7 @@ describe('what a module keeps in memory', () => {
     };
   }
 
-  it('is what the thread finds again: its next run is in the process of its last one, when that is idle', async () => {
+  it('is found again by the thread: its next run is in the process of its last one, when that is idle', async () => {
     const [first, second] = [await newThread(), await newThread()];
     const held = await hold('many', first);
     const before = (await gantry.client().runs.wait(second, 'many', { input: {} })) as unknown as Seen;
@@ -83,7 +83,7 @@ describe('what a module keeps in memory', () => {
     }
   });
 
-  it('is shared by all runs of a graph that asks for one process, beside each other too', async () => {
+  it('is shared by all runs of a graph that asks for one process, concurrent ones included', async () => {
     const held = await Promise.all([1, 2, 3].map(async () => hold('one', await newThread())));
     const spread = await Promise.all([1, 2].map(async () => hold('many', await newThread())));
     expect(new Set(held.map(({ seen }) => seen.pid)).size).toBe(1);

@@ -99,7 +99,7 @@ describe('a project in a folder of its own', () => {
     return (values as { answer?: unknown }).answer ?? values;
   };
 
-  it('finds its aliases, workspaces and imports of package.json, and its files from its own folder', async () => {
+  it('resolves its aliases, workspaces and imports of package.json, and reads its files from its own folder', async () => {
     expect(await answerOf('esm')).toEqual({
       most: 7,
       model: 'small',
@@ -126,11 +126,11 @@ describe('a project in a folder of its own', () => {
     });
   });
 
-  it('may name no export, for the default one', async () => {
+  it('may name no export, which selects the default one', async () => {
     expect(await answerOf('unnamed')).toBe('by default');
   });
 
-  it('has the same world where the api asks its graphs', async () => {
+  it('is set up the same way when the api queries its graphs', async () => {
     const client = gantry.client();
     const [assistant] = await client.assistants.search({ graphId: 'esm' });
     const { nodes } = await client.assistants.getGraph(assistant.assistant_id);
@@ -139,7 +139,7 @@ describe('a project in a folder of its own', () => {
 });
 
 describe('a project without a tsconfig beside its langgraph.json', () => {
-  it('is read with the one nearest to its graph', async () => {
+  it('uses the tsconfig nearest to its graph', async () => {
     const project = layOutProject({
       'langgraph.json': { graphs: { agent: './apps/agent/src/graph.ts:graph' } },
       'apps/agent/tsconfig.json': { compilerOptions: { paths: { '@/*': ['./src/*'] } } },
@@ -157,7 +157,7 @@ describe('a project without a tsconfig beside its langgraph.json', () => {
 });
 
 describe.each<WorkspaceManager>(['pnpm', 'yarn'])('a workspace that %s installed', (manager) => {
-  it('is run with its own packages, whose entry points are TypeScript, and their libraries', async () => {
+  it('runs with its own packages, whose entry points are TypeScript, and their libraries', async () => {
     const gantry = await startGantry({
       graphs: join(await installWorkspace(manager), 'apps', 'agent', 'langgraph.json'),
     });

@@ -37,7 +37,7 @@ describe('applications of several agents, and of the functional API', () => {
   });
 
   describe('a swarm', () => {
-    it('leaves the thread with the agent that was handed it, and goes back to where another had it', async () => {
+    it('keeps the thread with the agent that took it over, and goes back to a checkpoint of another agent', async () => {
       const thread = await newThread();
       const first = await wait(thread, 'swarm', { input: say('call add {"a": 5, "b": 7}') });
       expect(first.messages.at(-1)).toMatchObject({ name: 'Alice', content: 'The tool says: 12' });
@@ -52,7 +52,7 @@ describe('applications of several agents, and of the functional API', () => {
       expect(forked.messages.at(-1)).toMatchObject({ name: 'Alice', content: 'You said: and now' });
     });
 
-    it('asks out of the agent that is active', async () => {
+    it('asks from the agent that is active', async () => {
       const thread = await newThread();
       await wait(thread, 'swarm', { input: say('call transfer_to_bob {}') });
       const asked = await wait(thread, 'swarm', { input: say('call board {"ship": "Kestrel"}') });
@@ -63,7 +63,7 @@ describe('applications of several agents, and of the functional API', () => {
   });
 
   describe('a workflow of the functional API', () => {
-    it('streams its tasks, asks, and does not repeat a finished task when it continues', async () => {
+    it('streams its tasks, asks, and does not repeat a finished task when it resumes', async () => {
       const thread = await newThread();
       const seen: unknown[] = [];
       for await (const { event, data } of client.runs.stream(thread, 'essay', {

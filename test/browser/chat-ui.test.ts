@@ -42,7 +42,7 @@ describeInBrowser('the chat of create-agent-chat-app', () => {
     return page;
   }
 
-  it('shows an answer, and again when it is loaded again', async () => {
+  it('shows an answer, and again after a reload', async () => {
     const page = await open();
     await send(page, 'hello');
     await shows(page, 'You said: hello');
@@ -51,7 +51,7 @@ describeInBrowser('the chat of create-agent-chat-app', () => {
     await shows(page, 'You said: hello');
   });
 
-  it('shows an answer as it comes; loaded again in the middle, it has cancelled the run, and goes on with the next', async () => {
+  it('shows an answer as it streams; a reload cancels the run, and the next message continues the conversation', async () => {
     const page = await open();
     await send(page, 'count 400');
     await page.getByText(/w5 w6/).waitFor();
@@ -66,7 +66,7 @@ describeInBrowser('the chat of create-agent-chat-app', () => {
     expect(thread_id).toBe((await runsOf(page)).thread_id);
   });
 
-  it('shows calls of tools, and the component that the server has for one', async () => {
+  it('shows tool calls, and the server’s UI component for one', async () => {
     const page = await open();
     await send(page, 'weather Oslo');
     await shows(page, 'get_weather');
@@ -81,7 +81,7 @@ describeInBrowser('the chat of create-agent-chat-app', () => {
     await shows(page, 'You said: Oslo again');
   });
 
-  it('asks in its inbox, also after it was loaded again, and takes the answer', async () => {
+  it('asks in its inbox, also after a reload, and accepts the answer', async () => {
     const page = await open();
     await send(page, 'mail Ada');
     await page.getByRole('button', { name: 'Accept' }).waitFor();
@@ -120,7 +120,7 @@ describeInBrowser('the chat of create-agent-chat-app', () => {
     await shows(page, 'You said: hello');
   });
 
-  it('uses an API that asks for keys', async () => {
+  it('uses an API that requires keys', async () => {
     const apiUrl = await gantry.startReplica({ GANTRY_AUTH: 'on', GANTRY_API_KEY: KEY });
     const page = await open(apiUrl, { 'lg:chat:apiKey': KEY });
     await send(page, 'weather Rome');

@@ -27,7 +27,7 @@ describeInBrowser('the frame of the console', () => {
     expect(await browser.closePages()).toEqual([]);
   });
 
-  it('is small, and there at any address below /console, however it is written', async () => {
+  it('is small, and served at any address below /console, in every spelling', async () => {
     for (const path of ['/console', '/console/', '/console/?x=1']) {
       const page = await browser.open(gantry.url + path);
       await page.getByRole('heading', { name: 'Home' }).waitFor();
@@ -48,7 +48,7 @@ describeInBrowser('the frame of the console', () => {
     await page.getByText('There is no such page').waitFor();
   });
 
-  it('asks no other host, keeps to its policy, and has no serious finding of axe, light and dark', async () => {
+  it('contacts no other host, complies with its policy, and has no serious axe finding, in light and dark mode', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await browser.open('about:blank', { colorScheme });
       const hosts = new Set<string>();
@@ -64,7 +64,7 @@ describeInBrowser('the frame of the console', () => {
     }
   });
 
-  it('says that the connection is lost, and reads again what it shows when it is back', async () => {
+  it('reports a lost connection, and refreshes its content when the connection is back', async () => {
     const page = await browser.open(`${gantry.url}/console`);
     await page.getByText('v0.1.0').waitFor();
     await page.context().setOffline(true);
@@ -76,7 +76,7 @@ describeInBrowser('the frame of the console', () => {
     await again;
   });
 
-  it('asks for the key where the server does, says what is wrong with one, and forgets it with the tab', async () => {
+  it('asks for the key where the server requires one, explains a wrong one, and forgets it with the tab', async () => {
     const url = await gantry.startReplica({ GANTRY_AUTH: 'on', GANTRY_API_KEY: KEY });
     const page = await browser.open(`${url}/console`);
     await page.getByLabel('API key').fill('gantry-wrong-key');

@@ -83,7 +83,7 @@ describeInBrowser('the pages of the console for operators', () => {
     await page.getByText('It took long').waitFor();
   });
 
-  it('makes a destination and an export, watches it to its end, and verifies what is in the bucket', async () => {
+  it('creates a destination and an export, follows it to its end, and verifies the objects in the bucket', async () => {
     const { day: tracedDay } = await tracedProject();
     const store = testStore();
     const page = await open('/exports');
@@ -122,7 +122,7 @@ describeInBrowser('the pages of the console for operators', () => {
     await page.getByText(`s3://${store.bucket}/console`).waitFor();
   });
 
-  it('makes a cron, shows when it is due, triggers and pauses it, and says beforehand what a backfill would run', async () => {
+  it('creates a cron, shows its next ticks, triggers and pauses it, and previews what a backfill would run', async () => {
     const page = await open('/crons');
     await page.getByRole('button', { name: 'New cron' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'New cron' });
@@ -186,7 +186,7 @@ describeInBrowser('the pages of the console for operators', () => {
     await takePicture(page, 'delivery');
   });
 
-  it('makes an assistant, changes it, compares its versions and makes an earlier one current', async () => {
+  it('creates an assistant, changes it, compares its versions and restores an earlier one', async () => {
     const page = await open('/assistants');
     await page.getByRole('button', { name: 'New assistant' }).click();
     const dialog = page.getByRole('dialog', { name: 'New assistant' });
@@ -226,7 +226,7 @@ describeInBrowser('the pages of the console for operators', () => {
     expect(await seriousFindings(page)).toEqual([]);
   });
 
-  it('opens tenants, keys and the audit log with the operator’s key alone', async () => {
+  it('opens tenants, keys and the audit log with the operator’s key only', async () => {
     const page = await open('/settings?tab=keys');
     await page.getByLabel('Operator’s key').fill(ADMIN_KEY);
     await page.getByRole('button', { name: 'Open', exact: true }).click();
@@ -256,7 +256,7 @@ describeInBrowser('the pages of the console for operators', () => {
     expect(await seriousFindings(page)).toEqual([]);
   });
 
-  it('opens a trace of 5,000 runs, of which only those in sight are in the page', async () => {
+  it('opens a trace of 5,000 runs, and renders only the visible ones', async () => {
     const page = await open('/traces');
     const { project, trace } = await largeTrace();
     await page.goto(`${gantry.url}/console/traces/${project}/${trace}`);

@@ -40,7 +40,7 @@ describeInBrowser('the console', () => {
 
   const messagesIn = (page: Page) => page.getByRole('list', { name: 'Conversation' }).getByRole('listitem');
 
-  it('Playground: streams an answer with the call of a tool, keeps it in the address, goes on from an edited message', async () => {
+  it('Playground: streams an answer with a tool call, keeps it in the address, and continues from an edited message', async () => {
     const page = await open('/playground?assistant=agent');
     await ask(page, WEATHER);
     await page.getByRole('button', { name: /get_weather/ }).waitFor();
@@ -65,7 +65,7 @@ describeInBrowser('the console', () => {
     await page.getByText(WEATHER).waitFor();
   });
 
-  it('Playground: stops a run, and answers what another one asks', async () => {
+  it('Playground: stops a run, and answers the question of another one', async () => {
     const page = await open('/playground?assistant=pipeline');
     await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
     await page.getByRole('spinbutton').first().fill('2000');
@@ -85,13 +85,13 @@ describeInBrowser('the console', () => {
     expect(await seriousFindings(page)).toEqual([]);
   });
 
-  it('Playground: says which assistant is not there, and takes no other one', async () => {
+  it('Playground: reports an assistant that does not exist, and selects no other one', async () => {
     const page = await open('/playground?assistant=nobody');
     await page.getByText('There is no assistant “nobody”').waitFor();
     expect(await page.getByLabel('Message', { exact: true }).count()).toBe(0);
   });
 
-  it('Interrupt inbox: shows each question once, oldest first, and is driven by keys', async () => {
+  it('Interrupt inbox: shows each question once, oldest first, and works with the keyboard', async () => {
     const first = await threadAfter('approval', { amount: 120 });
     const second = await threadAfter('approval', { amount: 45 });
     const page = await open('/inbox');
@@ -152,7 +152,7 @@ describeInBrowser('the console', () => {
     await page.getByText(/Here is what I found/).waitFor();
   });
 
-  it('Runs: finds a failed one by filters of the address, shows its steps, and cancels one that is on', async () => {
+  it('Runs: finds a failed one by filters in the address, shows its steps, and cancels a running one', async () => {
     const client = gantry.client();
     const { thread_id } = await client.threads.create();
     const failed = await client.runs.create(thread_id, 'agent', {
@@ -182,7 +182,7 @@ describeInBrowser('the console', () => {
     expect(await seriousFindings(page)).toEqual([]);
   });
 
-  it('Home: counts what runs, failed and waits, each one click away', async () => {
+  it('Home: counts running, failed and waiting runs, each one click away', async () => {
     await threadAfter('approval', { amount: 9 });
     const page = await open('/');
     await page.getByRole('link', { name: /Interrupts to answer\s*1/ }).waitFor();

@@ -85,7 +85,7 @@ describeInBrowser('pages in a browser', () => {
   }
 
   describe.each(['runs', 'threads', 'assistant-ui'])('%s', (name) => {
-    it('shows an answer as it comes, and again when the page is loaded again', async () => {
+    it('shows an answer as it streams, and again after a reload', async () => {
       const chat = await open(name);
       await chat.send('count 40');
       await chat.untilText('w2');
@@ -96,14 +96,14 @@ describeInBrowser('pages in a browser', () => {
       await chat.untilQuiet(['count 40', words(40), 'hello', 'You said: hello']);
     });
 
-    it('shows a call of a tool', async () => {
+    it('shows a tool call', async () => {
       const chat = await open(name);
       await chat.send('weather Oslo');
       await chat.untilText('The tool says: Sunny in Oslo');
       await chat.page.getByText('get_weather').first().waitFor();
     });
 
-    it('asks, also after it was loaded again, and takes the answer', async () => {
+    it('asks, also after a reload, and accepts the answer', async () => {
       const chat = await open(name);
       await chat.send('mail Ada');
       await chat.question.waitFor();
@@ -116,7 +116,7 @@ describeInBrowser('pages in a browser', () => {
   });
 
   describe.each(['runs', 'threads'])('%s', (name) => {
-    it('goes on with a run that the page was loaded again on', async () => {
+    it('continues to show a run during which the page was reloaded', async () => {
       const chat = await open(name);
       await chat.send('count 150');
       await chat.untilText('w5');
@@ -124,7 +124,7 @@ describeInBrowser('pages in a browser', () => {
       await chat.untilQuiet(['count 150', words(150)]);
     });
 
-    it('takes other words in the place of a message, from the checkpoint before it', async () => {
+    it('replaces a message by an edited one, from the checkpoint before it', async () => {
       const chat = await open(name);
       await chat.send('one');
       await chat.untilQuiet(['one', 'You said: one']);
@@ -137,7 +137,7 @@ describeInBrowser('pages in a browser', () => {
       await chat.untilQuiet(['one', 'You said: one', 'three', 'You said: three']);
     });
 
-    it('needs a key where the API does', async () => {
+    it('requires a key where the API does', async () => {
       apiUrl ??= await gantry.startReplica({ GANTRY_AUTH: 'on', GANTRY_API_KEY: KEY });
       const chat = await open(name, { apiUrl, apiKey: KEY });
       await chat.send('hello');
@@ -148,7 +148,7 @@ describeInBrowser('pages in a browser', () => {
     });
   });
 
-  it('show a component that the server has, with its styles, its state and the conversation around it', async () => {
+  it('show a UI component of the server, with its styles, its state and the conversation around it', async () => {
     const chat = await open('runs');
     await chat.send('weather Oslo');
     const heading = chat.page.getByRole('heading', { name: 'Weather in Oslo' });
@@ -163,7 +163,7 @@ describeInBrowser('pages in a browser', () => {
   });
 
   describe('assistant-ui', () => {
-    it('shows the end of a run that it was loaded again on, when it is loaded after that', async () => {
+    it('shows the end of a run during which it was reloaded, when it is loaded after that end', async () => {
       const chat = await open('assistant-ui');
       await chat.send('count 150');
       await chat.untilText('w5');
@@ -179,7 +179,7 @@ describeInBrowser('pages in a browser', () => {
       await chat.untilQuiet(['count 150', words(150)]);
     });
 
-    it('takes other words in the place of a message, from the checkpoint before it', async () => {
+    it('replaces a message by an edited one, from the checkpoint before it', async () => {
       const chat = await open('assistant-ui');
       await chat.send('one');
       await chat.untilQuiet(['one', 'You said: one']);

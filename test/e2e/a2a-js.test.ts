@@ -94,7 +94,7 @@ describe.each(['1.0', '0.3'])('A2A %s, the JS client', (version) => {
     });
   });
 
-  it('is asked, answers, and gets the rest', async () => {
+  it('receives a question, answers it, and gets the rest', async () => {
     const { client } = await connect('desk');
     const asked = (await client.sendMessage(request(message('Refund me')))) as Task;
     expect(asked.status).toMatchObject({ state: TaskState.TASK_STATE_INPUT_REQUIRED });
@@ -108,7 +108,7 @@ describe.each(['1.0', '0.3'])('A2A %s, the JS client', (version) => {
     expect(textOf(await client.getTask({ tenant: '', id: asked.id }))).toBe('Your refund is on its way.');
   });
 
-  it('cancels a task at work, and the one who waits for it is told', async () => {
+  it('cancels a running task, and notifies the client that waits for it', async () => {
     const { client } = await connect('prose');
     const stream = client.sendMessageStream(request(message('Tell')));
     const first = (await stream.next()).value as StreamResponse;
@@ -122,7 +122,7 @@ describe.each(['1.0', '0.3'])('A2A %s, the JS client', (version) => {
     });
   });
 
-  it('resubscribes and gets what was said before and what comes', async () => {
+  it('resubscribes, and gets the earlier and the new events', async () => {
     const { client } = await connect('prose');
     const stream = client.sendMessageStream(request(message('Tell')));
     const first = (await stream.next()).value as StreamResponse;
@@ -143,7 +143,7 @@ describe.each(['1.0', '0.3'])('A2A %s, the JS client', (version) => {
     expect(before + rest.join('')).toMatch(/ w59$/);
   });
 
-  it('knows an unknown task by its error', async () => {
+  it('recognizes an unknown task by its error', async () => {
     const { client } = await connect('talk');
     await expect(client.getTask({ tenant: '', id: uuid() })).rejects.toMatchObject({ name: 'TaskNotFoundError' });
   });

@@ -41,7 +41,7 @@ describe.each(['1.0', '0.3'])('A2A %s, the Python client', (version) => {
     expect(report.anonymous).not.toBeNull();
   });
 
-  it('streams an answer and gets the same task afterwards', () => {
+  it('streams an answer, and reads the same task afterwards', () => {
     expect(report.stream[0].task).toBeDefined();
     expect(answerFrom(report.stream)).toBe(COUNTED);
     expect(lastState(report.stream)).toBe('TASK_STATE_COMPLETED');
@@ -54,13 +54,13 @@ describe.each(['1.0', '0.3'])('A2A %s, the Python client', (version) => {
     expect(textOf(report.sent[0].task?.artifacts)).toBe(COUNTED);
   });
 
-  it('is asked, and goes on with the answer', () => {
+  it('receives a question, and continues with the answer', () => {
     expect(lastState(report.asked)).toBe('TASK_STATE_INPUT_REQUIRED');
     expect(answerFrom(report.answered)).toBe('Your refund is on its way.');
     expect(lastState(report.answered)).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('rejoins a task and misses nothing', () => {
+  it('rejoins a task, and misses nothing', () => {
     expect(report.rejoined[0].task?.id).toBe(report.read.id);
     expect(answerFrom(report.rejoined)).toBe(textOf(report.read.artifacts));
     expect(textOf(report.read.artifacts)).toMatch(/ w59$/);
@@ -72,7 +72,7 @@ describe.each(['1.0', '0.3'])('A2A %s, the Python client', (version) => {
     expect(report.batch.map(({ id }) => id)[0]).toBe(report.task.id);
   });
 
-  it('cancels', () => {
+  it('cancels a task', () => {
     expect(report.canceled.status.state).toBe('TASK_STATE_CANCELED');
   });
 });

@@ -25,7 +25,7 @@ describe('assistants', () => {
     });
 
   describe('creating', () => {
-    it('keeps what it is given, with the defaults of every server', async () => {
+    it('stores the given fields, with the same defaults as every other server', async () => {
       const made = await client.assistants.create({ graphId: 'configured', context: { model: 'small' } });
       expect(made).toMatchObject({
         graph_id: 'configured',
@@ -38,7 +38,7 @@ describe('assistants', () => {
       });
     });
 
-    it('refuses an id that is taken, or answers with what has it', async () => {
+    it('refuses an id that is taken, or returns the existing assistant', async () => {
       const assistantId = randomUUID();
       const first = await client.assistants.create({ graphId: 'configured', assistantId, name: 'mine' });
       await expect(client.assistants.create({ graphId: 'configured', assistantId })).rejects.toThrow(/409/);
@@ -59,7 +59,7 @@ describe('assistants', () => {
       expect((await post('/assistants', oneEmpty)).status).toBe(200);
     });
 
-    it('leaves the keys out that the server itself writes', async () => {
+    it('drops the keys that the server itself writes', async () => {
       const response = await post('/assistants', {
         graph_id: 'configured',
         config: { configurable: { langgraph_auth_user: { identity: 'root' }, __pregel_store: 1, mine: 1 }, tags: null },
@@ -90,7 +90,7 @@ describe('assistants', () => {
       expect(await named({ metadata, sortBy: 'created_at', sortOrder: 'desc' })).toEqual(['gamma', 'Alpha', 'beta']);
     });
 
-    it('finds by part of the name, by graph and by what the metadata contains', async () => {
+    it('finds by part of the name, by graph and by metadata', async () => {
       expect(await named({ name: 'ALPH' })).toEqual(['Alpha']);
       expect((await named({ graphId: 'typed' })).sort()).toEqual(['Alpha', 'beta', 'gamma', 'typed']);
       expect(await named({ metadata: { desk: { open: ['b'] } } as never })).toHaveLength(3);
@@ -98,7 +98,7 @@ describe('assistants', () => {
       expect(await client.assistants.count({ metadata: { desk: { id: 7 } } as never })).toBe(3);
     });
 
-    it('shows only the fields that are selected, and tells of more pages', async () => {
+    it('shows only the selected fields, and announces further pages', async () => {
       const page = await client.assistants.search({
         metadata: { desk: { id: 7 } } as never,
         limit: 2,
@@ -116,7 +116,7 @@ describe('assistants', () => {
   });
 
   describe('versions', () => {
-    it('counts on from the highest, restores all that a version kept, and knows no others', async () => {
+    it('are numbered from the highest, restore everything that a version stored, and answer 404 for unknown numbers', async () => {
       const { assistant_id } = await client.assistants.create({
         graphId: 'configured',
         name: 'one',
@@ -147,7 +147,7 @@ describe('assistants', () => {
   });
 
   describe('deleting', () => {
-    it('interrupts what runs, and leaves the threads', async () => {
+    it('interrupts its runs, and leaves the threads', async () => {
       const { assistant_id } = await client.assistants.create({ graphId: 'sleep' });
       const { thread_id } = await client.threads.create();
       const { run_id } = await client.runs.create(thread_id, assistant_id, { input: { sleep_ms: 600_000 } });
@@ -158,7 +158,7 @@ describe('assistants', () => {
       expect((await client.threads.get(thread_id)).metadata).toMatchObject({ assistant_id });
     });
 
-    it('takes the threads with it where that is asked for, and no others', async () => {
+    it('deletes its threads on request, and no others', async () => {
       const { assistant_id } = await client.assistants.create({ graphId: 'three' });
       const mine = await client.threads.create();
       await client.runs.wait(mine.thread_id, assistant_id, { input: {} });
@@ -169,13 +169,13 @@ describe('assistants', () => {
       expect(await client.threads.get(other.thread_id)).toMatchObject({ status: 'idle' });
     });
 
-    it('is a 409 for the default one of a graph, and a 404 for none', async () => {
+    it('is a 409 for the default one of a graph, and a 404 for an unknown one', async () => {
       await expect(client.assistants.delete('typed')).rejects.toThrow(/409/);
       await expect(client.assistants.delete(UNKNOWN_ID)).rejects.toThrow(/404/);
     });
   });
 
-  it('runs with its configuration, in either of the two ways to read it', async () => {
+  it('run with their configuration, in either of the two ways to read it', async () => {
     const { assistant_id } = await client.assistants.create({
       graphId: 'configured',
       config: { configurable: { model: 'small', tone: 'dry' } },

@@ -30,7 +30,7 @@ describe('npm run gantry, with DATABASE_URL', () => {
     return (await fetch(`${api.url}/threads/search`, { method: 'POST', headers, body: '{}' })).status;
   };
 
-  it('makes tenants and keys that a running server knows at once, and revokes them', async () => {
+  it('creates tenants and keys that a running server accepts at once, and revokes them', async () => {
     const tenant = await json<Tenant>(['tenants', 'create', 'acme'], env);
     const created = await json<CreatedApiKey>(
       ['keys', 'create', '--name', 'ci', '--tenant', 'acme', '--expires', '1d'],
@@ -47,7 +47,7 @@ describe('npm run gantry, with DATABASE_URL', () => {
     await waitFor('the refusal', async () => (await search(created.key)) === 401, 3_000);
   }, 120_000);
 
-  it('speaks to people too', async () => {
+  it('prints tables for people too', async () => {
     const created = await gantryCli(['keys', 'create', '-n', 'laptop'], env);
     expect(created.code).toBe(0);
     expect(created.out).toMatch(/^gtry_[A-Za-z0-9_-]{49}\n\nSend it as X-API-Key .* It is not shown again\.\n/);
@@ -56,7 +56,7 @@ describe('npm run gantry, with DATABASE_URL', () => {
     expect(out).toMatch(/laptop +gtry_....….... /);
   }, 120_000);
 
-  it('switches what a tenant’s plan includes', async () => {
+  it('changes what the plan of a tenant includes', async () => {
     await json<Tenant>(['tenants', 'create', 'small'], env);
     const off = await json<Tenant>(['tenants', 'set', 'small', '--disable', 'crons', 'bulk_export'], env);
     expect(off.entitlements).toEqual({ crons: false, bulk_export: false });
@@ -72,7 +72,7 @@ describe('npm run gantry, with DATABASE_URL', () => {
     ['an unknown run', ['runs', 'explain', '01a1fe1d-37cc-71f9-b2d6-4349d75764b5'], /^Run not found\n$/],
     ['an unknown command', ['keys', 'steal'], /unknown command 'steal'/],
   ])(
-    'says in one sentence what is wrong with %s',
+    'explains in one sentence what is wrong with %s',
     async (_what, args, message) => {
       const { code, out, err } = await gantryCli(args, env);
       expect([code, out]).toEqual([1, '']);
@@ -133,7 +133,7 @@ describe('npm run gantry, with a home', () => {
     }
   }, 120_000);
 
-  it('administers the Gantry that runs there, and the same one when it is stopped', async () => {
+  it('administers the Gantry that runs there, running or stopped', async () => {
     const env = { GANTRY_HOME: started.home };
     const tenant = await json<Tenant>(['tenants', 'create', 'acme'], env);
     await started.stop();
@@ -146,7 +146,7 @@ describe('npm run gantry, with a home', () => {
     }
   }, 240_000);
 
-  it('says so where there is none', async () => {
+  it('reports that there is none', async () => {
     const { code, err } = await gantryCli(['keys', 'list'], { GANTRY_HOME: join(started.home, 'nothing') });
     expect(code).toBe(1);
     expect(err).toMatch(/There is no Gantry in .*nothing yet: "npm start" makes one/);

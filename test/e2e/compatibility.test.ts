@@ -60,7 +60,7 @@ describe('the contract with the clients', () => {
   const webhook = (): string => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
 
   describe('in JavaScript', () => {
-    it('knows every method, and every parameter of each', () => {
+    it('includes every method, and every parameter of each', () => {
       expect([...signatures.keys()].sort()).toEqual(['threads.stream', ...METHODS].sort());
       const stream = ours.client.threads.stream({ assistantId: 'three' });
       for (const [part, methods] of Object.entries(COMMANDS)) {
@@ -92,7 +92,7 @@ describe('the contract with the clients', () => {
       resources = await prepareResources(ours.client, webhook());
     }, 60_000);
 
-    it('knows every method', () => {
+    it('includes every method', () => {
       const known = SERVED_METHODS.map(snakeCase);
       expect(Object.keys(python.methods[client]).sort()).toEqual(['threads.stream', ...known].sort());
     });
@@ -166,7 +166,7 @@ describe('the contract with the clients', () => {
       SCHEMAS_MS + 20_000,
     );
 
-    it('differs in all that is listed', () => {
+    it('differs only in what is listed', () => {
       expect(known.filter((pattern) => ![...seen].some((line) => matches(pattern, line)))).toEqual([]);
     });
   });

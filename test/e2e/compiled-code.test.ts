@@ -30,7 +30,7 @@ describe('the compiled code of a program', () => {
     );
   }
 
-  it('is kept when the program is ready, and by a start that finds it left as it is', async () => {
+  it('is cached once the program is ready, and reused unchanged by the next start', async () => {
     const path = await keptCode();
     const { ino } = statSync(path);
     await gantry.killApi();
@@ -40,7 +40,7 @@ describe('the compiled code of a program', () => {
     expect(statSync(await keptCode()).ino).toBe(ino);
   });
 
-  it('is replaced where it is damaged, and the program starts all the same', async () => {
+  it('is replaced where it is damaged, and the program starts nevertheless', async () => {
     writeFileSync(await keptCode(), 'garbage');
     await gantry.killApi();
     await gantry.startApi();
@@ -48,7 +48,7 @@ describe('the compiled code of a program', () => {
     await keptCode();
   });
 
-  it('is kept by graph processes beside that of Gantry, which loads nothing that user code could have written', async () => {
+  it('is cached by graph processes separately from Gantry, which loads nothing that user code could have written', async () => {
     const [{ assistant_id }] = await gantry.client().assistants.search({ graphId: 'ten' });
     await gantry.client().assistants.getSchemas(assistant_id);
     await keptCode('graph-process', join(folder, 'user-code'));

@@ -54,7 +54,7 @@ describe.each([
     });
 
   if (config === 'langgraph-python.json') {
-    it('is who calls the routes of http.app', async () => {
+    it('identifies the caller of the routes of http.app', async () => {
       const url = `${gantry.url}/whoami/a%2Fb`;
       expect((await fetch(url)).status).toBe(401);
       const answer = await fetch(url, { headers: { authorization: 'Bearer alice' } });
@@ -62,8 +62,8 @@ describe.each([
     });
   }
 
-  describe('who it is', () => {
-    it('is what authenticate says: refusals keep their status, words and headers', async () => {
+  describe('identity', () => {
+    it('is the result of authenticate: refusals keep their status, message and headers', async () => {
       const missing = await ask({});
       expect([missing.status, await missing.json()]).toEqual([401, { detail: 'No token', code: 'custom_auth' }]);
       expect(missing.headers.get('www-authenticate')).toBe('Bearer');
@@ -72,7 +72,7 @@ describe.each([
       expect((await ask({ authorization: 'Bearer nobody' })).status).toBe(401);
     });
 
-    it('is nobody when the module crashes, and its reasons stay in the log', async () => {
+    it('is refused when the module crashes, and the reasons appear in the log only', async () => {
       const crashed = await ask({ authorization: 'Bearer crash' });
       expect([crashed.status, await crashed.json()]).toEqual([
         500,
@@ -81,14 +81,14 @@ describe.each([
       await waitFor('the log', () => gantry.logs().includes('a secret of the module'));
     });
 
-    it('is no holder of an API key, and no Studio without one', async () => {
+    it('is not that of an API key, or of Studio without one', async () => {
       expect((await ask({ 'x-api-key': API_KEY })).status).toBe(401);
       expect((await ask({ 'x-auth-scheme': 'langsmith' })).status).toBe(401);
       expect((await ask({ 'x-auth-scheme': 'langsmith', 'x-api-key': 'wrong-key-0123456789' })).status).toBe(401);
       expect((await ask({ 'x-auth-scheme': 'langsmith', 'x-api-key': API_KEY })).status).toBe(200);
     });
 
-    it('matters on the deployment server alone: traces and exports keep their keys', async () => {
+    it('applies to the deployment API only: traces and exports keep their keys', async () => {
       const sessions = (headers: Record<string, string>): Promise<Response> =>
         fetch(`${gantry.url}/api/v1/sessions`, { headers });
       expect((await sessions({ authorization: 'Bearer alice' })).status).toBe(401);
@@ -99,7 +99,7 @@ describe.each([
       expect(deliveries.status).toBe(401);
     });
 
-    it('is told to the graph, and to nobody else', async () => {
+    it('is passed to the graph, and nowhere else', async () => {
       const { thread_id } = await alice.threads.create();
       const forged = { langgraph_auth_user: { identity: 'root' }, langgraph_auth_user_id: 'root' };
       const config = { configurable: forged };
@@ -117,8 +117,8 @@ describe.each([
     });
   });
 
-  describe('what is whose', () => {
-    it('a thread is its maker’s: to others it is not there, on any route', async () => {
+  describe('ownership', () => {
+    it('a thread belongs to its creator: for others it does not exist, on any route', async () => {
       const { thread_id, metadata } = await alice.threads.create({ metadata: { topic: 'secret' } });
       expect(metadata).toEqual({ topic: 'secret', owner: 'alice', readers: ['alice', 'auditor'] });
       const tries: [string, Promise<unknown>][] = [
@@ -139,7 +139,7 @@ describe.each([
       expect(await alice.threads.get(thread_id)).toMatchObject({ metadata, status: 'idle' });
     });
 
-    it('a run is that of its thread’s owner', async () => {
+    it('a run belongs to the owner of its thread', async () => {
       const { thread_id } = await alice.threads.create();
       const { run_id } = await alice.runs.create(thread_id, 'whoami', { input: {}, afterSeconds: 60 });
       const statelessPath = (path: string): Promise<Response> =>
@@ -170,7 +170,7 @@ describe.each([
       expect(await status(alice.runs.cancel(thread_id, run_id))).toBe(200);
     });
 
-    it('a stateless run can be rejoined by its maker alone', async () => {
+    it('a stateless run can be rejoined by its creator only', async () => {
       const created = await ask({ authorization: 'Bearer alice' }, '/runs', { assistant_id: 'whoami', input: {} });
       const { run_id } = (await created.json()) as { run_id: string };
       const join = (name: string): Promise<Response> =>
@@ -180,7 +180,7 @@ describe.each([
       expect((await join('alice')).status).toBe(404);
     });
 
-    it('searches and counts find one’s own', async () => {
+    it('searches and counts find the caller’s own resources', async () => {
       const metadata = { batch: `b${Date.now()}` };
       const { thread_id } = await alice.threads.create({ metadata });
       await bob.threads.create({ metadata });
@@ -190,7 +190,7 @@ describe.each([
       expect(await count.json()).toBe(1);
     });
 
-    it('$contains shares a thread with whom the list names', async () => {
+    it('$contains shares a thread with the users on its list', async () => {
       const { thread_id } = await alice.threads.create();
       expect(await as('auditor').threads.get(thread_id)).toMatchObject({ thread_id });
       expect(await status(as('auditor').threads.delete(thread_id))).toBe(404);
@@ -200,7 +200,7 @@ describe.each([
       expect(await status(as('reader').threads.create())).toBe(403);
     });
 
-    it('assistants are their makers’, and the graphs everybody’s', async () => {
+    it('assistants belong to their creators, and the graphs to all users', async () => {
       const { assistant_id, metadata } = await alice.assistants.create({ graphId: 'whoami', name: 'mine' });
       expect(metadata).toEqual({ owner: 'alice' });
       expect(await status(bob.assistants.get(assistant_id))).toBe(404);
@@ -216,7 +216,7 @@ describe.each([
       expect(await status(alice.runs.wait(null, assistant_id, { input: {} }))).toBe(200);
     });
 
-    it('the store is each user’s own where a handler rewrites namespaces, and keeps what a filter excludes', async () => {
+    it('the store is separate for each user where a handler rewrites namespaces, and hides what a filter excludes', async () => {
       await alice.store.putItem(['notes'], 'one', { text: 'hers', locked: 'yes' });
       await alice.store.putItem(['notes'], 'two', { text: 'hers', locked: 'no' });
       await bob.store.putItem(['notes'], 'one', { text: 'his', locked: 'no' });
@@ -228,7 +228,7 @@ describe.each([
       expect((await alice.store.searchItems(['notes'])).items.map(({ key }) => key)).toEqual(['one']);
     });
 
-    it('an idempotency key is its user’s', async () => {
+    it('an idempotency key belongs to its user', async () => {
       const send = (name: string): Promise<Response> =>
         ask({ authorization: `Bearer ${name}`, 'idempotency-key': 'the-same' }, '/runs', {
           assistant_id: 'whoami',
@@ -262,7 +262,7 @@ describe.each([
         body: JSON.stringify(body),
       });
 
-    it('are their makers’: to others they are not there, on any route', async () => {
+    it('belong to their creators: for others they do not exist, on any route', async () => {
       const cron = await alice.crons.create('whoami', { ...yearly, metadata: { topic: 'secret' } });
       const { cron_id } = cron;
       expect(cron).toMatchObject({ user_id: 'alice', metadata: { topic: 'secret', owner: 'alice' } });
@@ -296,7 +296,7 @@ describe.each([
       expect(await status(bob.crons.createForThread(thread_id, 'whoami', yearly))).toBe(404);
     });
 
-    it('run as their owners, by themselves and by hand, and may lose the right to', async () => {
+    it('run on behalf of their owners, on schedule and by hand, and may lose the permission to', async () => {
       const { thread_id } = await alice.threads.create();
       const { cron_id } = await alice.crons.createForThread(thread_id, 'whoami', {
         ...yearly,
@@ -333,7 +333,7 @@ describe.each([
     });
   });
 
-  it('a relative webhook calls in the name of the run’s owner', async () => {
+  it('a relative webhook calls on behalf of the run’s owner', async () => {
     const call = async (name: string, webhook: string): Promise<{ outcome: string | null; code: number | null }> => {
       const { thread_id } = await as(name).threads.create();
       const { run_id } = await as(name).runs.create(thread_id, 'whoami', { input: { said: 'hi' }, webhook });
@@ -365,7 +365,7 @@ describe.each([
     expect([own.status, other.status]).toEqual([200, 404]);
   });
 
-  it('a thread’s events are its owner’s, also where it is not there yet when they are asked for', async () => {
+  it('a thread’s events are its owner’s, also when the thread does not exist yet at subscription', async () => {
     const { thread_id: there } = await alice.threads.create();
     const coming = randomUUID();
     const headers = { authorization: 'Bearer bob' };
@@ -395,7 +395,7 @@ describe.each([
   });
 
   describe('agents and tools', () => {
-    it('are whose the assistant is, and a task is whose the thread is', async () => {
+    it('belong to the owner of the assistant, and a task to the owner of the thread', async () => {
       const { assistant_id } = await alice.assistants.create({ graphId: 'whoami', name: 'Mine' });
       const shared = await as('auditor').assistants.create({ graphId: 'whoami', name: 'Auditor' });
       const agent = (name: string, id = assistant_id): AgentCaller =>
@@ -423,7 +423,7 @@ describe.each([
       expect(refused.error?.code).toBe(-32_602);
     }, 120_000);
 
-    it('keep the tasks of one user from another who may use the same agent', async () => {
+    it('hide the tasks of one user from another who may use the same agent', async () => {
       const { assistant_id } = await alice.assistants.create({ graphId: 'whoami', name: 'Lent' });
       // What only an operator can do here: the assistant is bob's as well, the task stays alice's.
       const { thread_id } = await alice.threads.create();
@@ -446,7 +446,7 @@ describe.each([
     }, 120_000);
 
     it.each(ERAS)(
-      'are tools to their owner alone, in %s',
+      'are tools to their owner only, in %s',
       async (era) => {
         const { name } = await alice.assistants.create({ graphId: 'whoami', name: `Tool ${era}` });
         const connect = (user: string) => connectMcp(gantry.url, { era, headers: { authorization: `Bearer ${user}` } });
@@ -467,7 +467,7 @@ describe.each([
       120_000,
     );
 
-    it('hold a session of MCP to the user whose it is', async () => {
+    it('bind a session of MCP to its user', async () => {
       const begin = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
       const { headers } = await postMcp(
         gantry.url,
@@ -481,7 +481,7 @@ describe.each([
     });
   });
 
-  it('is told to clients in the description of the API', async () => {
+  it('is described to clients in the description of the API', async () => {
     const document = (await (await fetch(`${gantry.url}/openapi.json`)).json()) as {
       components: { securitySchemes: object };
       paths: Record<string, Record<string, { security?: object[] }>>;
@@ -496,7 +496,7 @@ describe.each([
     expect(JSON.stringify(document)).not.toContain('custom_auth');
   });
 
-  it('asks the module once for requests that are equal in the headers of auth.cache', async () => {
+  it('calls the module once for requests with equal values of the headers in auth.cache', async () => {
     const visits = async (headers: Record<string, string>): Promise<number> => {
       const answer = await ask({ authorization: 'Bearer counted', ...headers }, '/threads', {});
       return ((await answer.json()) as { metadata: { visits: number } }).metadata.visits;
@@ -522,7 +522,7 @@ describe.each([
     });
   });
 
-  it('serves others while a call of the module hangs, and loads a module that blocks anew', async () => {
+  it('serves others while a call of the module hangs, and restarts a module that blocks', async () => {
     const hanging = ask({ authorization: 'Bearer hang' });
     expect((await fetch(`${gantry.url}/ok`)).status).toBe(200);
     expect((await hanging).status).toBe(500);

@@ -72,7 +72,7 @@ describe('a deploy over running and waiting runs', () => {
     return { ended, listener };
   }
 
-  it('lets a run end on the code that it began on, while new runs take the new code', async () => {
+  it('lets a run end on the code that it began with, while new runs use the new code', async () => {
     const old = await gantry.startWorker(ofRevision('a', { GANTRY_HAND_BACK_AFTER_SECONDS: '120' }));
     const first = await holdAt('a:one');
     await gantry.startWorker(ofRevision('b'));
@@ -93,7 +93,7 @@ describe('a deploy over running and waiting runs', () => {
     expect(await revision(second)).toMatchObject({ revision_id: 'b' });
   }, 120_000);
 
-  describe('with the least of patience', () => {
+  describe('with minimal patience', () => {
     let ended: Promise<void>;
     let running: Awaited<ReturnType<typeof holdAt>>;
     let staying: Awaited<ReturnType<typeof begin>>;
@@ -110,7 +110,7 @@ describe('a deploy over running and waiting runs', () => {
       await gantry.startWorker(ofRevision('b'));
     }, 120_000);
 
-    it('hands a run over at a checkpoint: the new code goes on behind what the old code did', async () => {
+    it('hands a run over at a checkpoint: the new code continues after the work of the old code', async () => {
       await ended;
       await gantry.client().runs.join(running.threadId, running.runId);
       expect(await stepsOf(running.threadId)).toEqual(['a:one', 'a:two', 'b:three']);
@@ -118,12 +118,12 @@ describe('a deploy over running and waiting runs', () => {
       expect([status, metadata]).toMatchObject(['success', { revision_id: 'b' }]);
     });
 
-    it('lets a thread that waits for a person go on with the new code', async () => {
+    it('lets a thread that waits for a person resume with the new code', async () => {
       await gantry.client().runs.wait(staying.threadId, 'staying', { command: { resume: 'yes' } });
       expect(await stepsOf(staying.threadId)).toEqual(['b:yes']);
     });
 
-    it('says which node is gone, in which revision, when a thread waits at one that was renamed', async () => {
+    it('names the missing node and the revision when a thread waits at a node that was renamed', async () => {
       const client = gantry.client();
       const { threadId } = going;
       const answer = await client.runs.wait(threadId, 'going', { command: { resume: 'yes' }, raiseError: false });
@@ -142,7 +142,7 @@ describe('a deploy over running and waiting runs', () => {
   });
 
   // The last: from here on, work goes to versions alone.
-  it('keeps a run on the version that it began on where workers are versioned, also over a stop of its worker', async () => {
+  it('keeps a run on the version that it began on where workers are versioned, also when its worker restarts', async () => {
     await killWorkers();
     const versioned = { GANTRY_WORKER_DEPLOYMENT: 'gantry' };
     // The first version of a deployment makes itself the current one.

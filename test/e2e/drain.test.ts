@@ -11,7 +11,7 @@ const MEGABYTE = 1024 * 1024;
 const portOf = (url: string): number => Number(new URL(url).port);
 
 /** A rolling deploy of the api: two replicas behind a load balancer, asked to stop one after the other while clients are there. */
-describe('an api that is told to stop', () => {
+describe('an api that is asked to stop', () => {
   let gantry: Gantry;
   let balancer: LoadBalancer;
   let second: string;
@@ -39,7 +39,7 @@ describe('an api that is told to stop', () => {
     await waitFor('the new replica to be found', () => balancer.isReady(portOf(gantry.url)));
   }
 
-  it('is no event for its clients: no call fails, no stream has a gap or a repeat', async () => {
+  it('is not noticed by its clients: no call fails, no stream has a gap or a repeat', async () => {
     const { thread_id } = await client.threads.create();
     const failures: unknown[] = [];
     let isOver = false;
@@ -82,7 +82,7 @@ describe('an api that is told to stop', () => {
     expect(metrics).not.toContain('route="/runs/wait"');
   }, 180_000);
 
-  it('is unready before it refuses anything, and ends by itself', async () => {
+  it('is unready before it refuses any request, and exits by itself', async () => {
     const ended = gantry.killApi('SIGTERM');
     const ready = await waitFor('the api to be unready', async () => {
       const response = await fetch(`${gantry.url}/ready`);
@@ -96,7 +96,7 @@ describe('an api that is told to stop', () => {
     await gantry.startApi();
   }, 90_000);
 
-  it('writes an answer to its end for a client that is slow to read it', async () => {
+  it('finishes an answer for a client that reads it slowly', async () => {
     const direct = new Client({ apiUrl: gantry.url, apiKey: null });
     for (let n = 0; n < 16; n += 1) await direct.store.putItem(['large'], String(n), { text: 'x'.repeat(MEGABYTE) });
     const body = JSON.stringify({ namespace_prefix: ['large'], limit: 16 });

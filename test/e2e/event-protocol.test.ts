@@ -91,7 +91,7 @@ describe('the event protocol', () => {
   const methodsOf = (events: SseEvent[]): string[] => events.map(({ event }) => event);
 
   describe('on the wire', () => {
-    it('tells a run in order: that it runs, its checkpoints and states, its end', async () => {
+    it('emits the course of a run in order: its start, its checkpoints and states, its end', async () => {
       const thread = await createThread();
       await start(thread, 'three', {});
       const events = await untilEnd(thread);
@@ -118,7 +118,7 @@ describe('the event protocol', () => {
       );
     });
 
-    it('tells tokens as content blocks, with their node, and an old client nothing that it misreads', async () => {
+    it('emits tokens as content blocks with their node, and nothing that an old client misreads', async () => {
       const thread = await createThread();
       const run = await start(thread, 'talk', human('hi'));
       const events = await untilEnd(thread, { channels: ['messages', 'lifecycle'] });
@@ -143,7 +143,7 @@ describe('the event protocol', () => {
       expect(methodsOf(old).filter((name) => name.startsWith('messages'))).toEqual([]);
     });
 
-    it('tells Python’s SDK tokens in the namespace of the graph, where it looks for them', async () => {
+    it('emits tokens to Python’s SDK in the namespace of the graph, where it expects them', async () => {
       const thread = await createThread();
       await start(thread, 'talk', human('hi'));
       const all = await untilEnd(thread, { channels: ['messages', 'lifecycle'] });
@@ -158,7 +158,7 @@ describe('the event protocol', () => {
       expect(events.map(({ id }) => id)).toEqual(shared.map(({ id }) => id));
     });
 
-    it('tells nested graphs their beginning and end, and keeps to the namespaces that are asked for', async () => {
+    it('emits the beginning and end of nested graphs, and only the requested namespaces', async () => {
       const thread = await createThread();
       await start(thread, 'nested', { text: 'hello' });
       const events = (await untilEnd(thread)).map(eventOf);
@@ -188,7 +188,7 @@ describe('the event protocol', () => {
       });
     });
 
-    it('tells tools and custom events, on both protocols', async () => {
+    it('emits tool and custom events, in both protocols', async () => {
       const thread = await createThread();
       await start(thread, 'toolbox', { city: 'Oslo' });
       const tools = (await untilEnd(thread, { channels: ['tools', 'lifecycle'] })).filter(
@@ -239,7 +239,7 @@ describe('the event protocol', () => {
       );
     });
 
-    it('goes on behind a number on every replica: nothing is missing, nothing comes twice, over several runs', async () => {
+    it('resumes after an event number on every replica, over several runs: nothing is missing or repeated', async () => {
       const replica = await gantry.startReplica();
       const thread = await createThread();
       await start(thread, 'three', {});
@@ -265,7 +265,7 @@ describe('the event protocol', () => {
       await resumed.close();
     });
 
-    it('goes on while the worker is killed: each node is emitted once, and so is the end', async () => {
+    it('continues while the worker is killed: each node is emitted once, and so is the end', async () => {
       const thread = await createThread();
       const stream = untilEnd; // Opened before there is a run.
       const listening = stream(thread);
@@ -282,7 +282,7 @@ describe('the event protocol', () => {
       expect(timeless(await untilEnd(thread))).toEqual(timeless(events));
     }, 60_000);
 
-    it('answers a question once: of two who answer one learns that he came too late', async () => {
+    it('accepts one answer to a question: of two clients that answer, the later one gets an error', async () => {
       const thread = await createThread();
       await start(thread, 'desk', human('a refund, please'));
       const asked = await untilEnd(thread, { channels: ['input', 'lifecycle'] });
@@ -311,7 +311,7 @@ describe('the event protocol', () => {
       });
     });
 
-    it('tells every client on the thread which questions a run answers', async () => {
+    it('shows every client on the thread which questions a run answers', async () => {
       const thread = await createThread();
       await start(thread, 'ask', {});
       const asked = await untilEnd(thread, { channels: ['input', 'lifecycle'] });
@@ -343,7 +343,7 @@ describe('the event protocol', () => {
       expect(result).toMatchObject({ values: { answer: 'forty-two' }, checkpoint: { id: expect.any(String) } });
     });
 
-    it('makes one run of a command that is sent twice with one Idempotency-Key', async () => {
+    it('creates one run for a command that is sent twice with one Idempotency-Key', async () => {
       const thread = await createThread();
       const body = { id: 1, method: 'run.start', params: { assistant_id: 'three', input: {} } };
       const send = () => post(`/threads/${thread}/commands`, body, { 'idempotency-key': 'once' });
@@ -371,7 +371,7 @@ describe('the event protocol', () => {
       expect(await response.json()).toHaveProperty('detail');
     });
 
-    it('says what can’t be done in the answer', async () => {
+    it('reports a failed command in its answer', async () => {
       const thread = await createThread();
       expect(await command(thread, 'dance')).toMatchObject({ type: 'error', error: 'unknown_command' });
       expect(await command(thread, 'run.start', {})).toMatchObject({ type: 'error', error: 'invalid_argument' });
@@ -393,7 +393,7 @@ describe('the event protocol', () => {
         ? client.threads.stream({ assistantId, ...options })
         : client.threads.stream(thread, { assistantId, ...options });
 
-    it('starts a run on a thread that is not there yet, and reads messages, states and output', async () => {
+    it('starts a run on a thread that does not exist yet, and reads messages, states and output', async () => {
       const thread = streamOf(undefined, 'talk');
       const { run_id } = (await thread.run.start({ input: human('hi') })) as { run_id: string };
       const texts: string[] = [];
@@ -405,7 +405,7 @@ describe('the event protocol', () => {
       await thread.close();
     });
 
-    it('reads the output of a run that is over, and waits for a thread that comes later', async () => {
+    it('reads the output of a run that has ended, and waits for a thread that is created later', async () => {
       const thread = randomUUID();
       const early = streamOf(thread, 'talk');
       const coming = early.output as Promise<{ messages: { text: string }[] }>;
@@ -417,7 +417,7 @@ describe('the event protocol', () => {
       await Promise.all([early.close(), late.close()]);
     });
 
-    it('is asked, answers, and reads on', async () => {
+    it('receives a question, answers it, and reads on', async () => {
       const thread = streamOf(undefined, 'desk');
       await thread.run.start({ input: human('a refund') });
       await thread.output;
@@ -432,7 +432,7 @@ describe('the event protocol', () => {
       await thread.close();
     });
 
-    it('lists checkpoints, runs on from one of them, and gives the graph a message', async () => {
+    it('lists checkpoints, forks a run from one of them, and sends the graph a message', async () => {
       const thread = streamOf(undefined, 'talk');
       await thread.run.start({ input: human('hi') });
       await thread.output;
@@ -465,7 +465,7 @@ describe('the event protocol', () => {
       await thread.close();
     });
 
-    it('sees tools and nested graphs', async () => {
+    it('receives tools and nested graphs', async () => {
       const tools = streamOf(undefined, 'toolbox');
       // The client pauses its subscriptions once it sees the end of the run: one that is opened afterwards may see nothing.
       const { toolCalls } = tools;
@@ -479,7 +479,7 @@ describe('the event protocol', () => {
   });
 
   /** What the newest `useStream` is made of, without a page around it. */
-  describe('the controller behind useStream', () => {
+  describe('the controller of useStream', () => {
     interface Chat {
       messages: { type: string; content: string }[];
     }
@@ -524,7 +524,7 @@ describe('the event protocol', () => {
       }
     });
 
-    it('shows a question, answers it, and shows what comes of it', async () => {
+    it('shows a question, answers it, and shows the result', async () => {
       const { controller, release } = await controllerOf('desk');
       await controller.submit(human('a refund'));
       expect(controller.rootStore.getSnapshot().interrupt?.value).toMatchObject({ question: 'Approve?' });
@@ -535,7 +535,7 @@ describe('the event protocol', () => {
       await controller.dispose();
     });
 
-    it('stops a run, sends again at once, and swallows nothing', async () => {
+    it('stops a run, sends again at once, and loses nothing', async () => {
       const { controller, release } = await controllerOf('prose');
       const first = controller.submit({ ...human('stop me'), words: 400, letter_ms: 20 });
       await waitFor('a few words', () => textsOf(controller).some((text) => text.includes('w3')));

@@ -44,7 +44,7 @@ describe('tenants that share a worker', () => {
     return rows[0].count;
   };
 
-  it('do not wait for the batch of another: a single run is over while most of that is still to come', async () => {
+  it('do not wait for the batch of another: a single run ends while most of the batch is still waiting', async () => {
     // Longer than the test: only what is there beside the batch's slots can run.
     expect((await batch(alice, BATCH, 600_000)).status).toBe(200);
     await waitFor('every slot to be taken', async () => (await count(alice, 'running')) >= SLOTS || undefined);
@@ -59,7 +59,7 @@ describe('tenants that share a worker', () => {
     expect(await count(alice, 'pending')).toBeGreaterThan(BATCH - 3 * SLOTS);
   }, 120_000);
 
-  it('have a limit each of runs that wait, and of the runs of a batch', async () => {
+  it('have separate limits of waiting runs, and of the runs in a batch', async () => {
     const waiting = await count(alice, 'pending');
     const tooMany = await batch(alice, BATCH, 0);
     expect(tooMany.status).toBe(429);

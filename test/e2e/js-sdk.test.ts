@@ -55,13 +55,13 @@ describe('JavaScript SDK', () => {
       }
     });
 
-    it('gets one by id and by the name of its graph, and its id is that of every LangGraph server', async () => {
+    it('gets one by id and by the name of its graph, with the same id as on every LangGraph server', async () => {
       const byName = await client.assistants.get('agent');
       expect(byName.assistant_id).toBe('fe096781-5601-53d2-b2f6-0d3403f7e9ca');
       expect(await client.assistants.get(byName.assistant_id)).toEqual(byName);
     });
 
-    it('answers 404 with a plain string for one that is not there', async () => {
+    it('answers 404 with a plain string for one that does not exist', async () => {
       const response = await fetch(`${gantry.url}/assistants/${UNKNOWN_ID}`);
       expect(response.status).toBe(404);
       expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
@@ -87,7 +87,7 @@ describe('JavaScript SDK', () => {
   });
 
   describe('streams', () => {
-    it('streams `updates`: one event a node, behind the metadata', async () => {
+    it('streams `updates`: one event per node, after the metadata', async () => {
       const { thread_id } = await client.threads.create();
       const parts = await collect(client.runs.stream(thread_id, 'agent', { input: weather, streamMode: 'updates' }));
       expect(parts[0]).toMatchObject({ event: 'metadata', data: { run_id: expect.stringMatching(UUID), attempt: 1 } });
@@ -113,7 +113,7 @@ describe('JavaScript SDK', () => {
       expect(complete.at(-1)).toMatchObject({ type: 'ai', content: answers.at(-1)!.content });
     });
 
-    it('streams `messages-tuple`: each token beside the metadata of its node', async () => {
+    it('streams `messages-tuple`: each token with the metadata of its node', async () => {
       const { thread_id } = await client.threads.create();
       const parts = await collect(
         client.runs.stream(thread_id, 'agent', { input: weather, streamMode: 'messages-tuple' }),
@@ -125,7 +125,7 @@ describe('JavaScript SDK', () => {
       expect(chunks.at(-1)![1]).toMatchObject({ thread_id, langgraph_node: expect.any(String) });
     });
 
-    it('streams `events`: those of the model and of the tool', async () => {
+    it('streams `events` of the model and of the tool', async () => {
       const { thread_id } = await client.threads.create();
       const parts = await collect(client.runs.stream(thread_id, 'agent', { input: weather, streamMode: 'events' }));
       const kinds = new Set(dataOf<{ event: string }>(parts, 'events').map(({ event }) => event));
@@ -172,7 +172,7 @@ describe('JavaScript SDK', () => {
     });
   });
 
-  it('waits for a result, and the state is there afterwards', async () => {
+  it('waits for a result, and reads the state afterwards', async () => {
     const { thread_id } = await client.threads.create();
     const result = (await client.runs.wait(thread_id, 'agent', { input: weather })) as { messages: Message[] };
     expect(result.messages.map(({ type }) => type)).toEqual(['human', 'ai', 'tool', 'ai']);
@@ -191,7 +191,7 @@ describe('JavaScript SDK', () => {
     expect(history[0].checkpoint).toEqual(state.checkpoint);
   });
 
-  it('goes on with the conversation on the same thread', async () => {
+  it('continues the conversation on the same thread', async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, 'agent', { input: weather });
     const input = { messages: [{ role: 'user', content: '20 + 22' }] };
@@ -200,11 +200,11 @@ describe('JavaScript SDK', () => {
     expect(result.messages.at(-1)!.content).toContain('42');
   });
 
-  describe('a person in the loop', () => {
+  describe('human in the loop', () => {
     it.each([
       [true, 'paid $3', 'approved'],
       [false, 'dropped', 'rejected'],
-    ])('waits at the interrupt and goes on when %s is the answer', async (answer, outcome, decision) => {
+    ])('waits at the interrupt and resumes when the answer is %s', async (answer, outcome, decision) => {
       const { thread_id } = await client.threads.create();
       const asked = (await client.runs.wait(thread_id, 'approval', { input: { amount: 3 } })) as Record<
         string,
@@ -237,7 +237,7 @@ describe('JavaScript SDK', () => {
       ]);
     });
 
-    it('takes an edit of the state instead of an answer', async () => {
+    it('accepts an edit of the state instead of an answer', async () => {
       const { thread_id } = await client.threads.create();
       await client.runs.wait(thread_id, 'approval', { input: { amount: 9 } });
       await client.threads.updateState(thread_id, { values: { decision: 'approved' }, asNode: 'prepare' });
@@ -265,7 +265,7 @@ describe('JavaScript SDK', () => {
       expect(live.map(({ id }) => id)).toEqual(live.map((_, index) => String(index)));
     });
 
-    it('goes on behind the id that was seen last, and only with the modes that are asked for', async () => {
+    it('resumes after the last received id, with the requested modes only', async () => {
       const { thread_id } = await client.threads.create();
       const live = await collect(
         client.runs.stream(thread_id, 'agent', { input: weather, streamMode: ['updates', 'messages-tuple'] }),
@@ -327,13 +327,13 @@ describe('JavaScript SDK', () => {
       expect(await client.crons.search({ metadata: { suite: 'js' } })).toEqual([]);
     }, 60_000);
 
-    it('gets a schedule that is wrong as an error that says where', async () => {
+    it('reports an invalid schedule with the position of the error', async () => {
       await expect(client.crons.create('agent', { schedule: '0 25 * * *' })).rejects.toThrow(/422.*position 2/s);
     });
   });
 
-  describe('assistants of one’s own', () => {
-    it('keeps a version for each change and can go back', async () => {
+  describe('custom assistants', () => {
+    it('keep a version for each change and can go back', async () => {
       const created = await client.assistants.create({
         graphId: 'agent',
         name: 'Weather desk',
@@ -352,7 +352,7 @@ describe('JavaScript SDK', () => {
     });
   });
 
-  it('leave no traces behind with GANTRY_TRACING=off', async () => {
+  it('leaves no traces with GANTRY_TRACING=off', async () => {
     const { rows } = await gantry.sql.query('SELECT count(*)::int AS runs FROM trace_runs');
     expect(rows).toEqual([{ runs: 0 }]);
   });

@@ -39,27 +39,27 @@ describe.each(['legacy', '2026-07-28'])('MCP with the public Python client, %s',
     expect(report.called.text).toEqual(report.called.structured);
   });
 
-  it('hears of the progress', () => {
+  it('receives the progress', () => {
     expect(report.progress.map(({ message }) => message)).toEqual(['node_1', 'node_2', 'node_3']);
   });
 
-  it('answers what the graph asks', () => {
+  it('answers the question of the graph', () => {
     expect(report.asked).toEqual(['Shall I?']);
     expect(report.answered).toEqual({ question: 'Shall I?', answer: 'by all means' });
   });
 
-  it('tells errors of a tool from errors of the protocol', () => {
+  it('distinguishes errors of a tool from errors of the protocol', () => {
     expect(report.failed).toEqual({ is_error: true, text: 'TypeError: The printer is on fire' });
     expect(report.unknown).toBe(-32_602);
   });
 
-  it('gets an error for malformed JSON-RPC, and for a batch where the revision has none', () => {
+  it('gets an error for malformed JSON-RPC, and for a batch in revisions without batches', () => {
     expect(report.malformed.map(([status]) => status)).toEqual([400, 400, 400, 400]);
     expect(report.malformed.map(([, code]) => code)).toEqual([-32_700, -32_600, -32_600, -32_600]);
     expect(report.batch).toEqual(mode === 'legacy' ? { status: 200, lists: 2 } : { status: 400, lists: 0 });
   });
 
-  it('cancels', async () => {
+  it('cancels a call', async () => {
     await waitFor('the end of the run', async () => {
       const { rows } = await gantry.sql.query<{ status: string }>(
         `SELECT status FROM runs WHERE kwargs->'input'->>'note' = 'cancelled'`,

@@ -41,7 +41,7 @@ describe('MCP', () => {
   }
 
   describe.each(ERAS)('of %s, with the public client', (era) => {
-    it('lists every assistant with what it takes and gives', async () => {
+    it('lists every assistant with its input and output schemas', async () => {
       const client = await connect(era);
       // While schemas are being read, tools are listed without them.
       const { tools, nextCursor } = await waitFor('the schemas of all tools', async () => {
@@ -71,14 +71,14 @@ describe('MCP', () => {
       expect(JSON.parse(textOf(result))).toEqual(result.structuredContent);
     });
 
-    it('takes a text for messages', async () => {
+    it('accepts a text in place of messages', async () => {
       const result = await callOf(await connect(era), 'talk', { messages: 'hello' });
       const { messages } = result.structuredContent as { messages: { type: string; content: string }[] };
       expect(messages.map(({ type }) => type)).toEqual(['human', 'ai']);
       expect(messages[0].content).toBe('hello');
     });
 
-    it('makes a run like every other: stored, with its source', async () => {
+    it('creates a run like every other: stored, with its source', async () => {
       await callOf(await connect(era), 'sleep');
       const { run_id, status } = await lastRun();
       expect(status).toBe('success');
@@ -87,7 +87,7 @@ describe('MCP', () => {
       expect(metadata).toMatchObject({ source: 'mcp', mcp_tool: 'sleep' });
     });
 
-    it('tells of its progress, in numbers that grow, with the nodes', async () => {
+    it('reports its progress, in increasing numbers, with the nodes', async () => {
       const client = await connect(era);
       const seen: Progress[] = [];
       const result = await client.callTool(
@@ -99,7 +99,7 @@ describe('MCP', () => {
       expect(seen.map(({ progress }) => progress)).toEqual([0, 1, 2]);
     });
 
-    it('tells what a model says, as it says it', async () => {
+    it('streams the text of a model as it is generated', async () => {
       const client = await connect(era);
       const seen: Progress[] = [];
       await client.callTool(
@@ -126,14 +126,14 @@ describe('MCP', () => {
       });
     });
 
-    it('answers -32602 for a tool that is not there', async () => {
+    it('answers -32602 for a tool that does not exist', async () => {
       await expect(callOf(await connect(era), 'nobody')).rejects.toMatchObject({
         code: -32_602,
         message: expect.stringContaining('Unknown tool: nobody'),
       });
     });
 
-    it('tells the model what is wrong with arguments, and starts nothing', async () => {
+    it('reports invalid arguments to the model, and starts no run', async () => {
       const before = await gantry.sql.query('SELECT count(*) FROM runs');
       const result = await callOf(await connect(era), 'sleep', { sleep_ms: 'long' });
       expect(result.isError).toBe(true);
@@ -141,13 +141,13 @@ describe('MCP', () => {
       expect((await gantry.sql.query('SELECT count(*) FROM runs')).rows).toEqual(before.rows);
     });
 
-    it('tells the model what the graph threw', async () => {
+    it('reports the graph’s exception to the model', async () => {
       const result = await callOf(await connect(era), 'fail', { message: 'The printer is on fire' });
       expect(result).toMatchObject({ isError: true });
       expect(textOf(result)).toBe('TypeError: The printer is on fire');
     });
 
-    it('asks the user what the graph asks, and goes on with the answer', async () => {
+    it('asks the user the graph’s question, and continues with the answer', async () => {
       const client = await connect(era, { capabilities: { elicitation: { form: {} } } });
       const asked: unknown[] = [];
       client.setRequestHandler('elicitation/create', ({ params }) => {
@@ -161,7 +161,7 @@ describe('MCP', () => {
       expect(result.structuredContent).toEqual({ question: 'Shall I?', answer: 'by all means' });
     });
 
-    it('tells the model that the user declined', async () => {
+    it('reports to the model that the user declined', async () => {
       const client = await connect(era, { capabilities: { elicitation: { form: {} } } });
       client.setRequestHandler('elicitation/create', () => ({ action: 'decline' }));
       const result = await callOf(client, 'ask');
@@ -169,7 +169,7 @@ describe('MCP', () => {
       expect(textOf(result)).toContain('declined');
     });
 
-    it('says where a run waits when the client can not be asked, and anybody can answer there', async () => {
+    it('reports where a run waits when the client cannot be asked, and other clients can answer there', async () => {
       const client = await connect(era);
       const call = callOf(client, 'ask', { question: 'Who?' });
       const said = era === '2025-11-25' ? textOf(await call) : await call.catch(({ message }: Error) => message);
@@ -182,7 +182,7 @@ describe('MCP', () => {
       expect(resumed).toMatchObject({ answer: 'me' });
     });
 
-    it('pages through many tools by an opaque cursor, with no name twice', async () => {
+    it('pages through many tools with an opaque cursor, without duplicate names', async () => {
       const created = await Promise.all(
         Array.from({ length: 120 }, () => gantry.client().assistants.create({ graphId: 'three', name: ' Name ✓sake' })),
       );
@@ -227,14 +227,14 @@ describe('MCP', () => {
     const statusOf = async (runId: string): Promise<string> =>
       (await gantry.sql.query<RunRow>('SELECT * FROM runs WHERE run_id = $1', [runId])).rows[0].status;
 
-    it('goes on in 2025-11-25, where that says nothing', async () => {
+    it('continues the run in 2025-11-25, where a lost connection is no cancellation', async () => {
       const lose = await start({}, { name: 'sleep', arguments: { sleep_ms: 4_000 } });
       const { run_id } = await running();
       lose();
       await waitFor('its end', async () => (await statusOf(run_id)) === 'success');
     });
 
-    it('ends the run in 2026-07-28, where that is how a client cancels', async () => {
+    it('ends the run in 2026-07-28, where a client cancels this way', async () => {
       const lose = await start(
         { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'sleep' },
         {
@@ -255,7 +255,7 @@ describe('MCP', () => {
   describe('when calls are tasks', () => {
     const tasks = (): ModernCaller => new ModernCaller(gantry.url);
 
-    it('makes a task of a run, whose id is its own, and has its progress and its result', async () => {
+    it('creates a task for a run, whose id it shares, with its progress and its result', async () => {
       const created = await tasks().call('ten', { step_ms: 150 });
       expect(created).toMatchObject({ resultType: 'task', status: 'working', pollIntervalMs: expect.any(Number) });
       expect(created).not.toHaveProperty('content');
@@ -274,11 +274,11 @@ describe('MCP', () => {
       expect((await tasks().task(run_id, 'completed')).result).toMatchObject({ structuredContent });
     });
 
-    it('answers at once with what is quick', async () => {
+    it('answers at once when the result is quick', async () => {
       expect(await tasks().call('three')).toMatchObject({ resultType: 'complete', structuredContent: {} });
     });
 
-    it('goes on with the answer of any client, and is cancelled where a person declines', async () => {
+    it('continues with the answer of any client, and is cancelled when a person declines', async () => {
       const asked = await tasks().call('ask', { question: 'Who?' });
       const waiting = await tasks().task(asked.taskId, 'input_required');
       const [key] = Object.keys(waiting.inputRequests as object);
@@ -299,7 +299,7 @@ describe('MCP', () => {
       });
     });
 
-    it('cancels the run, and a task that waits', async () => {
+    it('cancels the run, and a waiting task', async () => {
       const running = await tasks().call('sleep', { sleep_ms: 60_000 });
       await tasks().request('tasks/cancel', { taskId: running.taskId });
       await tasks().task(running.taskId, 'cancelled');
@@ -309,7 +309,7 @@ describe('MCP', () => {
       await tasks().task(waiting.taskId, 'cancelled');
     });
 
-    it('makes none for a client that does not declare them', async () => {
+    it('creates none for a client that does not declare them', async () => {
       const plain = new ModernCaller(gantry.url, {});
       expect(await plain.call('sleep', { sleep_ms: 700 })).toMatchObject({ resultType: 'complete', content: [{}] });
       await expect(plain.request('tasks/get', { taskId: (await lastRun()).run_id })).rejects.toThrow('-32021');
@@ -330,12 +330,12 @@ describe('MCP', () => {
       expect(answer.messages).toMatchObject([{ jsonrpc: '2.0', error: { code } }]);
     });
 
-    it('answers -32601 for a method that it does not have', async () => {
+    it('answers -32601 for an unknown method', async () => {
       const { messages } = await postMcp(gantry.url, { ...list, method: 'resources/list' });
       expect(messages).toMatchObject([{ id: 1, error: { code: -32_601 } }]);
     });
 
-    it('answers each request of a batch, as 2025-03-26 has it', async () => {
+    it('answers each request of a batch, as 2025-03-26 requires', async () => {
       const { messages } = await postMcp(gantry.url, [list, { jsonrpc: '2.0', id: 'two', method: 'ping' }], {
         'mcp-protocol-version': '2025-03-26',
       });
@@ -343,24 +343,24 @@ describe('MCP', () => {
       expect(messages.every(({ result }) => result)).toBe(true);
     });
 
-    it('refuses a batch of 2026-07-28, which has none', async () => {
+    it('refuses a batch in 2026-07-28, which has none', async () => {
       const answer = await postMcp(gantry.url, [list], { 'mcp-protocol-version': '2026-07-28' });
       expect(answer.status).toBe(400);
     });
 
-    it('takes notifications without an answer', async () => {
+    it('accepts notifications without an answer', async () => {
       const answer = await postMcp(gantry.url, { jsonrpc: '2.0', method: 'notifications/initialized' });
       expect(answer).toMatchObject({ status: 202, messages: [] });
     });
 
-    it('refuses a revision that nobody knows, and names those it speaks', async () => {
+    it('refuses an unknown revision, and names the supported ones', async () => {
       expect(await postMcp(gantry.url, list, { 'mcp-protocol-version': '1999-01-01' })).toMatchObject({
         status: 400,
         messages: [{ error: { message: expect.stringContaining('2025-11-25') } }],
       });
     });
 
-    it.each(['application/json', '*/*'])('answers in JSON to who accepts %s, in either generation', async (accept) => {
+    it.each(['application/json', '*/*'])('answers in JSON to Accept %s, in both generations', async (accept) => {
       const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'three', arguments: {} } };
       const older = await postMcp(gantry.url, call, { accept });
       const newer = await new ModernCaller(gantry.url, {}, { accept }).call('three');
@@ -380,7 +380,7 @@ describe('MCP', () => {
       expect((await postMcp(gantry.url, list, headers)).status).toBe(status);
     });
 
-    it('lets a page of this machine in', async () => {
+    it('accepts a page of this machine', async () => {
       expect((await postMcp(gantry.url, list, { origin: 'http://localhost:6274' })).status).toBe(200);
     });
 
@@ -390,7 +390,7 @@ describe('MCP', () => {
       expect(response.headers.get('allow')).toBe('POST');
     });
 
-    it('refuses an answer that nobody waits for', async () => {
+    it('refuses an answer that no call waits for', async () => {
       const initialize = {
         jsonrpc: '2.0',
         id: 1,
@@ -407,7 +407,7 @@ describe('MCP', () => {
       expect((await postMcp(gantry.url, cancelled, session)).status).toBe(202);
     });
 
-    it('says in /info that it is there', async () => {
+    it('is announced in /info', async () => {
       expect(await (await fetch(`${gantry.url}/info`)).json()).toMatchObject({ flags: { mcp: true } });
     });
   });
@@ -440,13 +440,13 @@ describe('MCP', () => {
     const takeUp = (url: string, session: Record<string, string>, lastEventId: string): Promise<Response> =>
       fetch(`${url}/mcp`, { headers: { accept: 'text/event-stream', ...session, 'last-event-id': lastEventId } });
 
-    it('says when to come back for a stream that was lost', async () => {
+    it('announces when to reconnect for a stream that was lost', async () => {
       const params = { name: 'three', arguments: {} };
       const call = await rpc(gantry.url, await openSession(), { id: 'short', method: 'tools/call', params });
       expect(await call.text()).toMatch(/^id: \S+\nretry: 1000\n/);
     });
 
-    it('takes the stream of a call up where it was lost: nothing is missed, and nothing emitted twice', async () => {
+    it('resumes the stream of a call where it was lost: nothing is missing or repeated', async () => {
       const session = await openSession();
       const params = { name: 'ten', arguments: { step_ms: 150 }, _meta: { progressToken: 'token' } };
       const call = await rpc(gantry.url, session, { id: 'the-call', method: 'tools/call', params });
@@ -474,7 +474,7 @@ describe('MCP', () => {
       expect(again.at(-1)).toMatchObject({ id, result });
     });
 
-    it('asks anew what was open when the stream was lost, and goes on behind an answer', async () => {
+    it('repeats the open question when the stream was lost, and resumes after an answer', async () => {
       const session = await openSession();
       const params = { name: 'ask', arguments: { question: 'Shall I?' } };
       const call = await rpc(gantry.url, session, { id: 1, method: 'tools/call', params });
@@ -506,12 +506,12 @@ describe('MCP', () => {
           return value!.eventId!;
         },
       ],
-    ])('does not go on behind an event %s', async (_, lastEventId) => {
+    ])('does not resume after an event %s', async (_, lastEventId) => {
       const session = await openSession();
       expect((await takeUp(gantry.url, session, await lastEventId())).status).toBe(400);
     });
 
-    it('brings the answer of a user, and a cancellation, to the one that waits', async () => {
+    it('delivers a user’s answer, and a cancellation, to the replica that waits', async () => {
       const session = await openSession();
       const call = await rpc(other, session, { id: 1, method: 'tools/call', params: { name: 'ask', arguments: {} } });
       const reader = messagesOf(call);

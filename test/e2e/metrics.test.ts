@@ -49,7 +49,7 @@ describe('a whole Gantry, scraped', () => {
     config?.remove();
   });
 
-  it('counts runs by graph and ending, how long they took, and what they waited', async () => {
+  it('counts runs by graph and ending, how long they took, and how long they waited', async () => {
     const client = gantry.client();
     await client.runs.wait(null, 'three', { input: {} });
     await client.runs.wait(null, 'fail', { input: {}, raiseError: false });
@@ -85,7 +85,7 @@ describe('a whole Gantry, scraped', () => {
     expect(exposition.value('gantry_webhook_attempt_seconds', { outcome: 'delivered' })).toBe(1);
   });
 
-  it('counts who waits for a run, for as long as they do', async () => {
+  it('counts the clients that wait for a run, for as long as they do', async () => {
     const { thread_id } = await gantry.client().threads.create();
     const stream = await SseReader.post(`${gantry.url}/threads/${thread_id}/runs/stream`, {
       assistant_id: 'sleep',
@@ -105,7 +105,7 @@ describe('a whole Gantry, scraped', () => {
       await gantry.client().runs.cancel(thread_id, run.run_id, true);
   });
 
-  it('answers for the health of a worker, and for its metrics to the scraper alone', async () => {
+  it('reports the health of a worker, and its metrics to the scraper only', async () => {
     expect(await (await fetch(`${worker}/ok`)).json()).toEqual({ ok: true });
     expect(await (await fetch(`${worker}/ready`)).json()).toEqual({ ready: true });
     expect((await fetch(`${worker}/metrics`)).status).toBe(401);
@@ -114,7 +114,7 @@ describe('a whole Gantry, scraped', () => {
     expect((await fetch(`${worker}/ok`, { method: 'POST' })).status).toBe(405);
   });
 
-  it('gives a second worker on the same machine a port of its own', async () => {
+  it('gives a second worker on the same machine its own port', async () => {
     const second = await gantry.startWorker();
     await waitFor('its address in the log', () => second.output.includes('Metrics of the worker'));
     expect(second.output).toMatch(/is taken/);
@@ -129,7 +129,7 @@ describe('a whole Gantry, scraped', () => {
       Authorization: 'Bearer not-for-graphs',
     };
 
-    it('reach the configurable of the graph under lower-case names, where langgraph.json says so', async () => {
+    it('reach the configurable of the graph under lower-case names, where langgraph.json selects them', async () => {
       const { thread_id } = await gantry.client().threads.create();
       const client = gantry.client({ headers });
       const result = await client.runs.wait(thread_id, 'headers', {
@@ -145,7 +145,7 @@ describe('a whole Gantry, scraped', () => {
       expect(without).toEqual({ seen: {} });
     });
 
-    it('reach the graph of a run that an agent or an MCP client has started', async () => {
+    it('reach the graph of a run that an agent or an MCP client started', async () => {
       const agent = new AgentCaller(gantry.url, 'headers', { 'a2a-version': '1.0', ...headers });
       const task = await agent.send([{ data: {} }]);
       expect(task.artifacts?.[0].parts).toMatchObject([{ data: { seen: { 'x-user-token': SECRET.length } } }]);
@@ -188,7 +188,7 @@ describe('a whole Gantry, scraped', () => {
     });
   });
 
-  it('counts what agents and MCP clients call, whatever they make up', async () => {
+  it('counts the calls of agents and MCP clients, whatever names they make up', async () => {
     const agent = new AgentCaller(gantry.url, 'three', { 'a2a-version': '1.0' });
     await agent.send([{ data: {} }]);
     await agent.call('GetTask', { id: 'none' });
@@ -210,7 +210,7 @@ describe('a whole Gantry, scraped', () => {
     expect(exposition.labels().join()).not.toContain('made-up');
   });
 
-  it('puts the revision of the code that ran it on each run', async () => {
+  it('records the revision of the executing code on each run', async () => {
     const { thread_id } = await gantry.client().threads.create();
     await gantry.client().runs.wait(thread_id, 'three', { input: {} });
     const [run] = await gantry.client().runs.list(thread_id);

@@ -54,7 +54,7 @@ describe('OpenTelemetry traces', () => {
     return [...(parent ? lineOf(parent) : [`no span ${span.parentSpanId}`]), span.name];
   }
 
-  it('go from the caller through the request and the workflow to the activity', async () => {
+  it('lead from the caller through the request and the workflow to the activity', async () => {
     const body = JSON.stringify({ assistant_id: 'three', input: { note: 'secret-in-the-body' } });
     const status = await new Promise((resolve, reject) => {
       const headers = { 'content-type': 'application/json', 'content-length': body.length };
@@ -97,7 +97,7 @@ describe('OpenTelemetry traces', () => {
     expect(Buffer.concat(bodies).toString('latin1')).not.toMatch(/secret-in-the-body|in-the-address/);
   }, 60_000);
 
-  it('leave probes and scrapers out', async () => {
+  it('omit probes and scrapers', async () => {
     await fetch(`${gantry.url}/ok`);
     await fetch(`${gantry.url}/metrics`);
     await fetch(`${gantry.url}/info`);

@@ -46,7 +46,7 @@ function nativeDirectory(): string {
     return JSON.parse(stdout) as Place;
   }
 
-  it('gets programs and a data folder that its user can reach, though the clone is closed to it', async () => {
+  it('has programs and a data folder that its user can reach, although the clone is closed to it', async () => {
     const native = join(locked, 'native');
     cpSync(nativeDirectory(), native, { recursive: true, verbatimSymlinks: true });
     const found = await place(native, join(locked, 'home', 'postgres'));

@@ -90,7 +90,7 @@ describe('Python SDK', () => {
     expect(report.found).toEqual([report.thread.thread_id]);
   });
 
-  it('lets threads expire and prunes them, makes a run once, and is told of a wrong method', () => {
+  it('expires and prunes threads, creates a run once, and reports an invalid method', () => {
     const { ttl, pruned, history, runs, reused, not_allowed } = report.newer;
     expect(ttl).toMatchObject({ strategy: 'keep_latest', ttl_minutes: 60 });
     expect(pruned).toEqual({ pruned_count: 1 });
@@ -101,7 +101,7 @@ describe('Python SDK', () => {
     expect(not_allowed.status).toBe(405);
   });
 
-  it('speaks the event protocol', () => {
+  it('uses the event protocol', () => {
     const { outputs, texts, interrupted, questions } = report.protocol;
     // By a WebSocket, and again of the run that is over, by both transports.
     expect(outputs).toEqual(Array(3).fill(['human', 'ai', 'tool', 'ai']));
@@ -151,7 +151,7 @@ describe('Python SDK', () => {
     expect(report.cancelled).toBe('interrupted');
   });
 
-  it('keeps crons', () => {
+  it('manages crons', () => {
     const { created, updated, ...rest } = report.crons;
     expect(created).toMatchObject({ timezone: 'America/New_York', end_time: '2099-01-01T00:00:00.000000+00:00' });
     expect(updated).toMatchObject({ enabled: false, end_time: null, next_run_date: null });
@@ -164,7 +164,7 @@ describe('Python SDK', () => {
     });
   });
 
-  it('gets what a graph threw as an exception', () => {
+  it('raises the graph’s error as an exception', () => {
     expect(report.failed).not.toBeNull();
   });
 

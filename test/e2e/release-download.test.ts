@@ -49,7 +49,7 @@ describe('the download of a published program', () => {
     return (await run(process.execPath, ['--input-type=module', '-e', script, given])).stdout;
   }
 
-  it('unpacks what has the right checksum', async () => {
+  it('unpacks an archive with the right checksum', async () => {
     const program = await download({ url, sha256 });
     expect((await run(program)).stdout).toBe('it runs\n');
   });
@@ -60,7 +60,7 @@ describe('the download of a published program', () => {
     });
   });
 
-  it('says what the server answered, and that nothing answers', async () => {
+  it('reports the server’s answer, and a server that does not answer', async () => {
     await expect(download({ url: `${url}.other`, sha256 })).rejects.toMatchObject({
       stderr: `${url}.other answered 404.`,
     });

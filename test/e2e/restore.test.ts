@@ -19,7 +19,7 @@ describe('a restore from a copy of the database, with an empty Temporal namespac
     await original?.drop();
   });
 
-  it('goes on with what was running, what was waiting its turn, and what waits for a person', async () => {
+  it('resumes the running, the queued and the interrupted runs', async () => {
     original = await createTestDatabase();
     before = await startGantry({ database: original });
     const client = before.client();

@@ -53,21 +53,21 @@ describe('the runtime', () => {
     for (const command of commands.splice(0)) command.kill('SIGKILL');
   });
 
-  it('is the Node that runs the command where that is recent enough', async () => {
+  it('is the Node that runs the command when that is recent enough', async () => {
     const command = probe(process.execPath);
     expect(await reportOf(command)).toMatchObject({ version: process.version, pid: command.pid, launcher: null });
   });
 
   // Needs a machine whose installed Node is older than Gantry's: `npm test` names it then.
   (OLD_NODE ? describe : describe.skip)('of a command that an older Node was given', () => {
-    it('is the pinned one, which gets the same arguments', async () => {
+    it('is otherwise the pinned Node, which gets the same arguments', async () => {
       const command = probe(OLD_NODE!, ['--port', '0']);
       const report = await reportOf(command);
       expect(majorOf(report.version)).toBeGreaterThanOrEqual(24);
       expect(report).toMatchObject({ args: ['--port', '0'], launcher: command.pid });
     });
 
-    it('gets the signals that the command gets, and its exit code becomes the command’s', async () => {
+    it('receives the signals of the command, and its exit code becomes that of the command', async () => {
       const command = probe(OLD_NODE!);
       await reportOf(command);
       const exited = once(command, 'exit');
@@ -75,14 +75,14 @@ describe('the runtime', () => {
       expect(await exited).toEqual([7, null]);
     });
 
-    it('learns of the command’s death', async () => {
+    it('notices the death of the command', async () => {
       const command = probe(OLD_NODE!);
       const { pid } = await reportOf(command);
       command.kill('SIGKILL');
       await waitFor('the end of the process that was launched', () => !isAlive(pid));
     });
 
-    it('is what the doctor names', async () => {
+    it('is named by the doctor', async () => {
       const doctor = promisify(execFile)(OLD_NODE!, [join(ROOT, 'scripts', 'doctor.mjs')], { cwd: ROOT });
       // Without a running Gantry the doctor fails; what it printed is in the error then.
       const { stdout } = await doctor.catch((error: { stdout: string }) => error);

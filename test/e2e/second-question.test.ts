@@ -25,7 +25,7 @@ describe('a node that asks a second time', () => {
     await receiver?.stop();
   });
 
-  it('keeps its thread waiting until it is answered, and says so to the webhook', async () => {
+  it('keeps its thread waiting until it is answered, and reports so to the webhook', async () => {
     const { thread_id: thread } = await client.threads.create();
     await client.runs.wait(thread, 'examine', { input: {} });
     const command = { resume: 'old' };
@@ -44,7 +44,7 @@ describe('a node that asks a second time', () => {
     expect(await client.threads.get(thread)).toMatchObject({ status: 'idle', interrupts: {} });
   });
 
-  it('keeps its thread waiting when the state was edited and the question stands', async () => {
+  it('keeps its thread waiting when the state was edited and the question remains', async () => {
     const { thread_id: thread } = await client.threads.create();
     await client.runs.wait(thread, 'examine', { input: {} });
     await client.runs.wait(thread, 'examine', { command: { resume: 'old' } });
@@ -52,7 +52,7 @@ describe('a node that asks a second time', () => {
     expect(copy).toMatchObject({ status: 'interrupted' });
   });
 
-  it('is asked in the event protocol, and answered', async () => {
+  it('asks over the event protocol, and is answered', async () => {
     const thread = client.threads.stream({ assistantId: 'examine' });
     await thread.run.start({ input: {} });
     await thread.output.catch(() => undefined);
@@ -73,7 +73,7 @@ describe('a node that asks a second time', () => {
     await thread.close();
   });
 
-  it('keeps a task of A2A open, which takes the next answer', async () => {
+  it('keeps a task of A2A open, which accepts the next answer', async () => {
     const agent = new AgentCaller(gantry.url, 'examine');
     const asked = await agent.send([{ data: {} }]);
     expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');

@@ -65,7 +65,7 @@ describe('graphs of every shape', () => {
       expect(Object.keys(schemas.context_schema?.properties ?? {})).toEqual(['model']);
     });
 
-    it('are those of the graphs inside, as deep as is asked for', async () => {
+    it('include those of subgraphs, to the requested depth', async () => {
       const first = (await get('/assistants/deep/subgraphs')) as Record<string, Schemas>;
       expect(Object.keys(first)).toEqual(['middle']);
       expect(Object.keys(first.middle.state_schema?.properties ?? {}).sort()).toEqual(['messages', 'note']);
@@ -80,7 +80,7 @@ describe('graphs of every shape', () => {
     }, 180_000);
   });
 
-  it('are drawn, with what is inside where that is asked for', async () => {
+  it('are drawn, with subgraphs on request', async () => {
     const flat = await client.assistants.getGraph('deep');
     expect(flat.nodes.map(({ id }) => id)).toEqual(['__start__', 'middle', '__end__']);
     expect(flat.edges[0]).toMatchObject({ source: '__start__', target: 'middle' });
@@ -91,14 +91,14 @@ describe('graphs of every shape', () => {
     expect((await fetch(`${gantry.url}/assistants/deep/graph?xray=-1`)).status).toBe(422);
   });
 
-  it('are made by a function, as the run is configured', async () => {
+  it('are created by a function, as the run is configured', async () => {
     const thread = await createThread();
     const result = await client.runs.wait(thread, 'factory', { input: {}, config: { configurable: { steps: 3 } } });
     expect(result).toEqual({ steps: ['step_1', 'step_2', 'step_3'] });
     expect((await client.threads.getState(thread)).values).toEqual(result);
   });
 
-  it('are made by a function for each use, which is given its config and what it is for', async () => {
+  it('are created by a function for each use, which receives its config and its purpose', async () => {
     const assistant = await client.assistants.create({ graphId: 'informed', context: { node: 'mine', size: 1 } });
     const { thread_id: thread } = await client.threads.create();
     const run = { input: {}, context: { size: 2 }, metadata: { owner: 'ann' } };
@@ -122,7 +122,7 @@ describe('graphs of every shape', () => {
     expect(await client.assistants.getSchemas(assistant.assistant_id)).toMatchObject({ graph_id: 'informed' });
   });
 
-  it('may be functions: tasks, an interrupt, and what was returned before', async () => {
+  it('may be functions, with tasks, an interrupt, and the previous return value', async () => {
     const thread = await createThread();
     const asked = (await client.runs.wait(thread, 'functional', { input: { value: 4 } })) as Record<string, unknown>;
     expect(asked.__interrupt__).toMatchObject([{ value: 'Is 8 right?' }]);
@@ -137,7 +137,7 @@ describe('graphs of every shape', () => {
   });
 
   describe('commands', () => {
-    it('of a node fan out to as many tasks as it says', async () => {
+    it('of a node fan out to as many tasks as it sends', async () => {
       const result = (await client.runs.wait(null, 'routed', { input: { items: [1, 2, 3] } })) as unknown as Path;
       expect(result.total).toBe(6);
       expect(result.path[0]).toBe('decide');
@@ -158,7 +158,7 @@ describe('graphs of every shape', () => {
       expect(path.slice(2).sort()).toEqual(visited);
     });
 
-    it('of a client change the state, as pairs too', async () => {
+    it('of a client change the state, given as an object or as pairs', async () => {
       const thread = await createThread();
       await client.runs.wait(thread, 'three', { input: { step_ms: 0 }, interruptBefore: ['node_2'] });
       const body = { assistant_id: 'three', command: { update: [['done', ['by hand']]] } };
@@ -182,7 +182,7 @@ describe('graphs of every shape', () => {
       [{ interruptBefore: ['node_2'] }, ['node_1'], ['node_2']],
       [{ interruptAfter: ['node_2'] }, ['node_1', 'node_2'], ['node_3']],
       [{ interruptBefore: '*' }, [], ['node_1']],
-    ])('%j stop the run there, and a run without input goes on', async (options, done, next) => {
+    ])('%j stop the run there, and a run without input resumes it', async (options, done, next) => {
       const thread = await createThread();
       await client.runs.wait(thread, 'three', { input: { step_ms: 0 }, ...(options as object) });
       const state = await client.threads.getState<{ done?: string[] }>(thread);
@@ -202,7 +202,7 @@ describe('graphs of every shape', () => {
     expect((await client.runs.get(thread, run_id)).status).toBe('error');
   });
 
-  it('go another way from an earlier checkpoint, with another message, and neither way reads the other’s', async () => {
+  it('fork from an earlier checkpoint, with another message, and neither branch reads the other’s', async () => {
     const thread = await createThread();
     await client.runs.wait(thread, 'typed', { input: { address: { street: 'First' } } });
     const start = (await client.threads.getHistory(thread)).at(-1)!;
@@ -215,7 +215,7 @@ describe('graphs of every shape', () => {
     expect(ends).toEqual(['Second', 'First']);
   });
 
-  it('keep one checkpoint a run where durability is exit', async () => {
+  it('keep one checkpoint per run with durability exit', async () => {
     const [every, last] = [await createThread(), await createThread()];
     await client.runs.wait(every, 'three', { input: {}, durability: 'async' });
     await client.runs.wait(last, 'three', { input: {}, durability: 'exit' });
@@ -225,7 +225,7 @@ describe('graphs of every shape', () => {
 
   describe('stream modes', () => {
     it.each(['values', 'updates', 'custom', 'debug', 'tasks', 'checkpoints', 'messages-tuple', 'events'])(
-      '%s carries plain data, and none of the server’s own',
+      '%s carries plain data, and no internal keys of the server',
       async (mode) => {
         const events = await streamed('deep', { input: { note: 'hi' }, stream_mode: mode, stream_subgraphs: true });
         const plain = mode === 'messages-tuple' ? 'messages' : mode;
@@ -236,14 +236,14 @@ describe('graphs of every shape', () => {
       },
     );
 
-    it('tell every token before the end of its node, however slow a listener of the graph’s own is', async () => {
+    it('emit every token before the end of its node, however slow the graph’s own listener is', async () => {
       const input = { messages: [{ role: 'user', content: 'talk' }] };
       const events = await streamed('overheard', { input, stream_mode: ['messages-tuple', 'updates'] });
       const names = events.map(({ event }) => event);
       expect(names).toEqual(['metadata', ...Array<string>(50).fill('messages'), 'updates']);
     });
 
-    it('are suffixed with the path of the graph inside, when those are asked for and only then', async () => {
+    it('are suffixed with the path of the subgraph, only when subgraphs are requested', async () => {
       const modes = ['values', 'updates', 'custom', 'tasks', 'checkpoints', 'debug', 'messages-tuple'];
       const deep = namesOf(
         await streamed('deep', { input: { note: 'hi' }, stream_mode: modes, stream_subgraphs: true }),
@@ -259,7 +259,7 @@ describe('graphs of every shape', () => {
       expect(flat.filter((name) => name.includes('|'))).toEqual([]);
     });
 
-    it('show a checkpoint with its config, a task with its result', async () => {
+    it('show a checkpoint with its config, and a task with its result', async () => {
       const events = await streamed('three', { input: {}, stream_mode: ['checkpoints', 'tasks', 'debug'] });
       const of = (name: string): Record<string, unknown>[] =>
         events.filter(({ event }) => event === name).map(({ data }) => data as Record<string, unknown>);
@@ -278,7 +278,7 @@ describe('graphs of every shape', () => {
       expect(new Set(of('debug').map(({ type }) => type))).toEqual(new Set(['checkpoint', 'task', 'task_result']));
     });
 
-    it('show where each checkpoint is, its parent, and the state of a graph inside', async () => {
+    it('show the place of each checkpoint, its parent, and the state of a subgraph', async () => {
       const thread = await createThread();
       const options = { input: { note: 'hi' }, stream_mode: ['checkpoints', 'debug'] };
       const events = await streamed('deep', options, thread);
@@ -300,7 +300,7 @@ describe('graphs of every shape', () => {
       }
     });
 
-    it('events are those of what the graph runs, without the other modes of the graph itself', async () => {
+    it('include events of what the graph runs, without the other modes of the graph itself', async () => {
       const input = { messages: [{ role: 'user', content: 'talk' }] };
       const events = await streamed('overheard', { input, stream_mode: ['events', 'values'] });
       interface Event {
@@ -319,7 +319,7 @@ describe('graphs of every shape', () => {
       expect(emitted.at(-1)!.data.output.messages).toMatchObject([{ type: 'human' }, { type: 'ai' }]);
     });
 
-    it('messages that a node returns whole are of the type of whole ones, and complete behind their state', async () => {
+    it('give messages that a node returns whole the type of complete ones, and emit them before their state', async () => {
       const events = await streamed('whole', { input: {}, stream_mode: ['messages-tuple', 'messages', 'values'] });
       expect(events.map(({ event }) => event)).toEqual(['metadata', 'messages', 'values', 'messages/complete']);
       const whole = { id: 'whole', type: 'ai', content: 'all at once' };
@@ -329,7 +329,7 @@ describe('graphs of every shape', () => {
   });
 
   describe('batches', () => {
-    it('make a run each, in their order, or none', async () => {
+    it('create one run each, in order, or none', async () => {
       const bodies = [1, 2, 3].map((item) => ({
         assistant_id: 'routed',
         input: { items: [item] },
@@ -353,7 +353,7 @@ describe('graphs of every shape', () => {
   });
 
   describe('feedback', () => {
-    it('has a link for each key behind the last event, in the result, and again on rejoin; following it is enough', async () => {
+    it('has a link for each key after the last event, in the result, and again on rejoin; following it suffices', async () => {
       const body = { input: { items: [1] }, feedback_keys: ['thumb', 'tone'] };
       const thread = await createThread();
       const events = await streamed('routed', body, thread);
@@ -372,7 +372,7 @@ describe('graphs of every shape', () => {
       expect((await fetch(`${links.tone}?score=much`)).status).toBe(422);
     });
 
-    it('disturbs no client that did not ask', async () => {
+    it('does not disturb a client that did not request it', async () => {
       expect(namesOf(await streamed('routed', { input: { items: [] } }))).toEqual(['metadata', 'values']);
     });
   });
@@ -389,7 +389,7 @@ describe('graphs of every shape', () => {
       await client.runs.join(thread, run_id);
     };
 
-    it('tells of run after run, and can be rejoined anywhere', async () => {
+    it('emits run after run, and can be rejoined anywhere', async () => {
       const thread = await createThread();
       const stream = await open(thread);
       await run(thread);
@@ -424,7 +424,7 @@ describe('graphs of every shape', () => {
       ).toBe(422);
     });
 
-    it('joins the run that runs from its beginning', async () => {
+    it('joins the current run from its beginning', async () => {
       const thread = await createThread();
       await run(thread);
       const { run_id } = await client.runs.create(thread, 'three', {
@@ -439,7 +439,7 @@ describe('graphs of every shape', () => {
       expect(events[0].data).toMatchObject({ run_id });
     });
 
-    it('tells only of begin and end, or of edits, as is asked', async () => {
+    it('emits only beginning and end, or only edits, on request', async () => {
       const thread = await createThread();
       const stream = await open(thread, '?stream_modes=lifecycle,state_update');
       await run(thread);

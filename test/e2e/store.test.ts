@@ -35,14 +35,14 @@ describe('the store', () => {
       expect(await client.store.getItem(namespace, 'likes')).toBeNull();
     });
 
-    it('brings a megabyte there and back', async () => {
+    it('stores and returns a megabyte', async () => {
       const value = { text: '✓'.repeat(MEGABYTE / 3) };
       await client.store.putItem(['js', 'large'], 'k', value, { index: false });
       expect((await client.store.getItem(['js', 'large'], 'k'))!.value).toEqual(value);
       expect((await client.store.searchItems(['js', 'large'])).items[0].value).toEqual(value);
     });
 
-    it('is told which labels there can not be', async () => {
+    it('reports the labels that are not allowed', async () => {
       const put = (namespace: string[]): Promise<void> => client.store.putItem(namespace, 'k', {});
       await expect(put(['langgraph', 'x'])).rejects.toThrow(/400.*reserved/);
       await expect(put(['js', ''])).rejects.toThrow(/422.*namespace\.1/);
@@ -51,7 +51,7 @@ describe('the store', () => {
       await expect(put(['js', 'a.b'])).rejects.toThrow(/periods/);
     });
 
-    it('lets items go when their time is over, and gives it to them anew when they are read', async () => {
+    it('expires items after their time to live, and renews it when they are read', async () => {
       const there = async (key: string, refreshTtl: boolean): Promise<boolean> =>
         (await client.store.getItem(['js', 'ttl'], key, { refreshTtl })) !== null;
       await client.store.putItem(['js', 'ttl'], 'read', { n: 1 }, { ttl: 0.05, index: false });
@@ -112,7 +112,7 @@ describe('the store', () => {
     });
   });
 
-  it('does all of that by the Python SDK', async () => {
+  it('offers all of that through the Python SDK', async () => {
     const item = {
       namespace: ['python', 'user-1'],
       key: 'likes',
@@ -149,7 +149,7 @@ describe('the store', () => {
       seen: Record<string, unknown>;
     }
 
-    it('has what the API wrote, and the API has what a node wrote', async () => {
+    it('shares its items with the API, in both directions', async () => {
       await client.store.putItem(['notes', 'ada'], 'from-api', { text: 'hello' });
       const state = (await client.runs.wait(null, 'memory', {
         input: { user: 'ada', note: 'from-node' },
@@ -168,7 +168,7 @@ describe('the store', () => {
       expect(later.found).toEqual(state.found);
     });
 
-    it('is there in every mode of streaming', async () => {
+    it('is available in every streaming mode', async () => {
       const events = [];
       for await (const { event } of client.runs.stream(null, 'memory', {
         input: { user: 'eve', note: 'streamed' },
@@ -181,7 +181,7 @@ describe('the store', () => {
       expect(await client.store.getItem(['notes', 'eve'], 'streamed')).not.toBeNull();
     });
 
-    it('takes paths to embed and times to live, and refuses by name, one operation at a time', async () => {
+    it('accepts fields to embed and times to live, and refuses unsupported ones by name, one operation at a time', async () => {
       const { results } = (await client.runs.wait(null, 'operations', { input: {} })) as unknown as {
         results: { together: string[]; found: [string, boolean][]; polls: boolean };
       };
@@ -209,7 +209,7 @@ describe('the store', () => {
     });
   });
 
-  it('removes what has expired', async () => {
+  it('deletes what has expired', async () => {
     await client.store.putItem(['expired'], 'k', { text: 'tea' }, { ttl: 0.005 });
     const count = async (): Promise<number> => {
       const { rows } = await gantry.sql.query(`SELECT 1 FROM langgraph.store WHERE namespace_path LIKE '%:expired'`);

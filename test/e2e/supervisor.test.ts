@@ -91,7 +91,7 @@ describe('the supervisor', () => {
     TEMPORAL_NAMESPACE: namespace.name,
   });
 
-  it('says where everything is, to its owner alone', () => {
+  it('prints where everything is, to its owner only', () => {
     expect(statSync(gantry.endpointsPath).mode & 0o777).toBe(0o600);
     expect(endpoints).toMatchObject({
       api: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
@@ -112,7 +112,7 @@ describe('the supervisor', () => {
     expect(gantry.printed).toMatch(new RegExp(`^ +Runtime +Node ${process.versions.node}`, 'm'));
   });
 
-  it('gives the keys that only the api checks to the api alone', () => {
+  it('gives the keys that only the api checks to the api only', () => {
     const environmentOf = (pid: number): string => readFileSync(`/proc/${pid}/environ`, 'utf8');
     expect(environmentOf(endpoints.pids.api)).toContain('GANTRY_ADMIN_KEY=');
     expect(environmentOf(endpoints.pids.worker)).not.toMatch(/GANTRY_(ADMIN|API)_KEY=/);
@@ -126,7 +126,7 @@ describe('the supervisor', () => {
     expect(await client.runs.wait(null, 'agent', { input })).toMatchObject({ messages: expect.any(Array) });
   });
 
-  it('makes each run a workflow that an operator finds by all that is known of it', async () => {
+  it('makes each run a workflow that an operator finds by all its attributes', async () => {
     const client = new Client({ apiUrl: endpoints.api, apiKey: endpoints.api_key });
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, 'pipeline', { input: { step_ms: 0 } });
@@ -145,14 +145,14 @@ describe('the supervisor', () => {
     expect(found).toMatchObject({ workflowId: `run-${run.run_id}`, type: 'runWorkflow' });
   });
 
-  it('starts a part again that dies, and says so', async () => {
+  it('restarts a part that dies, and reports it', async () => {
     await gantry.killPart('worker');
     expect(gantry.printed).toMatch(/worker.*SIGKILL/);
     const client = new Client({ apiUrl: endpoints.api, apiKey: endpoints.api_key });
     expect(await client.runs.wait(null, 'pipeline', { input: { step_ms: 0 } })).toHaveProperty('done');
   });
 
-  it('refuses what another Gantry has, and says what to change', async () => {
+  it('refuses a port or folder that another Gantry uses, and says what to change', async () => {
     const { port } = new URL(endpoints.api);
     const [samePort, sameHome] = await Promise.all([
       runScript('start', { GANTRY_HOME: join(gantry.home, 'other'), GANTRY_PORT: port }),
@@ -165,7 +165,7 @@ describe('the supervisor', () => {
     expect(await answers(endpoints.api)).toBe(true);
   }, 90_000);
 
-  it('lists every mistake in its settings, and tells what there is', async () => {
+  it('lists every mistake in its settings, and the settings that exist', async () => {
     const wrong = await runScript('start', { GANTRY_HOME: gantry.home, GANTRY_PORT: 'many', GANTRY_AUTH: 'perhaps' });
     expect(wrong.code).toBe(2);
     for (const name of ['GANTRY_PORT', 'GANTRY_AUTH']) expect(wrong.printed).toContain(name);
@@ -177,7 +177,7 @@ describe('the supervisor', () => {
   });
 
   it(
-    'has a demo of all that it promises, and each part of it passes',
+    'has a demo of every promise, and each part of it passes',
     async () => {
       const { printed } = await runScript('demo', { GANTRY_HOME: gantry.home });
       const results = [...printed.matchAll(/^(PASS|FAIL) +(\w+) .*$/gm)];
@@ -187,7 +187,7 @@ describe('the supervisor', () => {
     SCRIPT_MS,
   );
 
-  it('has a doctor that finds nothing wrong, and names what it looked at', async () => {
+  it('has a doctor that finds nothing wrong, and lists what it checked', async () => {
     const { code, printed } = await runScript('doctor', { GANTRY_HOME: gantry.home });
     const passed = [...printed.matchAll(/^PASS +(.+?) {2}/gm)].map(([, part]) => part);
     expect(passed).toEqual(expect.arrayContaining(['config', 'ports', 'database', 'temporal', 's3', 'api', 'cors']));
@@ -195,7 +195,7 @@ describe('the supervisor', () => {
     expect(code).toBe(0);
   });
 
-  it('stops on SIGTERM and leaves nothing behind but its data', async () => {
+  it('stops on SIGTERM and leaves nothing but its data', async () => {
     const { pids } = gantry.endpoints;
     expect(await gantry.stop()).toBe(0);
     expect(existsSync(gantry.endpointsPath)).toBe(false);
@@ -206,7 +206,7 @@ describe('the supervisor', () => {
     expect(existsSync(join(gantry.home, 'secrets.json'))).toBe(true);
   }, 90_000);
 
-  it('starts without an S3 gateway where none can be had, and says what exports then need', async () => {
+  it('starts without an S3 gateway where none is available, and says what exports then need', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gantry-without-gateway-'));
     symlinkSync(process.execPath, join(folder, 'node'));
     // Neither a gateway nor Go is on this PATH, or in this cache.

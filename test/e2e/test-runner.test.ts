@@ -42,8 +42,8 @@ function results(files: Record<string, Record<string, Status> | null>): object {
 
 const judge = (...tries: object[]): Promise<Outcome> => call('test-outcome', 'judge', ...tries);
 
-describe('the judgement of a test run', () => {
-  it('counts what passed and what failed twice', async () => {
+describe('the verdict on a test run', () => {
+  it('counts the tests that passed and those that failed twice', async () => {
     const first = results({ a: { one: 'passed', two: 'failed' }, b: { three: 'passed' } });
     expect(await judge(first, results({ a: { one: 'passed', two: 'failed' } }))).toEqual({
       passed: 2,
@@ -52,7 +52,7 @@ describe('the judgement of a test run', () => {
     });
   });
 
-  it('counts a test that passes on the second try as passed, and names it', async () => {
+  it('counts a test that passes at the second try as passed, and names it', async () => {
     const first = results({ a: { one: 'passed', two: 'failed' } });
     expect(await judge(first, results({ a: { one: 'passed', two: 'passed' } }))).toEqual({
       passed: 2,
@@ -61,7 +61,7 @@ describe('the judgement of a test run', () => {
     });
   });
 
-  it('names a test that fails on the second try only', async () => {
+  it('names a test that fails at the second try only', async () => {
     const first = results({ a: { one: 'passed', two: 'failed' } });
     expect(await judge(first, results({ a: { one: 'failed', two: 'failed' } }))).toEqual({
       passed: 1,
@@ -78,7 +78,7 @@ describe('the judgement of a test run', () => {
     });
   });
 
-  it('fails a run in which more than two tests failed by chance', async () => {
+  it('is a failure when more than two tests failed by chance', async () => {
     const names = ['one', 'two', 'three'];
     const all = (status: Status) => Object.fromEntries(names.map((name) => [name, status]));
     const { passed, failed } = await judge(results({ a: all('failed') }), results({ a: all('passed') }));
@@ -89,7 +89,7 @@ describe('the judgement of a test run', () => {
 describe('several runs of the same tests', () => {
   const [one, two] = ['one', 'two'].map((name) => ({ file: 'a', name }));
 
-  it('name what failed, the most frequent first, and the seeds', async () => {
+  it('list the failed tests, the most frequent first, and the seeds', async () => {
     const rounds = [
       { passed: 9, failed: [one, two], seed: '11' },
       { passed: 11, failed: [], seed: '22' },
@@ -102,14 +102,14 @@ describe('several runs of the same tests', () => {
     expect(await call('test-outcome', 'sumOf', rounds)).toEqual({ code: 1, passed: 30, failed: [one, two, two] });
   });
 
-  it('say so when nothing failed', async () => {
+  it('report that nothing failed', async () => {
     const rounds = [{ passed: 1, failed: [], seed: '1' }];
     expect(await call('test-outcome', 'failuresByName', rounds)).toBe('No test failed in 1 round.');
     expect(await call('test-outcome', 'sumOf', rounds)).toEqual({ code: 0, passed: 1, failed: [] });
   });
 });
 
-describe('the tests that changes touch', () => {
+describe('the tests affected by a change', () => {
   const TESTS = [
     'src/crons/cron-schedule.spec.ts',
     'test/e2e/wire.test.ts',
@@ -119,7 +119,7 @@ describe('the tests that changes touch', () => {
   ];
   const touched = (...changed: string[]): Promise<unknown> => call('changed-tests', 'touchedTests', changed, TESTS);
 
-  it('are those of a feature, by their names, and the specs that import what changed', async () => {
+  it('are those of a feature, by their names, and the specs that import the changed file', async () => {
     expect(await touched('src/crons/crons.service.ts')).toEqual({
       tests: ['test/faults/crons-kill.test.ts', 'test/integration/crons.test.ts', 'test/workflows/cron.test.ts'],
       importersOf: { specs: ['src/crons/crons.service.ts'], tests: [] },
@@ -133,18 +133,18 @@ describe('the tests that changes touch', () => {
     });
   });
 
-  it('are none for a page of documentation, or for a test that is gone', async () => {
+  it('are none for a page of documentation, or for a deleted test', async () => {
     expect(await touched('README.md', 'docs/operations.md', 'test/e2e/gone.test.ts')).toMatchObject({ tests: [] });
   });
 
   it.each(['src/runs/runs.service.ts', 'worker/main.ts', 'package-lock.json', 'test/support/graphs/ten.ts'])(
-    'are all of them for %s, which may be part of everything',
+    'are all of them for %s, which may affect everything',
     async (file) => {
       expect(await touched('src/crons/crons.service.ts', file)).toEqual({ all: file });
     },
   );
 
-  it('are found from what git says of a branch, files that it does not know yet among them', async () => {
+  it('are found from git’s differences on a branch, including untracked files', async () => {
     const clone = mkdtempSync(join(tmpdir(), 'gantry-changed-'));
     const git = (...args: string[]) =>
       run('git', ['-c', 'user.name=test', '-c', 'user.email=test@example.com', ...args], { cwd: clone });
@@ -167,13 +167,13 @@ describe('the tests that changes touch', () => {
   });
 });
 
-describe('services that stay between test runs', () => {
+describe('services that stay up between test runs', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gantry-test-runner-'));
   const path = join(folder, 'services.json');
 
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('are found while the process that has them lives, and not after its death', async () => {
+  it('are found while the process that owns them lives, and not after its death', async () => {
     expect(await call('test-services', 'findTestServices', path)).toBeNull();
     const script = join(folder, 'keeper.mjs');
     writeFileSync(
@@ -196,7 +196,7 @@ describe('services that stay between test runs', () => {
 });
 
 describe('a runner that is killed', () => {
-  it('takes the process group of its tests with it', async () => {
+  it('ends the process group of its tests', async () => {
     const script = `import { spawn } from 'node:child_process';
       import { endGroupOnDeath } from ${moduleOf('leftovers')};
       const { pid } = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1_000)'], { detached: true, stdio: 'ignore' });
@@ -233,7 +233,7 @@ describe('a test that fails', () => {
     }
   }
 
-  it('shows what the processes of its file wrote, without passwords and without those that had ended', async () => {
+  it('shows the output of the processes of its file, without passwords and without processes that had ended', async () => {
     const { stderr } = await runFile(
       `const output = (name, isClosed, ...lines) =>
          gantryOutputs.push({ name, lines, written: lines.length, shown: 0, isClosed });

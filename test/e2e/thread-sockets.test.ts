@@ -48,7 +48,7 @@ describe('the WebSocket of a thread', () => {
   }
 
   describe('on the wire', () => {
-    it('tells the same events under the same numbers as server-sent events do, behind the reply', async () => {
+    it('emits the same events under the same numbers as server-sent events, after the reply', async () => {
       const thread = await createThread();
       const socket = await open(thread);
       await start(socket, 'nested', { text: 'hello' });
@@ -74,7 +74,7 @@ describe('the WebSocket of a thread', () => {
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => events[0].seq + index));
     });
 
-    it('is subscribed to before its thread is there: nothing is missing, and a later one learns how much follows', async () => {
+    it('accepts subscriptions before its thread exists: nothing is missing, and a later one learns how many events follow', async () => {
       const thread = randomUUID();
       const socket = await open(thread);
       const early = await socket.command('subscription.subscribe', { channels: ['updates', 'lifecycle'] });
@@ -96,7 +96,7 @@ describe('the WebSocket of a thread', () => {
       await socket.close();
     });
 
-    it('gives each subscription what it asked for, each event once and in order, and stops when it is asked to', async () => {
+    it('gives each subscription the requested events, each once and in order, and stops on request', async () => {
       const thread = await createThread();
       const socket = await open(thread);
       await start(socket, 'three', {});
@@ -137,7 +137,7 @@ describe('the WebSocket of a thread', () => {
       await socket.close();
     });
 
-    it('goes on behind a number on every replica: nothing is missing, nothing comes twice, over several runs', async () => {
+    it('resumes after an event number on every replica, over several runs: nothing is missing or repeated', async () => {
       const replica = await gantry.startReplica();
       const thread = await createThread();
       const socket = await open(thread);
@@ -155,7 +155,7 @@ describe('the WebSocket of a thread', () => {
       }
     });
 
-    it('ends as one that goes away when the api is asked to stop', async () => {
+    it('closes with the code for going away when the api is asked to stop', async () => {
       const socket = await open(await createThread());
       const closed = once(socket.socket, 'close');
       const ended = gantry.killApi('SIGTERM');
@@ -175,7 +175,7 @@ describe('the WebSocket of a thread', () => {
     };
     const options = { transport: 'websocket', webSocketFactory } as const;
 
-    it('subscribes to one thing and another, and unsubscribes', async () => {
+    it('subscribes to one channel and another, and unsubscribes', async () => {
       const id = await createThread();
       const thread = client.threads.stream(id, { assistantId: 'custom', ...options });
       const custom = await thread.subscribe({ channels: ['custom'] });
@@ -192,7 +192,7 @@ describe('the WebSocket of a thread', () => {
       await thread.close();
     });
 
-    it('comes back when the api was killed: each node is emitted once', async () => {
+    it('reconnects when the api was killed: each node is emitted once', async () => {
       const id = await createThread();
       const reconnects: number[] = [];
       const thread = client.threads.stream(id, {
@@ -217,7 +217,7 @@ describe('the WebSocket of a thread', () => {
       await thread.close();
     }, 120_000);
 
-    it('shows a conversation as it grows in the controller behind useStream', async () => {
+    it('shows a conversation as it grows in the controller of useStream', async () => {
       const controller = new StreamController<{ messages: { type: string; content: string }[] }>({
         assistantId: 'talk',
         client: client as never,
@@ -236,7 +236,7 @@ describe('the WebSocket of a thread', () => {
       await controller.dispose();
     });
 
-    it('leaves no socket behind', async () => {
+    it('leaves no socket open', async () => {
       await waitFor('the sockets to close', () => sockets.every(({ readyState }) => readyState === WebSocket.CLOSED));
       expect(sockets.length).toBeGreaterThan(4);
     });

@@ -37,7 +37,7 @@ describe('the time to live of threads', () => {
   const isGone = async (threadId: string): Promise<boolean> =>
     (await fetch(`${gantry.url}/threads/${threadId}`)).status === 404;
 
-  it('is shown when it is asked for, is the configured one unless another is given, and can be changed', async () => {
+  it('is shown on request, is the configured one unless another is given, and can be changed', async () => {
     const byDefault = await client.threads.create();
     expect(byDefault).not.toHaveProperty('ttl');
     const shown = await withTtl(byDefault.thread_id);
@@ -66,7 +66,7 @@ describe('the time to live of threads', () => {
     expect(await refused.text()).toContain(field);
   });
 
-  it('ends with everything of the thread gone, and counts from its last use', async () => {
+  it('ends with the deletion of everything that belongs to the thread, and counts from its last use', async () => {
     const { thread_id } = await client.threads.create({ ttl: SOON });
     await client.runs.wait(thread_id, 'three', { input: {} });
     expect((await kept(thread_id)).checkpoints).toBeGreaterThan(0);
@@ -83,7 +83,7 @@ describe('the time to live of threads', () => {
     expect(left.rowCount).toBe(0);
   }, 90_000);
 
-  it('may leave the latest state, from which the thread is gone on with', async () => {
+  it('may keep the latest state, from which the thread continues', async () => {
     const thread = await client.threads.create({ ttl: { ttl: SOON, strategy: 'keep_latest' } as never });
     const { thread_id } = thread;
     // Waits in a graph in a graph.
@@ -126,7 +126,7 @@ describe('the time to live of threads', () => {
   describeDeltaThreads(
     () => gantry,
     (threads) => {
-      it('may leave the latest state, with the checkpoints that it is read from', async () => {
+      it('may keep the latest state, with the checkpoints that it is read from', async () => {
         const threadId = await threads.ranTwice({ ttl: SOON, strategy: 'keep_latest' });
         const before = await threads.stateOf(threadId);
         await waitFor('the search', () => wasPruned(threadId), 30_000);
@@ -136,7 +136,7 @@ describe('the time to live of threads', () => {
     },
   );
 
-  it('is looked for by a Schedule that can be paused, and stays so', async () => {
+  it('is enforced by a Schedule that can be paused, and stays paused', async () => {
     const schedule = gantry.temporal.schedule.getHandle(SCHEDULE);
     await schedule.pause('to look at a thread first');
     await gantry.killWorker();
@@ -150,7 +150,7 @@ describe('the time to live of threads', () => {
   }, 90_000);
 
   describe('POST /threads/prune', () => {
-    it('deletes threads, and passes over those that are not there', async () => {
+    it('deletes threads, and skips those that do not exist', async () => {
       const [one, two] = [await client.threads.create(), await client.threads.create()];
       const pruned = await client.threads.prune([one.thread_id, two.thread_id, two.thread_id, UNKNOWN_ID]);
       expect(pruned).toEqual({ pruned_count: 2 });
@@ -158,7 +158,7 @@ describe('the time to live of threads', () => {
       expect(await client.threads.prune([])).toEqual({ pruned_count: 0 });
     });
 
-    it('lets a thread be that a run is on', async () => {
+    it('skips a thread with a run in flight', async () => {
       const { thread_id } = await client.threads.create();
       await client.runs.wait(thread_id, 'three', { input: {} });
       const run = await client.runs.create(thread_id, 'sleep', { input: { sleep_ms: 2_000 } });
@@ -168,7 +168,7 @@ describe('the time to live of threads', () => {
       expect(await client.threads.getHistory(thread_id)).toHaveLength(1);
     });
 
-    it('cuts down a thread of 10,000 checkpoints while another is worked on', async () => {
+    it('prunes a thread of 10,000 checkpoints while another is in use', async () => {
       const { thread_id } = await client.threads.create();
       await client.runs.wait(thread_id, 'three', { input: {} });
       const small = await kept(thread_id);

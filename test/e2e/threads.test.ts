@@ -28,10 +28,10 @@ describe('threads', () => {
       body: JSON.stringify(body),
     });
 
-  describe('made from supersteps', () => {
+  describe('created from supersteps', () => {
     const add = (item: number) => ({ values: { path: [`add ${item}`], total: item }, asNode: 'add' });
 
-    it('has the states that it had elsewhere, and goes on from them', async () => {
+    it('have the states that they had elsewhere, and continue from them', async () => {
       const thread = await client.threads.create({
         graphId: 'routed',
         supersteps: [
@@ -55,7 +55,7 @@ describe('threads', () => {
       expect(went).toMatchObject({ path: ['decide', 'add 1', 'add 2', 'decide', 'add 4'], total: 7 });
     });
 
-    it('may end in the middle: then the thread waits', async () => {
+    it('may end between nodes: then the thread waits', async () => {
       const thread = await client.threads.create({
         graphId: 'three',
         supersteps: [
@@ -70,7 +70,7 @@ describe('threads', () => {
       });
     });
 
-    it('is a 400 and no thread when the graph refuses them, or when there is no graph', async () => {
+    it('are a 400 and no thread when the graph refuses them, or when there is no graph', async () => {
       const thread_id = '0199aaaa-0000-7000-8000-000000000002';
       const supersteps = [{ updates: [{ values: { path: [] }, as_node: 'nobody' }] }];
       const refused = await post('/threads', { thread_id, metadata: { graph_id: 'routed' }, supersteps });
@@ -99,7 +99,7 @@ describe('threads', () => {
     const ids = (found: Thread[]): string[] => found.map(({ thread_id }) => thread_id);
     const metadata = { search: { of: kind } } as never;
 
-    it('finds by values, by ids, by status; one that has no values yet is in nobody’s way', async () => {
+    it('finds by values, ids and status, and tolerates threads without values', async () => {
       expect(ids(await client.threads.search({ metadata, values: { total: 5 } }))).toEqual([threads[1].thread_id]);
       expect(ids(await client.threads.search({ metadata, values: { path: ['add 2'] } }))).toEqual([
         threads[1].thread_id,
@@ -122,7 +122,7 @@ describe('threads', () => {
       expect(ids(found)).toEqual(order.map((index) => threads[index].thread_id));
     });
 
-    it('shows what is selected, and what is extracted', async () => {
+    it('shows the selected fields, and the extracted values', async () => {
       const [found] = await client.threads.search({
         ids: [threads[1].thread_id],
         select: ['thread_id', 'status'],
@@ -137,7 +137,7 @@ describe('threads', () => {
       expect((await post('/threads/search', { select: ['error'] })).status).toBe(422);
     });
 
-    it('says how many there are', async () => {
+    it('counts the matching threads', async () => {
       const page = await post('/threads/search', { metadata, limit: 2 }, { origin: 'http://localhost:3000' });
       expect(await page.json()).toHaveLength(2);
       expect(page.headers.get('x-pagination-total')).toBe('3');
@@ -146,7 +146,7 @@ describe('threads', () => {
   });
 
   describe('states', () => {
-    it('can be read, edited and gone on from at any checkpoint, also in the form that the server itself writes', async () => {
+    it('can be read, edited and continued from at any checkpoint, also in the form that the server itself writes', async () => {
       const { thread_id } = await client.threads.create();
       await client.runs.wait(thread_id, 'three', { input: {} });
       const history = await client.threads.getHistory<{ done: string[] }>(thread_id);
@@ -176,7 +176,7 @@ describe('threads', () => {
       expect((await client.threads.get(thread_id)).status).toBe('interrupted');
     });
 
-    it('has a page of history behind a checkpoint, said in any of three ways', async () => {
+    it('have pages of history before a checkpoint, which can be given in any of three ways', async () => {
       const { thread_id } = await client.threads.create();
       await client.runs.wait(thread_id, 'three', { input: {} });
       const history = await client.threads.getHistory(thread_id, { limit: 100 });
@@ -192,7 +192,7 @@ describe('threads', () => {
       expect((await post(`/threads/${UNKNOWN_ID}/history`, {})).status).toBe(404);
     });
 
-    it('show what is inside: a pointer to the graph in the graph, or its state', async () => {
+    it('show subgraphs as a pointer, or with their state', async () => {
       const { thread_id } = await client.threads.create();
       await client.runs.wait(thread_id, 'deep', { input: { note: 'hi' } });
       const flat = await client.threads.getState(thread_id);
@@ -217,7 +217,7 @@ describe('threads', () => {
       expect(await posted.json()).toEqual(whole);
     });
 
-    it('is empty where nothing ran, and where there is no such checkpoint', async () => {
+    it('are empty where nothing ran, and for a checkpoint that does not exist', async () => {
       const { thread_id } = await client.threads.create();
       expect(await client.threads.getState(thread_id)).toMatchObject({ values: {}, next: [], checkpoint: null });
       expect(await client.threads.getHistory(thread_id)).toEqual([]);
@@ -230,7 +230,7 @@ describe('threads', () => {
       });
     });
 
-    it('can not be edited as a node that is not there, without a graph, or while something runs', async () => {
+    it('cannot be edited as a node that does not exist, without a graph, or while a run is in flight', async () => {
       const { thread_id } = await client.threads.create();
       expect((await post(`/threads/${thread_id}/state`, { values: {} })).status).toBe(400);
       const { run_id } = await client.runs.create(thread_id, 'sleep', { input: { sleep_ms: 600_000 } });
@@ -241,7 +241,7 @@ describe('threads', () => {
   });
 
   describe('copies', () => {
-    it('have the whole history as their own, and go their own way', async () => {
+    it('have their own copy of the whole history, and diverge', async () => {
       const { thread_id } = await client.threads.create({ metadata: { kind: 'original' } });
       await client.runs.wait(thread_id, 'ask', { input: {} });
       const copy = await client.threads.copy(thread_id);
@@ -261,7 +261,7 @@ describe('threads', () => {
     });
   });
 
-  it('tell what they take in the database', async () => {
+  it('report their size in the database', async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, 'three', { input: {} });
     const storage = (await (await fetch(`${gantry.url}/threads/${thread_id}/storage`)).json()) as Record<string, never>;
@@ -276,7 +276,7 @@ describe('threads', () => {
     expect((await fetch(`${gantry.url}/threads/${UNKNOWN_ID}/storage`)).status).toBe(404);
   });
 
-  it('are patched: metadata is merged, and a minimal answer is an empty one', async () => {
+  it('are patched: metadata is merged, and a minimal answer is empty', async () => {
     const { thread_id, updated_at } = await client.threads.create({ metadata: { a: 1 } });
     const patched = await client.threads.update(thread_id, { metadata: { b: 2 } });
     expect(patched).toMatchObject({ metadata: { a: 1, b: 2 } });
@@ -289,7 +289,7 @@ describe('threads', () => {
     expect(new Date((await client.threads.get(thread_id)).updated_at) > new Date(updated_at)).toBe(true);
   });
 
-  it('go back to waiting when a run that was to go on is cancelled before it began', async () => {
+  it('return to waiting when a resuming run is cancelled before it began', async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, 'three', { input: {}, interruptBefore: ['node_2'] });
     expect(await client.threads.get(thread_id)).toMatchObject({ status: 'interrupted', interrupts: {} });
@@ -301,15 +301,15 @@ describe('threads', () => {
     expect(done).toMatchObject({ done: ['node_1', 'node_2', 'node_3'] });
   });
 
-  describe('what the newest client asks for', () => {
+  describe('what the newest client requests', () => {
     const createThread = async (): Promise<string> => (await client.threads.create()).thread_id;
 
-    it('is known from the flags of the server', async () => {
+    it('is announced by the flags of the server', async () => {
       const info = (await (await fetch(`${gantry.url}/info`)).json()) as { flags: Record<string, boolean> };
       expect(info.flags).toMatchObject({ strict_resume: true, stream_namespaces: true });
     });
 
-    it('is a state with some of its fields, and of its values those alone that are selected', async () => {
+    it('is a state with the selected fields and values only', async () => {
       const thread = await createThread();
       await client.runs.wait(thread, 'sleep', { input: { note: 'I have', sleep_ms: 1 } });
       const whole = await client.threads.getState(thread);
@@ -341,7 +341,7 @@ describe('threads', () => {
       expect([wrong.status, await wrong.text()]).toEqual([422, expect.stringContaining('values.<key>')]);
     });
 
-    it('is that an answer to what is not asked be refused, which leaves the thread waiting', async () => {
+    it('is the refusal of an answer to a question that is not open, which leaves the thread waiting', async () => {
       const thread = await createThread();
       const asked = (await client.runs.wait(thread, 'ask', { input: {} })) as { __interrupt__: { id: string }[] };
       const [{ id }] = asked.__interrupt__;
@@ -359,7 +359,7 @@ describe('threads', () => {
       expect(await resume(id)).toMatchObject({ answer: 'yes' });
     });
 
-    it('is the stream of some graphs of a run', async () => {
+    it('is the stream of selected subgraphs of a run', async () => {
       const namespacesOf = async (streamNamespaces?: string[]): Promise<Set<string>> => {
         const seen = new Set<string>();
         const stream = client.runs.stream(await createThread(), 'deep', {
@@ -381,7 +381,7 @@ describe('threads', () => {
       expect([...(await namespacesOf(['nobody:1']))]).toEqual(['metadata']);
     });
 
-    it('is what a run sent after a checkpoint', async () => {
+    it('is what a run emitted after a checkpoint', async () => {
       const thread = await createThread();
       const run = await client.runs.create(thread, 'three', { input: {}, streamMode: 'values', streamResumable: true });
       await client.runs.join(thread, run.run_id);
@@ -401,7 +401,7 @@ describe('threads', () => {
       expect((await after(UNKNOWN_ID)).length).toBeGreaterThan(2);
     });
 
-    it('is why a run was cancelled, and where its trace is', async () => {
+    it('is the reason why a run was cancelled, and the place of its trace', async () => {
       const thread = await createThread();
       const cancelled = async (reason?: 'taken') => {
         const { run_id } = await client.runs.create(thread, 'sleep', { input: { sleep_ms: 60_000 } });
@@ -420,7 +420,7 @@ describe('threads', () => {
       expect(await client.runs.get(thread, done.run_id)).toMatchObject({ status: 'success', cancel_reason: null });
     });
 
-    it('is what an answer has to be like', async () => {
+    it('is the schema of an answer', async () => {
       const thread = await createThread();
       await client.runs.wait(thread, 'vote', { input: {} });
       const { tasks } = await client.threads.getState(thread);

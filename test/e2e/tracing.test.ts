@@ -42,7 +42,7 @@ describe("traces of the server's own runs, with auth on", () => {
     return rows.map(({ run_id }) => run_id);
   }
 
-  it('come in the project of the graph, as a tree with inputs and outputs', async () => {
+  it('arrive in the project of the graph, as a tree with inputs and outputs', async () => {
     const client = gantry.client({ apiKey: API_KEY });
     const question = { messages: [{ role: 'user', content: 'What is 2 + 3?' }] };
     await client.runs.wait(null, 'agent', { input: question });
@@ -72,7 +72,7 @@ describe("traces of the server's own runs, with auth on", () => {
     expect(runs.map(({ run_type: type }) => type)).toEqual(expect.arrayContaining(['chain', 'llm', 'tool']));
   });
 
-  it('hold no run up while their store hangs, and are all there when it goes on', async () => {
+  it('delay no run while their store hangs, and are complete when it recovers', async () => {
     const client = gantry.client({ apiKey: API_KEY });
     const lock = await gantry.sql.connect();
     const project = 'uploaded while it hung';
@@ -107,7 +107,7 @@ describe("traces of the server's own runs, with auth on", () => {
     });
   }, 120_000);
 
-  it('come in another project too where the run asks for that, as of its example', async () => {
+  it('arrive in another project too when the run asks for it, linked to its example', async () => {
     const exampleId = '3f1f2c52-0000-4000-8000-000000000000';
     const response = await fetch(`${gantry.url}/runs/wait`, {
       method: 'POST',
@@ -158,7 +158,7 @@ describe("traces of the server's own runs, with auth on", () => {
     }
   });
 
-  it('are stored for good once they are accepted: a killed api loses none of those', async () => {
+  it('are durable once they are accepted: a killed api loses none of those', async () => {
     const project = 'uploaded until it died';
     const accepted: string[] = [];
     let isDead = false;

@@ -60,7 +60,7 @@ describe('useStream', () => {
     ['@langchain/langgraph-sdk/react', useRuns],
     ['@langchain/react', useThread],
   ])('of %s', (_, useChat) => {
-    it('shows a conversation as it grows, and again when the page is opened anew', async () => {
+    it('shows a conversation as it grows, and again after the page is reloaded', async () => {
       const page = open(useChat, 'prose', null);
       await page.chat.send(prose('first', 30));
       await page.untilQuiet(['first', wordsOf(30)]);
@@ -77,7 +77,7 @@ describe('useStream', () => {
       expect(await statusesOf(page)).toEqual(['success', 'success']);
     });
 
-    it('shows a question, takes the answer and shows what comes of it', async () => {
+    it('shows a question, accepts the answer and shows the result', async () => {
       const page = open(useChat, 'desk', null);
       await page.chat.send(human('a refund'));
       await waitFor('the question', () => page.question !== undefined);
@@ -92,7 +92,7 @@ describe('useStream', () => {
       await untilEnded(page, 'success', 'success');
     });
 
-    it('stops a run, and takes the next message', async () => {
+    it('stops a run, and accepts the next message', async () => {
       const page = open(useChat, 'prose', null);
       void page.chat.send(prose('stop me', 2_000));
       await page.untilText('w3');
@@ -109,7 +109,7 @@ describe('useStream', () => {
       await again.untilQuiet(['stop me', 'again', wordsOf(3)]);
     });
 
-    it('rejoins a run that the page was closed on, and misses and doubles nothing', async () => {
+    it('rejoins a run during which the page was closed, and misses and repeats nothing', async () => {
       const first = open(useChat, 'prose', null);
       void first.chat.send(prose('go on', 60));
       await first.untilText('w5');
@@ -124,7 +124,7 @@ describe('useStream', () => {
       expect(await statusesOf(second)).toEqual(['success']);
     });
 
-    it('is quiet again when the run that it waits for is cancelled before it began', async () => {
+    it('stops loading when the run that it waits for is cancelled before it began', async () => {
       const page = open(useChat, 'talk', null);
       await page.chat.send(human('first'));
       await page.untilQuiet(['first', SENTENCE]);
@@ -143,7 +143,7 @@ describe('useStream', () => {
       }
     });
 
-    it('shows what went wrong in the graph', async () => {
+    it('shows the error of the graph', async () => {
       const page = open(useChat, 'fail', null);
       await page.chat.send({ message: 'The tool is broken' });
       await waitFor('the error', () => page.error !== undefined);
@@ -152,7 +152,7 @@ describe('useStream', () => {
       expect(await statusesOf(page)).toEqual(['error']);
     });
 
-    it('goes back to a checkpoint and takes another way from there', async () => {
+    it('goes back to a checkpoint and forks from there', async () => {
       const page = open(useChat, 'talk', null);
       await page.chat.send(human('first'));
       await page.chat.send(human('second'));
@@ -166,7 +166,7 @@ describe('useStream', () => {
     });
 
     describe('in two tabs', () => {
-      it('shows a run to its end in the one that came in the middle, too', async () => {
+      it('shows a run to its end also in the tab that was opened in the middle', async () => {
         const one = open(useChat, 'prose', null);
         void one.chat.send(prose('for both', 50));
         await one.untilText('w3');
@@ -176,7 +176,7 @@ describe('useStream', () => {
         for (const page of [one, two]) page.expectGrown();
       });
 
-      it('is told in one that the run was stopped in the other', async () => {
+      it('shows in one tab that the run was stopped in the other', async () => {
         const one = open(useChat, 'prose', null);
         void one.chat.send(prose('stop me', 2_000));
         await one.untilText('w3');
@@ -188,7 +188,7 @@ describe('useStream', () => {
         expect(await statusesOf(one)).toEqual(['interrupted']);
       });
 
-      it('takes what is sent in both at once, and swallows nothing', async () => {
+      it('accepts messages that are sent in both at once, and loses none', async () => {
         const one = open(useChat, 'talk', null, { withHistory: false });
         await one.chat.send(human('first'));
         const two = open(useChat, 'talk', threadOf(one), { withHistory: false });
@@ -206,7 +206,7 @@ describe('useStream', () => {
   });
 
   describe('of @langchain/langgraph-sdk/react', () => {
-    it('has the branches of a conversation, and shows one or the other', async () => {
+    it('has the branches of a conversation, and switches between them', async () => {
       const page = open(useRuns, 'talk', null);
       await page.chat.send(human('first'));
       await page.chat.send(human('second'));
@@ -228,7 +228,7 @@ describe('useStream', () => {
   });
 
   describe('of @langchain/react', () => {
-    it('shows in a tab that only listens what happens in another', async () => {
+    it('shows the events of one tab in another that only listens', async () => {
       const one = open(useThread, 'desk', null);
       await one.chat.send(human('a refund'));
       await waitFor('the question', () => one.question !== undefined);

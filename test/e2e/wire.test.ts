@@ -47,12 +47,12 @@ describe('the wire', () => {
     expect(await read.json()).toHaveProperty('messages');
   });
 
-  it('takes null for a field that is left out', async () => {
+  it('treats null as an absent field', async () => {
     const body = { assistant_id: 'agent', input: greeting, config: null, metadata: null, webhook: null };
     expect((await post('/runs/wait', body)).status).toBe(200);
   });
 
-  it('says where the run and its stream are', async () => {
+  it('reports the addresses of the run and its stream', async () => {
     const thread = await createThread();
     const body = { assistant_id: 'agent', input: greeting };
     const stream = await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, body);
@@ -72,7 +72,7 @@ describe('the wire', () => {
     await waited.text();
   });
 
-  it('lets a stateless run be rejoined where its headers say', async () => {
+  it('allows a stateless run to be rejoined at the address in its headers', async () => {
     const stream = await SseReader.post(`${gantry.url}/runs/stream`, { assistant_id: 'agent', input: greeting });
     const live = await stream.rest();
     const location = stream.response.headers.get('location')!;
@@ -116,7 +116,7 @@ describe('the wire', () => {
     });
   });
 
-  it('keeps to the pace of slow readers: they hold up nobody, and not the log in memory', async () => {
+  it('adapts to slow readers: they delay no other client, and do not keep the log in memory', async () => {
     const [states, stateBytes, readers] = [100, 1_000_000, 8];
     const thread = await createThread();
     const body = { assistant_id: 'agent', input: greeting };
@@ -151,7 +151,7 @@ describe('the wire', () => {
     await Promise.all(others.map((reader) => reader.close()));
   }, 90_000);
 
-  it('reads JSON that a browser sends as text/plain', async () => {
+  it('accepts JSON that a browser sends as text/plain', async () => {
     const response = await post('/runs/wait', JSON.stringify({ assistant_id: 'agent', input: greeting }), {
       'content-type': 'text/plain;charset=UTF-8',
     });
@@ -185,7 +185,7 @@ describe('the wire', () => {
     }
   });
 
-  it('tells the true total of a search, and the next page only when there is one', async () => {
+  it('reports the exact total of a search, and the next page only when there is one', async () => {
     const first = await post('/assistants/search', { limit: 3 });
     expect(await first.json()).toHaveLength(3);
     expect(first.headers.get('x-pagination-total')).toBe('4');
@@ -196,7 +196,7 @@ describe('the wire', () => {
     expect(last.headers.get('x-pagination-next')).toBeNull();
   });
 
-  it('keeps silent connections alive: comments in a stream, white space before a late result', async () => {
+  it('keeps idle connections alive: comments in a stream, white space before a late result', async () => {
     const thread = await createThread();
     const body = { assistant_id: 'pipeline', input: { step_ms: SILENT_STEP_MS }, stream_mode: 'updates' };
     const stream = await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, body);
@@ -224,7 +224,7 @@ describe('the wire', () => {
     });
   });
 
-  it('gives each answer the id of its request, the caller’s own when it sent one', async () => {
+  it('returns the id of its request with each answer, the caller’s own when it sent one', async () => {
     const own = await fetch(`${gantry.url}/ok`, { headers: { 'x-request-id': 'mine-1' } });
     expect(own.headers.get('x-request-id')).toBe('mine-1');
     expect((await fetch(`${gantry.url}/ok`)).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
