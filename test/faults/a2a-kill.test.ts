@@ -20,7 +20,7 @@ describe('SIGKILL during SendStreamingMessage', () => {
   const startStream = () =>
     prose.stream('SendStreamingMessage', toMessage([{ text: 'Tell' }, { data: { words: WORDS } }]));
 
-  it('of the worker: the open stream goes on, and who subscribes meanwhile gets the rest', async () => {
+  it('of the worker: the open stream continues, and a new subscriber gets the rest', async () => {
     const stream = await startStream();
     const { task } = await stream.until((item) => item.task !== undefined);
     await stream.until(({ artifactUpdate }) => artifactUpdate !== undefined);
@@ -39,7 +39,7 @@ describe('SIGKILL during SendStreamingMessage', () => {
     expect((await gantry.ledger.of(task!.id)).map(({ attempt }) => attempt)).toEqual([1, 2]);
   }, 120_000);
 
-  it('of the api: the task is there after its restart, and so is its stream', async () => {
+  it('of the api: the task exists after its restart, and so does its stream', async () => {
     const stream = await startStream();
     const { task } = await stream.until((item) => item.task !== undefined);
     await stream.until(({ artifactUpdate }) => artifactUpdate !== undefined);
@@ -54,7 +54,7 @@ describe('SIGKILL during SendStreamingMessage', () => {
     expect((await gantry.ledger.of(task!.id)).map(({ attempt }) => attempt)).toEqual([1]);
   }, 120_000);
 
-  it('of both, with a question open: the answer goes on where the graph stopped', async () => {
+  it('of both, with a question open: the answer resumes the graph where it stopped', async () => {
     const desk = prose.of('desk');
     const asked: Task = await desk.say('Refund');
     await Promise.all([gantry.killApi('SIGKILL'), gantry.killWorker('SIGKILL')]);

@@ -66,7 +66,7 @@ describe('SIGKILL of the api between a cron and its Schedule', () => {
     await new Promise((resolve) => blackHole.close(resolve));
   });
 
-  it('loses no cron that is stored, and lets no deleted one fire', async () => {
+  it('loses no cron that is stored, and no deleted cron fires', async () => {
     const rows = async (): Promise<{ cron_id: string; synced_revision: number; deleted_at: Date | null }[]> =>
       (await gantry.sql.query('SELECT * FROM crons')).rows as never;
     const created = ask(gantry, 'POST', '/runs/crons', EVERY_SECOND).catch(() => undefined);
@@ -111,7 +111,7 @@ describe('SIGKILL of the worker during a tick', () => {
 
   afterAll(() => gantry?.stop());
 
-  it('makes one run of the tick, by the worker that comes after', async () => {
+  it('creates one run of the tick, by the worker that comes next', async () => {
     const blocker = await gantry.sql.connect();
     await blocker.query('BEGIN');
     // No run can be inserted: the tick is recorded, and its run is pending.
@@ -137,7 +137,7 @@ describe('SIGKILL of the worker during a tick', () => {
     await expectOneRunEach(gantry);
   }, 150_000);
 
-  it('at any moment, again and again, never makes two', async () => {
+  it('at any moment, repeatedly, never creates two', async () => {
     for (const afterMs of amount([700], [300, 700, 1_100])) {
       await new Promise((resolve) => setTimeout(resolve, afterMs));
       await gantry.killWorker('SIGKILL');

@@ -175,7 +175,7 @@ it(
   600_000 + KILLS * 30_000,
 );
 
-it('hands its work to the next worker when it is told to stop', async () => {
+it('hands its work over to the next worker when it is asked to stop', async () => {
   const { project, prefix, body } = await prepare();
   const { id } = await call('POST', '', body);
   const first = await startWorker();

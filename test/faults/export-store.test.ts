@@ -179,7 +179,7 @@ async function countRows(prefix: string): Promise<{ rows: number; ids: number }>
   }
 }
 
-it('completes an export with nothing but the permission to write, and says what it could not verify', async () => {
+it('completes an export with write permission only, and reports what it could not verify', async () => {
   fault = ({ method }) => (method === 'PUT' ? undefined : 'deny');
   const { body: destination } = await createDestination();
   const row = await exportAll(destination);
@@ -191,7 +191,7 @@ it('completes an export with nothing but the permission to write, and says what 
   expect(manifest).toMatchObject({ sizes_verified: false, rows: ROWS });
 });
 
-it('refuses a destination that may not be written to', async () => {
+it('refuses a destination that is not writable', async () => {
   fault = ({ method }) => (method === 'PUT' ? 'deny' : undefined);
   expect(await createDestination()).toMatchObject({
     status: 400,
@@ -199,7 +199,7 @@ it('refuses a destination that may not be written to', async () => {
   });
 });
 
-it('loses nothing to a store that fails, slows down and breaks connections', async () => {
+it('loses nothing when a store fails, slows down and breaks connections', async () => {
   fault = () => undefined;
   const { body: destination } = await createDestination();
   let requests = 0;
@@ -212,7 +212,7 @@ it('loses nothing to a store that fails, slows down and breaks connections', asy
   expect(await countRows(`${destination.config.prefix}/export_id=${row.id}`)).toEqual({ rows: ROWS, ids: ROWS });
 }, 180_000);
 
-it('tries again when the store was away, and shows what failed', async () => {
+it('retries when the store was away, and shows what failed', async () => {
   fault = () => undefined;
   const { body: destination } = await createDestination();
   fault = () => 'error';
@@ -226,7 +226,7 @@ it('tries again when the store was away, and shows what failed', async () => {
   expect(await countRows(`${destination.config.prefix}/export_id=${id}`)).toEqual({ rows: ROWS, ids: ROWS });
 }, 180_000);
 
-it('goes on after connections that hang: before an answer, and in the middle of one', async () => {
+it('continues after connections that hang: before an answer, and in the middle of one', async () => {
   fault = () => undefined;
   const { body: destination } = await createDestination();
   const hung: string[] = [];
@@ -248,7 +248,7 @@ it('goes on after connections that hang: before an answer, and in the middle of 
   }
 }, 180_000);
 
-it('fails at once when the credentials stop being valid in the middle', async () => {
+it('fails at once when the credentials expire during the export', async () => {
   fault = () => undefined;
   const { body: destination } = await createDestination();
   let puts = 0;
@@ -261,7 +261,7 @@ it('fails at once when the credentials stop being valid in the middle', async ()
   expect(run?.metadata.result.exported_files).toHaveLength(3);
 });
 
-it('fails at once, by name, when the key is revoked in the middle, and goes on with a new one when it is retried', async () => {
+it('fails at once, with the reason, when the key is revoked during the export, and resumes with a new key when it is retried', async () => {
   fault = () => undefined;
   const { body: destination } = await createDestination();
   let puts = 0;

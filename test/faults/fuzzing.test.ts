@@ -33,7 +33,7 @@ interface Refused {
  * Schemathesis reads the description of the API and sends what fits it and what doesn't, the same with every run (with
  * the run's seed in the full amount). Whatever comes, the answer is no 5xx, and what is answered is what is described.
  */
-describe('requests out of the description of the API', () => {
+describe('requests generated from the description of the API', () => {
   let gantry: Gantry;
   let config: TemporaryConfig;
   let folder: string;

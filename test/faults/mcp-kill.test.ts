@@ -51,7 +51,7 @@ describe('SIGKILL during an MCP call', () => {
   }
 
   it.each(ERAS)(
-    'of the worker is not seen by the caller of %s, who gets the whole result',
+    'of the worker is not noticed by the caller of %s, who gets the whole result',
     async (era) => {
       const call = await begin(era);
       await gantry.killWorker('SIGKILL');
@@ -61,7 +61,7 @@ describe('SIGKILL during an MCP call', () => {
     120_000,
   );
 
-  it('of every process is not seen by who has made a task, and asks for it again', async () => {
+  it('of every process is not noticed by a client that created a task, and asks for it again', async () => {
     const caller = new ModernCaller(gantry.url);
     const { taskId } = await caller.call('ten', { step_ms: 300 });
     await waitFor('four nodes', async () => (await gantry.ledger.of(String(taskId))).length >= 4);
@@ -86,7 +86,7 @@ describe('SIGKILL during an MCP call', () => {
   }, 120_000);
 
   /** The stream of a call can be taken up again where the revision has a way to ask for it. */
-  it('of the api is not seen by the caller of 2025-11-25, who gets the whole result', async () => {
+  it('of the api is not noticed by the caller of 2025-11-25, who gets the whole result', async () => {
     const call = await begin('2025-11-25');
     await gantry.killApi('SIGKILL');
     await gantry.startApi();

@@ -19,7 +19,7 @@ const HEARTBEAT_SECONDS = '3600';
  * In its first moments a run is executed before any activity watches it, and with several workers often in another process
  * than the one that has its workflow.
  */
-describe('a run that was just begun', () => {
+describe('a run that has just begun', () => {
   let gantry: Gantry;
   let client: Client;
 
@@ -92,7 +92,7 @@ describe('a run that was just begun', () => {
     }
   }, 120_000);
 
-  it('stays where it is when the session of its worker is broken off and comes back', async () => {
+  it('stays where it is when the session of its worker is disconnected and reconnects', async () => {
     const { thread, run } = await startRun();
     const { rows } = await gantry.sql.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gantry-owner' AND datname = current_database()`,
@@ -104,7 +104,7 @@ describe('a run that was just begun', () => {
     );
   }, 60_000);
 
-  it('is taken from a worker that lives without a session, whose writes are refused from then on', async () => {
+  it('is taken over from a worker that lives without a session, whose writes are refused from then on', async () => {
     const watched = await startRun();
     await waitFor('the activity that watches it', async () => {
       const { raw } = await gantry.temporal.workflow.getHandle(runWorkflowId(watched.run)).describe();
@@ -167,7 +167,7 @@ describe('a run that was just begun', () => {
     expect(new Set((await gantry.ledger.of(run)).map(({ attempt }) => attempt))).toEqual(new Set([1, 2]));
   }, 90_000);
 
-  it('is watched where it is when its workflow is with another worker: it has one attempt', async () => {
+  it('is watched where it is when its workflow is on another worker: it has one attempt', async () => {
     const workers = new Set<number>();
     // Which worker is the first to begin a run is chance: there are runs until both have been.
     for (let round = 0; workers.size < 2; round += 1) {
@@ -183,7 +183,7 @@ describe('a run that was just begun', () => {
   }, 90_000);
 
   // The last: from here on there is one worker, with a limit.
-  it('is begun by no worker that executes as many as it may, whichever way it comes', async () => {
+  it('is begun by no worker that is at its limit, whichever way it arrives', async () => {
     await Promise.all([...gantry.workers].map((worker) => gantry.killWorker('SIGKILL', worker)));
     await gantry.startWorker({ GANTRY_RUNS_PER_WORKER: '3' });
     const runs = await Promise.all(

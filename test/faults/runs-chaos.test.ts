@@ -174,7 +174,7 @@ describe(`${RUNS} runs on ${THREADS} threads while ${[...new Set(KILLS)].join(',
     }
   }
 
-  it('loses none that it answered for: each has one terminal status, or was rolled back', async () => {
+  it('loses none that was accepted: each has one terminal status, or was rolled back', async () => {
     expect(acknowledged.length).toBe(RUNS + THREADS);
     const byId = new Map(runs.map((run) => [run.run_id, run]));
     const ends = new Map(
@@ -192,7 +192,7 @@ describe(`${RUNS} runs on ${THREADS} threads while ${[...new Set(KILLS)].join(',
     expect(runs.filter(({ status }) => status === 'success').length).toBeGreaterThanOrEqual(THREADS);
   });
 
-  it('runs no finished node again, and gives the one in flight the same key', () => {
+  it('repeats no finished node, and gives a repeated one the same key', () => {
     for (const [run, list] of executions) {
       for (let index = 1; index < list.length; index += 1) {
         const [before, now] = [list[index - 1], list[index]];
@@ -228,7 +228,7 @@ describe(`${RUNS} runs on ${THREADS} threads while ${[...new Set(KILLS)].join(',
     for (const { values } of rows) expect(values.done.slice(-3)).toEqual(NODES);
   });
 
-  it('numbers the events of each run without gaps, also for those who rejoin', async () => {
+  it('numbers the events of each run without gaps, also after rejoining', async () => {
     const { rows } = await deployment.sql.query<{ run_id: string }>(
       `SELECT run_id FROM run_events GROUP BY run_id HAVING max(seq) + 1 <> count(*) OR min(seq) <> 0`,
     );
@@ -242,7 +242,7 @@ describe(`${RUNS} runs on ${THREADS} threads while ${[...new Set(KILLS)].join(',
     }
   }, 60_000);
 
-  it('is of use at once', async () => {
+  it('works at once', async () => {
     expect(await clientOf(deployment).runs.wait(threads[0], 'three', { input: {} })).toMatchObject({
       done: expect.arrayContaining(NODES),
     });

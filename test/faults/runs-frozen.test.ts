@@ -47,7 +47,7 @@ describe('a worker frozen by SIGSTOP beyond its heartbeat', () => {
     return Object.fromEntries(await Promise.all(entries)) as Record<string, Row[]>;
   }
 
-  it('changes nothing when SIGCONT wakes it: state, events and status are those of the one that took over', async () => {
+  it('changes nothing when SIGCONT wakes it: state, events and status are those of the worker that took over', async () => {
     const { thread_id: thread } = await client.threads.create();
     const { run_id: run } = await client.runs.create(thread, 'ten', {
       input: { step_ms: 600 },

@@ -9,7 +9,7 @@ const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
 const STEP_MS = 500;
 
 /** A run survives the death of whatever carries it. */
-describe('In the middle of a ten-node graph', () => {
+describe('in the middle of a ten-node graph', () => {
   let gantry: Gantry;
   let client: Client;
 
@@ -100,7 +100,7 @@ describe('In the middle of a ten-node graph', () => {
       await gantry.startWorker();
     }, 90_000);
 
-    it('another one finishes the run where it was, and the open stream goes on', async () => {
+    it('another one resumes the run where it was, and the open stream continues', async () => {
       const { thread, run, stream } = ten;
       expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
       expect(await client.runs.get(thread, run)).toMatchObject({ status: 'success' });
@@ -118,7 +118,7 @@ describe('In the middle of a ten-node graph', () => {
       expect(await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest()).toEqual(events);
     });
 
-    it('beside a finished node: what was told of that one is not told again', async () => {
+    it('beside a finished node: what was emitted of that node is not emitted again', async () => {
       const events = await forkedEvents;
       expectNoGaps(events);
       expect(updatedNodes(events)).toEqual(['quick', 'slow']);
@@ -129,7 +129,7 @@ describe('In the middle of a ten-node graph', () => {
       expect((await gantry.ledger.of(forked.run)).map(({ node }) => node).sort()).toEqual(['quick', 'slow', 'slow']);
     });
 
-    it('while runs wait behind: each of them is run, in order', async () => {
+    it('while other runs wait for this one: each of them is run, in order', async () => {
       const { thread, run } = first;
       await Promise.all([run, ...waiting].map((id) => client.runs.join(thread, id)));
       const order = (
@@ -142,7 +142,7 @@ describe('In the middle of a ten-node graph', () => {
       expect(await client.threads.get(thread)).toMatchObject({ status: 'idle' });
     });
 
-    it('with `on_unknown: interrupt`: the node in doubt is not started again until somebody says so', async () => {
+    it('with `on_unknown: interrupt`: the node in doubt is not started again until a person confirms it', async () => {
       const { thread, run } = careful;
       const asked = (await client.runs.join(thread, run)) as unknown as { done: string[]; __interrupt__: unknown[] };
       expect(asked.done).toEqual(['node_1']);
@@ -159,7 +159,7 @@ describe('In the middle of a ten-node graph', () => {
     });
   });
 
-  it('SIGKILL of the api: the run goes on meanwhile, and its stream is rejoined behind the last id without a gap', async () => {
+  it('SIGKILL of the api: the run continues, and its stream is rejoined after the last id without a gap', async () => {
     const { thread, run, stream } = await startRun();
     const reader = await SseReader.get(stream);
     const before = await reader.until(({ event }) => event === 'updates');
@@ -184,7 +184,7 @@ describe('In the middle of a ten-node graph', () => {
     expectNoGaps(await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest());
   }, 90_000);
 
-  it('SIGKILL of the worker before it told of finished nodes: the next one tells of them, once and in order', async () => {
+  it('SIGKILL of the worker before it emitted finished nodes: the next one emits them, once and in order', async () => {
     const { run, stream } = await startRun('ten', { step_ms: STEP_MS }, ['updates', 'values', 'tasks']);
     const open = read(stream);
     await untilNode(run, 2);
@@ -217,7 +217,7 @@ describe('In the middle of a ten-node graph', () => {
     await expectEachNodeOnce(run);
   }, 90_000);
 
-  it('SIGKILL of a worker that was cancelling: the run is cancelled all the same', async () => {
+  it('SIGKILL of a worker that was cancelling: the run is cancelled nevertheless', async () => {
     const { thread, run } = await startRun();
     await untilNode(run, 2);
     gantry.worker.signal('SIGSTOP');
@@ -252,7 +252,7 @@ describe('In the middle of a ten-node graph', () => {
     expect(updatedNodes(events)).toEqual(NODES);
   }, 60_000);
 
-  it('SIGTERM leaves nothing in doubt: a graph that asks in that case has nothing to ask', async () => {
+  it('SIGTERM leaves nothing in doubt: a graph that asks in case of doubt asks nothing', async () => {
     await gantry.startWorker();
     const { thread, run } = await startRun('careful', { step_ms: 1_500 });
     const [first] = await waitFor('the first node', async () => {
@@ -268,7 +268,7 @@ describe('In the middle of a ten-node graph', () => {
   }, 60_000);
 });
 
-describe('Runs that kill whatever executes them', () => {
+describe('runs that kill the process that executes them', () => {
   const admin = 'admin-key-0123456789';
   let gantry: Gantry;
   let healthy: Client;
@@ -295,7 +295,7 @@ describe('Runs that kill whatever executes them', () => {
     return { thread, run };
   };
 
-  it('end as an error after so many attempts, and their finished nodes ran once', async () => {
+  it('end as an error after the configured number of attempts, and their finished nodes ran once', async () => {
     const { thread, run } = await start(poisonous, 'poison', {});
     await poisonous.runs.join(thread, run);
     expect(await poisonous.runs.get(thread, run)).toMatchObject({ status: 'error' });
@@ -309,7 +309,7 @@ describe('Runs that kill whatever executes them', () => {
     expect(await poisonous.runs.wait(null, 'three', { input: {} })).toMatchObject({ done: NODES.slice(0, 3) });
   }, 60_000);
 
-  it("end none of the runs beside them, which are another tenant's", async () => {
+  it("end none of the concurrent runs, which are another tenant's", async () => {
     const good = await Promise.all(Array.from({ length: 4 }, () => start(healthy, 'sleep', { sleep_ms: 4_000 })));
     const naps = async (): Promise<number> => (await gantry.ledger.all()).filter(({ node }) => node === 'nap').length;
     await waitFor('the healthy runs to be in their threads', async () => (await naps()) === 4);

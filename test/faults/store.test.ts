@@ -29,7 +29,7 @@ describe('a worker lost in a node that puts an item', () => {
   const embeddingsOf = async (key: string): Promise<number> =>
     (await gantry.sql.query(`SELECT 1 FROM store_embeddings WHERE key = $1`, [key])).rows.length;
 
-  it('by SIGKILL behind the put: the next attempt replaces the item whole', async () => {
+  it('by SIGKILL after the put: the next attempt replaces the whole item', async () => {
     const { thread, run } = await start({ key: 'killed', wait_ms: 60_000 });
     await waitFor('the put', async () => (await attemptOf('killed')) === 1);
     await gantry.killWorker();
@@ -41,7 +41,7 @@ describe('a worker lost in a node that puts an item', () => {
     expect(await embeddingsOf('killed')).toBe(1);
   }, 120_000);
 
-  it('by SIGKILL while it puts, again and again: the item and its embedding go together', async () => {
+  it('by SIGKILL during the put, repeatedly: the item and its embedding change together', async () => {
     for (let round = 0; round < amount(1, 3); round += 1) {
       const key = `round-${round}`;
       const { thread, run } = await start({ key, wait_ms: 0 });
@@ -55,7 +55,7 @@ describe('a worker lost in a node that puts an item', () => {
     }
   }, 180_000);
 
-  it('by SIGSTOP in front of the put: what it puts when it wakes is refused', async () => {
+  it('by SIGSTOP before the put: its put after it wakes is refused', async () => {
     const { thread, run } = await start({ key: 'frozen', wait_ms: 2_500, pauses_first: true });
     const frozen = gantry.worker;
     frozen.signal('SIGSTOP');
