@@ -78,7 +78,7 @@ describe('A2A specification', () => {
   };
 
   describe('3.1.1 Send Message', () => {
-    it('returns a message where the assistant says so, if nothing more is to come', async () => {
+    it('returns a message where the assistant is configured to, unless more is to come', async () => {
       const answering = async (graphId: string): Promise<AgentCaller> => {
         const metadata = { a2a: { reply: 'message' } };
         const { assistant_id } = await gantry.client().assistants.create({ graphId, metadata });
@@ -121,14 +121,14 @@ describe('A2A specification', () => {
       expect(await talk.code('SendMessage', toMessage([{ text: 'x', mediaType: 'image/png' }]))).toBeUndefined();
     });
 
-    it('refuses to answer in modes that it can not make', async () => {
+    it('refuses to answer in modes that it cannot produce', async () => {
       const params = toMessage([{ text: 'x' }], {}, { acceptedOutputModes: ['video/mp4'] });
       expect(await talk.code('SendMessage', params)).toBe(CODES.contentType);
     });
   });
 
   describe('3.1.2 Send Streaming Message', () => {
-    it('begins with the task, goes on with updates, and closes at a terminal state', async () => {
+    it('begins with the task, continues with updates, and closes at a terminal state', async () => {
       const stream = await talk.stream('SendStreamingMessage', toMessage([{ text: 'Count' }]));
       expect(stream.response.headers.get('content-type')).toMatch(/^text\/event-stream/);
       const items = await stream.rest();
@@ -138,7 +138,7 @@ describe('A2A specification', () => {
       for (const item of items) expect(Object.keys(item)).toHaveLength(1);
     });
 
-    it('gives immediate feedback: pieces, in the end equal to the stored answer', async () => {
+    it('gives immediate feedback: pieces that together equal the stored answer', async () => {
       const items = await (await talk.stream('SendStreamingMessage', toMessage([{ text: 'Count' }]))).rest();
       expect(items.filter(({ artifactUpdate }) => artifactUpdate).length).toBeGreaterThan(5);
       const { artifacts } = await talk.get(items[0].task!.id);
@@ -203,7 +203,7 @@ describe('A2A specification', () => {
       }
     });
 
-    it('sorts by the time of the status, the newest first', async () => {
+    it('sorts by the time of the status, newest first', async () => {
       const { tasks, totalSize } = await list({ contextId });
       expect(tasks.map(({ id }) => id)).toEqual(made);
       expect(totalSize).toBe(3);
@@ -211,7 +211,7 @@ describe('A2A specification', () => {
       expect(times).toEqual([...times].sort().reverse());
     });
 
-    it('pages by cursor, and says with an empty token that there is no more', async () => {
+    it('pages by cursor, and marks the last page with an empty token', async () => {
       const first = await list({ contextId, pageSize: 2 });
       expect(first).toMatchObject({ pageSize: 2, totalSize: 3 });
       expect(first.tasks).toHaveLength(2);
@@ -220,7 +220,7 @@ describe('A2A specification', () => {
       expect([...first.tasks, ...second.tasks].map(({ id }) => id)).toEqual(made);
     });
 
-    it('leaves artifacts out unless they are asked for', async () => {
+    it('omits artifacts unless they are requested', async () => {
       expect((await list({ contextId })).tasks.every((task) => !('artifacts' in task))).toBe(true);
       const { tasks } = await list({ contextId, includeArtifacts: true });
       expect(tasks.every(({ artifacts }) => artifacts?.length === 1)).toBe(true);
@@ -248,7 +248,7 @@ describe('A2A specification', () => {
   });
 
   describe('3.1.5 Cancel Task', () => {
-    it('returns the task as canceled, and whoever waits for it gets the same', async () => {
+    it('returns the task as canceled, also to clients that wait for it', async () => {
       const waiting = prose.send(slow());
       const { id } = await waitFor('the task', async () => {
         const { tasks } = await prose.result<{ tasks: Task[] }>('ListTasks', { status: 'TASK_STATE_WORKING' });
@@ -267,7 +267,7 @@ describe('A2A specification', () => {
       expect(await desk.get(id)).toMatchObject({ status: { state: 'TASK_STATE_CANCELED' } });
     });
 
-    it('refuses to cancel what has ended', async () => {
+    it('refuses to cancel a task that has ended', async () => {
       const { id } = await talk.say('Count');
       expect(await talk.code('CancelTask', { id })).toBe(CODES.notCancelable);
     });
@@ -278,7 +278,7 @@ describe('A2A specification', () => {
   });
 
   describe('3.1.6 Subscribe to Task', () => {
-    it('begins with the task as it is, and ends with it', async () => {
+    it('begins with the task as it is, and closes with its end', async () => {
       const task = await start(prose, slow(60));
       const items = await (await prose.stream('SubscribeToTask', { id: task.id })).rest();
       expect(items[0].task?.id).toBe(task.id);
@@ -297,7 +297,7 @@ describe('A2A specification', () => {
       expect(answerFrom(items)).toBe('Your refund is on its way.');
     });
 
-    it('ends with a task that is canceled', async () => {
+    it('closes when a task is canceled', async () => {
       const { id } = await start(prose);
       const stream = await prose.stream('SubscribeToTask', { id });
       await stream.until(({ artifactUpdate }) => artifactUpdate !== undefined);
@@ -319,7 +319,7 @@ describe('A2A specification', () => {
     const url = 'http://127.0.0.1:9/hook';
     const config = { url, token: 'secret-token', authentication: { scheme: 'Bearer', credentials: 'secret-key' } };
 
-    it('creates one with an id, keeps it, lists it, and deletes it for good, however often', async () => {
+    it('creates one with an id, stores it, lists it, and deletes it permanently, however often', async () => {
       const { id: taskId } = await talk.say('Count');
       const made = await talk.result<{ id: string }>('CreateTaskPushNotificationConfig', { taskId, ...config });
       expect(made).toMatchObject({ taskId, url, authentication: { scheme: 'Bearer' } });
@@ -332,7 +332,7 @@ describe('A2A specification', () => {
       expect(await talk.code('GetTaskPushNotificationConfig', key)).toBe(CODES.taskNotFound);
     });
 
-    it('tells each receiver that is there, and none that was deleted', async () => {
+    it('notifies each receiver that exists, and none that was deleted', async () => {
       const { id: taskId } = await desk.say('Refund');
       for (const id of ['one', 'gone', 'other']) {
         await desk.result('CreateTaskPushNotificationConfig', { taskId, id, url: receiver.url(`/config-${id}`) });
@@ -346,7 +346,7 @@ describe('A2A specification', () => {
       expect(receiver.received.filter(({ path }) => path === '/config-gone')).toEqual([]);
     });
 
-    it('keeps its secrets to itself', async () => {
+    it('never returns its secrets', async () => {
       const { id: taskId } = await talk.say('Count');
       await talk.call('CreateTaskPushNotificationConfig', { taskId, id: 'mine', ...config });
       const listed = JSON.stringify(await talk.call('ListTaskPushNotificationConfigs', { taskId }));
@@ -364,7 +364,7 @@ describe('A2A specification', () => {
       expect(await talk.code(method, params)).toBe(CODES.taskNotFound);
     });
 
-    it('is under the policy of webhooks', async () => {
+    it('applies the policy of webhooks', async () => {
       const { id: taskId } = await talk.say('Count');
       const params = { taskId, url: 'http://169.254.169.254/latest' };
       expect(await talk.code('CreateTaskPushNotificationConfig', params)).toBe(CODES.invalidParams);
@@ -372,7 +372,7 @@ describe('A2A specification', () => {
   });
 
   describe('3.1.11 and 3.3.4 Extended agent card, capabilities', () => {
-    it('says that there is none, as the card does', async () => {
+    it('reports that there is none, as the card does', async () => {
       const card = (await (await fetch(`${gantry.url}/a2a/talk`, { headers: { 'a2a-version': '1.0' } })).json()) as {
         capabilities: object;
       };
@@ -393,7 +393,7 @@ describe('A2A specification', () => {
       expect((await desk.say('Refund')).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     });
 
-    it('returns at once if asked to', async () => {
+    it('returns at once on request', async () => {
       const task = await start(prose);
       expect(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']).toContain(task.status.state);
       await finish(prose, task);
@@ -408,7 +408,7 @@ describe('A2A specification', () => {
       task = await desk.say('yes', { taskId: id });
     });
 
-    it('is in the order in which the messages were exchanged, each as it was', () => {
+    it('is in the order in which the messages were exchanged, each unchanged', () => {
       expect(task.history?.map(({ role }) => role)).toEqual(['ROLE_USER', 'ROLE_AGENT', 'ROLE_USER']);
       expect(task.history?.[0]).toMatchObject({ parts: [{ text: 'Refund' }], taskId: task.id });
       expect(task.history?.[2].parts).toEqual([{ text: 'yes' }]);
@@ -419,11 +419,11 @@ describe('A2A specification', () => {
       [2, 2],
       [1, 1],
       [99, 3],
-    ])('returns for %s at the most %s', async (historyLength, count) => {
+    ])('returns for %s at most %s', async (historyLength, count) => {
       expect((await desk.get(task.id, { historyLength })).history).toEqual(task.history?.slice(-count));
     });
 
-    it('leaves it out for 0', async () => {
+    it('is omitted for 0', async () => {
       expect(await desk.get(task.id, { historyLength: 0 })).not.toHaveProperty('history');
       const asked = await desk.say('Refund', {}, { historyLength: 0 });
       expect(asked).not.toHaveProperty('history');
@@ -454,19 +454,19 @@ describe('A2A specification', () => {
       ['an empty id', 'CancelTask', { id: '' }],
       ['params that are a list', 'GetTask', ['x']],
       ['no url', 'CreateTaskPushNotificationConfig', { taskId: unknown }],
-    ])('refuses %s, and says which parameter', async (_, method, params) => {
+    ])('refuses %s, and names the parameter', async (_, method, params) => {
       const { error } = await talk.call(method, params);
       expect(error?.code).toBe(CODES.invalidParams);
       expect(error?.message).toMatch(/params/);
       expect(error?.data?.[0]).toMatchObject({ '@type': 'type.googleapis.com/google.rpc.BadRequest' });
     });
 
-    it('does not tell text to an agent that takes only data, but its fields', async () => {
+    it('sends no text to an agent that accepts only data, but its fields', async () => {
       const { error } = await talk.of('ask').call('SendMessage', { message });
       expect(error).toMatchObject({ code: CODES.invalidParams, message: expect.stringMatching(/question, answer/) });
     });
 
-    it('tells of an agent that fails', async () => {
+    it('reports the failure of an agent', async () => {
       const task = await talk.of('fail').send([{ data: { message: 'The tool is broken' } }]);
       expect(task.status).toMatchObject({
         state: 'TASK_STATE_FAILED',
@@ -474,7 +474,7 @@ describe('A2A specification', () => {
       });
     });
 
-    it('shows a task as rejected whose graph says so, with its reason', async () => {
+    it('shows a task as rejected when its graph says so, with the reason', async () => {
       const data = { message: 'No refunds after a year', name: 'TaskRejected' };
       const { id } = await talk.of('fail').send([{ data }]);
       const { status } = await talk.of('fail').get(id);
@@ -489,7 +489,7 @@ describe('A2A specification', () => {
   });
 
   describe('3.4.1 Context identifiers', () => {
-    it('generates one when there is none, and says it', async () => {
+    it('generates one when there is none, and returns it', async () => {
       expect((await talk.say('Count')).contextId).not.toBe('');
     });
 
@@ -502,7 +502,7 @@ describe('A2A specification', () => {
       expect(second.id).not.toBe(first.id);
     });
 
-    it('refuses one that it can not accept, and does not make another', async () => {
+    it('refuses one that it cannot accept, and generates no other', async () => {
       const params = toMessage([{ text: 'x' }], { contextId: 'x'.repeat(300) });
       expect((await talk.call('SendMessage', params)).result).toBeUndefined();
       expect(await talk.code('SendMessage', params)).toBe(CODES.invalidParams);
@@ -510,13 +510,13 @@ describe('A2A specification', () => {
   });
 
   describe('3.4.2 Task identifiers', () => {
-    it('generates a unique one for each task, whatever the message is called', async () => {
+    it('generates a unique one for each task, whatever the id of the message', async () => {
       const ids = new Set<string>();
       for (let times = 0; times < 2; times += 1) ids.add((await talk.say('Count', { messageId: 'same' })).id);
       expect(ids.size).toBe(2);
     });
 
-    it('does not find a task that a message names and that is not there', async () => {
+    it('does not find a task that a message names and that does not exist', async () => {
       expect(await talk.code('SendMessage', toMessage([{ text: 'x' }], { taskId: unknown }))).toBe(CODES.taskNotFound);
     });
   });
@@ -534,7 +534,7 @@ describe('A2A specification', () => {
       expect((await desk.get(taskId)).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     });
 
-    it('asks by a message of its own and goes on with the answer, as text or as data', async () => {
+    it('asks in its own message and continues with the answer, as text or as data', async () => {
       for (const [part, answer] of [
         [{ text: 'yes' }, 'Your refund is on its way.'],
         [{ data: { approved: true } }, 'Your refund is on its way.'],
@@ -547,7 +547,7 @@ describe('A2A specification', () => {
       }
     });
 
-    it('lets one of two answers through', async () => {
+    it('accepts one of two answers', async () => {
       const { id: taskId } = await desk.say('Refund');
       const answers = await Promise.all(
         ['yes', 'yes'].map((text) => desk.call('SendMessage', toMessage([{ text }], { taskId }))),
@@ -556,7 +556,7 @@ describe('A2A specification', () => {
       expect(answers.find(({ error }) => error)?.error?.code).toBe(CODES.unsupported);
     });
 
-    it('calls a question off when the context goes on without an answer', async () => {
+    it('closes a question when the context continues without an answer', async () => {
       const { id, contextId } = await desk.say('Refund');
       const next = await desk.say('Something else', { contextId });
       expect(next.id).not.toBe(id);
@@ -564,7 +564,7 @@ describe('A2A specification', () => {
       await finish(desk, next);
     });
 
-    it('goes on with an answer that came by the runs API, as with one of a message', async () => {
+    it('continues with an answer given through the runs API, as with a message', async () => {
       const { thread_id: contextId } = await gantry.client().threads.create();
       const taskPushNotificationConfig = { url: receiver.url('/answered-elsewhere') };
       const { id } = await desk.say('Refund', { contextId }, { taskPushNotificationConfig });
@@ -588,7 +588,7 @@ describe('A2A specification', () => {
       expect(await desk.code('SendMessage', toMessage([{ text: 'no' }], { taskId: id }))).toBe(CODES.unsupported);
     });
 
-    it('calls a question off when the runs API begins anew in its context', async () => {
+    it('closes a question when the runs API starts a new run in its context', async () => {
       const taskPushNotificationConfig = { url: receiver.url('/left-elsewhere') };
       const { id, contextId } = await desk.say('Refund', {}, { taskPushNotificationConfig });
       const input = { messages: [{ role: 'user', content: 'Something else' }] };
@@ -602,7 +602,7 @@ describe('A2A specification', () => {
       expect(result).toMatchObject({ totalSize: 1, tasks: [{ id, status: { state: 'TASK_STATE_CANCELED' } }] });
     });
 
-    it('remembers what was said in the context', async () => {
+    it('remembers the earlier messages of the context', async () => {
       const { contextId } = await talk.say('Count');
       await talk.say('Count', { contextId });
       const { values } = await gantry.client().threads.get<{ messages: unknown[] }>(contextId);
@@ -611,7 +611,7 @@ describe('A2A specification', () => {
   });
 
   describe('3.5.2 Streaming event delivery', () => {
-    it('tells every stream the same in the same order, and closing one harms no other', async () => {
+    it('emits the same events in the same order to every stream, and closing one harms no other', async () => {
       const task = await start(prose, slow(60));
       const streams = await Promise.all([1, 2, 3].map(() => prose.stream('SubscribeToTask', { id: task.id })));
       const isPiece = ({ artifactUpdate }: StreamItem): boolean => artifactUpdate !== undefined;
@@ -625,7 +625,7 @@ describe('A2A specification', () => {
       expect(pieces(one).slice(-shorter)).toEqual(pieces(other).slice(-shorter));
     });
 
-    it('tells the progress that a graph writes, and its steps', async () => {
+    it('emits the progress that a graph writes, and its steps', async () => {
       const items = await (await talk.of('custom').stream('SendStreamingMessage', toMessage([{ data: {} }]))).rest();
       const progress = items.flatMap(({ statusUpdate }) => statusUpdate?.status.message?.parts ?? []);
       expect(progress).toMatchObject([{ data: { index: 0 } }, { data: { index: 1 } }, { data: { index: 2 } }]);
@@ -643,17 +643,17 @@ describe('A2A specification', () => {
         },
       });
 
-    it.each(['1.0', '1.0.3', '1'])('speaks 1.0 when asked for %s', async (version) => {
+    it.each(['1.0', '1.0.3', '1'])('uses 1.0 when the client requests %s', async (version) => {
       const { result } = await shapeOf(version, 'SendMessage');
       expect(result).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
     });
 
-    it.each([undefined, '', '0.3', '0.3.0'])('speaks 0.3 when asked for %s', async (version) => {
+    it.each([undefined, '', '0.3', '0.3.0'])('uses 0.3 when the client requests %s', async (version) => {
       const { result } = await shapeOf(version, 'message/send');
       expect(result).toMatchObject({ kind: 'task', status: { state: 'completed' } });
     });
 
-    it.each([undefined, ''])('takes a method of 1.0 for 1.0 when the version is %s', async (version) => {
+    it.each([undefined, ''])('treats a method of 1.0 as 1.0 when the version is %s', async (version) => {
       const { result } = await shapeOf(version, 'SendMessage');
       expect(result).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
       const stream = await talk
@@ -662,7 +662,7 @@ describe('A2A specification', () => {
       expect((await stream.rest()).at(-1)?.statusUpdate?.status.state).toBe('TASK_STATE_COMPLETED');
     });
 
-    it('does not take a method of 1.0 from who has asked for 0.3', async () => {
+    it('refuses a method of 1.0 from a client that requested 0.3', async () => {
       expect((await shapeOf('0.3', 'SendMessage')).error?.code).toBe(CODES.unknownMethod);
     });
 
@@ -676,7 +676,7 @@ describe('A2A specification', () => {
       });
     });
 
-    it('takes the version as a parameter too', async () => {
+    it('accepts the version as a parameter too', async () => {
       const response = await fetch(`${gantry.url}/a2a/talk?A2A-Version=1.0`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -687,7 +687,7 @@ describe('A2A specification', () => {
   });
 
   describe('4.1 Parts and artifacts', () => {
-    it('takes text, files and data', async () => {
+    it('accepts text, files and data', async () => {
       const task = await talk
         .of('echo')
         .send([
@@ -702,7 +702,7 @@ describe('A2A specification', () => {
       ]);
     });
 
-    it('gives data to a graph without messages, and gets its values as data', async () => {
+    it('passes data to a graph without messages, and returns its values as data', async () => {
       const task = await talk.of('nested').send([{ data: { text: 'hi' } }]);
       expect(task.artifacts?.[0].parts).toMatchObject([{ data: { text: 'HI!' }, mediaType: 'application/json' }]);
     });
@@ -713,7 +713,7 @@ describe('A2A specification', () => {
       expect(JSON.parse(textOf(artifacts))).toEqual({ text: 'HI!' });
     });
 
-    it('merges data into the state of a graph that talks, without declared schemas too', async () => {
+    it('merges data into the state of a graph with messages, without declared schemas too', async () => {
       const task = await talk.of('untyped').send([{ text: 'How are you?' }, { data: { mood: 'fine' } }]);
       expect(textOf(task.artifacts)).toBe('I feel fine');
     });
@@ -778,7 +778,7 @@ describe('A2A specification', () => {
   });
 
   describe('4.6.3 Extensions', () => {
-    it('ignores extensions that it does not know', async () => {
+    it('ignores unknown extensions', async () => {
       const caller = talk.as({ 'a2a-version': '1.0', 'a2a-extensions': 'https://example.com/unknown/v1' });
       expect((await caller.say('Count')).status.state).toBe('TASK_STATE_COMPLETED');
     });
@@ -813,7 +813,7 @@ describe('A2A specification', () => {
   });
 
   describe('5.5 to 5.7 JSON', () => {
-    it('has something in every list that is required, and results in artifacts alone', async () => {
+    it('contains every required list non-empty, and results in artifacts only', async () => {
       for (const [agent, parts] of [
         [talk, [{ text: 'Count' }]],
         [desk, [{ text: 'Refund' }]],
@@ -846,7 +846,7 @@ describe('A2A specification', () => {
       expect(task.status.timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     });
 
-    it('takes field names in snake_case, enums by number, and base64 of URLs', async () => {
+    it('accepts field names in snake_case, enums by number, and URL-safe base64', async () => {
       const { task } = await talk.of('echo').result<{ task: Task }>('SendMessage', {
         message: {
           message_id: randomUUID(),
@@ -867,14 +867,14 @@ describe('A2A specification', () => {
       });
     });
 
-    it('names assistant, thread and run of a task in the metadata, under a key of its own', async () => {
+    it('names assistant, thread and run of a task in the metadata, under its own key', async () => {
       const { id, metadata } = await talk.say('Count');
       expect(metadata).toEqual({
         'urn:gantry:a2a:run:1': { assistantId: expect.any(String), threadId: expect.any(String), runId: id },
       });
     });
 
-    it('ignores fields that it does not know', async () => {
+    it('ignores unknown fields', async () => {
       const params = { ...toMessage([{ text: 'Count' }]), future: true };
       expect((await talk.call('SendMessage', params)).error).toBeUndefined();
     });
@@ -908,7 +908,7 @@ describe('A2A specification', () => {
       }
     });
 
-    it('may be cached, and is not sent again to who has it', async () => {
+    it('can be cached, and is not sent again to a client that has it', async () => {
       const { response } = await card('/a2a/talk');
       expect(response.headers.get('cache-control')).toMatch(/max-age=\d+/);
       expect(Date.parse(response.headers.get('last-modified')!)).toBeLessThanOrEqual(Date.now());
@@ -917,19 +917,19 @@ describe('A2A specification', () => {
       expect((await card('/a2a/talk', { 'a2a-version': '1.0' })).response.headers.get('etag')).not.toBe(etag);
     });
 
-    it('is a card of 0.3 to who does not say more', async () => {
+    it('is a 0.3 card for clients that request no version', async () => {
       const { card: found } = await card('/a2a/talk');
       expect(found).toMatchObject({ protocolVersion: '0.3', preferredTransport: 'JSONRPC', url: expect.any(String) });
       expect(found.supportedInterfaces).toHaveLength(2);
     });
 
-    it('names the address that the client used, as a trusted proxy says it', async () => {
+    it('contains the address that the client used, as reported by a trusted proxy', async () => {
       const headers = { 'a2a-version': '1.0', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'agents.example.com' };
       const { card: found } = await card('/a2a/talk', headers);
       expect((found.supportedInterfaces as { url: string }[])[0].url).toMatch(/^https:\/\/agents\.example\.com\/a2a\//);
     });
 
-    it('describes what a graph takes by its schemas', async () => {
+    it('describes the input of a graph by its schemas', async () => {
       const { card: found } = await card('/a2a/nested', { 'a2a-version': '1.0' });
       expect(found.defaultInputModes).toEqual(['application/json']);
       const [extension] = (found.capabilities as { extensions: { params: object }[] }).extensions;
@@ -937,7 +937,7 @@ describe('A2A specification', () => {
       expect((found.skills as { description: string }[])[0].description).toContain('text');
     });
 
-    it('is not there for an unknown assistant', async () => {
+    it('does not exist for an unknown assistant', async () => {
       for (const path of [`/a2a/${unknown}`, '/.well-known/agent-card.json?assistant_id=nobody']) {
         expect((await card(path)).response.status).toBe(404);
       }
@@ -999,7 +999,7 @@ describe('A2A specification', () => {
       expect([status, answer.id, answer.error?.code]).toEqual([404, 9, CODES.invalidParams]);
     });
 
-    it('makes one task of a request that is repeated with its Idempotency-Key', async () => {
+    it('creates one task for a request that is repeated with its Idempotency-Key', async () => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: toMessage([{ text: 'x' }]) });
       const key = { 'idempotency-key': randomUUID() };
       const ids = [];
@@ -1023,7 +1023,7 @@ describe('A2A specification', () => {
       expect(items.slice(0, -1).some(({ final }) => final)).toBe(false);
     });
 
-    it('7.1 waits unless told not to', async () => {
+    it('7.1 waits unless asked not to', async () => {
       const message = { ...heading, parts: [{ kind: 'text', text: 'Refund' }] };
       for (const configuration of [undefined, { acceptedOutputModes: ['text'] }, { blocking: true }]) {
         const task = await legacy().result<Task>('message/send', { message, configuration });
@@ -1069,7 +1069,7 @@ describe('A2A specification', () => {
       }
     });
 
-    it('3.5 knows its methods by other names only', async () => {
+    it('3.5 accepts methods under other names', async () => {
       expect(await legacy().code('tasks/list', {})).toBe(CODES.unknownMethod);
       expect(await desk.code('tasks/get', { id: unknown })).toBe(CODES.unknownMethod);
     });

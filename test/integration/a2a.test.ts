@@ -58,7 +58,7 @@ describe('A2A of two tenants', () => {
 
   afterAll(() => api?.close());
 
-  it('asks for a key before anything else, cards and broken JSON included', async () => {
+  it('asks for a key before anything else, also for cards and broken JSON', async () => {
     const stranger = new AgentCaller(api.url, 'talk', { 'x-api-key': 'nobody-has-this-key' });
     for (const body of ['{"', '{}', '[]']) {
       const refused = await stranger.post(body);
@@ -89,7 +89,7 @@ describe('A2A of two tenants', () => {
     ['0.3', (id, config) => ['tasks/pushNotificationConfig/get', { id, pushNotificationConfigId: config }]],
     ['0.3', (id) => ['tasks/pushNotificationConfig/list', { id }]],
     ['0.3', (id, config) => ['tasks/pushNotificationConfig/delete', { id, pushNotificationConfigId: config }]],
-  ])('%s: what is another’s is as if it were not there: %#', async (version, call) => {
+  ])('%s: the resources of another look as if they did not exist: %#', async (version, call) => {
     const him = caller('b', 'talk', version);
     const said = async (taskId: string, configId: string): Promise<string> => {
       const answer = await him.call(...call(taskId, configId));
@@ -99,14 +99,14 @@ describe('A2A of two tenants', () => {
     expect(await said(hers.task.id, hers.configId)).toBe(await said(randomUUID(), randomUUID()));
   });
 
-  it('lists no other user’s tasks, by their context neither', async () => {
+  it('lists no tasks of other users, not by their context either', async () => {
     for (const filter of [{}, { contextId: hers.task.contextId }]) {
       expect(await caller('b').result('ListTasks', filter)).toMatchObject({ tasks: [], totalSize: 0 });
       expect(await caller('a').result('ListTasks', filter)).toMatchObject({ tasks: [{ id: hers.task.id }] });
     }
   });
 
-  it('lets no user into another’s context', async () => {
+  it('admits no user to another’s context', async () => {
     const { contextId } = hers.task;
     const tasksIn = async (of: 'a' | 'b'): Promise<string[]> =>
       (await caller(of).result<{ tasks: Task[] }>('ListTasks', { contextId })).tasks.map(({ id }) => id);
@@ -124,7 +124,7 @@ describe('A2A of two tenants', () => {
     expect(threadOf(one)).not.toBe(threadOf(other));
   });
 
-  it('does not know the agents of another', async () => {
+  it('does not find the agents of another', async () => {
     for (const path of [
       `/a2a/${hers.assistantId}`,
       `/a2a/${hers.assistantId}/.well-known/agent-card.json`,
@@ -139,7 +139,7 @@ describe('A2A of two tenants', () => {
     expect(error?.code).toBe(unknown?.code);
   });
 
-  it('leaves everything as it was', async () => {
+  it('leaves all data unchanged', async () => {
     const { metadata, ...task } = await caller('a').get(hers.task.id);
     expect(metadata).toEqual(hers.task.metadata);
     expect(task).toMatchObject({ id: hers.task.id, status: { state: 'TASK_STATE_SUBMITTED' }, history: [{}] });
@@ -158,7 +158,7 @@ describe('A2A of two tenants', () => {
     };
     const envelope = { jsonrpc: '2.0', id: null };
 
-    it('is told in JSON-RPC too: a body of another type', async () => {
+    it('is reported in JSON-RPC too: a body of another type', async () => {
       const body = '{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}';
       for (const type of ['application/xml', 'text/plain', 'text/plain;charset=UTF-8', 'application/grpc']) {
         const answer = await refused(body, { 'content-type': type });
@@ -166,7 +166,7 @@ describe('A2A of two tenants', () => {
       }
     });
 
-    it('is told in JSON-RPC too: a body that is too large', async () => {
+    it('is reported in JSON-RPC too: a body that is too large', async () => {
       const body = JSON.stringify({
         jsonrpc: '2.0',
         id: 1,
@@ -199,7 +199,7 @@ describe('A2A of two tenants', () => {
     expect(error?.message).toContain('200 levels deep');
   });
 
-  it('refuses a character that can not be stored, in a text as in data', async () => {
+  it('refuses a character that cannot be stored, in a text and in data', async () => {
     for (const part of [{ text: 'a\u0000b' }, { data: { messages: [], note: '\u0000' } }]) {
       const { error } = await caller('a').call('SendMessage', toMessage([part], {}, { returnImmediately: true }));
       expect(error).toMatchObject({ code: CODES.invalidParams, message: expect.stringContaining('U+0000') });
@@ -223,7 +223,7 @@ describe('A2A without push notifications', () => {
     config?.remove();
   });
 
-  it('says so in the card', async () => {
+  it('reports so in the card', async () => {
     const card = await (await fetch(`${api.url}/a2a/talk`, { headers: { 'a2a-version': '1.0' } })).json();
     expect(card).toMatchObject({ capabilities: { pushNotifications: false, streaming: true } });
   });
@@ -234,7 +234,7 @@ describe('A2A without push notifications', () => {
     ['ListTaskPushNotificationConfigs', { taskId: randomUUID() }],
     ['DeleteTaskPushNotificationConfig', { taskId: randomUUID(), id: 'x' }],
     ['SendMessage', toMessage([{ text: 'Count' }], {}, { taskPushNotificationConfig: { url } })],
-  ])('%s is answered by the error for it', async (method, params) => {
+  ])('answers %s with the error for it', async (method, params) => {
     expect(await talk.code(method, params)).toBe(-32003);
   });
 });

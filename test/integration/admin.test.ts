@@ -48,7 +48,7 @@ describe('the admin API', () => {
     admin<CreatedApiKey>('POST', '/admin/keys', { tenant_id: tenantId, name: 'ci', ...more });
   const searchThreads = (key: string): Promise<Response> => send(key, 'POST', '/threads/search', {});
 
-  describe('is the operator’s alone', () => {
+  describe('belongs to the operator only', () => {
     const adminRoutes = (): { method: string; path: string }[] =>
       routesOf(api.app)
         .filter(({ path }) => path.startsWith('/admin'))
@@ -65,11 +65,11 @@ describe('the admin API', () => {
       }
     });
 
-    it('and its key opens no route of a tenant', async () => {
+    it('and its key is not accepted on routes of tenants', async () => {
       expect((await searchThreads(ADMIN_KEY)).status).toBe(401);
     });
 
-    it('also while nothing else asks for a key, and without one it is off', async () => {
+    it('also while authentication is off, and without an admin key it is disabled', async () => {
       const open = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS });
       try {
         const ask = (headers: Record<string, string>): Promise<Response> =>
@@ -84,7 +84,7 @@ describe('the admin API', () => {
   });
 
   describe('tenants', () => {
-    it('are made, listed, read and renamed', async () => {
+    it('are created, listed, read and renamed', async () => {
       const name = `acme ${uuidv7()}`;
       const made = await admin<Tenant>('POST', '/admin/tenants', { name });
       expect(made).toMatchObject({ name, entitlements: { crons: true, bulk_export: true } });
@@ -95,13 +95,13 @@ describe('the admin API', () => {
       expect(await admin<Tenant>('GET', `/admin/tenants/${made.tenant_id}`)).toEqual(renamed);
     });
 
-    it('have one name and one id each', async () => {
+    it('have unique names and ids', async () => {
       const { name, tenant_id } = await newTenant();
       expect((await send(ADMIN_KEY, 'POST', '/admin/tenants', { name })).status).toBe(409);
       expect((await send(ADMIN_KEY, 'POST', '/admin/tenants', { name: uuidv7(), tenant_id })).status).toBe(409);
     });
 
-    it('that are not there are a 404', async () => {
+    it('are a 404 when they do not exist', async () => {
       for (const [method, path, body] of [
         ['GET', `/admin/tenants/${uuidv7()}`, undefined],
         ['PATCH', `/admin/tenants/${uuidv7()}`, {}],
@@ -114,7 +114,7 @@ describe('the admin API', () => {
   });
 
   describe('keys', () => {
-    it('are shown once, stored hashed, and open their tenant', async () => {
+    it('are shown once, stored hashed, and give access to their tenant', async () => {
       const { tenant_id } = await newTenant();
       const { key, ...shown } = await newKey(tenant_id);
       expect(key).toMatch(/^gtry_[A-Za-z0-9_-]{49}$/);
@@ -128,7 +128,7 @@ describe('the admin API', () => {
       expect(JSON.stringify(rows)).not.toContain(Buffer.from(key).toString('hex'));
     });
 
-    it('that were revoked open nothing, at once, though they were used a moment ago', async () => {
+    it('give no access immediately after they were revoked, even if they were just used', async () => {
       const { tenant_id } = await newTenant();
       const { key, key_id } = await newKey(tenant_id);
       expect((await searchThreads(key)).status).toBe(200);
@@ -138,20 +138,20 @@ describe('the admin API', () => {
       expect(await admin<ApiKey>('DELETE', `/admin/keys/${key_id}`)).toEqual(revoked);
     });
 
-    it('that have expired open nothing, though they were used a moment ago', async () => {
+    it('give no access after they have expired, even if they were just used', async () => {
       const { tenant_id } = await newTenant();
       const { key } = await newKey(tenant_id, { expires_at: new Date(Date.now() + 2_000).toISOString() });
       expect((await searchThreads(key)).status).toBe(200);
       await waitFor('the refusal', async () => (await searchThreads(key)).status === 401, 4_000);
     });
 
-    it('can not be made with an end that is over', async () => {
+    it('cannot be created with an expiry in the past', async () => {
       const { tenant_id } = await newTenant();
       const body = { tenant_id, name: 'late', expires_at: '2020-01-01T00:00:00Z' };
       expect((await send(ADMIN_KEY, 'POST', '/admin/keys', body)).status).toBe(422);
     });
 
-    it('tell when they were last used, in one write for many uses', async () => {
+    it('record when they were last used, in one write for many uses', async () => {
       const { tenant_id } = await newTenant();
       const { key } = await newKey(tenant_id);
       const before = Date.now();
@@ -179,7 +179,7 @@ describe('the admin API', () => {
         body: '{}',
       });
 
-    it('are switched off for one tenant, which is told why, and on again', async () => {
+    it('are disabled for one tenant, which gets the reason, and enabled again', async () => {
       const [one, other] = [await newTenant(), await newTenant()];
       const [key, otherKey] = [await newKey(one.tenant_id), await newKey(other.tenant_id)];
       expect((await createExport(key.key, one.tenant_id)).status).toBe(422);
@@ -197,7 +197,7 @@ describe('the admin API', () => {
       await waitFor('the consent', async () => (await createExport(key.key, one.tenant_id)).status === 422, 3_000);
     });
 
-    it('are asked for by everything that makes something go on: every such route answers 403 with the reason', async () => {
+    it('are required by everything that starts or resumes work: every such route answers 403 with the reason', async () => {
       const { tenant_id } = await newTenant();
       const { key } = await newKey(tenant_id);
       const entitlements = { crons: false, bulk_export: false };
@@ -230,7 +230,7 @@ describe('the admin API', () => {
       }
     });
 
-    it('leave reading and stopping to a tenant that has lost them', async () => {
+    it('allow reading and stopping for a tenant that has lost them', async () => {
       const { tenant_id } = await newTenant();
       const { key } = await newKey(tenant_id);
       await admin('PATCH', `/admin/tenants/${tenant_id}`, { entitlements: { bulk_export: false } });
@@ -241,7 +241,7 @@ describe('the admin API', () => {
       expect(list.status).toBe(200);
     });
 
-    it('that nobody knows are refused', async () => {
+    it('are refused when they are unknown', async () => {
       const { tenant_id } = await newTenant();
       const body = { entitlements: { everything: true } };
       expect((await send(ADMIN_KEY, 'PATCH', `/admin/tenants/${tenant_id}`, body)).status).toBe(422);

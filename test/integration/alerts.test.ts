@@ -49,11 +49,11 @@ describe('the example alert rules', () => {
     expect(rule.annotations.summary).toBeTruthy();
   });
 
-  it('would notice a wrong expression', () => {
+  it('are checked against a wrong expression', () => {
     expect(parse('sum(rate(gantry_runs_ended_total[5m])').faults).toBeGreaterThan(0);
   });
 
-  it('ask for metrics that there are', async () => {
+  it('use metrics that exist', async () => {
     const api = await startTestApi();
     try {
       const ofApi = api.app.get(Metrics).registry;

@@ -58,7 +58,7 @@ describe('the audit log', () => {
   const summaries = (records: AuditRecord[]): string[] =>
     records.map(({ action, resource }) => `${action} ${resource}`).reverse();
 
-  it('tells who made, changed and deleted a thread, when, and from where', async () => {
+  it('records who created, changed and deleted a thread, when, and from where', async () => {
     const before = Date.now() - 1_000;
     const { thread_id } = await mine<{ thread_id: string }>('POST', '/threads', { metadata: { secret: 'in it' } });
     await mine('PATCH', `/threads/${thread_id}`, { metadata: { topic: 'secret too' } });
@@ -77,7 +77,7 @@ describe('the audit log', () => {
     expect(JSON.stringify(records)).not.toContain('secret');
   });
 
-  it('tells of assistants and runs, and of a cancellation by its name', async () => {
+  it('records assistants and runs, and a cancellation by its name', async () => {
     const { assistant_id } = await mine<{ assistant_id: string }>('POST', '/assistants', {
       graph_id: 'ten',
       name: 'x',
@@ -98,7 +98,7 @@ describe('the audit log', () => {
     expect(rows.map(({ row }) => row).join()).not.toContain('in the payload');
   });
 
-  it('tells of crons: made, changed, paused, run by hand, backfilled and deleted, and not of what follows by itself', async () => {
+  it('records crons: created, changed, paused, triggered, backfilled and deleted, and not what follows automatically', async () => {
     const { cron_id } = await mine<{ cron_id: string }>('POST', '/runs/crons', {
       assistant_id: 'ten',
       schedule: '0 0 1 * *',
@@ -125,7 +125,7 @@ describe('the audit log', () => {
     expect(rows.map(({ row }) => row).join()).not.toMatch(/in the cron|secret too|holidays/);
   });
 
-  it('tells of traces that are deleted by themselves once, and of those that go with their project by the project', async () => {
+  it('records one deletion of a trace, and the deletion of a project for the traces that go with it', async () => {
     const trace = (id: string) => ({
       post: [0, 1, 2].map((index) => ({
         id: index === 0 ? id : uuidv7(),
@@ -152,7 +152,7 @@ describe('the audit log', () => {
     expect(rows).toHaveLength(0);
   });
 
-  it('tells of items of the store by namespace and key, and not of their reads', async () => {
+  it('records items of the store by namespace and key, and no reads', async () => {
     const item = { namespace: ['people', 'a:b'], key: 'likes' };
     await mine('PUT', '/store/items', { ...item, value: { text: 'tea' }, ttl: 5 });
     await mine('PUT', '/store/items', { ...item, value: { text: 'coffee' }, ttl: 0.01 });
@@ -167,7 +167,7 @@ describe('the audit log', () => {
     }
   });
 
-  it('tells of feedback that is said again, whatever of it is different', async () => {
+  it('records repeated feedback, whichever field changed', async () => {
     const said = { run_id: uuidv7(), key: 'liked', value: 'yes', feedback_source: { type: 'app' } };
     const { id } = await mine<{ id: string }>('POST', '/api/v1/feedback', said);
     await mine('POST', '/api/v1/feedback', { ...said, id, extra: { more: 1 } });
@@ -177,7 +177,7 @@ describe('the audit log', () => {
     expect(records[0].changed).toContain('comment');
   });
 
-  it('tells what the operator did, without the key itself', async () => {
+  it('records what the operator did, without the key itself', async () => {
     const other = await admin<CreatedApiKey>('POST', '/admin/keys', {
       tenant_id: tenant.tenant_id,
       name: 'short-lived',
@@ -193,7 +193,7 @@ describe('the audit log', () => {
     expect(JSON.stringify(records)).not.toContain(other.key);
   });
 
-  it('has no record of what was rolled back, and none of what nobody asked for', async () => {
+  it('has no record of what was rolled back, and none of work that no caller requested', async () => {
     const id = uuidv7();
     await mine('POST', '/threads', { thread_id: id });
     await expect(mine('POST', '/threads', { thread_id: id })).rejects.toThrow(/409/);
@@ -235,7 +235,7 @@ describe('the audit log', () => {
     }
   });
 
-  it('tells of receivers of push notifications, lifetimes of threads, and threads that are cut down', async () => {
+  it('records receivers of push notifications, times to live of threads, and pruned threads', async () => {
     const { thread_id } = await mine<{ thread_id: string }>('POST', '/threads', {});
     await mine('PATCH', `/threads/${thread_id}`, { ttl: { ttl: 60 } });
     await mine('POST', '/threads/prune', { thread_ids: [thread_id], strategy: 'keep_latest' });
@@ -269,7 +269,7 @@ describe('the audit log', () => {
     expect(JSON.stringify(pushed)).not.toContain('secret');
   });
 
-  it('tells of refused logins, of each address so many in a minute, and not of the credential', async () => {
+  it('records refused logins, a limited number per address and minute, and no credentials', async () => {
     const wrong = 'gtry_this-key-is-unknown-0123456789';
     for (let attempt = 0; attempt < 15; attempt += 1) {
       await expect(send(wrong, 'POST', '/threads/search', {})).rejects.toThrow(/401/);
@@ -323,7 +323,7 @@ describe('the audit log', () => {
     }
     let head: string;
 
-    it('has a link for each record, and is as it was written', async () => {
+    it('has a link for each record, and is unmodified', async () => {
       const { rows } = await sql.query<{ count: string }>('SELECT count(*) FROM audit_log');
       const report = await chain.verify();
       expect(report).toEqual({
@@ -335,7 +335,7 @@ describe('the audit log', () => {
       head = report.head!;
     });
 
-    it('refuses every change, whoever makes it', async () => {
+    it('refuses every change, whichever role makes it', async () => {
       const client = new Client({ connectionString: api.database.url });
       await client.connect();
       try {
@@ -356,7 +356,7 @@ describe('the audit log', () => {
       }
     });
 
-    it('shows a record that was changed, removed or slipped in, a missing link, and an end that was cut off', async () => {
+    it('shows a record that was changed, removed or inserted, a missing link, and a truncated end', async () => {
       const some = '(SELECT audit_id FROM audit_chain WHERE position = 3)';
       expect(await tamper(`UPDATE audit_log SET actor_id = 'somebody else' WHERE audit_id = ${some}`)).toEqual([
         expect.stringMatching(/^The record \d+ \(position 3\) is not as it was written$/),
@@ -390,7 +390,7 @@ describe('the audit log', () => {
       expect((await chain.verify(head)).problems).toEqual([]);
     });
 
-    it('stays whole with writers and sealers at the same time', async () => {
+    it('stays intact with concurrent writers and sealers', async () => {
       const sealers = [sweep, new AuditChainSweep(api.app.get(AuditChainRepository, { strict: false }), api.config)];
       const threads = Array.from({ length: 40 }, () => mine('POST', '/threads', {}));
       // Two that seal at once: the second one of a position fails, and tries again in its next round.
@@ -402,7 +402,7 @@ describe('the audit log', () => {
     });
   });
 
-  it('is kept for as long as it is to be, and its rest is still a chain', async () => {
+  it('is kept for the configured time, and the remainder is still a chain', async () => {
     const chain = api.app.get(AuditVerificationService, { strict: false });
     const { records } = await chain.verify();
     const kept = 5;

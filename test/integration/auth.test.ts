@@ -78,7 +78,7 @@ describe('with authentication on', () => {
   const key = (name: 'a' | 'b'): Record<string, string> => ({ 'x-api-key': KEYS[name] });
 
   describe('every route', () => {
-    it('is either known to be public, or asks for a key', async () => {
+    it('is either known to be public, or requires a key', async () => {
       const open: string[] = [];
       for (const { method, path } of routesOf(api.app)) {
         const filled = path.replace(/:[a-z_]+/g, () => uuidv7());
@@ -89,7 +89,7 @@ describe('with authentication on', () => {
       expect(open.filter((route) => !PUBLIC.includes(route))).toEqual([]);
     });
 
-    it('declares its access as the list of public ones says', () => {
+    it('declares its access in agreement with the list of public routes', () => {
       const declared = routesOf(api.app)
         .filter(({ handler, owner }) => {
           const access = (Reflect.getMetadata(ACCESS, handler) ?? Reflect.getMetadata(ACCESS, owner)) as
@@ -101,7 +101,7 @@ describe('with authentication on', () => {
       expect(declared).toEqual(expect.arrayContaining(['GET /ok', 'GET /info']));
     });
 
-    it('refuses a key that nobody has', async () => {
+    it('refuses an unknown key', async () => {
       for (const { method, path } of routesOf(api.app)) {
         if (PUBLIC.includes(`${method} ${path}`)) continue;
         const filled = path.replace(/:[a-z_]+/g, () => uuidv7());
@@ -112,7 +112,7 @@ describe('with authentication on', () => {
     });
   });
 
-  it('says what is missing and what is wrong, and never repeats the key', async () => {
+  it('reports what is missing and what is wrong, and never repeats the key', async () => {
     const missing = await ask('POST', '/threads/search', {}, {});
     expect(missing.status).toBe(401);
     expect(await missing.json()).toEqual({ detail: expect.stringContaining('X-API-Key'), code: 'missing_api_key' });
@@ -121,7 +121,7 @@ describe('with authentication on', () => {
     expect(await wrong.text()).not.toContain('mistyped');
   });
 
-  it('takes the key that the supervisor generated for the default tenant', async () => {
+  it('accepts the key that the supervisor generated for the default tenant', async () => {
     expect((await ask('POST', '/assistants/search', { 'x-api-key': DEV_KEY }, {})).status).toBe(200);
   });
 
@@ -132,13 +132,13 @@ describe('with authentication on', () => {
     expect((await ask('POST', '/threads/search', agreeing, {})).status).toBe(200);
   });
 
-  it('does not take the workers’ own key for the deployment API', async () => {
+  it('refuses the workers’ own key on the deployment API', async () => {
     const headers = { 'x-api-key': INTERNAL_KEY, 'x-tenant-id': tenants.a };
     expect((await ask('POST', '/threads/search', headers, {})).status).toBe(401);
     expect((await ask('GET', '/api/v1/bulk-exports', headers)).status).toBe(401);
   });
 
-  it('takes the keys of workers and of runs for the upload of traces, and for nothing else', async () => {
+  it('accepts the keys of workers and of runs for the upload of traces, and for nothing else', async () => {
     const { key: secretKey } = api.config.secrets;
     const later = new Date(Date.now() + 60_000);
     const ofA = { 'x-api-key': issueTraceToken(secretKey, tenants.a, later), 'x-tenant-id': tenants.a };
@@ -167,7 +167,7 @@ describe('with authentication on', () => {
     expect((await ask('POST', '/api/v1/runs/batch', expired, { post: [] })).status).toBe(401);
   });
 
-  it('forgets a key that was revoked or has expired', async () => {
+  it('stops accepting a key that was revoked or has expired', async () => {
     const database = api.app.get<DataSource>(getDataSourceToken());
     const keys = api.app.get(ApiKeysService, { strict: false });
     for (const [name, change] of [
@@ -180,7 +180,7 @@ describe('with authentication on', () => {
     }
   });
 
-  it('keeps no key as it is', async () => {
+  it('stores no key in plain text', async () => {
     const database = api.app.get<DataSource>(getDataSourceToken());
     const rows: object[] = await database.query(`SELECT * FROM api_keys`);
     expect(JSON.stringify(rows)).not.toContain(KEYS.a);
@@ -194,7 +194,7 @@ describe('with authentication on', () => {
       ['GET', `/api/v1/bulk-exports/${uuidv7()}`, undefined],
       ['GET', `/api/v1/bulk-exports/${uuidv7()}/runs`, undefined],
       ['PATCH', `/api/v1/bulk-exports/${uuidv7()}`, { status: 'Cancelled' }],
-    ])('need both headers: %s %s', async (method, path, body) => {
+    ])('require both headers: %s %s', async (method, path, body) => {
       const keyAlone = await ask(method, path, key('a'), body);
       expect(keyAlone.status).toBe(401);
       expect(await keyAlone.text()).toContain('X-Tenant-Id');
@@ -204,7 +204,7 @@ describe('with authentication on', () => {
     });
   });
 
-  describe('what belongs to another tenant', () => {
+  describe('a resource of another tenant', () => {
     let thread: string;
     let run: string;
     let stateless: string;
@@ -224,7 +224,7 @@ describe('with authentication on', () => {
       assistant = (await create('/assistants', { graph_id: 'three', name: 'of a' })).assistant_id!;
     });
 
-    it('is a 404 on every route that takes an id, and stays as it was', async () => {
+    it('is a 404 on every route that takes an id, and stays unchanged', async () => {
       const body = { assistant_id: 'three' };
       const routes: [string, string, unknown?][] = [
         ['GET', `/assistants/${assistant}`],
@@ -298,7 +298,7 @@ describe('with authentication on', () => {
     });
   });
 
-  it('answers 404 and not the run when the thread is another one', async () => {
+  it('is a 404 when a run is requested through another thread', async () => {
     const make = async (): Promise<string> =>
       ((await (await ask('POST', '/threads', key('a'), {})).json()) as { thread_id: string }).thread_id;
     const [one, other] = [await make(), await make()];
@@ -309,7 +309,7 @@ describe('with authentication on', () => {
   });
 });
 
-describe('with a custom auth that lets keys in and Studio not', () => {
+describe('with a custom auth that accepts keys and refuses Studio', () => {
   let api: TestApi;
   let config: TemporaryConfig;
 
@@ -334,7 +334,7 @@ describe('with a custom auth that lets keys in and Studio not', () => {
   const status = async (path: string, headers: Record<string, string>): Promise<number> =>
     (await fetch(api.url + path, { headers })).status;
 
-  it('asks the module about whoever brings an Authorization, and takes a key from who brings none', async () => {
+  it('calls the module for requests with an Authorization header, and accepts a key from others', async () => {
     const path = `/threads/${uuidv7()}`;
     expect(await status(path, { authorization: 'Bearer alice' })).toBe(404);
     expect(await status(path, { authorization: 'Bearer banned', 'x-api-key': DEV_KEY })).toBe(403);
@@ -342,12 +342,12 @@ describe('with a custom auth that lets keys in and Studio not', () => {
     expect(await status(path, { 'x-api-key': 'nobody-has-this-key' })).toBe(401);
   });
 
-  it('has no way in for Studio, with a key neither', async () => {
+  it('refuses Studio, even with a key', async () => {
     const studio = { 'x-auth-scheme': 'langsmith', authorization: 'Bearer nobody' };
     expect(await status('/assistants/ten', { ...studio, 'x-api-key': DEV_KEY })).toBe(401);
   });
 
-  it('shows its users the docs, and nobody else', async () => {
+  it('shows its users the docs, and no other caller', async () => {
     expect(await status('/openapi.json', { authorization: 'Bearer alice' })).toBe(200);
     expect(await status('/openapi.json', { authorization: 'Bearer banned' })).toBe(403);
     expect(await status('/openapi.json', { 'x-api-key': DEV_KEY })).toBe(200);

@@ -21,7 +21,7 @@ interface ErrorBody {
 }
 
 /** What is wrong is refused by name: the field, the file, the variable. */
-describe('requests that are wrong', () => {
+describe('invalid requests', () => {
   let api: TestApi;
   let thread: string;
 
@@ -56,18 +56,18 @@ describe('requests that are wrong', () => {
   const post = (path: string, body: unknown) => ask('POST', path, JSON.stringify(body));
 
   describe('a body that is not JSON', () => {
-    it.each(['application/json', 'text/plain'])('is a 422 that says where, sent as %s', async (type) => {
+    it.each(['application/json', 'text/plain'])('is a 422 with the position, sent as %s', async (type) => {
       const { status, body } = await ask('POST', '/runs/wait', '{"assistant_id": "three",', type);
       expect(status).toBe(422);
       expect((body as ErrorBody).detail).toMatch(/^Invalid JSON in request body: .+/);
     });
 
-    it('is a 415 in a type that nobody reads', async () => {
+    it('is a 415 in an unsupported type', async () => {
       const { status } = await ask('POST', '/runs/wait', '<run/>', 'application/xml');
       expect(status).toBe(415);
     });
 
-    it('is a 422 when there is none at all', async () => {
+    it('is a 422 when there is none', async () => {
       expect((await ask('POST', '/runs/wait')).status).toBe(422);
       expect((await ask('POST', '/runs/wait', '')).status).toBe(422);
     });
@@ -76,7 +76,7 @@ describe('requests that are wrong', () => {
       expect((await ask('POST', '/runs/wait', text)).status).toBe(422);
     });
 
-    it('that tries to reach the prototype is refused', async () => {
+    it('is refused when it tries to reach the prototype', async () => {
       const text = '{"assistant_id":"three","metadata":{"__proto__":{"admin":true}}}';
       expect((await ask('POST', `/threads/${thread}/runs`, text)).status).toBe(422);
     });
@@ -86,12 +86,12 @@ describe('requests that are wrong', () => {
     ['POST', '/assistants/three/latest', { version: Number.MAX_SAFE_INTEGER }, 'version'],
     ['POST', '/api/v1/feedback', { key: 'k', run_id: UNKNOWN_ID, score: 1e308 }, 'score'],
     ['GET', '/api/v1/feedback?source=%00', undefined, ''],
-  ])('is a 422 for what the database has no room for: %s %s', async (method, path, body, field) => {
+  ])('are a 422 for values that the database cannot store: %s %s', async (method, path, body, field) => {
     const { status, text } = await ask(method, path, body && JSON.stringify(body));
     expect([status, text]).toEqual([422, expect.stringContaining(field || 'U+0000')]);
   });
 
-  it('answers 413 to a body above the limit', async () => {
+  it('are a 413 for a body above the limit', async () => {
     const { status, body } = await post('/runs/wait', {
       assistant_id: 'three',
       input: { text: 'x'.repeat(BODY_LIMIT) },
@@ -171,7 +171,7 @@ describe('requests that are wrong', () => {
       ['GET', '/runs/abc/stream'],
       ['GET', `/threads/${UNKNOWN_ID}/runs/abc`],
       ['POST', `/threads/${UNKNOWN_ID}/runs/abc/cancel`],
-    ])('that are no UUIDs are a 422 that names them: %s %s', async (method, path) => {
+    ])('are a 422 that names them when they are not UUIDs: %s %s', async (method, path) => {
       const { status, body } = await ask(method, path, method === 'GET' || method === 'DELETE' ? undefined : '{}');
       expect(status).toBe(422);
       expect((body as ErrorBody).errors![0]).toMatchObject({
@@ -202,7 +202,7 @@ describe('requests that are wrong', () => {
       ['POST', `/threads/${UNKNOWN_ID}/runs/${UNKNOWN_ID}/cancel`, {}, 'Run not found'],
       ['GET', '/no/such/route', undefined, 'Not Found'],
     ];
-    it.each(unknown)('that nobody has are a 404 in plain text: %s %s', async (method, path, body, text) => {
+    it.each(unknown)('are a 404 in plain text when they are unknown: %s %s', async (method, path, body, text) => {
       const answer = await ask(method, path, body === undefined ? undefined : JSON.stringify(body));
       expect(answer).toMatchObject({ status: 404, text });
       expect(answer.type).toMatch(/^text\/plain/);
@@ -220,7 +220,7 @@ describe('requests that are wrong', () => {
     });
   });
 
-  it('answers 409 to a thread or an assistant that is there already', async () => {
+  it('are a 409 for a thread or an assistant that exists already', async () => {
     expect((await post('/threads', { thread_id: thread })).status).toBe(409);
     expect((await post('/threads', { thread_id: thread, if_exists: 'do_nothing' })).body).toMatchObject({
       thread_id: thread,
@@ -230,7 +230,7 @@ describe('requests that are wrong', () => {
     expect((await post('/assistants', { graph_id: 'three', assistant_id: assistant })).status).toBe(409);
   });
 
-  it('answers 409 to a second run with `reject`, and 200 to one with the default strategy', async () => {
+  it('are a 409 for a second run with `reject`, and a 200 with the default strategy', async () => {
     const { body } = await post('/threads', {});
     const { thread_id } = body as { thread_id: string };
     expect((await post(`/threads/${thread_id}/runs`, { assistant_id: 'three', after_seconds: 3600 })).status).toBe(200);
@@ -240,7 +240,7 @@ describe('requests that are wrong', () => {
     expect((await post(`/threads/${thread_id}/runs`, { assistant_id: 'three', after_seconds: 3600 })).status).toBe(200);
   });
 
-  it('answers 400 to what is well formed and can’t be done', async () => {
+  it('are a 400 when they are well-formed and cannot be fulfilled', async () => {
     const stateless = await post('/runs/wait', { assistant_id: 'three', command: { resume: 'yes' } });
     expect(stateless.status).toBe(400);
     const both = await post('/runs/wait', {
@@ -252,7 +252,7 @@ describe('requests that are wrong', () => {
     expect((await post(`/threads/${thread}/state`, { values: { done: [] } })).status).toBe(400);
   });
 
-  it('leaves nothing behind of a batch in which one run is wrong', async () => {
+  it('store nothing of a batch in which one run is wrong', async () => {
     const answer = await post('/runs/batch', [{ assistant_id: 'three' }, { assistant_id: 'no-such-graph' }]);
     expect(answer.status).toBe(404);
     const { body } = await post('/threads/count', { metadata: { graph_id: 'three' }, status: 'busy' });
@@ -260,7 +260,7 @@ describe('requests that are wrong', () => {
   });
 });
 
-describe('a deployment that is wrong does not start', () => {
+describe('a wrong deployment does not start', () => {
   let database: TestDatabase;
   let folder: string;
 
@@ -289,7 +289,7 @@ describe('a deployment that is wrong does not start', () => {
       ...env,
     });
 
-  it('names every missing and wrong variable at once, and never a value that may be secret', async () => {
+  it('and every missing and wrong variable is named at once, and never a value that may be secret', async () => {
     const { code, output } = await runToExit('api', {
       DATABASE_URL: 'mysql://root:hunter2@localhost/x',
       GANTRY_SECRET_KEY: 'too-short-a-secret',
@@ -310,21 +310,21 @@ describe('a deployment that is wrong does not start', () => {
     expect(output).not.toContain('too-short-a-secret');
   });
 
-  it.each(['api', 'worker'] as const)('%s: a langgraph.json that is not there', async (which) => {
+  it.each(['api', 'worker'] as const)('with %s: a langgraph.json that does not exist', async (which) => {
     const path = join(folder, 'nowhere.json');
     const { code, output } = await start({ GANTRY_CONFIG: path }, which);
     expect(code).toBe(1);
     expect(output).toContain(`${path}: there is no such file`);
   });
 
-  it('a langgraph.json that is not JSON', async () => {
+  it('with a langgraph.json that is not JSON', async () => {
     const path = write('broken.json', '{ "graphs": ');
     const { code, output } = await start({ GANTRY_CONFIG: path });
     expect(code).toBe(1);
     expect(output).toContain(`${path}: not valid JSON`);
   });
 
-  it('a langgraph.json whose fields are wrong', async () => {
+  it('with a langgraph.json whose fields are wrong', async () => {
     const path = write('fields.json', JSON.stringify({ graphs: { a: { description: 'has no path' }, b: 7 } }));
     const { code, output } = await start({ GANTRY_CONFIG: path });
     expect(code).toBe(1);
@@ -332,7 +332,7 @@ describe('a deployment that is wrong does not start', () => {
     expect(output).toContain(`${path}: graphs.b`);
   });
 
-  it('each graph that cannot be served, at once: no file', async () => {
+  it('with graphs that cannot be served, all reported at once: no file', async () => {
     const graphs = { a: './missing-a.ts:graph', b: './missing-b.ts:graph' };
     const { code, output } = await start({ GANTRY_CONFIG: write('missing.json', JSON.stringify({ graphs })) });
     expect(code).toBe(1);
@@ -340,7 +340,7 @@ describe('a deployment that is wrong does not start', () => {
     expect(output).toContain(`graphs.b: there is no file ${join(folder, 'missing-b.ts')}`);
   });
 
-  it('each graph that cannot be served, at once: throws on import, has no such export, exports something else', async () => {
+  it('with graphs that cannot be served, all reported at once: throws on import, has no such export, exports something else', async () => {
     const throwing = write('throwing.ts', `throw new Error('The model key is missing');\nexport const graph = 1;\n`);
     const exporting = write('exporting.ts', `export const other = 1;\nexport const text: string = 'a graph';\n`);
     const syntax = write('syntax.ts', `export const graph = {;\n`);
@@ -358,7 +358,7 @@ describe('a deployment that is wrong does not start', () => {
     expect(output).toContain(`graphs.syntax: ${syntax} failed to load`);
   });
 
-  it('but one graph that is broken does not take the others down, and says why it is not served', async () => {
+  it('but does with one broken graph, which reports why it is not served', async () => {
     const throwing = write('throwing-one.ts', `throw new Error('The model key is missing');\n`);
     const graphs = { fine: join(dirname(TEST_GRAPHS), 'ten.ts:three'), broken: './throwing-one.ts:graph' };
     const api = await startTestApi({ GANTRY_CONFIG: write('one.json', JSON.stringify({ graphs })) });
@@ -380,7 +380,7 @@ describe('a deployment that is wrong does not start', () => {
     }
   });
 
-  it('an env file that is not there', async () => {
+  it('with an env file that does not exist', async () => {
     write('fine.ts', 'export const graph = () => undefined;\n');
     const config = write('env.json', JSON.stringify({ graphs: { fine: './fine.ts:graph' }, env: './.env.nowhere' }));
     const { code, output } = await start({ GANTRY_CONFIG: config });
@@ -388,7 +388,7 @@ describe('a deployment that is wrong does not start', () => {
     expect(output).toContain(`env: there is no file ${join(folder, '.env.nowhere')}`);
   });
 
-  it('an address that others can reach, without authentication', async () => {
+  it('with an address that others can reach, without authentication', async () => {
     const { code, output } = await start({ GANTRY_HOST: '0.0.0.0', GANTRY_CONFIG: TEST_GRAPHS }, 'api');
     expect(code).toBe(1);
     expect(output).toContain('GANTRY_HOST=0.0.0.0');

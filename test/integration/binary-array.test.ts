@@ -22,7 +22,7 @@ describe('arrays in binary format', () => {
     ['what the text format quotes', ['', 'NULL', '{"a": "\\\\ ,}"}', ' b ', "'"]],
     ['more than a byte a character', ['é', '😀', '\u{10ffff}']],
     ['long texts', ['x'.repeat(1_000_000), 'é'.repeat(100_000)]],
-  ])('read back as texts: %s', async (_title, values) => {
+  ])('are read back as texts: %s', async (_title, values) => {
     const { rows } = await db.query<{ values: unknown }>('SELECT $1::text[] AS values', [textArray(values)]);
     expect(rows).toEqual([{ values }]);
   });
@@ -32,7 +32,7 @@ describe('arrays in binary format', () => {
     ['nulls', [null, Buffer.from('a'), null]],
     ['every byte', [Buffer.alloc(0), Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))]],
     ['long ones', [Buffer.alloc(1_000_000, 0xff), Buffer.alloc(100_000, '{"\\')]],
-  ])('read back as bytes: %s', async (_title, values) => {
+  ])('are read back as bytes: %s', async (_title, values) => {
     const { rows } = await db.query<{ values: unknown }>('SELECT $1::bytea[] AS values', [byteaArray(values)]);
     expect(rows).toEqual([{ values }]);
   });

@@ -102,7 +102,7 @@ describe('the checkpoints of a run', () => {
     { source: 'loop', step: 0, has_parent: true, writes: 0 },
   ];
 
-  it('are there before the first node begins, the one of the input as well', async () => {
+  it('exist before the first node begins, including that of the input', async () => {
     const threadId = uuidv7();
     let before: Written[] = [];
     const { outcome, events } = await run(
@@ -123,7 +123,7 @@ describe('the checkpoints of a run', () => {
     ]);
   });
 
-  it('has the one of the input while the first node is chosen, which is code of the graph', async () => {
+  it('include that of the input while the first node is chosen, which is code of the graph', async () => {
     const threadId = uuidv7();
     const graph = new StateGraph(State)
       .addNode('work', () => ({ done: ['work'] }))
@@ -138,7 +138,7 @@ describe('the checkpoints of a run', () => {
     expect(outcome.status).toBe('success');
   });
 
-  it('has the one of the input when nothing comes behind it', async () => {
+  it('include that of the input when the graph fails right after it', async () => {
     const threadId = uuidv7();
     const Strict = Annotation.Root({
       done: Annotation<string[]>({
@@ -200,7 +200,7 @@ describe('the checkpoints of a run', () => {
     expect(await kept()).toEqual(['item 11', ...items.slice(0, 11)]);
   });
 
-  it('keeps the path of what an edit wrote, which the library orders in the same way', async () => {
+  it('keep the path of what an edit wrote, which the library orders in the same way', async () => {
     const saver = new CheckpointSaver(pool, TENANT);
     const threadId = uuidv7();
     const config = { configurable: { thread_id: threadId, checkpoint_ns: '', __pregel_checkpointer: saver } };

@@ -79,7 +79,7 @@ describe('docker-compose.yml', () => {
     expect(validate({ services: { api: { imagge: 'x' } } })).toBe(false);
   });
 
-  it('has no secrets of its own: each one that is missing stops it', () => {
+  it('contains no secrets: each one that is missing prevents the start', () => {
     expect(required).toEqual(Object.keys(secrets).sort());
     for (const name of required) {
       expect(() => interpolate(text, { ...secrets, [name]: '' })).toThrow(`${name} is missing a value`);
@@ -115,7 +115,7 @@ describe('docker-compose.yml', () => {
     expect(compose.services.api.build).toMatchObject({ args: { NODE_IMAGE: named } });
   });
 
-  it('gives no container more than it needs', () => {
+  it('gives no container more privileges than it needs', () => {
     for (const [name, service] of services) {
       expect([name, service]).toEqual([
         name,
@@ -133,7 +133,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('gives each secret to those who need it', () => {
+  it('gives each secret only to the containers that need it', () => {
     const holders = (secret: string): string[] =>
       services
         .filter(([, { environment }]) =>
@@ -156,7 +156,7 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  it('connects those who have to reach each other, and nobody else', () => {
+  it('connects only the containers that have to reach each other', () => {
     const members = (network: string): string[] =>
       services.filter(([, { networks }]) => networks?.includes(network)).map(([name]) => name);
     const internal = Object.keys(compose.networks).filter((name) => compose.networks[name]?.internal);
@@ -180,12 +180,12 @@ describe('docker-compose.yml', () => {
     for (const port of services.flatMap(([, { ports }]) => ports ?? [])) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
   });
 
-  it('has workers that can be many', () => {
+  it('allows several workers', () => {
     expect(compose.services.worker).not.toHaveProperty('container_name');
     expect(compose.services.worker).not.toHaveProperty('ports');
   });
 
-  it('waits only for what can be waited for', () => {
+  it('waits only for conditions that can be met', () => {
     for (const [name, { depends_on: dependencies = {} }] of services) {
       for (const [dependency, { condition }] of Object.entries(dependencies)) {
         const target = compose.services[dependency];
@@ -197,19 +197,19 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('mounts no configuration that is not there', () => {
+  it('mounts no configuration that does not exist', () => {
     const mounted = services.flatMap(([, { configs }]) => (configs ?? []).map(({ source }) => source));
     expect(mounted.sort()).toEqual(Object.keys(compose.configs).sort());
   });
 });
 
 describe('scripts/generate-secrets.mjs', () => {
-  it('makes other secrets each time', () => {
+  it('generates different secrets each time', () => {
     const [first, second] = [parseEnvFile(generate()), parseEnvFile(generate())];
     for (const name of required) expect(second[name]).not.toBe(first[name]);
   });
 
-  it('makes what .env.example asks for', () => {
+  it('generates everything that .env.example requires', () => {
     expect(Object.keys(parseEnvFile(read('.env.example'))).sort()).toEqual(required);
   });
 });
@@ -240,7 +240,7 @@ describe('scripts/pin-images.mjs', () => {
 });
 
 describe('docs/operations.md', () => {
-  it('tells every setting that is read, and no other', () => {
+  it('lists every setting that is read, and no other', () => {
     const settings = Object.keys(environmentSchema.shape);
     const table = [...read('docs/operations.md').matchAll(/^\| `([A-Z][A-Z0-9_]+)`/gm)].map(([, name]) => name);
     expect(table.sort()).toEqual(settings.sort());

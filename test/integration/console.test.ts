@@ -27,7 +27,7 @@ async function scriptOf(address: string): Promise<string> {
 }
 
 describe('the console', () => {
-  it('is served without a key, and loads its files from wherever it is itself', () =>
+  it('is served without a key, and loads its files relative to its own address', () =>
     withApi({ env: { GANTRY_AUTH: 'on', GANTRY_API_KEY: 'gantry-key-of-the-console' } }, async ({ url }) => {
       for (const path of ['/console', '/console/', '/console/runs', '/console/threads/1?tab=state']) {
         const page = await fetch(url + path);
@@ -44,13 +44,13 @@ describe('the console', () => {
       expect((await fetch(`${url}/console`, { method: 'POST' })).status).toBe(405);
     }));
 
-  it('works below mount_prefix, and not beside it', () =>
+  it('works below mount_prefix only', () =>
     withApi({ http: { mount_prefix: '/agents' } }, async ({ url }) => {
       expect(await scriptOf(`${url}/agents/console/runs`)).toContain(`${url}/agents/console/assets/`);
       expect((await fetch(`${url}/console`)).status).toBe(404);
     }));
 
-  it('is gone with GANTRY_CONSOLE=off, and with disable_meta', async () => {
+  it('is absent with GANTRY_CONSOLE=off, and with disable_meta', async () => {
     await withApi({ env: { GANTRY_CONSOLE: 'off' } }, async ({ url }) => {
       expect((await fetch(`${url}/console`)).status).toBe(404);
       expect((await fetch(`${url}/console/runs`)).status).toBe(404);
@@ -60,7 +60,7 @@ describe('the console', () => {
     });
   });
 
-  it('is told by /info what to ask for, and by /api/v1/me who the caller is', () =>
+  it('learns from /info which credentials to ask for, and from /api/v1/me who the caller is', () =>
     withApi(
       {
         env: {

@@ -123,7 +123,7 @@ describe('crons', () => {
     );
 
   describe('on schedule', () => {
-    it('runs each tick once, on threads of their own, and shows what it did', async () => {
+    it('run each tick once, on separate threads, and show the outcomes', async () => {
       const before = Date.now();
       const cron = await create({ schedule: EVERY_SECOND, input: {}, metadata: { team: 'a' } });
       expect(cron).toMatchObject({ thread_id: null, on_run_completed: 'delete', enabled: true, status: 'active' });
@@ -153,7 +153,7 @@ describe('crons', () => {
       expect(await client.threads.search({ metadata: { cron_id: cron.cron_id } })).toEqual([]);
     }, 60_000);
 
-    it('keeps the threads when asked to, with the metadata of the cron', async () => {
+    it('keep the threads on request, with the metadata of the cron', async () => {
       const cron = await create({
         schedule: EVERY_SECOND,
         input: {},
@@ -165,7 +165,7 @@ describe('crons', () => {
       expect(threads.length).toBeGreaterThanOrEqual(2);
     }, 60_000);
 
-    it('runs on one thread when it has one, one after the other', async () => {
+    it('run on one thread when they have one, one tick after the other', async () => {
       const thread = await newThread();
       const cron = await create({ schedule: EVERY_SECOND, input: {}, on_run_completed: 'keep' }, thread);
       expect(cron).toMatchObject({ thread_id: thread, on_run_completed: null });
@@ -177,7 +177,7 @@ describe('crons', () => {
       expect(onThread).toHaveLength(fired.length);
     }, 60_000);
 
-    it('passes the whole payload through, and delivers the webhook', async () => {
+    it('pass the whole payload through, and deliver the webhook', async () => {
       const cron = await create({
         assistant_id: 'sleep',
         schedule: EVERY_SECOND,
@@ -225,14 +225,14 @@ describe('crons', () => {
       ['feedback_keys', ['score'], { kwargs: { feedback_keys: ['score'] } }],
       ['on_run_completed', 'keep', { kwargs: { on_completion: 'keep', temporary: false } }],
       ['on_run_completed', 'delete', { kwargs: { on_completion: 'delete', temporary: true } }],
-    ])('passes %s through', async (field, value, run) => {
+    ])('pass %s through', async (field, value, run) => {
       const cron = await create({ assistant_id: 'sleep', [field]: value, input: { note: 'n' } });
       expect(cron.payload).toMatchObject({ [field]: value });
       const { body } = await ask<CronRun>('POST', `/runs/crons/${cron.cron_id}/trigger`);
       expect((await ask<object>('GET', `/runs/${body.run_id}`)).body).toMatchObject(run);
     });
 
-    it('takes a context, which goes without configurable', async () => {
+    it('accept a context, which excludes configurable', async () => {
       const cron = await create({ context: { model: 'small' }, input: {} });
       expect((await ask<CronRun>('POST', `/runs/crons/${cron.cron_id}/trigger`)).status).toBe(200);
       const [{ run_id: runId }] = await untilRuns(cron.cron_id, 1);
@@ -240,7 +240,7 @@ describe('crons', () => {
       expect(run.kwargs).toMatchObject({ context: { model: 'small' } });
     }, 60_000);
 
-    it('counts failures, shows the last one, and goes on', async () => {
+    it('count failures, show the last one, and continue', async () => {
       const cron = await create({ assistant_id: 'fail', schedule: EVERY_SECOND, input: { message: 'no luck' } });
       await untilRuns(cron.cron_id, 2, 'error');
       const failing = await get(cron.cron_id);
@@ -249,7 +249,7 @@ describe('crons', () => {
       expect(failing).toMatchObject({ enabled: true, status: 'active' });
     }, 60_000);
 
-    it('stops at its end time and says so', async () => {
+    it('stop at their end time and report it', async () => {
       const end = new Date(Date.now() + 3_000).toISOString();
       const cron = await create({ schedule: EVERY_SECOND, input: {}, end_time: end });
       const stopped = await waitFor('the end', async () => {
@@ -271,7 +271,7 @@ describe('crons', () => {
   });
 
   describe('the overlap rule', () => {
-    it('is: every tick runs, beside the ones before', async () => {
+    it('is by default that every tick runs, concurrently with earlier ones', async () => {
       const cron = await create({ assistant_id: 'sleep', schedule: EVERY_SECOND, input: { sleep_ms: 5_000 } });
       await waitFor('two at once', async () => {
         const runs = await runsOf(cron.cron_id);
@@ -279,7 +279,7 @@ describe('crons', () => {
       });
     }, 60_000);
 
-    it('can be: no tick runs while an earlier run is going, and each that did not is shown', async () => {
+    it('can skip ticks while an earlier run is running, and each skipped one is shown', async () => {
       const sleeping = { assistant_id: 'sleep', input: { sleep_ms: 30_000 } };
       const cron = await create({ ...sleeping, schedule: EVERY_SECOND, overlap: 'skip' });
       const runs = await untilRuns(cron.cron_id, 2, 'skipped');
@@ -290,7 +290,7 @@ describe('crons', () => {
       });
     }, 60_000);
 
-    it('of a thread is the multitask strategy: what `reject` refuses is a skipped tick', async () => {
+    it('is the multitask strategy on a thread: what `reject` refuses is a skipped tick', async () => {
       const thread = await newThread();
       await client.runs.create(thread, 'sleep', { input: { sleep_ms: 30_000 } });
       const cron = await create({ schedule: EVERY_SECOND, input: {}, multitask_strategy: 'reject' }, thread);
@@ -338,7 +338,7 @@ describe('crons', () => {
       expect(Date.parse(run.scheduled_at) % HOUR).toBe(0);
     }, 60_000);
 
-    it('are not run with `catchup: skip` when they are a minute late, and it is said', async () => {
+    it('are not run with `catchup: skip` when they are a minute late, and are reported', async () => {
       const cron = await create({ schedule: '0 * * * *', catchup: 'skip' });
       // As if the worker had been away for the last hours.
       await gantry.sql.query(`UPDATE crons SET last_tick_at = now() - interval '3 hours' WHERE cron_id = $1`, [
@@ -358,7 +358,7 @@ describe('crons', () => {
   });
 
   describe('in Temporal', () => {
-    it('is a Schedule that people find, and a pause made there is one here', async () => {
+    it('are a Schedule that people find, and a pause made there applies here', async () => {
       const cron = await create({ schedule: '*/10 * * * *', timezone: 'Europe/Berlin' });
       const handle = schedule(cron.cron_id);
       expect(await handle.describe()).toMatchObject({
@@ -377,7 +377,7 @@ describe('crons', () => {
       expect(await get(cron.cron_id)).toMatchObject({ enabled: true, status: 'active', status_reason: null });
     }, 60_000);
 
-    it('is seen in searches too, without anybody looking at the cron', async () => {
+    it('are shown as paused in searches too, without a request for the cron itself', async () => {
       await waitFor(
         'the pause to be seen',
         async () => (await search({ enabled: false })).some(({ cron_id }) => cron_id === pausedElsewhere.cron_id),
@@ -385,7 +385,7 @@ describe('crons', () => {
       );
     }, 150_000);
 
-    it('shows a pause made here, with the reason', async () => {
+    it('show a pause made here, with the reason', async () => {
       const cron = await create({ schedule: '*/10 * * * *' });
       const paused = await ask('POST', `/runs/crons/${cron.cron_id}/pause`, { reason: 'Stocktaking' });
       expect(paused.body).toMatchObject({ enabled: false, status: 'paused', status_reason: 'Stocktaking' });
@@ -395,14 +395,14 @@ describe('crons', () => {
       expect((await schedule(cron.cron_id).describe()).state).toMatchObject({ paused: false });
     }, 60_000);
 
-    it('can be triggered: that is a run here', async () => {
+    it('can be triggered there, which creates a run here', async () => {
       const cron = await create({ input: {} });
       await schedule(cron.cron_id).trigger();
       const [run] = await untilRuns(cron.cron_id, 1);
       expect(run).toMatchObject({ trigger: 'manual', status: 'success' });
     }, 60_000);
 
-    it('is made again when somebody deleted it', async () => {
+    it('are created again when their Schedule was deleted', async () => {
       const cron = await create({ schedule: '*/10 * * * *' });
       await schedule(cron.cron_id).delete();
       expect(await get(cron.cron_id)).toMatchObject({ enabled: true });
@@ -416,7 +416,7 @@ describe('crons', () => {
       );
     }, 60_000);
 
-    it('goes with the cron', async () => {
+    it('delete their Schedule with the cron', async () => {
       const cron = await create();
       expect((await ask('DELETE', `/runs/crons/${cron.cron_id}`)).status).toBe(204);
       await expect(schedule(cron.cron_id).describe()).rejects.toThrow(/not found/i);
@@ -478,7 +478,7 @@ describe('crons', () => {
   });
 
   describe('by hand', () => {
-    it('runs now, beside the schedule and also while it is paused', async () => {
+    it('run now, beside the schedule and also while paused', async () => {
       const cron = await create({ input: {}, enabled: false });
       const { status, body } = await ask<CronRun>('POST', `/runs/crons/${cron.cron_id}/trigger`);
       expect(status).toBe(200);
@@ -487,7 +487,7 @@ describe('crons', () => {
       expect(await get(cron.cron_id)).toMatchObject({ enabled: false, last_run: { run_id: body.run_id } });
     }, 60_000);
 
-    it('makes up for a range, each tick once, and once only', async () => {
+    it('backfill a range, each tick once, and once only', async () => {
       const thread = await newThread();
       const cron = await create({ schedule: '0 * * * *', input: {} }, thread);
       const range = { start: '2026-01-05T00:00:00Z', end: '2026-01-05T05:00:00Z' };
@@ -507,7 +507,7 @@ describe('crons', () => {
       expect(again.body).toMatchObject({ ticks: 7, already_fired: 6, runs: [{ trigger: 'backfill' }] });
     }, 60_000);
 
-    it('refuses a range that is upside down, in the future or too large', async () => {
+    it('refuse a range that is reversed, in the future or too large', async () => {
       const cron = await create({ schedule: EVERY_SECOND, enabled: false });
       const path = `/runs/crons/${cron.cron_id}/backfill`;
       const future = new Date(Date.now() + HOUR).toISOString();
@@ -524,8 +524,8 @@ describe('crons', () => {
     });
   });
 
-  describe('whose ground is gone', () => {
-    it('stops with its thread and says why', async () => {
+  describe('whose thread or assistant is deleted', () => {
+    it('stop with their thread and give the reason', async () => {
       const thread = await newThread();
       const cron = await create({ schedule: EVERY_SECOND, input: {} }, thread);
       await untilRuns(cron.cron_id, 1);
@@ -550,7 +550,7 @@ describe('crons', () => {
       }
     }, 60_000);
 
-    it('stops with its assistant and says why', async () => {
+    it('stop with their assistant and give the reason', async () => {
       const { assistant_id: assistant } = await client.assistants.create({ graphId: 'three', name: 'brief' });
       const cron = await create({ assistant_id: assistant, schedule: EVERY_SECOND, input: {} });
       await untilRuns(cron.cron_id, 1);
@@ -562,7 +562,7 @@ describe('crons', () => {
       });
     }, 60_000);
 
-    it('stops at its next tick when the thread went away behind its back', async () => {
+    it('stop at the next tick when the thread was deleted without notice', async () => {
       const thread = await newThread();
       const cron = await create({ schedule: EVERY_SECOND, input: {} }, thread);
       await gantry.sql.query('DELETE FROM threads WHERE thread_id = $1', [thread]);
@@ -577,8 +577,8 @@ describe('crons', () => {
     }, 60_000);
   });
 
-  describe('as a record', () => {
-    it('is found by what it is', async () => {
+  describe('as records', () => {
+    it('are found by their fields', async () => {
       const thread = await newThread();
       const one = await create({ metadata: { group: 'found', n: 1 } }, thread);
       const two = await create({ metadata: { group: 'found', n: 2 }, enabled: false, schedule: '0 0 2 1 *' });
@@ -604,7 +604,7 @@ describe('crons', () => {
       expect((await ask<number>('POST', '/runs/crons/count', { ...group, enabled: true })).body).toBe(1);
     });
 
-    it('is changed field by field; null clears the end time and the time zone', async () => {
+    it('are changed field by field; null clears the end time and the time zone', async () => {
       const end = new Date(Date.now() + 400 * 24 * HOUR).toISOString();
       const cron = await create({ end_time: end, timezone: 'Europe/Berlin', input: { a: 1 }, metadata: { a: 1 } });
       const path = `/runs/crons/${cron.cron_id}`;
@@ -632,7 +632,7 @@ describe('crons', () => {
       );
     });
 
-    it('does not fire for what it missed while it was disabled', async () => {
+    it('do not fire for what they missed while they were disabled', async () => {
       const cron = await create({ schedule: EVERY_SECOND, input: {}, enabled: false, catchup: 'all' });
       await new Promise((resolve) => setTimeout(resolve, 3_000));
       expect(await runsOf(cron.cron_id)).toEqual([]);
@@ -644,7 +644,7 @@ describe('crons', () => {
       }
     }, 60_000);
 
-    it('is not there for anybody who asks for another', async () => {
+    it('are a 404 for every request with another id', async () => {
       const unknown = uuidv7();
       for (const [method, path, body] of [
         ['GET', '', undefined],
@@ -662,7 +662,7 @@ describe('crons', () => {
     });
   });
 
-  it('of a tenant without the entitlement skips its ticks, says so, and makes no new ones', async () => {
+  it('of a tenant without the entitlement skip their ticks, report it, and cannot be created', async () => {
     const cron = await create({ schedule: EVERY_SECOND, input: {} });
     await untilRuns(cron.cron_id, 1);
     const set = (entitlements: string[]) =>
@@ -689,7 +689,7 @@ describe('crons', () => {
     );
   }, 60_000);
 
-  describe('that is wrong', () => {
+  describe('that are wrong', () => {
     const refused: [string, Record<string, unknown>, number, RegExp][] = [
       ['no body', {}, 422, /assistant_id.*schedule/],
       ['an unknown assistant', { assistant_id: 'nobody', schedule: NEVER_SOON }, 404, /nobody/],
@@ -720,7 +720,7 @@ describe('crons', () => {
       ],
     ];
 
-    it.each(refused)('is refused: %s', async (_, body, status, reason) => {
+    it.each(refused)('are refused: %s', async (_, body, status, reason) => {
       const thread = await newThread();
       for (const path of ['/runs/crons', `/threads/${thread}/runs/crons`]) {
         const answer = await ask<unknown>('POST', path, body);
@@ -728,7 +728,7 @@ describe('crons', () => {
       }
     });
 
-    it('names the place of the fault in its schedule', async () => {
+    it('report the position of the error in their schedule', async () => {
       for (const [method, path] of [
         ['POST', '/runs/crons'],
         ['PATCH', `/runs/crons/${(await create()).cron_id}`],
@@ -743,13 +743,13 @@ describe('crons', () => {
       }
     });
 
-    it('is refused on a thread that is not there', async () => {
+    it('are refused on a thread that does not exist', async () => {
       const body = { assistant_id: 'three', schedule: NEVER_SOON };
       expect((await ask('POST', `/threads/${uuidv7()}/runs/crons`, body)).status).toBe(404);
       expect((await ask('POST', '/threads/nowhere/runs/crons', body)).status).toBe(422);
     });
 
-    it('is refused in a search', async () => {
+    it('are refused in a search', async () => {
       for (const body of [{ limit: 0 }, { limit: 1001 }, { sort_by: 'x' }, { select: ['x'] }, { assistant_id: 'x' }]) {
         expect((await ask('POST', '/runs/crons/search', body)).status).toBe(422);
       }

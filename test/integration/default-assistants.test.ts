@@ -53,7 +53,7 @@ describe('the default assistant of a graph', () => {
 
   const current = (): Promise<Assistant> => call('GET', GRAPH);
 
-  it('is described as langgraph.json says now: a new text is a new version, no text leaves it', async () => {
+  it('has the description of langgraph.json: a new text is a new version, no text leaves it unchanged', async () => {
     await start('counts');
     expect(await current()).toMatchObject({ name: GRAPH, description: 'counts', version: 1 });
     const changed = await call<Assistant>('PATCH', GRAPH, { name: 'Counter', config: { recursion_limit: 7 } });
@@ -74,7 +74,7 @@ describe('the default assistant of a graph', () => {
     ]);
   });
 
-  it('begins with what LANGGRAPH_CONFIG has for it, and keeps what it was changed to', async () => {
+  it('starts with what LANGGRAPH_CONFIG has for it, and keeps later changes', async () => {
     await start(undefined, { [GRAPH]: { recursion_limit: 9, configurable: {}, context: { model: 'small' } } });
     expect(await current()).toMatchObject({ config: { recursion_limit: 9 }, context: { model: 'small' }, version: 1 });
     await call('PATCH', GRAPH, { config: { recursion_limit: 3 } });

@@ -27,7 +27,7 @@ describe('http.disable_event_streaming', () => {
   it.each([
     ['commands', { id: 1, method: 'run.start', params: { assistant_id: 'talk', input } }],
     ['stream/events', { channels: ['values', 'lifecycle'] }],
-  ])('takes %s away, as if it had never been there', async (path, body) => {
+  ])('removes %s, as if it had never existed', async (path, body) => {
     const thread = await createThread();
     const response = await fetch(`${gantry.url}/threads/${thread}/${path}`, {
       method: 'POST',
@@ -41,13 +41,13 @@ describe('http.disable_event_streaming', () => {
     expect(Object.keys(paths)).toContain('/threads/{thread_id}/stream');
   });
 
-  it('tells the newest client so', async () => {
+  it('is reported to the newest client', async () => {
     const thread = client.threads.stream({ assistantId: 'talk' });
     await expect(thread.run.start({ input })).rejects.toThrow(/404/);
     await thread.close();
   });
 
-  it('leaves the streams of runs and of threads as they are, token by token', async () => {
+  it('leaves the streams of runs and of threads unchanged, token by token', async () => {
     const thread = await createThread();
     const listening = await SseReader.get(`${gantry.url}/threads/${thread}/stream`);
     const run = await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, {

@@ -152,7 +152,7 @@ describe.each(['gcs', 'azure_blob'] as const)('a destination of type %s', (type)
     expect(writes).toBe(3 + 1 + 3 + 2);
   }, 180_000);
 
-  it('loses nothing to a store that fails, slows down and breaks connections', async () => {
+  it('loses nothing when the store fails, slows down and breaks connections', async () => {
     const destination = await create();
     let requests = 0;
     const faults = [undefined, { status: 503 }, undefined, { status: 429 }, 'reset', undefined] as const;
@@ -163,7 +163,7 @@ describe.each(['gcs', 'azure_blob'] as const)('a destination of type %s', (type)
     await expectWhole(destination.prefix, id);
   }, 120_000);
 
-  it('takes new credentials, of its own kind only', async () => {
+  it('accepts new credentials, of its own kind only', async () => {
     const destination = await create();
     const rotate = (body: Json) => harness.call('PATCH', `/destinations/${destination.id}`, body);
     expect((await rotate({ credentials: store.credentials })).status).toBe(200);
@@ -194,7 +194,7 @@ describe.each(['gcs', 'azure_blob'] as const)('a destination of type %s', (type)
       () => bodyOf({ endpoint_url: harness.proxy.url }),
       /Invalid endpoint|Access denied/,
     ],
-  ])('refuses %s, by name and without a secret', async (_, make, sentence) => {
+  ])('refuses %s, with the reason and without a secret', async (_, make, sentence) => {
     const { status, body } = await harness.call('POST', '/destinations', make());
     expect([status, body.detail]).toEqual([
       400,
@@ -246,7 +246,7 @@ describe('the body of a destination', () => {
     ]);
   });
 
-  it('needs credentials for a bucket of Google that the operator does not list', async () => {
+  it('requires credentials for a bucket of Google that the operator does not list', async () => {
     const body = { destination_type: 'gcs', display_name: 'x', config: { bucket_name: 'bucket', prefix: '' } };
     const { status, body: answer } = await harness.call('POST', '/destinations', body);
     expect([status, answer.detail]).toEqual([400, expect.stringContaining('GANTRY_EXPORT_AMBIENT_BUCKETS')]);

@@ -51,7 +51,7 @@ async function files(root: string): Promise<string[]> {
 }
 
 it.each(['zstandard', 'gzip', 'snappy', 'none'])(
-  'are read by a reader that knows no Arrow (%s)',
+  'exports are read by a reader without Arrow (%s)',
   async (compression) => {
     const { project, root } = await exportAll(compression);
     const read: Json[] = [];
@@ -86,7 +86,7 @@ it.each(['zstandard', 'gzip', 'snappy', 'none'])(
   },
 );
 
-it('are read as Hive partitions by DuckDB and pyarrow, with the dates as numbers', async () => {
+it('exports are read as Hive partitions by DuckDB and pyarrow, with the dates as numbers', async () => {
   const { id, root } = await exportAll('zstandard');
   const rows = await harness.read(await prefixOf(id), PARTITIONS);
   expect(rows).toEqual([

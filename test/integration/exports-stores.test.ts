@@ -60,8 +60,8 @@ async function exportInto(body: Json): Promise<{ id: string; requests: ExportHar
   return { id: id as string, requests: harness.proxy.seen.slice(before) };
 }
 
-describe('what reaches the store', () => {
-  it('has no trailing checksums and no chunked signatures: Google and older stores refuse those', async () => {
+describe('the requests to the store', () => {
+  it('have no trailing checksums and no chunked signatures: Google and older stores refuse those', async () => {
     const project = await harness.createProject();
     await harness.createRuns(project, '2026-11-20', 3);
     const before = harness.proxy.seen.length;
@@ -83,7 +83,7 @@ describe('what reaches the store', () => {
     }
   });
 
-  it('carries encryption, storage class, ACL, tags, lock and checksum as configured', async () => {
+  it('carry encryption, storage class, ACL, tags, lock and checksum as configured', async () => {
     const project = await harness.createProject();
     await harness.createRuns(project, '2026-11-20', 3);
     // The gateway of the tests has no keys: what it would be sent is what counts.
@@ -127,7 +127,7 @@ describe('what reaches the store', () => {
   });
 });
 
-describe('who asks the store', () => {
+describe('the identity for the store', () => {
   const WHO = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'] as const;
   const usual = WHO.map((name) => [name, process.env[name]] as const);
 
@@ -138,7 +138,7 @@ describe('who asks the store', () => {
     }
   });
 
-  it('is told with the session token of temporary credentials, which is never shown', async () => {
+  it('includes the session token of temporary credentials, which is never shown', async () => {
     // The gateway of the tests gives no temporary credentials: what it would be sent is what counts.
     harness.proxy.fault = () => 'lose';
     const before = harness.proxy.seen.length;
@@ -151,7 +151,7 @@ describe('who asks the store', () => {
     expect(JSON.stringify(destination)).not.toContain('token-of-a-session');
   });
 
-  it('is this process, by the default chain, when a destination has no credentials', async () => {
+  it('is that of this process, by the default chain, when a destination has no credentials', async () => {
     const { access_key_id, secret_access_key } = testStore();
     process.env.AWS_ACCESS_KEY_ID = access_key_id;
     process.env.AWS_SECRET_ACCESS_KEY = secret_access_key;
@@ -190,7 +190,7 @@ describe('who asks the store', () => {
       }
     });
 
-    it('whose session token goes to the store and is never shown', async () => {
+    it('whose session token is sent to the store and never shown', async () => {
       tokens.issue({ accessKeyId: 'temporary', secretAccessKey: 's', sessionToken: 'token-of-the-role' });
       harness.proxy.fault = () => 'lose';
       const before = harness.proxy.seen.length;
@@ -205,7 +205,7 @@ describe('who asks the store', () => {
       expect(JSON.stringify(created.body)).not.toContain('token-of-the-role');
     });
 
-    it('in place of credentials, and credentials in place of it', async () => {
+    it('which replaces credentials, and is replaced by credentials', async () => {
       const { access_key_id, secret_access_key } = testStore();
       tokens.issue({ accessKeyId: access_key_id, secretAccessKey: secret_access_key });
       const credentials = { access_key_id, secret_access_key };
@@ -226,7 +226,7 @@ describe('who asks the store', () => {
       ['is not listed', { aws_role_arn: 'arn:aws:iam::123456789012:role/admin' }, {}, 'GANTRY_EXPORT_AMBIENT_ROLES'],
       ['is for an endpoint of the tenant', {}, { endpoint_url: 'http://127.0.0.1:9' }, 'GANTRY_EXPORT_AMBIENT_ROLES'],
       ['is no role', { aws_role_arn: 'arn:aws:iam::1:user/x' }, {}, 'aws_role_arn'],
-    ])('and is refused without a request when it %s', async (_title, role, config, named) => {
+    ])('that is refused without a request when it %s', async (_title, role, config, named) => {
       const { status, body } = await harness.call(
         'POST',
         '/destinations',
@@ -243,7 +243,7 @@ describe('who asks the store', () => {
       expect([status, body.detail]).toEqual([400, expect.stringContaining('sts:ExternalId')]);
     });
 
-    it('asked for at no address that the policy forbids', () => {
+    it('that is requested at no address that the policy forbids', () => {
       const settings = { GANTRY_EXPORT_AMBIENT_ROLES: ROLE, GANTRY_EXPORT_STS_ENDPOINT: 'http://169.254.169.254' };
       const stores = new ObjectStores(testConfig('postgres://nowhere', settings));
       const destination = {
@@ -273,7 +273,7 @@ describe('who asks the store', () => {
 });
 
 describe('a bucket with Object Lock', () => {
-  it('takes an export, and holds every object of it, the one of the write test included', async () => {
+  it('accepts an export, and locks every object of it, including that of the write test', async () => {
     const name = `locked-${randomUUID()}`;
     await harness.bucket.createBucket(name, true);
     try {
@@ -306,8 +306,8 @@ describe('a bucket with Object Lock', () => {
   });
 });
 
-describe('addresses', () => {
-  it('have the bucket in the name of the host where a store wants it there', async () => {
+describe('destinations', () => {
+  it('have the bucket in the host name where a store requires it', async () => {
     const { bucket } = testStore();
     const { port } = new URL(harness.proxy.url);
     // Names below localhost are this machine (RFC 6761), which not every resolver knows.
@@ -335,7 +335,7 @@ describe('addresses', () => {
     }
   });
 
-  it('inside and outside are two: one is connected to, the other is shown', async () => {
+  it('may have two addresses: the inner one is connected to, the outer one is shown', async () => {
     const project = await harness.createProject();
     const destination = await harness.createDestination({
       config: { external_endpoint_url: 'https://storage.example.com:8443' },
@@ -370,7 +370,7 @@ describe('addresses', () => {
       'Key ID you provided does not exist .*access_key_id',
     ],
     ['an unknown bucket', { config: { bucket_name: 'no-such-bucket' } }, 'Bucket is not valid: .*Check bucket_name'],
-  ])('and %s is explained in words', async (_, change, words) => {
+  ])('are refused with an explanation: %s', async (_, change, words) => {
     const { status, body } = await harness.call('POST', '/destinations', harness.destinationBody(change));
     expect([status, body.detail]).toEqual([
       400,
@@ -378,7 +378,7 @@ describe('addresses', () => {
     ]);
   });
 
-  it('and a skewed clock is explained in words', async () => {
+  it('are refused with an explanation of a skewed clock', async () => {
     harness.proxy.fault = () => 'skewed';
     const { body } = await harness.call('POST', '/destinations', harness.destinationBody());
     expect(body.detail).toMatch(/^Failed to validate S3 destination: Clock skew: .*RequestTimeTooSkewed.*NTP/);
@@ -418,7 +418,7 @@ describe('a file above 64 MiB', () => {
     return { row, prefix, seen: harness.proxy.seen.slice(before) };
   }
 
-  it('goes up in pieces, and holds rows of 10 MB as they are', async () => {
+  it('is uploaded in pieces, and contains rows of 10 MB unchanged', async () => {
     const { row, prefix, seen } = await exportLarge(() => undefined);
     expect(row).toMatchObject({ status: 'Completed', progress: { rows_written: 8 } });
     expect(seen.filter(({ url }) => url.includes('partNumber=')).length).toBe(2);
@@ -440,7 +440,7 @@ describe('a file above 64 MiB', () => {
     expect(await harness.bucket.danglingUploads(prefix)).toBe(0);
   }, 180_000);
 
-  it('leaves no pieces behind when it is cancelled or refused in the middle', async () => {
+  it('leaves no pieces when it is cancelled or refused in the middle', async () => {
     const { row, prefix } = await exportLarge(({ url }) => (url?.includes('partNumber=2') ? 'deny' : undefined));
     expect(row).toMatchObject({ status: 'Failed', error_code: 'AccessDenied' });
     expect(await harness.bucket.danglingUploads(prefix)).toBe(0);

@@ -52,7 +52,7 @@ function holdUpload(part: number): { reached: Promise<void>; letGo: () => void }
 const COUNT = 'SELECT count(*)::int AS rows, count(DISTINCT id)::int AS ids FROM FILES';
 
 describe('an export is verified', () => {
-  it('against the footers of its files, and says so', async () => {
+  it('against the footers of its files, and reports so', async () => {
     const { prefix, body } = await prepare(90);
     const { id } = await harness.createExport(body);
     expect(await harness.ended(id)).toMatchObject({ status: 'Completed' });
@@ -76,7 +76,7 @@ describe('an export is verified', () => {
     expect(await harness.read(`${prefix}/export_id=${id}`, COUNT)).toEqual([{ rows: 90, ids: 90 }]);
   });
 
-  it('and rows that come to light behind the reader are not left out', async () => {
+  it('and rows that are committed after the reader has passed their place are not left out', async () => {
     const { project, prefix, body } = await prepare(90);
     const { reached, letGo } = holdUpload(2);
     const { id } = await harness.createExport(body);
@@ -91,7 +91,7 @@ describe('an export is verified', () => {
     expect((await harness.manifest(prefix, id)).partitions).toMatchObject([{ rows: 91, rows_in_source: 91 }]);
   });
 
-  it('and a source that loses rows while it is read is a failure, not a smaller export', async () => {
+  it('and fails when the source loses rows during the export, instead of becoming smaller', async () => {
     const { project, prefix, body } = await prepare(90);
     const { reached, letGo } = holdUpload(0);
     const { id } = await harness.createExport(body);
@@ -106,7 +106,7 @@ describe('an export is verified', () => {
     expect(await harness.bucket.keys(`${prefix}/export_id=${id}`)).not.toContain(`${prefix}/export_id=${id}/_SUCCESS`);
   });
 
-  it('but rows that leave the filter as they change are no loss', async () => {
+  it('and rows that leave the filter as they change are not reported as lost', async () => {
     const { project, body } = await prepare(90);
     const { reached, letGo } = holdUpload(0);
     const { id } = await harness.createExport({ ...body, filter: 'eq(run_type, "chain")' });
@@ -167,7 +167,7 @@ describe('the layout', () => {
     );
   });
 
-  it('keeps windows apart that end within the same second, and rows that begin in the same microsecond', async () => {
+  it('separates windows that end within the same second, and rows that begin in the same microsecond', async () => {
     const { project, prefix, body } = await prepare(0);
     await harness.createRuns(project, DAY, 1);
     await harness.database.query(
@@ -183,7 +183,7 @@ describe('the layout', () => {
     expect(await harness.read(prefix, COUNT)).toEqual([{ rows: 121, ids: 121 }]);
   });
 
-  it('writes costs as decimals when it is told to', async () => {
+  it('writes costs as decimals on request', async () => {
     const { prefix, body } = await prepare(3);
     const { id } = await harness.createExport({ ...body, cost_type: 'decimal', export_fields: ['id', 'total_cost'] });
     expect(await harness.ended(id)).toMatchObject({ status: 'Completed', cost_type: 'decimal' });
@@ -204,7 +204,7 @@ describe('the layout', () => {
 });
 
 describe('late data', () => {
-  it('is exported again in a later pass: what arrived or changed, in files of its own', async () => {
+  it('is exported in a later pass: what arrived or changed, in separate files', async () => {
     const { project, prefix, destination } = await prepare(0);
     const hour = 3_600_000;
     const start = new Date(Math.floor(Date.now() / hour) * hour - 2 * hour);

@@ -45,7 +45,7 @@ function failDay(day: string, fault: 'deny' | 'hang' = 'deny'): void {
 }
 
 describe('progress', () => {
-  it('is told as server-sent events until the end', async () => {
+  it('is streamed as server-sent events until the end', async () => {
     const { body } = await prepare();
     let letGo = (): void => undefined;
     const gate = new Promise<void>((resolve) => (letGo = resolve));
@@ -81,7 +81,7 @@ describe('progress', () => {
     ).toMatch(/^event: end/);
   });
 
-  it('shows a run whose heartbeat is stale as stalled', async () => {
+  it('shows a partition whose heartbeat is stale as stalled', async () => {
     const { body } = await prepare();
     failDay(DAYS[0], 'hang');
     const { id } = await harness.createExport(body);
@@ -102,7 +102,7 @@ describe('progress', () => {
 });
 
 describe('failures', () => {
-  it('are a sentence, a code and a hint, at the run and at the export', async () => {
+  it('are a sentence, a code and a hint, on the partition and on the export', async () => {
     const { body } = await prepare();
     failDay(DAYS[1]);
     const { id } = await harness.createExport(body);
@@ -150,7 +150,7 @@ describe('failures', () => {
     expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 90 } });
   });
 
-  it('end a cancelled export for ever', async () => {
+  it('end a cancelled export permanently', async () => {
     const { body } = await prepare();
     failDay(DAYS[0], 'hang');
     const { id } = await harness.createExport(body);
@@ -230,7 +230,7 @@ describe('verification', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  it('makes one export, however often it is sent', async () => {
+  it('creates one export, however often it is sent', async () => {
     const { body } = await prepare(1);
     const key = { 'idempotency-key': `key-${Date.now()}` };
     const answers = await Promise.all(Array.from({ length: 10 }, () => harness.call('POST', '', body, key)));
@@ -256,7 +256,7 @@ describe('a webhook', () => {
     return JSON.parse(rows[0].payload) as Json;
   }
 
-  it('is told when the export ends, once, whatever the ending', async () => {
+  it('is called when the export ends, once, whatever the ending', async () => {
     const { body } = await prepare(1);
     const webhook = `${receiver.url()}?token=secret`;
     const done = await harness.createExport({ ...body, webhook });
@@ -288,7 +288,7 @@ describe('a webhook', () => {
     expect(rows[0].webhook).toMatch(/^v1\./);
   });
 
-  it('of a schedule is told of each of its windows', async () => {
+  it('of a schedule is called for each of its windows', async () => {
     const { body } = await prepare(1);
     const hour = 3_600_000;
     const start = new Date(Math.floor(Date.now() / hour) * hour - 2 * hour).toISOString();

@@ -218,7 +218,7 @@ function sorted(rows: Row[]): Row[] {
 }
 
 describe('destinations', () => {
-  it('are stored after a write under tmp, and never tell their credentials', async () => {
+  it('are stored after a write under tmp, and never show their credentials', async () => {
     const destination = await createDestination();
     expect(destination).toMatchObject({
       destination_type: 's3',
@@ -284,7 +284,7 @@ describe('destinations', () => {
     expect(body.errors.map((error: Json) => error.path)).toContain(path);
   });
 
-  it('take new credentials after testing them', async () => {
+  it('accept new credentials after testing them', async () => {
     const { id } = await createDestination();
     const store = testStore();
     const wrong = await call('PATCH', `/destinations/${id}`, {
@@ -300,7 +300,7 @@ describe('destinations', () => {
     expect(right).toMatchObject({ status: 200, body: { credentials_keys: ['access_key_id', 'secret_access_key'] } });
   });
 
-  it('are deleted unless an export refers to them', async () => {
+  it('can be deleted unless an export refers to them', async () => {
     const { id } = await createDestination();
     const session_id = await createProject();
     const other = await createDestination();
@@ -401,7 +401,7 @@ describe('one-off exports', () => {
     expect(head.codecs).toEqual(['ZSTD']);
   });
 
-  it('hold what a trace client sent', async () => {
+  it('contain what a trace client sent', async () => {
     const [root, child] = [uuidv7(), uuidv7()];
     const start = new Date(Date.now() - 60_000).toISOString();
     const stamp = start.replace(/[-:.]/g, '').replace('Z', '000Z');
@@ -458,7 +458,7 @@ describe('one-off exports', () => {
     });
   });
 
-  it('write the columns that are named, with the compression that is asked for, under the bucket when asked to', async () => {
+  it('write the requested columns with the requested compression, under the bucket on request', async () => {
     const project = await createProject();
     await createRuns(project, '2026-11-20', 3);
     const destination = await createDestination({ config: { include_bucket_in_prefix: true } });
@@ -496,7 +496,7 @@ describe('one-off exports', () => {
     expect(await ended(created.body.id)).toMatchObject({ status: 'Completed', progress: { rows_written: 3 } });
   });
 
-  it('of all experiments hold each project with a dataset, in its own folders', async () => {
+  it('of all experiments include each project with a dataset, in separate folders', async () => {
     const [experiment, another, plain, idle] = await Promise.all([1, 2, 3, 4].map(() => createProject()));
     await database.query(
       `UPDATE trace_projects SET reference_dataset_id = gen_random_uuid() WHERE project_id = ANY ($1)`,
@@ -537,7 +537,7 @@ describe('one-off exports', () => {
     expect(verified.body).toMatchObject({ verified: true, files: 4, rows: 57 });
   });
 
-  it('export what the filter lets through, and tell where a wrong one is wrong', async () => {
+  it('include the rows that match the filter, and report where a wrong filter is wrong', async () => {
     const project = await createProject();
     await createRuns(project, '2026-11-20', 60);
     const body = {
@@ -616,7 +616,7 @@ describe('one-off exports', () => {
     }
   });
 
-  it('answer 404 for what is not there', async () => {
+  it('answer 404 for what does not exist', async () => {
     expect(await call('GET', `/${uuidv7()}`)).toMatchObject({ status: 404, body: { detail: expect.any(String) } });
     expect((await call('GET', `/${uuidv7()}/runs`)).status).toBe(404);
     expect((await call('PATCH', `/${uuidv7()}`, { status: 'Cancelled' })).status).toBe(404);
@@ -625,7 +625,7 @@ describe('one-off exports', () => {
 });
 
 describe('cancelling', () => {
-  it('answers 409 for an export that is over, and takes no other status', async () => {
+  it('answers 409 for an export that has ended, and accepts no other status', async () => {
     const created = await call('POST', '', {
       bulk_export_destination_id: (await createDestination()).id,
       session_id: await createProject(),
@@ -640,7 +640,7 @@ describe('cancelling', () => {
     expect((await call('PATCH', `/${created.body.id}`, { status: 'Running' })).status).toBe(422);
   });
 
-  it('stops a running export for ever, without _SUCCESS, and answers 200 again', async () => {
+  it('stops a running export permanently, without _SUCCESS, and answers 200 when repeated', async () => {
     const project = await createProject();
     await createRuns(project, '2026-10-01', 20_000);
     const destination = await createDestination();
@@ -672,7 +672,7 @@ describe('cancelling', () => {
 });
 
 describe('tenants', () => {
-  it('need both headers where keys are needed, and see only what is theirs', async () => {
+  it('need both headers where keys are required, and see only their own exports', async () => {
     const guarded = await startTestApi(
       {
         TEMPORAL_NAMESPACE: api.config.temporal.namespace,
@@ -727,7 +727,7 @@ describe('tenants', () => {
 });
 
 describe('failures', () => {
-  it('end an export at once when they are for the user to mend, with the reason in the errors of the run', async () => {
+  it('end an export at once when the user has to fix them, with the reason in the errors of the partition', async () => {
     const project = await createProject();
     await createRuns(project, '2026-11-20', 3);
     const name = `gone-${uuidv7()}`;
@@ -747,7 +747,7 @@ describe('failures', () => {
     expect(await call('PATCH', `/${created.body.id}`, { status: 'Cancelled' })).toMatchObject({ status: 409 });
   });
 
-  it('of time end an export as TimedOut, with what was written listed', async () => {
+  it('of time end an export as TimedOut, with the written files listed', async () => {
     const namespace = await registerNamespace();
     const short = await startTestApi(
       { TEMPORAL_NAMESPACE: namespace, GANTRY_EXPORT_PART_ROWS: '5', GANTRY_EXPORT_TIMEOUT_SECONDS: '8' },
@@ -781,7 +781,7 @@ describe('failures', () => {
 });
 
 describe('the turn of an export', () => {
-  it('comes in the order of creation, so many of a tenant at once, and never for one that was cancelled meanwhile', async () => {
+  it('comes in the order of creation, limited per tenant, and never for an export that was cancelled meanwhile', async () => {
     const project = await createProject();
     await createRuns(project, '2026-10-02', 6_000);
     const body = {
@@ -817,7 +817,7 @@ describe('the turn of an export', () => {
 });
 
 describe('scheduled exports', () => {
-  it('catch up in order with windows that tile, and leave what they spawned alone when cancelled', async () => {
+  it('catch up in order with adjacent windows, and leave spawned exports running when cancelled', async () => {
     const project = await createProject();
     const hour = 3_600_000;
     const start = new Date(Math.floor(Date.now() / hour) * hour - 5 * hour);

@@ -60,7 +60,7 @@ describe('the components of langgraph.json', () => {
     app?.remove();
   });
 
-  it('come as tags that load a style sheet and a script, and render into the shadow root', async () => {
+  it('are served as tags that load a style sheet and a script, and render into the shadow root', async () => {
     const { host } = new URL(api.url);
     const response = await tagsOf(api.url, 'agent');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
@@ -90,7 +90,7 @@ describe('the components of langgraph.json', () => {
     expect(code).toContain('LGUI_REQUIRE');
   });
 
-  it('may be kept by caches under their version alone', async () => {
+  it('can be cached under their version only', async () => {
     const [address] = addressesIn(await (await tagsOf(api.url, 'agent')).text());
     const plain = await fetch(address.split('?')[0]);
     expect(plain.headers.get('cache-control')).toBe('no-cache');
@@ -98,7 +98,7 @@ describe('the components of langgraph.json', () => {
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
 
-  it('get the name of a component as text, whatever is in it', async () => {
+  it('get the name of a component as text, whatever it contains', async () => {
     const html = await (await tagsOf(api.url, 'agent', { name: `x'></script><script>alert(1)//` })).text();
     expect(html).toContain(
       `render("x&#39;&gt;&lt;/script&gt;&lt;script&gt;alert(1)//", "{{shadowRootId}}")'></script>`,
@@ -106,7 +106,7 @@ describe('the components of langgraph.json', () => {
     expect(html.match(/<script/g)).toHaveLength(1);
   });
 
-  it('leave packages that the page brings out of bundles', async () => {
+  it('exclude packages that the page provides from bundles', async () => {
     const [address] = addressesIn(await (await tagsOf(api.url, 'shared')).text());
     expect(await (await fetch(address)).text()).toContain('"@acme/theme"');
   });
@@ -115,14 +115,14 @@ describe('the components of langgraph.json', () => {
     ['missing', /ui\.missing could not be bundled.*Could not resolve "\.\/ui\/nowhere\.tsx"/s],
     ['broken', /ui\.broken could not be bundled.*ui\/broken\.tsx:1:\d+/s],
     ['outside', /ui\.outside could not be bundled.*must be relative to the project root/s],
-  ])('say what is wrong with one that is %s, while the others are served', async (name, message) => {
+  ])('report what is wrong with one that is %s, while the others are served', async (name, message) => {
     const response = await tagsOf(api.url, name);
     expect(response.status).toBe(500);
     expect(await response.json()).toMatchObject({ code: 'ui_not_bundled', detail: expect.stringMatching(message) });
     expect((await tagsOf(api.url, 'agent')).status).toBe(200);
   });
 
-  it('are refused under other names, and by other paths', async () => {
+  it('are refused under other names, and at other paths', async () => {
     const unknown = await tagsOf(api.url, 'nobody');
     expect([unknown.status, await unknown.text()]).toEqual([404, 'UI not found for agent "nobody"']);
     for (const path of [
@@ -138,7 +138,7 @@ describe('the components of langgraph.json', () => {
     expect(await nameless.json()).toMatchObject({ errors: [{ path: 'name' }] });
   });
 
-  it('have addresses that end where they should, whatever the host is called', async () => {
+  it('have escaped addresses, whatever the name of the host', async () => {
     const { body } = await api.app.inject({
       method: 'POST',
       url: '/ui/agent',
@@ -149,7 +149,7 @@ describe('the components of langgraph.json', () => {
     expect(body).not.toContain('"onerror=');
   });
 
-  it('load in pages that may use the API, and in no others', async () => {
+  it('load in pages that are allowed to use the API, and in no others', async () => {
     const [address] = addressesIn(await (await tagsOf(api.url, 'agent')).text());
     const page = { 'sec-fetch-site': 'cross-site' };
     const own = await fetch(address, { headers: { ...page, origin: 'http://localhost:5173' } });
@@ -159,7 +159,7 @@ describe('the components of langgraph.json', () => {
     expect((await tagsOf(api.url, 'agent', { name: 'weather' }, foreign)).status).toBe(403);
   });
 
-  it('need a key where the API does, except for the files, for which a page can send none', async () => {
+  it('require a key where the API does, except for files, for which a page cannot send one', async () => {
     const { url, close } = await startTestApi({
       GANTRY_CONFIG: app.path('langgraph.json'),
       GANTRY_AUTH: 'on',
@@ -176,7 +176,7 @@ describe('the components of langgraph.json', () => {
     }
   });
 
-  it('are switched off by http.disable_ui, and have addresses below http.mount_prefix', async () => {
+  it('are disabled by http.disable_ui, and have addresses below http.mount_prefix', async () => {
     const [off, below] = [project({ http: { disable_ui: true } }), project({ http: { mount_prefix: '/agents' } })];
     const apis = await Promise.all(
       [off, below].map(({ path }) => startTestApi({ GANTRY_CONFIG: path('langgraph.json') })),

@@ -91,7 +91,7 @@ describe('a node that blocks its event loop', () => {
     }
   }, 90_000);
 
-  it('is ended by a cancellation as soon as it lets go', async () => {
+  it('ends when it is cancelled and returns control', async () => {
     const { thread, run } = await startBlocking('cancelled', true);
     await client.runs.cancel(thread, run);
     release('cancelled');

@@ -37,7 +37,7 @@ describe('a graph process', () => {
     },
   );
 
-  it('ends with its worker, also while its code keeps the event loop', async () => {
+  it('ends with its worker, also while its code blocks the event loop', async () => {
     const { thread_id: thread } = await client.threads.create();
     const { run_id: run } = await client.runs.create(thread, 'block', { input: { block_ms: 600_000, busy: true } });
     await waitFor('the node to block', async () => (await gantry.ledger.of(run)).length > 0);

@@ -113,7 +113,7 @@ describe.each(LANGUAGES)('http.app in %s', (_language, app) => {
     expect(theirs.headers.get('x-own-middleware')).toBe('yes');
   });
 
-  it('passes bodies of any type unread, and answers redirects and errors as the app does', async () => {
+  it('passes bodies of any type unread, and returns redirects and errors as the app does', async () => {
     const bytes = Buffer.from([0, 255, 13, 10, 123]);
     const echo = await fetch(`${url}/echo`, {
       method: 'POST',
@@ -143,7 +143,7 @@ describe.each(LANGUAGES)('http.app in %s', (_language, app) => {
     expect(times[2] - times[0]).toBeGreaterThan(100);
   });
 
-  it('aborts the request of a client that goes', async () => {
+  it('aborts the request of a client that disconnects', async () => {
     const gone = new AbortController();
     const response = await fetch(`${url}/endless`, { signal: gone.signal });
     await response.body!.getReader().read();
@@ -154,7 +154,7 @@ describe.each(LANGUAGES)('http.app in %s', (_language, app) => {
     });
   });
 
-  it('may take the place of /info and never of /ok', async () => {
+  it('may replace /info and never /ok', async () => {
     expect(await json(await fetch(`${url}/info`))).toEqual({ mine: true });
     expect(await json(await fetch(`${url}/ok`))).toMatchObject({ ok: true });
     expect(await json(await fetch(`${url}/openapi.json`))).toMatchObject({ openapi: '3.1.0' });
@@ -170,7 +170,7 @@ describe.each(LANGUAGES)('http.app in %s', (_language, app) => {
     expect(next).toMatchObject(names.map((name) => ({ hello: name })));
   });
 
-  it('leaves what nobody has a route for to the API, and can not be reached by its inner address', async () => {
+  it('leaves paths without a route to the API, and cannot be reached at its internal address', async () => {
     expect((await fetch(`${url}/nothing/here`)).status).toBe(404);
     for (const inner of ['/.gantry/app/hello/you', '/.gantry/middleware/threads', '/.gantry/nowhere']) {
       const response = await fetch(`${url}${inner}`);
@@ -185,7 +185,7 @@ describe.each(LANGUAGES)('http.app in %s', (_language, app) => {
     }
   });
 
-  it('answers preflights of browsers for its routes', async () => {
+  it('answers browser preflights for its routes', async () => {
     const response = await fetch(`${url}/hello/you`, {
       method: 'OPTIONS',
       headers: { origin: 'http://localhost:3000', 'access-control-request-method': 'GET' },
@@ -194,7 +194,7 @@ describe.each(LANGUAGES)('http.app in %s', (_language, app) => {
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  it('leaves the API at work while its own code blocks', async () => {
+  it('does not affect the API while its own code blocks', async () => {
     const blocked = fetch(`${url}/block`).then(() => 'blocked');
     const answered = fetch(`${url}/ok`).then(() => 'answered');
     expect(await Promise.race([blocked, answered])).toBe('answered');
@@ -206,7 +206,7 @@ describe.each(LANGUAGES)('http.app in %s', (_language, app) => {
     expect((await fetch(`${url}/hello/again`)).status).toBe(200);
   });
 
-  it('is started again when its thread ends; meanwhile its routes say so', async () => {
+  it('is restarted when its thread ends; meanwhile its routes report so', async () => {
     await fetch(`${url}/die`);
     const meanwhile = await waitFor('the end of the thread', async () => {
       const response = await fetch(`${url}/hello/you`);
@@ -219,7 +219,7 @@ describe.each(LANGUAGES)('http.app in %s', (_language, app) => {
   });
 });
 
-describe('http.app in Python, as FastAPI and Starlette read it', () => {
+describe('http.app in Python, as FastAPI and Starlette parse it', () => {
   const key = { headers: { 'x-api-key': API_KEY } };
   const auth = { GANTRY_AUTH: 'on', GANTRY_API_KEY: API_KEY };
   /** Each is a route in the app's own reading, and what it answers. */
@@ -243,7 +243,7 @@ describe('http.app in Python, as FastAPI and Starlette read it', () => {
     ['with middleware', {}],
     ['with authentication before the middleware', { middleware_order: 'auth_first' }],
   ])(
-    'asks for a key wherever the app has a route, %s',
+    'requires a key wherever the app has a route, %s',
     async (_, more) => {
       const folder = mkdtempSync(join(tmpdir(), 'gantry-test-'));
       const notes = join(folder, 'notes');
@@ -285,7 +285,7 @@ describe('http.app in Python, as FastAPI and Starlette read it', () => {
     60_000,
   );
 
-  it('asks for a key where no spelling passes through middleware, and hands on nothing else', async () => {
+  it('requires a key where no spelling passes through middleware, and forwards no other request', async () => {
     const served = await serve({ app: `${PYTHON_APPS}:plain` }, auth);
     try {
       const { url } = served.api;
@@ -305,7 +305,7 @@ describe('http.app in Python, as FastAPI and Starlette read it', () => {
 });
 
 describe('http.app without a table of routes', () => {
-  it('is asked for what the API has not', async () => {
+  it('receives the requests for which the API has no route', async () => {
     const served = await serve({ app: `${APPS}:plain` });
     try {
       const { url } = served.api;
@@ -356,7 +356,7 @@ const SPELLINGS = [
 describe.each(LANGUAGES)('http.app in %s and authentication', (_language, app) => {
   const auth = { GANTRY_AUTH: 'on', GANTRY_API_KEY: API_KEY };
 
-  it('is open where enable_custom_route_auth is false, as on other servers of this API', async () => {
+  it('requires no key where enable_custom_route_auth is false, as on other servers of this API', async () => {
     const served = await serve({ app, enable_custom_route_auth: false }, auth);
     try {
       expect((await fetch(`${served.api.url}/hello/you`)).status).toBe(200);
@@ -366,7 +366,7 @@ describe.each(LANGUAGES)('http.app in %s and authentication', (_language, app) =
     }
   }, 60_000);
 
-  it('needs a key by default', async () => {
+  it('requires a key by default', async () => {
     const served = await serve({ app }, auth);
     try {
       const { url } = served.api;
@@ -388,7 +388,7 @@ describe.each(LANGUAGES)('http.app in %s and authentication', (_language, app) =
   }, 60_000);
 });
 
-describe('an http.app that can not be served', () => {
+describe('an http.app that cannot be served', () => {
   it.each([
     [`${APPS}:missing`, 'has no export "missing"'],
     [`${APPS}:notAnApp`, 'has no fetch method'],
@@ -396,7 +396,7 @@ describe('an http.app that can not be served', () => {
     [`${PYTHON_APPS}:not_an_app`, 'is a value of the type dict; it has to be an app of Starlette or FastAPI'],
     [`${PYTHON_APPS}:fails_at_start`, 'its lifespan failed: RuntimeError: the database is away'],
   ])(
-    'stops the start: %s',
+    'prevents the start: %s',
     async (app, message) => {
       const config = temporaryConfig({ http: { app } });
       try {

@@ -44,7 +44,7 @@ describe('the limits of the api', () => {
   const search = (key: string): Promise<Response> => ask('/threads/search', { 'x-api-key': key }, {});
 
   describe('on requests of one key', () => {
-    it('say where it stands, refuse with the time to wait, and leave other keys alone', async () => {
+    it('report the remaining requests, refuse with the time to wait, and do not affect other keys', async () => {
       const max = PER_SECOND * 10;
       // A window may end in between.
       const refused = await waitFor('the refusal', async () => {
@@ -69,7 +69,7 @@ describe('the limits of the api', () => {
       expect((await search(KEYS.b)).status).toBe(200);
     });
 
-    it('are over when the time is that was told', async () => {
+    it('end after the time in Retry-After', async () => {
       const refused = await waitFor('the refusal', async () => {
         const response = await search(KEYS.a);
         return response.status === 429 && response;
@@ -78,7 +78,7 @@ describe('the limits of the api', () => {
       expect((await search(KEYS.a)).status).toBe(200);
     }, 30_000);
 
-    it('don’t hold for probes, scrapers, the operator and who has no key', async () => {
+    it('don’t apply to probes, scrapers, the operator and callers without a key', async () => {
       for (let request = 0; request < PER_SECOND * 10 + 2; request += 1) {
         for (const path of ['/ok', '/ready', '/metrics', '/info']) {
           expect([path, (await ask(path, { 'x-api-key': KEYS.b })).status]).toEqual([path, 200]);
@@ -88,7 +88,7 @@ describe('the limits of the api', () => {
       }
     });
 
-    it('are another for traces, which clients lose when they are refused for long', async () => {
+    it('are separate for traces, which clients lose when they are refused for long', async () => {
       await waitFor('the refusal', async () => (await search(KEYS.a)).status === 429);
       const trace = (): Promise<Response> =>
         ask('/api/v1/runs/batch', { 'x-api-key': KEYS.a }, { post: [], patch: [] });
@@ -111,7 +111,7 @@ describe('the limits of the api', () => {
     });
   });
 
-  describe('on what a browser makes of an answer', () => {
+  describe('on how a browser treats an answer', () => {
     it('let data be nothing but data', async () => {
       for (const path of ['/ok', '/threads/nothing', '/nowhere']) {
         const { headers } = await ask(path);
@@ -132,7 +132,7 @@ describe('the limits of the api', () => {
     });
   });
 
-  describe('on who reads the description of the API', () => {
+  describe('on readers of the description of the API', () => {
     const PAGES = ['/docs', '/docs/', '/docs/index.html', '/docs/swagger-ui-init.js', '/docs/swagger-ui.css'];
     const basic = (password: string): Record<string, string> => ({
       authorization: `Basic ${Buffer.from(`anybody:${password}`).toString('base64')}`,
@@ -150,7 +150,7 @@ describe('the limits of the api', () => {
       for (const path of ['/docs-yaml', '/docs-json']) expect((await ask(path, basic(KEYS.a))).status).toBe(404);
     });
 
-    it('let in who has a key, as a header or as the password', async () => {
+    it('admit callers with a key, as a header or as the password', async () => {
       for (const path of [...PAGES, '/openapi.json']) {
         for (const headers of [{ 'x-api-key': KEYS.a }, basic(KEYS.a), basic(ADMIN_KEY)]) {
           expect([path, (await ask(path, headers)).status]).toEqual([path, 200]);

@@ -35,7 +35,7 @@ function preflight(url: string, origin = PAGE, more: Record<string, string> = {}
 
 const header = (response: Response, name: string): string | null => response.headers.get(`access-control-${name}`);
 
-describe('switched-off groups of routes', () => {
+describe('a group of routes', () => {
   const SWITCHES: [group: string, tags: string[]][] = [
     ['assistants', ['Assistants']],
     ['threads', ['Threads']],
@@ -46,40 +46,37 @@ describe('switched-off groups of routes', () => {
     ['mcp', ['MCP']],
   ];
 
-  it.each(SWITCHES)(
-    'disable_%s: every route of it is gone, from the description and the flags too',
-    async (group, tags) => {
-      const served = await serve({ [`disable_${group}`]: true });
-      try {
-        const { api } = served;
-        const tagsOf = (route: { handler: object; owner: object }): string[] =>
-          [route.handler, route.owner].flatMap(
-            (target) => (Reflect.getMetadata('swagger/apiUseTags', target) ?? []) as string[],
-          );
-        const gone = routesOf(api.app).filter((route) => tagsOf(route).some((tag) => tags.includes(tag)));
-        const { paths } = (await (await fetch(`${api.url}/openapi.json`)).json()) as { paths: Record<string, object> };
-        for (const { method, path } of gone) {
-          const response = await fetch(api.url + path.replace(/:[a-z_]+/g, '0198aaaa-0000-7000-8000-000000000000'), {
-            method,
-          });
-          expect([method, path, response.status, await response.text()]).toEqual([method, path, 404, 'Not Found']);
-          expect(paths[path.replace(/:([a-z_]+)/g, '{$1}')] ?? {}).not.toHaveProperty(method.toLowerCase());
-        }
-        const { flags } = (await (await fetch(`${api.url}/info`)).json()) as { flags: Record<string, boolean> };
-        expect(flags[group]).toBe(false);
-        if (group !== 'assistants') expect(flags.assistants).toBe(true);
-        const others = await fetch(`${api.url}/${group === 'assistants' ? 'threads' : 'assistants'}/search`, {
-          method: 'POST',
+  it.each(SWITCHES)('is absent with disable_%s, also from the description and the flags', async (group, tags) => {
+    const served = await serve({ [`disable_${group}`]: true });
+    try {
+      const { api } = served;
+      const tagsOf = (route: { handler: object; owner: object }): string[] =>
+        [route.handler, route.owner].flatMap(
+          (target) => (Reflect.getMetadata('swagger/apiUseTags', target) ?? []) as string[],
+        );
+      const gone = routesOf(api.app).filter((route) => tagsOf(route).some((tag) => tags.includes(tag)));
+      const { paths } = (await (await fetch(`${api.url}/openapi.json`)).json()) as { paths: Record<string, object> };
+      for (const { method, path } of gone) {
+        const response = await fetch(api.url + path.replace(/:[a-z_]+/g, '0198aaaa-0000-7000-8000-000000000000'), {
+          method,
         });
-        expect(others.status).toBe(200);
-      } finally {
-        await discard(served);
+        expect([method, path, response.status, await response.text()]).toEqual([method, path, 404, 'Not Found']);
+        expect(paths[path.replace(/:([a-z_]+)/g, '{$1}')] ?? {}).not.toHaveProperty(method.toLowerCase());
       }
-    },
-  );
+      const { flags } = (await (await fetch(`${api.url}/info`)).json()) as { flags: Record<string, boolean> };
+      expect(flags[group]).toBe(false);
+      if (group !== 'assistants') expect(flags.assistants).toBe(true);
+      const others = await fetch(`${api.url}/${group === 'assistants' ? 'threads' : 'assistants'}/search`, {
+        method: 'POST',
+      });
+      expect(others.status).toBe(200);
+    } finally {
+      await discard(served);
+    }
+  });
 });
 
-describe('CORS without a section, where keys are asked for', () => {
+describe('CORS without a section, where keys are required', () => {
   const KEY = 'gantry-key-of-a-page';
   let served: Served;
   let url: string;
@@ -91,7 +88,7 @@ describe('CORS without a section, where keys are asked for', () => {
 
   afterAll(() => discard(served));
 
-  it('lets pages of any origin in, with the headers that Studio and chat front ends send', async () => {
+  it('allows pages of any origin, with the headers that Studio and chat front ends send', async () => {
     const response = await preflight(`${url}/threads/search`);
     expect(response.status).toBe(204);
     expect(header(response, 'allow-origin')).toBe('*');
@@ -103,7 +100,7 @@ describe('CORS without a section, where keys are asked for', () => {
     expect(header(response, 'max-age')).toBe('600');
   });
 
-  it('shows pages the headers that their clients read, on answers, errors and streams', async () => {
+  it('exposes the headers that their clients read, on answers, errors and streams', async () => {
     const body = JSON.stringify({ assistant_id: 'three' });
     const requests: [string, RequestInit][] = [
       ['/threads/search', { method: 'POST', body: '{}' }],
@@ -122,7 +119,7 @@ describe('CORS without a section, where keys are asked for', () => {
     }
   });
 
-  it('lets a public page reach this machine when its browser asks', async () => {
+  it('allows a public page to reach this machine when its browser asks', async () => {
     const asked = await preflight(`${url}/info`, PAGE, { 'access-control-request-private-network': 'true' });
     expect(header(asked, 'allow-private-network')).toBe('true');
     expect(header(await preflight(`${url}/info`), 'allow-private-network')).toBeNull();
@@ -157,7 +154,7 @@ describe('CORS as configured', () => {
 
   afterAll(() => discard(served));
 
-  it.each([PAGE, 'https://one.preview.example'])('lets %s in, with credentials', async (origin) => {
+  it.each([PAGE, 'https://one.preview.example'])('allows %s, with credentials', async (origin) => {
     const response = await preflight(`${url}/threads/search`, origin);
     expect(header(response, 'allow-origin')).toBe(origin);
     expect(header(response, 'allow-credentials')).toBe('true');
@@ -172,7 +169,7 @@ describe('CORS as configured', () => {
   });
 
   it.each(['https://evil.example', 'https://one.preview.example.evil.test', 'http://chat.example', 'null'])(
-    'keeps %s out',
+    'refuses %s',
     async (origin) => {
       expect(header(await preflight(`${url}/threads/search`, origin), 'allow-origin')).toBeNull();
       const answer = await fetch(`${url}/threads/search`, { method: 'POST', headers: { origin } });
@@ -204,7 +201,7 @@ describe('http.mount_prefix', () => {
     expect((await fetch(`${url}/threads/search`, { method: 'POST' })).status).toBe(404);
   });
 
-  it('is in the description, and works for the public client', async () => {
+  it('appears in the description, and works for the public client', async () => {
     const document = (await (await fetch(`${url}/agents/v1/openapi.json`)).json()) as { servers: unknown };
     expect(document.servers).toEqual([{ url: '/agents/v1' }]);
     const client = new Client({ apiUrl: `${url}/agents/v1`, apiKey: null });

@@ -80,7 +80,7 @@ describe('reading a long thread', () => {
     return rows[0]['QUERY PLAN'][0].Plan;
   }
 
-  it("answers what the library's own reads do", async () => {
+  it("gives the same results as the library's own reads", async () => {
     const theirs = new PostgresSaver(pool, undefined, { schema: CHECKPOINT_SCHEMA });
     const ours = noting();
     expect(await list(ours)).toEqual(await list(theirs));
@@ -90,7 +90,7 @@ describe('reading a long thread', () => {
     expect(newest!.checkpoint.channel_values.said).toHaveLength(STEPS + 1);
   });
 
-  it('looks at the values of the checkpoints that are asked for, and at no other', async () => {
+  it('reads the values of the requested checkpoints, and of no others', async () => {
     sent.length = 0;
     const newest = await noting().getTuple(CONFIG);
     const [{ checkpoints, versions }] = (

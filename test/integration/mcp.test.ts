@@ -49,7 +49,7 @@ describe('MCP with authentication on', () => {
 
   afterAll(() => api?.close());
 
-  it('asks for a key before anything else, broken JSON included', async () => {
+  it('asks for a key before anything else, also for broken JSON', async () => {
     expect((await postMcp(api.url, list)).status).toBe(401);
     expect((await postMcp(api.url, '{"')).status).toBe(401);
     expect((await postMcp(api.url, list, { 'x-api-key': 'nobody-has-this-key' })).status).toBe(401);
@@ -69,14 +69,14 @@ describe('MCP with authentication on', () => {
     expect((await tools('b')).map(({ name }) => name)).not.toContain('of_a');
   });
 
-  it('does not know the tool of another tenant', async () => {
+  it('does not find the tool of another tenant', async () => {
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'of_a', arguments: {} } };
     expect((await postMcp(api.url, call, { 'x-api-key': keys.b })).messages).toMatchObject([
       { error: { code: -32_602 } },
     ]);
   });
 
-  it('does not take the question of another tenant for answered, by whatever state of it', async () => {
+  it('does not treat the question of another tenant as answered, with any state of it', async () => {
     const state = { runId: uuidv7(), tool: 'ask' };
     const context = {
       http: { authInfo: { clientId: tenants.a, token: '', scopes: [], extra: { owner: tenants.a } } },
@@ -99,7 +99,7 @@ describe('MCP with authentication on', () => {
     expect(await answering(keys.a)).toMatchObject({ result: { isError: true } });
   });
 
-  it('does not know the task of another tenant', async () => {
+  it('does not find the task of another tenant', async () => {
     const caller = (name: 'a' | 'b') => new ModernCaller(api.url, undefined, { 'x-api-key': keys[name] });
     // No worker serves here: the run waits, and its call becomes a task.
     const { taskId } = await caller('a').call('three');
@@ -111,14 +111,14 @@ describe('MCP with authentication on', () => {
     expect(await caller('a').request('tasks/get', { taskId })).toMatchObject({ status: 'working' });
   });
 
-  it('does not take the session of another tenant', async () => {
+  it('does not accept the session of another tenant', async () => {
     const { headers } = await postMcp(api.url, initialize, { 'x-api-key': keys.a });
     const session = { 'mcp-session-id': headers.get('mcp-session-id')! };
     expect((await postMcp(api.url, list, { ...session, 'x-api-key': keys.a })).status).toBe(200);
     expect((await postMcp(api.url, list, { ...session, 'x-api-key': keys.b })).status).toBe(404);
   });
 
-  it('tells in JSON-RPC what HTTP refuses: a body that is too large, a key that nobody has', async () => {
+  it('reports in JSON-RPC what HTTP refuses: a body that is too large, an unknown key', async () => {
     const large = { ...list, params: { _meta: { x: 'x'.repeat(64 * 1024) } } };
     expect(await postMcp(api.url, large, { 'x-api-key': keys.a })).toMatchObject({
       status: 413,
@@ -127,7 +127,7 @@ describe('MCP with authentication on', () => {
     expect((await postMcp(api.url, list)).messages).toMatchObject([{ jsonrpc: '2.0', error: { code: -32_600 } }]);
   });
 
-  it('tells the model of a character that can not be stored', async () => {
+  it('reports to the model a character that cannot be stored', async () => {
     const params = { name: 'sleep', arguments: { note: '\u0000' } };
     const { messages } = await postMcp(
       api.url,
@@ -159,7 +159,7 @@ describe('the tools of the example graphs', () => {
 
   afterAll(() => api?.close());
 
-  it('say what they take and give, in a few lines', () => {
+  it('describe their input and output in a few lines', () => {
     expect(tools.map(({ name }) => name).sort()).toEqual(['agent', 'approval', 'memory', 'pipeline']);
     for (const { description, inputSchema, outputSchema } of tools) {
       expect(description).toMatch(/\w+ \w+/);
@@ -170,14 +170,14 @@ describe('the tools of the example graphs', () => {
     }
   });
 
-  it('take a text where the schema was read from TypeScript types', () => {
+  it('accept a text where the schema was read from TypeScript types', () => {
     expect(tools.find(({ name }) => name === 'agent')).toMatchObject({
       inputSchema: { type: 'object', properties: { messages: { type: 'string' } } },
       outputSchema: { type: 'object', properties: { messages: { type: 'array', items: { type: 'object' } } } },
     });
   });
 
-  it('have cards as agents that are as short', async () => {
+  it('have equally short cards as agents', async () => {
     for (const { name } of tools) {
       const card = await (await fetch(`${api.url}/a2a/${name}`, { headers: { 'a2a-version': '1.0' } })).text();
       expect(card.length).toBeLessThan(5_000);
@@ -203,7 +203,7 @@ describe('MCP on this machine', () => {
       asking.end(JSON.stringify(list));
     });
 
-  it('refuses names that a browser was made to take for it', async () => {
+  it('refuses host names that a browser may have been made to resolve to it', async () => {
     const api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS });
     try {
       expect(await statusFor(api, { host: 'evil.example' })).toBe(403);
@@ -219,7 +219,7 @@ describe('MCP on this machine', () => {
     ['studio.example.com,other.example', 200],
     ['*', 200],
     ['other.example', 403],
-  ])('lets in what GANTRY_MCP_ALLOWED_HOSTS=%s names', async (allowed, status) => {
+  ])('accepts the hosts in GANTRY_MCP_ALLOWED_HOSTS=%s', async (allowed, status) => {
     const key = 'gantry-key-of-a-page';
     const auth = { GANTRY_AUTH: 'on', GANTRY_API_KEY: key };
     const api = await startTestApi({ ...auth, GANTRY_CONFIG: TEST_GRAPHS, GANTRY_MCP_ALLOWED_HOSTS: allowed });
@@ -231,7 +231,7 @@ describe('MCP on this machine', () => {
     }
   });
 
-  it('is not there when langgraph.json says so', async () => {
+  it('is absent when langgraph.json disables it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gantry-mcp-'));
     const graphs = { three: `${join(dirname(TEST_GRAPHS), 'ten.ts')}:three` };
     writeFileSync(join(folder, 'langgraph.json'), JSON.stringify({ graphs, http: { disable_mcp: true } }));

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database';
 
 const MIGRATIONS = join(__dirname, '..', '..', 'src', 'database', 'migrations');
 
-describe('whether a database is of this release', () => {
+describe('whether a database matches this release', () => {
   let database: TestDatabase;
   let client: Client;
 
@@ -22,18 +22,18 @@ describe('whether a database is of this release', () => {
     await database.drop();
   });
 
-  it('can be seen from the timestamps, of which each migration has its own', () => {
+  it('is decided by the timestamps of migrations, which are unique', () => {
     const timestamps = readdirSync(MIGRATIONS).map((file) => file.split('-')[0]);
     const shared = timestamps.filter((timestamp, at) => timestamps.indexOf(timestamp) !== at);
     // Two pairs are of releases that are in use.
     expect(shared).toEqual(['1700006030000', '1700006040000']);
   });
 
-  it('is it once it was migrated', async () => {
+  it('is confirmed after the migrations', async () => {
     expect(await isUpToDate(client)).toBe(true);
   });
 
-  it('is it not while a migration is missing, and is again afterwards', async () => {
+  it('is denied while a migration is missing, and confirmed again afterwards', async () => {
     await client.query('BEGIN');
     await client.query('DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)');
     expect(await isUpToDate(client)).toBe(false);
@@ -41,14 +41,14 @@ describe('whether a database is of this release', () => {
     expect(await isUpToDate(client)).toBe(true);
   });
 
-  it('is it not when another release of LangGraph’s library has made its tables, until it is migrated', async () => {
+  it('is denied when another release of LangGraph’s library has created its tables, until they are migrated', async () => {
     await client.query(`COMMENT ON SCHEMA langgraph IS 'langgraph-checkpoint-postgres 0.0.1'`);
     expect(await isUpToDate(client)).toBe(false);
     await migrate(database.url);
     expect(await isUpToDate(client)).toBe(true);
   });
 
-  it('is it not when it is empty', async () => {
+  it('is denied when it is empty', async () => {
     await client.query('CREATE SCHEMA empty; SET search_path TO empty');
     expect(await isUpToDate(client)).toBe(false);
     await client.query('RESET search_path');

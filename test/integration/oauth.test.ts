@@ -67,7 +67,7 @@ describe('access tokens of an OpenID provider', () => {
       body: '{"limit": 1}',
     });
 
-  it('are found by a client that knows nothing but the address and its own credentials', async () => {
+  it('are obtained by a client that knows only the address and its own credentials', async () => {
     const client = new Client({ name: 'connector', version: '1' });
     const authProvider = new ClientCredentialsProvider({
       clientId: acme.id,
@@ -81,7 +81,7 @@ describe('access tokens of an OpenID provider', () => {
     expect(decodeJwt(authProvider.tokens()!.access_token)).toMatchObject({ aud: resource, workspace: 'acme' });
   });
 
-  it('are told of by the challenge and by the metadata', async () => {
+  it('are announced by the challenge and by the metadata', async () => {
     const { status, headers } = await postMcp(api.url, list);
     const metadata = `${api.url}/.well-known/oauth-protected-resource/mcp`;
     expect(status).toBe(401);
@@ -100,7 +100,7 @@ describe('access tokens of an OpenID provider', () => {
     expect(await (await fetch(general)).json()).toMatchObject({ resource: api.url });
   });
 
-  it('open MCP, A2A and the REST API alike, each for its own workspace', async () => {
+  it('give access to MCP, A2A and the REST API, each for its own workspace', async () => {
     const [hers, his] = await Promise.all([acme, globex].map((client) => provider.token(client, resource, 'agents')));
     const created = await fetch(`${api.url}/threads`, {
       method: 'POST',
@@ -144,7 +144,7 @@ describe('access tokens of an OpenID provider', () => {
     workspace: 'acme',
   });
 
-  it('are accepted with the provider’s signature and every claim', async () => {
+  it('are accepted with the provider’s signature and every required claim', async () => {
     expect((await search(bearer(await provider.sign(claims())))).status).toBe(200);
   });
 
@@ -174,13 +174,13 @@ describe('access tokens of an OpenID provider', () => {
     expect(response.headers.get('www-authenticate')).toMatch(/^Bearer error="invalid_token", .*resource_metadata="/);
   });
 
-  it('are refused without a scope that the operator asks for', async () => {
+  it('are refused without a scope that the operator requires', async () => {
     const response = await search(bearer(await provider.sign({ ...claims(), scope: 'other' })));
     expect([response.status, await response.json()]).toMatchObject([403, { code: 'insufficient_scope' }]);
     expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="agents"');
   });
 
-  it('are refused when they name no workspace, or one that is not there', async () => {
+  it('are refused when they name no workspace, or one that does not exist', async () => {
     for (const workspace of [undefined, '', 7, 'nowhere', uuidv7()]) {
       const response = await search(bearer(await provider.sign({ ...claims(), workspace })));
       expect([workspace, response.status, await response.json()]).toMatchObject([
@@ -191,7 +191,7 @@ describe('access tokens of an OpenID provider', () => {
     }
   });
 
-  it('open neither the admin API nor what is asked for with a wrong key beside them', async () => {
+  it('give access neither to the admin API nor to requests with a wrong key beside them', async () => {
     const token = await provider.token(acme, resource, 'agents');
     expect((await fetch(`${api.url}/admin/tenants`, { headers: bearer(token) })).status).toBe(401);
     expect((await search({ ...bearer(token), 'x-api-key': 'no-tenant-has-this-key' })).status).toBe(401);
@@ -212,13 +212,13 @@ describe('without an OpenID provider', () => {
 
   afterAll(() => api?.close());
 
-  it('no token is asked for or taken', async () => {
+  it('no token is requested or accepted', async () => {
     expect((await fetch(`${api.url}/.well-known/oauth-protected-resource`)).status).toBe(404);
     const { status, headers } = await postMcp(api.url, list, { authorization: 'Bearer abc' });
     expect([status, headers.get('www-authenticate')]).toEqual([401, 'ApiKey realm="gantry", header="X-API-Key"']);
   });
 
-  it('cards can be read by everybody where the operator lets them, and nothing else', async () => {
+  it('cards can be read by all callers where the operator allows it, and nothing else', async () => {
     for (const path of ['/a2a/three', '/.well-known/agent-card.json?assistant_id=three']) {
       const response = await fetch(api.url + path);
       expect([response.status, response.headers.get('cache-control')]).toEqual([
@@ -234,7 +234,7 @@ describe('without an OpenID provider', () => {
   });
 });
 
-describe('with a provider that can not be reached', () => {
+describe('with a provider that cannot be reached', () => {
   it('a token is neither refused nor accepted', async () => {
     const api = await startTestApi({
       GANTRY_AUTH: 'on',

@@ -44,7 +44,7 @@ describe.each(['s3', 'gcs', 'azure_blob'] as const)('an object store of type %s'
   });
   afterAll(() => store?.close());
 
-  it('holds what was written to it, under any name, and replaces it', async () => {
+  it('stores what was written to it, under any name, and replaces it', async () => {
     const key = `${folder}/year=2026/ä b+c%20&#?.txt`;
     await store.put(key, contentOf(Buffer.from('before')));
     const pieces = [Buffer.from(text.slice(0, 3)), Buffer.from(text.slice(3))];
@@ -59,12 +59,12 @@ describe.each(['s3', 'gcs', 'azure_blob'] as const)('an object store of type %s'
     expect(range.state === 'found' && Buffer.from(range.value.data)).toEqual(Buffer.from(text).subarray(1, 4));
   });
 
-  it('holds an empty object', async () => {
+  it('stores an empty object', async () => {
     await store.put(`${folder}/_SUCCESS`, contentOf(Buffer.alloc(0)));
     expect(await store.head(`${folder}/_SUCCESS`)).toEqual({ state: 'found', value: 0 });
   });
 
-  it('holds a large object, which it takes in several requests', async () => {
+  it('stores a large object, which it receives in several requests', async () => {
     const key = `${folder}/large`;
     const piece = randomBytes(MIB);
     const content = { pieces: Array.from({ length: 65 }, () => piece), size: 65 * MIB };
@@ -76,7 +76,7 @@ describe.each(['s3', 'gcs', 'azure_blob'] as const)('an object store of type %s'
     expect(await store.delete([key])).toEqual([]);
   }, 60_000);
 
-  it('says what is missing', async () => {
+  it('reports a missing object', async () => {
     const key = `${folder}/missing`;
     expect(await store.head(key)).toEqual({ state: 'missing' });
     expect(await store.read(key)).toEqual({ state: 'missing' });
@@ -84,7 +84,7 @@ describe.each(['s3', 'gcs', 'azure_blob'] as const)('an object store of type %s'
     expect(await store.checksum(key)).toEqual({ state: 'missing' });
   });
 
-  it('deletes, also what is not there', async () => {
+  it('deletes, also what does not exist', async () => {
     const keys = [1, 2, 3].map((n) => `${folder}/deleted-${n}`);
     await Promise.all(keys.map((key) => store.put(key, contentOf(Buffer.from('x')))));
     expect(await store.delete(keys.slice(0, 1))).toEqual([]);
@@ -92,13 +92,13 @@ describe.each(['s3', 'gcs', 'azure_blob'] as const)('an object store of type %s'
     expect(await store.head(keys[2])).toEqual({ state: 'missing' });
   });
 
-  it('stops when it is asked to', async () => {
+  it('stops when it is aborted', async () => {
     const signal = AbortSignal.abort();
     await expect(store.put(`${folder}/aborted`, contentOf(Buffer.from('x')), { signal })).rejects.toThrow();
     expect(await store.head(`${folder}/aborted`)).toEqual({ state: 'missing' });
   });
 
-  it('explains credentials that are wrong, and says of reads that they are forbidden', async () => {
+  it('explains wrong credentials, and reports forbidden reads as such', async () => {
     const wrong = type === 's3' ? { access_key_id: 'nobody' } : clouds[type].wrongCredentials;
     const other = stores.open(TENANT as TenantId, targetOf(type, wrong), Patience.question);
     try {
@@ -113,7 +113,7 @@ describe.each(['s3', 'gcs', 'azure_blob'] as const)('an object store of type %s'
 });
 
 describe('Azure’s shared access signatures', () => {
-  it('let write what they permit, and forbid to read what they do not', async () => {
+  it('allow the writes that they permit, and forbid the reads that they do not', async () => {
     const { sasToken } = clouds.azure_blob;
     const store = stores.open(
       TENANT as TenantId,

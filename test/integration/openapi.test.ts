@@ -68,18 +68,18 @@ describe('the description of the API', () => {
 
   afterAll(() => api?.close());
 
-  it('is OpenAPI 3.1 and says what it describes', () => {
+  it('is OpenAPI 3.1 and describes itself', () => {
     expect(document.openapi).toMatch(/^3\.1\./);
     expect(document.info).toMatchObject({ title: 'Gantry', version: api.config.version });
     expect(operations.length).toBeGreaterThan(40);
   });
 
-  it('has the types that the console was written against', async () => {
+  it('matches the types of the console', async () => {
     const script = join(__dirname, '..', '..', 'scripts', 'console-types.mjs');
     await promisify(execFile)(process.execPath, [script, '--check', api.url]);
   });
 
-  it('holds against the meta-schema of OpenAPI 3.1', async () => {
+  it('is valid by the meta-schema of OpenAPI 3.1', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'gantry-openapi-'));
     try {
       const file = join(folder, 'openapi.json');
@@ -94,7 +94,7 @@ describe('the description of the API', () => {
     }
   });
 
-  it('has an id of its own, a summary, a tag and an answer for every operation', () => {
+  it('has an id, a summary, a tag and an answer for every operation', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { method, path, operation } of operations) {
@@ -112,7 +112,7 @@ describe('the description of the API', () => {
     expect([...used]).toEqual(expect.arrayContaining(TAGS));
   });
 
-  it('asks for a key where one is asked for, and nowhere else', () => {
+  it('requires a key where the server does, and nowhere else', () => {
     const open = operations.filter(({ operation }) => operation.security?.length === 0);
     const paths = open.map(({ method, path }) => `${method} ${path}`);
     expect(paths).toEqual(expect.arrayContaining(['GET /ok', 'GET /ready', 'GET /info', 'GET /metrics']));
@@ -121,7 +121,7 @@ describe('the description of the API', () => {
     expect((document as { security?: object[] }).security).toEqual([{ api_key: [] }]);
   });
 
-  it('answers 405 to a method that a path does not have, and says which it has', async () => {
+  it('answers 405 to a method that a path does not have, and names those that it has', async () => {
     for (const path of Object.keys(document.paths)) {
       const address = path.replaceAll(/\{\w+\}/g, uuidv7());
       // `/threads/search` is also a thread of that name to the methods that it doesn't have.
@@ -158,7 +158,7 @@ describe('the description of the API', () => {
     }
   });
 
-  it('refers to nothing that is not there', () => {
+  it('has no dangling references', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, target]) => target);
     for (const target of references) {
       const found = target
@@ -189,7 +189,7 @@ describe('the description of the API', () => {
     }
   });
 
-  it('leaves out nothing that is served, but second spellings', () => {
+  it('omits nothing that is served, except second spellings', () => {
     const described = new Set(operations.map(({ method, path }) => `${method} ${path}`));
     const undescribed = routesOf(api.app)
       .map(({ method, path }) => ({ method, path: path.replace(/:([a-z_]+)/g, '{$1}') }))
@@ -199,7 +199,7 @@ describe('the description of the API', () => {
     expect(undescribed).toEqual([]);
   });
 
-  it('is there to read at /docs, from this server alone', async () => {
+  it('can be read at /docs, from this server only', async () => {
     const response = await fetch(`${api.url}/docs`);
     expect(response.status).toBe(200);
     const html = await response.text();

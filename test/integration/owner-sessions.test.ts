@@ -7,7 +7,7 @@ import { waitFor } from '../support/wait-for';
 const MINUTES_MS = 600_000;
 
 /** What one worker sees of another: each owner here is one that a process would have. */
-describe('sessions of the owners of runs', () => {
+describe('the sessions of owners of runs', () => {
   let database: TestDatabase;
   let sql: Pool;
   let owners: OwnerSession[];
@@ -71,14 +71,14 @@ describe('sessions of the owners of runs', () => {
   const isKnown = async (name: string): Promise<boolean> =>
     (await sql.query('SELECT FROM run_owners WHERE task_queue = $1', [name])).rowCount === 1;
 
-  it('one that is gone is given up by one of those that are there, once', async () => {
+  it('are declared lost by one of the other owners, once', async () => {
     await Promise.all([start('a'), start('b'), start('c')]);
     await leave('gone');
     await waitFor('it to be forgotten', async () => !(await isKnown('gone')));
     expect(lost).toEqual([expect.stringMatching(/^[abc] gone$/)]);
   });
 
-  it('one that is broken off and comes back is not given up', async () => {
+  it('are not declared lost when they are disconnected and reconnect', async () => {
     await start('cut', { absenceMs: MINUTES_MS });
     await start('observer', { absenceMs: 3_000 });
     const before = await sessionOf('cut');
@@ -90,7 +90,7 @@ describe('sessions of the owners of runs', () => {
     expect(lost).toEqual(['observer gone']);
   });
 
-  it('one that ended with its server is not given up with those that ended alone', async () => {
+  it('are not declared lost after a restart of the server together with those that ended alone', async () => {
     await start('observer');
     await leave('restarted', `pg_postmaster_start_time() - interval '1 minute'`);
     await leave('gone');
@@ -100,7 +100,7 @@ describe('sessions of the owners of runs', () => {
     await sql.query(`DELETE FROM run_owners WHERE task_queue = 'restarted'`);
   });
 
-  it('those that are absent when an observer returns from an outage are not given up with those that end later', async () => {
+  it('are not declared lost when they were absent after an observer’s outage, unlike those that end later', async () => {
     await start('observer', { absenceMs: 2_000 });
     const before = await sessionOf('observer');
     // Absent for less than it takes to be judged when the observer's session ends as well.
@@ -120,7 +120,7 @@ describe('sessions of the owners of runs', () => {
     await sql.query(`DELETE FROM run_owners WHERE task_queue = 'cut'`);
   });
 
-  it('is given up again by whichever comes next when its runs could not be handed over', async () => {
+  it('are declared lost again by the next observer when their runs could not be handed over', async () => {
     let failures = 0;
     await start('broken', {
       onLost: () => {
@@ -136,7 +136,7 @@ describe('sessions of the owners of runs', () => {
     expect(lost).toEqual(['mended gone']);
   });
 
-  it('that lives although it was given up has a row again', async () => {
+  it('have a row again when their owner lives although it was declared lost', async () => {
     const handingOver = Promise.withResolvers<void>();
     await start('observer', {
       onLost: async () => {
@@ -153,7 +153,7 @@ describe('sessions of the owners of runs', () => {
     expect(lost).toEqual(['observer late']);
   });
 
-  it('that stops leaves nothing', async () => {
+  it('leave nothing when their owner stops', async () => {
     const owner = await start('stopped');
     await owner.stop();
     expect(await isKnown('stopped')).toBe(false);

@@ -69,7 +69,7 @@ describe('the login of requests', () => {
     }
   };
 
-  it('is the one under which they work', async () => {
+  it('is the one that requests run with', async () => {
     const source = api.app.get<DataSource>(getDataSourceToken());
     const who = 'SELECT session_user::text, current_user::text';
     const role = new URL(await requestsUrlOf(api.database.url)).username;
@@ -79,7 +79,7 @@ describe('the login of requests', () => {
     expect(outside.session_user).not.toBe(role);
   });
 
-  it('shows of no table a row without a tenant, and with one its own alone', async () => {
+  it('sees no rows without a tenant, in any table, and with one its own rows only', async () => {
     const { rows: tables } = await admin.query<Table>(TABLES);
     const filled: string[] = [];
     for (const table of tables) {
@@ -121,7 +121,7 @@ describe('the login of requests', () => {
     expect(changed.rowCount).toBe(0);
   });
 
-  it('becomes no other role', async () => {
+  it('cannot become another role', async () => {
     const { rows: roles } = await admin.query<{ rolname: string }>('SELECT rolname FROM pg_roles');
     const { rows: own } = await theirs.query<{ me: string }>('SELECT session_user::text AS me');
     const others = roles.map(({ rolname }) => rolname).filter((name) => name !== own[0].me);
@@ -142,7 +142,7 @@ describe('the login of requests', () => {
     await theirs.query('RESET row_security');
   });
 
-  it('reads a state by the same keys as without a wall', async () => {
+  it('reads a state by the same keys as without row-level security', async () => {
     const { rows } = await admin.query<{ thread_id: string }>(
       `INSERT INTO langgraph.checkpoints (thread_id, checkpoint_ns, checkpoint_id, checkpoint)
        SELECT $1 || '/' || t, '', lpad(i::text, 9, '0'), '{}' FROM generate_series(1, 200) AS t, generate_series(1, 50) AS i
@@ -204,7 +204,7 @@ describe('the login of graph processes', () => {
   const as = (tenantId: string) => show(tenantId && tokens.ofCall(tenantId));
   const states = async (): Promise<number> => (await theirs.query('SELECT FROM langgraph.checkpoints')).rowCount!;
 
-  it('reaches states and items of the store, and no other table', async () => {
+  it('has access to states and items of the store, and to no other table', async () => {
     const { rows: tables } = await admin.query<Table>(TABLES);
     await as(one);
     const open: string[] = [];
@@ -222,7 +222,7 @@ describe('the login of graph processes', () => {
     }
   });
 
-  it('shows no state and no item without a tenant, and with one its own alone', async () => {
+  it('sees no state and no item without a tenant, and with one its own only', async () => {
     for (const [tenant, seen] of [
       ['', []],
       [one, [one]],
@@ -245,13 +245,13 @@ describe('the login of graph processes', () => {
     ).rejects.toThrow(/row-level security/);
   });
 
-  it('is nobody by the setting of the tenant alone, which it could set to any', async () => {
+  it('gets no access from the tenant setting alone, which it could set to any value', async () => {
     await as('');
     await theirs.query(`SELECT set_config('gantry.tenant_id', $1, false)`, [one]);
     expect(await states()).toBe(0);
   });
 
-  it('opens with a token of a run what its tenant has, for as long as the attempt holds the run', async () => {
+  it('has access to its tenant’s data with a token of a run, as long as the attempt owns the run', async () => {
     await show(tokens.ofRun({ tenantId: one, runId: run, attempt: 3 }));
     expect(await states()).toBe(1);
     for (const attempt of [2, 4]) {
@@ -262,14 +262,14 @@ describe('the login of graph processes', () => {
     await expect(states()).rejects.toMatchObject({ code: TOKEN_REFUSED });
   });
 
-  it('opens with a token of a call what its tenant has, for some minutes', async () => {
+  it('has access to its tenant’s data with a token of a call, for some minutes', async () => {
     await as(one);
     expect(await states()).toBe(1);
     await show(tokens.ofCall(one, new Date(Date.now() - 301_000)));
     await expect(states()).rejects.toMatchObject({ code: TOKEN_REFUSED });
   });
 
-  it('learns of a run only whether an attempt of its tenant holds it, from the table that its owner means', async () => {
+  it('learns of a run only whether an attempt of its tenant owns it, from the owner’s own table', async () => {
     const holds = async (attempt: number): Promise<boolean> =>
       (await theirs.query<{ held: boolean }>('SELECT attempt_holds_run($1, $2) AS held', [run, attempt])).rows[0].held;
     await as(one);
@@ -283,8 +283,8 @@ describe('the login of graph processes', () => {
   });
 });
 
-describe('what runs with the rights of the owner', () => {
-  it('looks for tables in the schema alone, and not among those that its caller made', async () => {
+describe('functions that run with the rights of the owner', () => {
+  it('look up tables in the schema only, and not among those that their caller created', async () => {
     const database = await createTestDatabase();
     const admin = new Client({ connectionString: database.url });
     await admin.connect();
@@ -301,7 +301,7 @@ describe('what runs with the rights of the owner', () => {
   });
 });
 
-describe('a role that an administrator made for requests', () => {
+describe('a role that an administrator created for requests', () => {
   let database: TestDatabase;
   let admin: Client;
   const role = `requests_${uuidv7().replaceAll('-', '')}`;
@@ -321,7 +321,7 @@ describe('a role that an administrator made for requests', () => {
     await database.drop();
   });
 
-  it('serves instead of the one that migrations make', async () => {
+  it('replaces the one that migrations create', async () => {
     await isolateTenants(admin, { requestsUrl: url });
     const source = await new DataSource(dataSourceOptions(database.url, 1, url)).initialize();
     try {
@@ -334,7 +334,7 @@ describe('a role that an administrator made for requests', () => {
     }
   });
 
-  it('leaves graph processes a login of their own, which is asked for tokens', async () => {
+  it('leaves graph processes their own login, which requires tokens', async () => {
     await isolateTenants(admin, { requestsUrl: url });
     const tenant = uuidv7();
     await admin.query(`INSERT INTO langgraph.store (namespace_path, key, value) VALUES ($1, 'k', '{}')`, [tenant]);

@@ -120,7 +120,7 @@ async function createThread(api: TestApi, { key }: CreatedApiKey): Promise<strin
   return ((await response.json()) as { thread_id: string }).thread_id;
 }
 
-describe('what is open with an API key that is revoked', () => {
+describe('a connection with an API key that is revoked', () => {
   let namespace: TestNamespace;
   /** Where keys are revoked. */
   let first: TestApi;
@@ -166,7 +166,7 @@ describe('what is open with an API key that is revoked', () => {
   const runsSince = (since: Date): Promise<{ run_id: string; status: string }[]> =>
     database.query('SELECT run_id, status FROM runs WHERE created_at >= $1 ORDER BY created_at', [since]);
 
-  it.each(KINDS)('is broken off on every replica, and no run of it is cancelled: %s', async (_name, kind) => {
+  it.each(KINDS)('is closed on every replica, and no run of it is cancelled: %s', async (_name, kind) => {
     const since = new Date();
     const request = async (key: CreatedApiKey): Promise<Request> => {
       const asked = kind.of(await createThread(second, key));
@@ -204,7 +204,7 @@ describe('what is open with an API key that is revoked', () => {
     expect([kept.status, left.status]).toEqual(['pending', kind.run === 'kept' ? 'pending' : 'interrupted']);
   });
 
-  it('is closed by a code where it is a WebSocket, and other sockets are not', async () => {
+  it('is closed by a code where it is a WebSocket, and other sockets stay open', async () => {
     const thread = await createThread(second, other);
     const url = socketUrl(second.url, thread);
     const as = ({ key }: CreatedApiKey) => ({ headers: { 'x-api-key': key } });
@@ -224,7 +224,7 @@ describe('what is open with an API key that is revoked', () => {
     silent.socket.terminate();
   });
 
-  it('is broken off without being told of: when the key expires, and when the notification was lost', async () => {
+  it('is closed without a notification too: when the key expires, and when the notification was lost', async () => {
     const thread = await createThread(second, other);
     const stream: Request = { path: `/threads/${thread}/stream`, method: 'GET' };
     const expiring = await createKey(first, new Date(Date.now() + 5_000));
@@ -237,7 +237,7 @@ describe('what is open with an API key that is revoked', () => {
   });
 });
 
-it('is broken off beside a custom auth as well, and calls of the deployment itself are not', async () => {
+it('connections are closed with a custom auth as well, and calls of the deployment itself are not', async () => {
   const api = await startTestApi({ GANTRY_AUTH: 'on', GANTRY_ADMIN_KEY: ADMIN_KEY, GANTRY_CONFIG: CUSTOM_AUTH });
   try {
     const key = await createKey(api);

@@ -74,7 +74,7 @@ describe('a run', () => {
   }
 
   describe('is begun', () => {
-    it('by one of all who try, who are told where it is', async () => {
+    it('by one of all workers that try, and the others learn where it is', async () => {
       const runId = await insertRun(await insertThread());
       const queues = Array.from({ length: 8 }, (_, index) => `queue-${index}`);
       const begun = await Promise.all(queues.map((queue) => begin(runId, queue)));
@@ -91,13 +91,13 @@ describe('a run', () => {
       expect(rows).toEqual([{ status: 'running', attempt: 1, task_queue: run.taskQueue, started_at: run.startedAt }]);
     });
 
-    it('only while it waits: what has ended or is gone is said to be', async () => {
+    it('only while it waits: one that has ended or was deleted is reported as such', async () => {
       const ended = await begin(await insertRun(await insertThread(), 'interrupted', 1));
       expect(ended).toMatchObject({ state: 'ended', ending: 'interrupted' });
       expect(await begin(uuidv7())).toEqual({ state: 'ended', ending: 'deleted', run: null });
     });
 
-    it('not beside another one of its thread', async () => {
+    it('not while another one of its thread is running', async () => {
       const threadId = await insertThread();
       await insertRun(threadId, 'running', 1);
       const waiting = await insertRun(threadId);
@@ -105,7 +105,7 @@ describe('a run', () => {
       expect((await runs.findRunById(waiting))?.status).toBe('pending');
     });
 
-    it('by one of two that wait on a thread, which begin at the same time', async () => {
+    it('by one of two that wait on a thread and begin at the same time', async () => {
       for (let round = 0; round < 20; round += 1) {
         const threadId = await insertThread();
         const two = [await insertRun(threadId), await insertRun(threadId)];
@@ -117,14 +117,14 @@ describe('a run', () => {
       }
     });
 
-    it('when whoever is at its thread is done with it, and with the run', async () => {
+    it('after a concurrent transaction on its thread, and on the run, has committed', async () => {
       const threadId = await insertThread();
       const runId = await insertRun(threadId);
       const begun = await besideCancel(threadId, runId, () => begin(runId));
       expect(begun).toMatchObject({ state: 'held', run: { cancelAction: 'interrupt' } });
     });
 
-    it('and told how the attempt before ended, where there was one', async () => {
+    it('with the outcome of the attempt before, if there was one', async () => {
       const runId = await insertRun(await insertThread(), 'pending', 1);
       expect(await begin(runId)).toMatchObject({ state: 'held', run: { attempt: 2 }, before: { lostAttempts: 0 } });
     });
@@ -137,7 +137,7 @@ describe('a run', () => {
       return { attempt: held.run.attempt, before: held.before };
     };
 
-    it('with its host: a suspect at once, against which only attempts alone count', async () => {
+    it('with its host: it is a suspect at once, and only an attempt that ran alone counts', async () => {
       const runId = await insertRun(await insertThread());
       await begin(runId);
       await runs.recordHostLoss(runId, 1);
@@ -155,14 +155,14 @@ describe('a run', () => {
       expect(await next(runId)).toMatchObject({ attempt: 5, before: { lostAttempts: 1, isSuspect: true } });
     });
 
-    it('with its worker: a suspect after the second time', async () => {
+    it('with its worker: it is a suspect after the second time', async () => {
       const runId = await insertRun(await insertThread());
       await begin(runId);
       expect(await next(runId)).toMatchObject({ before: { lostAttempts: 0, isSuspect: false } });
       expect(await next(runId)).toMatchObject({ before: { lostAttempts: 0, isSuspect: true } });
     });
 
-    it('no more once it was handed back', async () => {
+    it('and is no suspect once it was handed back', async () => {
       const runId = await insertRun(await insertThread());
       await begin(runId);
       await runs.recordHostLoss(runId, 1);
@@ -173,7 +173,7 @@ describe('a run', () => {
   });
 
   describe('ends', () => {
-    it('with its last events in front of the end, numbered on', async () => {
+    it('with its last events before the end, numbered in sequence', async () => {
       const threadId = await insertThread();
       const runId = await insertRun(threadId);
       await begin(runId);
@@ -197,14 +197,14 @@ describe('a run', () => {
       ]);
     });
 
-    it('when whoever cancels it at this moment is done with it', async () => {
+    it('after a concurrent cancellation has committed', async () => {
       const threadId = await insertThread();
       const runId = await insertRun(threadId, 'running', 1);
       const end = () => runs.endRun(runId, 1, completedEnding('success', undefined));
       expect(await besideCancel(threadId, runId, end)).toMatchObject({ run: { status: 'success', attempt: 1 } });
     });
 
-    it('by the attempt that holds it alone, and leaves no event of another', async () => {
+    it('by the attempt that owns it only, without events of another', async () => {
       const runId = await insertRun(await insertThread(), 'running', 2);
       const rest = [{ event: 'values', data: '{}' }];
       expect(await runs.endRun(runId, 1, { ...completedEnding('success', undefined), rest })).toBeNull();

@@ -83,7 +83,7 @@ describe('runs over all threads', () => {
     expect([wrong.status, await wrong.text()]).toEqual([422, expect.stringContaining('status.0')]);
   });
 
-  it('are counted by time, with what is open now', async () => {
+  it('are counted by time, with the runs that are open now', async () => {
     const stats = (await (await ask('/runs/overview', { hours: 24, buckets: 24 })).json()) as {
       running: number;
       pending: number;

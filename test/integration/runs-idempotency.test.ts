@@ -48,7 +48,7 @@ describe('Idempotency-Key', () => {
     return row.n;
   };
 
-  it('gives the first answer again, and says so', async () => {
+  it('returns the first answer again, and marks it', async () => {
     const thread = await createThread();
     const key = newKey();
     const first = await post(`/threads/${thread}/runs`, body, key);
@@ -58,7 +58,7 @@ describe('Idempotency-Key', () => {
     expect(await countRuns(thread)).toBe(1);
   });
 
-  it('holds on every replica, under both spellings, and for stateless runs', async () => {
+  it('applies on every replica, in both spellings, and to stateless runs', async () => {
     const thread = await createThread();
     const key = newKey();
     const first = await post(`/threads/${thread}/runs`, body, key);
@@ -75,7 +75,7 @@ describe('Idempotency-Key', () => {
     });
   });
 
-  it('makes one run of many requests at once', async () => {
+  it('creates one run for many concurrent requests', async () => {
     const thread = await createThread();
     const key = newKey();
     const answers = await Promise.all(
@@ -89,7 +89,7 @@ describe('Idempotency-Key', () => {
     expect(await countRuns(thread)).toBe(1);
   });
 
-  it('is a 409 with another body, and another key with another thread', async () => {
+  it('is a 409 with another body, and a separate key on another thread', async () => {
     const thread = await createThread();
     const key = newKey();
     await post(`/threads/${thread}/runs`, body, key);
@@ -100,7 +100,7 @@ describe('Idempotency-Key', () => {
     expect(await countRuns(thread)).toBe(1);
   });
 
-  it('is not spent by a request that was refused', async () => {
+  it('is not used up by a request that was refused', async () => {
     const key = newKey();
     const missing = '7e4d2c3b-0000-4000-8000-00000000000a';
     const refused = await fetch(`${api.url}/threads/${missing}/runs`, {
@@ -113,12 +113,12 @@ describe('Idempotency-Key', () => {
     expect(await post(`/threads/${missing}/runs`, body, key)).toMatchObject({ status: 200, replayed: null });
   });
 
-  it('has a length', async () => {
+  it('has a maximum length', async () => {
     expect((await post('/runs', body, 'k'.repeat(255))).status).toBe(200);
     expect((await post('/runs', body, 'k'.repeat(256))).status).toBe(422);
   });
 
-  it('makes no difference where there is none', async () => {
+  it('changes nothing where there is none', async () => {
     const thread = await createThread();
     await post(`/threads/${thread}/runs`, body);
     await post(`/threads/${thread}/runs`, body);

@@ -32,7 +32,7 @@ describe('if_not_exists', () => {
 
   describe.each(WAYS)('on POST /threads/{thread_id}/runs%s', (way) => {
     it.each([{}, { if_not_exists: 'reject' }, { if_not_exists: null }])(
-      '%j: 404, and nothing is made',
+      '%j: 404, and nothing is created',
       async (body) => {
         const thread = uuidv4();
         const response = await post(thread, way, body);
@@ -44,7 +44,7 @@ describe('if_not_exists', () => {
       },
     );
 
-    it('create: the thread is made with the run, and is like any other', async () => {
+    it('create: the thread is created with the run, and is like any other', async () => {
       const thread = uuidv4();
       const response = await post(thread, way, {
         if_not_exists: 'create',
@@ -68,21 +68,21 @@ describe('if_not_exists', () => {
       expect((await client.threads.search({ ids: [thread] })).length).toBe(1);
     });
 
-    it('create: no thread is made for a run that is refused', async () => {
+    it('create: no thread is created for a run that is refused', async () => {
       const thread = uuidv4();
       const response = await post(thread, way, { if_not_exists: 'create', assistant_id: 'nobody' });
       expect([response.status, await response.text()]).toEqual([404, expect.stringContaining('nobody')]);
       await expect(client.threads.get(thread)).rejects.toThrow(/404/);
     });
 
-    it('refuses another word, naming the field', async () => {
+    it('refuses another value, naming the field', async () => {
       const response = await post(uuidv4(), way, { if_not_exists: 'maybe' });
       expect(response.status).toBe(422);
       expect(await response.json()).toMatchObject({ errors: [{ path: 'if_not_exists' }] });
     });
   });
 
-  it('makes one thread of two runs that come at once', async () => {
+  it('creates one thread for two concurrent runs', async () => {
     const thread = uuidv4();
     const body = { if_not_exists: 'create' };
     const responses = await Promise.all([post(thread, '/wait', body), post(thread, '/wait', body)]);
@@ -91,7 +91,7 @@ describe('if_not_exists', () => {
     expect((await client.runs.list(thread)).map(({ status }) => status)).toEqual(['success', 'success']);
   });
 
-  it('streams from the beginning of a run whose thread it makes', async () => {
+  it('streams from the beginning of a run whose thread it creates', async () => {
     const thread = uuidv4();
     const stream = await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, {
       assistant_id: 'three',

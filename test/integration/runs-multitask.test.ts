@@ -62,7 +62,7 @@ describe('double texting and cancelling', () => {
     (await fetch(`${gantry.url}/threads/${thread}/runs/${run}`)).status === 200;
 
   describe('enqueue', () => {
-    it(`runs ${ENQUEUED} runs that came at once in order, one at a time`, async () => {
+    it(`runs ${ENQUEUED} runs that arrived at once in order, one at a time`, async () => {
       const thread = await createThread();
       const runs = await Promise.all(
         Array.from({ length: ENQUEUED }, (_, index) =>
@@ -87,7 +87,7 @@ describe('double texting and cancelling', () => {
       }
     }, 90_000);
 
-    it('is what happens when nothing is said, and a stream of a waiting run begins when its turn comes', async () => {
+    it('is the default, and the stream of a waiting run begins when its turn comes', async () => {
       const thread = await createThread();
       const first = await client.runs.create(thread, 'sleep', { input: { sleep_ms: 500 } });
       expect(first.multitask_strategy).toBe('enqueue');
@@ -102,7 +102,7 @@ describe('double texting and cancelling', () => {
     });
   });
 
-  it('reject: the second run is a 409, and the first one does not notice', async () => {
+  it('reject: the second run is a 409, and the first one is not affected', async () => {
     const thread = await createThread();
     const first = await client.runs.create(thread, 'sleep', { input: { sleep_ms: 3_000 } });
     await expect(client.runs.create(thread, 'three', { input: {}, multitaskStrategy: 'reject' })).rejects.toThrow(
@@ -129,7 +129,7 @@ describe('double texting and cancelling', () => {
     expect((await gantry.ledger.of(slow.run_id)).length).toBeLessThan(10);
   });
 
-  it('rollback: the running one is gone with all that it wrote, the new one begins where that one began', async () => {
+  it('rollback: the running one is deleted with all that it wrote, and the new one begins where that one began', async () => {
     const thread = await createThread();
     await client.runs.wait(thread, 'three', { input: {} });
     const slow = await client.runs.create(thread, 'ten', { input: { step_ms: 1_000 } });
@@ -144,7 +144,7 @@ describe('double texting and cancelling', () => {
     await untilIdle(thread);
   });
 
-  it('rollback of a run that waits: it is gone, and never ran', async () => {
+  it('rollback of a run that waits: it is deleted, and never ran', async () => {
     const thread = await createThread();
     const sleeper = await startSleeper(thread);
     const waiting = await client.runs.create(thread, 'three', { input: {} });
@@ -198,7 +198,7 @@ describe('double texting and cancelling', () => {
       await untilIdle(thread);
     });
 
-    it('one sends while the other is asked: the question is not answered by it, nothing is lost, both runs end', async () => {
+    it('one sends while the other has a question: the message does not answer it, nothing is lost, both runs end', async () => {
       const thread = await createThread();
       await client.runs.wait(thread, 'desk', { input: { messages: [{ type: 'human', content: 'a refund' }] } });
       const [resumed, sent] = await Promise.all([
@@ -238,7 +238,7 @@ describe('double texting and cancelling', () => {
       expect(await gantry.ledger.of(waiting.run_id)).toEqual([]);
     });
 
-    it('twice: the second one finds nothing to do, whichever way they meet', async () => {
+    it('twice: the second one has no effect, in every order of arrival', async () => {
       const thread = await createThread();
       const run = await startSleeper(thread);
       const cancel = (): Promise<Response> =>
@@ -252,7 +252,7 @@ describe('double texting and cancelling', () => {
       expect(await late.text()).toMatch(/already ended/);
     });
 
-    it('and send again at once: the new message is not swallowed', async () => {
+    it('and send again at once: the new message is not lost', async () => {
       const thread = await createThread();
       const run = await startSleeper(thread);
       await client.runs.cancel(thread, run);
@@ -282,7 +282,7 @@ describe('double texting and cancelling', () => {
       expect(await client.runs.wait(thread, 'ask', { command: { resume: 'yes' } })).toMatchObject({ answer: 'yes' });
     });
 
-    it('in bulk: those of a thread that are named, then all', async () => {
+    it('in bulk: the named runs of a thread, then all', async () => {
       const thread = await createThread();
       const run = await startSleeper(thread);
       const waiting = await client.runs.create(thread, 'three', { input: {} });
@@ -300,7 +300,7 @@ describe('double texting and cancelling', () => {
       expect((await cancel({ status: 'all' })).status).toBe(404);
     });
 
-    it('by going away, where the client asked for that; else the run goes on', async () => {
+    it('by disconnecting, when the client requested that; otherwise the run continues', async () => {
       const outcomes = await Promise.all(
         (['cancel', 'continue'] as const).map(async (on_disconnect) => {
           const thread = await createThread();
@@ -327,7 +327,7 @@ describe('double texting and cancelling', () => {
     });
   });
 
-  it('delete of a run in flight stops it and frees its thread', async () => {
+  it('deleting a run in flight stops it and frees its thread', async () => {
     const thread = await createThread();
     const run = await startSleeper(thread);
     const next = await client.runs.create(thread, 'three', { input: {} });
@@ -337,7 +337,7 @@ describe('double texting and cancelling', () => {
     await untilIdle(thread);
   });
 
-  it('delete of a thread with a run in flight stops the run and leaves nothing', async () => {
+  it('deleting a thread with a run in flight stops the run and leaves nothing', async () => {
     const thread = await createThread();
     const run = await startSleeper(thread);
     await client.threads.delete(thread);
@@ -360,7 +360,7 @@ describe('double texting and cancelling', () => {
       expect(row.started_at!.getTime() - asked).toBeGreaterThanOrEqual(1_990);
     });
 
-    it('lets others pass meanwhile', async () => {
+    it('lets other runs pass meanwhile', async () => {
       const thread = await createThread();
       const later = await client.runs.create(thread, 'three', { input: {}, afterSeconds: 3 });
       await client.runs.wait(thread, 'three', { input: {} });
@@ -369,7 +369,7 @@ describe('double texting and cancelling', () => {
       expect(await statusOf(thread, later.run_id)).toBe('success');
     });
 
-    it('can be cancelled before', async () => {
+    it('can be cancelled before its time', async () => {
       const thread = await createThread();
       const run = await client.runs.create(thread, 'three', { input: {}, afterSeconds: 3600 });
       await client.runs.cancel(thread, run.run_id, true);
@@ -379,7 +379,7 @@ describe('double texting and cancelling', () => {
     });
   });
 
-  it('in Temporal a run says which graph, thread and node it is at, and nothing that it was told', async () => {
+  it('in Temporal, a run shows its graph, thread and node, and none of its input', async () => {
     const thread = await createThread();
     const canary = 'canary-4711';
     const { run_id } = await client.runs.create(thread, 'sleep', {
@@ -408,7 +408,7 @@ describe('double texting and cancelling', () => {
     expect(texts.join()).not.toContain(canary);
   });
 
-  it('a run that failed: its error in the stream, in the result, in run and thread; and the next run works', async () => {
+  it('a run that failed has its error in the stream, in the result, in run and thread; and the next run works', async () => {
     const thread = await createThread();
     const stream = await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, {
       assistant_id: 'fail',

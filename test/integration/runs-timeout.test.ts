@@ -17,7 +17,7 @@ describe('a run beyond its time limit', () => {
 
   afterAll(() => gantry?.stop());
 
-  it('ends as timeout: in its stream, for those who wait, in run and thread; and its node is stopped', async () => {
+  it('ends as timeout: in its stream, for waiting clients, in run and thread; and its node is stopped', async () => {
     const { thread_id: thread } = await client.threads.create();
     const stream = await SseReader.post(`${gantry.url}/threads/${thread}/runs/stream`, {
       assistant_id: 'sleep',

@@ -26,7 +26,7 @@ describe('the rotation of keys', () => {
     await database?.drop();
   });
 
-  it('knows every column that holds a sealed value', async () => {
+  it('includes every column that holds a sealed value', async () => {
     // A sealed value is recognised by its name in the schema: a new one is named like these.
     const found: { name: string }[] = await source.query(
       `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
@@ -38,7 +38,7 @@ describe('the rotation of keys', () => {
     expect(columns.map(({ table, column }) => `${table}.${column}`).sort()).toEqual(found.map(({ name }) => name));
   });
 
-  it('seals what has a key of two columns, and what is a field of JSON', async () => {
+  it('reseals values in rows with a key of two columns, and in a field of JSON', async () => {
     const [old, next] = [randomBytes(32), randomBytes(32)];
     await source.query(`CREATE TABLE pairs (tenant_id uuid, a uuid, b text, value jsonb, PRIMARY KEY (a, b))`);
     const context = (...parts: string[]): SealingContext => parts.join('/') as SealingContext;
@@ -62,7 +62,7 @@ describe('the rotation of keys', () => {
     ]);
   });
 
-  it('seals values inside of JSON, wherever they are', async () => {
+  it('reseals values inside JSON, wherever they are', async () => {
     const [old, next] = [randomBytes(32), randomBytes(32)];
     await source.query(`CREATE TABLE documents (tenant_id uuid, id int PRIMARY KEY, value jsonb)`);
     const given = {
@@ -88,14 +88,14 @@ describe('the rotation of keys', () => {
     expect((await rotation.rotate([], [document]))[0]).toMatchObject({ rotated: 0, unreadable: 1 });
   });
 
-  it('knows every column of JSON that may hold them', async () => {
+  it('includes every column of JSON that may contain them', async () => {
     for (const { table, column, keyColumns } of SEALED_DOCUMENTS) {
       const columns = [column, 'tenant_id', ...keyColumns].join(', ');
       await expect(source.query(`SELECT ${columns} FROM ${table} WHERE ${column} = '{}'::jsonb`)).resolves.toEqual([]);
     }
   });
 
-  it('seals what is stored with the new key, after which the old one opens nothing and is not needed', async () => {
+  it('reseals what is stored with the new key, after which the old one opens nothing and is not needed', async () => {
     const [old, next] = [randomBytes(32), randomBytes(32)];
     await source.query(`INSERT INTO tenants (tenant_id, name) VALUES ($1, 'rotation')`, [TENANT]);
     const ids = Array.from({ length: 450 }, (_, n) => `00000000-0000-0000-0000-${String(n + 1).padStart(12, '0')}`);

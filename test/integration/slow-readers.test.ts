@@ -107,7 +107,7 @@ function heldBytes(): number {
 }
 
 /** One replica of the deployment is in this process, where it can be looked into; runs are executed by another. */
-describe('those who read slowly', () => {
+describe('slow readers', () => {
   let gantry: Gantry;
   let api: TestApi;
   let client: Client;
@@ -178,28 +178,31 @@ describe('those who read slowly', () => {
     return { thread, start };
   }
 
-  it.each(KINDS)('hold up nobody, no memory, and nothing once they are gone: %s', async (_kind, open) => {
-    responses.clear();
-    const flood = await prepareFlood();
-    const before = heldBytes();
-    const [fast, first, ...others] = await openAll(open, flood, 1 + SLOW_READERS);
-    await flood.start();
-    expect(await fast.rest()).toEqual(ALL);
+  it.each(KINDS)(
+    'delay no other client, use no memory, and leave nothing once they disconnect: %s',
+    async (_kind, open) => {
+      responses.clear();
+      const flood = await prepareFlood();
+      const before = heldBytes();
+      const [fast, first, ...others] = await openAll(open, flood, 1 + SLOW_READERS);
+      await flood.start();
+      expect(await fast.rest()).toEqual(ALL);
 
-    await waitFor('the server to wait for the slow ones', () => waitedFor() === SLOW_READERS);
-    expect(heldBytes() - before).toBeLessThan((SLOW_READERS * EVENTS * EVENT_BYTES) / 2);
+      await waitFor('the server to wait for the slow ones', () => waitedFor() === SLOW_READERS);
+      expect(heldBytes() - before).toBeLessThan((SLOW_READERS * EVENTS * EVENT_BYTES) / 2);
 
-    for (const reader of [first, ...others]) reader.speak();
-    expect(await first.rest()).toEqual(ALL);
-    expect(waitedFor()).toBe(others.length);
-    // It was waited for many times, which leaves no listeners.
-    expect(listeners()).toBeLessThan(EventEmitter.defaultMaxListeners);
-    await leaveAll();
-    await waitFor('nobody to be left', () => streams() === 0 && logReaders() === 0);
-  });
+      for (const reader of [first, ...others]) reader.speak();
+      expect(await first.rest()).toEqual(ALL);
+      expect(waitedFor()).toBe(others.length);
+      // It was waited for many times, which leaves no listeners.
+      expect(listeners()).toBeLessThan(EventEmitter.defaultMaxListeners);
+      await leaveAll();
+      await waitFor('nobody to be left', () => streams() === 0 && logReaders() === 0);
+    },
+  );
 
   it.each([KINDS[1], KINDS[3]])(
-    'are broken off though they read nothing, and read for no more: %s',
+    'are disconnected although they read nothing, and the log is not read for them any more: %s',
     async (_kind, open) => {
       const flood = await prepareFlood();
       const slow = await openAll(open, flood, 2);
@@ -211,7 +214,7 @@ describe('those who read slowly', () => {
     },
   );
 
-  it('get every page of a log that grew without a notification before its run was over', async () => {
+  it('get every page of a log that grew without a notification before its run ended', async () => {
     const runId = uuidv7();
     const events = 601; // more than three pages
     // The events come between the look that finds none and the answer that the run is over.

@@ -89,7 +89,7 @@ describe('the embedding function', () => {
     }
   }
 
-  it("is a provider's model, asked by its own client with the key of the graphs' environment", async () => {
+  it("is a provider's model, called by its own client with the key of the graphs' environment", async () => {
     const asked: (Asked & { key: string | undefined })[] = [];
     const provider: Server = createServer((request, response) => {
       let text = '';
@@ -152,7 +152,7 @@ describe('the embedding function', () => {
     ['./embed.ts:absent', /store\.index\.embed: .*embed\.ts has no export "absent"/],
     ['./embed.ts:number', /store\.index\.embed: .*"number" is neither a function nor an Embeddings object/],
     ['./broken.ts:embed', /store\.index\.embed: broken on purpose/],
-  ])('stops the start when it is %s', async (embed, message) => {
+  ])('prevents the start when it is %s', async (embed, message) => {
     writeFileSync(join(folder, 'embed.ts'), 'export const number = 7;');
     writeFileSync(join(folder, 'embed.py'), IN_PYTHON);
     writeFileSync(join(folder, 'broken.ts'), 'throw new Error("broken on purpose");');

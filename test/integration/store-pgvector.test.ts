@@ -154,7 +154,7 @@ describe('semantic search with pgvector', () => {
     }
   });
 
-  it('finds the very text with a score of 1', async () => {
+  it('finds the identical text with a score of 1', async () => {
     const [best] = await storeOn(extension).search(TENANT, { query: 'text 7 part 1', limit: 1, offset: 0 });
     expect(best.key).toBe('item-7');
     expect(best.score).toBeCloseTo(1, 5);

@@ -89,7 +89,7 @@ describe('the store', () => {
   };
 
   describe('an item', () => {
-    it('is got as it was put, with its times', async () => {
+    it('is returned as it was put, with its times', async () => {
       const value = { text: 'likes tea ✓ 🫖', deep: { list: [1, 2.5, null, true, { a: [] }] } };
       await put([ns, 'ada'], 'likes', value);
       expect(await get([ns, 'ada'], 'likes')).toEqual({
@@ -101,7 +101,7 @@ describe('the store', () => {
       });
     });
 
-    it('is replaced whole; it was created when it was', async () => {
+    it('is replaced as a whole, and keeps its time of creation', async () => {
       await put([ns], 'a', { one: 1 });
       const before = await get([ns], 'a');
       await put([ns], 'a', { two: 2 });
@@ -111,7 +111,7 @@ describe('the store', () => {
       expect(after!.updated_at > before!.updated_at).toBe(true);
     });
 
-    it('that is not there is null, in JSON', async () => {
+    it('is null in JSON when it does not exist', async () => {
       const { status, text } = await ask('GET', `/items?namespace=${ns}&key=nothing`);
       expect([status, text]).toEqual([200, 'null']);
     });
@@ -125,7 +125,7 @@ describe('the store', () => {
       }
     });
 
-    it('may have any text as its key, the empty one too', async () => {
+    it('may have any text as its key, also the empty one', async () => {
       for (const key of ['', 'a/b?c#d&e', 'with space', '%', '_', 'a.b:c', '✓', "';--"]) {
         await put([ns], key, { key });
         expect((await get([ns], key))!.value).toEqual({ key });
@@ -133,20 +133,20 @@ describe('the store', () => {
       expect(await keys({ namespace_prefix: [ns], limit: 20 })).toHaveLength(8);
     });
 
-    it('may be a megabyte', async () => {
+    it('may have a size of one megabyte', async () => {
       const value = { text: 'x'.repeat(500_000), list: Array.from({ length: 30_000 }, (_, index) => `entry ${index}`) };
       await put([ns], 'large', value);
       expect((await get([ns], 'large'))!.value).toEqual(value);
       expect((await search({ namespace_prefix: [ns] }))[0].value).toEqual(value);
     });
 
-    it('is found by labels that are given one by one as well', async () => {
+    it('is found by labels in repeated parameters as well', async () => {
       await put([ns, 'b'], 'k', { found: true });
       const { body } = await ask<Item>('GET', `/items?namespace=${ns}&namespace=b&key=k`);
       expect(body.value).toEqual({ found: true });
     });
 
-    it('is one of the fifty that were put at once, whole', async () => {
+    it('is one of fifty concurrent puts, complete', async () => {
       await Promise.all(
         Array.from({ length: 50 }, (_, index) => put([ns], 'contended', { index, text: String(index).repeat(1000) })),
       );
@@ -177,7 +177,7 @@ describe('the store', () => {
       expect(await namespaces({ prefix: [ns] })).toEqual([namespace]);
     });
 
-    it('holds what is below it, and not what only begins alike', async () => {
+    it('includes what is below it, and not what only has a common prefix', async () => {
       for (const labels of [['mem'], ['mem', 'x'], ['memories'], ['mem-2'], ['other']]) {
         await put([ns, ...labels], labels.join('/'), {});
       }
@@ -210,7 +210,7 @@ describe('the store', () => {
       }
     });
 
-    it('is not made by looking at it, and goes with its last item', async () => {
+    it('is not created by reading it, and disappears with its last item', async () => {
       await get([ns, 'ghost'], 'k');
       await ask('DELETE', '/items', { namespace: [ns, 'ghost'], key: 'k' });
       expect(await namespaces({ prefix: [ns] })).toEqual([]);
@@ -246,7 +246,7 @@ describe('the store', () => {
   });
 
   describe('a search', () => {
-    it('has the last written first, everywhere when it names no namespace', async () => {
+    it('lists the last written first, in all namespaces when it names none', async () => {
       for (const key of ['a', 'b', 'c']) await put([ns, key], key, {});
       await put([ns, 'a'], 'a', { again: true });
       expect(await keys({ namespace_prefix: [ns] })).toEqual(['a', 'c', 'b']);
@@ -255,7 +255,7 @@ describe('the store', () => {
       expect(await keys({ namespace_prefix: [], limit: 1 })).toEqual(['a']);
     });
 
-    it('has pages, ten items long unless it says', async () => {
+    it('has pages, of ten items unless a limit is given', async () => {
       for (let index = 0; index < 12; index += 1) await put([ns], `k${index}`, {});
       expect(await keys({ namespace_prefix: [ns] })).toHaveLength(10);
       expect(await keys({ namespace_prefix: [ns], offset: 10 })).toEqual(['k1', 'k0']);
@@ -273,7 +273,7 @@ describe('the store', () => {
       }
     });
 
-    it('does not look at a query when nothing is embedded, and scores nothing', async () => {
+    it('ignores a query when nothing is embedded, and gives no scores', async () => {
       await put([ns], 'a', { text: 'tea' });
       const items = await search({ namespace_prefix: [ns], query: 'coffee' });
       expect(items).toEqual([expect.objectContaining({ key: 'a', score: null })]);
@@ -356,7 +356,7 @@ describe('the store', () => {
         expect([status, body.errors[0].path]).toEqual([400, path]);
       });
 
-      it('that is no object, or that holds U+0000, is a 422', async () => {
+      it('that is not an object, or contains U+0000, is a 422', async () => {
         for (const filter of [[], 'a', { a: 'x\0' }, { 'a\0': 1 }]) {
           const { status } = await ask('POST', '/items/search', { namespace_prefix: prefix, filter });
           expect(status).toBe(422);
@@ -365,7 +365,7 @@ describe('the store', () => {
     });
   });
 
-  describe('what is wrong', () => {
+  describe('invalid requests', () => {
     it.each([
       ['a value that is no object', { value: 'text' }, 'value'],
       ['a value that is an array', { value: [] }, 'value'],
@@ -389,7 +389,7 @@ describe('the store', () => {
       expect(await search({ namespace_prefix: [ns] })).toEqual([]);
     });
 
-    it('is not a text that only looks like an escape', async () => {
+    it('do not include a text that only looks like an escape', async () => {
       const value = { text: '\\u0000 and \\\\ud800' };
       await put([ns], 'k', value);
       expect((await get([ns], 'k'))!.value).toEqual(value);
@@ -406,7 +406,7 @@ describe('the store', () => {
       expect(body.detail).toContain(path);
     });
 
-    it('a value that is nested beyond all measure is a 422', async () => {
+    it('a value that is nested too deeply is a 422', async () => {
       const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
       const { status } = await ask('PUT', '/items', `{"namespace":["${ns}"],"key":"k","value":${deep}}`);
       expect(status).toBe(422);
@@ -414,7 +414,7 @@ describe('the store', () => {
   });
 
   describe('time to live', () => {
-    it('ends an item after fractions of a minute, though nothing has swept it', async () => {
+    it('expires an item after fractions of a minute, without a sweep', async () => {
       await put([ns], 'short', {}, { ttl: 0.01 });
       await put([ns], 'long', {});
       expect(await get([ns], 'short', '&refresh_ttl=false')).not.toBeNull();
@@ -442,7 +442,7 @@ describe('the store', () => {
       return expiry();
     };
 
-    it('starts again when the item is read, and the item was not changed by that', async () => {
+    it('starts again when the item is read, without changing the item', async () => {
       await put([ns], 'k', {}, { ttl: 1 });
       const { updated_at } = (await get([ns], 'k'))!;
       let aged = await age();
@@ -458,7 +458,7 @@ describe('the store', () => {
       expect((await get([ns], 'k'))!.updated_at).toBe(updated_at);
     });
 
-    it('is that of the last put: none, when that gives none', async () => {
+    it('is that of the last put, and none when that gives none', async () => {
       await put([ns], 'k', {}, { ttl: 1 });
       await put([ns], 'k', {});
       const { rows } = await sql.query(`SELECT expires_at FROM ${CHECKPOINT_SCHEMA}.store WHERE namespace_path = $1`, [
@@ -467,7 +467,7 @@ describe('the store', () => {
       expect(rows).toEqual([{ expires_at: null }]);
     });
 
-    it('leaves nothing to an item that is put in the place of an expired one', async () => {
+    it('passes nothing on to an item that replaces an expired one', async () => {
       await put([ns], 'k', { old: true }, { ttl: 0.005 });
       const before = await get([ns], 'k', '&refresh_ttl=false');
       await waitFor('the item to expire', async () => (await get([ns], 'k', '&refresh_ttl=false')) === null);
@@ -476,8 +476,8 @@ describe('the store', () => {
     });
   });
 
-  describe('beside other users of the tables', () => {
-    it('is read by the library, and reads what that wrote, below the tenant', async () => {
+  describe('shared with other users of the tables', () => {
+    it('is read by the library, and reads what the library wrote, below the tenant', async () => {
       const library = new PostgresStore({
         connectionOptions: api.database.url,
         schema: CHECKPOINT_SCHEMA,
@@ -524,7 +524,7 @@ describe('two tenants', () => {
     return (text === '' ? undefined : JSON.parse(text)) as T;
   }
 
-  it('have stores of their own, even of the same names', async () => {
+  it('have separate stores, even with the same names', async () => {
     const item = { namespace: ['shared', 'name'], key: 'k' };
     await ask('ada', 'PUT', '/items', { ...item, value: { of: 'ada' } });
     expect(await ask('bob', 'GET', '/items?namespace=shared.name&key=k')).toBeNull();
@@ -537,7 +537,7 @@ describe('two tenants', () => {
     expect(await ask('bob', 'POST', '/items/search', {})).toMatchObject({ items: [{ value: { of: 'bob' } }] });
   });
 
-  it("are not reached by the other's id as a label", async () => {
+  it("do not reach each other with the other's id as a label", async () => {
     expect(await ask('bob', 'GET', `/items?namespace=${tenants.ada}.shared.name&key=k`)).toBeNull();
     expect(await ask('bob', 'POST', '/items/search', { namespace_prefix: [tenants.ada] })).toEqual({ items: [] });
     expect(await ask('bob', 'POST', '/namespaces', { suffix: ['name'], prefix: ['*'] })).toEqual({
@@ -649,7 +649,7 @@ describe('a store that embeds what it holds', () => {
     expect(await fields('item')).toEqual([]);
   });
 
-  it('has the embeddings of one value, of the fifty that were put at once', async () => {
+  it('has the embeddings of one value, out of fifty concurrent puts', async () => {
     await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
         put(['contended'], 'contended', {
@@ -663,7 +663,7 @@ describe('a store that embeds what it holds', () => {
     expect(await fields('contended')).toHaveLength(1 + (body.value.notes as unknown[]).length);
   });
 
-  it('stores nothing when the embedding function fails, and says what it said', async () => {
+  it('stores nothing when the embedding function fails, and reports its error', async () => {
     for (const [text, reason] of [
       ['explode', 'the model is away'],
       ['short', 'a vector of 1 numbers, while store.index.dims is 4'],
@@ -677,7 +677,7 @@ describe('a store that embeds what it holds', () => {
     await put(['broken'], 'fine', { text: 'tea' });
   });
 
-  it('gives items the default time to live, or none to those that say null', async () => {
+  it('gives items the default time to live, or none with null', async () => {
     await put(['ttl'], 'default', { text: 'zero' });
     await put(['ttl'], 'own', {}, { ttl: 5 });
     await put(['ttl'], 'ever', {}, { ttl: null });

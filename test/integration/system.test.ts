@@ -23,7 +23,7 @@ describe('the system routes', () => {
 
   afterAll(() => api?.close());
 
-  it('say that the process lives, and ask the services only when asked to', async () => {
+  it('report that the process lives, and check the services only on request', async () => {
     for (const path of ['/', '/ok', '/ok?check_db=0', '/ok?check_db=false']) {
       expect(await json(await fetch(api.url + path))).toEqual({
         ok: true,
@@ -40,7 +40,7 @@ describe('the system routes', () => {
     expect((await fetch(`${api.url}/ok?check_db=perhaps`)).status).toBe(422);
   });
 
-  it('tell the abilities that there are, and the revision of the graphs', async () => {
+  it('list the available features, and the revision of the graphs', async () => {
     const info = await json(await fetch(`${api.url}/info`));
     expect(info).toMatchObject({
       flags: { assistants: true, threads: true, runs: true, auth: false },
@@ -92,7 +92,7 @@ describe('the system routes', () => {
       for (const own of ['/metrics', '/ok']) expect(exposition.labels()).not.toContain(own);
     });
 
-    it('tells the backlog, how old it is, and what of it a worker could take', async () => {
+    it('shows the backlog, its age, and how much of it a worker could take', async () => {
       const create = async (threadId: string, body: object = {}): Promise<void> => {
         const response = await fetch(`${api.url}/threads/${threadId}/runs`, {
           method: 'POST',
@@ -152,13 +152,13 @@ describe('the system routes', () => {
       expect(requests).toContainEqual({ method: 'POST', path: '/threads/:thread_id/runs', status: 200, count: 3 });
     }, 30_000);
 
-    it('takes an unknown format for the usual one', async () => {
+    it('treats an unknown format as the default', async () => {
       const response = await fetch(`${api.url}/metrics?format=yaml`);
       expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
     });
   });
 
-  it('turn unready first, when the process is to stop, and stay alive', async () => {
+  it('become unready first, when the process is about to stop, and stay alive', async () => {
     expect(await json(await fetch(`${api.url}/ready`))).toEqual({ ready: true });
     api.app.get(Drain).begin();
     const ready = await fetch(`${api.url}/ready`);
@@ -172,7 +172,7 @@ describe('the system routes', () => {
 describe('the application', () => {
   const children = (): number => process.getActiveResourcesInfo().filter((name) => name === 'ProcessWrap').length;
 
-  it('takes a graph process that has answered with it when it is closed', async () => {
+  it('stops a graph process that has answered when it closes', async () => {
     const before = children();
     const api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS });
     expect(children()).toBe(before);
@@ -183,7 +183,7 @@ describe('the application', () => {
     expect(children()).toBe(before);
   }, 60_000);
 
-  it('takes a graph process that is still starting with it, too', async () => {
+  it('stops a graph process that is still starting when it closes', async () => {
     const before = children();
     const api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS });
     const question = fetch(`${api.url}/assistants/three/schemas`).catch(() => undefined);
@@ -195,7 +195,7 @@ describe('the application', () => {
 });
 
 describe('the system routes without a service', () => {
-  it('name Temporal when it is away, with 500, and stay ready: runs are accepted all the same', async () => {
+  it('report with 500 that Temporal is away, and stay ready: runs are accepted nevertheless', async () => {
     const api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS, TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` });
     try {
       const response = await fetch(`${api.url}/ok?check_db=1`);
@@ -212,7 +212,7 @@ describe('the system routes without a service', () => {
     }
   }, 60_000);
 
-  it('name the database when it is away, with 500, and are not ready', async () => {
+  it('report with 500 that the database is away, and are not ready', async () => {
     const database = await createTestDatabase();
     const api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS }, database);
     try {
@@ -233,11 +233,11 @@ describe('the system routes without a service', () => {
   }, 60_000);
 });
 
-describe('who may read the metrics', () => {
+describe('access to the metrics', () => {
   const status = async (api: TestApi, headers: Record<string, string> = {}): Promise<number> =>
     (await fetch(`${api.url}/metrics`, { headers })).status;
 
-  it('on loopback: anybody', async () => {
+  it('on loopback: any caller', async () => {
     const api = await startTestApi({ GANTRY_AUTH: 'on', GANTRY_API_KEY: API_KEY });
     try {
       expect(await status(api)).toBe(200);

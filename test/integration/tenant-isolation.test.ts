@@ -18,7 +18,7 @@ interface Row {
   tenant_id: string;
 }
 
-describe('the wall between tenants in the database', () => {
+describe('row-level security between tenants', () => {
   let database: TestDatabase;
   let source: DataSource;
   let admin: Pool;
@@ -46,7 +46,7 @@ describe('the wall between tenants in the database', () => {
     inScope({ tenantId }, () => source.query<T[]>(sql, parameters));
   const tenantsOf = (rows: Row[]): string[] => rows.map(({ tenant_id }) => tenant_id);
 
-  it('shows a query that forgot its WHERE the rows of its own tenant alone', async () => {
+  it('shows a query without its WHERE only the rows of its own tenant', async () => {
     const all = 'SELECT tenant_id FROM threads';
     expect(tenantsOf(await as(ONE, all))).toEqual([ONE]);
     expect(tenantsOf(await as(OTHER, all))).toEqual([OTHER]);
@@ -57,7 +57,7 @@ describe('the wall between tenants in the database', () => {
     expect(await as(undefined, 'SELECT tenant_id FROM threads')).toEqual([]);
   });
 
-  it('lets nobody change or delete rows of another tenant', async () => {
+  it('prevents changing or deleting rows of another tenant', async () => {
     const [changed] = (await as(
       ONE,
       `UPDATE threads SET metadata = '{"by": "one"}' RETURNING tenant_id`,
@@ -71,21 +71,21 @@ describe('the wall between tenants in the database', () => {
     await admin.query(`INSERT INTO threads (thread_id, tenant_id) VALUES ($1, $2)`, [uuidv7(), ONE]);
   });
 
-  it('lets nobody write a row into another tenant, or move one there', async () => {
+  it('prevents writing a row into another tenant, or moving one there', async () => {
     await expect(
       as(ONE, 'INSERT INTO threads (thread_id, tenant_id) VALUES ($1, $2)', [uuidv7(), OTHER]),
     ).rejects.toThrow(/row-level security/);
     await expect(as(ONE, 'UPDATE threads SET tenant_id = $1', [OTHER])).rejects.toThrow(/row-level security/);
   });
 
-  it('keeps keys, tenants and the migrations from requests altogether', async () => {
+  it('hides keys, tenants and the migrations from requests', async () => {
     for (const table of ['api_keys', 'tenants', 'migrations', 'request_login', 'graph_login', 'tenant_token_key']) {
       await expect(as(ONE, `SELECT * FROM ${table}`)).rejects.toThrow(/permission denied/);
     }
     await expect(as(ONE, 'DROP TABLE threads')).rejects.toThrow(/must be owner/);
   });
 
-  it('shows work outside of requests every row, also when a request set it off', async () => {
+  it('shows work outside of requests every row, also when a request started it', async () => {
     expect(tenantsOf(await source.query('SELECT tenant_id FROM threads')).sort()).toEqual([ONE, OTHER].sort());
     const within = await inScope({ tenantId: ONE }, () =>
       acrossTenants(() => source.query<Row[]>('SELECT tenant_id FROM threads')),
@@ -93,7 +93,7 @@ describe('the wall between tenants in the database', () => {
     expect(within).toHaveLength(2);
   });
 
-  it('holds in transactions, and when one connection serves tenants by turns', async () => {
+  it('applies in transactions, and when one connection serves tenants in turn', async () => {
     for (const tenantId of [ONE, OTHER, ONE, ONE, OTHER]) {
       const seen = await inScope({ tenantId }, () =>
         source.transaction((manager) => manager.query<Row[]>('SELECT tenant_id FROM threads')),
@@ -102,7 +102,7 @@ describe('the wall between tenants in the database', () => {
     }
   });
 
-  it('holds when many wait for the one connection at once', async () => {
+  it('applies when many wait for the one connection at once', async () => {
     const seen = await Promise.all(
       Array.from({ length: 40 }, async (_, index) => {
         const tenantId = index % 3 === 0 ? ONE : OTHER;
@@ -137,11 +137,11 @@ describe('the wall between tenants in the database', () => {
       return rows.map(({ name }) => name);
     };
 
-    it('with a tenant_id has its policy, every one', async () => {
+    it('with a tenant_id has its policy, without exception', async () => {
       expect(await unprotected()).toEqual([]);
     });
 
-    it('without a policy would be noticed, and gets one with the next migration', async () => {
+    it('without a policy is detected, and gets one with the next migration', async () => {
       await admin.query('CREATE TABLE forgotten (tenant_id uuid NOT NULL, secret text)');
       try {
         expect(await unprotected()).toEqual(['forgotten']);
@@ -155,12 +155,12 @@ describe('the wall between tenants in the database', () => {
       }
     });
 
-    it('of a partition can not be read past its parent', async () => {
+    it('that is a partition cannot be read except through its parent', async () => {
       await expect(as(ONE, 'SELECT * FROM run_events_default')).rejects.toThrow(/permission denied/);
     });
   });
 
-  it("leaves Postgres' own functions as they were", async () => {
+  it("leaves Postgres' own functions unchanged", async () => {
     const { rows } = await admin.query<{ proleakproof: boolean }>(
       `SELECT proleakproof FROM pg_proc WHERE oid = 'jsonb_contains(jsonb, jsonb)'::regprocedure`,
     );
@@ -177,7 +177,7 @@ describe('the api', () => {
 
   afterAll(() => api?.close());
 
-  it('works behind the wall: a request can not see what its own tenant does not own', async () => {
+  it('is under row-level security: a request cannot see what its own tenant does not own', async () => {
     const source = api.app.get<DataSource>(getDataSourceToken());
     const other = uuidv7();
     const threadId = uuidv7();

@@ -51,7 +51,7 @@ describe('threads of two tenants with the same id', () => {
     return rows.map(({ key }) => key).sort();
   };
 
-  it('are made in each, and an answer says nothing of the other', async () => {
+  it('are created in each, and an answer reveals nothing of the other', async () => {
     const id = randomUUID();
     const hers = await alice.json<object>('POST', '/threads', { body: { thread_id: id, metadata: { of: 'alice' } } });
     expect(hers).toMatchObject({ metadata: { of: 'alice' } });
@@ -88,7 +88,7 @@ describe('threads of two tenants with the same id', () => {
     expect(await keysOf(id)).toEqual([alice, bob].map(({ tenantId }) => `${tenantId}/${id}`).sort());
   }, 60_000);
 
-  it('are edited, copied, cut down and deleted apart', async () => {
+  it('are edited, copied, pruned and deleted separately', async () => {
     const id = randomUUID();
     const [hers, his] = await Promise.all([run(alice, id, 'alice'), run(bob, id, 'bob')]);
     await Promise.all([ended(alice, id, hers), ended(bob, id, his)]);
@@ -113,7 +113,7 @@ describe('threads of two tenants with the same id', () => {
     expect(await keysOf(id)).toEqual([`${bob.tenantId}/${id}`]);
   }, 60_000);
 
-  it('stop their own crons alone when they are deleted', async () => {
+  it('stop only their own crons when they are deleted', async () => {
     const id = randomUUID();
     const body = { assistant_id: 'three', schedule: '0 0 1 1 *' };
     const cronOf = async (who: TenantCaller): Promise<string> => {
@@ -127,7 +127,7 @@ describe('threads of two tenants with the same id', () => {
   });
 });
 
-describe('a database from before threads were their tenant’s own', () => {
+describe('a database from before threads were unique per tenant', () => {
   let database: TestDatabase;
   let source: DataSource;
 

@@ -72,7 +72,7 @@ describe('the WebSocket of a thread', () => {
 
   afterAll(() => api?.close());
 
-  it('answers what is no command as HTTP does, and goes on', async () => {
+  it('answers invalid commands as HTTP does, and continues', async () => {
     const socket = await ThreadSocket.open(url);
     const malformed: [message: string | Buffer, id: number | null][] = [
       ['{', null],
@@ -111,7 +111,7 @@ describe('the WebSocket of a thread', () => {
     await socket.close();
   });
 
-  it('answers commands in their order, and runs of them are those of HTTP', async () => {
+  it('answers commands in order, and their runs are those of HTTP', async () => {
     const socket = await ThreadSocket.open(url);
     const replies = await Promise.all([
       socket.command('run.start', LATER),
@@ -125,7 +125,7 @@ describe('the WebSocket of a thread', () => {
     await socket.close();
   });
 
-  it('is opened for a thread that is not there yet, and tells nothing of it before', async () => {
+  it('can be opened for a thread that does not exist yet, and emits nothing before it does', async () => {
     const fresh = uuidv7();
     const socket = await ThreadSocket.open(socketUrl(api.url, fresh));
     expect(await socket.command('subscription.subscribe', { channels: ['values'] })).toMatchObject({
@@ -138,7 +138,7 @@ describe('the WebSocket of a thread', () => {
     await socket.close();
   });
 
-  it('refuses by HTTP what only a socket can do', async () => {
+  it('refuses over HTTP what only a socket can do', async () => {
     const response = await fetch(`${api.url}/threads/${thread}/commands`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -150,7 +150,7 @@ describe('the WebSocket of a thread', () => {
     ]);
   });
 
-  it('ends with a message that is larger than a body may be', async () => {
+  it('closes after a message that is larger than a body may be', async () => {
     const { socket } = await ThreadSocket.open(url);
     socket.send(' '.repeat(100_001));
     const [code] = (await once(socket, 'close')) as [number];
@@ -160,7 +160,7 @@ describe('the WebSocket of a thread', () => {
     await other.close();
   });
 
-  it('has a bound of subscriptions', async () => {
+  it('limits the number of subscriptions', async () => {
     const socket = await ThreadSocket.open(url);
     for (let count = 0; count < 100; count += 1) await socket.subscribe({ channels: ['values'] });
     expect(await socket.command('subscription.subscribe', { channels: ['values'] })).toMatchObject({
@@ -169,7 +169,7 @@ describe('the WebSocket of a thread', () => {
     await socket.close();
   });
 
-  it('reads the thread once for all subscriptions, and no more when the last one or the client is gone', async () => {
+  it('reads the thread once for all subscriptions, and stops when the last one or the client is gone', async () => {
     await waitFor('the others to be gone', () => socketsOf(api) === 0 && readersOf(api) === 0);
     const socket = await ThreadSocket.open(url);
     const ids = [await socket.subscribe({ channels: ['values'] }), await socket.subscribe({ channels: ['updates'] })];
@@ -187,7 +187,7 @@ describe('the WebSocket of a thread', () => {
     await waitFor('nobody', () => socketsOf(api) === 0 && readersOf(api) === 0);
   });
 
-  it('is counted by the metrics, as what it is', async () => {
+  it('is counted by the metrics as a socket', async () => {
     const socket = await ThreadSocket.open(url);
     const metrics = async (): Promise<string> => (await fetch(`${api.url}/metrics`)).text();
     expect(await metrics()).toMatch(/gantry_stream_subscribers\{kind="events"\} 1\n/);
@@ -199,7 +199,7 @@ describe('the WebSocket of a thread', () => {
     );
   });
 
-  it('is no other address, and this one nothing else', async () => {
+  it('exists at no other address, and this address serves nothing else', async () => {
     const plain = await fetch(url.replace('ws', 'http'));
     expect([plain.status, plain.headers.get('upgrade')]).toEqual([426, 'websocket']);
     const root = api.url.replace('http', 'ws');
@@ -210,7 +210,7 @@ describe('the WebSocket of a thread', () => {
     expect((await refusalOf(socketUrl(api.url, 'no-uuid'))).status).toBe(422);
   });
 
-  it('leaves alone clients that offer another protocol beside their request', async () => {
+  it('ignores other protocols that clients offer in their request', async () => {
     const { port, hostname } = new URL(api.url);
     const socket = connect(Number(port), hostname);
     const body = JSON.stringify({ id: 1, method: 'state.get' });
@@ -238,7 +238,7 @@ describe('the WebSocket of a thread', () => {
     socket.destroy();
   });
 
-  it('says when the server goes, and does not wait for those who do not answer', async () => {
+  it('reports that the server is stopping, and does not wait for clients that do not answer', async () => {
     const own = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS });
     const [polite, silent] = await Promise.all(
       [0, 1].map(() => ThreadSocket.open(socketUrl(own.url, '0198aaaa-0000-7000-8000-000000000000'))),
@@ -251,7 +251,7 @@ describe('the WebSocket of a thread', () => {
   });
 });
 
-describe('who may open it', () => {
+describe('permission to open it', () => {
   let api: TestApi;
   let thread: string;
   let url: string;
@@ -273,7 +273,7 @@ describe('who may open it', () => {
 
   const as = (key: string, more: Record<string, string> = {}) => ({ headers: { 'x-api-key': key, ...more } });
 
-  it('is decided before the upgrade, in the words of HTTP', async () => {
+  it('is checked before the upgrade, with the errors of HTTP', async () => {
     const missing = await refusalOf(url);
     expect([missing.status, JSON.parse(missing.text)]).toEqual([
       401,
@@ -291,7 +291,7 @@ describe('who may open it', () => {
     expect(socketsOf(api)).toBe(0);
   });
 
-  it('tells another tenant of a thread what it tells of one that nobody has', async () => {
+  it('treats the thread of another tenant like one that does not exist', async () => {
     const answers: unknown[] = [];
     for (const asked of [thread, uuidv7()]) {
       const socket = await ThreadSocket.open(socketUrl(api.url, asked), as(KEYS.b));
@@ -321,7 +321,7 @@ describe('who may open it', () => {
   });
 });
 
-it('counts each command of a socket as a request', async () => {
+it('each command of a socket counts as a request', async () => {
   const env = { GANTRY_AUTH: 'on', GANTRY_API_KEY: KEYS.a, GANTRY_RATE_LIMIT_PER_SECOND: '0.5' };
   await withApi({ env }, async (api) => {
     const options = { headers: { 'x-api-key': KEYS.a } };
@@ -346,12 +346,12 @@ describe('pages of browsers', () => {
     await socket.close();
   };
 
-  it('are let in with a key from any origin where http.cors names none', () =>
+  it('are admitted with a key from any origin where http.cors names none', () =>
     withApi({ env: { GANTRY_AUTH: 'on', GANTRY_API_KEY: KEYS.a } }, async (api) => {
       for (const origin of [PAGE, api.url, 'null']) await openAs(api, origin, { 'x-api-key': KEYS.a });
     }));
 
-  it('are kept out where http.cors names others, and the server’s own are not', () =>
+  it('are refused where http.cors names others, and the server’s own are not', () =>
     withApi({ http: { cors } }, async (api) => {
       for (const origin of [PAGE, 'https://one.preview.example', api.url]) await openAs(api, origin);
       for (const origin of ['https://evil.example', 'https://one.preview.example.evil.test', 'null', 'x']) {
@@ -367,7 +367,7 @@ describe('pages of browsers', () => {
   it.each([
     [true, 'remembered'],
     [false, undefined],
-  ])('bring what their browser keeps for the server where http.cors has allow_credentials: %s', (allowed, cookie) =>
+  ])('send their browser’s credentials where http.cors has allow_credentials: %s', (allowed, cookie) =>
     withApi(
       { http: { cors: { ...cors, allow_credentials: allowed }, configurable_headers: { includes: ['cookie'] } } },
       async (api) => {
@@ -385,7 +385,7 @@ describe('pages of browsers', () => {
   );
 });
 
-describe('where it is served', () => {
+describe('the address', () => {
   it('is below http.mount_prefix, and in both spellings', () =>
     withApi({ http: { mount_prefix: '/agents/v1' } }, async (api) => {
       const fresh = uuidv7();
@@ -399,7 +399,7 @@ describe('where it is served', () => {
     ['FF_V2_EVENT_STREAMING=0', { env: { FF_V2_EVENT_STREAMING: '0' } }],
     ['FF_V2_EVENT_STREAMING=off', { env: { FF_V2_EVENT_STREAMING: 'off' } }],
     ['http.disable_event_streaming', { http: { disable_event_streaming: true } }],
-  ])('is nowhere with %s, and neither are its other routes', (_name, options) =>
+  ])('does not exist with %s, and neither do the other routes', (_name, options) =>
     withApi(options, async (api) => {
       const thread = await createThread(api);
       const { status, text } = await refusalOf(socketUrl(api.url, thread));
@@ -421,7 +421,7 @@ describe('where it is served', () => {
     }),
   );
 
-  it('is on with FF_V2_EVENT_STREAMING=true', () =>
+  it('exists with FF_V2_EVENT_STREAMING=true', () =>
     withApi({ env: { FF_V2_EVENT_STREAMING: 'true' } }, async (api) => {
       const socket = await ThreadSocket.open(socketUrl(api.url, uuidv7()));
       expect(socket.socket.readyState).toBe(WebSocket.OPEN);

@@ -56,7 +56,7 @@ describe('the stream of a thread', () => {
   const queue = async (thread: string): Promise<string> =>
     (await client.runs.create(thread, 'three', { input: {}, multitaskStrategy: 'enqueue' })).run_id;
 
-  it('tells the ends of runs that were cancelled before their time, each once, and again to who comes back', async () => {
+  it('emits the ends of runs that were cancelled before their turn, each once, and again to a client that reconnects', async () => {
     const thread = await createThread();
     const [stream, events] = await Promise.all([listen(thread), listenByProtocol(thread)]);
     const runs = [await createLater(thread), await createLater(thread), await createLater(thread)];
@@ -83,7 +83,7 @@ describe('the stream of a thread', () => {
     await since.close();
   });
 
-  it('tells the end of one that was cancelled behind another when the other has ended, and before the next', async () => {
+  it('emits the end of a run that was cancelled while queued after the end of the running one, and before the next', async () => {
     const thread = await createThread();
     const stream = await listen(thread);
     const running = await startSleeper(thread);
@@ -100,7 +100,7 @@ describe('the stream of a thread', () => {
     expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
   });
 
-  it('tells it when the run in front is deleted', async () => {
+  it('emits it when the running one is deleted', async () => {
     const thread = await createThread();
     const stream = await listen(thread);
     const running = await startSleeper(thread);
@@ -112,7 +112,7 @@ describe('the stream of a thread', () => {
     await stream.close();
   });
 
-  it('tells who interrupts a waiting run its end first', async () => {
+  it('emits the end of an interrupted waiting run first', async () => {
     const thread = await createThread();
     const stream = await listen(thread);
     const waiting = await createLater(thread);

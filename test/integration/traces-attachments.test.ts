@@ -124,7 +124,7 @@ describe('attachments in the object store', () => {
     ['text/Ж', 'application/octet-stream'],
     ['text/plain\u007f', 'application/octet-stream'],
     [`text/${'x'.repeat(5_000)}`, 'application/octet-stream'],
-  ])('are sent as data whatever type they name: %j', async (type, expected) => {
+  ])('are sent as data, whatever type they declare: %j', async (type, expected) => {
     const traced = run();
     const part = (name: string, content: string, body: string): string =>
       `--b\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: ${content}\r\n\r\n${body}\r\n`;
@@ -142,7 +142,7 @@ describe('attachments in the object store', () => {
     });
   });
 
-  it('are the same after a replay; of two contents of one name the first stays, and the other goes', async () => {
+  it('are the same after a replay; of two contents with one name the first stays, and the other is deleted', async () => {
     const traced = run();
     for (const content of ['first', 'first', 'second']) {
       expect((await upload(traced, { note: Buffer.from(content) })).status).toBe(202);
@@ -154,7 +154,7 @@ describe('attachments in the object store', () => {
     expect(await (await download(traced.id, 'note')).text()).toBe('first');
   });
 
-  it('cost an upload a 503 while the store is away, with nothing stored; its repetition is whole', async () => {
+  it('cost an upload a 503 while the store is away, with nothing stored; its repetition is complete', async () => {
     const traced = run();
     const content = { image: Buffer.from('bytes') };
     for (const fault of ['error', 'reset', 'deny'] as const) {
@@ -175,14 +175,14 @@ describe('attachments in the object store', () => {
     expect((await download(traced.id, 'image')).status).toBe(503);
   });
 
-  it('answer before the client gives up, when the store says nothing at all', async () => {
+  it('lead to an answer before the client gives up, when the store does not answer', async () => {
     proxy.fault = () => 'hang';
     const began = Date.now();
     expect((await upload(run(), { image: Buffer.from('bytes') })).status).toBe(503);
     expect(Date.now() - began).toBeLessThan(9_900);
   });
 
-  it('of an upload that is refused are gone a day later', async () => {
+  it('of a refused upload are deleted a day later', async () => {
     const traced = { ...run(), start_time: '9999-01-01T00:00:00Z' };
     expect((await upload(traced, { image: Buffer.from('bytes') })).status).toBe(422);
     await sweep();
@@ -192,7 +192,7 @@ describe('attachments in the object store', () => {
     expect(await keys(traced.id)).toEqual([]);
   });
 
-  it('go with their trace, their project and their day; when the store is away, later', async () => {
+  it('are deleted with their trace, project and day; when the store is away, later', async () => {
     const [ofTrace, ofProject, ofDay, kept] = [run(), run(), run(new Date(Date.now() - 10 * DAY_MS)), run()];
     for (const traced of [ofTrace, { ...ofProject, session_name: 'files to go' }, ofDay, kept]) {
       expect((await upload(traced, { image: Buffer.from(traced.id) })).status).toBe(202);
@@ -216,7 +216,7 @@ describe('attachments in the object store', () => {
     expect(await worker.query(`SELECT FROM trace_attachment_discards WHERE discard_after <= now()`)).toEqual([]);
   });
 
-  it('stay when they come again while they wait for their deletion', async () => {
+  it('stay when they are uploaded again while they wait for their deletion', async () => {
     const traced = run();
     const content = { image: Buffer.from('bytes') };
     await upload(traced, content);
@@ -250,7 +250,7 @@ describe('attachments in the object store', () => {
     expect(await worker.query(`SELECT FROM trace_attachments WHERE data IS NOT NULL`)).toEqual([]);
   });
 
-  it('that nobody can find in the store are a 404', async () => {
+  it('that are missing from the store are a 404', async () => {
     const traced = run();
     await upload(traced, { image: Buffer.from('bytes') });
     for (const key of await keys(traced.id)) await bucket.delete(key);

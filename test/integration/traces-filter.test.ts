@@ -297,7 +297,7 @@ describe('filters of trace queries', () => {
   });
   afterAll(() => api.close());
 
-  it('agree with the meaning of the language over generated data', async () => {
+  it('agree with the definition of the language over generated data', async () => {
     await fc.assert(
       fc.asyncProperty(filter, async ({ text, holds }) => {
         const expected = samples.filter(holds).map(({ id }) => id);
@@ -307,7 +307,7 @@ describe('filters of trace queries', () => {
     );
   });
 
-  it('survive attempts at injection, and leave the table standing', async () => {
+  it('survive attempts at injection, and leave the table intact', async () => {
     const db = new Client({ connectionString: api.database.url });
     await db.connect();
     await fc.assert(
@@ -320,7 +320,7 @@ describe('filters of trace queries', () => {
     await db.end();
   });
 
-  it('ask the root or any run of a trace', async () => {
+  it('apply to the root or to any run of a trace', async () => {
     const [root, child, grandchild] = [randomUUID(), randomUUID(), randomUUID()] as const;
     const at = '2026-11-20T13:00:00Z';
     const stamp = '20261120T130000000000Z';
@@ -368,7 +368,7 @@ describe('filters of trace queries', () => {
     });
   });
 
-  it('leave pages in order while runs keep arriving', async () => {
+  it('keep pages in order while runs keep arriving', async () => {
     const seen: string[] = [];
     let cursor: string | undefined;
     for (let page = 0; ; page += 1) {

@@ -61,7 +61,7 @@ describe('trace ingestion', () => {
     };
   }
 
-  it('stores what a single post and patch say, with microseconds and the very JSON of the client', async () => {
+  it('stores the contents of a single post and patch, with microseconds and the client’s JSON unchanged', async () => {
     const run = newRun({ inputs: { b: 1, a: 'x' }, extra: { metadata: { thread_id: 't1' } }, tags: ['x"\\,{}', 'y'] });
     expect((await send('POST', '/api/v1/runs', run)).status).toBe(202);
     expect(await read(run.id)).toMatchObject({ status: 'pending', end_time: null, outputs: null, total_tokens: 0 });
@@ -88,7 +88,7 @@ describe('trace ingestion', () => {
     expect(rows).toEqual([{ inputs: '{"b":1,"a":"x"}' }]);
   });
 
-  it('takes NUL characters and lone surrogates wherever users can put them', async () => {
+  it('accepts NUL characters and lone surrogates wherever users can put them', async () => {
     const run = newRun({
       name: 'a\u0000b',
       tags: ['\u0000'],
@@ -106,7 +106,7 @@ describe('trace ingestion', () => {
     });
   });
 
-  it('keeps a number that JavaScript has no room for when it came by multipart', async () => {
+  it('keeps a number beyond JavaScript’s precision that arrived by multipart', async () => {
     const run = newRun();
     const parts = multipartBody(
       part(`post.${run.id}`, JSON.stringify(run)),
@@ -117,7 +117,7 @@ describe('trace ingestion', () => {
     expect(rows).toEqual([{ inputs: '{"n":12345678901234567890}' }]);
   });
 
-  it('keeps integers beyond 2^53 through every form of upload, and in what queries answer', async () => {
+  it('keeps integers beyond 2^53 through every form of upload, and in query results', async () => {
     const metadata = '{"order":12345678901234567890}';
     const payloads = `"inputs":{"id":9007199254740993},"extra":{"metadata":${metadata}},"tags":["a"]`;
     const withPayloads = (run: Json): string => `${JSON.stringify(run).slice(0, -1)},${payloads}}`;
@@ -194,7 +194,7 @@ describe('trace ingestion', () => {
     expect((await fetch(`${link}x`)).status).toBe(404);
   });
 
-  it.each([1, 7, 64, 1000])('reads an upload that comes chunked, in pieces of %i bytes', async (bytes) => {
+  it.each([1, 7, 64, 1000])('reads an upload that arrives chunked, in pieces of %i bytes', async (bytes) => {
     const run = newRun();
     const body = Buffer.from(
       multipartBody(
@@ -217,7 +217,7 @@ describe('trace ingestion', () => {
     expect(await read(run.id)).toMatchObject({ inputs: { a: '\r\n--b' }, outputs: { b: 'é😀 --' } });
   });
 
-  it('takes the bare paths that the deployment API has too from trace clients alone', async () => {
+  it('accepts the bare paths that the deployment API shares from trace clients only', async () => {
     const run = newRun();
     const client = { 'user-agent': 'langsmith-py/0.14.17-httpx' };
     expect((await send('POST', '/runs', run)).status).toBe(422);
@@ -230,7 +230,7 @@ describe('trace ingestion', () => {
     expect([status, body]).toEqual([200, expect.objectContaining({ id: run.id, outputs: { a: 1 } })]);
   });
 
-  it('stores nothing of an upload whose connection breaks off', async () => {
+  it('stores nothing of an upload whose connection breaks', async () => {
     const run = newRun();
     const body = multipartBody(part(`post.${run.id}`, JSON.stringify(run)), part(`post.${run.id}.inputs`, '{"a":1}'));
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
@@ -244,7 +244,7 @@ describe('trace ingestion', () => {
     expect((await upload(body)).status).toBe(202);
   });
 
-  it('remembers when a run was received first, and when it changed last', async () => {
+  it('records when a run was first received, and when it last changed', async () => {
     const run = newRun();
     const times = async () => {
       const { rows } = await db.query<{ received_at: Date; updated_at: Date }>(
@@ -264,7 +264,7 @@ describe('trace ingestion', () => {
     expect(patched.updated_at.getTime()).toBeGreaterThan(posted.updated_at.getTime());
   });
 
-  it('compresses what is large, and leaves what is small as it is', async () => {
+  it('compresses what is large, and leaves what is small unchanged', async () => {
     const storedBytes = async (inputs: string): Promise<number> => {
       const run = newRun({ inputs: { inputs } });
       expect((await send('POST', '/api/v1/runs', run)).status).toBe(202);
@@ -278,7 +278,7 @@ describe('trace ingestion', () => {
     expect(await storedBytes('what was said '.repeat(200))).toBeGreaterThan(2_800);
   });
 
-  it('holds a patch that says neither when nor where, until the post comes', async () => {
+  it('holds a patch without time and project until the post arrives', async () => {
     const id = randomUUID();
     expect((await send('PATCH', `/runs/${id}`, { outputs: { a: 1 }, end_time: '2026-11-20T10:00:02Z' })).status).toBe(
       202,
@@ -325,7 +325,7 @@ describe('trace ingestion', () => {
     expect(await read(grandchild.id)).toMatchObject({ trace_id: run.id, parent_run_ids: [run.id, child.id] });
   });
 
-  it('is idempotent, and a conflicting repeat destroys nothing', async () => {
+  it('is idempotent, and a conflicting repetition destroys nothing', async () => {
     const run = newRun({ inputs: { a: 1 } });
     const post = { post: [run] };
     const patch = { patch: [{ id: run.id, outputs: { b: 1 }, end_time: '2026-11-20T10:00:02Z' }] };
@@ -344,7 +344,7 @@ describe('trace ingestion', () => {
     expect((await send('POST', '/runs/query', { id: [run.id] })).body.runs).toHaveLength(1);
   });
 
-  it('ends in the same row for every interleaving of the same operations', async () => {
+  it('stores the same row for every interleaving of the same operations', async () => {
     const template = newRun({ inputs: { question: 1 }, outputs: {}, events: [], extra: { metadata: { a: 1 } } });
     const operations = (id: string): [string, Json][] => {
       const dottedOrder = `20261120T100000123456Z${id}`;
@@ -403,7 +403,7 @@ describe('trace ingestion', () => {
     });
   });
 
-  it('merges requests that carry the same runs at the same time', async () => {
+  it('merges concurrent requests that carry the same runs', async () => {
     const runs = Array.from({ length: 20 }, () => newRun());
     const patches = runs.map(({ id }) => ({ id, outputs: { done: id }, end_time: '2026-11-20T10:00:04Z' }));
     const answers = await Promise.all(
@@ -436,7 +436,7 @@ describe('trace ingestion', () => {
     expect(body.errors).toEqual([expect.objectContaining({ path: field })]);
   });
 
-  it('says what is wrong with an upload', async () => {
+  it('reports what is wrong with an upload', async () => {
     const run = newRun();
     const good = part(`post.${run.id}`, JSON.stringify(run));
     const statusOf = async (body: string | Buffer, headers?: Record<string, string>) =>
@@ -465,7 +465,7 @@ describe('trace ingestion', () => {
     expect(await statusOf(multipartBody(good))).toBe(202);
   });
 
-  it('makes a partition for each day, also under concurrency, and keeps what a day had', async () => {
+  it('creates a partition for each day, also concurrently, and keeps the rows of a day', async () => {
     const days = ['2026-01-31', '2026-02-01', '2026-02-28', '2026-03-01'];
     const runs = days.flatMap((day) => [
       newRun({ start_time: `${day}T00:00:00Z`, dotted_order: undefined }),

@@ -28,7 +28,7 @@ describe('OpenTelemetry', () => {
     return Object.fromEntries(runs.map((run) => [run.name, run]));
   }
 
-  it("stores what OpenTelemetry's own exporter and LangSmith's OpenTelemetry mode send", async () => {
+  it("accepts what OpenTelemetry's own exporter and LangSmith's OpenTelemetry mode send", async () => {
     const script = join(__dirname, '..', 'python', 'traces_otel.py');
     await runPython([script, `${api.url}/api/v1`, 'otel']);
     const { agent, model, tool } = await runsOf('otel');
@@ -67,7 +67,7 @@ describe('OpenTelemetry', () => {
   });
 
   it.each(['protobuf', 'json'] as const)(
-    "stores what OpenTelemetry's exporter for JavaScript sends: %s, gzip",
+    "accepts what OpenTelemetry's exporter for JavaScript sends: %s, gzip",
     async (form) => {
       const project = `otel js ${form}`;
       const collector = {
@@ -105,7 +105,7 @@ describe('OpenTelemetry', () => {
     },
   );
 
-  it('takes the JSON form, a root that comes after its child, and a replay', async () => {
+  it('accepts the JSON form, a root that arrives after its child, and a replay', async () => {
     const span = (spanId: string, parentSpanId: string, fields: Json = {}) => ({
       traceId: '0af7651916cd43dd8448eb211c80319c',
       spanId,
@@ -143,7 +143,7 @@ describe('OpenTelemetry', () => {
     expect((await send({ traceId: 'x' })).status).toBe(400);
   });
 
-  it('answers 400 for bytes that are no protobuf, and 415 for other media types', async () => {
+  it('answers 400 for bytes that are not protobuf, and 415 for other media types', async () => {
     const statusOf = async (contentType: string, body: string): Promise<number> =>
       (await fetch(`${api.url}/otel/v1/traces`, { method: 'POST', headers: { 'content-type': contentType }, body }))
         .status;

@@ -42,13 +42,13 @@ describe('partitions of traces', () => {
     session_name: 'days',
   });
 
-  it('are made ahead, and again without effect', async () => {
+  it('are created in advance, and again without effect', async () => {
     await sweep({});
     await Promise.all([sweep({}), sweep({})]);
     expect(await days()).toEqual([0, 1, 2, 3].map((ahead) => day(ahead).replaceAll('-', '')));
   });
 
-  it('are dropped past their retention with all that belongs to them, and made again when a run of that day comes', async () => {
+  it('are dropped after their retention with everything in them, and created again when a run of that day arrives', async () => {
     const old = run(`${day(-10)}T12:00:00Z`);
     const kept = run(`${day(-2)}T12:00:00Z`);
     for (const { id, ...fields } of [old, kept]) {

@@ -23,7 +23,7 @@ describe('sessions', () => {
     return { status: answer.statusCode, body: answer.json<T>(), total: answer.headers['x-pagination-total'] };
   }
 
-  it('are created once; with upsert the one that is there is updated and keeps its id and its runs', async () => {
+  it('are created once; with upsert the existing one is updated and keeps its id and its runs', async () => {
     const id = randomUUID();
     const first = await send('POST', '', {
       id,
@@ -48,7 +48,7 @@ describe('sessions', () => {
     expect(read.body).toMatchObject({ id, description: 'third', run_count: 1 });
   });
 
-  it('are made by one of many who upsert the same name at the same time', async () => {
+  it('are created by one of many concurrent upserts of the same name', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
         send('POST', '?upsert=true', { name: 'shared', description: `${index}` }),
@@ -80,7 +80,7 @@ describe('sessions', () => {
     expect(await names(`metadata=${encodeURIComponent('{"name":"page two"}')}`)).toEqual([['page two'], '1']);
   });
 
-  it('are changed, and a name that is taken stays whose it is', async () => {
+  it('are changed, and refuse a name that is taken', async () => {
     const { body } = await send('POST', '', { name: 'old name' });
     await send('POST', '', { name: 'taken' });
     const changed = await send('PATCH', `/${String(body.id)}`, { name: 'new name', end_time: '2026-11-20T10:00:00Z' });
@@ -132,7 +132,7 @@ describe('sessions', () => {
       }
     });
 
-    it('have a type, and moments with their offset', async () => {
+    it('have a type, and times with their offset', async () => {
       expect([project, experiment]).toEqual([
         expect.objectContaining({ type: 'PROJECT', trace_tier: 'LONG_LIVED', reference_dataset_id: null }),
         expect.objectContaining({ type: 'EXPERIMENT', trace_tier: null, reference_dataset_id: dataset }),
@@ -151,7 +151,7 @@ describe('sessions', () => {
       ['LAST_RUN_START_TIME', 'desc'],
       ['ERROR_RATE', 'asc'],
       ['LATENCY_P50', 'desc'],
-    ])('are listed once each by pages, by %s %s', async (sort, order) => {
+    ])('are listed once each across pages, by %s %s', async (sort, order) => {
       const paged: string[] = [];
       let cursor: string | null = null;
       do {
@@ -187,14 +187,14 @@ describe('sessions', () => {
       expect(body.items.map(({ name }) => name)).toEqual(expected);
     });
 
-    it('give just the statistics that are selected', async () => {
+    it('return only the selected statistics', async () => {
       const query = '?name=v2%20one&include_stats=true&stats_select=run_count&stats_select=ERROR_RATE';
       const { body } = await v2<{ items: Json[] }>('GET', query);
       expect(body.items[0]).toMatchObject({ run_count: 1, error_rate: 0 });
       expect(body.items[0]).not.toHaveProperty('total_tokens');
     });
 
-    it('are changed, and what is null stays', async () => {
+    it('are changed, and keep fields that are null', async () => {
       const changed = await v2('PATCH', `/${String(experiment.id)}`, {
         description: 'new',
         end_time: null,

@@ -84,7 +84,7 @@ describe('public links', () => {
     expect(run.json<Json>().share_url).toContain(`/public/${token}/r`);
   });
 
-  it('show a page that runs nothing of what was traced', async () => {
+  it('show a page that executes nothing of what was traced', async () => {
     const page = await follow('GET', `/public/${await share()}/r`);
     expect(page.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -96,7 +96,7 @@ describe('public links', () => {
     expect(page.body).toMatch(/root.*child/s);
   });
 
-  it('say nothing about the tenant, its people and its models', async () => {
+  it('reveal nothing about the tenant, its people and its models', async () => {
     const token = await share();
     const tenant = '00000000-0000-0000-0000-000000000000';
     const v1 = await follow('GET', `/api/v1/public/${token}/run`);
@@ -129,7 +129,7 @@ describe('public links', () => {
     expect(records).toEqual([{ action: 'create' }]);
   });
 
-  it('lead to nothing once they are revoked; the next one is another', async () => {
+  it('lead to nothing once they are revoked; the next one differs', async () => {
     const token = await share();
     await client.runs.share.delete(root, { session_id: projectId });
     await client.runs.share.delete(root, { session_id: projectId });
@@ -143,7 +143,7 @@ describe('public links', () => {
     expect((await follow('GET', `/public/${next}/r`)).statusCode).toBe(404);
   });
 
-  it('show a thread with the traces that come later as well', async () => {
+  it('show a thread including traces that arrive later', async () => {
     const path = `/api/v2/threads/talk/share`;
     expect((await send('GET', `${path}?project_id=${projectId}`)).json()).toEqual({});
     const answers = await Promise.all([1, 2, 3].map(() => send('POST', path, { project_id: projectId })));
@@ -162,7 +162,7 @@ describe('public links', () => {
     expect((await send('POST', '/api/v2/threads/none/share', { project_id: projectId })).statusCode).toBe(404);
   });
 
-  it('go with what they show', async () => {
+  it('are deleted with what they show', async () => {
     const run = { id: randomUUID(), name: 'short', run_type: 'chain', start_time: Date.now(), session_name: 'shared' };
     await send('POST', '/api/v1/runs', run);
     const token = (await send('PUT', `/api/v1/runs/${run.id}/share`, { share_token: root })).json<Json>().share_token;
@@ -190,7 +190,7 @@ describe('public links', () => {
     }
   });
 
-  it('are neither made nor followed where the operator has switched them off; they can be revoked', async () => {
+  it('are neither created nor followed where the operator has disabled them, and can be revoked', async () => {
     const token = await share();
     const refused = await send('POST', `/api/v2/runs/${root}/share`, { session_id: projectId, trace_id: root }, closed);
     expect([refused.statusCode, refused.body]).toEqual([403, expect.stringContaining('GANTRY_TRACE_SHARING')]);
@@ -203,7 +203,7 @@ describe('public links', () => {
   });
 
   describe('that leave feedback', () => {
-    it('are made for a run and a key, listed, and followed without an API key', async () => {
+    it('are created for a run and a key, listed, and followed without an API key', async () => {
       const made = await client.createPresignedFeedbackToken(other, 'helpful', { expiration: { hours: 1 } as never });
       expect(made.url).toMatch(/\/feedback\/tokens\/[0-9a-f-]{36}$/);
       expect(Date.parse(made.expires_at) - Date.now()).toBeGreaterThan(3_500_000);
@@ -222,7 +222,7 @@ describe('public links', () => {
       expect(JSON.stringify(rows)).not.toContain(made.id);
     });
 
-    it('are made for several keys at once, and refused once they have expired', async () => {
+    it('are created for several keys at once, and refused once they have expired', async () => {
       const request = { run_id: other, expires_in: { minutes: 5 } };
       const made = (
         await send('POST', '/feedback/tokens', [

@@ -37,7 +37,7 @@ describe('traces of several tenants', () => {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> & { id?: string }[] };
   }
 
-  it('keeps the same run id, project name and feedback of two tenants apart', async () => {
+  it('separates the same run id, project name and feedback of two tenants', async () => {
     const id = randomUUID();
     const run = { id, name: 'shared', run_type: 'chain', start_time: '2026-11-20T10:00:00Z', session_name: 'shared' };
     expect((await call(undefined, 'POST', '/api/v1/runs', run)).status).toBe(401);
@@ -60,7 +60,7 @@ describe('traces of several tenants', () => {
     expect((await call(KEYS.other, 'GET', `/api/v1/runs/${id}`)).body).toMatchObject({ feedback_stats: null });
   });
 
-  it("takes the runs of any tenant under the workers' key, and nothing else", async () => {
+  it("accepts the runs of any tenant with the workers' key, and nothing else", async () => {
     const id = randomUUID();
     const run = { id, name: 'own run', run_type: 'chain', start_time: '2026-11-20T10:00:00Z', session_name: 'graphs' };
     expect((await call(KEYS.internal, 'POST', '/api/v1/runs', run, OTHER)).status).toBe(202);

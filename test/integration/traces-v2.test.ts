@@ -89,7 +89,7 @@ describe('traces and threads, by the second version of the query API', () => {
   });
   afterAll(() => api.close());
 
-  it('lists traces with their roots, what all their runs used, and by pages', async () => {
+  it('lists traces with their roots and the totals of all their runs, in pages', async () => {
     const traces: unknown[] = [];
     for await (const trace of client.traces.query({
       project_id: projectId,
@@ -125,7 +125,7 @@ describe('traces and threads, by the second version of the query API', () => {
     );
   });
 
-  it('adds up what is under a run, whatever the query selects', async () => {
+  it('sums up what is below a run, whatever the query selects', async () => {
     const answer = await send('POST', '/api/v2/runs/query', {
       project_ids: [projectId],
       trace_id: first.id,
@@ -139,7 +139,7 @@ describe('traces and threads, by the second version of the query API', () => {
     ]);
   });
 
-  it('lists threads with what their turns add up to', async () => {
+  it('lists threads with the totals of their turns', async () => {
     const threads: Json[] = [];
     for await (const thread of client.threads.query({ project_id: projectId, page_size: 1 })) {
       threads.push(thread as Json);
@@ -179,7 +179,7 @@ describe('traces and threads, by the second version of the query API', () => {
     );
   });
 
-  it('gives the turns of a thread in their order, by pages, with their usage', async () => {
+  it('returns the turns of a thread in order, in pages, with their usage', async () => {
     const found: unknown[] = [];
     for await (const turn of client.threads.listTraces('weather', {
       project_id: projectId,
@@ -206,7 +206,7 @@ describe('traces and threads, by the second version of the query API', () => {
     expect(filtered.json<{ items: unknown[] }>().items).toEqual([{ trace_id: second.id, turn_number: 2 }]);
   });
 
-  it('adds up one thread, and all of them', async () => {
+  it('sums up one thread, and all of them', async () => {
     const one = await client.threads.stats('weather', {
       session_id: projectId,
       selects: ['TURNS', 'TOTAL_TOKENS', 'TOTAL_COST', 'LATENCY_P50', 'PROMPT_TOKEN_DETAILS', 'FEEDBACK_STATS'],
@@ -302,7 +302,7 @@ describe('traces and threads, by the second version of the query API', () => {
     expect(names).toEqual(['turn 3', 'turn 2', 'turn 1', 'turn 0']);
   });
 
-  it('serves the Python client, which warns of nothing', async () => {
+  it('serves the Python client, without warnings', async () => {
     const script = join(__dirname, '..', 'python', 'traces_v2_client.py');
     const output = await runPython([script, `${api.url}/api/v1`, projectId, first.id, 'weather']);
     expect(JSON.parse(output)).toEqual({
@@ -367,7 +367,7 @@ describe('traces and threads, by the second version of the query API', () => {
     expect(streamed.statusCode).toBe(status);
   });
 
-  it('names a release that clients use all of this with, at each of their addresses', async () => {
+  it('reports a version with which clients use all of this, at each of their addresses', async () => {
     for (const [path, agent] of [
       ['/api/v1/info', 'x'],
       ['/api/info', 'x'],

@@ -48,7 +48,7 @@ describe('without GANTRY_TEST', () => {
 
   afterAll(() => api?.close());
 
-  it('is a route like any that is not there, and not described', async () => {
+  it('is an unknown route, and not described', async () => {
     const response = await ask(api.url, '{"threads":true}', JSON_TYPE);
     expect([response.status, await response.text()]).toEqual([404, 'Not Found']);
     expect(await (await fetch(`${api.url}/openapi.json`)).text()).not.toContain('/internal');
@@ -65,7 +65,7 @@ describe('with users of a custom auth', () => {
   afterAll(() => api?.close());
 
   it.each(['threads', 'runs', 'checkpointer', 'assistants', 'store'])(
-    'asks who it is, and refuses to wipe %s for one who may delete his own alone',
+    'authenticates the caller, and refuses to wipe %s for a user who may delete only their own',
     async (flag) => {
       const body = JSON.stringify({ [flag]: true });
       expect((await ask(api.url, body, JSON_TYPE)).status).toBe(401);
@@ -166,7 +166,7 @@ describe('POST /internal/truncate', () => {
     expect(await count(bob)).toMatchObject({ threads: his.threads, runs: his.runs, checkpoints: his.checkpoints });
   });
 
-  it('takes more than it deletes at once', async () => {
+  it('wipes more than it deletes in one batch', async () => {
     await gantry.sql.query(
       `INSERT INTO threads (thread_id, tenant_id) SELECT gen_random_uuid(), $1 FROM generate_series(1, ${MANY_THREADS})`,
       [alice.tenantId],
@@ -182,7 +182,7 @@ describe('POST /internal/truncate', () => {
     expect(await count(alice)).toMatchObject({ threads: 0, items: 0 });
   });
 
-  it('lets a key of before make a run again', async () => {
+  it('allows an earlier idempotency key to create a run again', async () => {
     const thread = await createThread(alice);
     const call = { body: { assistant_id: 'three', input: {} }, headers: { 'idempotency-key': 'once' } };
     const first = await alice.json<Run>('POST', `/threads/${thread}/runs`, call);
@@ -219,7 +219,7 @@ describe('POST /internal/truncate', () => {
       expect(await gantry.ledger.of(queued.run_id)).toEqual([]);
     };
 
-    it('deletes them with their threads, and nothing comes back', async () => {
+    it('deletes them with their threads, and nothing reappears', async () => {
       const joined = alice.send('GET', `/threads/${thread}/runs/${running.run_id}/join`);
       await truncate(alice, { threads: true });
       expect(await count(alice)).toMatchObject({ threads: 0, runs: 0, events: 0, checkpoints: 0 });
@@ -229,7 +229,7 @@ describe('POST /internal/truncate', () => {
       expect(await count(alice)).toMatchObject({ threads: 0, runs: 0, events: 0, checkpoints: 0 });
     });
 
-    it('deletes them from their threads, which are free again', async () => {
+    it('deletes them from their threads, which become free', async () => {
       await truncate(alice, { runs: true });
       expect(await alice.json('GET', `/threads/${thread}`)).toMatchObject({ status: 'idle' });
       await untilQuiet();
@@ -238,7 +238,7 @@ describe('POST /internal/truncate', () => {
       expect(await alice.json('GET', `/threads/${thread}`)).toMatchObject({ status: 'idle' });
     });
 
-    it('interrupts them before it takes their checkpoints', async () => {
+    it('interrupts them before it deletes their checkpoints', async () => {
       await truncate(alice, { checkpointer: true });
       const runs = await alice.json<Run[]>('GET', `/threads/${thread}/runs`);
       expect(runs.map(({ status }) => status)).toEqual(['interrupted', 'interrupted']);
@@ -247,7 +247,7 @@ describe('POST /internal/truncate', () => {
       expect(await alice.json('GET', `/threads/${thread}`)).toMatchObject({ status: 'idle', values: null });
     });
 
-    it('interrupts those of the assistants that go', async () => {
+    it('interrupts those of the deleted assistants', async () => {
       const { assistant_id } = await alice.json<{ assistant_id: string }>('POST', '/assistants', {
         body: { graph_id: 'sleep' },
       });
@@ -265,12 +265,12 @@ describe('POST /internal/truncate', () => {
   });
 
   describe('refuses', () => {
-    it('who has no key', async () => {
+    it('callers without a key', async () => {
       expect((await ask(gantry.url, '{"threads":true}', JSON_TYPE)).status).toBe(401);
       expect((await ask(gantry.url, '{}', { ...JSON_TYPE, 'x-api-key': 'wrong-key-0123456789' })).status).toBe(401);
     });
 
-    it('what is no flag, naming it', async () => {
+    it('unknown flags, naming them', async () => {
       const response = await alice.send('POST', '/internal/truncate', { body: { threads: 'yes', store: 1 } });
       expect(response.status).toBe(422);
       const { errors } = (await response.json()) as { errors: { path: string }[] };
@@ -297,7 +297,7 @@ describe('POST /internal/truncate', () => {
     });
   });
 
-  it('is described as long as it is there', async () => {
+  it('is described while it is enabled', async () => {
     const { paths } = (await (await fetch(`${gantry.url}/openapi.json`)).json()) as { paths: Record<string, object> };
     expect(paths['/internal/truncate']).toMatchObject({ post: { tags: ['System'] } });
   });

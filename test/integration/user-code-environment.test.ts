@@ -42,7 +42,7 @@ function filesIn(cache: string): number {
   return version === undefined ? 0 : readdirSync(join(cache, version)).length;
 }
 
-describe("user code's environment", () => {
+describe('the environment of user code', () => {
   let gantry: Gantry;
   const cache = mkdtempSync(join(tmpdir(), 'gantry-compiled-'));
 
@@ -88,7 +88,7 @@ describe("user code's environment", () => {
     expectAllowList(seen.user.seen);
   });
 
-  it('names a folder for compiled code that no process of Gantry reads, and code is in it although nobody exited', async () => {
+  it('names a folder for compiled code that no process of Gantry reads, and contains code although no process exited', async () => {
     const { graph } = (await gantry.client().runs.wait(null, 'environment', { input: {} })) as unknown as {
       graph: { env: Record<string, string> };
     };
@@ -103,7 +103,7 @@ describe("user code's environment", () => {
     expectAllowList((await (await fetch(`${gantry.url}/seen`)).json()) as Seen);
   });
 
-  it('holds no secret setting, nor does the memory of any such process', () => {
+  it('contains no secret setting, nor does the memory of any such process', () => {
     const { username, password } = new URL(gantry.database.url);
     const secrets = ['canary-', CANARIES.GANTRY_WEBHOOK_SECRETS, `${username}:${password}@`];
     // Those of the api, of auth and http.app too, and those of the worker.
@@ -119,7 +119,7 @@ describe("user code's environment", () => {
     expect(found).toEqual(processes.map(() => []));
   }, 60_000);
 
-  it("refuses a start that would hand graphs one of Gantry's secrets", async () => {
+  it("prevents a start that would pass one of Gantry's secrets to graphs", async () => {
     const base = { DATABASE_URL: gantry.database.url, TEMPORAL_ADDRESS: '127.0.0.1:1', GANTRY_CONFIG: GRAPHS };
     const secret = Buffer.alloc(32, 9).toString('base64');
     const env = { ...base, GANTRY_SECRET_KEY: secret };

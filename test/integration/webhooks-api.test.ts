@@ -38,7 +38,7 @@ describe('webhook deliveries over the api', () => {
     return (text === '' ? undefined : JSON.parse(text)) as T;
   }
 
-  it('lists by run, thread, status and host, newest first, with the true total', async () => {
+  it('lists by run, thread, status and host, newest first, with the exact total', async () => {
     const ids: string[] = [];
     for (const path of ['/a', '/b', '/fail']) {
       const id = await stack.deliver(receiver.url(path));
@@ -72,13 +72,13 @@ describe('webhook deliveries over the api', () => {
     expect(JSON.parse(body)).toMatchObject({ run_id: run.run_id, status: 'interrupted' });
   });
 
-  it('names the wrong field of a question', async () => {
+  it('names the wrong field of a query', async () => {
     for (const query of ['status=done', 'run_id=x', 'limit=0', 'limit=1001', 'offset=-1']) {
       expect((await list(query)).status).toBe(422);
     }
   });
 
-  it('knows only the deliveries of the tenant', async () => {
+  it('finds only the deliveries of the tenant', async () => {
     const id = await stack.deliver(receiver.url('/tenants'));
     await stack.ended(id);
     const other = '11111111-1111-4111-8111-111111111111';
@@ -92,7 +92,7 @@ describe('webhook deliveries over the api', () => {
     expect((await list('limit=1000')).rows.map(({ delivery_id }) => delivery_id)).not.toContain(id);
   });
 
-  it('sends a delivery again: the same bytes and webhook-id, a delivery of its own', async () => {
+  it('sends a delivery again, with the same bytes and webhook-id, as a separate delivery', async () => {
     const first = await stack.ended(await stack.deliver(receiver.url('/again?token=t'), { status: 'success', n: 1 }));
     const { status, body } = await stack.post(`/webhooks/deliveries/${first.delivery_id}/redeliver`);
     expect(status).toBe(202);
@@ -108,14 +108,14 @@ describe('webhook deliveries over the api', () => {
     await stack.ended(again.body.delivery_id);
   });
 
-  it('answers 404 for a delivery that is not there', async () => {
+  it('answers 404 for a delivery that does not exist', async () => {
     const path = '/webhooks/deliveries/22222222-2222-4222-8222-222222222222';
     expect((await fetch(stack.api.url + path)).status).toBe(404);
     expect((await stack.post(`${path}/redeliver`)).status).toBe(404);
     expect((await fetch(`${stack.api.url}/webhooks/deliveries/x`)).status).toBe(422);
   });
 
-  it('sends a test, once', async () => {
+  it('sends a test delivery once', async () => {
     const { status, body } = await stack.post('/webhooks/test', { url: receiver.url('/test?token=t') });
     expect(status).toBe(202);
     expect(body).toMatchObject({ kind: 'test', max_attempts: 1, url: receiver.url('/***?token=***') });
@@ -132,7 +132,7 @@ describe('webhook deliveries over the api', () => {
     expect((await stack.post('/webhooks/test', {})).status).toBe(422);
   });
 
-  it('calls a path of this server as the tenant', async () => {
+  it('calls a path of this server on behalf of the tenant', async () => {
     const { body } = await stack.post('/webhooks/test', { url: '/webhooks/test' });
     expect(body.host).toBe('internal');
     const delivery = await stack.ended(body.delivery_id);

@@ -28,7 +28,7 @@ describe('webhook settings at the start', () => {
     return startTestApi({ GANTRY_CONFIG: config, ...environment }, database);
   }
 
-  it('stop it, with every problem named and no value told', async () => {
+  it('prevent it, with every problem named and no value shown', async () => {
     const headers = { 'X-One': '${{ env.LG_WEBHOOK_ONE }}', 'X-Two': '${{ env.PATH }}' };
     const refused = start(
       { webhooks: { headers } },
@@ -43,7 +43,7 @@ describe('webhook settings at the start', () => {
     expect(message).not.toContain('c2VjcmV0');
   });
 
-  it('takes a variable from the env of langgraph.json too', async () => {
+  it('accept a variable from the env of langgraph.json too', async () => {
     const api = await start({
       env: { LG_WEBHOOK_ONE: 'one' },
       webhooks: { headers: { 'X-One': '${{ env.LG_WEBHOOK_ONE }}' } },

@@ -73,7 +73,7 @@ describe('webhook delivery against real receivers', () => {
     expect(delivery.attempts[0]?.signed_with).toHaveLength(2);
   });
 
-  it('is started by the sweep when the process died behind the commit', async () => {
+  it('is started by the sweep when the process died after the commit', async () => {
     const target = await receiver();
     const delivery = await stack.ended(await stack.enqueue(target.url()));
     expect(delivery.status).toBe('delivered');
@@ -112,7 +112,7 @@ describe('webhook delivery against real receivers', () => {
     expect(delivery.attempts[0]?.error).toBe('The connection was refused');
   });
 
-  it('repeats the same bytes under the same id until the receiver is well', async () => {
+  it('repeats the same bytes under the same id until the receiver recovers', async () => {
     const target = await receiver((response, _request, count) => response.writeHead(count < 4 ? 500 : 204).end());
     const delivery = await stack.ended(await stack.deliver(target.url()));
     expect(delivery).toMatchObject({ status: 'delivered', attempt_count: 4, max_attempts: 4 });
@@ -141,7 +141,7 @@ describe('webhook delivery against real receivers', () => {
     expect(delivery).toMatchObject({ status: 'failed', attempt_count: 1, last_outcome: 'gone' });
   });
 
-  it.each([429, 503])('waits as long as the Retry-After of a %i asks', async (status) => {
+  it.each([429, 503])('waits as long as the Retry-After of a %i requests', async (status) => {
     const target = await receiver((response, _request, count) =>
       count === 1 ? response.writeHead(status, { 'retry-after': '2' }).end() : response.end(),
     );
@@ -167,7 +167,7 @@ describe('webhook delivery against real receivers', () => {
     });
   });
 
-  it('ends an attempt at a receiver that closes early or speaks no HTTP', async () => {
+  it('ends an attempt at a receiver that closes early or does not speak HTTP', async () => {
     const early = await receiver((response) => response.socket?.destroy());
     const rude = await receiver((response) => response.socket?.end('SSH-2.0-OpenSSH\r\n'));
     const [first, second] = await Promise.all(
@@ -178,7 +178,7 @@ describe('webhook delivery against real receivers', () => {
     expect(second?.last_error).toMatch('not HTTP');
   });
 
-  it('says that TLS failed, and how', async () => {
+  it('reports that TLS failed, and how', async () => {
     const target = await receiver();
     const delivery = await stack.ended(await stack.deliver(target.url().replace('http:', 'https:')));
     expect(delivery).toMatchObject({ status: 'failed', last_outcome: 'tls_error' });
@@ -186,7 +186,7 @@ describe('webhook delivery against real receivers', () => {
     expect(target.received).toHaveLength(0);
   });
 
-  it('takes a 200 as delivered without reading a body that never ends', async () => {
+  it('counts a 200 as delivered without reading a body that never ends', async () => {
     let sent = 0;
     const target = await receiver((response) => {
       response.writeHead(200, { 'content-length': String(10 * 1024 ** 3) });
@@ -203,7 +203,7 @@ describe('webhook delivery against real receivers', () => {
     expect(sent).toBeLessThan(20 * 1024 * 1024);
   });
 
-  it('takes a 200 as delivered whose body trickles', async () => {
+  it('counts a 200 as delivered when its body trickles', async () => {
     const target = await receiver((response) => {
       response.writeHead(200).write('a');
       const timer = setInterval(() => response.write('b'), 100);
@@ -214,14 +214,14 @@ describe('webhook delivery against real receivers', () => {
     expect(delivery.attempts[0]?.response_excerpt).toMatch(/^ab+$/);
   });
 
-  it('refuses headers of an answer that are too large', async () => {
+  it('refuses an answer with headers that are too large', async () => {
     const target = await receiver((response) => response.writeHead(200, { 'x-large': 'x'.repeat(40_000) }).end());
     const delivery = await stack.ended(await stack.deliver(target.url()));
     expect(delivery).toMatchObject({ status: 'failed', last_outcome: 'connection_error' });
     expect(delivery.last_error).toMatch('headers');
   });
 
-  it('is handed to another worker when its own is stopped', async () => {
+  it('is handed over to another worker when its own is stopped', async () => {
     let mute = true;
     const target = await receiver((response) => void (mute || response.end()));
     const id = await stack.deliver(target.url());
@@ -238,7 +238,7 @@ describe('webhook delivery against real receivers', () => {
     expect(new Set(target.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   });
 
-  it('fails a URL that the rules refuse by the time of delivery, without a connection', async () => {
+  it('fails when the rules refuse a URL at the time of delivery, without a connection', async () => {
     const delivery = await stack.ended(await stack.deliver('http://10.0.0.1/hook?token=t'));
     expect(delivery).toMatchObject({
       status: 'failed',

@@ -122,7 +122,7 @@ describe('hostile addresses', () => {
   });
 
   it.each(Object.keys(ZONE).filter((name) => name !== 'silent.test'))(
-    'a connection to %s ends where its addresses are judged',
+    'a connection to %s ends where its addresses are checked',
     async (name) => {
       const { policy, send } = build();
       const url = `http://${name}:${port}/`;
@@ -142,7 +142,7 @@ describe('hostile addresses', () => {
     expect([attempted(), reached]).toEqual([[], 0]);
   });
 
-  it('connects to the address it judged: a name is asked for once in a connection', async () => {
+  it('connects to the address that it checked: a name is resolved once per connection', async () => {
     let answers = 0;
     ZONE['flapping.test'] = () => (answers++ === 0 ? ['127.0.0.1'] : ['10.0.0.1']);
     const { send } = build(['127.0.0.0/8']);
@@ -151,7 +151,7 @@ describe('hostile addresses', () => {
     expect(reached).toBe(1);
   });
 
-  it('reaches an opened network and nothing else, by name and by number', async () => {
+  it('reaches an allowed network and nothing else, by name and by number', async () => {
     const { send } = build(['127.0.0.0/8']);
     expect(await send(`http://loopback.test:${port}/`)).toMatchObject({ outcome: 'delivered' });
     expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ outcome: 'delivered' });
@@ -160,14 +160,14 @@ describe('hostile addresses', () => {
     expect([attempted(), reached]).toEqual([[`127.0.0.1 ${port}`, `127.0.0.1 ${port}`], 2]);
   });
 
-  it('ends an attempt whose name servers say nothing', async () => {
+  it('ends an attempt whose name servers do not answer', async () => {
     const result = await build().send(`http://silent.test:${port}/`);
     expect(['dns_error', 'timeout']).toContain(result.outcome);
     expect(result.durationMs).toBeLessThan(9_000);
     expect(attempted()).toEqual([]);
   });
 
-  it('tells nothing of an address in its errors', async () => {
+  it('reveals no address in its errors', async () => {
     const result = await build().send(`http://private.test:${port}/`);
     expect(JSON.stringify(result)).not.toContain('10.0.0.1');
   });

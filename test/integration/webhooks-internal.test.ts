@@ -1,6 +1,6 @@
 import { WebhookStack } from '../support/webhook-stack';
 
-describe('relative webhooks where keys are needed', () => {
+describe('relative webhooks where keys are required', () => {
   let stack: WebhookStack;
 
   beforeAll(async () => {
@@ -10,7 +10,7 @@ describe('relative webhooks where keys are needed', () => {
 
   afterAll(() => stack.stop());
 
-  it('are let in as the tenant of the run', async () => {
+  it('are authenticated as the tenant of the run', async () => {
     const { status, body } = await stack.post('/webhooks/test', { url: '/webhooks/test' });
     expect(status).toBe(202);
     const delivery = await stack.ended(body.delivery_id);

@@ -88,7 +88,7 @@ describe('dead receivers', () => {
       .sort((a, b) => a - b);
   }
 
-  it('hold back nobody else', async () => {
+  it('delay no other deliveries', async () => {
     const spread = (targets: string[]): string[] =>
       Array.from({ length: DELIVERIES }, (_, index) => targets[index % targets.length] ?? '');
     const good = healthy.map((host) => host.url());

@@ -62,7 +62,7 @@ describe('webhooks of runs', () => {
   const thread = async (): Promise<string> =>
     (JSON.parse((await call('/threads')).text) as { thread_id: string }).thread_id;
 
-  it('come from every way to make a run, in both spellings of the path', async () => {
+  it('are sent for every way to create a run, in both spellings of the path', async () => {
     const paths = ['/runs', '/runs/wait', '/runs/stream'];
     for (const prefix of ['thread', 'threads']) {
       for (const kind of ['runs', 'runs/wait', 'runs/stream']) paths.push(`/${prefix}/${await thread()}/${kind}`);
@@ -83,7 +83,7 @@ describe('webhooks of runs', () => {
     }
   }, 120_000);
 
-  it('come for each run of a batch', async () => {
+  it('are sent for each run of a batch', async () => {
     const item = (name: string) => ({
       assistant_id: 'pipeline',
       input: INPUT,
@@ -113,7 +113,7 @@ describe('webhooks of runs', () => {
     expect(Date.parse(run.run_ended_at)).toBeGreaterThanOrEqual(Date.parse(run.run_started_at));
   }, 60_000);
 
-  it('come when the run fails, and say how', async () => {
+  it('are sent when the run fails, with the error', async () => {
     await call('/runs/wait', {
       assistant_id: 'pipeline',
       input: { step_ms: 'wrong' },
@@ -124,7 +124,7 @@ describe('webhooks of runs', () => {
     expect(run.error?.message).toBeTruthy();
   }, 60_000);
 
-  it('come when the run is cancelled while it runs', async () => {
+  it('are sent when the run is cancelled while it runs', async () => {
     const id = await thread();
     const made = await call(`/threads/${id}/runs`, {
       assistant_id: 'pipeline',
@@ -140,7 +140,7 @@ describe('webhooks of runs', () => {
     expect((await arrival('/cancelled')).run.status).toBe('interrupted');
   }, 60_000);
 
-  it('come when the run is cancelled before it began', async () => {
+  it('are sent when the run is cancelled before it began', async () => {
     const id = await thread();
     const made = await call(`/threads/${id}/runs`, {
       assistant_id: 'pipeline',
@@ -153,7 +153,7 @@ describe('webhooks of runs', () => {
     expect((await arrival('/never-began')).run.status).toBe('interrupted');
   }, 60_000);
 
-  it('say that the graph waits for a person', async () => {
+  it('report that the graph waits for a person', async () => {
     const id = await thread();
     const input = { order: 'A-1', amount: 10, messages: [{ role: 'user', content: 'Refund order A-1, 10 euros' }] };
     await call(`/threads/${id}/runs/wait`, { assistant_id: 'approval', input, webhook: receiver.url('/human') });
@@ -162,7 +162,7 @@ describe('webhooks of runs', () => {
     expect(JSON.stringify(run.interrupts)).not.toBe('{}');
   }, 60_000);
 
-  it('are refused when the run is made, with the rule that was broken', async () => {
+  it('are refused when the run is created, with the violated rule', async () => {
     const { status, text } = await call('/runs/wait', {
       assistant_id: 'pipeline',
       input: INPUT,
