@@ -32,7 +32,7 @@ print(json.dumps([state["messages"][-1]["content"] for state in states]))
 `;
 
 /** Applications as the pages of their packages show them, with a custom auth and routes of their own, all in Python. */
-describe('Applications in Python', () => {
+describe('applications in Python', () => {
   let app: AgentApp;
   let client: Client;
 
@@ -54,7 +54,7 @@ describe('Applications in Python', () => {
   const lastOf = ({ messages }: State): string => messages.at(-1)!.content;
 
   describe('an agent of create_agent', () => {
-    it('asks before a tool, and goes on with what the person decides', async () => {
+    it('asks before a tool call, and continues with the user’s decision', async () => {
       const thread = await newThread();
       const asked = await wait(thread, 'agent', { input: say('call send_mail {"to": "ann", "text": "hi"}') });
       expect(asked.__interrupt__?.[0]?.value).toMatchObject({
@@ -68,7 +68,7 @@ describe('Applications in Python', () => {
       expect((await client.threads.get(thread)).status).toBe('idle');
     });
 
-    it('streams tokens, and a page that is loaded in the middle gets the rest', async () => {
+    it('streams tokens, and sends a page that is loaded during a run the rest', async () => {
       const thread = await newThread();
       const input = say('one two three four\nhold');
       const run = await client.runs.create(thread, 'agent', { input, streamMode: ['messages-tuple'] });
@@ -89,7 +89,7 @@ describe('Applications in Python', () => {
 
   describe('a supervisor', () => describeSupervisor(() => client));
 
-  it('are laid out as the template react-agent is, and take its context', async () => {
+  it('may have the layout of the template react-agent, and accept its context', async () => {
     const context = { system_prompt: 'Be brief.', model: 'openai/gpt-4o' };
     const input = say('call search {"query": "bees"}');
     expect(lastOf(await wait(null, 'react_agent', { input, context }))).toBe('The tool says: Found bees');
@@ -99,7 +99,7 @@ describe('Applications in Python', () => {
     expect(schema).toMatchObject({ properties: { system_prompt: {}, model: {} } });
   });
 
-  it('have routes that stream their agents’ words, for the user who asks', async () => {
+  it('have routes that stream the output of their agents, for the user of the request', async () => {
     const ask = (headers: Record<string, string>): Promise<Response> =>
       fetch(`${app.gantry.url}/chat/agent`, {
         method: 'POST',

@@ -5,7 +5,7 @@ const SOURCES = join(__dirname, '..', '..', 'python');
 const PROJECT = join(__dirname, 'project');
 
 /** What lint and type check are to TypeScript. */
-describe('The Python sources', () => {
+describe('the Python sources', () => {
   const settings = join(SOURCES, 'pyproject.toml');
 
   it.each([

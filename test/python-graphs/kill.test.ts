@@ -11,7 +11,7 @@ const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
 const STEP_MS = 500;
 
 /** A run of a graph in Python survives the death of whatever carries it. */
-describe('In the middle of a ten-node graph in Python', () => {
+describe('in the middle of a ten-node graph in Python', () => {
   let gantry: Gantry;
   let client: Client;
 

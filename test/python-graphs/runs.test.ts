@@ -37,7 +37,7 @@ const say = (content: string) => ({ messages: [{ role: 'user', content }] });
 const lastOf = (state: unknown): WireMessage => (state as State).messages.at(-1)!;
 
 /** Graphs written in Python, and one in JavaScript, in one langgraph.json. */
-describe('Graphs in Python', () => {
+describe('graphs in Python', () => {
   let gantry: Gantry;
   let client: Client;
 
@@ -58,7 +58,7 @@ describe('Graphs in Python', () => {
     expect(await client.runs.wait(null, 'script', { input: {} })).toEqual({ said: 'from JavaScript' });
   });
 
-  it('keep what was said on a thread', async () => {
+  it('remember the conversation of a thread', async () => {
     const thread = await newThread();
     await client.runs.wait(thread, 'agent', { input: say('hello') });
     const second = await client.runs.wait(thread, 'agent', { input: say('again') });
@@ -89,7 +89,7 @@ describe('Graphs in Python', () => {
     expect(new Set(pieces.map(({ type }) => type))).toEqual(new Set(['AIMessageChunk', 'tool']));
   });
 
-  it('ask a person, twice where the answer is none, and resume', async () => {
+  it('ask a person, twice where the answer is empty, and resume', async () => {
     const thread = await newThread();
     await client.runs.wait(thread, 'questions', { input: {} });
     expect(await client.threads.get(thread)).toMatchObject({ status: 'interrupted' });
@@ -102,7 +102,7 @@ describe('Graphs in Python', () => {
     expect((await client.threads.get(thread)).status).toBe('idle');
   });
 
-  it('answer for their states: history, edits, forks, subgraphs', async () => {
+  it('offer their states: history, edits, forks, subgraphs', async () => {
     const thread = await newThread();
     await client.runs.wait(thread, 'questions', { input: {} });
     await client.runs.wait(thread, 'questions', { command: { resume: 42 } });
@@ -119,7 +119,7 @@ describe('Graphs in Python', () => {
     });
   });
 
-  it('describe themselves', async () => {
+  it('have schemas and a drawing', async () => {
     const schemas = await client.assistants.getSchemas('questions');
     expect(schemas.state_schema).toMatchObject({ properties: { age: {}, greeting: {} } });
     const drawn = await client.assistants.getGraph('questions');
@@ -127,7 +127,7 @@ describe('Graphs in Python', () => {
     expect(Object.keys(await client.assistants.getSubgraphs('questions'))).toEqual(['inner']);
   });
 
-  it('are made for each use by a function that yields them', async () => {
+  it('are created for each use by a function that yields them', async () => {
     const config = { configurable: { word: 'hello' } };
     expect(await client.runs.wait(null, 'made', { input: {}, config })).toEqual({ said: 'hello True' });
   });
@@ -197,7 +197,7 @@ describe('Graphs in Python', () => {
       });
     });
 
-    it('are refused behind a run that waits', async () => {
+    it('are refused in a run that is queued', async () => {
       const thread = await newThread();
       await client.runs.create(thread, 'script', { input: {}, afterSeconds: 3600 });
       await expect(client.runs.create(thread, 'questions', { input: {} })).rejects.toMatchObject(
@@ -263,7 +263,7 @@ describe('Graphs in Python', () => {
     expect((await client.threads.getState(thread)).next).toEqual(['make']);
   });
 
-  it('end with an error where a state is too large to be read of them', async () => {
+  it('end with an error where a state is too large to be read from them', async () => {
     const thread = await newThread();
     const { run_id: run } = await client.runs.create(thread, 'odd', { input: { how: 'large' } });
     await client.runs.join(thread, run);

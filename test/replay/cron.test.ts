@@ -11,9 +11,9 @@ describe('recorded ticks of crons', () => {
     replayer = await Replayer.bundle('cron.workflow');
   }, 120_000);
 
-  it.each(recorded)('replays %s', (name) => replayer.replayRecorded(name));
+  it.each(recorded)('replay %s', (name) => replayer.replayRecorded(name));
 
-  it('has one of a tick, which knows its time, and one of a backfill, which needs none', () => {
+  it('include one of a tick, which has its time, and one of a backfill, which needs none', () => {
     expect(recorded).toEqual(['cron-backfill.json', 'cron-tick.json']);
     const inputs = recorded.map((name) => {
       const [scheduled] = readHistory(name).events.flatMap((event) => event.activityTaskScheduledEventAttributes ?? []);
@@ -23,14 +23,14 @@ describe('recorded ticks of crons', () => {
     expect(inputs[1]).toMatchObject({ scheduledAt: expect.stringMatching(/:\d\d\.000Z$/) });
   });
 
-  it('would notice a workflow that decides otherwise', async () => {
+  it('would reveal a workflow that decides differently', async () => {
     const history = readHistory('cron-tick.json');
     const [scheduled] = history.events.flatMap((event) => event.activityTaskScheduledEventAttributes ?? []);
     scheduled.activityType.name = 'fireEverything';
     await expect(replayer.replay(history, 'cron-of-another-release')).rejects.toThrow(DeterminismViolationError);
   });
 
-  it('carries ids only', () => {
+  it('carry ids only', () => {
     for (const name of recorded) expect(historyText(name)).not.toContain('of the input');
   });
 });

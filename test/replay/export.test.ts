@@ -8,9 +8,9 @@ describe('recorded exports', () => {
     replayer = await Replayer.bundle();
   }, 120_000);
 
-  it.each(recordedHistories('export-'))('%s replays', (name) => replayer.replayRecorded(name));
+  it.each(recordedHistories('export-'))('replay %s', (name) => replayer.replayRecorded(name));
 
-  it('would notice a workflow that does something else', async () => {
+  it('would reveal a workflow that does something else', async () => {
     const history = readHistory('export-partition-completed.json');
     const other = JSON.stringify(history).replaceAll('"exportPartition"', '"anotherActivity"');
     await expect(replayer.replay(JSON.parse(other) as History, 'export-other')).rejects.toThrow(

@@ -12,9 +12,9 @@ describe('recorded runs', () => {
     replayer = await Replayer.bundle('run.workflow');
   }, 120_000);
 
-  it.each(recorded)('replays %s', (name) => replayer.replayRecorded(name));
+  it.each(recorded)('replay %s', (name) => replayer.replayRecorded(name));
 
-  it('has a history for each way a run can end', () => {
+  it('include a history for each way a run can end', () => {
     const endings = recorded.map((name) => {
       const { result } = readHistory(name).events.at(-1)!.workflowExecutionCompletedEventAttributes!;
       return [name, decodePayload<{ ending: string }>(result).ending];
@@ -41,7 +41,7 @@ describe('recorded runs', () => {
     });
   });
 
-  it('replays a run that is taken over, where a worker of an earlier release began it nevertheless', async () => {
+  it('replay a run that is taken over, where a worker of an earlier release began it', async () => {
     const history = readHistory('run-watched-done.json');
     const [payload] = history.events[0].workflowExecutionStartedEventAttributes!.input.payloads;
     const input = { ...decodePayload<RunWorkflowInput>({ payloads: [payload] }), takesOver: true };
@@ -49,7 +49,7 @@ describe('recorded runs', () => {
     await replayer.replay(history, 'run-begun-by-an-earlier-release');
   });
 
-  it('would notice a workflow that decides otherwise', async () => {
+  it('would reveal a workflow that decides differently', async () => {
     const history = readHistory('run-timed-out.json');
     const scheduled = history.events.flatMap(
       ({ activityTaskScheduledEventAttributes: attributes }) => attributes?.activityType ?? [],
@@ -60,7 +60,7 @@ describe('recorded runs', () => {
     await expect(replayer.replay(history, 'run-of-another-release')).rejects.toThrow(DeterminismViolationError);
   });
 
-  it('carries ids only: no input, no output, no address of a webhook', () => {
+  it('carry ids only: no input, no output, no address of a webhook', () => {
     for (const name of recorded) {
       expect(historyText(name)).not.toMatch(/node_1|sleep_ms|The tool is broken|127\.0\.0\.1:\d+\/hook/);
     }

@@ -13,12 +13,12 @@ describe('a recorded search for expired threads', () => {
 
   it('replays', () => replayer.replayRecorded(NAME));
 
-  it('tells how many threads it dealt with', () => {
+  it('reports how many threads it handled', () => {
     const { result } = readHistory(NAME).events.at(-1)!.workflowExecutionCompletedEventAttributes!;
     expect(decodePayload<object>(result)).toEqual({ deleted: 1, pruned: 0, failed: 0 });
   });
 
-  it('would notice a workflow that does something else', async () => {
+  it('would reveal a workflow that does something else', async () => {
     const history = readHistory(NAME);
     const [scheduled] = history.events.flatMap((event) => event.activityTaskScheduledEventAttributes ?? []);
     scheduled.activityType.name = 'deleteEverything';

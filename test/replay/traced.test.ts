@@ -15,9 +15,9 @@ describe('recorded histories, in the bundle of a worker that sends OpenTelemetry
     replayer = await Replayer.bundle('index', [plugin]);
   }, 120_000);
 
-  it('has the interceptors', () => {
+  it('have the interceptors', () => {
     expect(replayer.code).toContain('OpenTelemetryInboundInterceptor');
   });
 
-  it.each(recordedHistories())('replays %s', (name) => replayer.replayRecorded(name));
+  it.each(recordedHistories())('replay %s', (name) => replayer.replayRecorded(name));
 });

@@ -11,16 +11,16 @@ describe('recorded webhook deliveries', () => {
     replayer = await Replayer.bundle('webhook-delivery.workflow');
   }, 120_000);
 
-  it.each(recorded)('replays %s', (name) => replayer.replayRecorded(name));
+  it.each(recorded)('replay %s', (name) => replayer.replayRecorded(name));
 
-  it('notices when the code would do something else', async () => {
+  it('would reveal a workflow that does something else', async () => {
     const other = JSON.stringify(readHistory('webhook-delivered.json')).replaceAll('attemptDelivery', 'another');
     await expect(replayer.replay(JSON.parse(other) as History, 'webhook-other')).rejects.toThrow(
       DeterminismViolationError,
     );
   });
 
-  it('has a history for each way a delivery can end', () => {
+  it('include a history for each way a delivery can end', () => {
     expect(recorded).toEqual([
       'webhook-busy.json',
       'webhook-cancelled.json',

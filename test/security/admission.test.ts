@@ -40,7 +40,7 @@ function begin(url: string, method: string, path: string, headers: Record<string
 
 const pathOf = ({ path }: Route): string => path.replace(/:\w+/g, UNKNOWN_ID);
 
-describe('who asks is known before the body is read', () => {
+describe('authentication before the body is read', () => {
   let api: TestApi;
   let routes: Route[];
 
@@ -55,7 +55,7 @@ describe('who asks is known before the body is read', () => {
 
   afterAll(() => api?.close());
 
-  it('on every route that takes a body', async () => {
+  it('happens on every route that accepts a body', async () => {
     expect(routes.length).toBeGreaterThan(60);
     for (const route of routes) {
       for (const key of [undefined, 'nobody-has-this-key']) {
@@ -66,7 +66,7 @@ describe('who asks is known before the body is read', () => {
     }
   });
 
-  it('and where there is no route', async () => {
+  it('happens where there is no route', async () => {
     expect(await begin(api.url, 'POST', '/no/such/route')).toMatchObject({ status: 404, text: 'Not Found' });
     expect(await begin(api.url, 'POST', '/api/v1/no-such-route')).toMatchObject({
       status: 404,
@@ -75,18 +75,18 @@ describe('who asks is known before the body is read', () => {
     expect(await begin(api.url, 'PUT', '/threads/search')).toMatchObject({ status: 405, headers: { allow: 'POST' } });
   });
 
-  it('and pages of other origins can read the refusal', async () => {
+  it('lets pages of other origins read the refusal', async () => {
     const { status, headers } = await begin(api.url, 'POST', '/threads/search', { origin: 'https://page.example' });
     expect([status, headers['access-control-allow-origin']]).toEqual([401, '*']);
   });
 
-  it('in the words of JSON-RPC where the protocol is that', async () => {
+  it('answers in JSON-RPC where the protocol does', async () => {
     const { status, text } = await begin(api.url, 'POST', '/mcp');
     expect([status, JSON.parse(text)]).toMatchObject([401, { jsonrpc: '2.0', error: { code: -32600 } }]);
   });
 });
 
-describe('a request that is let in', () => {
+describe('a request that is admitted', () => {
   const BODY_LIMIT = 10_000;
   let api: TestApi;
 
@@ -111,11 +111,11 @@ describe('a request that is let in', () => {
   }
   const ofLength = (length: number): string => JSON.stringify({ extra: { text: 'x'.repeat(length) } });
 
-  it('has to come in within its time', async () => {
+  it('has to arrive within the time limit', async () => {
     expect(await begin(api.url, 'POST', '/threads/search')).toMatchObject({ status: 408 });
   });
 
-  it('may be as large as its route says', async () => {
+  it('may be as large as its route allows', async () => {
     const large = ofLength(BODY_LIMIT);
     expect(await send('/threads/search', large)).toMatchObject({
       status: 413,
@@ -131,7 +131,7 @@ describe('a request that is let in', () => {
     expect(await send('/api/v1/otel/v1/traces', large)).toMatchObject({ status: 200 });
   });
 
-  it('may unfold to so many times its size', async () => {
+  it('may decompress to a limited multiple of its size', async () => {
     const gzip = (length: number) => send('/api/v1/runs', gzipSync(ofLength(length)), { 'content-encoding': 'gzip' });
     expect((await gzip(BODY_LIMIT * 2)).status).toBe(202);
     expect(await gzip(BODY_LIMIT * 9)).toMatchObject({ status: 413, text: expect.stringContaining('200 times') });
@@ -161,7 +161,7 @@ describe('a request that is let in', () => {
     ['a target and a header', ['Host: localhost'], 'http://other.example/ok', 400],
     ['a target and the same header', ['Host: localhost'], 'http://Localhost/ok', 200],
     ['one header', ['Host: localhost'], '/ok', 200],
-  ])('names one host: %s', async (_, headers, target, status) => {
+  ])('may name only one host: %s', async (_, headers, target, status) => {
     const { port } = new URL(api.url);
     const socket = connect(Number(port), '127.0.0.1');
     socket.write(`GET ${target} HTTP/1.1\r\n${headers.join('\r\n')}\r\nConnection: close\r\n\r\n`);

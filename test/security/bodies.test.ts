@@ -28,7 +28,7 @@ interface Answer {
   text: string;
 }
 
-describe('what strangers send', () => {
+describe('hostile input', () => {
   let gantry: Gantry;
   let operations: Operation[];
   let given: Record<string, string>;
@@ -109,7 +109,7 @@ describe('what strangers send', () => {
     return outcomes.flat();
   }
 
-  it('is described by many operations', () => {
+  it('is sent to many operations', () => {
     expect(operations.length).toBeGreaterThan(100);
     expect(operations.filter(({ body }) => body).length).toBeGreaterThan(50);
   });
@@ -176,7 +176,7 @@ describe('what strangers send', () => {
     ];
   }
 
-  it('leaves others their answers meanwhile', async () => {
+  it('does not delay answers to other clients', async () => {
     const heavy = [...DEEP_BODIES, ...ODD_BODIES].filter(({ content }) => content.length > 10_000);
     let pending = heavy.length * 2;
     const trace: Operation = { method: 'POST', path: '/api/v1/runs/batch', body: undefined };
@@ -195,7 +195,7 @@ describe('what strangers send', () => {
     expect(answered).toBeGreaterThanOrEqual(heavy.length);
   }, 120_000);
 
-  it('leaves others their answers while the largest upload of traces is read and stored', async () => {
+  it('does not delay answers to other clients while the largest upload of traces is read and stored', async () => {
     const batch = largestBatch();
     // What the same machine, as busy as it is, needs for parsing alone: no request may wait for that.
     const began = performance.now();

@@ -23,8 +23,8 @@ const INSTALL_SCRIPTS: Record<string, string> = {
   'unrs-resolver': 'checks that its binary fits',
 };
 
-describe('nothing calls home', () => {
-  it('knows every package whose installation runs a script', () => {
+describe('calls to outside hosts', () => {
+  it('are not made at installation: every package that runs a script is known', () => {
     const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, LockedPackage> };
     const scripted = Object.keys(packages)
       .filter((path) => packages[path].hasInstallScript)
@@ -71,7 +71,7 @@ describe('nothing calls home', () => {
       return reports;
     }
 
-    it('is off, by the setting of package.json that the reporter asks for', async () => {
+    it('is off, by the setting of package.json that the reporter reads', async () => {
       const { scarfSettings } = JSON.parse(read('package.json')) as { scarfSettings?: object };
       // That it reports for the root package is for the test alone: the answer is the same for a package below it.
       const project = { name: 'gantry', version: '0.1.0' };
@@ -89,7 +89,7 @@ describe('nothing calls home', () => {
     });
   });
 
-  it('asks nobody for newer versions', () => {
+  it('are not made to look for newer versions', () => {
     expect(read('.npmrc')).toMatch(/^update-notifier=false$/m);
     expect(read('scripts/services/temporal.mjs')).toContain(`'frontend.enableServerVersionCheck': false`);
     expect(read('docker-compose.yml')).toMatch(/frontend\.enableServerVersionCheck:\n +- value: false/);
@@ -98,7 +98,7 @@ describe('nothing calls home', () => {
 });
 
 describe('npm run sbom', () => {
-  it('lists what runs in production, with versions and checksums', () => {
+  it('lists the packages in production, with versions and checksums', () => {
     const printed = execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: root });
     const bom = JSON.parse(printed.toString()) as {
       bomFormat: string;

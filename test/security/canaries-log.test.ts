@@ -45,7 +45,7 @@ describe('errors of the database in the log', () => {
       (error: Error) => error,
     );
 
-  it.each(REFUSED)('say what happened, and not with which values: %s', async (_, sql, parameters) => {
+  it.each(REFUSED)('report what happened, without the values: %s', async (_, sql, parameters) => {
     const error = await failureOf(sql, parameters);
     const { driverError } = error as unknown as { driverError: Error & { code: string } };
     const lines: string[] = [];
@@ -72,7 +72,7 @@ describe('errors of the database in the log', () => {
     expect(err.stack).toMatch(/^QueryFailedError: .+\n\s+at /);
   });
 
-  it('end with a chain of causes that has no end', () => {
+  it('include a chain of causes that has no end', () => {
     const lines: string[] = [];
     const logger = createLogger('api', 'info', { write: (line) => void lines.push(line) });
     const error = new Error('round');

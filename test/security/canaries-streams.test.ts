@@ -22,7 +22,7 @@ const pairs: StreamMode[][] = STREAM_MODES.flatMap((mode, index) =>
 );
 
 /** The values of selected headers, and everything about the user, are for the graph's config alone. */
-describe('what only a graph may know', () => {
+describe('data for the graph only', () => {
   let gantry: Gantry;
   let client: Client;
   let receiver: WebhookReceiver;
@@ -84,7 +84,7 @@ describe('what only a graph may know', () => {
     },
   );
 
-  it('is not told by the event protocol', async () => {
+  it('is not emitted by the event protocol', async () => {
     const { thread_id } = await client.threads.create();
     const body = { id: 1, method: 'run.start', params: { assistant_id: 'canary', input: INPUT } };
     const started = await fetch(`${gantry.url}/threads/${thread_id}/commands`, {

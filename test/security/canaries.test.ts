@@ -144,7 +144,7 @@ describe('secrets', () => {
     return (text === '' ? undefined : JSON.parse(text)) as T;
   }
 
-  it('reach those who need them', async () => {
+  it('reach the places that need them', async () => {
     const webhook = receiver.url(`/services/${SECRETS.webhookPath}?token=${SECRETS.webhookToken}`);
     interface Assistant {
       assistant_id: string;
@@ -253,7 +253,7 @@ describe('secrets', () => {
     }
   }, 120_000);
 
-  it('are not in the traces, nor in what is exported of them', async () => {
+  it('are not in the traces, nor in exports of them', async () => {
     const project = await waitFor('the traces', async () => {
       const [session] = await json<{ id: string }[]>('GET', '/api/v1/sessions?name=headers');
       const rows = session && (await gantry.sql.query(`SELECT FROM trace_runs WHERE end_time IS NOT NULL`));
@@ -327,7 +327,7 @@ describe('secrets', () => {
     expect(workflows).toBeGreaterThan(1);
   });
 
-  it('are in no command line, and in nothing that a graph process has in memory', () => {
+  it('are in no command line, and nowhere in the memory of a graph process', () => {
     const graphs = graphProcessesOf(gantry.worker.pid);
     expect(graphs.length).toBeGreaterThan(0);
     const lines = [gantry.worker.pid, ...graphs].map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1'));

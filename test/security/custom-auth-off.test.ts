@@ -54,7 +54,7 @@ describe('a custom auth with GANTRY_AUTH=off', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('lets nobody in without credentials, on no route', async () => {
+  it('admits no caller without credentials, on any route', async () => {
     const routes = routesOf(api.app).filter(({ path }) => !PUBLIC.some((pattern) => pattern.test(path)));
     expect(routes.length).toBeGreaterThan(100);
     const passed: unknown[] = [];
@@ -66,7 +66,7 @@ describe('a custom auth with GANTRY_AUTH=off', () => {
     expect(passed).toEqual([]);
   });
 
-  it('takes a key for traces, exports and deliveries, and users for the rest', async () => {
+  it('requires a key for traces, exports and deliveries, and a user for the rest', async () => {
     for (const path of ['/webhooks/deliveries', '/api/v1/bulk-exports']) {
       const headers = { 'x-api-key': API_KEY, 'x-tenant-id': api.config.auth.defaultTenantId };
       expect([path, (await fetch(api.url + path, { headers })).status]).toEqual([path, 200]);
@@ -78,14 +78,14 @@ describe('a custom auth with GANTRY_AUTH=off', () => {
     expect(found.status).toBe(200);
   });
 
-  it('takes users on routes of one’s own, and nobody else unless they are opened', async () => {
+  it('requires a user on custom routes unless they are opened', async () => {
     expect((await fetch(`${api.url}/hello/you`)).status).toBe(401);
     expect((await fetch(`${api.url}/hello/you`, { headers: { authorization: 'Bearer nobody' } })).status).toBe(401);
     expect((await fetch(`${api.url}/hello/you`, { headers: { authorization: 'Bearer alice' } })).status).toBe(200);
     expect((await fetch(`${open.url}/hello/you`)).status).toBe(200);
   });
 
-  it('tells the custom auth the path of a route of one’s own as the app will find it', async () => {
+  it('receives the path of a custom route as the app will see it', async () => {
     const { hostname, port } = new URL(api.url);
     const statusOf = (path: string, allowed: string, host?: string): Promise<number> =>
       new Promise((resolve, reject) => {

@@ -18,7 +18,7 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-describe('values that were stored when they could be of any depth', () => {
+describe('stored values of any depth, from before the limit', () => {
   let api: TestApi;
   let sql: Pool;
   let threadId: string;
@@ -53,20 +53,20 @@ describe('values that were stored when they could be of any depth', () => {
     ['/threads/search', {}],
     ['/threads/search', { select: ['thread_id', 'values'] }],
     ['/threads/search', { extract: { found: 'values.a' } }],
-  ])('are answered by %s with %j', async (path, body) => {
+  ])('are returned by %s with %j', async (path, body) => {
     const { status, text, body: threads } = await ask(path, body);
     expect(status).toBe(200);
     expect((threads as { thread_id: string }[]).map(({ thread_id }) => thread_id)).toContain(threadId);
     expect(depthOf(text)).toBeGreaterThan(DEPTH);
   });
 
-  it('are answered with their thread', async () => {
+  it('are returned with their thread', async () => {
     const { status, text } = await ask(`/threads/${threadId}`);
     expect(status).toBe(200);
     expect(depthOf(text)).toBeGreaterThan(DEPTH);
   });
 
-  it('can be counted and looked for', async () => {
+  it('can be counted and searched', async () => {
     expect(await ask('/threads/count', { metadata: {} })).toMatchObject({ status: 200, body: 1 });
   });
 });

@@ -70,7 +70,7 @@ describe('custom encryption', () => {
   }
 
   describe.each(['typescript', 'python'])('a graph in %s', (graph) => {
-    it('runs, streams, waits for an answer and is edited as without it', async () => {
+    it('runs, streams, waits for an answer and is edited as without encryption', async () => {
       const [about, note, topic, why, edit] = [secret(), secret(), secret(), secret(), secret()];
       const thread = await client.threads.create({ metadata: { about, owner: `ann-${graph}` } });
       const id = thread.thread_id;
@@ -108,7 +108,7 @@ describe('custom encryption', () => {
       expect(delivery.body).toContain(note);
     });
 
-    it('continues threads of before, with the values that no later step has written', async () => {
+    it('continues earlier threads, with the values that no later step has written', async () => {
       const id = earlier.get(graph)!;
       expect((await client.threads.get(id)).metadata).toMatchObject({ earlier: 'plain' });
       await client.threads.update(id, { metadata: { added: secret() } });
@@ -158,7 +158,7 @@ describe('custom encryption', () => {
     });
   });
 
-  it('keeps tasks and messages of agents', async () => {
+  it('covers tasks and messages of agents', async () => {
     const text = secret();
     const message = { messageId: 'm', role: 'user', kind: 'message', parts: [{ kind: 'text', text }] };
     const { body: assistants } = await request('POST', '/assistants/search', { graph_id: 'typescript', limit: 1 });
@@ -179,13 +179,13 @@ describe('custom encryption', () => {
     expect(JSON.stringify(read)).toContain(text);
   });
 
-  it('leaves to be searched what its handlers leave', async () => {
+  it('keeps searchable what its handlers leave in plain text', async () => {
     const found = await client.threads.search({ metadata: { owner: 'ann-python' } });
     expect(found.length).toBeGreaterThan(0);
     expect(found[0].metadata).toMatchObject({ about: expect.stringContaining('canary-') as string });
   });
 
-  it('has every table without the plain values', async () => {
+  it('leaves no plain values in any table', async () => {
     await gantry.sql.query('SELECT 1');
     const { rows: tables } = await gantry.sql.query<{ name: string }>(
       `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
@@ -202,7 +202,7 @@ describe('custom encryption', () => {
     expect(faults).toEqual([]);
   });
 
-  it('encrypts with the context of the caller, in the api, the worker and both kinds of graph processes', async () => {
+  it('uses the context of the caller, in the api, the worker and both kinds of graph processes', async () => {
     const events = await gantry.sql.query<{ data: string }>(
       `SELECT data FROM run_events WHERE data LIKE 'gantry-encrypted:%'`,
     );
@@ -223,7 +223,7 @@ describe('custom encryption', () => {
     for (const { context } of rows) expect(context).toEqual({ key: 'k1', tenant: TENANT });
   });
 
-  it('refuses what can not be encrypted, with nothing of it stored', async () => {
+  it('refuses what cannot be encrypted, and stores nothing of it', async () => {
     const failed = await request('POST', '/threads', { metadata: { about: 'unencryptable' } });
     expect(failed).toMatchObject({ status: 500, body: { code: 'encryption_failed' } });
     const mistaken = await request('POST', '/threads', { metadata: { mistake: true } });
@@ -238,7 +238,7 @@ describe('custom encryption', () => {
     expect(await request('POST', '/threads/count', {})).toEqual(before);
   });
 
-  it('starts the module again after its process has ended', async () => {
+  it('restarts the module after its process has ended', async () => {
     const processes = graphProcessesOf(gantry.worker.pid).filter((pid) =>
       readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('encryption_process'),
     );
@@ -248,16 +248,13 @@ describe('custom encryption', () => {
     expect(end).toMatchObject({ note: 'later' });
   });
 
-  it.each(['typescript', 'python'])(
-    'ends a run in %s whose state can not be encrypted with an error',
-    async (graph) => {
-      const thread = await client.threads.create();
-      const end = client.runs.wait(thread.thread_id, graph, { input: { note: 'fine', mode: 'secretive' } });
-      await expect(end).rejects.toThrow('The custom encryption failed');
-      const { values } = await client.threads.getState<State>(thread.thread_id);
-      expect(values.seen ?? []).toEqual([]);
-      const again = await client.runs.wait(thread.thread_id, graph, { input: { note: 'good', mode: 'none' } });
-      expect(again).toMatchObject({ note: 'good' });
-    },
-  );
+  it.each(['typescript', 'python'])('ends a run in %s whose state cannot be encrypted with an error', async (graph) => {
+    const thread = await client.threads.create();
+    const end = client.runs.wait(thread.thread_id, graph, { input: { note: 'fine', mode: 'secretive' } });
+    await expect(end).rejects.toThrow('The custom encryption failed');
+    const { values } = await client.threads.getState<State>(thread.thread_id);
+    expect(values.seen ?? []).toEqual([]);
+    const again = await client.runs.wait(thread.thread_id, graph, { input: { note: 'good', mode: 'none' } });
+    expect(again).toMatchObject({ note: 'good' });
+  });
 });

@@ -50,7 +50,7 @@ describe('hostile code in a graph process', () => {
 
   afterAll(() => gantry?.stop());
 
-  it('reaches no state and no item of a tenant that has no run in it, although it has the login and older tokens', async () => {
+  it('reaches no state and no item of a tenant without a run in it, although it has the login and older tokens', async () => {
     const { thread_id: thread } = await clientOf(victim).threads.create();
     await clientOf(victim).runs.wait(thread, 'victim', { input: { secret: 'of the victim' } });
     await clientOf(attacker).store.putItem(['own'], 'one', { own: true });
@@ -88,7 +88,7 @@ describe('hostile code in a graph process', () => {
       );
 
     it.each(['events', 'small'])(
-      'with %s holds up itself alone: no memory of the worker, no run of another process',
+      'with %s delays only itself: no memory of the worker, no run of another process',
       async (kind) => {
         const { pid } = gantry.worker;
         const client = clientOf(attacker);
@@ -116,7 +116,7 @@ describe('hostile code in a graph process', () => {
       180_000,
     );
 
-    it('with many objects in a few bytes is ended, and takes no memory of the worker', async () => {
+    it('with many objects in a few bytes is ended, and uses no memory of the worker', async () => {
       const before = peakOf(gantry.worker.pid);
       const client = clientOf(attacker);
       const { thread_id: thread } = await client.threads.create();
@@ -127,28 +127,31 @@ describe('hostile code in a graph process', () => {
       await clientOf(victim).runs.wait(null, 'victim', { input: {} });
     }, 120_000);
 
-    it.each(['event', 'state'])('with one %s that is too large ends its run, with the setting', async (kind) => {
-      const client = clientOf(attacker);
-      const { thread_id: thread } = await client.threads.create();
-      const { run_id: run } = await client.runs.create(thread, 'flood', { input: { kind }, streamMode: ['custom'] });
-      await waitFor('the end of the run', async () => (await client.runs.get(thread, run)).status === 'error');
-      const { rows } = await gantry.sql.query('SELECT attempt, error FROM runs WHERE run_id = $1', [run]);
-      expect(rows).toEqual([
-        {
-          attempt: 1,
-          error: {
-            error: 'MessageTooLarge',
-            message: expect.stringMatching(
-              /takes \d+ bytes .* 16777216 are sent \(GANTRY_GRAPH_VALUE_LIMIT_BYTES\)/,
-            ) as unknown,
+    it.each(['event', 'state'])(
+      'with one %s that is too large ends its run, with the name of the setting',
+      async (kind) => {
+        const client = clientOf(attacker);
+        const { thread_id: thread } = await client.threads.create();
+        const { run_id: run } = await client.runs.create(thread, 'flood', { input: { kind }, streamMode: ['custom'] });
+        await waitFor('the end of the run', async () => (await client.runs.get(thread, run)).status === 'error');
+        const { rows } = await gantry.sql.query('SELECT attempt, error FROM runs WHERE run_id = $1', [run]);
+        expect(rows).toEqual([
+          {
+            attempt: 1,
+            error: {
+              error: 'MessageTooLarge',
+              message: expect.stringMatching(
+                /takes \d+ bytes .* 16777216 are sent \(GANTRY_GRAPH_VALUE_LIMIT_BYTES\)/,
+              ) as unknown,
+            },
           },
-        },
-      ]);
-      if (kind === 'state')
-        await expect(client.threads.getState(thread)).rejects.toThrow('GANTRY_GRAPH_VALUE_LIMIT_BYTES');
-    });
+        ]);
+        if (kind === 'state')
+          await expect(client.threads.getState(thread)).rejects.toThrow('GANTRY_GRAPH_VALUE_LIMIT_BYTES');
+      },
+    );
 
-    it('by the writer of its stream holds up itself alone, and everything arrives', async () => {
+    it('through the writer of its stream delays only itself, and everything arrives', async () => {
       const before = peakOf(gantry.worker.pid);
       const client = clientOf(attacker);
       const { thread_id: thread } = await client.threads.create();
@@ -184,7 +187,7 @@ describe('graph processes that serve one tenant each', () => {
 
   afterAll(() => gantry?.stop());
 
-  it('share neither process nor memory, and make room for each other', async () => {
+  it('share neither process nor memory, and replace each other when all are in use', async () => {
     const runs = [...tenants, ...tenants];
     const seen = await Promise.all(
       runs.map(async ({ key, marker }) => {
@@ -208,7 +211,7 @@ describe('graph processes that serve one tenant each', () => {
     await waitFor('no more processes than allowed', () => graphProcessesOf(gantry.worker.pid).length <= MAX, 90_000);
   }, 180_000);
 
-  it('keep a tenant waiting for others whose runs have all of them, until one of these ends', async () => {
+  it('keep a tenant waiting while the runs of others occupy all of them, until one ends', async () => {
     const [waiting, ...busy] = tenants.map(({ key }) => gantry.client({ apiKey: key }));
     const folder = mkdtempSync(join(tmpdir(), 'gantry-busy-'));
     const until = join(folder, 'end');

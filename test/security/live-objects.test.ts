@@ -71,7 +71,7 @@ describe('JSON that names classes', () => {
     expect(own).toEqual(['Object', 'Array', 'Function', 'Promise']);
   }
 
-  it.each(Object.entries(HOSTILE))('comes back as it was sent in the input of a run: %s', async (_, value) => {
+  it.each(Object.entries(HOSTILE))('is returned as it was sent in the input of a run: %s', async (_, value) => {
     const threadId = await newThread();
     const streamed: string[] = [];
     const modes = ['values', 'updates', 'tasks', 'checkpoints', 'debug', 'events'] as const;
@@ -92,7 +92,7 @@ describe('JSON that names classes', () => {
     expect(JSON.stringify([streamed, state, history, thread])).not.toContain(CANARY);
   });
 
-  it('comes back as it was sent in edits of a state, supersteps and answers', async () => {
+  it('is returned as it was sent in edits of a state, supersteps and answers', async () => {
     const hostile = Object.values(HOSTILE);
     const edited = await newThread();
     await client.threads.updateState(edited, { values: { value: hostile }, asNode: 'take' });
@@ -114,7 +114,7 @@ describe('JSON that names classes', () => {
     }
   });
 
-  it('comes back as it was sent in commands and metadata', async () => {
+  it('is returned as it was sent in commands and metadata', async () => {
     const hostile = Object.values(HOSTILE);
     const threadId = await newThread();
     await client.runs.wait(threadId, 'keep', {
@@ -127,7 +127,7 @@ describe('JSON that names classes', () => {
     expect(sorted((await client.threads.getState<{ value: unknown }>(threadId)).values.value)).toBe(sorted(hostile));
   });
 
-  it('comes back as it was sent in items of the store, also to a graph', async () => {
+  it('is returned as it was sent in items of the store, also to a graph', async () => {
     const item = { hostile: Object.values(HOSTILE) };
     await client.store.putItem(['kept'], 'item', item);
     expect(sorted((await client.store.getItem(['kept'], 'item'))?.value)).toBe(sorted(item));
@@ -139,7 +139,7 @@ describe('JSON that names classes', () => {
     await client.store.deleteItem(['kept'], 'item');
   });
 
-  it('comes back as it was sent in a data part of A2A', async () => {
+  it('is returned as it was sent in a data part of A2A', async () => {
     const hostile = [...Object.values(HOSTILE), POLLUTION];
     const [assistant] = await client.assistants.search({ graphId: 'keep' });
     const agent = new AgentCaller(gantry.url, assistant.assistant_id);
@@ -153,7 +153,7 @@ describe('JSON that names classes', () => {
     expect(sorted(values.value)).toBe(sorted(hostile));
   });
 
-  it('comes back as it was sent in the arguments of an MCP tool', async () => {
+  it('is returned as it was sent in the arguments of an MCP tool', async () => {
     const hostile = [...Object.values(HOSTILE), POLLUTION];
     const tools = await connectMcp(gantry.url, { era: '2025-11-25' });
     const { structuredContent, content, isError } = await tools.callTool({
@@ -168,7 +168,7 @@ describe('JSON that names classes', () => {
     expect(JSON.stringify([structuredContent, content])).not.toContain(CANARY);
   });
 
-  it('reads messages that an earlier release stored, and makes nothing else of what it stored', async () => {
+  it('becomes messages where an earlier release stored some, and no other objects', async () => {
     const threadId = await newThread();
     await client.runs.wait(threadId, 'keep', { input: { value: 'soon to be replaced' } });
     const messages = [

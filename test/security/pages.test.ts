@@ -53,7 +53,7 @@ async function threadsOf(api: TestApi): Promise<number> {
   return (JSON.parse(found) as unknown[]).length;
 }
 
-describe('an API that asks nobody for a key', () => {
+describe('an API without authentication', () => {
   let api: TestApi;
 
   beforeAll(async () => {
@@ -72,7 +72,7 @@ describe('an API that asks nobody for a key', () => {
     ['https://apac.smith.langchain.com', 'cross-site'],
     ['https://aws.smith.langchain.com', 'cross-site'],
     ['https://agentchat.vercel.app', 'cross-site'],
-  ])('serves pages of %s', async (origin, site) => {
+  ])('accepts requests from pages of %s', async (origin, site) => {
     const headers = { origin, 'sec-fetch-site': site };
     const asked = { ...headers, ...PREFLIGHT, 'access-control-request-private-network': 'true' };
     const preflight = await ask(api, { method: 'OPTIONS', headers: asked });
@@ -103,7 +103,7 @@ describe('an API that asks nobody for a key', () => {
     '',
   ];
 
-  it.each(STRANGERS)('refuses pages of %j, whatever they send', async (origin) => {
+  it.each(STRANGERS)('refuses requests from pages of %j, whatever they send', async (origin) => {
     const before = await threadsOf(api);
     const sent: Sent[] = [
       {},
@@ -127,7 +127,7 @@ describe('an API that asks nobody for a key', () => {
     expect(await threadsOf(api)).toBe(before);
   });
 
-  it('refuses what pages of other sites send without an origin: images, scripts, forms, links', async () => {
+  it('refuses requests without an origin from pages of other sites: images, scripts, forms, links', async () => {
     for (const method of ['GET', 'POST']) {
       for (const [mode, dest] of [
         ['no-cors', 'image'],
@@ -152,7 +152,7 @@ describe('an API that asks nobody for a key', () => {
     ['a b', 400],
     ['x@y', 400],
     ['localhost/x', 400],
-  ])('refuses the name %s, which a page may have been made to resolve to this machine', async (host, status) => {
+  ])('refuses the host name %s, which a page may have been made to resolve to this machine', async (host, status) => {
     for (const headers of [{ host }, { host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin' }]) {
       const answer = await ask(api, { headers });
       expect([headers, answer.status]).toEqual([headers, status]);
@@ -170,7 +170,7 @@ describe('an API that asks nobody for a key', () => {
     '127.0.0.1:2024',
     '127.8.8.8',
     '[::1]:2024',
-  ])('answers to the name %s', async (host) => {
+  ])('accepts the host name %s', async (host) => {
     expect((await ask(api, { headers: { host } })).status).toBe(200);
   });
 
@@ -181,7 +181,7 @@ describe('an API that asks nobody for a key', () => {
     }
   });
 
-  it('shows the pages about itself to those who follow a link to them, and runs what they try out', async () => {
+  it('shows its own pages to users who follow a link to them, and runs what they try out', async () => {
     const followed = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
     for (const path of ['/docs', '/openapi.json', '/console', '/console/runs/1']) {
       expect((await ask(api, { method: 'GET', path, headers: followed })).status).toBe(200);
@@ -193,10 +193,10 @@ describe('an API that asks nobody for a key', () => {
   });
 });
 
-describe('what the operator opens', () => {
+describe('what the operator allows', () => {
   const FRONT_END = 'https://chat.example';
 
-  it('GANTRY_ALLOWED_ORIGINS: these pages, and a proxy of that name', () =>
+  it('includes the pages of GANTRY_ALLOWED_ORIGINS, and a proxy of that name', () =>
     withApi({ env: { GANTRY_ALLOWED_ORIGINS: `${FRONT_END}, vscode-webview://panel` } }, async (api) => {
       for (const origin of [FRONT_END, 'vscode-webview://panel']) {
         expect((await ask(api, { headers: { origin, 'sec-fetch-site': 'cross-site' } })).status).toBe(200);
@@ -207,13 +207,13 @@ describe('what the operator opens', () => {
       }
     }));
 
-  it('the addresses that the deployment goes by', () =>
+  it('includes the public address of the deployment', () =>
     withApi({ env: { GANTRY_PUBLIC_URL: 'https://gantry.example/base' } }, async (api) => {
       const headers = { host: 'gantry.example', origin: 'https://gantry.example' };
       expect((await ask(api, { headers })).status).toBe(200);
     }));
 
-  it('origins that http.cors names, but no * and no pattern for all of them', async () => {
+  it('includes origins that http.cors names, but no * and no pattern that matches all', async () => {
     const named = { allow_origins: [FRONT_END], allow_origin_regex: 'https://[a-z]+\\.preview\\.example' };
     await withApi({ http: { cors: named } }, async (api) => {
       for (const origin of [FRONT_END, 'https://one.preview.example']) {
@@ -233,7 +233,7 @@ describe('what the operator opens', () => {
     }
   });
 
-  it('lets pages of GANTRY_ALLOWED_ORIGINS read answers where http.cors names others', () =>
+  it('includes answers for pages of GANTRY_ALLOWED_ORIGINS where http.cors names others', () =>
     withApi(
       { env: { GANTRY_ALLOWED_ORIGINS: FRONT_END }, http: { cors: { allow_origins: ['https://other.example'] } } },
       async (api) => {
@@ -242,7 +242,7 @@ describe('what the operator opens', () => {
       },
     ));
 
-  it('with a key every page that http.cors lets in, under any name', () =>
+  it('includes, with a key, every page that http.cors admits, under any name', () =>
     withApi({ env: { GANTRY_AUTH: 'on', GANTRY_API_KEY: 'gantry-key-of-a-page' } }, async (api) => {
       const headers = { host: 'gantry.example', origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
       expect((await ask(api, { headers })).status).toBe(401);

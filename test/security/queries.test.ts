@@ -49,7 +49,7 @@ describe('a query', () => {
     ['/api/v1/runs/stats', QUERY, 'trace_runs'],
     ['/threads/search', {}, 'threads'],
     ['/threads/count', {}, 'threads'],
-  ])('of %s ends at its time limit, and says so', async (path, body, table) => {
+  ])('of %s ends at its time limit, and reports so', async (path, body, table) => {
     await withApi({ GANTRY_SEARCH_TIMEOUT_SECONDS: '1' }, async (api) => {
       await lock(table);
       const response = await post(api, path, body);
@@ -62,7 +62,7 @@ describe('a query', () => {
     });
   });
 
-  it('ends when its client has gone, and others go on', async () => {
+  it('ends when its client has disconnected, and others continue', async () => {
     await withApi({}, async (api) => {
       await post(api, '/threads', {});
       await lock('trace_runs', 'threads');
@@ -93,7 +93,7 @@ describe('a query', () => {
     });
   });
 
-  it('looks for so many words, in all of its fields together', async () => {
+  it('searches for a limited number of words, in all of its fields together', async () => {
     await withApi({}, async (api) => {
       const words = (count: number): string => Array(count).fill('word').join(' ');
       for (const [body, field] of [

@@ -57,7 +57,7 @@ describe('one key', () => {
     return ask(`/threads/${thread}/stream`, undefined, stream.signal);
   }
 
-  it('has so many streams at once, and a run is not made for one more', async () => {
+  it('has a limited number of concurrent streams, and a run is not created for one more', async () => {
     for (let count = 0; count < MAX_STREAMS; count += 1) expect((await open()).status).toBe(200);
     const refused = await ask(`/threads/${thread}/runs/stream`, { assistant_id: 'three' });
     expect(refused.status).toBe(429);
@@ -69,7 +69,7 @@ describe('one key', () => {
     expect((await ask('/threads/search', {})).status).toBe(200);
   });
 
-  it('has room again when one has ended', async () => {
+  it('can open a stream again when one has ended', async () => {
     streams.shift()?.abort();
     await waitFor('room for a stream', async () => (await open()).status === 200);
     expect((await open()).status).toBe(429);
@@ -90,19 +90,19 @@ describe('forwarded headers', () => {
     }
   }
 
-  it('count for nothing from a stranger', async () => {
+  it('are ignored from an untrusted source', async () => {
     expect(await cardUrl({})).toMatch(/^own\/a2a\//);
     expect(await cardUrl({ GANTRY_TRUSTED_PROXIES: '10.0.0.0/8' })).toMatch(/^own\/a2a\//);
   });
 
-  it('say what a trusted proxy was asked for', async () => {
+  it('report the requested address when they come from a trusted proxy', async () => {
     expect(await cardUrl({ GANTRY_TRUSTED_PROXIES: '10.0.0.0/8,loopback' })).toMatch(
       /^https:\/\/agents\.example\.com\//,
     );
   });
 
   it.each(['everybody', '10.0.0.0/99', '1.2.3', '10.0.0.0/8/8'])(
-    'are trusted of networks alone, not of %s',
+    'are trusted from networks only, not from %s',
     (proxies) => {
       expect(() => testConfig('postgres://127.0.0.1/x', { GANTRY_TRUSTED_PROXIES: proxies })).toThrow(
         'GANTRY_TRUSTED_PROXIES',
@@ -112,7 +112,7 @@ describe('forwarded headers', () => {
 });
 
 describe('the pages about the API', () => {
-  it('connect to this server alone', async () => {
+  it('connect to this server only', async () => {
     const api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS });
     try {
       const { headers } = await fetch(`${api.url}/docs`);
@@ -124,7 +124,7 @@ describe('the pages about the API', () => {
 });
 
 describe("a worker's listener", () => {
-  it('answers to the names of this machine alone', async () => {
+  it('answers to the names of this machine only', async () => {
     const port = await freePort();
     const config = testConfig('postgres://127.0.0.1/x', { GANTRY_WORKER_PORT: String(port) });
     const server = new StatusServer(config, new Metrics(config), () => true);

@@ -20,7 +20,7 @@ async function statusOf(port: number, host: string): Promise<number> {
 }
 
 it(
-  'the Temporal server of npm start obeys no web page over HTTP',
+  'the Temporal server of npm start refuses web pages over HTTP',
   async () => {
     const home = mkdtempSync(join(tmpdir(), 'gantry-temporal-'));
     const [port, httpPort] = [await freePort(), await freePort()];

@@ -499,12 +499,12 @@ describe('two tenants', () => {
     return seen;
   }
 
-  it('meet on every operation of the API: one without a case fails here', () => {
+  it('are tested on every operation of the API: one without a case fails here', () => {
     const covered = Object.keys(CASES).filter((route) => !EXTRA.includes(route));
     expect([...covered].sort()).toEqual([...operations].sort());
   });
 
-  it('never see or change what is the other’s', async () => {
+  it('never see or change the resources of the other', async () => {
     const before = await inventory();
     expect(Object.values(before).filter((seen) => seen.startsWith('200 ')).length).toBeGreaterThan(20);
     const faults: string[] = [];
@@ -559,7 +559,7 @@ describe('two tenants', () => {
     expect(await inventory()).toEqual(before);
   }, 180_000);
 
-  it('see and change what is their own, on the same operations', async () => {
+  it('see and change their own resources, with the same operations', async () => {
     const faults: string[] = [];
     const ordered = attempts
       .filter(({ route, path }) => path === route.split(' ')[1])

@@ -44,7 +44,7 @@ describe('half a surrogate pair, and U+0000', () => {
     return { thread_id, run_id, run, executions };
   }
 
-  it('end a run in a state, which keeps them and is shown with what stands for them', async () => {
+  it('end a run when they are in a state, which keeps them and shows their replacements', async () => {
     const { thread_id, run_id, run, executions } = await ended('return', { webhook: receiver.url() });
     expect([run.status, run.attempt, executions]).toEqual(['success', 1, 1]);
     const { values } = await client.threads.get<{ odd: unknown }>(thread_id);
@@ -57,7 +57,7 @@ describe('half a surrogate pair, and U+0000', () => {
     expect((JSON.parse(delivery.body) as { values: { odd: unknown } }).values.odd).toEqual({ [REPLACED]: REPLACED });
   });
 
-  it('end a run in an error', async () => {
+  it('end a run when they are in an error', async () => {
     const { thread_id, run, executions } = await ended('throw');
     expect([run, executions]).toEqual([
       { status: 'error', attempt: 1, error: { error: `Error${REPLACED}`, message: REPLACED } },
@@ -66,7 +66,7 @@ describe('half a surrogate pair, and U+0000', () => {
     expect((await client.threads.get(thread_id)).status).toBe('error');
   });
 
-  it('end a run in a question, which can be answered', async () => {
+  it('end a run when they are in a question, which can be answered', async () => {
     const { thread_id, run, executions } = await ended('ask');
     expect([run.status, run.attempt, executions]).toEqual(['success', 1, 1]);
     const { interrupts } = await client.threads.get(thread_id);
@@ -74,7 +74,7 @@ describe('half a surrogate pair, and U+0000', () => {
     expect(await client.runs.wait(thread_id, 'odd', { command: { resume: 'yes' } })).toMatchObject({ odd: 'yes' });
   });
 
-  it('let a run be cancelled', async () => {
+  it('do not prevent a run from being cancelled', async () => {
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, 'odd', { input: { how: 'nap' } });
     await waitFor('the nap', async () => (await gantry.ledger.of(run_id)).some(({ node }) => node === 'nap'));
@@ -84,7 +84,7 @@ describe('half a surrogate pair, and U+0000', () => {
     expect(values.odd).toEqual({ [REPLACED]: REPLACED });
   });
 
-  it('are in an answer of A2A', async () => {
+  it('may be in an answer of A2A', async () => {
     const [{ assistant_id }] = await client.assistants.search({ graphId: 'odd' });
     const { task } = await new AgentCaller(gantry.url, assistant_id).result<{ task: Task }>('SendMessage', {
       message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hi' }] },
@@ -92,7 +92,7 @@ describe('half a surrogate pair, and U+0000', () => {
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('are refused in what is sent to be kept as it is', async () => {
+  it('are refused in fields that are stored unchanged', async () => {
     const { thread_id } = await client.threads.create();
     for (const text of ['"\\ud83d"', '"\\u0000"']) {
       const bodies = [
@@ -120,7 +120,7 @@ describe('half a surrogate pair, and U+0000', () => {
     expect(values.odd).toBe(REPLACED);
   });
 
-  it('a state beyond every depth ends its run once, with an error', async () => {
+  it('a state that is nested too deeply ends its run once, with an error', async () => {
     const { thread_id, run, executions } = await ended('nest');
     expect([run.status, run.attempt, executions]).toEqual(['error', 1, 1]);
     expect((await client.threads.get(thread_id)).status).toBe('error');

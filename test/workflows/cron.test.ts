@@ -159,7 +159,7 @@ describe('the workflow of a cron, over weeks', () => {
     expect(new Set(ticks.map((tick) => hours.format(tick)))).toEqual(new Set(['09:00']));
   }, 120_000);
 
-  describe('behind an outage', () => {
+  describe('after an outage', () => {
     const outage = async (body: object): Promise<{ runs: CronRun[]; missed: number[]; later: number[] }> => {
       const cron = await create({ schedule: '*/10 * * * *', ...body });
       const start = await environment.currentTimeMs();
@@ -172,20 +172,20 @@ describe('the workflow of a cron, over weeks', () => {
       return { runs: await runsOf(cron), missed, later };
     };
 
-    it('runs the latest of the missed ticks once, and says how many there were', async () => {
+    it('runs the latest of the missed ticks once, and reports how many there were', async () => {
       const { runs, missed, later } = await outage({});
       expect(timesOf(runs)).toEqual([missed.at(-1), ...later]);
       expect(runs.map(({ missed_ticks }) => missed_ticks)).toEqual([missed.length - 1, ...later.map(() => 0)]);
       expect(runs.every(({ status }) => status === 'success')).toBe(true);
     }, 120_000);
 
-    it('runs each of them with `catchup: all`, in their order', async () => {
+    it('runs each of them with `catchup: all`, in order', async () => {
       const { runs, missed, later } = await outage({ catchup: 'all' });
       expect(timesOf(runs)).toEqual([...missed, ...later]);
       expect(runs.every(({ status, missed_ticks }) => status === 'success' && missed_ticks === 0)).toBe(true);
     }, 120_000);
 
-    it('runs none of them with `catchup: skip`, and says so', async () => {
+    it('runs none of them with `catchup: skip`, and reports so', async () => {
       const { runs, missed, later } = await outage({ catchup: 'skip' });
       expect(timesOf(runs)).toEqual([missed.at(-1), ...later]);
       expect(runs[0]).toMatchObject({ status: 'skipped', run_id: null, missed_ticks: missed.length - 1 });
@@ -194,7 +194,7 @@ describe('the workflow of a cron, over weeks', () => {
     }, 120_000);
   });
 
-  it('runs its ticks beside runs of thirty hours, or leaves out those that fall into one', async () => {
+  it('runs its ticks concurrently with runs of thirty hours, or skips those that fall into one', async () => {
     const daily = { schedule: '0 6 * * *', input: { hours: 30 } };
     const beside = await create(daily);
     const every = await pass(beside, 14 * DAY);
@@ -209,7 +209,7 @@ describe('the workflow of a cron, over weeks', () => {
     expect(runs[1]).toMatchObject({ run_id: null, error: "The cron's earlier run was still going" });
   }, 120_000);
 
-  it('queues its ticks on a thread, one behind the other', async () => {
+  it('queues its ticks on a thread, one after the other', async () => {
     const { thread_id } = await ask<{ thread_id: string }>('POST', '/threads', {});
     const cron = await create({ schedule: '0 6 * * *', input: { hours: 30 } }, thread_id);
     const ticks = await pass(cron, 7 * DAY);
@@ -218,7 +218,7 @@ describe('the workflow of a cron, over weeks', () => {
     expect(runs.map(({ status }) => status)).toEqual(Array(7).fill('success'));
   }, 120_000);
 
-  it('runs nothing behind its end time, also when what was due before it comes late', async () => {
+  it('runs nothing after its end time, even when what was due before is late', async () => {
     const start = await environment.currentTimeMs();
     const end = new Date(start + 10 * DAY).toISOString();
     const punctual = await create({ schedule: '0 */12 * * *', end_time: end });

@@ -88,7 +88,7 @@ describe('export workflows', () => {
     expect([exports.completed, exports.ended]).toEqual([1, []]);
   });
 
-  it('ends as TimedOut when its day is over, after its children have stopped', async () => {
+  it('ends as TimedOut when its time limit has passed, after its children have stopped', async () => {
     const exports = new FakeExports(now, hang);
     exports.days.push('2026-01-01', '2026-01-02', '2026-01-03');
     // The clock of the test doesn't jump while an activity is running: what is left of the 24 hours is short.
@@ -116,7 +116,7 @@ describe('export workflows', () => {
     expect((await now()) - created).toBeGreaterThan(3 * HOUR);
   }, 120_000);
 
-  it('asks for its turn at once when it is told, and tells those that wait at its end', async () => {
+  it('asks for its turn at once when it is notified, and notifies those that wait at its end', async () => {
     const first = new FakeExports(now);
     let isFree = false;
     let asked = 0;

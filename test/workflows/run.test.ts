@@ -120,7 +120,7 @@ describe('run workflow', () => {
     return { executeRun, cancel };
   }
 
-  it('is over with its first activity, when the graph is', async () => {
+  it('ends with its first activity, when the graph does', async () => {
     for (const ending of ['success', 'error', 'interrupted', 'waiting', 'deleted'] as const) {
       const asked: string[] = [];
       const beginRun: RunActivities['beginRun'] = async ({ runId }) => {
@@ -139,7 +139,7 @@ describe('run workflow', () => {
     }
   });
 
-  it('is watched where it is held, when it takes longer', async () => {
+  it('is watched on the worker that owns it, when it takes longer', async () => {
     const watched: string[] = [];
     const watchRun: RunActivities['watchRun'] = async ({ runId }) => {
       watched.push(runId);
@@ -166,7 +166,7 @@ describe('run workflow', () => {
     ['was watched, and then given away', { activities: { beginRun: beginsLong }, holder: { watchRun: broken } }],
     // No worker polls there.
     ['was held by a process that died', { activities: { beginRun: beginsLong }, heartbeatTimeoutMs: 10_000 }],
-  ])('goes to any worker when it %s', async (_, options) => {
+  ])('is executed by any worker when it %s', async (_, options) => {
     let executed = 0;
     const executeRun = async (): Promise<ExecuteRunResult> => {
       executed += 1;
@@ -178,7 +178,7 @@ describe('run workflow', () => {
     expect(ends).toEqual([]);
   });
 
-  it('is a timeout when its time is over while it is watched, and no other worker takes it then', async () => {
+  it('is a timeout when its time limit passes while it is watched, and no other worker takes it over', async () => {
     const watchRun = async (): Promise<never> => Context.current().cancelled;
     const executeRun = jest.fn(success);
     const { result, ends, runId } = await run({
@@ -192,7 +192,7 @@ describe('run workflow', () => {
     expect(executeRun).not.toHaveBeenCalled();
   });
 
-  it('ends as the graph ended, and writes no second end', async () => {
+  it('ends as the graph ended, and records no second end', async () => {
     for (const ending of ['success', 'error', 'interrupted', 'waiting', 'deleted'] as const) {
       const { result, ends } = await run({ activities: { executeRun: async () => ({ ending }) } });
       expect(result).toEqual({ ending });
@@ -210,7 +210,7 @@ describe('run workflow', () => {
     };
   }
 
-  it('is a timeout after 24 h, written once', async () => {
+  it('is a timeout after 24 h, recorded once', async () => {
     const { result, ends, runId } = await run({ activities: { executeRun: brokenFor(Infinity) } });
     const { startTime, closeTime } = await environment.client.workflow.getHandle(`run-${runId}`).describe();
     const hours = (closeTime!.getTime() - startTime.getTime()) / HOUR_MS;
@@ -226,7 +226,7 @@ describe('run workflow', () => {
     expect(ends).toEqual([]);
   });
 
-  it('repeats an attempt that failed, until one succeeds', async () => {
+  it('retries an attempt that failed, until one succeeds', async () => {
     let attempts = 0;
     const executeRun = async (): Promise<ExecuteRunResult> => {
       attempts += 1;
@@ -239,7 +239,7 @@ describe('run workflow', () => {
     expect(ends).toEqual([]);
   });
 
-  it('ends in error, with the reason, where repeating is of no use', async () => {
+  it('ends in error, with the reason, where a retry is of no use', async () => {
     const executeRun = async (): Promise<ExecuteRunResult> => {
       throw ApplicationFailure.nonRetryable('The run can not be read');
     };
@@ -248,7 +248,7 @@ describe('run workflow', () => {
     expect(ends).toEqual([{ runId, ending: 'error', message: 'The run can not be read' }]);
   });
 
-  it('waits for the graph to stop when it is cancelled, and takes its word for the ending', async () => {
+  it('waits for the graph to stop when it is cancelled, and takes over the ending that the graph reports', async () => {
     for (const ending of ['interrupted', 'deleted'] as const) {
       const { executeRun, cancel } = endlessGraph(ending);
       const { result, ends } = await run({ activities: { executeRun }, meanwhile: cancel });
@@ -264,14 +264,14 @@ describe('run workflow', () => {
     }
   });
 
-  it('is written as interrupted when it is cancelled and the worker does not say how it ended', async () => {
+  it('is recorded as interrupted when it is cancelled and the worker does not report how it ended', async () => {
     const { executeRun, cancel } = endlessGraph('nothing');
     const { result, ends, runId } = await run({ activities: { executeRun }, meanwhile: cancel });
     expect(result).toEqual({ ending: 'interrupted' });
     expect(ends).toEqual([{ runId, ending: 'interrupted' }]);
   });
 
-  it('writes the end however long the database is away', async () => {
+  it('records the end however long the database is away', async () => {
     let attempts = 0;
     const activities: Partial<RunActivities> = {
       executeRun: async () => {

@@ -49,7 +49,7 @@ describe('webhook delivery workflow', () => {
       args: [{ deliveryId }],
     });
 
-  it('goes through the whole schedule of more than a day before it gives up', async () => {
+  it('completes the whole schedule of more than a day before it gives up', async () => {
     const schedule = new RetrySchedule(DELAYS, () => 0);
     const attempts: { attempt: number; at: number }[] = [];
     const attemptDelivery = async ({ attempt }: AttemptDeliveryInput): Promise<AttemptDeliveryResult> => {
@@ -73,7 +73,7 @@ describe('webhook delivery workflow', () => {
     expect(result).toEqual({ outcome: 'delivered', attempts: 3 });
   });
 
-  it('steps aside while the host is busy, without spending an attempt', async () => {
+  it('waits while the host is busy, without using up an attempt', async () => {
     const asked: number[] = [];
     const attemptDelivery = async ({ attempt }: AttemptDeliveryInput): Promise<AttemptDeliveryResult> => {
       asked.push(attempt);
@@ -96,7 +96,7 @@ describe('webhook delivery workflow', () => {
     expect(asked).toEqual([1, 1, 1, 1]);
   });
 
-  it('writes the end of a delivery that an operator cancels between two attempts', async () => {
+  it('records the end of a delivery that an operator cancels between two attempts', async () => {
     const cancelled: string[] = [];
     const activities: WebhookActivities = {
       attemptDelivery: async () => ({ outcome: 'retry', retryInMs: 36_000_000 }),
