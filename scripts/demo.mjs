@@ -18,7 +18,7 @@ const PARTS = {
 
 const HELP = `npm run demo [-- options] [part…]
 
-Shows a running Gantry at work. Parts (all of them when none is named):
+Shows what a running Gantry does. Parts (all of them when none is named):
   stream    an agent streams its tokens
   crash     a run survives a killed worker (takes about 15 s: a dead worker is noticed after 10 s)
   webhook   a receiver that fails three times gets its webhook in the end (about 15 s: the retries wait)
@@ -28,7 +28,7 @@ Options
   --keep    leave the threads, the traced project and the exported files for you to look at
   --help    this text
 
-Start Gantry with "npm start" in another terminal first. GANTRY_HOME tells which one is meant [.gantry].
+Start Gantry with "npm start" in another terminal first. GANTRY_HOME is the home of that Gantry [.gantry].
 `;
 
 /** @param {string[]} args */

@@ -1,5 +1,6 @@
 // npm run lint: fails on words that the glossary of CONTRIBUTING.md replaces, and on doc comments that begin like a question, in
-// comments and names of the source, the tests, the scripts and the examples, in comments of what surrounds them, and in the docs.
+// comments and names of the source, the tests, the scripts and the examples, in messages of the source and the scripts, in titles
+// of tests, in comments of what surrounds them, and in the docs.
 import './services/runtime.mjs';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -35,6 +36,12 @@ const REPLACED = [
 /** Doc comments that begin like a question, in the source of the processes. The migrations stay as they were released. */
 const QUESTION = /^\/\*\*[\s*]*(What|Whose|Who)\b/;
 const PROCESSES = /^(?:src|workflows|activities|worker)\/(?!database\/migrations\/).*(?<!\.spec)\.ts$/;
+
+/** Files whose strings with blanks are messages to people. The strings of tests are data, but for titles. */
+const SPEAKING =
+  /^(?:console\/src|src|workflows|activities|worker|scripts)\/(?!database\/migrations\/)(?!.*\.(?:spec|test)\.)/;
+/** Functions of tests whose first argument is a title, also in the rows of `each`, or what a failure was waiting for. */
+const TITLED = ['describe', 'it', 'test', 'waitFor'];
 
 /** @type {string[]} */
 const found = [];
@@ -72,9 +79,39 @@ function checkSource(file) {
       check(comment.replace(/\s*\n\s*(?:\*|\/\/)?\s*/g, ' '), place(pos));
     }
     if (ts.isIdentifier(node)) check(wordsOf(node.text), place(node.getStart(source)));
+    if (isText(node) && /\S \S/.test(node.text) && (SPEAKING.test(file) || isTitle(node)))
+      check(node.text, place(node.getStart(source)));
     for (const child of node.getChildren(source)) visit(child);
   };
   visit(source);
+}
+
+/**
+ * @param {ts.Node} node
+ * @returns {node is ts.StringLiteralLike | ts.TemplateLiteralLikeNode | ts.JsxText}
+ */
+function isText(node) {
+  return (
+    ts.isStringLiteralLike(node) ||
+    ts.isTemplateHead(node) ||
+    ts.isTemplateMiddleOrTemplateTail(node) ||
+    ts.isJsxText(node)
+  );
+}
+
+/** Whether a text is the title of a test, or that of a row of `each`, its first column. @param {ts.Node} text */
+function isTitle(text) {
+  /** @type {ts.Node} */
+  let node = text;
+  while (ts.isTemplateSpan(node.parent) || ts.isTemplateExpression(node.parent)) node = node.parent;
+  while (ts.isArrayLiteralExpression(node.parent) && node.parent.elements[0] === node) node = node.parent;
+  if (ts.isArrayLiteralExpression(node.parent)) node = node.parent;
+  const call = node.parent;
+  if (!ts.isCallExpression(call) || call.arguments[0] !== node) return false;
+  /** @type {ts.Expression} */
+  let called = call.expression;
+  while (ts.isCallExpression(called) || ts.isPropertyAccessExpression(called)) called = called.expression;
+  return ts.isIdentifier(called) && TITLED.includes(called.text);
 }
 
 /** Comments from `#` on, and docstrings of Python. @param {string} file */

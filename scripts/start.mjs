@@ -66,7 +66,7 @@ function readOptions(args) {
     const options = /** @type {const} */ ({ help: { type: 'boolean', short: 'h' }, verbose: { type: 'boolean' } });
     return parseArgs({ args, options, allowPositionals: false }).values;
   } catch (error) {
-    throw new SettingsError([`${error.message}. "npm start -- --help" tells what there is.`]);
+    throw new SettingsError([`${error.message}. "npm start -- --help" lists the options.`]);
   }
 }
 

@@ -15,12 +15,12 @@ describe('call token', () => {
 
   it.each([
     ['of another tenant', token.replace('1111', '2222')],
-    ['with a longer life', token.replace(/\.\d+\./, '.9999999999999.')],
+    ['with a later expiry', token.replace(/\.\d+\./, '.9999999999999.')],
     ['without a signature', token.slice(0, token.lastIndexOf('.'))],
     ['with an empty signature', token.slice(0, token.lastIndexOf('.') + 1)],
-    ['with more behind it', `${token}.x`],
+    ['with trailing text', `${token}.x`],
     ['of another kind', 'lsv2_pt_0123456789abcdef'],
-    ['that is nothing', ''],
+    ['that is empty', ''],
   ])('is refused %s', (_name, forged) => {
     expect(callerOfToken(KEY, forged, NOW)).toBeUndefined();
   });

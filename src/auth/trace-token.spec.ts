@@ -17,12 +17,12 @@ describe('trace token', () => {
 
   it.each([
     ['of another tenant', token.replace('1111', '2222')],
-    ['with a longer life', token.replace(/\.\d+\./, '.9999999999999.')],
+    ['with a later expiry', token.replace(/\.\d+\./, '.9999999999999.')],
     ['without a signature', token.slice(0, token.lastIndexOf('.'))],
-    ['with more after it', `${token}.x`],
+    ['with trailing text', `${token}.x`],
     ['of another deployment', issueTraceToken(Buffer.alloc(32, 2), TENANT, END)],
     ['that calls the API', issueCallToken(KEY, TENANT, NOW)],
-    ['that is nothing', ''],
+    ['that is empty', ''],
   ])('is refused %s', (_name, forged) => expect(tenantOfTraceToken(KEY, forged, NOW)).toBeUndefined());
 
   it('authorizes no other call', () => expect(callerOfToken(KEY, token, NOW)).toBeUndefined());

@@ -120,10 +120,10 @@ describe('langgraph.json', () => {
 
   it.each([
     ['no dims', { index: { embed: 'openai:x' } }, 'store.index.dims'],
-    ['dims of nothing', { index: { dims: 0, embed: 'openai:x' } }, 'store.index.dims'],
-    ['an embed of nobody', { index: { dims: 4, embed: 'text-embedding' } }, 'store.index.embed'],
+    ['dims of zero', { index: { dims: 0, embed: 'openai:x' } }, 'store.index.dims'],
+    ['an embed without a provider', { index: { dims: 4, embed: 'text-embedding' } }, 'store.index.embed'],
     [
-      'an embed that is not there',
+      'an embed that does not exist',
       { index: { dims: 4, embed: './no.ts:embed' } },
       'store.index.embed: there is no file',
     ],

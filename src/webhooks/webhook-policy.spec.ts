@@ -69,7 +69,7 @@ const HOSTILE: [string, string][] = [
   ['loopback in mixed bases', 'http://0x7f.0.0.01/'],
   ['loopback, short', 'http://127.1/'],
   ['loopback, shorter', 'http://127.0.1/'],
-  ['loopback with a dot behind', 'http://127.0.0.1./'],
+  ['loopback with a trailing dot', 'http://127.0.0.1./'],
   ['loopback, percent-encoded', 'http://%31%32%37.0.0.1/'],
   ['loopback in full-width digits', 'http://１２７.０.０.１/'],
   ['loopback in circled letters', 'http://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/'],

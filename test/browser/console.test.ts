@@ -111,8 +111,8 @@ describeInBrowser('the console', () => {
     await page.getByText('Nothing waits for a person').waitFor();
     const outcomeOf = async (id: string) =>
       (await gantry.client().threads.get<{ outcome: string }>(id)).values?.outcome;
-    await waitFor('the runs to go on', async () => (await outcomeOf(first)) === 'paid $120');
-    await waitFor('the runs to go on', async () => (await outcomeOf(second)) === 'dropped');
+    await waitFor('the runs to continue', async () => (await outcomeOf(first)) === 'paid $120');
+    await waitFor('the runs to continue', async () => (await outcomeOf(second)) === 'dropped');
   });
 
   it('Threads: finds one, compares its states, edits one and forks', async () => {

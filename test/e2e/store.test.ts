@@ -56,7 +56,7 @@ describe('the store', () => {
         (await client.store.getItem(['js', 'ttl'], key, { refreshTtl })) !== null;
       await client.store.putItem(['js', 'ttl'], 'read', { n: 1 }, { ttl: 0.05, index: false });
       await client.store.putItem(['js', 'ttl'], 'left', { n: 2 }, { ttl: 0.05, index: false });
-      await waitFor('the one that nobody reads to go', async () => {
+      await waitFor('the unread item to expire', async () => {
         await there('read', true);
         return !(await there('left', false));
       });

@@ -188,9 +188,9 @@ describe.each(['gcs', 'azure_blob'] as const)('a destination of type %s', (type)
       () => bodyOf({ endpoint_url: 'http://169.254.169.254' }),
       /Invalid endpoint: this server does not connect to it/,
     ],
-    ['an endpoint where nobody listens', () => bodyOf({ endpoint_url: 'http://127.0.0.1:9' }), /Invalid endpoint/],
+    ['an endpoint that does not listen', () => bodyOf({ endpoint_url: 'http://127.0.0.1:9' }), /Invalid endpoint/],
     [
-      'an endpoint that is no store',
+      'an endpoint that is not a store',
       () => bodyOf({ endpoint_url: harness.proxy.url }),
       /Invalid endpoint|Access denied/,
     ],

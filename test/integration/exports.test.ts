@@ -245,7 +245,7 @@ describe('destinations', () => {
     ['a wrong secret', () => ({ credentials: { secret_access_key: 'wrong' } }), 'Signature does not match'],
     ['an unknown bucket', () => ({ config: { bucket_name: 'no-such-bucket' } }), 'Bucket is not valid'],
     [
-      'an endpoint where nobody listens',
+      'an endpoint that does not listen',
       () => ({ config: { endpoint_url: 'http://127.0.0.1:9' } }),
       'Invalid endpoint',
     ],

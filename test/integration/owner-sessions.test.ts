@@ -131,9 +131,9 @@ describe('the sessions of owners of runs', () => {
     await leave('gone');
     await waitFor('two failures', () => Promise.resolve(failures >= 2));
     expect(await isKnown('gone')).toBe(true);
-    await start('mended');
+    await start('repaired');
     await waitFor('it to be forgotten', async () => !(await isKnown('gone')));
-    expect(lost).toEqual(['mended gone']);
+    expect(lost).toEqual(['repaired gone']);
   });
 
   it('have a row again when their owner lives although it was declared lost', async () => {

@@ -153,7 +153,7 @@ describe('a connection with an API key that is revoked', () => {
 
   afterEach(async () => {
     leaving.abort();
-    await waitFor('nobody to be left', () => openOn(second) === 0);
+    await waitFor('all connections to close', () => openOn(second) === 0);
   });
 
   afterAll(async () => {

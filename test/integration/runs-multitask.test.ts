@@ -187,7 +187,7 @@ describe('double texting and cancelling', () => {
     it('one stops while the other sends: the new message is answered, the stopped one stays in the thread', async () => {
       const thread = await createThread();
       const slow = await client.runs.create(thread, 'prose', { input: { ...prompt('stop me'), letter_ms: 60_000 } });
-      await waitFor('the teller to begin', async () => (await gantry.ledger.of(slow.run_id)).length > 0);
+      await waitFor('the slow run to begin', async () => (await gantry.ledger.of(slow.run_id)).length > 0);
       const other = gantry.client();
       const [, answer] = await Promise.all([
         client.runs.cancel(thread, slow.run_id),

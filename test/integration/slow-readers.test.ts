@@ -197,7 +197,7 @@ describe('slow readers', () => {
       // It was waited for many times, which leaves no listeners.
       expect(listeners()).toBeLessThan(EventEmitter.defaultMaxListeners);
       await leaveAll();
-      await waitFor('nobody to be left', () => streams() === 0 && logReaders() === 0);
+      await waitFor('all streams to close', () => streams() === 0 && logReaders() === 0);
     },
   );
 
@@ -209,8 +209,8 @@ describe('slow readers', () => {
       await flood.start();
       await waitFor('the server to wait for them', () => waitedFor() === slow.length);
       openStreams().breakOff('events');
-      await waitFor('nobody to be read for', () => logReaders() === 0);
-      await waitFor('nobody to be left', () => streams() === 0);
+      await waitFor('all reading of the log to end', () => logReaders() === 0);
+      await waitFor('all streams to close', () => streams() === 0);
     },
   );
 

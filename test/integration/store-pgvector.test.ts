@@ -144,7 +144,7 @@ describe('semantic search with pgvector', () => {
     ['a namespace', { prefix: ['docs', 'group-1'] }],
     ['what a filter leaves', { filter: { index: { $lt: 30 } } }],
     ['a page', { limit: 7, offset: 5 }],
-    ['a page behind all that have a score', { limit: 20, offset: 30 }],
+    ['a page after all items with a score', { limit: 20, offset: 30 }],
   ])('finds the same in %s, with the same scores, as exact cosine over arrays', async (_, search) => {
     for (const query of ['text 7 part 1', 'something else']) {
       const request = { query, limit: 100, offset: 0, ...search };

@@ -238,8 +238,8 @@ describe('sessions', () => {
 
   it.each([
     ['a name without letters', { name: '  ' }, 'name'],
-    ['an id that is no UUID', { name: 'x', id: '1' }, 'id'],
-    ['a tier that nobody knows', { name: 'x', trace_tier: 'eternal' }, 'trace_tier'],
+    ['an id that is not a UUID', { name: 'x', id: '1' }, 'id'],
+    ['an unknown tier', { name: 'x', trace_tier: 'eternal' }, 'trace_tier'],
   ])('answer 422 naming the field: %s', async (_title, body, field) => {
     const answer = await send('POST', '', body);
     expect(answer.status).toBe(422);

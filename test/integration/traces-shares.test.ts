@@ -176,9 +176,9 @@ describe('public links', () => {
   });
 
   it.each([
-    ['a token that nobody has', randomUUID()],
-    ['what is no token', 'x'],
-    ['the id of what is shared', root],
+    ['an unknown token', randomUUID()],
+    ['an invalid token', 'x'],
+    ['the id of the shared run', root],
   ])('answer 404 for %s', async (_title, token) => {
     await share();
     for (const answer of [

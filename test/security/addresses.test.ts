@@ -310,8 +310,8 @@ describe('the server’s own credentials', () => {
 
   it.each([
     ['a bucket that is not listed', { bucket_name: 'other-bucket' }],
-    ['a listed bucket behind a foreign endpoint', { bucket_name: 'listed-bucket', foreign: true }],
-    ['another bucket behind a foreign endpoint', { bucket_name: 'other-bucket', foreign: true }],
+    ['a listed bucket at a foreign endpoint', { bucket_name: 'listed-bucket', foreign: true }],
+    ['another bucket at a foreign endpoint', { bucket_name: 'other-bucket', foreign: true }],
   ])('are not used for %s', async (_, { bucket_name, foreign }: { bucket_name: string; foreign?: boolean }) => {
     const config = { bucket_name, prefix: 'x', region: 'us-east-1', ...(foreign && { endpoint_url: endpoint }) };
     const answer = await post(api, '/api/v1/bulk-exports/destinations', {

@@ -444,7 +444,7 @@ describe('two tenants', () => {
       if (param === 'tenant_id') return owner.tenantId;
       if (param === 'name') return 'notes';
       if (['namespace', 'agent', 'basename'].includes(param)) return 'any';
-      return of(param)[possessionFor(route.split(' ')[1], param)] ?? fail(`${route}: nobody has a ${param}`);
+      return of(param)[possessionFor(route.split(' ')[1], param)] ?? fail(`${route}: no ids for ${param}`);
     });
   }
 

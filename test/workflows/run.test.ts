@@ -161,11 +161,11 @@ describe('run workflow', () => {
 
   it.each<[string, Options]>([
     ['could not be begun', { activities: { beginRun: gone } }],
-    ['was begun, and then given away', { activities: { beginRun: broken } }],
-    ['is not held any more', { activities: { beginRun: beginsLong }, holder: { watchRun: gone } }],
-    ['was watched, and then given away', { activities: { beginRun: beginsLong }, holder: { watchRun: broken } }],
+    ['was begun, and then handed back', { activities: { beginRun: broken } }],
+    ['is not owned any more', { activities: { beginRun: beginsLong }, holder: { watchRun: gone } }],
+    ['was watched, and then handed back', { activities: { beginRun: beginsLong }, holder: { watchRun: broken } }],
     // No worker polls there.
-    ['was held by a process that died', { activities: { beginRun: beginsLong }, heartbeatTimeoutMs: 10_000 }],
+    ['was owned by a process that died', { activities: { beginRun: beginsLong }, heartbeatTimeoutMs: 10_000 }],
   ])('is executed by any worker when it %s', async (_, options) => {
     let executed = 0;
     const executeRun = async (): Promise<ExecuteRunResult> => {

@@ -43,7 +43,7 @@ describe('explainRun', () => {
   it.each<[string, RunFacts, string, string | null, string | null]>([
     ['delayed', facts({ scheduledAt: ago(-90) }), 'delayed', 'in 1 min 30 s', null],
     [
-      'behind another run',
+      'queued after another run',
       facts({}, { ahead: { runId: 'r0', status: 'running' } }),
       'pending for 1 min',
       'run r0, which is running',
@@ -130,7 +130,7 @@ describe('explainRun', () => {
       'memory',
     ],
     [
-      'whose webhook is on its way',
+      'whose webhook is being delivered',
       facts({ ...ended, status: 'success' }, { delivery: { deliveryId: 'd1', status: 'pending', attempts: 3 } }),
       'success',
       'delivery d1, after 3 attempts',
