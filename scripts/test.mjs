@@ -281,7 +281,8 @@ try {
   const { code, seed, passed, failed, flaky } = await main(stop);
   process.exitCode = code !== 0 ? code : Number(failed.length > 0);
   for (const { name } of failed) process.stdout.write(`\nFAILED  ${name}`);
-  for (const { name } of flaky) process.stdout.write(`\nFLAKY   ${name}: failed in one of two attempts; it needs a fix`);
+  for (const { name } of flaky)
+    process.stdout.write(`\nFLAKY   ${name}: failed in one of two attempts; it needs a fix`);
   if (seed !== undefined && failed.length + flaky.length > 0)
     process.stdout.write(`\nSEED    ${seed}: npm test -- --seed=${seed} repeats it`);
   process.stdout.write(`\n${passed} passed, ${failed.length} failed\n`);
