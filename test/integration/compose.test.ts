@@ -115,6 +115,18 @@ describe('docker-compose.yml', () => {
     expect(compose.services.api.build).toMatchObject({ args: { NODE_IMAGE: named } });
   });
 
+  it('copies into the image only what .dockerignore lets in', () => {
+    const letIn = read('.dockerignore')
+      .split('\n')
+      .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
+    const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources]) =>
+      sources.split(' '),
+    );
+    expect(copied).toContain('package.json');
+    const missing = copied.filter((source) => !letIn.some((each) => source === each || source.startsWith(`${each}/`)));
+    expect(missing).toEqual([]);
+  });
+
   it('gives no container more privileges than it needs', () => {
     for (const [name, service] of services) {
       expect([name, service]).toEqual([
