@@ -21,6 +21,8 @@ ENV SCARF_ANALYTICS=false DO_NOT_TRACK=1
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev
+# The packages in the console's bundle are those that its sources import.
+COPY console/src ./console/src
 COPY scripts/sbom.mjs ./scripts/
 RUN node scripts/sbom.mjs > sbom.cdx.json
 

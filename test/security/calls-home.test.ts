@@ -117,5 +117,9 @@ describe('npm run sbom', () => {
       ]);
     }
     expect(listed.has(`pkg:npm/jest@${devDependencies.jest}`)).toBe(false);
+    // Code of these is in the console's pages, the last one's by another's.
+    for (const name of ['uplot', '@codemirror/view', '@fontsource-variable/inter', 'micromark']) {
+      expect([name, [...listed.keys()].some((purl) => purl.startsWith(`pkg:npm/${name}@`))]).toEqual([name, true]);
+    }
   });
 });
