@@ -138,7 +138,7 @@ export class A2aRpcService {
     }
     const answers = await pLimit(AT_ONCE).map(calls, async (body, index) => {
       if (NEEDS_CONNECTION.has(methodOf(body))) {
-        return failure(idOf(body), rpcErrors.invalidRequest('a stream can not be part of a batch'));
+        return failure(idOf(body), rpcErrors.invalidRequest('a stream cannot be part of a batch'));
       }
       const { idempotency } = call;
       const own = idempotency && { ...idempotency, route: `${idempotency.route}#${index}` };

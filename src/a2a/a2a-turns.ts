@@ -101,7 +101,7 @@ export class A2aTurns implements RunListener {
         this.secrets.open(sealed, SEALED_FIELDS.pushConfig.context(tenantId, taskId, configId)),
       ) as PushTarget;
     } catch (error) {
-      this.logger.error({ err: error, task_id: taskId, config_id: configId }, 'Push notification left out');
+      this.logger.error({ err: error, task_id: taskId, config_id: configId }, 'Push notification skipped');
       return undefined;
     }
   }

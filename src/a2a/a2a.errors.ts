@@ -39,7 +39,7 @@ export const a2aErrors = {
     new RequestMalformedError({ message: `message.contextId is not the context of task ${taskId}` }),
   contextRefused: () =>
     new RequestMalformedError({
-      message: 'message.contextId: this id can not be used; leave it out to get a new context',
+      message: 'message.contextId: this id cannot be used; omit it to get a new context',
     }),
   noText: (fields: string[]) =>
     new RequestMalformedError({
@@ -47,7 +47,7 @@ export const a2aErrors = {
     }),
   dataNotObject: () =>
     new RequestMalformedError({ message: 'message.parts: data for this agent must be an object of its input fields' }),
-  noInput: () => new RequestMalformedError({ message: 'message.parts: there is nothing in them' }),
+  noInput: () => new RequestMalformedError({ message: 'message.parts: must not be empty' }),
   mediaType: (mediaType: string, modes: string[]) =>
     new ContentTypeNotSupportedError({
       message: `Media type ${mediaType} is not supported; the agent takes ${modes.join(', ')}`,
@@ -55,14 +55,13 @@ export const a2aErrors = {
     }),
   outputModes: (modes: string[]) =>
     new ContentTypeNotSupportedError({
-      message: `None of the accepted output modes can be made; the agent answers in ${modes.join(', ')}`,
+      message: `None of the accepted output modes is supported; the agent answers in ${modes.join(', ')}`,
     }),
-  badPageToken: () =>
-    new RequestMalformedError({ message: 'pageToken: is not one that ListTasks has given for this question' }),
+  badPageToken: () => new RequestMalformedError({ message: 'pageToken: was not returned by ListTasks for this query' }),
   noPush: () =>
     new PushNotificationNotSupportedError({ message: 'Push notifications are turned off (http.disable_webhooks)' }),
   noExtendedCard: () =>
-    new UnsupportedOperationError({ message: 'There is no extended card: the public one says everything' }),
+    new UnsupportedOperationError({ message: 'There is no extended card: the public one is complete' }),
   version: (asked: string, supported: string[]) =>
     new VersionNotSupportedError({
       message: `A2A version ${asked} is not supported; this agent speaks ${supported.join(' and ')}`,
@@ -73,6 +72,6 @@ export const a2aErrors = {
     new ApiError(
       400,
       'agent_not_named',
-      'Several agents are served here: name one with ?assistant_id=, or set GANTRY_A2A_ASSISTANT to the one that this address means',
+      'Several agents are served here: name one with ?assistant_id=, or set GANTRY_A2A_ASSISTANT to the one for this address',
     ),
 };

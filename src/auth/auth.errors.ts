@@ -32,7 +32,7 @@ export const authErrors = {
       `The access token names no workspace of this deployment: its claim ${claim} is to`,
     ),
   issuerUnavailable: () =>
-    new ApiError(503, 'issuer_unavailable', 'Access tokens can not be checked: their issuer does not answer', {
+    new ApiError(503, 'issuer_unavailable', 'Access tokens cannot be checked: their issuer does not answer', {
       headers: { 'Retry-After': '5' },
     }),
   noOAuth: () =>
@@ -68,5 +68,5 @@ export const adminErrors = {
   tenantNotFound: () => new ApiError(404, 'tenant_not_found', 'Tenant not found', { format: 'text' }),
   tenantExists: (name: string) => new ApiError(409, 'tenant_exists', `There is a tenant with this id or name: ${name}`),
   keyNotFound: () => new ApiError(404, 'key_not_found', 'API key not found', { format: 'text' }),
-  expiryInPast: () => new ApiError(422, 'invalid_request', 'expires_at: must lie in the future'),
+  expiryInPast: () => new ApiError(422, 'invalid_request', 'expires_at: must be in the future'),
 };

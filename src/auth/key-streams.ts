@@ -39,7 +39,7 @@ export class KeyStreams implements OnModuleInit, OnModuleDestroy {
       const count = openStreams.breakOffOf(await this.apiKeys.useless(keyIds));
       if (count > 0) this.logger.log(`Broke off ${count} streams whose API key was revoked or has expired`);
     } catch (error) {
-      this.logger.warn({ err: error }, 'API keys of open streams not looked at; tried again in a moment');
+      this.logger.warn({ err: error }, 'The API keys of open streams could not be checked; it is retried');
     }
   }
 }

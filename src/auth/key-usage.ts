@@ -41,7 +41,7 @@ export class KeyUsage implements OnModuleDestroy {
         ),
       );
     } catch (error) {
-      this.logger.warn({ err: error }, 'Last uses of API keys not written yet');
+      this.logger.warn({ err: error }, 'Last uses of API keys could not be recorded yet');
       for (const [id, at] of uses) if (!this.used.has(id)) this.used.set(id, at);
     }
   }

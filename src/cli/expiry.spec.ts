@@ -14,6 +14,6 @@ describe('parseExpiry', () => {
   });
 
   it.each(['', '90', 'd', '1.5d', '-3d', 'tomorrow', '2027-13-01', '99999999999999999d'])('refuses "%s"', (text) => {
-    expect(() => parseExpiry(text, NOW)).toThrow(/is no expiry/);
+    expect(() => parseExpiry(text, NOW)).toThrow(/is not an expiry/);
   });
 });

@@ -13,6 +13,6 @@ export function parseExpiry(text: string, now: Date): Date {
       : NaN;
   const expiry = new Date(time);
   if (Number.isNaN(expiry.getTime()))
-    throw new Error(`"${text}" is no expiry: write 12h, 90d, 4w or a date such as 2027-01-31`);
+    throw new Error(`"${text}" is not an expiry: write 12h, 90d, 4w or a date such as 2027-01-31`);
   return expiry;
 }

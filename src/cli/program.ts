@@ -39,7 +39,7 @@ interface Json {
 export function createProgram(withServices: WithServices): Command {
   const program = new Command('gantry')
     .description('Administers a Gantry: the one that DATABASE_URL names, or that "npm start" runs or ran here.')
-    .showHelpAfterError('(add --help for what there is)');
+    .showHelpAfterError('(add --help to list the commands)');
   addKeys(program.command('keys').description('API keys'), withServices);
   addTenants(program.command('tenants').description('tenants and what their plans include'), withServices);
   addRuns(program.command('runs').description('runs of graphs'), withServices);
@@ -55,7 +55,7 @@ function addRuns(runs: Command, withServices: WithServices): void {
     .description('where a run is, what it waits for and what to do')
     .option('--json', 'for programs')
     .action(async (runId: string, { json }: Json) => {
-      if (!z.uuid().safeParse(runId).success) throw new Error(`"${runId}" is no run id: give a UUID`);
+      if (!z.uuid().safeParse(runId).success) throw new Error(`"${runId}" is not a run id: give a UUID`);
       const report = toReport(await withServices(({ explanation }) => explanation.explain(runId)));
       print(report.fields, report.text, json);
     });
@@ -64,8 +64,8 @@ function addRuns(runs: Command, withServices: WithServices): void {
 function addExports(exports: Command, withServices: WithServices): void {
   exports
     .command('verify <export-id>')
-    .description('compare what the bucket holds with what was written; ends with 1 when it is not the same')
-    .option('-t, --tenant <tenant>', 'whose export it is', 'default')
+    .description('compare the objects in the bucket with what was written; exits with 1 when they differ')
+    .option('-t, --tenant <tenant>', 'tenant of the export', 'default')
     .option('--checksums', 'read every byte, not only the end of each file')
     .option('--json', 'for programs')
     .action(async (exportId: string, { tenant, checksums, json }: { tenant: string; checksums?: boolean } & Json) => {
@@ -101,9 +101,9 @@ function addSecrets(secrets: Command, withServices: WithServices): void {
 function addKeys(keys: Command, withServices: WithServices): void {
   keys
     .command('create')
-    .description('make a key; it is shown this once')
-    .requiredOption('-n, --name <name>', 'what it is for, or whose it is')
-    .option('-t, --tenant <tenant>', 'whose rows it opens', 'default')
+    .description('create a key; it is shown only once')
+    .requiredOption('-n, --name <name>', 'its purpose or its owner')
+    .option('-t, --tenant <tenant>', 'tenant that it gives access to', 'default')
     .option('-e, --expires <when>', '12h, 90d, 4w or a date; never when absent')
     .option('--json', 'for programs')
     .action(async ({ name, tenant, expires, json }: { name: string; tenant: string; expires?: string } & Json) => {
@@ -145,7 +145,7 @@ function addKeys(keys: Command, withServices: WithServices): void {
     });
   keys
     .command('revoke <key-id>')
-    .description('let a key open nothing from now on')
+    .description('revoke a key at once')
     .option('--json', 'for programs')
     .action(async (keyId: string, { json }: Json) => {
       const key = toApiKey(await withServices(({ tenants }) => tenants.revokeKey(keyId)));
@@ -156,8 +156,8 @@ function addKeys(keys: Command, withServices: WithServices): void {
 function addTenants(tenants: Command, withServices: WithServices): void {
   tenants
     .command('create <name>')
-    .description('make a tenant')
-    .option('--id <uuid>', 'its id; made up when absent')
+    .description('create a tenant')
+    .option('--id <uuid>', 'its id; generated when absent')
     .option('--json', 'for programs')
     .action(async (name: string, { id, json }: { id?: string } & Json) => {
       const tenant = toTenant(await withServices((services) => services.tenants.createTenant(name, id)));
@@ -174,7 +174,7 @@ function addTenants(tenants: Command, withServices: WithServices): void {
     });
   tenants
     .command('set <tenant>')
-    .description('rename a tenant, or switch what its plan includes')
+    .description('rename a tenant, or change what its plan includes')
     .option('--name <name>', 'its new name')
     .option('--enable <entitlement...>', `of: ${ENTITLEMENTS.join(', ')}`, entitlement)
     .option('--disable <entitlement...>', 'requests for these answer 403 with the reason', entitlement)
@@ -199,8 +199,8 @@ function addTenants(tenants: Command, withServices: WithServices): void {
 function addAudit(audit: Command, withServices: WithServices): void {
   audit
     .command('verify')
-    .description('check that the log is as it was written; ends with 1 when it is not')
-    .option('--head <position:hash>', 'of an earlier report: finds out whether the end was cut off since')
+    .description('check that the log is unmodified; exits with 1 when it is not')
+    .option('--head <position:hash>', 'head from an earlier report: detects whether the log was truncated since')
     .option('--json', 'for programs')
     .action(async ({ head, json }: { head?: string } & Json) => {
       const report = await withServices(({ auditVerification }) => auditVerification.verify(head));
@@ -218,7 +218,7 @@ function addAudit(audit: Command, withServices: WithServices): void {
     .option('--since <instant>', 'such as 2026-11-21T00:00:00Z')
     .option('--until <instant>')
     .option('--before <audit id>', 'lists older records than this one (from the last line of the previous page)')
-    .option('--limit <number>', 'at the most', '100')
+    .option('--limit <number>', 'maximum number of records', '100')
     .option('--json', 'for programs')
     .action(
       async ({ tenant, actor, id, json, ...rest }: Record<'tenant' | 'actor' | 'id', string | undefined> & Json) => {

@@ -162,7 +162,7 @@ export class CronExecutor {
     let isOpen = await this.fires.isOpen(manager, cron);
     for (const tick of ticks) {
       if (tick.status === 'skipped') continue;
-      if (isOpen) skip(tick, "The cron's earlier run was still going");
+      if (isOpen) skip(tick, "The cron's earlier run was still running");
       isOpen = true;
     }
   }
@@ -194,7 +194,7 @@ export class CronExecutor {
     if (error.code === 'thread_not_found') {
       // For its owner, a thread that the custom auth excludes doesn't exist either.
       const isThere = cron.threadId !== null && (await this.crons.isThreadThere(tenantId, cron.threadId));
-      const reason = isThere ? "is no longer the cron's owner's" : 'was deleted';
+      const reason = isThere ? "no longer belongs to the cron's owner" : 'was deleted';
       await this.crons.stopCron(tenantId, cronId, 'thread', `Thread ${cron.threadId} ${reason}`);
     } else if (error.code === 'assistant_not_found') {
       await this.crons.stopCron(tenantId, cronId, 'assistant', `Assistant ${cron.assistantId} was deleted`);

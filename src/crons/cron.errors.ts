@@ -10,7 +10,7 @@ export const cronErrors = {
     });
   },
   neverDue: () => invalidField('schedule', 'No date matches it, so it would never run'),
-  badTimezone: (name: string) => invalidField('timezone', `"${name}" is no IANA time zone, such as Europe/Berlin`),
+  badTimezone: (name: string) => invalidField('timezone', `"${name}" is not an IANA time zone, such as Europe/Berlin`),
   overBeforeStart: () => invalidField('end_time', 'The schedule has no tick from now to this time'),
   emptyPatch: () => new ApiError(400, 'empty_patch', 'The body is empty: name what is to change'),
   badAssistant: (name: string) =>

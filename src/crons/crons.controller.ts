@@ -135,7 +135,7 @@ export class CronsController {
   @Post('runs/crons/:cron_id/resume')
   @NeedsEntitlement('crons')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Resume a paused cron; what it missed meanwhile is not made up for' })
+  @ApiOperation({ summary: 'Resume a paused cron; ticks that it missed meanwhile are not caught up' })
   @ApiOkResponse({ standardSchema: cronSchema })
   async resume(@Tenant() tenantId: TenantId, @Param({ schema: cronParam }) { cron_id }: CronParam): Promise<Cron> {
     return shown(await this.crons.patchCron(tenantId, cron_id, { enabled: true }));
@@ -165,7 +165,7 @@ export class CronsController {
   }
 
   @Get('runs/crons/:cron_id/runs')
-  @ApiOperation({ summary: "The cron's own runs, newest first, with the ticks that became none" })
+  @ApiOperation({ summary: 'List the runs of a cron, newest first, with its skipped and failed ticks' })
   @ApiOkResponse({ standardSchema: z.array(cronRunSchema) })
   async runs(
     @Tenant() tenantId: TenantId,

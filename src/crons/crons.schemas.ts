@@ -51,7 +51,10 @@ const cronFields = {
     .describe('minute hour day-of-month month day-of-week [second], or @hourly, @daily, @weekly, @monthly, @yearly'),
   timezone: z.string().max(64).nullish().describe('IANA name; UTC when absent'),
   end_time: moment.nullish().describe('The last moment at which it may run'),
-  on_run_completed: z.enum(['delete', 'keep']).optional().describe('What becomes of the thread of a stateless run'),
+  on_run_completed: z
+    .enum(['delete', 'keep'])
+    .optional()
+    .describe('Whether the thread of a stateless run is kept or deleted'),
   enabled: z.boolean().optional(),
   catchup: z.enum(CATCHUP_RULES).optional().describe('Which of the ticks that were missed are run'),
   overlap: z.enum(OVERLAP_RULES).optional().describe('Whether a tick is run while an earlier run is still going'),
@@ -78,17 +81,19 @@ export type CronFilter = z.infer<typeof countCronsSchema>;
 export const cronRunSchema = z
   .object({
     cron_id: z.guid(),
-    run_id: z.guid().nullable().describe('null while none was made: see `status`'),
+    run_id: z.guid().nullable().describe('null while no run was created: see `status`'),
     thread_id: z.guid().nullable(),
     trigger: z.enum(['schedule', 'manual', 'backfill']),
     status: z
       .enum([...FIRE_STATUSES, 'running', 'deleted'])
-      .describe('How the run is, or `failed` (no run could be made), `skipped` (none was to be made), `deleted`'),
+      .describe(
+        'Status of the run, or `failed` (no run could be created), `skipped` (the tick was not run), `deleted`',
+      ),
     scheduled_at: z.string().describe('When it was due'),
     fired_at: z.string().nullable().describe('When the run was made'),
     ended_at: z.string().nullable(),
     error: z.string().nullable().describe('Why there is no run, or what the run failed with'),
-    missed_ticks: z.number().int().describe('Ticks before this one that were missed and are not made up for'),
+    missed_ticks: z.number().int().describe('Missed ticks before this one that are not caught up'),
   })
   .meta({ id: 'CronRun' });
 export type CronRun = z.infer<typeof cronRunSchema>;
@@ -109,7 +114,9 @@ export const cronSchema = z
     next_run_date: z.string().nullable().describe('null while it is not enabled, and when no tick is left'),
     created_at: z.string(),
     updated_at: z.string(),
-    status: z.enum(['active', 'paused', 'stopped']).describe('`stopped`: what it needs is gone, or its time is over'),
+    status: z
+      .enum(['active', 'paused', 'stopped'])
+      .describe('`stopped`: its thread or assistant was deleted, or its end time has passed'),
     status_reason: z.string().nullable(),
     catchup: z.enum(CATCHUP_RULES),
     overlap: z.enum(OVERLAP_RULES),
@@ -149,7 +156,7 @@ export const backfilledSchema = z
   .object({
     cron_id: z.guid(),
     ticks: z.number().int().describe('Ticks in the range'),
-    already_fired: z.number().int().describe('Of these, the ones that were dealt with before and are left alone'),
+    already_fired: z.number().int().describe('Ticks among these that had been handled before and are skipped'),
     runs: z.array(cronRunSchema),
   })
   .meta({ id: 'CronBackfill' });

@@ -86,7 +86,7 @@ export class CronsService {
     await this.access.checkAccess(tenantId, cronId, 'read');
     const { cron } = await this.read(tenantId, cronId);
     await this.schedules.adopt(cron, new Date()).catch((error: unknown) => {
-      this.logger.warn({ err: error, cron_id: cronId }, "The cron's Schedule could not be looked at");
+      this.logger.warn({ err: error, cron_id: cronId }, "The cron's Schedule could not be read");
     });
     return this.read(tenantId, cronId);
   }

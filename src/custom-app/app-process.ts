@@ -32,7 +32,7 @@ function fetchOf(app: unknown, { file, exportName, innerSocketPath }: AppProcess
     const { fetch } = app as { fetch: Fetch };
     return (...args) => fetch.apply(app, args);
   }
-  throw new Error(`${file}: "${exportName}" has no fetch method and is no function from Request to Response`);
+  throw new Error(`${file}: "${exportName}" has no fetch method and is not a function from Request to Response`);
 }
 
 function routesOf(app: unknown): AppRoute[] | undefined {

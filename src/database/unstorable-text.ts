@@ -2,7 +2,7 @@ import { postgresErrorOf } from './sql-errors';
 
 /** Sentence for the client that sent it. */
 export const UNSTORABLE_TEXT =
-  'The request contains the character U+0000, or half of a surrogate pair, which can not be stored';
+  'The request contains the character U+0000, or half of a surrogate pair, which cannot be stored';
 
 /** SQLSTATEs for text that Postgres rejects: 22P05 from jsonb, 22021 from text. */
 const CODES = ['22P05', '22021'];

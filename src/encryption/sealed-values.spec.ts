@@ -84,7 +84,7 @@ describe('sealed values', () => {
     await expect(sealValues([json('thread', 'metadata', { a: 1 })], {}, changing)).rejects.toThrow(EncryptionRefused);
     const { call } = handlers();
     const marked = json('thread', 'metadata', { a: { [CONTEXT_MARK]: {} } });
-    await expect(sealValues([marked], {}, call)).rejects.toThrow(`the key ${CONTEXT_MARK} is kept`);
+    await expect(sealValues([marked], {}, call)).rejects.toThrow(`the key ${CONTEXT_MARK} is reserved`);
     await expect(openValues([Buffer.concat([BYTES_MARK, Buffer.from('x')]).toString('base64')], call)).rejects.toThrow(
       EncryptionRefused,
     );

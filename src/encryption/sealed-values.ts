@@ -108,7 +108,7 @@ function sealJson({ model, field, context, value }: Own, calls: HandlerCall[]): 
 function checkUnmarked(value: unknown, place: string, depth = 0): void {
   if (typeof value !== 'object' || value === null || depth > CHECKED_DEPTH) return;
   if (Object.hasOwn(value, CONTEXT_MARK)) {
-    throw new EncryptionRefused(`${place}: the key ${CONTEXT_MARK} is kept for what is encrypted: name it otherwise`);
+    throw new EncryptionRefused(`${place}: the key ${CONTEXT_MARK} is reserved for encrypted values: rename it`);
   }
   for (const each of Object.values(value)) checkUnmarked(each, place, depth + 1);
 }

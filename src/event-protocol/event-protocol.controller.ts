@@ -79,8 +79,8 @@ export class EventProtocolController {
   @WebSocketRoute()
   @ApiOperation({ summary: 'Open a WebSocket for the commands and events of a thread' })
   @ApiResponse({ status: 101, description: 'The protocol is switched to that of WebSockets (RFC 6455)' })
-  @ApiResponse({ status: 403, description: 'The page that asks is of an origin that http.cors does not name' })
-  @ApiResponse({ status: 426, description: 'The request is no handshake of a WebSocket' })
+  @ApiResponse({ status: 403, description: 'http.cors does not name the origin of the page' })
+  @ApiResponse({ status: 426, description: 'The request is not a WebSocket handshake' })
   open(
     @Origin() origin: RunOrigin,
     @Param({ schema: threadParam }) { thread_id: threadId }: ThreadParam,

@@ -5,7 +5,7 @@ import { CHANNELS } from './protocol-event';
 export const threadParam = z.object({ thread_id: z.guid('must be a UUID') });
 
 const namespace = z.array(z.string());
-const channel = z.string().regex(new RegExp(`^(${CHANNELS.join('|')}|custom:.+)$`, 's'), 'is no channel');
+const channel = z.string().regex(new RegExp(`^(${CHANNELS.join('|')}|custom:.+)$`, 's'), 'is not a channel');
 
 export const eventStreamSchema = z.object({
   channels: z.array(channel).min(1),

@@ -11,6 +11,6 @@ const logger = new Logger('ExportBeats');
  */
 export function startBeats(beat: () => Promise<void>): NodeJS.Timeout {
   return setInterval(() => {
-    beat().catch((error: unknown) => logger.debug({ err: error }, 'A sign of life could not be given'));
+    beat().catch((error: unknown) => logger.debug({ err: error }, 'A heartbeat could not be recorded'));
   }, BEAT_MS);
 }

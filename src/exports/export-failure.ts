@@ -31,7 +31,7 @@ export class ExportFailure extends Error {
   }
 }
 
-const AGAIN = 'It is tried again by itself.';
+const AGAIN = 'It is retried automatically.';
 
 /** Failures that don't come from the store. */
 export const exportFailures = {
@@ -63,14 +63,17 @@ export const exportFailures = {
     new ExportFailure(
       `A Parquet file could not be made: ${reason}`,
       false,
-      { code: 'EncodingFailed', hint: `${AGAIN} If it stays, give the worker more memory, or make files smaller.` },
+      {
+        code: 'EncodingFailed',
+        hint: `${AGAIN} If this persists, give the worker more memory, or make files smaller.`,
+      },
       { cause },
     ),
   notRead: (reason: string, cause: unknown) =>
     new ExportFailure(
       `The database could not be read: ${reason}`,
       false,
-      { code: 'DatabaseFailed', hint: `${AGAIN} If it stays, look at the database.` },
+      { code: 'DatabaseFailed', hint: `${AGAIN} If this persists, check the database.` },
       { cause },
     ),
 };

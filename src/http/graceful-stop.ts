@@ -31,7 +31,7 @@ export async function stopGracefully(app: NestFastifyApplication, config: AppCon
   const outcome = await Promise.race([closed, isLate]);
   clearInterval(sweep);
   timeout.abort();
-  if (outcome === 'late') logger.info('Stopping: requests that are still under way are broken off');
+  if (outcome === 'late') logger.info('Stopping: requests that are still in flight are aborted');
   openStreams.breakOff('wait');
   await app.close();
 }

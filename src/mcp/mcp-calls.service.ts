@@ -125,7 +125,7 @@ export class McpCallsService {
     const responses = { ...context.mcpReq.inputResponses };
     let asTask = becomesTask(caller, tool);
     const begun = await this.beginCall(tenantId, tool, args, context);
-    if (!begun) return toToolError('What was asked is not waiting for an answer any more');
+    if (!begun) return toToolError('The question is not waiting for an answer any more');
     if ('content' in begun) return begun;
     let run: RunEntity = begun;
     // The question that the call asks itself comes before the task.
@@ -152,7 +152,7 @@ export class McpCallsService {
       if (resume === 'unanswered') return this.ask(caller, tool, run, questions, context);
       if (resume === 'declined') return toToolError('The question of the agent was declined');
       const next = await this.calls.answerRun(tenantId, run, resume, context);
-      if (!next) return toToolError('What was asked is not waiting for an answer any more');
+      if (!next) return toToolError('The question is not waiting for an answer any more');
       run = next;
     }
   }
@@ -169,7 +169,9 @@ export class McpCallsService {
     const stream = CallStream.of(context);
     if (stream?.isResumed) {
       const run = await this.runs.findRun(tenantId, stream.runId);
-      return run ?? toToolError('The connection was lost before the call was made, or its run is gone: call again');
+      return (
+        run ?? toToolError('The connection was lost before the run was created, or the run was deleted: call again')
+      );
     }
     const checked = tool.schemas.checkInput(args);
     if (!checked.valid) return toToolError(`Invalid arguments: ${checked.errorMessage}`);

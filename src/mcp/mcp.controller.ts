@@ -28,7 +28,7 @@ export class McpController {
       'text/event-stream': { schema: { type: 'string' } },
     },
   })
-  @ApiResponse({ status: 202, description: 'A notification or an answer was taken' })
+  @ApiResponse({ status: 202, description: 'The notification or answer was accepted' })
   post(@Tenant() tenantId: TenantId, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.answer(tenantId, request, reply);
   }
@@ -53,7 +53,7 @@ export class McpController {
   /** A session is no more than its id: there is nothing to end. */
   @Delete()
   @HttpCode(405)
-  @ApiOperation({ summary: 'Sessions are not kept, and so not ended: 405' })
+  @ApiOperation({ summary: 'Sessions are stateless and cannot be ended: 405' })
   @ApiResponse({ status: 405, description: 'Use POST' })
   delete(@Tenant() tenantId: TenantId, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.answer(tenantId, request, reply);

@@ -134,7 +134,7 @@ export class RunEnder {
       return await this.commitAs(runId, attempt, storableEnding(ending));
     } catch (error) {
       if (!isContentError(error)) throw error;
-      this.logger.error({ err: error, run_id: runId }, 'The run ends without its state, which can not be stored');
+      this.logger.error({ err: error, run_id: runId }, 'The run ends without its state, which cannot be stored');
       return this.commitAs(runId, attempt, unstorableEnding(ending));
     }
   }

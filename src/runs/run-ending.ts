@@ -58,7 +58,7 @@ export function unstorableEnding({ status }: RunEnding): RunEnding {
   if (status === 'interrupted' || status === 'deleted') return { status, result: {} };
   return failedEnding(
     'error',
-    { error: 'UnstorableResult', message: 'What the run has made can not be stored' },
+    { error: 'UnstorableResult', message: 'The output of the run cannot be stored' },
     undefined,
   );
 }

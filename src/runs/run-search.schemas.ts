@@ -42,7 +42,7 @@ export const foundRunSchema = z
     created_at: z.string(),
     started_at: z.string().nullable().describe('When its first attempt began'),
     ended_at: z.string().nullable(),
-    attempts: z.number().int().describe('How many times a worker has taken it'),
+    attempts: z.number().int().describe('Number of its attempts'),
     error: z.object({ error: z.string(), message: z.string() }).nullable(),
     cancel_reason: z.string().nullable(),
     metadata: jsonObject,

@@ -26,12 +26,12 @@ export class RunMetrics {
     });
     this.execution = metrics.histogram({
       name: 'gantry_run_execution_seconds',
-      help: 'From the first hold of a run by a worker to its end, repeated attempts included',
+      help: 'Time from the first attempt of a run to its end, retries included',
       labelNames: ['graph', 'status'],
     });
     this.queueing = metrics.histogram({
       name: 'gantry_run_queue_wait_seconds',
-      help: 'From when a run may begin to the first hold of it by a worker, its wait for the thread included',
+      help: 'Time from when a run may begin to its first attempt, including its wait for the thread',
       labelNames: ['graph'],
     });
     this.active = metrics.gauge({ name: 'gantry_runs_active', help: 'Runs that this worker executes at the moment' });

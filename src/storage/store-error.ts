@@ -33,7 +33,7 @@ export class StoreError extends Error {
 /** A sentence and a hint. */
 export type Words = [message: string, hint: string];
 
-export const RETRIED = 'It is tried again. If it stays, look at the store.';
+export const RETRIED = 'It is retried. If this persists, check the store.';
 
 /** Codes of a system that can't reach an address; clients carry them in their own text, whatever wraps them. */
 const UNREACHABLE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EPROTO)\b/;

@@ -25,7 +25,7 @@ export class ThreadExpiryOrchestrator {
       },
       // A missed search is not repeated, since the next one finds the same threads.
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
-      state: state ?? { note: 'Deletes or prunes threads whose time to live is over' },
+      state: state ?? { note: 'Deletes or prunes threads whose time to live has passed' },
     });
   }
 }

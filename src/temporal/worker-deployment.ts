@@ -49,7 +49,7 @@ export class WorkerDeployment {
         if (attempt === ATTEMPTS) {
           this.logger.error(
             { err: error, deploymentName, buildId },
-            'The version of the workers could not be found out',
+            'The version of the workers could not be determined',
           );
         }
         await sleep(WAIT_MS, undefined, { signal }).catch(() => undefined);
@@ -60,7 +60,7 @@ export class WorkerDeployment {
   private logCommand(deploymentName: string, buildId: string, current: string): void {
     this.logger.warn(
       { deploymentName, buildId, current },
-      `New work goes to version ${current}. To give it to this one: temporal worker deployment set-current-version ` +
+      `New work goes to version ${current}. To route it to this one: temporal worker deployment set-current-version ` +
         `--deployment-name ${deploymentName} --build-id ${buildId}`,
     );
   }

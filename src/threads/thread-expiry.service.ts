@@ -25,7 +25,7 @@ export class ThreadExpiryService {
   ) {
     this.expired = metrics.counter({
       name: 'gantry_threads_expired_total',
-      help: 'Threads that had had their time, by what became of them',
+      help: 'Expired threads, by what was done with them',
       labelNames: ['strategy'],
     });
   }
@@ -56,7 +56,7 @@ export class ThreadExpiryService {
       this.expired.inc({ strategy: 'keep_latest' });
     } catch (error) {
       counts.failed += 1;
-      this.logger.error({ err: error, threadId, tenantId }, 'A thread could not be cut down to its latest state');
+      this.logger.error({ err: error, threadId, tenantId }, 'A thread could not be pruned to its latest state');
     }
   }
 }

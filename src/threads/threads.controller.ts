@@ -107,7 +107,7 @@ export class ThreadsController {
   /** Skips unknown threads and, with `keep_latest`, those with a run in flight. */
   @Post('prune')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Delete threads, or what no further run of them needs' })
+  @ApiOperation({ summary: 'Delete threads, or prune them to their latest state' })
   @ApiOkResponse({ standardSchema: prunedThreadsSchema })
   async prune(
     @Tenant() tenantId: TenantId,
@@ -209,7 +209,7 @@ export class ThreadsController {
   }
 
   @Get(':thread_id/storage')
-  @ApiOperation({ summary: "What the thread's checkpoints take in the database" })
+  @ApiOperation({ summary: "Size of the thread's checkpoints in the database" })
   @ApiOkResponse({ standardSchema: threadStorageSchema })
   storage(
     @Tenant() tenantId: TenantId,

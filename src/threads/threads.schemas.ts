@@ -94,7 +94,7 @@ export const pruneThreadsSchema = z.object({
 export type PruneThreads = z.infer<typeof pruneThreadsSchema>;
 
 export const prunedThreadsSchema = z
-  .object({ pruned_count: z.number().int().describe('Without those that are not there, or that a run is on') })
+  .object({ pruned_count: z.number().int().describe('Without threads that do not exist or have a run in flight') })
   .meta({ id: 'PrunedThreads' });
 export type PrunedThreads = z.infer<typeof prunedThreadsSchema>;
 

@@ -27,7 +27,7 @@ export const traceErrors = {
     new ApiError(
       413,
       'decompression_ratio',
-      `The body unfolds to more than ${ratio} times its size: send it with less compression, or in parts`,
+      `The body decompresses to more than ${ratio} times its size: send it with less compression, or in parts`,
     ),
   unsupportedEncoding: (encoding: string) =>
     new ApiError(415, 'unsupported_encoding', `Content-Encoding ${encoding} is not supported: send zstd, gzip or none`),
@@ -44,14 +44,13 @@ export const traceErrors = {
     new ApiError(409, 'project_exists', `Project with name ${name} already exists: use upsert=true to update it`),
   runNotFound: () => new ApiError(404, 'run_not_found', 'Run not found'),
   threadNotFound: () => new ApiError(404, 'thread_not_found', 'Thread not found'),
-  shareNotFound: () => new ApiError(404, 'share_not_found', 'This link leads to nothing, or not any more'),
+  shareNotFound: () => new ApiError(404, 'share_not_found', 'This link is invalid or was revoked'),
   sharingOff: () =>
     new ApiError(403, 'sharing_off', 'Traces are not shared by public links here (GANTRY_TRACE_SHARING)'),
-  feedbackLinkInvalid: () =>
-    new ApiError(404, 'feedback_link_invalid', 'This feedback link is not valid, or not any more'),
+  feedbackLinkInvalid: () => new ApiError(404, 'feedback_link_invalid', 'This feedback link is invalid or has expired'),
   feedbackNotFound: () => new ApiError(404, 'feedback_not_found', 'Feedback not found'),
   storeBusy: () =>
-    new ApiError(503, 'trace_store_busy', 'No more traces can be taken for now: try again', {
+    new ApiError(503, 'trace_store_busy', 'No more traces can be accepted at the moment: try again', {
       headers: { 'Retry-After': '1' },
     }),
   attachmentStoreUnavailable: () =>

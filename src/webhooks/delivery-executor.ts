@@ -164,7 +164,7 @@ export class DeliveryExecutor {
       );
     } catch (error) {
       // The rules may have changed since the run was created, and so may the key of the URL.
-      return refused('refused_url', error instanceof ApiError ? error.detail : 'The sealed URL can not be opened');
+      return refused('refused_url', error instanceof ApiError ? error.detail : 'The stored URL cannot be decrypted');
     }
     const rights = destination.kind === 'internal' ? this.rightsOf(tenantId, opened.user) : {};
     return this.sender.send(destination, merge(opened.headers, rights), opened.body, signal);

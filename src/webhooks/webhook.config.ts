@@ -103,9 +103,9 @@ function headerNameProblems(names: string[]): string[] {
     const lower = name.toLowerCase();
     const repeated = seen.has(lower);
     seen.add(lower);
-    if (!HEADER_NAME.test(name)) return [`webhooks.headers: ${JSON.stringify(name)} is no header name`];
+    if (!HEADER_NAME.test(name)) return [`webhooks.headers: ${JSON.stringify(name)} is not a header name`];
     if (RESERVED_HEADERS.has(lower)) return [`webhooks.headers.${name}: this header is set by the delivery itself`];
-    return repeated ? [`webhooks.headers.${name}: the header is there twice`] : [];
+    return repeated ? [`webhooks.headers.${name}: the header is given twice`] : [];
   });
 }
 

@@ -173,7 +173,7 @@ describe('an agent of createAgent', () => {
   it.each([
     [
       'not_a_graph',
-      /agent\.ts: \W+notAGraph\W+ is an object that is no graph; it has to be a compiled graph, .*createAgent/,
+      /agent\.ts: \W+notAGraph\W+ is an object that is not a graph; it has to be a compiled graph, .*createAgent/,
     ],
     ['nothing', /agent\.ts has no export \W+nothing\W+; it has to be/],
     ['never', /never\.ts failed to load: The tool server is away/],
@@ -184,6 +184,6 @@ describe('an agent of createAgent', () => {
 
   it('reports on each run what is wrong with the return value of a function', async () => {
     const run = (await client.runs.wait(await newThread(), 'unfinished', { input: {}, raiseError: false })) as object;
-    expect(JSON.stringify(run)).toMatch(/unfinished.* returned an object that is no graph; it has to be/);
+    expect(JSON.stringify(run)).toMatch(/unfinished.* returned an object that is not a graph; it has to be/);
   });
 });

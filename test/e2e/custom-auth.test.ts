@@ -329,7 +329,7 @@ describe.each([
         status_reason: string;
       };
       expect(shown.consecutive_failures).toBeGreaterThan(0);
-      expect(shown.status_reason).toBe(`Thread ${thread_id} is no longer the cron's owner's`);
+      expect(shown.status_reason).toBe(`Thread ${thread_id} no longer belongs to the cron's owner`);
     });
   });
 

@@ -286,7 +286,7 @@ describe('crons', () => {
       expect(runs.filter(({ run_id }) => run_id !== null)).toHaveLength(1);
       expect(runs.find(({ status }) => status === 'skipped')).toMatchObject({
         run_id: null,
-        error: "The cron's earlier run was still going",
+        error: "The cron's earlier run was still running",
       });
     }, 60_000);
 

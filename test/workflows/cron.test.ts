@@ -206,7 +206,7 @@ describe('the workflow of a cron, over weeks', () => {
     const runs = await runsOf(skipping);
     expect(timesOf(runs)).toEqual(ticks);
     expect(runs.map(({ status }) => status)).toEqual(ticks.map((_, day) => (day % 2 ? 'skipped' : 'success')));
-    expect(runs[1]).toMatchObject({ run_id: null, error: "The cron's earlier run was still going" });
+    expect(runs[1]).toMatchObject({ run_id: null, error: "The cron's earlier run was still running" });
   }, 120_000);
 
   it('queues its ticks on a thread, one after the other', async () => {

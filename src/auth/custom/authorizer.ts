@@ -44,7 +44,7 @@ export class Authorizer {
     try {
       return parseAccessFilter(returned);
     } catch (error) {
-      this.logger.error({ err: error }, 'A handler of the custom auth returned a filter that can not be used');
+      this.logger.error({ err: error }, 'A handler of the custom auth returned a filter that cannot be used');
       throw new ApiError(500, 'custom_auth_failed', 'The custom auth failed');
     }
   }

@@ -82,7 +82,7 @@ export class AccessTokens {
     } catch (error) {
       if (isOfToken(error)) throw authErrors.invalidToken(error instanceof errors.JWTExpired);
       if (error instanceof ApiError) throw error;
-      this.logger.error({ err: error, issuer }, 'The keys of the OAuth issuer can not be had');
+      this.logger.error({ err: error, issuer }, 'The keys of the OAuth issuer could not be fetched');
       throw authErrors.issuerUnavailable();
     }
   }

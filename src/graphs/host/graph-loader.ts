@@ -135,5 +135,5 @@ function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value !== 'object') return `a ${typeof value}`;
   const name = (value.constructor as { name?: string } | undefined)?.name;
-  return name && name !== 'Object' ? `an instance of ${name}` : 'an object that is no graph';
+  return name && name !== 'Object' ? `an instance of ${name}` : 'an object that is not a graph';
 }

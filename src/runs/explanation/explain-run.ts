@@ -19,7 +19,7 @@ const ADVICE: Record<string, string> = {
   RunLost:
     'The process that executed it ended several times at the same node: look for memory, process.exit and native faults in that node.',
   TimeoutError: 'It took longer than GANTRY_RUN_TIMEOUT_SECONDS, time in the queue included.',
-  UnstorableResult: 'Its events hold what the database can not store. The log of the worker names the cause.',
+  UnstorableResult: 'Its events contain values that the database cannot store. The log of the worker names the cause.',
   GraphRecursionError:
     'The graph took more steps than its recursion limit: raise `recursion_limit` in the config, or end the loop.',
 };

@@ -66,7 +66,7 @@ const BY_CODE: Record<string, Words> = {
   InvalidRequest: ['The store refused the request', 'See what it says, and check s3_additional_kwargs.'],
   InvalidArgument: ['The store refused a value', 'See what it says, and check s3_additional_kwargs.'],
   NotImplemented: [
-    'The store does not know something that was asked of it',
+    'The store does not support something in the request',
     'Remove from s3_additional_kwargs what it does not support.',
   ],
   KMSKeyDisabled: ['The KMS key is disabled', KMS_HINT],

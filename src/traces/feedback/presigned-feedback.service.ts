@@ -80,6 +80,6 @@ function expiryOf({ expires_at: at, expires_in: period }: CreateFeedbackToken): 
   }
   const { days = 0, hours = 0, minutes = 0 } = period ?? { minutes: DEFAULT_MINUTES };
   const total = (days * 24 + hours) * 60 + minutes;
-  if (total <= 0) throw traceErrors.invalid('expires_in', 'must be longer than nothing');
+  if (total <= 0) throw traceErrors.invalid('expires_in', 'must be positive');
   return instantOf(new Date(Date.now() + total * MINUTE_MS));
 }

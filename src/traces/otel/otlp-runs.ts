@@ -22,7 +22,7 @@ function decode(body: Buffer | { json: unknown }): Span[] {
   } catch (error) {
     const [issue] = error instanceof ZodError ? error.issues : [];
     throw traceErrors.notOtlp(
-      issue ? `${issue.path.join('.')}: ${issue.message}` : 'the bytes are no protobuf message',
+      issue ? `${issue.path.join('.')}: ${issue.message}` : 'the bytes are not a protobuf message',
     );
   }
 }

@@ -86,5 +86,5 @@ function readCursor(cursor: string): ProjectCursor {
   } catch {
     // Reported below, as any other text that is no cursor.
   }
-  throw traceErrors.invalid('cursor', 'this is no cursor of a previous page');
+  throw traceErrors.invalid('cursor', 'this is not a cursor of a previous page');
 }

@@ -87,7 +87,7 @@ export function writeCursor({ startTime, runId }: RunCursor): string {
 export function readCursor(cursor: string): RunCursor {
   const [startTime = '', runId = ''] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ');
   if (!isInstant(startTime) || !/^[0-9a-f-]{36}$/.test(runId)) {
-    throw traceErrors.invalid('cursor', 'this is no cursor of a previous page');
+    throw traceErrors.invalid('cursor', 'this is not a cursor of a previous page');
   }
   return { startTime, runId };
 }

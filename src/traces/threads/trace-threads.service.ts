@@ -209,6 +209,6 @@ function writeThreadCursor({ lastStartTime, threadId }: ThreadCursor): string {
 function readThreadCursor(cursor: string): ThreadCursor {
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
   const [lastStartTime = ''] = text.split(' ', 1);
-  if (!isInstant(lastStartTime)) throw traceErrors.invalid('cursor', 'this is no cursor of a previous page');
+  if (!isInstant(lastStartTime)) throw traceErrors.invalid('cursor', 'this is not a cursor of a previous page');
   return { lastStartTime, threadId: text.slice(lastStartTime.length + 1) };
 }
