@@ -15,9 +15,9 @@ from .channel import MessageTooLarge, ParentChannel, end_with_parent
 _PULSE_SECONDS = 0.1
 # Events that may be in flight to the log before the run waits: a slow database slows the run, not the memory.
 _WINDOW = 2_000
-# Characters of the events that go in one message: the reader takes it in whole.
+# Maximum number of characters of events in one message: the reader holds a whole message in memory.
 _BATCH_CHARACTERS = 128 * 1024
-# Characters of what an error says.
+# Maximum number of characters of an error's message.
 _MAX_ERROR = 100_000
 
 
@@ -59,7 +59,7 @@ class Execution:
             self._flush()
             self._channel.send({"type": "outcome", "id": self._id, "outcome": control.outcome})
         except MessageTooLarge as error:
-            # Another attempt would make the same value.
+            # Another attempt would produce the same value.
             await events.aclose()
             failure = {"error": type(error).__name__, "message": str(error)}
             self._channel.send({"type": "outcome", "id": self._id, "outcome": {"status": "error", "error": failure}})
@@ -99,7 +99,7 @@ class Execution:
 
 
 class GraphProcess:
-    """Takes what the parent sends."""
+    """Handles the messages of the parent."""
 
     def __init__(self, channel: ParentChannel, context: Any, calls: Any, requests: Any) -> None:
         self._channel = channel
@@ -216,5 +216,5 @@ async def _pulse(channel: ParentChannel) -> None:
 if __name__ == "__main__":
     end_with_parent()
     asyncio.run(serve())
-    # Threads of nodes that are still running must not keep the process.
+    # Threads of nodes that are still running must not keep the process alive.
     os._exit(0)

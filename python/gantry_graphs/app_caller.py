@@ -1,4 +1,4 @@
-"""Who makes a request of `http.app`, as the API says it, and as the API can be asked in the same name."""
+"""The caller of a request of `http.app`, as the API reports it, and access to the API on behalf of that caller."""
 
 from __future__ import annotations
 

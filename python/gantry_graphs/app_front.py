@@ -125,9 +125,9 @@ def _know_user(scope: Scope) -> None:
 
 
 def _best_match(router: Any, scope: Scope) -> Match:
-    """How far the routes of a router match, that to which it would redirect included."""
+    """How far the routes of a router match, including the route to which it would redirect."""
     for each in _readings(router, scope):
-        # Routes write into what they match.
+        # Routes modify the scope that they match.
         matches = {route.matches(dict(each))[0] for route in router.routes}
         for match in (Match.FULL, Match.PARTIAL):
             if match in matches:

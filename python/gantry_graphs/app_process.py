@@ -13,11 +13,11 @@ from .channel import ParentChannel, end_with_parent
 from .modules import load_export
 
 _WHAT_WOULD_BE_RIGHT = "an app of Starlette or FastAPI"
-# Of connections that the api keeps: they end when it wants them to.
+# Seconds that idle connections stay open: the api keeps them, and closes them itself.
 _KEEP_ALIVE_SECONDS = 120
 # For requests that are still being answered when the api stops: it has waited for its clients before.
 _GRACE_SECONDS = 1
-# Bytes of a request's headers: the api has passed them, and adds some.
+# Maximum size of a request's headers in bytes: the api has accepted them, and adds some.
 _MAX_HEADER_BYTES = 256 * 1024
 
 
@@ -72,7 +72,7 @@ def _server(app: Any, socket_path: str) -> Any:
     class Server(uvicorn.Server):
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
-            # Signals are the parent's business.
+            # The parent handles signals.
             yield
 
         async def startup(self, sockets: Any = None) -> None:
@@ -91,7 +91,7 @@ def _server(app: Any, socket_path: str) -> Any:
             access_log=False,
             server_header=False,
             date_header=False,
-            # Only the api reaches the socket, and says where a request came from.
+            # Only the api can reach the socket, and it reports where a request came from.
             forwarded_allow_ips="*",
             timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=_GRACE_SECONDS,
@@ -103,5 +103,5 @@ def _server(app: Any, socket_path: str) -> Any:
 if __name__ == "__main__":
     end_with_parent()
     asyncio.run(serve())
-    # Threads of routes that are still running must not keep the process.
+    # Threads of routes that are still running must not keep the process alive.
     os._exit(0)

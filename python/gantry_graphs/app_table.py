@@ -1,4 +1,4 @@
-"""Which requests an app takes, in the words of the API's router (src/custom-app/custom-routes.ts)."""
+"""The requests that an app serves, as patterns of the API's router (src/custom-app/custom-routes.ts)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount, WebSocketRoute
 
-# Characters that mean something in a pattern of the API's router.
+# Characters with a special meaning in a pattern of the API's router.
 _SPECIAL = frozenset(":*?{}")
 
 
 def routes_for_api(app: Starlette) -> list[dict[str, str]]:
-    """Patterns for at least what the app's router takes: what one of them means in excess is passed on to the API."""
+    """Patterns that cover at least the app's routes; requests that match no route of the app are passed to the API."""
     table = [{"method": method, "path": path, "part": "route"} for method, path in _patterns(app.router)]
     if app.user_middleware:
         table.append({"method": "ALL", "path": "*", "part": "middleware"})

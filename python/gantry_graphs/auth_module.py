@@ -206,7 +206,7 @@ def _complete(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Both cross the border of a process and are stored: JSON is what survives that."""
+    """Both cross a process boundary and are stored, so they have to be JSON."""
 
     def form(odd: Any) -> Any:
         if isinstance(odd, (set, frozenset)):

@@ -57,5 +57,5 @@ async def _answer(channel: ParentChannel, module: Any, message: dict[str, Any]) 
 if __name__ == "__main__":
     end_with_parent()
     asyncio.run(serve())
-    # Threads of handlers that are still running must not keep the process.
+    # Threads of handlers that are still running must not keep the process alive.
     os._exit(0)

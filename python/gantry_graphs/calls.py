@@ -136,7 +136,7 @@ class GraphCalls:
             args["graphId"],
             {**given, "configurable": configurable, "metadata": args.get("metadata") or {}},
             access,
-            # A saver of its own for each call, since it belongs to one tenant.
+            # Each call has its own saver, since a saver belongs to one tenant.
             saver=CheckpointSaver(self._connections, TenantAccess.of(args)) if "threadId" in args else None,
             store=RunStore(self._requests, {"tenantId": args["tenantId"]}),
             context=args.get("context"),

@@ -24,7 +24,7 @@ _MARK = 0x474E5452
 def end_with_parent() -> None:
     """Ends this process when its parent ends, whatever its code is busy with."""
     for name in (signal.SIGINT, signal.SIGTERM):
-        # A signal to the whole group is the parent's business: it hands the runs back before it ends.
+        # The parent handles a signal to the whole group: it hands the runs back before it ends.
         signal.signal(name, signal.SIG_IGN)
 
     def watch() -> None:
@@ -53,7 +53,7 @@ class ParentChannel:
         self._writer = writer
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
-        # Bytes that the parent reads in one message; its first message says.
+        # Maximum bytes of a message that the parent reads; its first message sets it.
         self.limit = 2**20
 
     @classmethod
@@ -71,7 +71,7 @@ class ParentChannel:
             self._loop.call_soon_threadsafe(self._write, body)
 
     async def messages(self) -> AsyncIterator[dict[str, Any]]:
-        """What the parent sends, until it closes the connection."""
+        """Yields the messages of the parent until it closes the connection."""
         while True:
             try:
                 mark, length = _HEADER.unpack(await self._reader.readexactly(_HEADER.size))

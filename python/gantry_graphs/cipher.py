@@ -9,10 +9,10 @@ from typing import Any
 
 from .requests import ParentRequests
 
-# By which the handlers choose a key, of the run or call that is in flight.
+# The encryption context of the current run or call, by which the handlers choose a key.
 encryption_context: ContextVar[dict[str, Any] | None] = ContextVar("encryption_context", default=None)
 
-# What encrypted bytes and objects are marked with (src/database/at-rest.ts).
+# Marks of encrypted bytes and objects (src/database/at-rest.ts).
 _BYTES_MARK = b"\0gantry-encrypted\x01"
 _CONTEXT_MARK = "__encryption_context__"
 
@@ -22,7 +22,7 @@ class Cipher:
         self._requests = requests
 
     async def seal(self, blobs: list[tuple[str, bytes]], objects: list[dict[str, Any]]) -> tuple[list[bytes], list[Any]]:
-        """What is stored of values, each with its place, and of objects of metadata."""
+        """Encrypts values, each with its place, and objects of metadata."""
         context = encryption_context.get() or {}
         operations = [
             *(_operation("bytes", field, b64encode(blob).decode(), context) for field, blob in blobs),
@@ -34,7 +34,7 @@ class Cipher:
         return [b64decode(value) for value in values[: len(blobs)]], values[len(blobs) :]
 
     async def open(self, rows: list[Any]) -> None:
-        """Puts what was encrypted into the rows, which are dicts of columns."""
+        """Writes the encrypted values into the rows, which are dicts of columns."""
         places: list[tuple[Any, Any, Any]] = []
         for row in rows:
             _find(row, places)

@@ -1,4 +1,4 @@
-"""Connections to Postgres as one tenant's work sees them."""
+"""Connections to Postgres that see the rows of one tenant."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _TOKEN_SETTING = "gantry.tenant_token"
 
 @dataclass(frozen=True)
 class TenantAccess:
-    """For whom the process works, and the token by which Postgres knows it (src/database/tenant-token.ts)."""
+    """The tenant that the process works for, and its token for Postgres (src/database/tenant-token.ts)."""
 
     tenant_id: str
     token: str
 
     @classmethod
     def of(cls, message: dict[str, Any]) -> TenantAccess:
-        """The access that a request to execute a run, or the arguments of a call, come with."""
+        """The access in a request to execute a run, or in the arguments of a call."""
         return cls(message["tenantId"], message.get("tenantToken", ""))
 
 
@@ -38,7 +38,7 @@ class TenantConnections:
     """The pool of this process; row-level security shows each use the rows of its tenant alone."""
 
     def __init__(self, url: str, size: int, cipher: Cipher | None = None) -> None:
-        """`cipher`: what checkpoints are encrypted with; None: they are not."""
+        """`cipher` encrypts checkpoints; with None they are stored in plain text."""
         self.cipher = cipher
         self._pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
             url,
@@ -53,7 +53,7 @@ class TenantConnections:
                 "options": f"-c search_path={CHECKPOINT_SCHEMA},public",
             },
         )
-        # What a connection is set to: a round trip is needed only where it served another run or call before.
+        # The current settings of a connection: it needs a round trip only after it served another run or call.
         self._settings: dict[AsyncConnection[Any], TenantAccess] = {}
 
     async def open(self) -> None:

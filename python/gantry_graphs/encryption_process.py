@@ -15,7 +15,7 @@ from .channel import ParentChannel, end_with_parent
 from .modules import load_export
 
 _WHAT_WOULD_BE_RIGHT = "an Encryption of langgraph_sdk"
-# What a value may be as it comes back: values of checkpoints are as large as messages of graph processes.
+# Maximum size of an encrypted value: values of checkpoints are as large as messages of graph processes.
 _LIMIT = 2**28
 
 
@@ -102,5 +102,5 @@ async def _answer(channel: ParentChannel, module: EncryptionModule, message: dic
 if __name__ == "__main__":
     end_with_parent()
     asyncio.run(serve())
-    # Threads of handlers that are still running must not keep the process.
+    # Threads of handlers that are still running must not keep the process alive.
     os._exit(0)

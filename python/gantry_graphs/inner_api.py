@@ -1,4 +1,4 @@
-"""The API on its Unix socket, for what the user's app passes on."""
+"""The API on its Unix socket, for requests that the user's app passes on."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import httpx
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-# Where the API says who makes a request (src/custom-app/custom-app.plugin.ts).
+# Path at which the API reports the caller of a request (src/custom-app/custom-app.plugin.ts).
 _CALLER_PATH = b"/.gantry/caller"
-# Headers of one connection, which is another one here, and the length of a body, which middleware may change.
+# Headers that belong to one connection and are not forwarded, and the length of a body, which middleware may change.
 _NOT_PASSED_ON = frozenset(
     (
         b"content-length",
@@ -60,7 +60,7 @@ class InnerApi:
             await asyncio.gather(forwarding, watching, return_exceptions=True)
 
     async def ask_for_caller(self, scope: Scope) -> httpx.Response:
-        """What the API says to a request for the path that the app reads: who makes it, or a refusal."""
+        """Asks the API about a request for the path that the app reads: returns its caller, or a refusal."""
         path = _CALLER_PATH + quote(scope["path"]).encode()
         query = scope.get("query_string", b"")
         target = path + b"?" + query if query else path
@@ -106,7 +106,7 @@ async def _body(receive: Receive, read: asyncio.Event) -> AsyncIterator[bytes]:
 
 
 async def _gone(receive: Receive, read: asyncio.Event) -> None:
-    """Returns when the client has gone, which shows once the body has been read."""
+    """Returns when the client has disconnected, which is detected once the body has been read."""
     await read.wait()
     with suppress(ClientDisconnect):
         while (await receive())["type"] != "http.disconnect":
@@ -118,7 +118,7 @@ def _passed_on(headers: RawHeaders) -> RawHeaders:
 
 
 def _target(scope: Scope) -> bytes:
-    """The path as it came, where no middleware has changed it."""
+    """The path of the original request, unless middleware has changed it."""
     raw, query = scope.get("raw_path"), scope.get("query_string", b"")
     path: bytes = raw if raw and unquote(raw.decode("ascii")) == scope["path"] else quote(scope["path"]).encode()
     return path + b"?" + query if query else path

@@ -25,7 +25,7 @@ class GraphLoader:
         self.problems: dict[str, str] = {}
 
     def load(self) -> None:
-        """Imports every module; a graph that fails is said in `problems`, and the others are served."""
+        """Imports every module; `problems` has the graphs that fail, and the others are served."""
         for graph_id, source in self._sources.items():
             try:
                 self._values[graph_id] = _load(source)
@@ -71,7 +71,7 @@ class GraphLoader:
 
 def _prepared(graph: Pregel[Any], graph_id: str, saver: Any, store: Any) -> Pregel[Any]:
     update = {"checkpointer": saver, "store": store}
-    # The library's name for a graph that has none.
+    # The library's default name of a graph.
     return graph.copy(update={**update, "name": graph_id} if graph.name == "LangGraph" else update)
 
 
@@ -87,14 +87,14 @@ def _load(source: dict[str, Any]) -> Any:
 
 
 def _compiled(value: Any) -> Pregel[Any] | None:
-    """The graph that runs, of all that may stand for it; None of anything else."""
+    """The runnable graph of an exported value, or None when the value is not one."""
     if isinstance(value, Pregel):
         return value
     return value.compile() if isinstance(value, StateGraph) else None
 
 
 def _runtime(access: Any, store: Any, context: Any, config: dict[str, Any]) -> Any:
-    """What a factory is given second, where the SDK of the project has it."""
+    """The second argument of a factory, if the SDK of the project has its type."""
     try:
         from langgraph_sdk import runtime as sdk
     except ImportError:
@@ -106,7 +106,7 @@ def _runtime(access: Any, store: Any, context: Any, config: dict[str, Any]) -> A
 
 
 def _call_factory(factory: Any, config: dict[str, Any], runtime: Any) -> Any:
-    """Calls a factory with what it takes: the config, the runtime, both in either order, or nothing."""
+    """Calls a factory with the arguments that it accepts: the config, the runtime, both in either order, or none."""
     given = []
     for parameter in inspect.signature(factory).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY):

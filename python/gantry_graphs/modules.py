@@ -29,7 +29,7 @@ def _import(file: Path) -> Any:
     dotted = _dotted_name(file, root)
     if dotted:
         return importlib.import_module(dotted)
-    # The digest keeps apart files of one name in two folders.
+    # The digest distinguishes files of the same name in two folders.
     name = f"{file.stem}_{sha256(str(file).encode()).hexdigest()[:8]}".replace("-", "_").replace(".", "_")
     if name in sys.modules:
         return sys.modules[name]

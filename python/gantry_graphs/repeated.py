@@ -1,4 +1,4 @@
-"""What a repeated attempt emits: what is missing of the earlier ones' events, and nothing twice."""
+"""The events of a repeated attempt: those that earlier attempts didn't emit, without duplicates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def without_emitted(events: AsyncIterator[Event], emitted: dict[str, Any])
 
 
 def _without_cache_mark(data: str) -> str | None:
-    """The update alone, of one that LangGraph marks as not computed now; None of any other."""
+    """The update without its mark, if LangGraph marks it as cached; otherwise None."""
     if '"__metadata__"' not in data:
         return None
     update = json.loads(data)

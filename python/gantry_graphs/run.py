@@ -23,14 +23,14 @@ from .tracer import RunTracer
 from .user import User
 from .wire import storable, to_wire_json
 
-# SQLSTATE of a statement of an attempt that doesn't hold the run any more (src/database/tenant-token.ts).
+# SQLSTATE of a statement by an attempt that no longer owns the run (src/database/tenant-token.ts).
 _TOKEN_REFUSED = "GT001"
 _STRICT_RESUME = "__pregel_strict_resume"
 
 
 @dataclass
 class RunContext:
-    """What all runs of the process share."""
+    """Objects that all runs of the process share."""
 
     graphs: GraphLoader
     connections: TenantConnections
@@ -41,7 +41,7 @@ class RunContext:
 
 @dataclass
 class RunControl:
-    """What the worker wants of a run in flight."""
+    """Requests of the worker to a run in flight."""
 
     on_node: Callable[[str], None]
     is_handing_back: Callable[[], bool]
@@ -225,7 +225,7 @@ async def _input(graph: Any, request: dict[str, Any]) -> Any:
 
 
 def to_command(command: dict[str, Any]) -> Command[Any]:
-    """A command of the API as the library takes it."""
+    """A command of the API in the form of the library."""
     goto = command.get("goto")
     targets = goto if isinstance(goto, list) else [] if goto is None else [goto]
     update = command.get("update")
