@@ -17,12 +17,22 @@ const CALLER_HEADER = 'x-gantry-caller';
 /** No route has this one. */
 export const NOWHERE = `${INNER_PREFIX}nowhere`;
 
+/** Headers that say where a request came from and what it was sent to; only those of trusted proxies count. */
+const FORWARDED = /^(?:forwarded|x-forwarded-.+|x-real-ip)$/;
+
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 export const isCallerTarget = (target: string): boolean => target.startsWith(`${CALLER_PATH}/`);
 
 /** Caller of a request that may pass, in the form that the app's process reads. */
 const callerHeader = ({ user }: FastifyRequest): string => Buffer.from(JSON.stringify({ user })).toString('base64url');
+
+/** The headers, without those about forwarding unless a trusted proxy has sent them. */
+function trustedHeaders<T extends object>(headers: T, { ips = [] }: FastifyRequest): Partial<T> {
+  // More than the connection's own address only if that one is of a trusted proxy.
+  if (ips.length > 1) return headers;
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !FORWARDED.test(name))) as Partial<T>;
+}
 
 /** The request for the app; `passedOnTo`: path of Gantry's own route that it is for. */
 function appTarget(url: string): { target: string; passedOnTo?: string } {
@@ -61,7 +71,7 @@ export async function serveCustomApp(
       await authorize(request, reply, passedOnTo);
       return reply.from(target, {
         rewriteRequestHeaders: (_original, headers) => ({
-          ...headers,
+          ...trustedHeaders(headers, request),
           host: request.headers.host,
           'x-forwarded-for': request.ip,
           'x-forwarded-proto': request.protocol,

@@ -113,6 +113,25 @@ describe.each(LANGUAGES)('http.app in %s', (_language, app) => {
     expect(theirs.headers.get('x-own-middleware')).toBe('yes');
   });
 
+  it('passes on no forwarding headers of a client that is no trusted proxy', async () => {
+    const sent = {
+      'x-forwarded-for': '203.0.113.7',
+      'x-forwarded-host': 'agents.example.com',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-prefix': '/agents',
+      'x-real-ip': '203.0.113.7',
+      forwarded: 'for=203.0.113.7;host=agents.example.com',
+    };
+    const seen = (await json(await fetch(`${url}/headers`, { headers: sent }))) as Record<string, string>;
+    const { host } = new URL(url);
+    expect(seen).toMatchObject({ host, 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http' });
+    expect(
+      Object.keys(seen)
+        .filter((name) => name in sent)
+        .sort(),
+    ).toEqual(['x-forwarded-for', 'x-forwarded-proto']);
+  });
+
   it('passes bodies of any type unread, and returns redirects and errors as the app does', async () => {
     const bytes = Buffer.from([0, 255, 13, 10, 123]);
     const echo = await fetch(`${url}/echo`, {

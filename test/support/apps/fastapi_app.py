@@ -50,6 +50,11 @@ async def hello(name: str, request: Request) -> dict[str, str]:
     return {"hello": name, "url": str(request.url)}
 
 
+@app.get("/headers")
+async def headers(request: Request) -> dict[str, str]:
+    return dict(request.headers)
+
+
 @app.post("/echo")
 async def echo(request: Request) -> Response:
     return Response(await request.body(), headers={"x-type": request.headers.get("content-type", "")})

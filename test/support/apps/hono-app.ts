@@ -12,6 +12,7 @@ app.use('*', async (context, next) => {
 });
 
 app.get('/hello/:name', (context) => context.json({ hello: context.req.param('name'), url: context.req.url }));
+app.get('/headers', (context) => context.json(context.req.header()));
 app.post('/echo', async (context) =>
   context.body(await context.req.arrayBuffer(), 200, { 'x-type': context.req.header('content-type') ?? '' }),
 );
