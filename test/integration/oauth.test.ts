@@ -8,6 +8,7 @@ import { postMcp } from '../support/mcp';
 import { OpenIdProvider, type ProviderClient } from '../support/openid-provider';
 import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
 import { freePort } from '../support/ports';
+import { waitFor } from '../support/wait-for';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
@@ -189,6 +190,17 @@ describe('access tokens of an OpenID provider', () => {
         { code: 'wrong_tenant' },
       ]);
     }
+  });
+
+  it('are on record when they are refused, without the token', async () => {
+    const token = await provider.sign({ ...claims(), exp: now - 120 });
+    expect((await search(bearer(token))).status).toBe(401);
+    const database = api.app.get<DataSource>(getDataSourceToken());
+    const records = await waitFor('the records', async () => {
+      const rows: { reason: string }[] = await database.query(`SELECT * FROM audit_log WHERE resource = 'login'`);
+      return rows.some(({ reason }) => reason === 'invalid_token') && rows;
+    });
+    expect(JSON.stringify(records)).not.toContain(token.split('.')[1]);
   });
 
   it('give access neither to the admin API nor to requests with a wrong key beside them', async () => {
