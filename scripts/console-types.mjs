@@ -26,7 +26,7 @@ function withoutTexts(node) {
 }
 
 const text = astToString(await openapiTypescript(withoutTexts(document), { alphabetize: true }));
-/** What is not there needs no line. */
+/** Absent values need no line. */
 const types =
   HEADER + text.replace(/^ *\w+\?: never;\n/gm, '').replace(/^ +/gm, (spaces) => spaces.slice(spaces.length / 2));
 if (!values.check) {

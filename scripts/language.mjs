@@ -33,9 +33,10 @@ const REPLACED = [
   [/\bput(?:s|ting)? down\b/i, 'record'],
 ];
 
-/** Doc comments that begin like a question, in the source of the processes. The migrations stay as they were released. */
+/** Doc comments that begin like a question, but for those of migrations, which stay as they were released, and of tests. */
 const QUESTION = /^\/\*\*[\s*]*(What|Whose|Who)\b/;
-const PROCESSES = /^(?:src|workflows|activities|worker)\/(?!database\/migrations\/).*(?<!\.spec)\.ts$/;
+const DOCUMENTED =
+  /^(?:src|workflows|activities|worker|scripts|test\/support)\/(?!database\/migrations\/).*(?<!\.spec)\.(?:ts|mjs|cjs)$/;
 
 /** Files whose strings with blanks are messages to people. The strings of tests are data, but for titles. */
 const SPEAKING =
@@ -72,7 +73,7 @@ function checkSource(file) {
     for (const { pos, end } of ranges) {
       if (comments.has(pos)) continue;
       comments.add(pos);
-      const [, question] = (PROCESSES.test(file) && QUESTION.exec(text.slice(pos, end))) || [];
+      const [, question] = (DOCUMENTED.test(file) && QUESTION.exec(text.slice(pos, end))) || [];
       if (question)
         found.push(`${place(pos)}: "${question}": begin with a noun or a verb ("Fields that …", "Reads …")`);
       const comment = text.slice(pos, end).replace(/`[^`]*`/g, '');

@@ -90,7 +90,7 @@ export async function run({ gantry, report, keep }) {
 }
 
 /**
- * What is sent is also written to `copy`, to be compared with what comes out.
+ * Everything that is sent is also written to `copy`, to be compared with what comes out.
  * @param {RunningGantry} gantry
  * @param {Report} report
  * @param {string} projectId

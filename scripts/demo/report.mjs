@@ -19,17 +19,17 @@ export class Report {
     process.stdout.write(`${text}\n`);
   }
 
-  /** What is asked of Gantry. @param {string} text */
+  /** Prints a request to Gantry. @param {string} text */
   ask(text) {
     this.line(`   > ${short(text)}`);
   }
 
-  /** What comes back. @param {string} text */
+  /** Prints an answer. @param {string} text */
   answer(text) {
     this.line(`   < ${short(text)}`);
   }
 
-  /** What happens outside. @param {string} text */
+  /** Prints an event outside Gantry. @param {string} text */
   note(text) {
     this.line(`     ${text}`);
   }

@@ -5,7 +5,7 @@ export const title = 'A webhook whose receiver fails three times first';
 
 const LONGEST_MS = 45_000;
 
-/** What the receiver does, attempt by attempt; afterwards it takes everything. */
+/** Behaviour of the receiver, by attempt; later attempts succeed. */
 const FAILURES = /** @type {const} */ ([
   { status: 500, body: 'deploying' },
   { status: 503, body: 'still deploying' },

@@ -1,6 +1,6 @@
 import { describeSkew, Finding, TIMEOUT_MS } from './finding.mjs';
 
-/** What browser clients of the API read from answers. */
+/** Headers that browser clients of the API read from answers. */
 const EXPOSED_HEADERS = ['content-location', 'x-pagination-total', 'x-pagination-next', 'location'];
 const BROWSER_ORIGIN = 'http://localhost:3000';
 

@@ -8,7 +8,7 @@ import { ROOT } from './paths.mjs';
 import { runCommand } from './process.mjs';
 import { say, sayWhile } from './progress.mjs';
 
-/** What the build reads. */
+/** Inputs of the build. */
 const SOURCES = [
   'src',
   'workflows',

@@ -27,7 +27,7 @@ const FEATURES = {
   'src/webhooks': ['webhook'],
 };
 
-/** What no test looks at. */
+/** Files that no test depends on. */
 const UNTESTED = /^(docs|examples|test\/bench|\.ci)\/|\.md$/;
 
 /**

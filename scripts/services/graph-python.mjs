@@ -6,7 +6,7 @@ import { fillOnce } from './fill-once.mjs';
 import { ROOT, cacheDir } from './paths.mjs';
 import { runCommand } from './process.mjs';
 
-/** What Gantry's own part of a graph process needs. */
+/** Packages that Gantry's own part of a graph process needs. */
 const OWN_REQUIREMENTS = join(ROOT, 'python', 'requirements.txt');
 const INSTALL_MS = 30 * 60_000;
 /** A Python file and its export, or a module by its dotted name. A model of a provider's has a name without a dot in front. */
@@ -68,7 +68,7 @@ async function makeEnvironment({ uv, version, interpreter, home, signal }) {
 }
 
 /**
- * What an installer is given for each dependency, and the files that say what that is.
+ * The installer's argument for each dependency, and the files that determine it.
  * @param {unknown} dependencies @param {string} folder of langgraph.json
  * @returns {{ args: string[], files: string[] }[]}
  */

@@ -40,7 +40,7 @@ const SERVER_SETTINGS = {
   log_error_verbosity: 'terse',
 };
 
-/** What is committed outlives the server's processes and not the machine: enough for data that a test run throws away. */
+/** Commits survive the end of the server's processes, but not of the machine: enough for the data of a test run. */
 const DISPOSABLE_SETTINGS = { fsync: 'off', full_page_writes: 'off' };
 
 /**

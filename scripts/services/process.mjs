@@ -9,7 +9,7 @@ const KEPT_FIRST_LINES = 10;
 const LOG_ROTATE_BYTES = 20 * 1024 * 1024;
 
 /**
- * What it takes to run one part of Gantry. Everything that starts parts works on this shape alone.
+ * The definition of one part of Gantry. All code that starts parts depends on this shape only.
  * @typedef {object} Part
  * @property {string} name
  * @property {string} command

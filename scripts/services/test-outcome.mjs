@@ -1,5 +1,5 @@
 /**
- * What jest's results say of one run of the suite, and of a second try of the files that failed.
+ * The outcome of one run of the suite, and of a second attempt at the files that failed, from jest's results.
  *
  * @typedef {{ file: string, name: string }} TestName `name` is the file's own path where the file didn't load
  * @typedef {{ passed: number, failed: TestName[], flaky: TestName[] }} Outcome
@@ -49,7 +49,7 @@ export function judge(first, second) {
 }
 
 /**
- * What several runs of the same tests come to.
+ * The outcome of several runs of the same tests.
  * @param {Round[]} rounds
  */
 export function sumOf(rounds) {
@@ -58,7 +58,7 @@ export function sumOf(rounds) {
 }
 
 /**
- * What failed in several runs of the same tests, by name, the most frequent first.
+ * The tests that failed in several runs, by name, the most frequent first.
  * @param {Round[]} rounds
  */
 export function failuresByName(rounds) {

@@ -150,7 +150,7 @@ export class AgentStream implements AsyncIterable<StreamItem> {
   }
 }
 
-/** What a client that follows the rules makes of the pieces: append, or begin again. */
+/** Assembles the pieces as a conforming client does: appends, or starts again. */
 export function answerFrom(items: StreamItem[]): string {
   let text = '';
   for (const { task, artifactUpdate } of items) {

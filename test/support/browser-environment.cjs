@@ -1,6 +1,6 @@
 const TestEnvironment = require('./test-environment.cjs');
 
-/** What of a page React and its hooks look for; requests stay Node's own, which know nothing of other origins. */
+/** The parts of a page that React and its hooks need; requests remain Node's own, without checks of origins. */
 const PAGE = ['document', 'navigator', 'MutationObserver', 'HTMLElement', 'Event'];
 
 /** For tests of what runs in a browser: a page around each test file. Made outside of jest's modules, which are slow to load one. */

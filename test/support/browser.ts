@@ -24,7 +24,7 @@ export const launchBrowser = (): Promise<Browser> =>
 
 /** Pages of a folder, on a server of their own, in a real browser. */
 export class BrowserSite {
-  /** What pages complained about, for the message of a failure. */
+  /** Errors that pages reported, for the message of a failure. */
   readonly complaints: string[] = [];
 
   private constructor(

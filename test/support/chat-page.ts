@@ -12,7 +12,7 @@ export interface ChatState extends Record<string, unknown> {
   messages: Message[];
 }
 
-/** What both hooks offer to a page. */
+/** The interface that both hooks offer to a page. */
 export interface Chat {
   threadId: string | null;
   messages: { id: string | undefined; text: string }[];

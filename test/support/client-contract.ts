@@ -1,7 +1,7 @@
 import type { Client } from '@langchain/langgraph-sdk';
 
 export interface Resources {
-  /** Of the graph `three`, with versions. */
+  /** Assistant of the graph `three`, with versions. */
   assistantId: string;
   /** A thread with a run that is done. */
   threadId: string;
@@ -24,13 +24,13 @@ interface Contract {
   calls: (resources: Resources) => Values[] | Promise<Values[]>;
   /** Why it is not served, and the status that it gets. */
   refused?: { status: number; why: string };
-  /** Of a stream without an end: how many events are enough. */
+  /** Number of events to read from an endless stream. */
   events?: number;
 }
 
 const page = { limit: 5, offset: 0 };
 
-/** What a run takes. Two ways to say the same, and what excludes each other, are in calls of their own. */
+/** Parameters of a run. Alternative spellings, and parameters that exclude each other, have separate calls. */
 function runs({ threadId, askedThreadId, interruptId, checkpointId, webhook }: Resources, more: Values = {}): Values[] {
   return [
     {
@@ -45,7 +45,7 @@ function runs({ threadId, askedThreadId, interruptId, checkpointId, webhook }: R
   ];
 }
 
-/** What a cron takes: the options of its runs that the client sends. */
+/** Parameters of a cron: the options of its runs that the client sends. */
 function crons(resources: Resources): Values[] {
   const [run] = runs(resources);
   const { input, metadata, config, streamMode, streamSubgraphs, streamResumable, durability, webhook } = run;

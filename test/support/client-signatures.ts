@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 
-/** What the client keeps to itself: no server sees it. */
+/** Options that the client doesn't send to a server. */
 const LOCAL = new Set(['signal', 'onRunCreated', 'streamIdleReconnect', 'includePagination', 'returnMinimal']);
 /** How the client names its objects of options. */
 const OPTIONS = new Set(['options', 'payload', 'query']);

@@ -147,7 +147,7 @@ async function gcsStore(port: number): Promise<CloudStore> {
   };
 }
 
-/** What Google checks of a token that a service account has signed itself, and the emulator doesn't. */
+/** Checks a token that a service account has signed itself, as Google does and the emulator doesn't. */
 function checkToken({ headers }: IncomingMessage, publicKey: string): ProxyAnswer | undefined {
   const [head = '', claims = '', signature = ''] = (headers.authorization ?? '').replace(/^Bearer /, '').split('.');
   const isSigned = createVerify('RSA-SHA256').update(`${head}.${claims}`).verify(publicKey, signature, 'base64url');

@@ -3,7 +3,7 @@ import type { Resources } from './client-contract';
 import { waitFor } from './wait-for';
 
 /**
- * What the calls of the contract are about, made on a server with the graphs of shapes.json.
+ * The resources that the calls of the contract use, created on a server with the graphs of shapes.json.
  * @param webhook address that takes whatever is posted to it
  */
 export async function prepareResources(client: Client, webhook: string): Promise<Resources> {

@@ -7,7 +7,7 @@ import { GRAPH_LOGIN, type LoginKind, readLogin, REQUEST_LOGIN } from '../../src
 import { isolateTenants } from '../../src/database/tenant-isolation';
 import { migrate } from '../../src/database/upgrade';
 
-/** What decides how a migrated database looks. */
+/** Inputs that determine the schema of a migrated database. */
 const DATABASE_SOURCES = join(__dirname, '..', '..', 'src', 'database');
 
 export interface TestDatabase {
@@ -131,9 +131,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return { url, drop };
 }
 
-/** Of the role under which the statements of requests log in. */
+/** URL with the login role of requests. */
 export const requestsUrlOf = (databaseUrl: string): Promise<string> => loginUrlOf(databaseUrl, REQUEST_LOGIN);
-/** Of the role under which graph processes log in. */
+/** URL with the login role of graph processes. */
 export const graphsUrlOf = (databaseUrl: string): Promise<string> => loginUrlOf(databaseUrl, GRAPH_LOGIN);
 
 async function loginUrlOf(databaseUrl: string, kind: LoginKind): Promise<string> {
@@ -147,7 +147,7 @@ async function loginUrlOf(databaseUrl: string, kind: LoginKind): Promise<string>
   }
 }
 
-/** What a dump and a restore make, in one step: another database with the same contents. Who is connected is cut off. */
+/** Copies the database in one step, as a dump and a restore would. Open connections are closed. */
 export async function copyOf(original: TestDatabase): Promise<TestDatabase> {
   const from = new URL(original.url).pathname.slice(1);
   const name = newName();

@@ -64,7 +64,7 @@ export class DeltaThreads {
   }
 }
 
-/** What pruning, deletion and rollback leave of such a thread. @param more cases of the caller's own */
+/** Cases of pruning, deletion and rollback of such a thread. @param more cases of the caller's own */
 export function describeDeltaThreads(gantryOf: () => Gantry, more?: (threads: DeltaThreads) => void): void {
   describe('of a graph whose values are in the writes of earlier checkpoints', () => {
     const threads = new DeltaThreads(() => gantryOf().client());

@@ -31,7 +31,7 @@ export interface DestinationChange {
   credentials?: Record<string, unknown>;
 }
 
-/** What POST …/destinations takes: the bucket of the test run, under a prefix of its own. */
+/** The body of POST …/destinations: the bucket of the test run, under a prefix of its own. */
 export function destinationBody({ config, credentials }: DestinationChange = {}): Record<string, unknown> {
   const store = testStore();
   return {
@@ -109,7 +109,7 @@ export async function startExportWorker(config: AppConfig): Promise<TestExportWo
   };
 }
 
-/** What the API answers: its shape is what the tests are about. */
+/** An answer of the API, whose shape the tests check. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Json = Record<string, any>;
 

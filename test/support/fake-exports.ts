@@ -10,7 +10,7 @@ import type {
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** What the activities know of exports, in memory: the workflows are what is tested here. */
+/** State of exports for the activities, in memory: only the workflows are tested here. */
 export class FakeExports implements ExportActivities {
   readonly days: string[] = [];
   readonly done = new Set<string>();

@@ -143,7 +143,7 @@ export class Gantry {
     await worker.kill(signal);
   }
 
-  /** What the processes wrote last: for the message of a failure. */
+  /** The last output of the processes, for the message of a failure. */
   logs(count = 60): string {
     const processes = [...this.ended, ...(this.api ? [this.api] : []), ...this.replicas, ...this.workers];
     return processes.map(({ name, pid, lines }) => `--- ${name} ${pid}\n${lines.slice(-count).join('\n')}`).join('\n');
@@ -162,7 +162,7 @@ export class Gantry {
 
 export const startGantry = (options?: GantryOptions): Promise<Gantry> => Gantry.start(options);
 
-/** As long as a start may take: it refuses in the middle of one. */
+/** Timeout of a start, which may be refused in the middle. */
 const REFUSAL_MS = 90_000;
 
 /** Starts a process of Gantry that is expected to refuse, and resolves to its exit code and what it wrote. */

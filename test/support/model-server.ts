@@ -18,7 +18,7 @@ const ENDPOINTS: Record<string, Endpoint> = {
  * A model that speaks the HTTP APIs of OpenAI and Anthropic, streamed and whole, and answers as {@link answerTo} documents.
  */
 export class ModelServer {
-  /** What was asked for, in the order of arrival. */
+  /** Requests in the order of arrival. */
   readonly prompts: (Prompt & { path: string })[] = [];
   private readonly held = new Set<() => void>();
   private readonly server = createServer((request, response) => {

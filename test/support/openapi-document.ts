@@ -49,7 +49,7 @@ export class OpenApiDocument {
   }
 
   /**
-   * What a request has that is not documented: query parameters as `?name`, properties of the body by their name.
+   * Undocumented parts of a request: query parameters as `?name`, properties of the body by their name.
    * @param toName gives a property of the body its name in the document
    * @throws for an operation that is not documented
    */

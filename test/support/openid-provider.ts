@@ -6,7 +6,7 @@ import { exportJWK, type GenerateKeyPairResult, generateKeyPair, type JWTPayload
 export interface ProviderClient {
   id: string;
   secret: string;
-  /** What its tokens say besides. */
+  /** Additional claims of its tokens. */
   claims?: Record<string, unknown>;
 }
 

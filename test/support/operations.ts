@@ -1,7 +1,7 @@
 /** An operation of the served OpenAPI document. */
 export interface Operation {
   method: string;
-  /** As described: `/threads/{thread_id}`. */
+  /** Path in the form of OpenAPI: `/threads/{thread_id}`. */
   path: string;
   /** Schema of its JSON body; undefined where it takes none. */
   body: Schema | undefined;

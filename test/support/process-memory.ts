@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 const BLOCK_BYTES = 16 * 1024 * 1024;
 
 /**
- * What a process holds in memory that can be written: heap, stack, environment and buffers, in blocks that overlap by a kilobyte.
+ * The writable memory of a process: heap, stack, environment and buffers, in blocks that overlap by a kilobyte.
  * Each block takes the place of the one before. Needs the rights of a debugger.
  */
 export function* memoryOf(pid: number): Generator<Buffer> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 
 const LIBRARIES = join(__dirname, '..', '..', 'node_modules');
-/** What the projects of tests depend on; a package of a scope stands for itself alone. */
+/** Dependencies of the projects of tests; a scoped package does not include its scope. */
 const INSTALLED = ['@langchain', 'hono', 'zod', 'dotenv', 'pg'];
 
 export interface Project {

@@ -8,7 +8,7 @@ interface Order {
   method: string;
   /** By name. */
   args: Record<string, unknown>;
-  /** How many events of a stream are enough. */
+  /** Number of events to read from a stream. */
   events?: number;
 }
 

@@ -4,7 +4,7 @@ type Values = Record<string, unknown>;
 
 const langsmith_tracing = { project_name: 'contract' };
 
-/** What every method takes beside its own. */
+/** Parameters that every method accepts in addition to its own. */
 export const COMMON = { headers: { 'x-contract': 'python' }, params: {} };
 
 /** Parameters that only Python's methods have: they join the first call of the shared contract. */
@@ -43,7 +43,7 @@ export function pythonCalls(method: string, parameters: string[], calls: Values[
   });
 }
 
-/** What the Python methods alone take, as far as it is not a parameter of the method: the contract is wrong there. */
+/** Arguments of Python methods only, that are not parameters of the method: the contract is wrong there. */
 export function unknownExtras(method: string, parameters: string[]): string[] {
   return Object.keys(ONLY_PYTHON[method] ?? {}).filter((name) => !parameters.includes(name));
 }

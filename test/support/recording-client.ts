@@ -12,7 +12,7 @@ export interface Exchange extends SentRequest {
   error: string;
 }
 
-/** What one call of a method came to. */
+/** The outcome of one call of a method. */
 export interface Recorded {
   /** By the names of the parameters. */
   values: Record<string, unknown>;

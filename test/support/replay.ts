@@ -18,7 +18,7 @@ interface Payloads {
   payloads: { data: string }[];
 }
 
-/** What tests look at in a history as Temporal exports it (JSON of temporal.api.history.v1.History). */
+/** The fields that tests read in a history as Temporal exports it (JSON of temporal.api.history.v1.History). */
 export interface History {
   events: {
     workflowExecutionStartedEventAttributes?: { input: Payloads };

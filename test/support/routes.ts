@@ -5,7 +5,7 @@ import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 
 export interface Route {
   method: string;
-  /** As declared: `/threads/:thread_id`. */
+  /** Path in the form of the router: `/threads/:thread_id`. */
   path: string;
   controller: string;
   handler: (...args: unknown[]) => unknown;

@@ -12,7 +12,7 @@ const ANSWERS = {
 } as const;
 
 /**
- * What happens to a request instead of reaching the store. `lose`: it is answered as if it had. `lose answer`: it
+ * Treatment of a request instead of passing it to the store. `lose`: it is answered as if it had. `lose answer`: it
  * reaches the store, and the answer doesn't come back. `hang`: nothing ever comes back.
  */
 export type Fault = keyof typeof ANSWERS | 'reset' | 'reset halfway' | 'hang' | 'lose' | 'lose answer';

@@ -10,7 +10,7 @@ const ROOT = join(__dirname, '..', '..');
 const UP_MS = 180_000;
 const STOP_MS = 60_000;
 
-/** What `npm start` writes for scripts and tests. */
+/** The contents of the file that `npm start` writes for scripts and tests. */
 export interface Endpoints {
   api: string;
   docs: string;
@@ -72,7 +72,7 @@ export class SupervisedGantry {
     return JSON.parse(readFileSync(this.endpointsPath, 'utf8')) as Endpoints;
   }
 
-  /** What it has printed. */
+  /** Its output so far. */
   get printed(): string {
     return this.output;
   }

@@ -7,7 +7,7 @@ interface State {
 
 const say = (...lines: string[]) => ({ messages: [{ role: 'user', content: lines.join('\n') }] });
 
-/** What a supervisor does with the agents of test/apps/teams/supervisor.ts, in either language. */
+/** Cases of a supervisor with the agents of test/apps/teams/supervisor.ts, in either language. */
 export function describeSupervisor(clientOf: () => Client): void {
   let client: Client;
 

@@ -2,7 +2,7 @@ const { appendFileSync, readFileSync } = require('node:fs');
 const { relative } = require('node:path');
 const { TestEnvironment: NodeEnvironment } = require('jest-environment-node');
 
-/** Of each process, for a test that failed. */
+/** Lines of the output of each process that are shown when a test fails. */
 const SHOWN_LINES = 40;
 const TICKS_PER_SECOND = 100;
 
@@ -59,7 +59,7 @@ module.exports = class TestEnvironment extends NodeEnvironment {
     await super.teardown();
   }
 
-  /** What ended before the test that begins says nothing about it. */
+  /** Marks the processes that have ended already, whose output says nothing about the next test. */
   noteEnded() {
     this.hadEnded = new Set(this.global.gantryOutputs.filter(({ isClosed }) => isClosed));
   }

@@ -22,7 +22,7 @@ export interface SocketReply {
 export const socketUrl = (url: string, thread: string): string =>
   `${url.replace(/^http/, 'ws')}/threads/${thread}/stream/events`;
 
-/** What a handshake is answered with that is refused. */
+/** The answer to a refused handshake. */
 export async function refusalOf(
   url: string,
   options: ClientOptions = {},

@@ -41,7 +41,7 @@ export interface Possessions {
   mcp_session: string;
 }
 
-/** What the parameters of a path mean, where their names alone don't say. */
+/** Meanings of path parameters whose names are ambiguous. */
 const PARAMS: [prefix: string, Record<string, keyof Possessions>][] = [
   ['/api/v1/bulk-exports', { run_id: 'export_run' }],
   ['/api/v1/runs', { run_id: 'trace' }],
@@ -60,7 +60,7 @@ export function possessionFor(path: string, param: string): keyof Possessions {
   return names?.[param] ?? (param as keyof Possessions);
 }
 
-/** Who asks: a tenant with a key of its own. */
+/** A caller: a tenant with its own key. */
 export class TenantCaller {
   private constructor(
     readonly url: string,

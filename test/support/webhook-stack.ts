@@ -124,7 +124,7 @@ export class WebhookStack {
     return this.worker;
   }
 
-  /** As the end of a run does it: the row in the run's transaction, and then the workflow. */
+  /** Creates a delivery as the end of a run does: the row in the run's transaction, and then the workflow. */
   async deliver(url: string, payload?: Record<string, unknown>): Promise<string> {
     const deliveryId = await this.enqueue(url, payload);
     const orchestrator = this.api.app.get(WebhookOrchestrator, { strict: false });

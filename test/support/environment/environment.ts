@@ -5,7 +5,7 @@ import { Auth } from '@langchain/langgraph-sdk/auth';
 import { Hono } from 'hono';
 import { z } from 'zod';
 
-/** What user code finds in its environment, and in what the kernel keeps of the process's. */
+/** The environment of user code, from the process and from the kernel's record of it. */
 const seen = (): { env: NodeJS.ProcessEnv; kernel: string[] } => ({
   env: { ...process.env },
   kernel: existsSync('/proc/self/environ') ? readFileSync('/proc/self/environ', 'utf8').split('\0') : [],

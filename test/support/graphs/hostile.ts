@@ -20,10 +20,10 @@ interface Login {
   password: string;
 }
 
-/** What passed through the process: its login to the database, and what it showed there for each run. */
+/** Secrets that passed through the process: its login to the database, and the token of each run. */
 const seen: { login?: Login; accesses: Access[] } = { accesses: [] };
 
-/** Looks over the shoulder of the process: whatever it does is done in the memory that this module shares. */
+/** Intercepts the queries of the process, which run in the memory that this module shares. */
 const original = Reflect.get(Client.prototype, 'query') as (...args: unknown[]) => unknown;
 Client.prototype.query = function (this: Client, ...args: unknown[]) {
   const [{ values = [], text = '' } = {}] = args as [{ values?: unknown[]; text?: string }?];
@@ -36,7 +36,7 @@ Client.prototype.query = function (this: Client, ...args: unknown[]) {
   return original.apply(this, args);
 } as typeof Client.prototype.query;
 
-/** What a connection of one's own finds and may write with these settings: counts of rows, or the error. */
+/** Counts of the rows that a separate connection with these settings reads and writes, or the error. */
 async function tryAs(
   connection: Client,
   victim: string,

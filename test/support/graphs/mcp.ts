@@ -8,7 +8,7 @@ import { pause } from './ledger-node';
 
 const State = z.object({
   text: z.string().default(''),
-  /** What the suite's tools with arguments take. */
+  /** Input of the suite's tools with arguments. */
   prompt: z.string().default(''),
   message: z.string().default(''),
 });

@@ -66,7 +66,7 @@ const outcomeOf = (operation: Promise<unknown>): Promise<unknown> =>
     (error: Error) => `${error.name}: ${error.message}`,
   );
 
-/** What a node may do with the store, and how it is refused when it may not. */
+/** Operations of a node on the store, allowed and refused ones. */
 export const operations = new StateGraph(Operations)
   .addNode('operate', async (_, config: LangGraphRunnableConfig) => {
     const store = memoryOf(config);

@@ -18,7 +18,7 @@ export interface JavaScriptMethod {
   parameters: Parameter[];
 }
 
-/** What the client keeps to itself: the address of another server, and how it sends. */
+/** Options that the client doesn't send: the address of another server, and its way of sending. */
 const LOCAL = new Set(['apiKey', 'apiUrl', 'workspaceId', 'sizeBytes', 'useGzip']);
 /** Types of parameters that describe the connection. */
 const LOCAL_TYPES = new Set(['RequestOptions']);

@@ -1,4 +1,4 @@
-/** What LangSmith's clients do with parts of its platform that Gantry doesn't have: their calls are answered with 404. */
+/** Calls of LangSmith's clients to parts of its platform that Gantry doesn't have: they are answered with 404. */
 export const NOT_SERVED: { why: string; methods: string[] }[] = [
   {
     why: 'Gantry has no datasets, examples and experiments',

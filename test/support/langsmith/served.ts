@@ -24,7 +24,7 @@ export interface TraceResources {
 type Values = Record<string, unknown>;
 type Calls = (resources: TraceResources, client: LangSmithClientName) => Values[] | Promise<Values[]>;
 
-/** What no server sees: other addresses and credentials, and how often the client tries. */
+/** Options that no server sees: other addresses and credentials, and the number of attempts. */
 export const NOT_SENT = new Set([
   ...['api_key', 'api_url', 'service_key', 'tenant_id', 'authorization', 'cookie', 'workspace_id', 'accept'],
   ...['stop_after_attempt', 'dangerously_allow_filesystem', 'address', 'child_runs', 'kwargs'],
@@ -123,7 +123,7 @@ export const REFUSED: Record<string, { value: unknown; why: string; said?: strin
   dataset_version: { value: PAST, why: 'there are no datasets' },
 };
 
-/** What is taken without an effect: parameter → the reason. */
+/** Parameters that are accepted without an effect, each with the reason. */
 export const WITHOUT_EFFECT: Record<string, string> = {
   ...Object.fromEntries(
     ['num_examples', 'num_repetitions', 'evaluator_keys', 'kicked_off_by'].map((name) => [

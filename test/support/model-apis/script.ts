@@ -4,7 +4,7 @@ export interface Turn {
   text: string;
 }
 
-/** What a caller asks a model for, whichever API it uses. */
+/** A request to a model, in any API. */
 export interface Prompt {
   turns: Turn[];
   /** Names of the tools that the model may call. */
@@ -30,11 +30,11 @@ export interface Call {
   args: string;
 }
 
-/** What the model answers: words, or calls of tools. */
+/** An answer of the model: text, or tool calls. */
 export type Answer = { text: string } | { calls: Call[] };
 
 /**
- * What the model answers to a conversation. The user's last message scripts it, by lines:
+ * The model's answer to a conversation. The user's last message scripts it, by lines:
  * - `call <tool> {…}` calls a tool that is offered; several lines are parallel calls.
  * - `times <n>` repeats the calls after each result, n times in all.
  * - `fill {…}` gives values of an answer that has to follow a schema; the rest is made from the schema.

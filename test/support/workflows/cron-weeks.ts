@@ -1,4 +1,4 @@
-/** What stands around the workflow of a cron in its test of weeks: the time-skipping server has no Schedules and runs no graphs. */
+/** The environment of a cron's workflow in its test over weeks: the time-skipping server has no Schedules and no graphs. */
 import {
   ApplicationFailure,
   condition,
