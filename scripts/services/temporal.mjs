@@ -25,6 +25,22 @@ const DYNAMIC_CONFIG = {
 };
 
 /**
+ * Indexes of the list of workflows that are used: the list in its order, a workflow by its id, those that run, Schedules and what
+ * they started, and the workflows of a version. The server's 39 others, on columns that anyone might search by, cost more to
+ * write for each run than the rest of the list. A search by such a column still works, and reads the whole list.
+ */
+const USED_INDEXES = [
+  'default_idx',
+  'by_workflow_id',
+  'by_status',
+  'by_temporal_namespace_division',
+  'by_temporal_scheduled_by_id',
+  'by_temporal_worker_deployment_version',
+];
+/** How long the server may write before the indexes are dropped. */
+const DATABASE_BUSY_MS = 10_000;
+
+/**
  * @param {{ home: string, binary: string, port: number, uiPort: number | null, namespace: string, disposable?: boolean }} options
  *   `uiPort`: null for no web pages; `disposable`: what is stored outlives the process and not the machine
  * @returns {{ part: import('./process.mjs').Part, address: string, uiUrl: string | null }}
@@ -60,9 +76,32 @@ export function temporalPart({ home, binary, port, uiPort, namespace, disposable
       marker: database,
       stopSignal: 'SIGTERM',
       stopGraceMs: 15_000,
-      ready: (child) => untilNamespaceServed(address, namespace, child),
+      ready: async (child) => {
+        await untilNamespaceServed(address, namespace, child);
+        await dropUnusedIndexes(database);
+      },
     },
   };
+}
+
+/**
+ * The server makes its tables when it first starts on a file, and reads them again after this change.
+ * @param {string} database
+ */
+async function dropUnusedIndexes(database) {
+  const { DatabaseSync } = await import('node:sqlite');
+  const connection = new DatabaseSync(database, { timeout: DATABASE_BUSY_MS });
+  try {
+    const unused = connection
+      .prepare(
+        `SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'executions_visibility' AND sql IS NOT NULL
+           AND name NOT IN (${USED_INDEXES.map(() => '?').join(', ')})`,
+      )
+      .all(...USED_INDEXES);
+    for (const { name } of unused) connection.exec(`DROP INDEX IF EXISTS "${name}"`);
+  } finally {
+    connection.close();
+  }
 }
 
 /**

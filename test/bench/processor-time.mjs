@@ -1,13 +1,15 @@
-// Processor time of a streamed run of 200 tokens, by process, beside the same graph by LangGraph alone in one process. Wall
-// clocks of a shared machine say how busy it was, processor time what the work costs: each round measures every build in turn.
-//   npm run build && node test/bench/streams.mjs [ROUNDS] [RUNS] [CHECKOUT…]
-// A CHECKOUT is another built working copy, to compare with.
+// Processor time of a run by process, beside the same graph by LangGraph alone in one process: a wait for one node on a thread
+// (`waits`), and streams of 200 tokens. Wall clocks of a shared machine say how busy it was, processor time what the work costs:
+// each round measures every build in turn.
+//   npm run build && node test/bench/processor-time.mjs [ROUNDS] [RUNS] [CHECKOUT…]
+// A CHECKOUT is another built working copy, to compare with. BENCH_CASES names the cases, separated by commas.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { ROOT } from '../../scripts/services/paths.mjs';
 import { withGantry } from './gantry.mjs';
 import { load, percentile, processorSecondsBelow } from './measure.mjs';
+import { ONE_NODE, wait } from './runs.mjs';
 
 const TOKENS = 200;
 const CONCURRENCY = Number(process.env.BENCH_CONCURRENCY ?? 16);
@@ -61,8 +63,16 @@ async function eventProtocol(api) {
   expectFrames(text, /^event: messages/gm, TOKENS);
 }
 
+/** @param {string} api */
+async function waitOnThread(api) {
+  const { thread_id: thread } = await (await post(`${api}/threads`, {})).json();
+  const { turn } = await wait(`${api}/threads/${thread}`, ONE_NODE);
+  if (turn !== 1) throw new Error(`The run took ${turn} steps`);
+}
+
 /** @type {Record<string, (api: string) => Promise<void>>} */
 const CASES = {
+  waits: waitOnThread,
   messages: streamOf(['messages-tuple']),
   states: streamOf(['values', 'messages-tuple']),
   protocol: eventProtocol,
@@ -147,10 +157,7 @@ async function measureAll(servers) {
             rows.map(({ ms }, round) => ms / found[0][round].ms),
             2,
           )}` +
-          `, ${spread(
-            rows.map(({ perSecond }) => perSecond * TOKENS),
-            0,
-          )} tokens/s` +
+          `, ${spread(rows.map(({ perSecond }) => perSecond))} runs/s` +
           ` (${spread(
             rows.map(({ perSecond }, round) => perSecond / base[round].perSecond),
             2,

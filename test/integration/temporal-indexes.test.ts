@@ -1,0 +1,62 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { SEARCH_ATTRIBUTES, runIdAttribute } from '../../workflows/contracts/search-attributes';
+import { temporal } from '@temporalio/proto';
+import { TypedSearchAttributes } from '@temporalio/common';
+import { freePort } from '../support/ports';
+import { waitFor } from '../support/wait-for';
+
+const SERVER = join(__dirname, '..', 'support', 'temporal-server.mjs');
+const { INDEXED_VALUE_TYPE_KEYWORD } = temporal.api.enums.v1.IndexedValueType;
+
+it('the Temporal server of npm start lists workflows with few indexes, by search attributes as well', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'gantry-temporal-'));
+  const port = await freePort();
+  const server = fork(SERVER, [home, String(port)]);
+  try {
+    await once(server, 'message');
+    const connection = await Connection.connect({ address: `127.0.0.1:${port}` });
+    try {
+      await connection.operatorService.addSearchAttributes({
+        namespace: 'default',
+        searchAttributes: Object.fromEntries(SEARCH_ATTRIBUTES.map(({ name }) => [name, INDEXED_VALUE_TYPE_KEYWORD])),
+      });
+      const client = new Client({ connection });
+      await waitFor('the search attributes', () =>
+        client.workflow
+          .start('any', {
+            taskQueue: 'none',
+            workflowId: 'one',
+            typedSearchAttributes: new TypedSearchAttributes([{ key: runIdAttribute, value: 'the-run' }]),
+          })
+          .catch(() => undefined),
+      );
+      const found = await waitFor('the workflow', async () => {
+        for await (const each of client.workflow.list({ query: `${runIdAttribute.name} = 'the-run'` })) return each;
+      });
+      expect(found.workflowId).toBe('one');
+      for await (const each of client.workflow.list({ query: `${runIdAttribute.name} = 'another'` })) {
+        throw new Error(`${each.workflowId} has another attribute`);
+      }
+    } finally {
+      await connection.close();
+    }
+    const database = new DatabaseSync(join(home, 'temporal', 'temporal.db'), { readOnly: true });
+    const indexes = database
+      .prepare(
+        `SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'executions_visibility' AND sql IS NOT NULL`,
+      )
+      .all();
+    database.close();
+    expect(indexes).toHaveLength(6);
+  } finally {
+    if (server.connected) server.disconnect();
+    if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
+    rmSync(home, { recursive: true, force: true });
+  }
+}, 120_000);
