@@ -128,7 +128,7 @@ describe('langgraph.json', () => {
       'store.index.embed: there is no file',
     ],
     ['no fields', { index: { dims: 4, embed: 'openai:x', fields: [] } }, 'store.index.fields'],
-    ['a ttl of nothing', { ttl: { default_ttl: 0 } }, 'store.ttl.default_ttl'],
+    ['a ttl of zero', { ttl: { default_ttl: 0 } }, 'store.ttl.default_ttl'],
     ['a store of their own', { path: './a.ts:store' }, 'store.path'],
   ])('names what is wrong in a store with %s', (_, store, field) => {
     const [problem] = problemsOf({ graphs: { a: './a.ts:graph' }, store });

@@ -66,9 +66,9 @@ describe('npm run gantry, with DATABASE_URL', () => {
 
   it.each([
     ['an unknown tenant', ['keys', 'create', '-n', 'x', '-t', 'nobody'], /^Tenant not found\n$/],
-    ['a key that is not there', ['keys', 'revoke', '01a1fe1d-37cc-71f9-b2d6-4349d75764b5'], /^API key not found\n$/],
+    ['an unknown key', ['keys', 'revoke', '01a1fe1d-37cc-71f9-b2d6-4349d75764b5'], /^API key not found\n$/],
     ['an expiry in words', ['keys', 'create', '-n', 'x', '-e', 'tomorrow'], /"tomorrow" is not an expiry/],
-    ['a run id that is none', ['runs', 'explain', 'r1'], /"r1" is not a run id: give a UUID/],
+    ['an invalid run id', ['runs', 'explain', 'r1'], /"r1" is not a run id: give a UUID/],
     ['an unknown run', ['runs', 'explain', '01a1fe1d-37cc-71f9-b2d6-4349d75764b5'], /^Run not found\n$/],
     ['an unknown command', ['keys', 'steal'], /unknown command 'steal'/],
   ])(

@@ -322,8 +322,8 @@ describe('MCP', () => {
     it.each([
       ['JSON that is broken', '{"jsonrpc"', 400, -32_700],
       ['no body at all', '', 400, -32_700],
-      ['JSON that is no message', '{"hello":"there"}', 400, -32_600],
-      ['params that are no object', { ...list, params: 'none' }, 400, -32_600],
+      ['JSON that is not a message', '{"hello":"there"}', 400, -32_600],
+      ['params that are not an object', { ...list, params: 'none' }, 400, -32_600],
     ])('refuses %s', async (_, body, status, code) => {
       const answer = await postMcp(gantry.url, body);
       expect(answer.status).toBe(status);
@@ -375,7 +375,7 @@ describe('MCP', () => {
       ['a page of another site', { origin: 'https://evil.example' }, 403],
       ['a page without an origin', { origin: 'null' }, 403],
       ['a session that was not issued here', { 'mcp-session-id': 'eyJpIjoieCJ9.forged' }, 404],
-      ['a session that is no such thing', { 'mcp-session-id': 'x' }, 404],
+      ['an invalid session id', { 'mcp-session-id': 'x' }, 404],
     ])('refuses %s', async (_, headers, status) => {
       expect((await postMcp(gantry.url, list, headers)).status).toBe(status);
     });

@@ -185,7 +185,7 @@ describe('A2A of two tenants', () => {
   });
 
   it.each([
-    ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x7b]).toString('latin1')],
+    ['bytes that are not text', Buffer.from([0xff, 0xfe, 0x7b]).toString('latin1')],
     ['two objects', '{"jsonrpc":"2.0"}{"jsonrpc":"2.0"}'],
   ])('answers -32700 to %s', async (_, body) => {
     const response = await caller('a').post(body);

@@ -111,7 +111,7 @@ describe('invalid requests', () => {
       ['an unknown strategy', { assistant_id: 'three', multitask_strategy: 'fight' }, 'multitask_strategy'],
       ['metadata that is a list', { assistant_id: 'three', metadata: [] }, 'metadata'],
       ['a recursion limit of 0', { assistant_id: 'three', config: { recursion_limit: 0 } }, 'config.recursion_limit'],
-      ['tags that are no list', { assistant_id: 'three', config: { tags: 'a' } }, 'config.tags'],
+      ['tags that are not a list', { assistant_id: 'three', config: { tags: 'a' } }, 'config.tags'],
       ['a delay that is text', { assistant_id: 'three', after_seconds: 'soon' }, 'after_seconds'],
       ['a checkpoint that is no UUID', { assistant_id: 'three', checkpoint_id: 'latest' }, 'checkpoint_id'],
       ['an unknown durability', { assistant_id: 'three', durability: 'maybe' }, 'durability'],

@@ -698,7 +698,7 @@ describe('crons', () => {
       ['an offset as zone', { assistant_id: 'three', schedule: NEVER_SOON, timezone: '+02:00' }, 422, /timezone/],
       ['a date that never comes', { assistant_id: 'three', schedule: '0 0 31 2 *' }, 422, /schedule.*never/],
       ['an end in the past', { assistant_id: 'three', schedule: NEVER_SOON, end_time: '2020-01-01' }, 422, /end_time/],
-      ['an end that is no time', { assistant_id: 'three', schedule: NEVER_SOON, end_time: 'soon' }, 422, /end_time/],
+      ['an end that is not a time', { assistant_id: 'three', schedule: NEVER_SOON, end_time: 'soon' }, 422, /end_time/],
       [
         'an unknown strategy',
         { assistant_id: 'three', schedule: NEVER_SOON, multitask_strategy: 'x' },

@@ -209,14 +209,14 @@ describe.each(['gcs', 'azure_blob'] as const)('a destination of type %s', (type)
 describe('the body of a destination', () => {
   it.each<[string, Json, string]>([
     ['an unknown type', { destination_type: 'ftp' }, 'destination_type'],
-    ['a key that is no JSON', { credentials: { service_account_key: '{' } }, 'credentials.service_account_key'],
+    ['a key that is not JSON', { credentials: { service_account_key: '{' } }, 'credentials.service_account_key'],
     [
       'credentials of another kind than a service account',
       { credentials: { service_account_key: { type: 'external_account', token_url: 'http://10.0.0.1' } } },
       'credentials.service_account_key.type',
     ],
     [
-      'a private key that is none',
+      'an invalid private key',
       { credentials: { service_account_key: { type: 'service_account', client_email: 'a@b', private_key: 'x' } } },
       'credentials.service_account_key.private_key',
     ],
@@ -228,7 +228,7 @@ describe('the body of a destination', () => {
       'credentials.account_key',
     ],
     [
-      'a SAS token that is none',
+      'an invalid SAS token',
       { destination_type: 'azure_blob', credentials: { sas_token: 'secret' } },
       'credentials.sas_token',
     ],

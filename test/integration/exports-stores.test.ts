@@ -225,7 +225,7 @@ describe('the identity for the store', () => {
     it.each<[string, Json, Json, string]>([
       ['is not listed', { aws_role_arn: 'arn:aws:iam::123456789012:role/admin' }, {}, 'GANTRY_EXPORT_AMBIENT_ROLES'],
       ['is for an endpoint of the tenant', {}, { endpoint_url: 'http://127.0.0.1:9' }, 'GANTRY_EXPORT_AMBIENT_ROLES'],
-      ['is no role', { aws_role_arn: 'arn:aws:iam::1:user/x' }, {}, 'aws_role_arn'],
+      ['is not a role', { aws_role_arn: 'arn:aws:iam::1:user/x' }, {}, 'aws_role_arn'],
     ])('that is refused without a request when it %s', async (_title, role, config, named) => {
       const { status, body } = await harness.call(
         'POST',

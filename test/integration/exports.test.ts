@@ -249,7 +249,7 @@ describe('destinations', () => {
       () => ({ config: { endpoint_url: 'http://127.0.0.1:9' } }),
       'Invalid endpoint',
     ],
-    ['an endpoint that is no S3', () => ({ config: { endpoint_url: api.url } }), 'Invalid endpoint'],
+    ['an endpoint that is not S3', () => ({ config: { endpoint_url: api.url } }), 'Invalid endpoint'],
     ['an unknown host', () => ({ config: { endpoint_url: 'http://nowhere.invalid' } }), 'Invalid endpoint'],
     ['the metadata service', () => ({ config: { endpoint_url: 'http://169.254.169.254' } }), 'Invalid endpoint'],
     [
@@ -275,7 +275,7 @@ describe('destinations', () => {
     ['no bucket', { config: { bucket_name: undefined } }, 'config.bucket_name'],
     ['no prefix', { config: { prefix: undefined } }, 'config.prefix'],
     ['no region for AWS', { config: { endpoint_url: undefined, region: undefined } }, 'config.region'],
-    ['an endpoint that is no URL', { config: { endpoint_url: 'localhost' } }, 'config.endpoint_url'],
+    ['an endpoint that is not a URL', { config: { endpoint_url: 'localhost' } }, 'config.endpoint_url'],
     ['an unknown option', { config: { colour: 'red' } }, 'config'],
     ['no secret', { credentials: { secret_access_key: undefined } }, 'credentials.secret_access_key'],
   ])('are refused with 422 for %s', async (_, change, path) => {

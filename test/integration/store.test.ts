@@ -367,7 +367,7 @@ describe('the store', () => {
 
   describe('invalid requests', () => {
     it.each([
-      ['a value that is no object', { value: 'text' }, 'value'],
+      ['a value that is not an object', { value: 'text' }, 'value'],
       ['a value that is an array', { value: [] }, 'value'],
       ['no value', { value: null }, 'value'],
       ['no key', { key: undefined }, 'key'],
@@ -377,9 +377,9 @@ describe('the store', () => {
       ['a value with U+0000', { value: { text: 'a\0b' } }, 'value'],
       ['a name with U+0000', { value: { 'a\0b': 1 } }, 'value'],
       ['a value with half a character', { value: { text: '\udc00' } }, 'value'],
-      ['a ttl of nothing', { ttl: 0 }, 'ttl'],
+      ['a ttl of zero', { ttl: 0 }, 'ttl'],
       ['a ttl that is negative', { ttl: -1 }, 'ttl'],
-      ['a ttl of ages', { ttl: 1e9 }, 'ttl'],
+      ['a ttl above the limit', { ttl: 1e9 }, 'ttl'],
       ['a ttl that is a text', { ttl: '5' }, 'ttl'],
       ['an index that is true', { index: true }, 'index'],
     ])('%s is a 422 that names the field', async (_, wrong, path) => {

@@ -428,8 +428,8 @@ describe('trace ingestion', () => {
       'dotted_order',
     ],
     ['an unknown project', { session_id: randomUUID() }, 'session_id'],
-    ['an id that is none', { id: 'x' }, 'id'],
-    ['tags that are no list', { tags: 'x' }, 'tags'],
+    ['an invalid id', { id: 'x' }, 'id'],
+    ['tags that are not a list', { tags: 'x' }, 'tags'],
   ])('answers 422 naming the field: %s', async (_title, fields, field) => {
     const { status, body } = await send('POST', '/api/v1/runs', { ...newRun(), ...fields });
     expect(status).toBe(422);

@@ -47,7 +47,7 @@ describe('an auth filter', () => {
     ['a known operator beside an unknown one', { owner: { $eq: 'a', $in: ['b'] } }],
     ['one alternative', { $or: [{ a: 1 }] }],
     ['nesting without end', { $or: [{ a: 1 }, { $or: [{ b: 1 }, { $and: [{ c: 1 }, { d: 1 }] }] }] }],
-    ['an alternative that is no filter', { $or: [{ a: 1 }, 'b'] }],
+    ['an alternative that is not a filter', { $or: [{ a: 1 }, 'b'] }],
   ])('that is %s is refused', (_what, filter) => {
     expect(() => parseAccessFilter(filter)).toThrow(/auth filter/);
   });

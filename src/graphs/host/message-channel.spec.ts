@@ -118,8 +118,8 @@ describe('MessageChannel', () => {
   });
 
   it.each([
-    ['a message that is none', framed(Buffer.alloc(100, 7))],
-    ['an empty one', framed(Buffer.alloc(0))],
+    ['an invalid message', framed(Buffer.alloc(100, 7))],
+    ['an empty message', framed(Buffer.alloc(0))],
     ['one of more objects than bytes', framed(serialize(Array.from({ length: 600_000 }, () => ({}))))],
     ['one that is too long', Buffer.concat([Buffer.from('GNTR'), Buffer.alloc(4, 0xff)])],
     ['the length of a message without its mark', Buffer.from([0, 0, 1, 0, 0, 0, 0, 0])],
