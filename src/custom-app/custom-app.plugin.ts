@@ -34,6 +34,15 @@ function trustedHeaders<T extends object>(headers: T, { ips = [] }: FastifyReque
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !FORWARDED.test(name))) as Partial<T>;
 }
 
+/** Sends status and headers of a stream that is silent so far, which the framework keeps until its first bytes. */
+function sendHeadFirst(raw: FastifyReply['raw']): void {
+  raw.once('pipe', () =>
+    setImmediate(() => {
+      if (!raw.headersSent) raw.flushHeaders();
+    }),
+  );
+}
+
 /** The request for the app; `passedOnTo`: path of Gantry's own route that it is for. */
 function appTarget(url: string): { target: string; passedOnTo?: string } {
   const prefix = [CUSTOM_APP_PATH, APP_MIDDLEWARE_PATH].find((path) => url.startsWith(`${path}/`)) ?? '';
@@ -69,6 +78,7 @@ export async function serveCustomApp(
       if (request.url.startsWith(NOWHERE)) throw new ApiError(404, 'not_found', 'Not Found', { format: 'text' });
       const { target, passedOnTo } = appTarget(request.url);
       await authorize(request, reply, passedOnTo);
+      sendHeadFirst(reply.raw);
       return reply.from(target, {
         rewriteRequestHeaders: (_original, headers) => ({
           ...trustedHeaders(headers, request),

@@ -26,22 +26,42 @@ export interface InnerRequest {
 }
 
 /** Sends a request to the API over its Unix socket (inner-api.ts); bodies stream in both directions. */
-export function fetchInner(
+export async function fetchInner(
   socketPath: string,
   { method, path, headers, body, signal }: InnerRequest,
 ): Promise<Response> {
+  const content = body instanceof Uint8Array || body === null ? body : await startOf(body);
   return new Promise((resolve, reject) => {
     const sent = Object.fromEntries([...headers].filter(([name]) => !NOT_PASSED_ON.has(name)));
-    if (body instanceof Uint8Array) sent['content-length'] = String(body.byteLength);
+    if (content instanceof Uint8Array) sent['content-length'] = String(content.byteLength);
     // Node frames a body of unknown length by itself for some methods only, and not for DELETE.
-    else if (body !== null) sent['transfer-encoding'] = 'chunked';
+    else if (content !== null) sent['transfer-encoding'] = 'chunked';
     const call = httpRequest({ socketPath, method, path, headers: sent, agent: false, signal }, (response) =>
       resolve(toResponse(response)),
     );
     call.once('error', reject);
-    if (body === null || body instanceof Uint8Array) call.end(body ?? undefined);
-    else pipeline(Readable.fromWeb(body), call).catch(reject);
+    if (content === null || content instanceof Uint8Array) call.end(content ?? undefined);
+    else pipeline(content, call).catch(reject);
   });
+}
+
+/**
+ * Waits for the first bytes of a body. A request without a body may have a stream as well, which ends at once: sent on as a
+ * body, it would be one without a type, which the API refuses.
+ */
+async function startOf(body: ReadableStream): Promise<AsyncIterable<Uint8Array> | null> {
+  const stream = Readable.fromWeb(body);
+  const chunks = stream[Symbol.asyncIterator]() as AsyncIterableIterator<Uint8Array>;
+  const first = await chunks.next();
+  if (first.done) return null;
+  return (async function* () {
+    try {
+      yield first.value;
+      yield* chunks;
+    } finally {
+      stream.destroy();
+    }
+  })();
 }
 
 function toResponse(response: IncomingMessage): Response {

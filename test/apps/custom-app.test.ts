@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { Client } from '@langchain/langgraph-sdk';
 import { startTestApi } from '../support/api';
@@ -200,6 +203,34 @@ describe('a custom app with middleware', () => {
     const events: string[] = [];
     for await (const { event } of reader) events.push(event);
     expect(events).toEqual(expect.arrayContaining(['metadata', 'updates']));
+  });
+
+  it('passes requests without a body on as they are', async () => {
+    const { thread_id: thread } = (await (await post('/threads', {})).json()) as { thread_id: string };
+    const { run_id: run } = (await (
+      await post(`/threads/${thread}/runs`, { assistant_id: 'agent', input: { ask: 'log' } })
+    ).json()) as { run_id: string };
+    await get(`/threads/${thread}/runs/${run}/join`);
+    const send = async (method: string, path: string): Promise<number> => {
+      const headers = { authorization: 'Bearer alice' };
+      return (await fetch(gantry.url + path, { method, headers })).status;
+    };
+    expect(await send('POST', `/threads/${thread}/copy`)).toBe(200);
+    expect(await send('DELETE', `/threads/${thread}/runs/${run}`)).toBe(204);
+    expect(await send('DELETE', `/threads/${thread}`)).toBe(204);
+  });
+
+  it('opens a stream before its first event', async () => {
+    const call = request(`${gantry.url}/threads/${randomUUID()}/stream/events`, {
+      method: 'POST',
+      headers: as('alice'),
+    });
+    call.end(JSON.stringify({ channels: ['values'] }));
+    const [answer] = (await once(call, 'response')) as [IncomingMessage];
+    await setImmediate();
+    // What would have come with the head, had it waited for that.
+    expect([answer.statusCode, answer.readableLength]).toEqual([200, 0]);
+    call.destroy();
   });
 
   it('leaves unknown paths to the server, and probes untouched', async () => {
