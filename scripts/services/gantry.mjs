@@ -7,6 +7,7 @@ import { build, installDependencies } from './build.mjs';
 import { findGraphPython } from './graph-python.mjs';
 import { openHome } from './home.mjs';
 import { writeJsonAtomically } from './json-file.mjs';
+import { showOwnLog } from './own-log.mjs';
 import { ROOT } from './paths.mjs';
 import { choosePort, connectHost } from './ports.mjs';
 import { runCommand } from './process.mjs';
@@ -268,9 +269,7 @@ export async function runGantry(settings, { signal, stopNow, isVerbose = false, 
     home,
     logs: join(home, 'logs'),
     signal: context.signal,
-    onLine: (name, line) => {
-      if (isVerbose && (name === 'api' || name === 'worker')) process.stdout.write(`${name} | ${line}\n`);
-    },
+    onLine: showOwnLog(isVerbose),
     onRestart: () => writeEndpoints(),
   });
   stopNow.addEventListener('abort', () => supervisor.stopNow(), { once: true });

@@ -86,7 +86,7 @@ Installs and builds what is missing, then runs Postgres, Temporal, an S3 gateway
 machine until Ctrl-C. Data stays in GANTRY_HOME.
 
 Options
-  --verbose                         show the log of the API and the worker here, not only in GANTRY_HOME/logs
+  --verbose                         show the whole log of the API and the worker here, not only their errors
   --help                            this text
 
 Settings are environment variables; the value in brackets is used when one is absent.

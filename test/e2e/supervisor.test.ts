@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '@langchain/langgraph-sdk';
 import { createTestDatabase, type TestDatabase } from '../support/database';
+import { answeringGraph, layOutProject } from '../support/project';
 import { SupervisedGantry, type Endpoints } from '../support/supervised-gantry';
 import { createNamespace, temporalAddress, type TestNamespace } from '../support/temporal';
 import { waitFor } from '../support/wait-for';
@@ -206,12 +207,22 @@ describe('the supervisor', () => {
     expect(existsSync(join(gantry.home, 'secrets.json'))).toBe(true);
   }, 90_000);
 
-  it('starts without an S3 gateway where none is available, and says what exports then need', async () => {
+  it('starts without an S3 gateway and without a broken graph, and says what is missing', async () => {
+    const project = layOutProject({
+      'langgraph.json': { graphs: { sound: './sound.ts:graph', broken: './broken.ts:graph' } },
+      'sound.ts': answeringGraph('', '1'),
+      'broken.ts': "import 'no-such-package';\nexport const graph = 1;\n",
+    });
     const folder = mkdtempSync(join(tmpdir(), 'gantry-without-gateway-'));
     symlinkSync(process.execPath, join(folder, 'node'));
     // Neither a gateway nor Go is on this PATH, or in this cache.
-    const bare = await SupervisedGantry.start({ ...ownServices(), PATH: folder, GANTRY_CACHE: folder });
+    const env = { PATH: folder, GANTRY_CACHE: folder, GANTRY_CONFIG: project.path('langgraph.json') };
+    const bare = await SupervisedGantry.start({ ...ownServices(), ...env });
     try {
+      const reports = (): number => bare.printed.split('graphs.broken').length - 1;
+      await waitFor('the report of the broken graph', () => reports() > 0);
+      expect(bare.printed).toMatch(/s +(api|worker) +A graph can't be served: graphs\.broken: .*no-such-package/);
+      expect(reports()).toBe(1);
       expect(bare.printed).toMatch(/No S3 gateway could be obtained.*GANTRY_S3_ENDPOINT/);
       expect(bare.printed).toMatch(/S3 +none: exports need a bucket/);
       expect(bare.endpoints.s3).toBeNull();
@@ -222,6 +233,7 @@ describe('the supervisor', () => {
     } finally {
       await bare.discard();
       rmSync(folder, { recursive: true });
+      project.remove();
     }
   }, 90_000);
 });
