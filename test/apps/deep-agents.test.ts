@@ -8,12 +8,6 @@ interface State {
   files?: Record<string, unknown>;
 }
 
-interface WireEvent {
-  method: string;
-  namespace: string[];
-  data: { event: string; delta?: { type: string; args?: string } };
-}
-
 const say = (content: string) => ({ messages: [{ role: 'user', content }] });
 const lastOf = (state: unknown): string => textOf((state as State).messages.at(-1)!.content);
 
@@ -45,35 +39,8 @@ describe('an agent of createDeepAgent', () => {
       asked = app.model.prompts.length;
     });
 
-    describeDeepAgent(() => app, graph);
-
-    it('streams the arguments of a tool as they arrive, in the namespace of the node', async () => {
-      const thread = client.threads.stream({ assistantId: graph });
-      const events: WireEvent[] = [];
-      const subscription = await thread.subscribe({ channels: ['messages', 'tools'] });
-      const reading = (async () => {
-        for await (const { method, params } of subscription) events.push({ method, ...params } as WireEvent);
-      })();
-      const calls: unknown[] = [];
-      const assembling = (async () => {
-        for await (const message of thread.messages) calls.push(...(await message.toolCalls));
-      })();
-      await thread.run.start({ input: say('call look_up {"topic": "bees and flowers"}') });
-      await thread.output;
-      await thread.close();
-      await Promise.all([reading, assembling]);
-      const deltas = events.flatMap(({ data }) => (data.delta?.type === 'tool-call-delta' ? [data.delta.args] : []));
-      // The libraries of the other two APIs write each piece as a block-delta.
-      if (path === '/v1/chat/completions') {
-        expect(deltas.length).toBeGreaterThan(1);
-        expect(JSON.parse(deltas.join(''))).toEqual({ topic: 'bees and flowers' });
-      }
-      expect(calls).toMatchObject([{ name: 'look_up', args: { topic: 'bees and flowers' } }]);
-      const placesOf = (channel: string): string[] =>
-        events.filter(({ method }) => method === channel).map(({ namespace }) => namespace.join().split(':')[0]);
-      expect(new Set(placesOf('messages'))).toEqual(new Set(['model_request']));
-      expect(new Set(placesOf('tools'))).toEqual(new Set(['tools']));
-    });
+    // The libraries of the other two APIs write each piece as a block-delta.
+    describeDeepAgent(() => app, graph, { messagesNode: 'model_request', toolDeltas: path === '/v1/chat/completions' });
   });
 
   it('keeps files in its state', async () => {

@@ -85,7 +85,8 @@ describe('applications in Python', () => {
     });
   });
 
-  describe('an agent of create_deep_agent', () => describeDeepAgent(() => app, 'researcher'));
+  describe('an agent of create_deep_agent', () =>
+    describeDeepAgent(() => app, 'researcher', { messagesNode: '', toolDeltas: true }));
 
   describe('a supervisor', () => describeSupervisor(() => client));
 

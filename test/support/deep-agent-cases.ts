@@ -6,11 +6,24 @@ interface State {
   messages: { type: string; content: unknown }[];
 }
 
+interface WireEvent {
+  method: string;
+  namespace: string[];
+  data: { event: string; delta?: { type: string; args?: string } };
+}
+
+interface Traits {
+  /** Node in whose namespace the model's messages are; the empty text for the namespace of the graph. */
+  messagesNode: string;
+  /** Whether a tool's arguments come as `tool-call-delta`. */
+  toolDeltas: boolean;
+}
+
 const say = (content: string) => ({ messages: [{ role: 'user', content }] });
 const lastOf = (state: unknown): string => textOf((state as State).messages.at(-1)!.content);
 
-/** Cases of a deep agent with the tools and the subagent of test/apps/deep-agents/researcher.ts, in either language. */
-export function describeDeepAgent(appOf: () => AgentApp, graph: string): void {
+/** What a deep agent does with the tools and the subagent of test/apps/deep-agents/researcher.ts, in either language. */
+export function describeDeepAgent(appOf: () => AgentApp, graph: string, { messagesNode, toolDeltas }: Traits): void {
   let app: AgentApp;
   let client: Client;
 
@@ -66,6 +79,33 @@ export function describeDeepAgent(appOf: () => AgentApp, graph: string): void {
     await thread.run.start({ input: say('call look_up {"topic": "bees"}') });
     expect(JSON.stringify(lastOf(await thread.output))).toContain('bees: 42');
     await thread.close();
+  });
+
+  it('streams the arguments of a tool as they arrive, in the documented namespace', async () => {
+    const thread = client.threads.stream({ assistantId: graph });
+    const events: WireEvent[] = [];
+    const subscription = await thread.subscribe({ channels: ['messages', 'tools'] });
+    const reading = (async () => {
+      for await (const { method, params } of subscription) events.push({ method, ...params } as WireEvent);
+    })();
+    const calls: unknown[] = [];
+    const assembling = (async () => {
+      for await (const message of thread.messages) calls.push(...(await message.toolCalls));
+    })();
+    await thread.run.start({ input: say('call look_up {"topic": "bees and flowers"}') });
+    await thread.output;
+    await thread.close();
+    await Promise.all([reading, assembling]);
+    const deltas = events.flatMap(({ data }) => (data.delta?.type === 'tool-call-delta' ? [data.delta.args] : []));
+    if (toolDeltas) {
+      expect(deltas.length).toBeGreaterThan(1);
+      expect(JSON.parse(deltas.join(''))).toEqual({ topic: 'bees and flowers' });
+    }
+    expect(calls).toMatchObject([{ name: 'look_up', args: { topic: 'bees and flowers' } }]);
+    const placesOf = (channel: string): string[] =>
+      events.filter(({ method }) => method === channel).map(({ namespace }) => namespace.join().split(':')[0]);
+    expect(new Set(placesOf('messages'))).toEqual(new Set([messagesNode]));
+    if (messagesNode) expect(new Set(placesOf('tools'))).toEqual(new Set(['tools']));
   });
 
   it('streams tokens, and a page that is loaded in the middle gets the rest', async () => {
