@@ -31,11 +31,12 @@ export function toRun(row: RunEntity): Run {
     metadata: row.metadata,
     kwargs: {
       ...kwargs,
-      ...(context && { context: maskSealed(context) }),
+      context: maskSealed(context ?? {}),
       subgraphs,
       resumable,
       config: {
         ...config,
+        metadata: row.metadata,
         configurable: {
           ...config?.configurable,
           run_id: row.runId,

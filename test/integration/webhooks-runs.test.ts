@@ -107,7 +107,8 @@ describe('webhooks of runs', () => {
       return arrival('/whole');
     })();
     expect(run.metadata).toMatchObject({ order: 7 });
-    expect(run.kwargs.config).toMatchObject({ configurable: { flavour: 'plain' }, tags: ['t'] });
+    const configured = { configurable: { flavour: 'plain' }, tags: ['t'], metadata: { order: 7 } };
+    expect(run.kwargs).toMatchObject({ config: configured, context: { flavour: 'plain' } });
     for (const time of [run.run_started_at, run.run_ended_at, run.webhook_sent_at])
       expect(Date.parse(time)).not.toBeNaN();
     expect(Date.parse(run.run_ended_at)).toBeGreaterThanOrEqual(Date.parse(run.run_started_at));

@@ -19,10 +19,27 @@ export const KNOWN_DIFFERENCES: KnownDifference[] = [
     reason: 'Names the channels that a state always has',
   },
   {
-    differences: ['assistants.getSubgraphs .middle*'],
+    differences: [
+      'assistants.getSubgraphs *.config_schema: object | –',
+      'assistants.getSubgraphs *.context_schema: object | –',
+      'assistants.getSubgraphs *.input_schema: object | –',
+      'assistants.getSubgraphs *.output_schema: object | –',
+      'assistants.getSubgraphs *.state_schema: object | –',
+    ],
     reason:
-      'A nested graph has the fields of the SDK’s `GraphSchema` (`input_schema`, …) beside those of the dev server, which has only ' +
-      '`input`, `output`, `state`, `config`; definitions are referred to where the dev server repeats them',
+      'A nested graph has the fields of the SDK’s `GraphSchema` beside those of the dev server, which has only `input`, `output`, ' +
+      '`state`, `config`',
+  },
+  {
+    differences: [
+      'assistants.getSubgraphs *.definitions: object | –',
+      'assistants.getSubgraphs *.properties.messages.items.$ref: string | –',
+      'assistants.getSubgraphs *.properties.messages.items.description: – | string',
+      'assistants.getSubgraphs *.properties.messages.items.items: – | object',
+      'assistants.getSubgraphs *.properties.messages.items.type: – | string',
+    ],
+    reason:
+      'A message in a nested graph is described by the definition of its class; the dev server takes it for an array',
   },
   {
     differences: ['assistants.setLatest .context.b: – | number', 'assistants.setLatest .description: null | string'],
@@ -120,14 +137,50 @@ export const KNOWN_DIFFERENCES: KnownDifference[] = [
     reason: 'Fields that the newest SDKs select; the dev server does not know them',
   },
   {
-    differences: ['runs.* *.kwargs.*'],
-    reason: 'Each server keeps the request in its own form; `kwargs` is not a contract',
+    differences: [
+      'runs.* *.kwargs.durability: string | –',
+      'runs.* *.kwargs.on_completion: string | –',
+      'runs.create* *.kwargs.strict_resume: boolean | –',
+    ],
+    reason: 'Parameters of a run that the dev server does not keep',
+  },
+  {
+    differences: [
+      'runs.* *.kwargs.checkpoint: object | –',
+      'runs.* *.kwargs.config.configurable.checkpoint_id: – | string',
+    ],
+    reason: 'The checkpoint that a run starts from is kept as it was sent; the dev server adds it to `configurable`',
+  },
+  {
+    differences: ['runs.* *.kwargs.config.configurable.a: number | –'],
+    reason: '`context` is in `configurable` as well, where graphs of older libraries read it, as in the Python server',
+  },
+  {
+    differences: ['runs.* *.kwargs.config.configurable.user-agent: – | string'],
+    reason: 'Headers reach a run’s `configurable` as `http.configurable_headers` says, and no answer shows them',
+  },
+  {
+    differences: ['runs.create* *.kwargs.input: null | –'],
+    reason: 'A run without input has `null`, as in the Python server; the dev server leaves the field out',
+  },
+  {
+    differences: [
+      'runs.createBatch [].kwargs.feedback_keys: array | –',
+      'runs.createBatch [].kwargs.interrupt_after: array | –',
+      'runs.createBatch [].kwargs.interrupt_before: array | –',
+    ],
+    reason: 'The SDK sends the runs of a batch with the names of JavaScript, which the dev server ignores',
+  },
+  {
+    differences: ['runs.list [].kwargs.feedback_keys: array | –'],
+    reason:
+      'A run with feedback keys fails in the dev server without an account of LangSmith, so it is not among the successful',
   },
   {
     differences: [
       'runs.* *.metadata.revision_id: string | –',
-      'runs.createBatch [].metadata.assistant_id: string | –',
-      'runs.createBatch [].metadata.graph_id: string | –',
+      'runs.createBatch [].*metadata.assistant_id: string | –',
+      'runs.createBatch [].*metadata.graph_id: string | –',
     ],
     reason: 'Every run is marked with its revision, assistant and graph, those of a batch too, as in the Python server',
   },
