@@ -22,7 +22,7 @@ interface Traits {
 const say = (content: string) => ({ messages: [{ role: 'user', content }] });
 const lastOf = (state: unknown): string => textOf((state as State).messages.at(-1)!.content);
 
-/** What a deep agent does with the tools and the subagent of test/apps/deep-agents/researcher.ts, in either language. */
+/** Cases of a deep agent with the tools and the subagent of test/apps/deep-agents/researcher.ts, in either language. */
 export function describeDeepAgent(appOf: () => AgentApp, graph: string, { messagesNode, toolDeltas }: Traits): void {
   let app: AgentApp;
   let client: Client;
