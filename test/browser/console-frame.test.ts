@@ -92,4 +92,18 @@ describeInBrowser('the frame of the console', () => {
     await page.getByRole('button', { name: 'Forget the key of this tab' }).click();
     await page.getByRole('heading', { name: 'Sign in to Gantry' }).waitFor();
   });
+
+  it('stays signed in where the metrics need a token of their own, and says that they do', async () => {
+    const url = await gantry.startReplica({ GANTRY_METRICS_TOKEN: 'token-of-the-metrics-0123456789' });
+    const page = await browser.open('about:blank');
+    const refused = page.waitForResponse(
+      (response) => response.url().includes('/metrics') && response.status() === 401,
+    );
+    await page.goto(`${url}/console`);
+    await refused;
+    await page.getByText('needs the metrics token').waitFor();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await page.goto(`${url}/console/system`);
+    await page.getByText(/GANTRY_METRICS_TOKEN/).waitFor();
+  });
 });

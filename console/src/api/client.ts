@@ -5,11 +5,15 @@ import { adminKey, credentials, headersOf, isSignedOut } from '../app/session';
 import { ApiFailure } from './failure';
 import type { paths } from './schema';
 
+const ROOT = new URL(API_URL).pathname.replace(/\/$/, '');
+
 /** Sends a request with the credentials of this tab, and notes what its fate says about connection and credentials. */
 export async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const request = new Request(input, init);
-  const { pathname } = new URL(request.url);
-  const isAdmins = pathname.startsWith(`${new URL(API_URL).pathname.replace(/\/$/, '')}/admin/`);
+  const route = new URL(request.url).pathname.slice(ROOT.length);
+  const isAdmins = route.startsWith('/admin/');
+  // Both take credentials of their own: their refusal says nothing about those of the tab.
+  const hasOwnCredentials = isAdmins || route === '/metrics';
   const given = credentials.get();
   if (isAdmins) request.headers.set('x-api-key', adminKey.get() ?? '');
   else if (given) for (const [name, value] of Object.entries(headersOf(given))) request.headers.set(name, value);
@@ -21,7 +25,7 @@ export async function send(input: RequestInfo | URL, init?: RequestInit): Promis
     throw error;
   }
   noteReached();
-  if (response.status === 401 && !isAdmins) isSignedOut.set(true);
+  if (response.status === 401 && !hasOwnCredentials) isSignedOut.set(true);
   return response;
 }
 
