@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
 import type { TenantId } from '../auth/tenant';
+import type { Page } from '../http/pagination';
 import { type ExportStatus, openExportSql, openPartitionSql } from '../database/export-status';
 import type { ListExports } from './api/exports.schemas';
 import { EXPORT_COLUMNS, EXPORT_SOURCE, ExportRow, NewExport } from './export-row';
@@ -60,17 +61,25 @@ export class ExportsRepository {
     return row;
   }
 
-  listExports(
+  async listExports(
     tenantId: TenantId,
     { limit, offset, status, source_bulk_export_id: source }: ListExports,
-  ): Promise<ExportRow[]> {
-    return this.database.query<ExportRow[]>(
-      `SELECT ${EXPORT_COLUMNS} ${EXPORT_SOURCE}
-       WHERE e.tenant_id = $1 AND ($2::text IS NULL OR e.status = $2)
-         AND ($3::uuid IS NULL OR e.source_bulk_export_id = $3)
-       ORDER BY e.created_at DESC, e.export_id LIMIT $4 OFFSET $5`,
-      [tenantId, status ?? null, source ?? null, limit ?? null, offset],
-    );
+  ): Promise<Page<ExportRow>> {
+    const matching = `e.tenant_id = $1 AND ($2::text IS NULL OR e.status = $2)
+      AND ($3::uuid IS NULL OR e.source_bulk_export_id = $3)`;
+    const filter = [tenantId, status ?? null, source ?? null];
+    const [items, [{ total }]] = await Promise.all([
+      this.database.query<ExportRow[]>(
+        `SELECT ${EXPORT_COLUMNS} ${EXPORT_SOURCE} WHERE ${matching}
+         ORDER BY e.created_at DESC, e.export_id LIMIT $4 OFFSET $5`,
+        [...filter, limit ?? null, offset],
+      ),
+      this.database.query<[{ total: number }]>(
+        `SELECT count(*)::int AS total FROM bulk_exports e WHERE ${matching}`,
+        filter,
+      ),
+    ]);
+    return { items, total };
   }
 
   /** Whether the tenant has the tracing project. */

@@ -85,7 +85,12 @@ async function call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, p
     url: `/api/v1/bulk-exports${path}`,
     ...(payload !== undefined && { payload: payload as Json }),
   });
-  return { status: answer.statusCode, text: answer.body, body: (answer.body ? answer.json() : undefined)! };
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    text: answer.body,
+    body: (answer.body ? answer.json() : undefined)!,
+  };
 }
 
 async function createDestination(change?: DestinationChange): Promise<Json> {
@@ -577,6 +582,12 @@ describe('one-off exports', () => {
     const completed = (await call('GET', '?status=Completed')).body as unknown as Json[];
     expect(completed.map(({ id }) => id)).toEqual(expect.arrayContaining([first, second]));
     expect((await call('GET', '?limit=0')).status).toBe(422);
+    const { rows } = await database.query<{ total: string }>(
+      `SELECT count(*) AS total FROM bulk_exports WHERE status = 'Completed'`,
+    );
+    expect((await call('GET', '?status=Completed&limit=1')).headers['x-pagination-total']).toBe(rows[0].total);
+    const days = await call('GET', `/${first}/runs?limit=1&offset=1`);
+    expect(days).toMatchObject({ body: [], headers: { 'x-pagination-total': '1' } });
   });
 
   it('are refused with 422 naming the field', async () => {

@@ -5,6 +5,7 @@ import { RouteTags } from '../../http/route-tags';
 import { NeedsEntitlement } from '../../auth/entitlements';
 import { Tenant, TenantHeaderRequired, TenantId } from '../../auth/tenant';
 import { EVENT_STREAM } from '../../http/event-stream';
+import { paginate } from '../../http/pagination';
 import { Idempotency, IdempotencyRequest } from '../../runs/idempotency';
 import { toBulkExport } from './export.mapper';
 import { ExportProgressService } from './export-progress.service';
@@ -58,22 +59,25 @@ export class ExportsController {
     return toBulkExport(await this.exports.createExport(tenantId, body, idempotency));
   }
 
+  /** `X-Pagination-Total` is the number of all that match, as in the other lists of exports and their runs. */
   @Get()
   @ApiOperation({ summary: 'List exports, newest first' })
   async list(
     @Tenant() tenantId: TenantId,
     @Query({ schema: listExportsSchema }) query: ListExports,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BulkExport[]> {
-    return (await this.exports.listExports(tenantId, query)).map(toBulkExport);
+    return paginate(reply, await this.exports.listExports(tenantId, query), query.offset).map(toBulkExport);
   }
 
   @Get('runs')
   @ApiOperation({ summary: 'List the runs of all exports that a scheduled export spawned' })
-  listSpawnedRuns(
+  async listSpawnedRuns(
     @Tenant() tenantId: TenantId,
     @Query({ schema: listSpawnedRunsSchema }) query: ListSpawnedRuns,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BulkExportRun[]> {
-    return this.exports.listSpawnedRuns(tenantId, query);
+    return paginate(reply, await this.exports.listSpawnedRuns(tenantId, query), query.offset);
   }
 
   @Get(':export_id')
@@ -148,12 +152,13 @@ export class ExportsController {
   /** An export has a run for each UTC day of its window. */
   @Get(':export_id/runs')
   @ApiOperation({ summary: 'List the runs of an export' })
-  listRuns(
+  async listRuns(
     @Tenant() tenantId: TenantId,
     @Param({ schema: exportParamsSchema }) params: ExportParams,
     @Query({ schema: listExportRunsSchema }) query: ListExportRuns,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BulkExportRun[]> {
-    return this.exports.listRuns(tenantId, params.export_id, query);
+    return paginate(reply, await this.exports.listRuns(tenantId, params.export_id, query), query.offset);
   }
 
   @Get(':export_id/runs/:run_id')

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../auth/tenant';
 import { invalidField } from '../../http/api-error';
+import type { Page } from '../../http/pagination';
 import { type IdempotencyRequest, takeIdempotencyKey } from '../../runs/idempotency';
 import { startOrLeaveToSweep } from '../../sweeps/start-or-leave-to-sweep';
 import { ExportOrchestrator } from '../../temporal/export-orchestrator';
@@ -59,7 +60,7 @@ export class ExportsService {
     return this.getExport(tenantId, exportId);
   }
 
-  listExports(tenantId: TenantId, query: ListExports): Promise<ExportRow[]> {
+  listExports(tenantId: TenantId, query: ListExports): Promise<Page<ExportRow>> {
     return this.exports.listExports(tenantId, query);
   }
 
@@ -108,13 +109,17 @@ export class ExportsService {
     return this.getExport(tenantId, exportId);
   }
 
-  async listRuns(tenantId: TenantId, exportId: string, { limit, offset }: ListExportRuns): Promise<BulkExportRun[]> {
+  async listRuns(
+    tenantId: TenantId,
+    exportId: string,
+    { limit, offset }: ListExportRuns,
+  ): Promise<Page<BulkExportRun>> {
     const row = await this.getExport(tenantId, exportId);
-    return this.describe(
-      tenantId,
-      await this.partitions.listPartitions(tenantId, exportId, limit ?? null, offset),
-      row,
-    );
+    const [rows, total] = await Promise.all([
+      this.partitions.listPartitions(tenantId, exportId, limit ?? null, offset),
+      this.partitions.countPartitions(tenantId, exportId),
+    ]);
+    return { items: await this.describe(tenantId, rows, row), total };
   }
 
   async getRun(tenantId: TenantId, exportId: string, partitionId: string): Promise<BulkExportRun> {
@@ -126,10 +131,13 @@ export class ExportsService {
   }
 
   /** The partitions of all exports that a schedule spawned, as one list. */
-  async listSpawnedRuns(tenantId: TenantId, query: ListSpawnedRuns): Promise<BulkExportRun[]> {
+  async listSpawnedRuns(tenantId: TenantId, query: ListSpawnedRuns): Promise<Page<BulkExportRun>> {
     const source = await this.getExport(tenantId, query.source_bulk_export_id);
-    const rows = await this.partitions.listSpawned(tenantId, source.exportId, query.limit ?? null, query.offset);
-    return this.describe(tenantId, rows, source);
+    const [rows, total] = await Promise.all([
+      this.partitions.listSpawned(tenantId, source.exportId, query.limit ?? null, query.offset),
+      this.partitions.countSpawned(tenantId, source.exportId),
+    ]);
+    return { items: await this.describe(tenantId, rows, source), total };
   }
 
   /** `of` is the export of the partitions, or the schedule that spawned their exports: the place is the same. */

@@ -132,6 +132,14 @@ export class PartitionsRepository {
     );
   }
 
+  async countPartitions(tenantId: TenantId, exportId: string): Promise<number> {
+    const [{ total }] = await this.database.query<[{ total: number }]>(
+      `SELECT count(*)::int AS total FROM bulk_export_runs WHERE tenant_id = $1 AND export_id = $2`,
+      [tenantId, exportId],
+    );
+    return total;
+  }
+
   /** The partitions of all exports that a schedule spawned. */
   listSpawned(tenantId: TenantId, sourceId: string, limit: number | null, offset: number): Promise<PartitionRow[]> {
     return this.database.query<PartitionRow[]>(
@@ -141,6 +149,16 @@ export class PartitionsRepository {
        ORDER BY r.start_time, r.export_run_id LIMIT $3 OFFSET $4`,
       [tenantId, sourceId, limit, offset],
     );
+  }
+
+  async countSpawned(tenantId: TenantId, sourceId: string): Promise<number> {
+    const [{ total }] = await this.database.query<[{ total: number }]>(
+      `SELECT count(*)::int AS total FROM bulk_export_runs r
+       JOIN bulk_exports e ON e.tenant_id = r.tenant_id AND e.export_id = r.export_id
+       WHERE r.tenant_id = $1 AND e.source_bulk_export_id = $2`,
+      [tenantId, sourceId],
+    );
+    return total;
   }
 
   /** The next partitions. An export of all experiments has a partition for each project and `day`. */
