@@ -33,6 +33,22 @@ describeInBrowser('the console', () => {
     return thread_id;
   }
 
+  /** Exports that have ended, half of them by their time limit: more than one page of the list. */
+  async function failedExports(count: number): Promise<void> {
+    await gantry.sql.query(
+      `WITH d AS (
+         INSERT INTO export_destinations (tenant_id, destination_id, destination_type, display_name, config, credentials_keys)
+         SELECT tenant_id, gen_random_uuid(), 's3', 'Lake', '{"prefix": ""}', '{}' FROM tenants
+         RETURNING tenant_id, destination_id)
+       INSERT INTO bulk_exports (tenant_id, export_id, destination_id, start_time, end_time, format_version, compression,
+         status, finished_at, all_experiments)
+       SELECT d.tenant_id, gen_random_uuid(), d.destination_id, '2026-01-01Z', '2026-01-02Z', 'v2_beta', 'none',
+         CASE WHEN n % 2 = 0 THEN 'Failed' ELSE 'TimedOut' END, now(), true
+       FROM d, generate_series(1, $1::int) n`,
+      [count],
+    );
+  }
+
   async function ask(page: Page, text: string): Promise<void> {
     await page.getByLabel('Message', { exact: true }).fill(text);
     await page.keyboard.press('Enter');
@@ -184,8 +200,10 @@ describeInBrowser('the console', () => {
 
   it('Home: counts running, failed and waiting runs, each one click away', async () => {
     await threadAfter('approval', { amount: 9 });
+    await failedExports(101);
     const page = await open('/');
     await page.getByRole('link', { name: /Interrupts to answer\s*1/ }).waitFor();
+    await page.getByRole('link', { name: /Failed exports\s*101/ }).waitFor();
     await page
       .getByRole('img', { name: /runs, of which/ })
       .locator('canvas')

@@ -55,3 +55,28 @@ export function Loading({ lines = 4 }: { lines?: number }) {
     </div>
   );
 }
+
+/** What of a query its view needs: that of TanStack Query, or of `usePaged`. */
+interface Reading<Data> {
+  data: Data | undefined;
+  error: unknown;
+  refetch: () => unknown;
+}
+
+interface LoadedProps<Data> {
+  of: Reading<Data>;
+  /** Of the grey bars. */
+  lines?: number;
+  /** For places without a margin of their own. */
+  inset?: boolean;
+  children: (data: Data) => ReactNode;
+}
+
+/** What a query has read; until then grey bars, and what the server said where it refused. */
+export function Loaded<Data>({ of: { data, error, refetch }, lines, inset, children }: LoadedProps<Data>) {
+  if (error) {
+    const box = <ErrorBox error={error} retry={() => void refetch()} />;
+    return inset ? <div className="p-4 sm:px-6">{box}</div> : box;
+  }
+  return data === undefined ? <Loading lines={lines} /> : children(data);
+}

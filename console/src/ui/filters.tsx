@@ -46,7 +46,8 @@ export function TextFilter({ label, value, onChange, placeholder, className = 'w
 interface ChoiceProps {
   label: string;
   value: string | undefined;
-  options: { value: string; label: string }[];
+  /** A text is its own label. */
+  options: readonly (string | { value: string; label: string })[];
   onChange: (value: string | undefined) => void;
   /** What no choice means. */
   any: string;
@@ -61,11 +62,14 @@ export function ChoiceFilter({ label, value, options, onChange, any }: ChoicePro
       onChange={({ target }) => onChange(target.value || undefined)}
     >
       <option value="">{any}</option>
-      {options.map((option) => (
-        <option key={option.value} value={option.value}>
-          {option.label}
-        </option>
-      ))}
+      {options.map((option) => {
+        const { value: each, label: text } = typeof option === 'string' ? { value: option, label: option } : option;
+        return (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        );
+      })}
     </select>
   );
 }

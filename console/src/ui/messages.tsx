@@ -135,7 +135,12 @@ export function Message({ message, results, isRunning }: MessageProps) {
   }
   return (
     <div className="min-w-0">
-      {message.type === 'system' && <p className="caps mb-1">System</p>}
+      {message.type !== 'ai' && (
+        <p className="caps mb-1">
+          {message.type}
+          {message.name && <span className="ml-1.5 font-normal tracking-normal normal-case">{message.name}</span>}
+        </p>
+      )}
       {text && <MarkdownText text={text} />}
       <Attachments content={message.content} />
       {message.tool_calls?.map((call, index) => (

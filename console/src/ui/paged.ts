@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { type InfiniteData, keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback } from 'react';
 
 interface Page<Item> {
@@ -7,14 +7,34 @@ interface Page<Item> {
 }
 
 interface Paged<Item> {
-  rows: Item[];
+  data: Item[] | undefined;
   total: number | undefined;
   error: unknown;
-  isLoading: boolean;
   refetch: () => void;
   /** Asks for the next page, if there is one and none is being read. */
   more: () => void;
 }
+
+interface NextPage {
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  fetchNextPage: () => Promise<unknown>;
+}
+
+/** A function that asks for the next page of a query, if there is one and none is being read. */
+export function useMore({ hasNextPage, isFetchingNextPage, fetchNextPage }: NextPage): () => void {
+  return useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+}
+
+/** The rows of all pages, for `select` of a query: it is called when the pages change, not when a view is drawn. */
+export const rowsOf = <Row>({ pages }: InfiniteData<Row[]>): Row[] => pages.flat();
+
+const itemsOf = <Item>({ pages }: InfiniteData<Page<Item>>): { rows: Item[]; total: number | undefined } => ({
+  rows: pages.flatMap(({ items }) => items),
+  total: pages.at(-1)?.total,
+});
 
 /**
  * A list that is read page by page as it is scrolled. `read` gets the offset of the page; `refetchMs` repeats what is loaded.
@@ -22,7 +42,7 @@ interface Paged<Item> {
 export function usePaged<Item>(
   queryKey: unknown[],
   read: (offset: number) => Promise<Page<Item>>,
-  { refetchMs, enabled = true }: { refetchMs?: number; enabled?: boolean } = {},
+  { refetchMs }: { refetchMs?: number } = {},
 ): Paged<Item> {
   const query = useInfiniteQuery({
     queryKey,
@@ -33,19 +53,14 @@ export function usePaged<Item>(
       return last.items.length > 0 && loaded < last.total ? loaded : undefined;
     },
     placeholderData: keepPreviousData,
-    enabled,
+    select: itemsOf<Item>,
     ...(refetchMs !== undefined && { refetchInterval: refetchMs }),
   });
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   return {
-    rows: query.data?.pages.flatMap(({ items }) => items) ?? [],
-    total: query.data?.pages.at(-1)?.total,
+    data: query.data?.rows,
+    total: query.data?.total,
     error: query.error,
-    isLoading: query.isLoading,
     refetch: () => void query.refetch(),
-    more,
+    more: useMore(query),
   };
 }

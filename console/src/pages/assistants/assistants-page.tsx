@@ -5,12 +5,13 @@ import { useState } from 'react';
 import { sdk } from '../../api/sdk';
 import { useUrlState } from '../../app/url-state';
 import { Button } from '../../ui/button';
+import { timeCell } from '../../ui/cells';
 import { columnsOf, DataTable } from '../../ui/data-table';
-import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { Empty, Loaded } from '../../ui/feedback';
+import { ChoiceFilter, Filters, TextFilter } from '../../ui/filters';
 import { FormDialog } from '../../ui/form-dialog';
 import { SelectField, TextField } from '../../ui/form-field';
 import { Page } from '../../ui/page';
-import { Time } from '../../ui/time';
 
 const MOST = 1000;
 const listQuery = {
@@ -27,7 +28,7 @@ const COLUMNS = [
   column.accessor('updated_at', {
     header: 'Changed',
     meta: { width: '6rem' },
-    cell: ({ getValue }) => <Time at={getValue()} />,
+    cell: timeCell,
   }),
 ];
 
@@ -57,13 +58,12 @@ function AssistantDialog({ graphs, onClose }: { graphs: string[]; onClose: () =>
 }
 
 export default function AssistantsPage() {
-  const [{ name = '', graph = '' }, change] = useUrlState();
+  const [{ name = '', graph }, change] = useUrlState();
   const [isCreating, setCreating] = useState(false);
   const query = useQuery(listQuery);
   const graphs = [...new Set(query.data?.map(({ graph_id: each }) => each))].sort();
-  const rows = (query.data ?? []).filter(
-    (each) => each.name.toLowerCase().includes(name.toLowerCase()) && (graph === '' || each.graph_id === graph),
-  );
+  const isWanted = (each: Assistant): boolean =>
+    each.name.toLowerCase().includes(name.toLowerCase()) && (!graph || each.graph_id === graph);
   return (
     <Page
       title="Assistants"
@@ -81,47 +81,32 @@ export default function AssistantsPage() {
         </Button>
       }
     >
-      <div className="flex gap-2 px-4 py-2 sm:px-6">
-        <input
-          type="search"
-          aria-label="Find an assistant by its name"
-          placeholder="Find an assistant"
-          className="field max-w-64"
-          value={name}
-          onChange={({ target }) => change({ name: target.value })}
-        />
-        <select
-          aria-label="Graph"
-          className="field w-44"
+      <Filters>
+        <TextFilter label="Find an assistant by its name" value={name} onChange={(value) => change({ name: value })} />
+        <ChoiceFilter
+          label="Graph"
+          any="Any graph"
           value={graph}
-          onChange={({ target }) => change({ graph: target.value })}
-        >
-          <option value="">Every graph</option>
-          {graphs.map((each) => (
-            <option key={each}>{each}</option>
-          ))}
-        </select>
-      </div>
-      {query.error ? (
-        <div className="px-6">
-          <ErrorBox error={query.error} retry={() => void query.refetch()} />
-        </div>
-      ) : query.isLoading ? (
-        <Loading />
-      ) : (
-        <DataTable
-          label="Assistants"
-          rows={rows}
-          columns={COLUMNS as never}
-          rowId={({ assistant_id: id }) => id}
-          linkOf={({ assistant_id: id }) => `/assistants/${id}`}
-          empty={
-            <Empty icon="assistants" title="No assistant matches">
-              Each graph of langgraph.json has an assistant of its own; others give it another configuration.
-            </Empty>
-          }
+          options={graphs}
+          onChange={(value) => change({ graph: value })}
         />
-      )}
+      </Filters>
+      <Loaded of={query} inset>
+        {(assistants) => (
+          <DataTable
+            label="Assistants"
+            rows={assistants.filter(isWanted)}
+            columns={COLUMNS as never}
+            rowId={({ assistant_id: id }) => id}
+            linkOf={({ assistant_id: id }) => `/assistants/${id}`}
+            empty={
+              <Empty icon="assistants" title="No assistant matches">
+                Each graph of langgraph.json has an assistant of its own; others give it another configuration.
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
       {isCreating && <AssistantDialog graphs={graphs} onClose={() => setCreating(false)} />}
     </Page>
   );

@@ -4,9 +4,10 @@ import { useState } from 'react';
 import { useAssistantName } from '../../api/assistants';
 import { useTemporalLink } from '../../api/info';
 import { Button, IconButton } from '../../ui/button';
+import { errorCell, statusCell, timeCell } from '../../ui/cells';
 import { columnsOf, DataTable } from '../../ui/data-table';
 import { Confirm } from '../../ui/dialog';
-import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { Empty, Loaded } from '../../ui/feedback';
 import { FormDialog } from '../../ui/form-dialog';
 import { TextField } from '../../ui/form-field';
 import { JsonView } from '../../ui/json-view';
@@ -38,23 +39,23 @@ const COLUMNS = [
   column.accessor('scheduled_at', {
     header: 'Due',
     meta: { width: 'minmax(7rem, 1fr)' },
-    cell: ({ getValue }) => <Time at={getValue()} />,
+    cell: timeCell,
   }),
   column.accessor('status', {
     header: 'Status',
     meta: { width: '8rem' },
-    cell: ({ getValue }) => <Status status={getValue()} />,
+    cell: statusCell,
   }),
   column.accessor('trigger', { header: 'By', meta: { width: '6rem', wideOnly: true } }),
   column.accessor('error', {
     header: 'Error',
     meta: { width: 'minmax(8rem, 2fr)', wideOnly: true },
-    cell: ({ getValue }) => <span className="text-bad">{getValue()}</span>,
+    cell: errorCell,
   }),
   column.accessor('ended_at', {
     header: 'Ended',
     meta: { width: '6rem' },
-    cell: ({ getValue }) => <Time at={getValue()} />,
+    cell: timeCell,
   }),
 ];
 
@@ -151,63 +152,61 @@ export default function CronPage() {
         )
       }
     >
-      {query.error ? (
-        <ErrorBox error={query.error} retry={() => void query.refetch()} />
-      ) : !cron ? (
-        <Loading />
-      ) : (
-        <div className="space-y-6">
-          {cron.status_reason && <p className="rounded-lg bg-wait-soft px-4 py-3 text-wait">{cron.status_reason}</p>}
-          <div className="grid gap-6 lg:grid-cols-2">
-            <Section title="Cron">
-              <Facts
-                facts={[
-                  ['Id', <span className="font-mono text-xs">{cron.cron_id}</span>],
-                  ['Schedule', <span className="font-mono text-xs">{cron.schedule}</span>],
-                  ['Time zone', cron.timezone ?? 'UTC'],
-                  ['Thread', cron.thread_id ?? 'a new one for each run'],
-                  ['Missed ticks', cron.catchup],
-                  ['Overlap', cron.overlap],
-                  ['Failures in a row', String(cron.consecutive_failures)],
-                  ['Ends', <Time at={cron.end_time} />],
-                ]}
-              />
+      <Loaded of={query}>
+        {(cron) => (
+          <div className="space-y-6">
+            {cron.status_reason && <p className="rounded-lg bg-wait-soft px-4 py-3 text-wait">{cron.status_reason}</p>}
+            <div className="grid gap-6 lg:grid-cols-2">
+              <Section title="Cron">
+                <Facts
+                  facts={[
+                    ['Id', <span className="font-mono text-xs">{cron.cron_id}</span>],
+                    ['Schedule', <span className="font-mono text-xs">{cron.schedule}</span>],
+                    ['Time zone', cron.timezone ?? 'UTC'],
+                    ['Thread', cron.thread_id ?? 'a new one for each run'],
+                    ['Missed ticks', cron.catchup],
+                    ['Overlap', cron.overlap],
+                    ['Failures in a row', String(cron.consecutive_failures)],
+                    ['Ends', <Time at={cron.end_time} />],
+                  ]}
+                />
+              </Section>
+              <Section title="Next">
+                <ul className="space-y-1">
+                  {cron.status === 'active' &&
+                    nextFires(cron.schedule, cron.timezone, new Date(), SHOWN_FIRES).map((at) => (
+                      <li key={at.getTime()} className="flex gap-3">
+                        <span className="tabular-nums">{at.toLocaleString()}</span>
+                        <span className="text-muted">
+                          <Time at={at} />
+                        </span>
+                      </li>
+                    ))}
+                  {cron.status !== 'active' && <li className="text-muted">Not while it is {cron.status}.</li>}
+                </ul>
+              </Section>
+            </div>
+            <Section title="What it runs">
+              <div className="card p-2">
+                <JsonView value={cron.payload} />
+              </div>
             </Section>
-            <Section title="Next">
-              <ul className="space-y-1">
-                {cron.status === 'active' &&
-                  nextFires(cron.schedule, cron.timezone, new Date(), SHOWN_FIRES).map((at) => (
-                    <li key={at.getTime()} className="flex gap-3">
-                      <span className="tabular-nums">{at.toLocaleString()}</span>
-                      <span className="text-muted">
-                        <Time at={at} />
-                      </span>
-                    </li>
-                  ))}
-                {cron.status !== 'active' && <li className="text-muted">Not while it is {cron.status}.</li>}
-              </ul>
+            <Section title="History">
+              <div className="card flex h-80 min-h-0 flex-col overflow-hidden">
+                <DataTable
+                  label="Runs of the cron"
+                  rows={runs.data ?? []}
+                  total={runs.total}
+                  columns={COLUMNS as never}
+                  rowId={({ scheduled_at: at, run_id: run, trigger }) => `${at} ${run} ${trigger}`}
+                  onEnd={runs.more}
+                  empty={<Empty icon="runs" title="It has not run yet" />}
+                />
+              </div>
             </Section>
           </div>
-          <Section title="What it runs">
-            <div className="card p-2">
-              <JsonView value={cron.payload} />
-            </div>
-          </Section>
-          <Section title="History">
-            <div className="card flex h-80 min-h-0 flex-col overflow-hidden">
-              <DataTable
-                label="Runs of the cron"
-                rows={runs.rows}
-                total={runs.total}
-                columns={COLUMNS as never}
-                rowId={({ scheduled_at: at, run_id: run, trigger }) => `${at} ${run} ${trigger}`}
-                onEnd={runs.more}
-                empty={<Empty icon="runs" title="It has not run yet" />}
-              />
-            </div>
-          </Section>
-        </div>
-      )}
+        )}
+      </Loaded>
       {dialog === 'backfill' && cron && (
         <BackfillDialog
           id={cronId}

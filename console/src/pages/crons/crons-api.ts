@@ -1,7 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
-import { request } from '../../api/client';
 import type { Schemas } from '../../api/info';
-import { getJson, getPage, sendJson } from '../../api/json';
+import { getJson, getPage, searchPage, sendJson } from '../../api/json';
 
 export type Cron = Schemas['Cron'];
 export type CronRun = Schemas['CronRun'];
@@ -9,16 +8,8 @@ export type Backfill = Schemas['CronBackfill'];
 
 const PAGE_SIZE = 100;
 
-export async function listCrons(offset: number): Promise<{ items: Cron[]; total: number }> {
-  const response = await request('/runs/crons/search', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ limit: PAGE_SIZE, offset, sort_by: 'created_at', sort_order: 'desc' }),
-  });
-  const items = (await response.json()) as Cron[];
-  return { items, total: Number(response.headers.get('x-pagination-total') ?? items.length) };
-}
-
+export const listCrons = (offset: number) =>
+  searchPage<Cron>('/runs/crons/search', { limit: PAGE_SIZE, offset, sort_by: 'created_at', sort_order: 'desc' });
 export const cronQuery = (id: string) =>
   queryOptions({
     queryKey: ['crons', id],

@@ -4,8 +4,9 @@ import { useAssistantOptions } from '../../api/assistant-options';
 import { useAssistantName } from '../../api/assistants';
 import { useUrlState } from '../../app/url-state';
 import { Button } from '../../ui/button';
+import { statusCell, timeCell } from '../../ui/cells';
 import { columnsOf, DataTable } from '../../ui/data-table';
-import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { Empty, Loaded, Loading } from '../../ui/feedback';
 import { FormDialog } from '../../ui/form-dialog';
 import { SelectField, TextField } from '../../ui/form-field';
 import { JsonField } from '../../ui/json-editor';
@@ -13,7 +14,6 @@ import { Page } from '../../ui/page';
 import { usePaged } from '../../ui/paged';
 import { Status } from '../../ui/status';
 import { Tabs } from '../../ui/tabs';
-import { Time } from '../../ui/time';
 import { createCron, type Cron, listCrons } from './crons-api';
 
 const Calendar = lazy(() => import('./calendar'));
@@ -81,12 +81,12 @@ export default function CronsPage() {
     column.accessor('status', {
       header: 'Status',
       meta: { width: '7rem' },
-      cell: ({ getValue }) => <Status status={getValue()} />,
+      cell: statusCell,
     }),
     column.accessor('next_run_date', {
       header: 'Next',
       meta: { width: '6rem' },
-      cell: ({ getValue }) => <Time at={getValue()} />,
+      cell: timeCell,
     }),
     column.accessor('last_run', {
       header: 'Last run',
@@ -120,56 +120,52 @@ export default function CronsPage() {
         python: 'crons.search(limit=100)',
       }}
     >
-      {list.error ? (
-        <div className="p-6">
-          <ErrorBox error={list.error} retry={list.refetch} />
-        </div>
-      ) : list.isLoading ? (
-        <Loading />
-      ) : (
-        <Tabs
-          label="Views of the crons"
-          className="min-h-0 flex-1 px-4 pt-1 sm:px-6"
-          value={tab}
-          onChange={(value) => change({ tab: value })}
-          tabs={[
-            {
-              value: 'list',
-              label: 'List',
-              content: (
-                <div className="-mx-4 flex h-full min-h-0 flex-col sm:-mx-6">
-                  <DataTable
-                    label="Crons"
-                    rows={list.rows}
-                    total={list.total}
-                    columns={columns as never}
-                    rowId={({ cron_id: id }) => id}
-                    linkOf={({ cron_id: id }) => `/crons/${id}`}
-                    onEnd={list.more}
-                    empty={
-                      <Empty icon="crons" title="No crons yet">
-                        <p className="mb-3">A cron runs an assistant on a schedule, in any time zone.</p>
-                        {newCron}
-                      </Empty>
-                    }
-                  />
-                </div>
-              ),
-            },
-            {
-              value: 'calendar',
-              label: 'Next 7 days',
-              content: (
-                <div className="overflow-auto">
-                  <Suspense fallback={<Loading />}>
-                    <Calendar crons={list.rows} nameOf={nameOf} />
-                  </Suspense>
-                </div>
-              ),
-            },
-          ]}
-        />
-      )}
+      <Loaded of={list} inset>
+        {(rows) => (
+          <Tabs
+            label="Views of the crons"
+            className="min-h-0 flex-1 px-4 pt-1 sm:px-6"
+            value={tab}
+            onChange={(value) => change({ tab: value })}
+            tabs={[
+              {
+                value: 'list',
+                label: 'List',
+                content: (
+                  <div className="-mx-4 flex h-full min-h-0 flex-col sm:-mx-6">
+                    <DataTable
+                      label="Crons"
+                      rows={rows}
+                      total={list.total}
+                      columns={columns as never}
+                      rowId={({ cron_id: id }) => id}
+                      linkOf={({ cron_id: id }) => `/crons/${id}`}
+                      onEnd={list.more}
+                      empty={
+                        <Empty icon="crons" title="No crons yet">
+                          <p className="mb-3">A cron runs an assistant on a schedule, in any time zone.</p>
+                          {newCron}
+                        </Empty>
+                      }
+                    />
+                  </div>
+                ),
+              },
+              {
+                value: 'calendar',
+                label: 'Next 7 days',
+                content: (
+                  <div className="overflow-auto">
+                    <Suspense fallback={<Loading />}>
+                      <Calendar crons={rows} nameOf={nameOf} />
+                    </Suspense>
+                  </div>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
       {isCreating && <CronDialog onClose={() => setCreating(false)} />}
     </Page>
   );

@@ -3,6 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTemporalLink } from '../../api/info';
 import { Button } from '../../ui/button';
+import { shortCell, statusCell, timeCell } from '../../ui/cells';
 import { columnsOf, DataTable } from '../../ui/data-table';
 import { Confirm } from '../../ui/dialog';
 import { Empty, ErrorBox, Loading } from '../../ui/feedback';
@@ -68,7 +69,7 @@ const DAY_COLUMNS = [
   partition.accessor('finished_at', {
     header: 'Finished',
     meta: { width: '6rem', wideOnly: true },
-    cell: ({ getValue }) => <Time at={getValue()} />,
+    cell: timeCell,
   }),
 ];
 
@@ -82,18 +83,18 @@ const WINDOW_COLUMNS = [
   window.accessor('status', {
     header: 'Status',
     meta: { width: '9rem' },
-    cell: ({ getValue }) => <Status status={getValue()} />,
+    cell: statusCell,
   }),
   window.accessor((row) => row.progress.rows_written, {
     id: 'rows',
     header: 'Rows',
     meta: { width: '6rem', wideOnly: true },
-    cell: ({ getValue }) => short(getValue()),
+    cell: ({ getValue }) => shortCell({ getValue }),
   }),
   window.accessor('finished_at', {
     header: 'Finished',
     meta: { width: '6rem' },
-    cell: ({ getValue }) => <Time at={getValue()} />,
+    cell: timeCell,
   }),
 ];
 
@@ -157,7 +158,7 @@ function Days({ id, isLive }: { id: string; isLive: boolean }) {
     <div className="card flex h-96 min-h-0 flex-col overflow-hidden">
       <DataTable
         label="Days of the export"
-        rows={list.rows}
+        rows={list.data ?? []}
         total={list.total}
         columns={columns as never}
         rowId={({ id: each }) => each}
@@ -177,7 +178,7 @@ function Windows({ id }: { id: string }) {
     <div className="card flex h-96 min-h-0 flex-col overflow-hidden">
       <DataTable
         label="Windows of the schedule"
-        rows={list.rows}
+        rows={list.data ?? []}
         total={list.total}
         columns={WINDOW_COLUMNS as never}
         rowId={({ id: each }) => each}

@@ -2,15 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useUrlState } from '../../app/url-state';
 import { Button } from '../../ui/button';
+import { shortCell, statusCell, timeCell } from '../../ui/cells';
 import { columnsOf, DataTable } from '../../ui/data-table';
-import { Empty, ErrorBox, Loading } from '../../ui/feedback';
-import { short } from '../../ui/numbers';
+import { Empty, Loaded } from '../../ui/feedback';
+import { ChoiceFilter, Filters } from '../../ui/filters';
 import { Page } from '../../ui/page';
 import { usePaged } from '../../ui/paged';
 import { ProgressBar } from '../../ui/progress-bar';
-import { Status } from '../../ui/status';
 import { Tabs } from '../../ui/tabs';
-import { Time } from '../../ui/time';
 import { DestinationDialog } from './destination-dialog';
 import { Destinations } from './destinations';
 import { ExportDialog } from './export-dialog';
@@ -47,7 +46,7 @@ function ExportList({ onCreate }: { onCreate: () => void }) {
     column.accessor('status', {
       header: 'Status',
       meta: { width: '9rem' },
-      cell: ({ getValue }) => <Status status={getValue()} />,
+      cell: statusCell,
     }),
     column.accessor('start_time', {
       header: 'Window',
@@ -77,7 +76,7 @@ function ExportList({ onCreate }: { onCreate: () => void }) {
       id: 'rows',
       header: 'Rows',
       meta: { width: '5rem', wideOnly: true },
-      cell: ({ getValue }) => <span className="tabular-nums">{short(getValue())}</span>,
+      cell: ({ getValue }) => shortCell({ getValue }),
     }),
     column.accessor('bulk_export_destination_id', {
       header: 'Destination',
@@ -87,53 +86,45 @@ function ExportList({ onCreate }: { onCreate: () => void }) {
     column.accessor('created_at', {
       header: 'Created',
       meta: { width: '6rem' },
-      cell: ({ getValue }) => <Time at={getValue()} />,
+      cell: timeCell,
     }),
   ];
   return (
     <div className="-mx-4 flex h-full min-h-0 flex-col sm:-mx-6">
-      <div className="px-4 pb-2 sm:px-6">
-        <select
-          aria-label="Status"
-          className="field w-44"
-          value={status ?? ''}
-          onChange={({ target }) => change({ status: target.value })}
-        >
-          <option value="">Every status</option>
-          {STATUSES.map((each) => (
-            <option key={each}>{each}</option>
-          ))}
-        </select>
-      </div>
-      {list.error ? (
-        <div className="px-6">
-          <ErrorBox error={list.error} retry={list.refetch} />
-        </div>
-      ) : list.isLoading ? (
-        <Loading />
-      ) : (
-        <DataTable
-          label="Exports"
-          rows={list.rows}
-          total={list.total}
-          columns={columns as never}
-          rowId={({ id }) => id}
-          linkOf={({ id }) => `/exports/${id}`}
-          onEnd={list.more}
-          empty={
-            <Empty icon="exports" title={status ? `No export is ${status}` : 'No exports yet'}>
-              <p className="mb-3">
-                An export writes the traces of a project to your bucket as Parquet files, once or on a schedule.
-              </p>
-              {!status && (
-                <Button look="primary" onClick={onCreate}>
-                  New export
-                </Button>
-              )}
-            </Empty>
-          }
+      <Filters>
+        <ChoiceFilter
+          label="Status"
+          any="Any status"
+          value={status}
+          options={STATUSES}
+          onChange={(value) => change({ status: value })}
         />
-      )}
+      </Filters>
+      <Loaded of={list} inset>
+        {(rows) => (
+          <DataTable
+            label="Exports"
+            rows={rows}
+            total={list.total}
+            columns={columns as never}
+            rowId={({ id }) => id}
+            linkOf={({ id }) => `/exports/${id}`}
+            onEnd={list.more}
+            empty={
+              <Empty icon="exports" title={status ? `No export is ${status}` : 'No exports yet'}>
+                <p className="mb-3">
+                  An export writes the traces of a project to your bucket as Parquet files, once or on a schedule.
+                </p>
+                {!status && (
+                  <Button look="primary" onClick={onCreate}>
+                    New export
+                  </Button>
+                )}
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
     </div>
   );
 }

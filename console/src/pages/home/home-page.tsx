@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
-import { answerOf, api, request } from '../../api/client';
+import { answerOf, api } from '../../api/client';
 import type { Schemas } from '../../api/info';
+import { countOf } from '../../api/json';
+import { metricOf, metricsQuery } from '../../api/metrics';
 import { useUrlState } from '../../app/url-state';
 import { Chart } from '../../ui/chart';
 import { ErrorBox, Loading } from '../../ui/feedback';
@@ -15,19 +17,10 @@ type Overview = Schemas['RunStats'];
 const WATCH_MS = 4_000;
 const PERIODS = { '1': 'Last hour', '24': 'Last day', '168': 'Last week' };
 
-/** Samples of `/metrics` by name, summed over their labels; undefined for callers who may not read it. */
-async function readMetrics(): Promise<Record<string, number> | null> {
-  const response = await request('/metrics').catch(() => null);
-  if (!response) return null;
-  const sums: Record<string, number> = {};
-  for (const line of (await response.text()).split('\n')) {
-    const [, name, labels = '', value] = /^(gantry_\w+)(\{[^}]*\})? (\S+)$/.exec(line) ?? [];
-    if (name === undefined) continue;
-    sums[name] = (sums[name] ?? 0) + Number(value);
-    const state = /state="(\w+)"/.exec(labels)?.[1];
-    if (state) sums[`${name}.${state}`] = (sums[`${name}.${state}`] ?? 0) + Number(value);
-  }
-  return sums;
+async function countFailedExports(): Promise<number> {
+  const count = (status: string): Promise<number> => countOf('/api/v1/bulk-exports', { status });
+  const [failed, timedOut] = await Promise.all([count('Failed'), count('TimedOut')]);
+  return failed + timedOut;
 }
 
 function Figure({ title, value, note, to }: { title: string; value: ReactNode; note?: ReactNode; to?: string }) {
@@ -136,7 +129,7 @@ export default function HomePage() {
     queryFn: () => answerOf(api.POST('/runs/overview', { body })),
     refetchInterval: WATCH_MS,
   });
-  const metrics = useQuery({ queryKey: ['metrics'], queryFn: readMetrics, refetchInterval: WATCH_MS });
+  const metrics = useQuery(metricsQuery);
   const interrupted = useQuery({
     queryKey: ['waiting'],
     queryFn: findWaiting,
@@ -144,18 +137,12 @@ export default function HomePage() {
   });
   const dead = useQuery({
     queryKey: ['dead-deliveries'],
-    queryFn: async () => {
-      const response = await request('/webhooks/deliveries?status=failed&limit=100');
-      return ((await response.json()) as unknown[]).length;
-    },
+    queryFn: () => countOf('/webhooks/deliveries', { status: 'failed' }),
     refetchInterval: 4 * WATCH_MS,
   });
   const exports = useQuery({
     queryKey: ['failed-exports'],
-    queryFn: async () => {
-      const found = (await (await request('/api/v1/bulk-exports?limit=100')).json()) as { status: string }[];
-      return found.filter(({ status }) => ['Failed', 'TimedOut'].includes(status)).length;
-    },
+    queryFn: countFailedExports,
     refetchInterval: 4 * WATCH_MS,
   });
   const data = overview.data;
@@ -211,12 +198,12 @@ export default function HomePage() {
             />
             <Figure
               title="Workers"
-              value={metrics.data?.gantry_workers}
+              value={metricOf(metrics.data, 'gantry_workers')}
               note={metrics.data === null ? 'needs the metrics token' : undefined}
             />
             <Figure
               title="Streams open"
-              value={metrics.data?.gantry_stream_subscribers}
+              value={metricOf(metrics.data, 'gantry_stream_subscribers')}
               note={metrics.data ? 'on this replica' : undefined}
             />
           </div>

@@ -1,15 +1,16 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import { assistantsQuery, useAssistantName } from '../../api/assistants';
 import { answerOf, api } from '../../api/client';
 import type { Schemas } from '../../api/info';
 import { type UrlState, useUrlState } from '../../app/url-state';
 import { type Columns, DataTable } from '../../ui/data-table';
-import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { Empty, Loaded } from '../../ui/feedback';
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/filters';
 import { Id } from '../../ui/copy-button';
 import { jsonProblem } from '../../ui/json-editor';
 import { Page } from '../../ui/page';
+import { rowsOf, useMore } from '../../ui/paged';
 import { Status } from '../../ui/status';
 import { duration, Time, useNow } from '../../ui/time';
 
@@ -107,6 +108,7 @@ export default function RunsPage() {
       searchRuns({ ...searchOf(state), limit: PAGE_SIZE, ...(pageParam && { before: pageParam }) }),
     initialPageParam: '',
     getNextPageParam: (last) => (last.length < PAGE_SIZE ? undefined : last.at(-1)!.run_id),
+    select: rowsOf,
     // Only what is in sight changes often: a long list is not read again as a whole.
     refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? WATCH_MS : false),
   });
@@ -115,11 +117,7 @@ export default function RunsPage() {
     queryFn: () => answerOf(api.POST('/runs/count', { body: searchOf(state) })),
     refetchInterval: 10_000,
   });
-  const rows = useMemo(() => query.data?.pages.flat() ?? [], [query.data]);
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const set = (name: string) => (value: string | undefined) => setState({ [name]: value });
   const isFiltered = Object.values(state).some(Boolean);
 
@@ -138,7 +136,7 @@ export default function RunsPage() {
           options={[
             { value: 'error,timeout', label: 'failed' },
             { value: 'pending,running', label: 'in flight' },
-            ...STATUSES.map((value) => ({ value, label: value })),
+            ...STATUSES,
           ]}
           onChange={set('status')}
         />
@@ -169,28 +167,24 @@ export default function RunsPage() {
           className="w-44"
         />
       </Filters>
-      {query.isError ? (
-        <div className="p-4 sm:p-6">
-          <ErrorBox error={query.error} retry={() => void query.refetch()} />
-        </div>
-      ) : query.isPending ? (
-        <Loading lines={8} />
-      ) : (
-        <DataTable
-          label="Runs"
-          rows={rows}
-          columns={columns}
-          rowId={(run) => run.run_id}
-          linkOf={(run) => `/runs/${run.run_id}`}
-          onEnd={more}
-          total={total.data}
-          empty={
-            <Empty icon="runs" title={isFiltered ? 'No run is like that' : 'Nothing has run yet'}>
-              {isFiltered ? 'Take a filter away.' : 'Send a message in the Playground, or create a run by the API.'}
-            </Empty>
-          }
-        />
-      )}
+      <Loaded of={query} lines={8} inset>
+        {(rows) => (
+          <DataTable
+            label="Runs"
+            rows={rows}
+            columns={columns}
+            rowId={(run) => run.run_id}
+            linkOf={(run) => `/runs/${run.run_id}`}
+            onEnd={more}
+            total={total.data}
+            empty={
+              <Empty icon="runs" title={isFiltered ? 'No run is like that' : 'Nothing has run yet'}>
+                {isFiltered ? 'Take a filter away.' : 'Send a message in the Playground, or create a run by the API.'}
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
     </Page>
   );
 }

@@ -1,15 +1,17 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useUrlState } from '../../app/url-state';
+import { timeCell } from '../../ui/cells';
 import { columnsOf, DataTable } from '../../ui/data-table';
-import { Empty, ErrorBox, Loading } from '../../ui/feedback';
-import { Time } from '../../ui/time';
+import { Empty, Loaded } from '../../ui/feedback';
+import { ChoiceFilter } from '../../ui/filters';
+import { rowsOf, useMore } from '../../ui/paged';
 import { type AuditRecord, readAudit } from './settings-api';
 
 const ACTIONS = ['create', 'update', 'delete', 'cancel', 'revoke', 'retry', 'trigger', 'backfill', 'prune', 'refuse'];
 const column = columnsOf<AuditRecord>();
 
 const COLUMNS = [
-  column.accessor('at', { header: 'When', meta: { width: '6rem' }, cell: ({ getValue }) => <Time at={getValue()} /> }),
+  column.accessor('at', { header: 'When', meta: { width: '6rem' }, cell: timeCell }),
   column.accessor('actor', {
     header: 'Who',
     meta: { width: 'minmax(8rem, 1fr)' },
@@ -32,45 +34,39 @@ const COLUMNS = [
 ];
 
 export function Audit() {
-  const [{ action = '' }, change] = useUrlState();
+  const [{ action }, change] = useUrlState();
   const list = useInfiniteQuery({
     queryKey: ['admin', 'audit', action],
-    queryFn: ({ pageParam }) => readAudit(action || undefined, pageParam),
+    queryFn: ({ pageParam }) => readAudit(action, pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.at(-1)?.audit_id,
+    select: rowsOf,
     retry: false,
   });
+  const more = useMore(list);
   return (
     <div className="flex h-full min-h-0 flex-col gap-3">
-      <select
-        aria-label="Action"
-        className="field w-44"
+      <ChoiceFilter
+        label="Action"
+        any="Any action"
         value={action}
-        onChange={({ target }) => change({ action: target.value })}
-      >
-        <option value="">Every action</option>
-        {ACTIONS.map((each) => (
-          <option key={each}>{each}</option>
-        ))}
-      </select>
-      {list.error ? (
-        <ErrorBox error={list.error} retry={() => void list.refetch()} />
-      ) : list.isLoading ? (
-        <Loading />
-      ) : (
-        <div className="card flex min-h-64 flex-1 flex-col overflow-hidden">
-          <DataTable
-            label="Audit log"
-            rows={list.data?.pages.flat() ?? []}
-            columns={COLUMNS as never}
-            rowId={({ audit_id: id }) => id}
-            onEnd={() => {
-              if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
-            }}
-            empty={<Empty icon="settings" title="No record matches" />}
-          />
-        </div>
-      )}
+        options={ACTIONS}
+        onChange={(value) => change({ action: value })}
+      />
+      <Loaded of={list}>
+        {(rows) => (
+          <div className="card flex min-h-64 flex-1 flex-col overflow-hidden">
+            <DataTable
+              label="Audit log"
+              rows={rows}
+              columns={COLUMNS as never}
+              rowId={({ audit_id: id }) => id}
+              onEnd={more}
+              empty={<Empty icon="settings" title="No record matches" />}
+            />
+          </div>
+        )}
+      </Loaded>
     </div>
   );
 }

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useInfo } from '../../api/info';
 import { getJson } from '../../api/json';
-import { ErrorBox, Loading } from '../../ui/feedback';
+import { metricOf, type Metrics, metricsQuery } from '../../api/metrics';
+import { Loaded } from '../../ui/feedback';
 import { bytes, whole } from '../../ui/numbers';
 import { Facts, Page, Section } from '../../ui/page';
 import { Status } from '../../ui/status';
@@ -14,40 +15,22 @@ interface Health {
   services?: Record<string, string>;
 }
 
-interface Series {
-  labels: Record<string, string>;
-  value?: number;
-}
-
-/** The JSON form of `/metrics`, as far as it is shown. */
-interface Metrics {
-  metrics: Record<string, { series: Series[] } | undefined>;
-}
-
 const healthQuery = {
   queryKey: ['system', 'health'],
   queryFn: () => getJson<Health>('/ok', { check_db: 1 }),
   refetchInterval: REFETCH_MS,
   retry: false,
 };
-const metricsQuery = {
-  queryKey: ['system', 'metrics'],
-  queryFn: () => getJson<Metrics>('/metrics', { format: 'json' }),
-  refetchInterval: REFETCH_MS,
-  retry: false,
-};
-
-function Numbers({ metrics }: { metrics: Metrics['metrics'] }) {
-  const one = (name: string, label?: [string, string]): number | undefined =>
-    metrics[name]?.series.find(({ labels }) => !label || labels[label[0]] === label[1])?.value;
+function Numbers({ metrics }: { metrics: Metrics }) {
+  const one = (name: string, labels?: Record<string, string>): number | undefined => metricOf(metrics, name, labels);
   const seconds = (name: string): string => {
     const value = one(name);
     return value === undefined ? '—' : duration(value * 1000);
   };
   const facts: [string, string][] = [
     ['Workers', whole(one('gantry_workers'))],
-    ['Runs in flight', whole(one('gantry_runs', ['status', 'running']))],
-    ['Runs that wait', whole(one('gantry_runs', ['status', 'pending']))],
+    ['Runs in flight', whole(one('gantry_runs', { status: 'running' }))],
+    ['Runs that wait', whole(one('gantry_runs', { status: 'pending' }))],
     ['Oldest run that waits', seconds('gantry_run_queue_age_seconds')],
     ['Workers are late by', seconds('gantry_run_queue_unblocked_age_seconds')],
     ['Deliveries without an end', whole(one('gantry_webhook_deliveries_pending'))],
@@ -78,29 +61,31 @@ export default function SystemPage() {
     >
       <div className="space-y-6">
         <Section title="Services">
-          {health.error ? (
-            <ErrorBox error={health.error} retry={() => void health.refetch()} />
-          ) : health.data ? (
-            <ul className="flex flex-wrap gap-3">
-              {Object.entries(health.data.services ?? {}).map(([name, state]) => (
-                <li key={name} className="card flex items-center gap-3 px-4 py-2">
-                  <span className="font-medium">{name.replaceAll('_', ' ')}</span>
-                  <Status status={state} />
-                </li>
-              ))}
-            </ul>
-          ) : (
-            <Loading lines={1} />
-          )}
+          <Loaded of={health} lines={1}>
+            {({ services = {} }) => (
+              <ul className="flex flex-wrap gap-3">
+                {Object.entries(services).map(([name, state]) => (
+                  <li key={name} className="card flex items-center gap-3 px-4 py-2">
+                    <span className="font-medium">{name.replaceAll('_', ' ')}</span>
+                    <Status status={state} />
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Loaded>
         </Section>
         <Section title="Now">
-          {metrics.error ? (
-            <ErrorBox error={metrics.error} retry={() => void metrics.refetch()} />
-          ) : metrics.data ? (
-            <Numbers metrics={metrics.data.metrics} />
-          ) : (
-            <Loading lines={2} />
-          )}
+          <Loaded of={metrics} lines={2}>
+            {(read) =>
+              read ? (
+                <Numbers metrics={read} />
+              ) : (
+                <p className="text-muted">
+                  These figures need the metrics token (GANTRY_METRICS_TOKEN) or the operator’s API key.
+                </p>
+              )
+            }
+          </Loaded>
         </Section>
         {info && (
           <div className="grid gap-6 lg:grid-cols-2">

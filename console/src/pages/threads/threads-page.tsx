@@ -1,15 +1,16 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import { answerOf, api } from '../../api/client';
 import type { Schemas } from '../../api/info';
 import { type UrlState, useUrlState } from '../../app/url-state';
 import { Id } from '../../ui/copy-button';
 import { type Columns, DataTable } from '../../ui/data-table';
-import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { Empty, Loaded } from '../../ui/feedback';
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/filters';
 import { jsonProblem } from '../../ui/json-editor';
 import { messagesOf, textOf } from '../../ui/messages';
 import { Page } from '../../ui/page';
+import { rowsOf, useMore } from '../../ui/paged';
 import { Status } from '../../ui/status';
 import { Time } from '../../ui/time';
 
@@ -78,6 +79,7 @@ export default function ThreadsPage() {
       answerOf(api.POST('/threads/search', { body: { ...body, limit: PAGE_SIZE, offset: pageParam } })),
     initialPageParam: 0,
     getNextPageParam: (last, pages) => (last.length < PAGE_SIZE ? undefined : pages.length * PAGE_SIZE),
+    select: rowsOf,
     refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? WATCH_MS : false),
   });
   const total = useQuery({
@@ -85,11 +87,7 @@ export default function ThreadsPage() {
     queryFn: () => answerOf(api.POST('/threads/count', { body })),
     refetchInterval: 15_000,
   });
-  const rows = useMemo(() => query.data?.pages.flat() ?? [], [query.data]);
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   const set = (name: string) => (value: string | undefined) => setState({ [name]: value });
   const isFiltered = Object.keys(body).length > 0;
   return (
@@ -104,7 +102,7 @@ export default function ThreadsPage() {
           label="Status"
           any="Any status"
           value={state.status}
-          options={['idle', 'busy', 'interrupted', 'error'].map((value) => ({ value, label: value }))}
+          options={['idle', 'busy', 'interrupted', 'error']}
           onChange={set('status')}
         />
         <TextFilter label="Thread id" value={state.id} onChange={set('id')} className="w-44" />
@@ -121,30 +119,26 @@ export default function ThreadsPage() {
           onChange={set('values')}
         />
       </Filters>
-      {query.isError ? (
-        <div className="p-4 sm:p-6">
-          <ErrorBox error={query.error} retry={() => void query.refetch()} />
-        </div>
-      ) : query.isPending ? (
-        <Loading lines={8} />
-      ) : (
-        <DataTable
-          label="Threads"
-          rows={rows}
-          columns={COLUMNS}
-          rowId={(thread) => thread.thread_id!}
-          linkOf={(thread) => `/threads/${thread.thread_id}`}
-          onEnd={more}
-          total={total.data}
-          empty={
-            <Empty icon="threads" title={isFiltered ? 'No thread is like that' : 'There is no thread yet'}>
-              {isFiltered
-                ? 'Take a filter away.'
-                : 'Begin a conversation in the Playground, or create a thread by the API.'}
-            </Empty>
-          }
-        />
-      )}
+      <Loaded of={query} lines={8} inset>
+        {(rows) => (
+          <DataTable
+            label="Threads"
+            rows={rows}
+            columns={COLUMNS}
+            rowId={(thread) => thread.thread_id!}
+            linkOf={(thread) => `/threads/${thread.thread_id}`}
+            onEnd={more}
+            total={total.data}
+            empty={
+              <Empty icon="threads" title={isFiltered ? 'No thread is like that' : 'There is no thread yet'}>
+                {isFiltered
+                  ? 'Take a filter away.'
+                  : 'Begin a conversation in the Playground, or create a thread by the API.'}
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
     </Page>
   );
 }

@@ -1,13 +1,14 @@
-import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
+import { type InfiniteData, useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useUrlState } from '../../app/url-state';
 import { Chart } from '../../ui/chart';
+import { dollarsCell, errorCell, shortCell, statusCell } from '../../ui/cells';
 import { columnsOf, DataTable } from '../../ui/data-table';
-import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { Empty, Loaded } from '../../ui/feedback';
 import { dollars, percent, short } from '../../ui/numbers';
 import { Page } from '../../ui/page';
-import { Status } from '../../ui/status';
+import { useMore } from '../../ui/paged';
 import { duration, Time, useNow } from '../../ui/time';
 import { FilterInput } from './filter-input';
 import {
@@ -35,7 +36,7 @@ const COLUMNS = [
   column.accessor('status', {
     header: 'Status',
     meta: { width: '7rem' },
-    cell: ({ getValue }) => <Status status={getValue()} />,
+    cell: statusCell,
   }),
   column.accessor('run_type', { header: 'Type', meta: { width: '6rem', wideOnly: true } }),
   column.display({
@@ -50,17 +51,17 @@ const COLUMNS = [
   column.accessor('total_tokens', {
     header: 'Tokens',
     meta: { width: '5rem', wideOnly: true },
-    cell: ({ getValue }) => short(getValue()),
+    cell: shortCell,
   }),
   column.accessor('total_cost', {
     header: 'Cost',
     meta: { width: '5rem', wideOnly: true },
-    cell: ({ getValue }) => dollars(getValue()),
+    cell: dollarsCell,
   }),
   column.accessor('error', {
     header: 'Error',
     meta: { width: 'minmax(6rem, 1.5fr)', wideOnly: true },
-    cell: ({ getValue }) => <span className="text-bad">{getValue()?.split('\n')[0]}</span>,
+    cell: errorCell,
   }),
   column.accessor('start_time', {
     header: 'Started',
@@ -68,6 +69,8 @@ const COLUMNS = [
     cell: ({ getValue }) => <Time at={utc(getValue())} />,
   }),
 ];
+
+const runsOf = ({ pages }: InfiniteData<{ runs: TracedRun[] }>): TracedRun[] => pages.flatMap(({ runs }) => runs);
 
 function Charts({ selection, start, end }: { selection: RunSelection; start: number; end: number }) {
   const width = (end - start) / BUCKETS;
@@ -165,9 +168,10 @@ export default function ProjectPage() {
     queryFn: ({ pageParam }) => listRuns(inWindow, pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
+    select: runsOf,
     retry: false,
   });
-  const rows = list.data?.pages.flatMap(({ runs }) => runs) ?? [];
+  const more = useMore(list);
   return (
     <Page
       title={project.data?.name ?? 'Project'}
@@ -207,29 +211,23 @@ export default function ProjectPage() {
         </label>
       </div>
       <Charts selection={selection} start={start} end={now} />
-      {list.error ? (
-        <div className="px-6">
-          <ErrorBox error={list.error} retry={() => void list.refetch()} />
-        </div>
-      ) : list.isLoading ? (
-        <Loading />
-      ) : (
-        <DataTable
-          label="Traced runs"
-          rows={rows}
-          columns={COLUMNS as never}
-          rowId={({ id }) => id}
-          linkOf={({ id, trace_id: trace }) => `/traces/${projectId}/${trace}${id === trace ? '' : `/${id}`}`}
-          onEnd={() => {
-            if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
-          }}
-          empty={
-            <Empty icon="traces" title="No run matches in this window">
-              Choose a longer window, or another filter.
-            </Empty>
-          }
-        />
-      )}
+      <Loaded of={list} inset>
+        {(rows) => (
+          <DataTable
+            label="Traced runs"
+            rows={rows}
+            columns={COLUMNS as never}
+            rowId={({ id }) => id}
+            linkOf={({ id, trace_id: trace }) => `/traces/${projectId}/${trace}${id === trace ? '' : `/${id}`}`}
+            onEnd={more}
+            empty={
+              <Empty icon="traces" title="No run matches in this window">
+                Choose a longer window, or another filter.
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
     </Page>
   );
 }

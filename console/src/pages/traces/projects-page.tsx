@@ -1,7 +1,9 @@
 import { useUrlState } from '../../app/url-state';
+import { dollarsCell, shortCell } from '../../ui/cells';
 import { columnsOf, DataTable } from '../../ui/data-table';
-import { Empty, ErrorBox, Loading } from '../../ui/feedback';
-import { dollars, percent, short } from '../../ui/numbers';
+import { Empty, Loaded } from '../../ui/feedback';
+import { Filters, TextFilter } from '../../ui/filters';
+import { percent } from '../../ui/numbers';
 import { Page } from '../../ui/page';
 import { usePaged } from '../../ui/paged';
 import { duration, Time } from '../../ui/time';
@@ -16,7 +18,7 @@ const COLUMNS = [
   column.accessor('run_count', {
     header: 'Runs',
     meta: { width: '5rem' },
-    cell: ({ getValue }) => short(getValue()),
+    cell: shortCell,
   }),
   column.accessor('error_rate', {
     header: 'Errors',
@@ -38,12 +40,12 @@ const COLUMNS = [
   column.accessor('total_tokens', {
     header: 'Tokens',
     meta: { width: '5rem', wideOnly: true },
-    cell: ({ getValue }) => short(getValue()),
+    cell: shortCell,
   }),
   column.accessor('total_cost', {
     header: 'Cost',
     meta: { width: '5rem', wideOnly: true },
-    cell: ({ getValue }) => dollars(getValue()),
+    cell: dollarsCell,
   }),
   column.accessor('last_run_start_time', {
     header: 'Last run',
@@ -60,45 +62,35 @@ export default function ProjectsPage() {
   const list = usePaged(['traces', 'projects', 'list', name], (offset) => listProjects(name, offset));
   return (
     <Page title="Traces" fills call={{ method: 'GET', path: '/api/v1/sessions?include_stats=true' }}>
-      <div className="px-4 py-2 sm:px-6">
-        <input
-          type="search"
-          aria-label="Find a project by its name"
-          placeholder="Find a project"
-          className="field max-w-64"
-          value={name ?? ''}
-          onChange={({ target }) => change({ name: target.value })}
-        />
-      </div>
-      {list.error ? (
-        <div className="px-6">
-          <ErrorBox error={list.error} retry={list.refetch} />
-        </div>
-      ) : list.isLoading ? (
-        <Loading />
-      ) : (
-        <DataTable
-          label="Tracing projects"
-          rows={list.rows}
-          total={list.total}
-          columns={COLUMNS as never}
-          rowId={({ id }) => id}
-          linkOf={({ id }) => `/traces/${id}`}
-          onEnd={list.more}
-          empty={
-            <Empty icon="traces" title={name ? 'No project has this in its name' : 'No traces yet'}>
-              <p>
-                Runs of this server are traced into a project for each graph. Traces of your own programs come here with
-              </p>
-              <code className="mt-2 block rounded-md bg-sunken px-3 py-2 text-left font-mono text-xs">
-                {`LANGSMITH_ENDPOINT=${API_URL}`}
-                <br />
-                LANGSMITH_TRACING=true
-              </code>
-            </Empty>
-          }
-        />
-      )}
+      <Filters>
+        <TextFilter label="Find a project by its name" value={name} onChange={(value) => change({ name: value })} />
+      </Filters>
+      <Loaded of={list} inset>
+        {(rows) => (
+          <DataTable
+            label="Tracing projects"
+            rows={rows}
+            total={list.total}
+            columns={COLUMNS as never}
+            rowId={({ id }) => id}
+            linkOf={({ id }) => `/traces/${id}`}
+            onEnd={list.more}
+            empty={
+              <Empty icon="traces" title={name ? 'No project has this in its name' : 'No traces yet'}>
+                <p>
+                  Runs of this server are traced into a project for each graph. Traces of your own programs come here
+                  with
+                </p>
+                <code className="mt-2 block rounded-md bg-sunken px-3 py-2 text-left font-mono text-xs">
+                  {`LANGSMITH_ENDPOINT=${API_URL}`}
+                  <br />
+                  LANGSMITH_TRACING=true
+                </code>
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
     </Page>
   );
 }

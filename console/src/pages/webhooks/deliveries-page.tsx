@@ -2,14 +2,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useUrlState } from '../../app/url-state';
 import { Button } from '../../ui/button';
+import { statusCell, timeCell } from '../../ui/cells';
 import { columnsOf, DataTable } from '../../ui/data-table';
-import { Empty, ErrorBox, Loading } from '../../ui/feedback';
+import { Empty, Loaded } from '../../ui/feedback';
+import { ChoiceFilter, Filters, TextFilter } from '../../ui/filters';
 import { FormDialog } from '../../ui/form-dialog';
 import { TextField } from '../../ui/form-field';
 import { Page } from '../../ui/page';
 import { usePaged } from '../../ui/paged';
-import { Status } from '../../ui/status';
-import { Time } from '../../ui/time';
 import { type Delivery, listDeliveries, sendTest } from './webhooks-api';
 
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
@@ -21,7 +21,7 @@ const COLUMNS = [
   column.accessor('status', {
     header: 'Status',
     meta: { width: '8rem' },
-    cell: ({ getValue }) => <Status status={getValue()} />,
+    cell: statusCell,
   }),
   column.accessor('kind', { header: 'Of', meta: { width: '6rem', wideOnly: true } }),
   column.display({
@@ -41,12 +41,12 @@ const COLUMNS = [
   column.accessor('next_attempt_at', {
     header: 'Next attempt',
     meta: { width: '7rem', wideOnly: true },
-    cell: ({ getValue }) => <Time at={getValue()} />,
+    cell: timeCell,
   }),
   column.accessor('created_at', {
     header: 'Created',
     meta: { width: '6rem' },
-    cell: ({ getValue }) => <Time at={getValue()} />,
+    cell: timeCell,
   }),
 ];
 
@@ -90,55 +90,40 @@ export default function DeliveriesPage() {
         </Button>
       }
     >
-      <div className="flex flex-wrap gap-2 px-4 py-2 sm:px-6">
-        <select
-          aria-label="Status"
-          className="field w-40"
-          value={status ?? ''}
-          onChange={({ target }) => change({ status: target.value })}
-        >
-          <option value="">Every status</option>
-          {STATUSES.map((each) => (
-            <option key={each}>{each}</option>
-          ))}
-        </select>
-        <input
-          type="search"
-          aria-label="Host of the receiver"
-          placeholder="Host of the receiver"
-          className="field max-w-56"
-          value={host ?? ''}
-          onChange={({ target }) => change({ host: target.value })}
+      <Filters>
+        <ChoiceFilter
+          label="Status"
+          any="Any status"
+          value={status}
+          options={STATUSES}
+          onChange={(value) => change({ status: value })}
         />
+        <TextFilter label="Host of the receiver" value={host} onChange={(value) => change({ host: value })} />
         {run && (
           <Button small icon="close" onClick={() => change({ run: undefined })}>
             Of one run
           </Button>
         )}
-      </div>
-      {list.error ? (
-        <div className="px-6">
-          <ErrorBox error={list.error} retry={list.refetch} />
-        </div>
-      ) : list.isLoading ? (
-        <Loading />
-      ) : (
-        <DataTable
-          label="Webhook deliveries"
-          rows={list.rows}
-          total={list.total}
-          columns={COLUMNS as never}
-          rowId={({ delivery_id: id }) => id}
-          linkOf={({ delivery_id: id }) => `/webhooks/${id}`}
-          onEnd={list.more}
-          empty={
-            <Empty icon="webhooks" title={status || host || run ? 'No delivery matches' : 'No deliveries yet'}>
-              A run that is created with a <code className="font-mono text-xs">webhook</code> is posted to that URL when
-              it ends.
-            </Empty>
-          }
-        />
-      )}
+      </Filters>
+      <Loaded of={list} inset>
+        {(rows) => (
+          <DataTable
+            label="Webhook deliveries"
+            rows={rows}
+            total={list.total}
+            columns={COLUMNS as never}
+            rowId={({ delivery_id: id }) => id}
+            linkOf={({ delivery_id: id }) => `/webhooks/${id}`}
+            onEnd={list.more}
+            empty={
+              <Empty icon="webhooks" title={status || host || run ? 'No delivery matches' : 'No deliveries yet'}>
+                A run that is created with a <code className="font-mono text-xs">webhook</code> is posted to that URL
+                when it ends.
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
       {isTesting && <TestDialog onClose={() => setTesting(false)} />}
     </Page>
   );

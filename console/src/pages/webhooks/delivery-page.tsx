@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useTemporalLink } from '../../api/info';
 import { Button } from '../../ui/button';
 import { CopyButton } from '../../ui/copy-button';
-import { ErrorBox, Loading } from '../../ui/feedback';
+import { Loaded } from '../../ui/feedback';
 import { bytes } from '../../ui/numbers';
 import { Facts, Page, Section } from '../../ui/page';
 import { Status } from '../../ui/status';
@@ -73,51 +73,49 @@ export default function DeliveryPage() {
         </Button>
       }
     >
-      {query.error ? (
-        <ErrorBox error={query.error} retry={() => void query.refetch()} />
-      ) : delivery ? (
-        <div className="space-y-6">
-          <Section title="Delivery">
-            <Facts
-              facts={[
-                ['Receiver', <span className="font-mono text-xs">{delivery.url}</span>],
-                ['Webhook id', <span className="font-mono text-xs">{delivery.webhook_id}</span>],
-                [
-                  'Of',
-                  delivery.run_id && delivery.thread_id ? (
-                    <Link
-                      to={`/threads/${delivery.thread_id}` as never}
-                      className="text-accent hover:underline"
-                    >{`run ${delivery.run_id}`}</Link>
-                  ) : delivery.export_id ? (
-                    <Link
-                      to={`/exports/${delivery.export_id}` as never}
-                      className="text-accent hover:underline"
-                    >{`export ${delivery.export_id}`}</Link>
-                  ) : (
-                    delivery.kind
-                  ),
-                ],
-                ['Body', `${bytes(delivery.body_bytes)}, SHA-256 ${delivery.body_sha256.slice(0, 12)}…`],
-                ['Attempts', `${delivery.attempt_count} of ${delivery.max_attempts}`],
-                ['Next attempt', <Time at={delivery.next_attempt_at} />],
-                ['Created', <Time at={delivery.created_at} />],
-                ['Finished', <Time at={delivery.finished_at} />],
-              ]}
-            />
-          </Section>
-          <Section title="Attempts">
-            <ol className="space-y-2">
-              {delivery.attempts.toReversed().map((attempt) => (
-                <AttemptCard key={`${attempt.attempt} ${attempt.started_at}`} delivery={delivery} attempt={attempt} />
-              ))}
-              {delivery.attempts.length === 0 && <li className="text-muted">None yet.</li>}
-            </ol>
-          </Section>
-        </div>
-      ) : (
-        <Loading />
-      )}
+      <Loaded of={query}>
+        {(delivery) => (
+          <div className="space-y-6">
+            <Section title="Delivery">
+              <Facts
+                facts={[
+                  ['Receiver', <span className="font-mono text-xs">{delivery.url}</span>],
+                  ['Webhook id', <span className="font-mono text-xs">{delivery.webhook_id}</span>],
+                  [
+                    'Of',
+                    delivery.run_id && delivery.thread_id ? (
+                      <Link
+                        to={`/threads/${delivery.thread_id}` as never}
+                        className="text-accent hover:underline"
+                      >{`run ${delivery.run_id}`}</Link>
+                    ) : delivery.export_id ? (
+                      <Link
+                        to={`/exports/${delivery.export_id}` as never}
+                        className="text-accent hover:underline"
+                      >{`export ${delivery.export_id}`}</Link>
+                    ) : (
+                      delivery.kind
+                    ),
+                  ],
+                  ['Body', `${bytes(delivery.body_bytes)}, SHA-256 ${delivery.body_sha256.slice(0, 12)}…`],
+                  ['Attempts', `${delivery.attempt_count} of ${delivery.max_attempts}`],
+                  ['Next attempt', <Time at={delivery.next_attempt_at} />],
+                  ['Created', <Time at={delivery.created_at} />],
+                  ['Finished', <Time at={delivery.finished_at} />],
+                ]}
+              />
+            </Section>
+            <Section title="Attempts">
+              <ol className="space-y-2">
+                {delivery.attempts.toReversed().map((attempt) => (
+                  <AttemptCard key={`${attempt.attempt} ${attempt.started_at}`} delivery={delivery} attempt={attempt} />
+                ))}
+                {delivery.attempts.length === 0 && <li className="text-muted">None yet.</li>}
+              </ol>
+            </Section>
+          </div>
+        )}
+      </Loaded>
     </Page>
   );
 }
