@@ -9,8 +9,11 @@ export const EXPORT_STATUSES = [
   'TimedOut',
 ] as const;
 export type ExportStatus = (typeof EXPORT_STATUSES)[number];
-/** Value of the column `bulk_export_runs.status`. */
+/** Values of the column `bulk_export_runs.status`. */
 export type PartitionStatus = Exclude<ExportStatus, 'IntervalScheduled'>;
+export const PARTITION_STATUSES = EXPORT_STATUSES.filter(
+  (status): status is PartitionStatus => status !== 'IntervalScheduled',
+);
 
 /** Statuses of an export that has not ended. */
 const OPEN_STATUSES = ['Created', 'IntervalScheduled', 'Running'] as const satisfies ExportStatus[];

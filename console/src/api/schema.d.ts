@@ -752,6 +752,113 @@ export interface components {
       name: string;
       version: number;
     };
+    BulkExport: {
+      all_experiments: boolean;
+      bulk_export_destination_id: string;
+      compression: string;
+      cost_type: string;
+      created_at: string;
+      end_time: string | null;
+      error: string | null;
+      error_code: string | null;
+      error_hint: string | null;
+      export_fields: string[] | null;
+      filter: string | null;
+      finished_at: string | null;
+      format: string;
+      format_version: string;
+      id: string;
+      interval_hours: number | null;
+      late_data: string;
+      late_pass_of: string | null;
+      progress: components["schemas"]["BulkExportProgress"];
+      session_id: string | null;
+      source_bulk_export_id: string | null;
+      start_time: string;
+      /** @enum {string} */
+      status: "Created" | "IntervalScheduled" | "Running" | "Completed" | "Failed" | "Cancelled" | "TimedOut";
+      tenant_id: string;
+      updated_at: string;
+      verified_at: string | null;
+    };
+    BulkExportDestination: {
+      config: {
+        include_bucket_in_prefix: boolean;
+        prefix: string;
+      } & {
+        [key: string]: unknown;
+      };
+      created_at: string;
+      credentials_keys: string[];
+      /** @enum {string} */
+      destination_type: "s3" | "gcs" | "azure_blob";
+      display_name: string;
+      id: string;
+      tenant_id: string;
+      updated_at: string;
+    };
+    BulkExportProgress: {
+      bytes_per_second: number | null;
+      bytes_written: number;
+      heartbeat_at: string | null;
+      is_stalled: boolean;
+      partitions_done: number;
+      partitions_running: number;
+      partitions_stalled: number;
+      partitions_total: number;
+      rows_per_second: number | null;
+      rows_total: number;
+      rows_written: number;
+      seconds_left: number | null;
+    };
+    BulkExportRun: {
+      bulk_export_id: string;
+      created_at: string;
+      end_time: string;
+      error_code: string | null;
+      error_hint: string | null;
+      errors: {
+        [key: string]: string;
+      } | null;
+      finished_at: string | null;
+      heartbeat_at: string | null;
+      id: string;
+      is_stalled: boolean;
+      metadata: {
+        end_time: string;
+        prefix: string;
+        result: {
+          bytes_written: number;
+          export_path: string;
+          export_url: string;
+          exported_files: string[];
+          latest_cursor: string | null;
+          rows_total: number;
+          rows_written: number;
+          verified: boolean | null;
+        };
+        start_time: string;
+      };
+      retry_number: number;
+      rows_written: number;
+      session_id: string;
+      start_time: string;
+      /** @enum {string} */
+      status: "Created" | "Running" | "Completed" | "Failed" | "Cancelled" | "TimedOut";
+      updated_at: string;
+    };
+    BulkExportVerification: {
+      bytes: number;
+      checksums: boolean;
+      export_id: string;
+      files: number;
+      problems: {
+        path: string;
+        problem: string;
+      }[];
+      rows: number;
+      verified: boolean;
+    };
     Cron: {
       assistant_id: string;
       /** @enum {string} */
@@ -1856,6 +1963,9 @@ export interface operations {
         headers: {
           [name: string]: unknown;
         };
+        content: {
+          "application/json": components["schemas"]["BulkExport"][];
+        };
       };
       default: {
         headers: {
@@ -1928,6 +2038,9 @@ export interface operations {
         headers: {
           [name: string]: unknown;
         };
+        content: {
+          "application/json": components["schemas"]["BulkExport"];
+        };
       };
       default: {
         headers: {
@@ -1958,6 +2071,9 @@ export interface operations {
       200: {
         headers: {
           [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["BulkExport"];
         };
       };
       default: {
@@ -2000,6 +2116,9 @@ export interface operations {
       200: {
         headers: {
           [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["BulkExport"];
         };
       };
       default: {
@@ -2066,6 +2185,9 @@ export interface operations {
         headers: {
           [name: string]: unknown;
         };
+        content: {
+          "application/json": components["schemas"]["BulkExport"];
+        };
       };
       default: {
         headers: {
@@ -2101,6 +2223,9 @@ export interface operations {
         headers: {
           [name: string]: unknown;
         };
+        content: {
+          "application/json": components["schemas"]["BulkExportRun"][];
+        };
       };
       default: {
         headers: {
@@ -2133,6 +2258,9 @@ export interface operations {
         headers: {
           [name: string]: unknown;
         };
+        content: {
+          "application/json": components["schemas"]["BulkExportRun"];
+        };
       };
       default: {
         headers: {
@@ -2164,6 +2292,9 @@ export interface operations {
       200: {
         headers: {
           [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["BulkExportRun"];
         };
       };
       default: {
@@ -2204,6 +2335,9 @@ export interface operations {
         headers: {
           [name: string]: unknown;
         };
+        content: {
+          "application/json": components["schemas"]["BulkExportVerification"];
+        };
       };
       default: {
         headers: {
@@ -2231,6 +2365,9 @@ export interface operations {
       200: {
         headers: {
           [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["BulkExportDestination"][];
         };
       };
       default: {
@@ -2367,6 +2504,9 @@ export interface operations {
         headers: {
           [name: string]: unknown;
         };
+        content: {
+          "application/json": components["schemas"]["BulkExportDestination"];
+        };
       };
       default: {
         headers: {
@@ -2397,6 +2537,9 @@ export interface operations {
       200: {
         headers: {
           [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["BulkExportDestination"];
         };
       };
       default: {
@@ -2483,6 +2626,9 @@ export interface operations {
         headers: {
           [name: string]: unknown;
         };
+        content: {
+          "application/json": components["schemas"]["BulkExportDestination"];
+        };
       };
       default: {
         headers: {
@@ -2515,6 +2661,9 @@ export interface operations {
       200: {
         headers: {
           [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["BulkExportRun"][];
         };
       };
       default: {

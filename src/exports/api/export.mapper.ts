@@ -1,6 +1,6 @@
 import type { PartFile, PartitionRow } from '../partitions/partitions.repository';
 import type { ExportRow } from '../export-row';
-import type { BulkExport, BulkExportRun, ExportProgress, ExportProgressEvent } from './exports.schemas';
+import type { BulkExport, BulkExportRun, ExportProgress, ExportProgressEvent } from './export-responses.schemas';
 
 /** Row → API. */
 export function toBulkExport(row: ExportRow): BulkExport {

@@ -12,14 +12,21 @@ import { ExportProgressService } from './export-progress.service';
 import { ExportVerificationService } from '../verification/export-verification.service';
 import {
   BulkExport,
+  bulkExportListSchema,
   BulkExportRun,
+  bulkExportRunListSchema,
+  bulkExportRunSchema,
+  bulkExportSchema,
+  ExportVerification,
+  exportVerificationSchema,
+} from './export-responses.schemas';
+import {
   CancelExport,
   cancelExportSchema,
   CreateExport,
   createExportSchema,
   exportParamsSchema,
   exportRunParamsSchema,
-  ExportVerification,
   ListExportRuns,
   listExportRunsSchema,
   ListExports,
@@ -50,6 +57,7 @@ export class ExportsController {
   @NeedsEntitlement('bulk_export')
   @HttpCode(200)
   @ApiOperation({ summary: 'Create an export' })
+  @ApiOkResponse({ standardSchema: bulkExportSchema })
   @ApiHeader({ name: 'Idempotency-Key', required: false, description: 'Makes one export, however often it is sent' })
   async create(
     @Tenant() tenantId: TenantId,
@@ -62,6 +70,7 @@ export class ExportsController {
   /** `X-Pagination-Total` is the number of all that match, as in the other lists of exports and their runs. */
   @Get()
   @ApiOperation({ summary: 'List exports, newest first' })
+  @ApiOkResponse({ standardSchema: bulkExportListSchema })
   async list(
     @Tenant() tenantId: TenantId,
     @Query({ schema: listExportsSchema }) query: ListExports,
@@ -72,6 +81,7 @@ export class ExportsController {
 
   @Get('runs')
   @ApiOperation({ summary: 'List the runs of all exports that a scheduled export spawned' })
+  @ApiOkResponse({ standardSchema: bulkExportRunListSchema })
   async listSpawnedRuns(
     @Tenant() tenantId: TenantId,
     @Query({ schema: listSpawnedRunsSchema }) query: ListSpawnedRuns,
@@ -82,6 +92,7 @@ export class ExportsController {
 
   @Get(':export_id')
   @ApiOperation({ summary: 'Get an export' })
+  @ApiOkResponse({ standardSchema: bulkExportSchema })
   async get(
     @Tenant() tenantId: TenantId,
     @Param({ schema: exportParamsSchema }) params: ExportParams,
@@ -92,6 +103,7 @@ export class ExportsController {
   /** `{"status": "Cancelled"}` is the only possible change. */
   @Patch(':export_id')
   @ApiOperation({ summary: 'Cancel an export' })
+  @ApiOkResponse({ standardSchema: bulkExportSchema })
   async cancel(
     @Tenant() tenantId: TenantId,
     @Param({ schema: exportParamsSchema }) params: ExportParams,
@@ -116,6 +128,7 @@ export class ExportsController {
   @Post(':export_id/verify')
   @HttpCode(200)
   @ApiOperation({ summary: 'Verify a complete export' })
+  @ApiOkResponse({ standardSchema: exportVerificationSchema })
   verify(
     @Tenant() tenantId: TenantId,
     @Param({ schema: exportParamsSchema }) params: ExportParams,
@@ -129,6 +142,7 @@ export class ExportsController {
   @NeedsEntitlement('bulk_export')
   @HttpCode(200)
   @ApiOperation({ summary: 'Retry an export that failed' })
+  @ApiOkResponse({ standardSchema: bulkExportSchema })
   async retry(
     @Tenant() tenantId: TenantId,
     @Param({ schema: exportParamsSchema }) params: ExportParams,
@@ -141,6 +155,7 @@ export class ExportsController {
   @NeedsEntitlement('bulk_export')
   @HttpCode(200)
   @ApiOperation({ summary: 'Retry one run of an export that failed' })
+  @ApiOkResponse({ standardSchema: bulkExportRunSchema })
   async retryRun(
     @Tenant() tenantId: TenantId,
     @Param({ schema: exportRunParamsSchema }) params: ExportParams & { run_id: string },
@@ -152,6 +167,7 @@ export class ExportsController {
   /** An export has a run for each UTC day of its window. */
   @Get(':export_id/runs')
   @ApiOperation({ summary: 'List the runs of an export' })
+  @ApiOkResponse({ standardSchema: bulkExportRunListSchema })
   async listRuns(
     @Tenant() tenantId: TenantId,
     @Param({ schema: exportParamsSchema }) params: ExportParams,
@@ -163,6 +179,7 @@ export class ExportsController {
 
   @Get(':export_id/runs/:run_id')
   @ApiOperation({ summary: 'Get a run of an export' })
+  @ApiOkResponse({ standardSchema: bulkExportRunSchema })
   getRun(
     @Tenant() tenantId: TenantId,
     @Param({ schema: exportRunParamsSchema }) params: ExportParams & { run_id: string },

@@ -17,7 +17,8 @@ import { ExportWebhooks } from '../export-webhooks';
 import { exportErrors } from '../exports.errors';
 import type { ExportRow } from '../export-row';
 import { ExportsRepository } from '../exports.repository';
-import type { BulkExportRun, CreateExport, ListExportRuns, ListExports, ListSpawnedRuns } from './exports.schemas';
+import type { BulkExportRun } from './export-responses.schemas';
+import type { CreateExport, ListExportRuns, ListExports, ListSpawnedRuns } from './exports.schemas';
 
 /** Number of attempts to start the workflow of a retried export, and the pause between them; then it is left to the sweep. */
 const RESTARTS = 20;

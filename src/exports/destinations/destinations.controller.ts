@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
-import { ApiOperation } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { NeedsEntitlement } from '../../auth/entitlements';
 import { Tenant, TenantHeaderRequired, TenantId } from '../../auth/tenant';
 import { toDestination } from './destination.mapper';
@@ -7,7 +7,9 @@ import {
   CreateDestination,
   createDestinationSchema,
   Destination,
+  destinationListSchema,
   destinationParamsSchema,
+  destinationSchema,
   UpdateDestination,
   updateDestinationSchema,
 } from './destinations.schemas';
@@ -29,6 +31,7 @@ export class DestinationsController {
   @NeedsEntitlement('bulk_export')
   @HttpCode(200)
   @ApiOperation({ summary: 'Create a destination' })
+  @ApiOkResponse({ standardSchema: destinationSchema })
   async create(
     @Tenant() tenantId: TenantId,
     @Body({ schema: createDestinationSchema }) body: CreateDestination,
@@ -38,12 +41,14 @@ export class DestinationsController {
 
   @Get()
   @ApiOperation({ summary: 'List destinations' })
+  @ApiOkResponse({ standardSchema: destinationListSchema })
   async list(@Tenant() tenantId: TenantId): Promise<Destination[]> {
     return (await this.destinations.list(tenantId)).map(toDestination);
   }
 
   @Get(':destination_id')
   @ApiOperation({ summary: 'Get a destination' })
+  @ApiOkResponse({ standardSchema: destinationSchema })
   async get(
     @Tenant() tenantId: TenantId,
     @Param({ schema: destinationParamsSchema }) params: DestinationParams,
@@ -54,6 +59,7 @@ export class DestinationsController {
   /** Rotates the credentials, tested like those of a new destination. */
   @Patch(':destination_id')
   @ApiOperation({ summary: 'Replace the credentials of a destination' })
+  @ApiOkResponse({ standardSchema: destinationSchema })
   async update(
     @Tenant() tenantId: TenantId,
     @Param({ schema: destinationParamsSchema }) params: DestinationParams,

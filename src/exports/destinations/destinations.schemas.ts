@@ -117,16 +117,19 @@ export const updateDestinationSchema = z
 
 export const destinationParamsSchema = z.object({ destination_id: z.guid() });
 
-export const destinationSchema = z.object({
-  id: z.guid(),
-  tenant_id: z.guid(),
-  destination_type: z.enum(['s3', 'gcs', 'azure_blob']),
-  display_name: z.string(),
-  config: z.looseObject({ prefix: z.string(), include_bucket_in_prefix: z.boolean() }),
-  credentials_keys: z.array(z.string()),
-  created_at: z.string(),
-  updated_at: z.string(),
-});
+export const destinationSchema = z
+  .object({
+    id: z.guid(),
+    tenant_id: z.guid(),
+    destination_type: z.enum(['s3', 'gcs', 'azure_blob']),
+    display_name: z.string(),
+    config: z.looseObject({ prefix: z.string(), include_bucket_in_prefix: z.boolean() }),
+    credentials_keys: z.array(z.string()).describe('Names of the credentials, which are never sent back'),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  })
+  .meta({ id: 'BulkExportDestination' });
+export const destinationListSchema = z.array(destinationSchema);
 
 export type CreateDestination = z.output<typeof createDestinationSchema>;
 export type UpdateDestination = z.output<typeof updateDestinationSchema>;

@@ -7,7 +7,7 @@ import { exportFolder, objectPath } from '../destinations/export-layout';
 import { ExportVerifier } from './export-verifier';
 import { exportErrors } from '../exports.errors';
 import { ExportsRepository } from '../exports.repository';
-import type { ExportVerification, VerificationProblem } from '../api/exports.schemas';
+import type { ExportVerification, VerificationProblem } from '../api/export-responses.schemas';
 import { type Found, type ObjectStore, readText } from '../../storage/object-store';
 import { explainStoreError, sentenceOf } from '../../storage/store-error';
 

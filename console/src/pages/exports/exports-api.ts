@@ -1,90 +1,16 @@
 import { queryOptions } from '@tanstack/react-query';
+import type { Schemas } from '../../api/info';
 import { getJson, getPage, sendJson } from '../../api/json';
 
 const EXPORTS = '/api/v1/bulk-exports';
 const DESTINATIONS = `${EXPORTS}/destinations`;
 const PAGE_SIZE = 100;
 
-export interface ExportProgress {
-  partitions_total: number;
-  partitions_done: number;
-  partitions_running: number;
-  partitions_stalled: number;
-  is_stalled: boolean;
-  heartbeat_at: string | null;
-  rows_per_second: number | null;
-  bytes_per_second: number | null;
-  seconds_left: number | null;
-  rows_total: number;
-  rows_written: number;
-  bytes_written: number;
-}
-
-export interface BulkExport {
-  id: string;
-  bulk_export_destination_id: string;
-  session_id: string | null;
-  all_experiments: boolean;
-  start_time: string;
-  end_time: string | null;
-  filter: string | null;
-  format_version: string;
-  compression: string;
-  export_fields: string[] | null;
-  interval_hours: number | null;
-  late_data: string;
-  status: string;
-  error: string | null;
-  error_code: string | null;
-  error_hint: string | null;
-  source_bulk_export_id: string | null;
-  created_at: string;
-  finished_at: string | null;
-  verified_at: string | null;
-  progress: ExportProgress;
-}
-
+export type BulkExport = Schemas['BulkExport'];
 /** A partition of an export: one UTC day. */
-export interface ExportRun {
-  id: string;
-  status: string;
-  retry_number: number;
-  errors: Record<string, string> | null;
-  error_hint: string | null;
-  is_stalled: boolean;
-  rows_written: number;
-  start_time: string;
-  end_time: string;
-  finished_at: string | null;
-  metadata: {
-    result: {
-      rows_total: number;
-      rows_written: number;
-      bytes_written: number;
-      exported_files: string[];
-      export_url: string;
-      verified: boolean | null;
-    };
-  };
-}
-
-export interface Destination {
-  id: string;
-  destination_type: 's3' | 'gcs' | 'azure_blob';
-  display_name: string;
-  config: Record<string, unknown> & { prefix: string };
-  credentials_keys: string[];
-  created_at: string;
-}
-
-export interface Verification {
-  verified: boolean;
-  checksums: boolean;
-  files: number;
-  rows: number;
-  bytes: number;
-  problems: { path: string; problem: string }[];
-}
+export type ExportRun = Schemas['BulkExportRun'];
+export type Destination = Schemas['BulkExportDestination'];
+export type Verification = Schemas['BulkExportVerification'];
 
 export const OPEN_STATUSES = ['Created', 'Running', 'IntervalScheduled'];
 export const isOpen = ({ status }: { status: string }): boolean => OPEN_STATUSES.includes(status);
@@ -116,7 +42,15 @@ export const destinationsQuery = queryOptions({
 
 /** Where a destination is, as people write it. */
 export function placeOf({ destination_type: type, config }: Destination): string {
-  const { bucket_name: bucket, container_name: container, prefix } = config as Record<string, string | undefined>;
+  const {
+    bucket_name: bucket,
+    container_name: container,
+    prefix,
+  } = config as {
+    bucket_name?: string;
+    container_name?: string;
+    prefix: string;
+  };
   const scheme = { s3: 's3', gcs: 'gs', azure_blob: 'az' }[type];
   return `${scheme}://${[bucket ?? container, prefix].filter(Boolean).join('/')}`;
 }
