@@ -186,6 +186,23 @@ describeInBrowser('the pages of the console for operators', () => {
     await takePicture(page, 'delivery');
   });
 
+  it('leads from a run to its deliveries and to its trace', async () => {
+    await tracedProject();
+    const [{ run_id: runId }] = (
+      await gantry.sql.query<{ run_id: string }>(
+        `SELECT run_id FROM webhook_deliveries WHERE run_id IS NOT NULL LIMIT 1`,
+      )
+    ).rows;
+    const page = await open(`/runs/${runId}?tab=webhooks`);
+    await page.getByRole('list', { name: 'Webhook deliveries' }).getByText('failed').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('list', { name: 'Webhook deliveries' }).getByRole('link').last().click();
+    await page.getByText('Attempt 1', { exact: true }).waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'its steps, models and tools' }).click();
+    await page.getByRole('treeitem', { name: /get_weather/ }).waitFor();
+  });
+
   it('creates an assistant, changes it, compares its versions and restores an earlier one', async () => {
     const page = await open('/assistants');
     await page.getByRole('button', { name: 'New assistant' }).click();

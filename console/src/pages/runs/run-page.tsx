@@ -14,19 +14,22 @@ import { Status } from '../../ui/status';
 import { Tabs } from '../../ui/tabs';
 import { duration, Time } from '../../ui/time';
 import { notify, notifyError } from '../../ui/toast';
+import { traceOfRunQuery } from '../traces/traces-api';
+import { RunDeliveries } from './run-deliveries';
 import { Took } from './runs-page';
 import { Steps, useSteps } from './steps';
 
 const RunGraph = lazy(() => import('./run-graph'));
 const isOpen = (status: string | undefined): boolean => status === 'pending' || status === 'running';
 
-function Deliveries({ runId }: { runId: string }) {
-  const found = useQuery({
-    queryKey: ['deliveries', runId],
-    queryFn: () => answerOf(api.GET('/webhooks/deliveries', { params: { query: { run_id: runId } as never } })),
-  });
-  if (found.isError) return <ErrorBox error={found.error} />;
-  return <JsonView value={found.data} />;
+function TraceLink({ runId }: { runId: string }) {
+  const { data: trace } = useQuery(traceOfRunQuery(runId));
+  if (!trace) return 'not traced';
+  return (
+    <Link to={`/traces/${trace.projectId}/${trace.traceId}`} className="text-accent underline">
+      its steps, models and tools
+    </Link>
+  );
 }
 
 export default function RunPage() {
@@ -127,7 +130,7 @@ export default function RunPage() {
                   ),
                 },
                 { value: 'request', label: 'Request', content: <JsonView value={data.kwargs} open={2} /> },
-                { value: 'webhooks', label: 'Webhook deliveries', content: <Deliveries runId={runId} /> },
+                { value: 'webhooks', label: 'Webhook deliveries', content: <RunDeliveries runId={runId} /> },
               ]}
             />
           </div>
@@ -157,7 +160,7 @@ export default function RunPage() {
                   ],
                   ['Strategy', data.multitask_strategy],
                   ...(data.cancel_reason ? [['Cancelled', data.cancel_reason] as [string, string]] : []),
-                  ['Tracing project', data.langsmith_session_name ?? 'not traced'],
+                  ['Trace', <TraceLink key="trace" runId={runId} />],
                   ['Metadata', <JsonView key="metadata" value={data.metadata} open={1} />],
                 ]}
               />

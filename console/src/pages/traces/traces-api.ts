@@ -174,6 +174,22 @@ export const runQuery = (projectId: string, runId: string) =>
     queryFn: () => getJson<RunDetail>(`/api/v1/runs/${runId}`, { session_id: projectId }),
   });
 
+/** Where the trace of a run of this server is; null while it has none. */
+export const traceOfRunQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ['traces', 'of-run', runId],
+    queryFn: async () => {
+      const body = { id: [runId], select: ['id', 'trace_id', 'session_id'], limit: 1 };
+      const { runs } = await sendJson<{ runs: { trace_id: string; session_id: string }[] }>(
+        'POST',
+        '/api/v1/runs/query',
+        body,
+      );
+      return runs.length === 0 ? null : { projectId: runs[0].session_id, traceId: runs[0].trace_id };
+    },
+    refetchInterval: ({ state }) => (state.data === null ? 3_000 : false),
+  });
+
 export const feedbackQuery = (runId: string) =>
   queryOptions({
     queryKey: ['traces', 'feedback', runId],
