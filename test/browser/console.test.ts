@@ -4,6 +4,9 @@ import { ConsoleBrowser, seriousFindings, takePicture } from '../support/console
 import { EXAMPLE_GRAPHS, type Gantry, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 
+/** The page's. */
+declare const document: { documentElement: { scrollWidth: number } };
+
 const WEATHER = 'What is the weather in Oslo?';
 
 describeInBrowser('the console', () => {
@@ -196,6 +199,32 @@ describeInBrowser('the console', () => {
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('interrupted').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it('Interrupt inbox and runs: fit a phone', async () => {
+    const thread = await threadAfter('approval', { amount: 77 });
+    const phone = { viewport: { width: 390, height: 844 } };
+    const fitsPhone = async (page: Page): Promise<void> => {
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+      expect(await seriousFindings(page)).toEqual([]);
+    };
+    const runs = await browser.open(`${gantry.url}/console/runs`, phone);
+    await runs.getByRole('table', { name: 'Runs' }).getByText('interrupted').first().waitFor();
+    await fitsPhone(runs);
+    const inbox = await browser.open(`${gantry.url}/console/inbox`, phone);
+    await inbox.getByText('"Refund of $77"').waitFor();
+    await fitsPhone(inbox);
+    // By its key an answer is opened, and by the button it is sent.
+    await inbox.keyboard.press('e');
+    await inbox.getByLabel('Answer as JSON').click();
+    await inbox.keyboard.press('ControlOrMeta+a');
+    await inbox.keyboard.insertText('"reject"');
+    await inbox.getByRole('button', { name: 'Send the answer' }).click();
+    await inbox.getByText('Nothing waits for a person').waitFor();
+    await waitFor('the answer', async () => {
+      const { values } = await gantry.client().threads.get<{ outcome: string }>(thread);
+      return values?.outcome === 'dropped';
+    });
   });
 
   it('Home: counts running, failed and waiting runs, each one click away', async () => {
