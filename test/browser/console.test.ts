@@ -230,8 +230,16 @@ describeInBrowser('the console', () => {
   it('Home: counts running, failed and waiting runs, each one click away', async () => {
     await threadAfter('approval', { amount: 9 });
     await failedExports(101);
-    const page = await open('/');
+    const page = await browser.open('about:blank');
+    // What needs a person is there before the statistics are.
+    const overview = Promise.withResolvers<void>();
+    await page.route('**/runs/overview', async (route) => {
+      await overview.promise;
+      await route.continue();
+    });
+    await page.goto(`${gantry.url}/console/`);
     await page.getByRole('link', { name: /Interrupts to answer\s*1/ }).waitFor();
+    overview.resolve();
     await page.getByRole('link', { name: /Failed exports\s*101/ }).waitFor();
     await page
       .getByRole('img', { name: /runs, of which/ })

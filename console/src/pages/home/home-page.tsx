@@ -7,7 +7,7 @@ import { countOf } from '../../api/json';
 import { metricOf, metricsQuery } from '../../api/metrics';
 import { useUrlState } from '../../app/url-state';
 import { Chart } from '../../ui/chart';
-import { ErrorBox, Loading } from '../../ui/feedback';
+import { ErrorBox } from '../../ui/feedback';
 import { Icon, type IconName } from '../../ui/icons';
 import { findWaiting } from '../inbox/waiting';
 import { Page, Section } from '../../ui/page';
@@ -167,67 +167,64 @@ export default function HomePage() {
         </select>
       }
     >
-      {overview.isError && <ErrorBox error={overview.error} retry={() => void overview.refetch()} />}
-      {overview.isPending && <Loading />}
-      {data && (
-        <div className="space-y-6">
-          <div className="grid grid-cols-2 gap-4 md:grid-cols-3 xl:grid-cols-6">
-            <Figure title="Running" value={data.running} to="/runs?status=running" />
-            <Figure
-              title="Waiting"
-              value={data.pending}
-              note={
-                data.oldest_pending_at && (
-                  <>
-                    oldest <Time at={data.oldest_pending_at} />
-                  </>
-                )
-              }
-              to="/runs?status=pending"
-            />
-            <Figure
-              title="Failed"
-              value={failed}
-              note={PERIODS[hours as '1']?.toLowerCase()}
+      <div className="space-y-6">
+        {overview.isError && <ErrorBox error={overview.error} retry={() => void overview.refetch()} />}
+        <div className="grid grid-cols-2 gap-4 md:grid-cols-3 xl:grid-cols-6">
+          <Figure title="Running" value={data?.running} to="/runs?status=running" />
+          <Figure
+            title="Waiting"
+            value={data?.pending}
+            note={
+              data?.oldest_pending_at && (
+                <>
+                  oldest <Time at={data.oldest_pending_at} />
+                </>
+              )
+            }
+            to="/runs?status=pending"
+          />
+          <Figure
+            title="Failed"
+            value={failed}
+            note={PERIODS[hours as '1']?.toLowerCase()}
+            to={`/runs?status=error,timeout&hours=${hours}`}
+          />
+          <Figure
+            title="Runs per minute"
+            value={created && (created / (Number(hours) * 60)).toFixed(1)}
+            note={created !== undefined && `${created.toLocaleString()} in all`}
+          />
+          <Figure
+            title="Workers"
+            value={metricOf(metrics.data, 'gantry_workers')}
+            note={metrics.data === null ? 'needs the metrics token' : undefined}
+          />
+          <Figure
+            title="Streams open"
+            value={metricOf(metrics.data, 'gantry_stream_subscribers')}
+            note={metrics.data ? 'on this replica' : undefined}
+          />
+        </div>
+        {data?.buckets.some((bucket) => bucket.created > 0) && <Charts overview={data} />}
+        <Section title="Needs a person">
+          <ul className="card divide-y divide-line overflow-hidden">
+            <Attention icon="inbox" count={interrupted.data?.length} text="Interrupts to answer" to="/inbox" />
+            <Attention
+              icon="warning"
+              count={failed}
+              text="Failed runs"
               to={`/runs?status=error,timeout&hours=${hours}`}
             />
-            <Figure
-              title="Runs per minute"
-              value={((created ?? 0) / (Number(hours) * 60)).toFixed(1)}
-              note={`${(created ?? 0).toLocaleString()} in all`}
+            <Attention icon="exports" count={exports.data} text="Failed exports" to="/exports?status=Failed" />
+            <Attention
+              icon="webhooks"
+              count={dead.data}
+              text="Webhook deliveries that were given up"
+              to="/webhooks?status=failed"
             />
-            <Figure
-              title="Workers"
-              value={metricOf(metrics.data, 'gantry_workers')}
-              note={metrics.data === null ? 'needs the metrics token' : undefined}
-            />
-            <Figure
-              title="Streams open"
-              value={metricOf(metrics.data, 'gantry_stream_subscribers')}
-              note={metrics.data ? 'on this replica' : undefined}
-            />
-          </div>
-          {data.buckets.some(({ created }) => created > 0) && <Charts overview={data} />}
-          <Section title="Needs a person">
-            <ul className="card divide-y divide-line overflow-hidden">
-              <Attention icon="inbox" count={interrupted.data?.length} text="Interrupts to answer" to="/inbox" />
-              <Attention
-                icon="warning"
-                count={failed}
-                text="Failed runs"
-                to={`/runs?status=error,timeout&hours=${hours}`}
-              />
-              <Attention icon="exports" count={exports.data} text="Failed exports" to="/exports?status=Failed" />
-              <Attention
-                icon="webhooks"
-                count={dead.data}
-                text="Webhook deliveries that were given up"
-                to="/webhooks?status=failed"
-              />
-            </ul>
-          </Section>
-        </div>
-      )}
+          </ul>
+        </Section>
+      </div>
     </Page>
   );
 }
