@@ -166,7 +166,7 @@ describeInBrowser('the console', () => {
 
     await checkpoints.nth(1).click();
     await page.getByRole('link', { name: 'Fork in the Playground' }).click();
-    await page.getByText(/goes on from checkpoint/).waitFor();
+    await page.getByText(/continues from checkpoint/).waitFor();
     await ask(page, WEATHER);
     await page.getByText(/Here is what I found/).waitFor();
   });
