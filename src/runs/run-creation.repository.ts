@@ -48,16 +48,16 @@ export interface NewRun {
   };
 }
 
-export type Created =
-  | { outcome: 'replayed'; runId: string }
-  | {
-      outcome: 'created';
-      run: RunEntity;
-      /** Whether no other run of its thread is before it. */
-      first: boolean;
-      /** Runs of its thread that it cancelled, and every delivery that was stored. */
-      cancelled: CancelledRuns;
-    };
+export interface CreatedRun {
+  outcome: 'created';
+  run: RunEntity;
+  /** Whether no other run of its thread is before it. */
+  first: boolean;
+  /** Runs of its thread that it cancelled, and every delivery that was stored. */
+  cancelled: CancelledRuns;
+}
+
+export type Created = { outcome: 'replayed'; runId: string } | CreatedRun;
 
 /**
  * Called inside the transaction that inserts a run, before the insert: claims something that only one run may have. Resolves to
@@ -88,56 +88,70 @@ export class RunCreationRepository {
     private readonly graphs: GraphRegistry,
   ) {}
 
-  /** @throws {ApiError} 429 when the tenant would have too many pending runs */
-  async checkRoom(tenantId: TenantId, count: number): Promise<void> {
-    const { pending: limit } = this.limits;
-    const [{ waiting }]: [{ waiting: number }] = await this.database.query(
-      `SELECT ${countWaiting('$1', '$2::bigint')}::int AS waiting`,
-      [tenantId, limit],
-    );
-    if (waiting + count > limit) throw runErrors.tooManyPending(limit);
-  }
-
   /**
    * Inserts a run as the strategy of its thread allows, under the thread's row lock: two callers on one thread are serialized.
    * The claim and the run are one transaction, so a refused run leaves no claim.
-   * @throws {ApiError} 404 when there is no such thread, 409 by `reject`, 422 for a thread of the other language, and the
-   *   errors of the claim
+   * @throws {ApiError} 404 when there is no such thread, 409 by `reject`, 422 for a thread of the other language, 429 when the
+   *   tenant has too many pending runs, and the errors of the claim
    */
-  insertRun(tenantId: TenantId, run: NewRun, { claim, alongside }: Companions = {}): Promise<Created> {
-    return this.database.transaction(async (manager): Promise<Created> => {
-      const earlier = await claim?.(manager);
-      if (earlier) return { outcome: 'replayed', runId: earlier };
-      const newThread = run.thread.create ? await insertThread(manager, tenantId, run) : null;
-      const isNew = newThread !== null;
-      const thread = newThread ?? (await lockThread(manager, tenantId, run.threadId));
-      if (!thread || (thread.temporary && !isNew)) throw threadErrors.notFound(run.threadId);
-      if (!isNew) {
-        await checkAccess(manager, tenantId, run);
-        await checkThreadLanguage(manager, this.graphs, { tenantId, threadId: run.threadId }, run.graphId);
+  insertRun(tenantId: TenantId, run: NewRun, companions: Companions = {}): Promise<Created> {
+    return this.database.transaction((manager) => this.insertWithin(manager, tenantId, run, companions));
+  }
+
+  /**
+   * Inserts runs in one transaction: all, or none if one of them is refused. They occupy one connection, so that a batch leaves
+   * the others of the pool to other callers.
+   * @throws {ApiError} as `insertRun` does
+   */
+  insertRuns(tenantId: TenantId, runs: (Companions & { run: NewRun })[]): Promise<Created[]> {
+    return this.database.transaction(async (manager) => {
+      const created: Created[] = [];
+      for (const { run, ...companions } of runs) {
+        created.push(await this.insertWithin(manager, tenantId, run, companions));
       }
-      const inFlight = isNew ? [] : await this.cancellation.findInFlightOfThread(manager, tenantId, run.threadId);
-      if (inFlight.length > 0 && run.multitaskStrategy === 'reject') throw runErrors.rejected();
-      const cancelled: CancelledRuns =
-        run.multitaskStrategy === 'interrupt' || run.multitaskStrategy === 'rollback'
-          ? await this.cancellation.cancelLocked(
-              manager,
-              inFlight,
-              run.multitaskStrategy,
-              'multitask: another run took its place',
-            )
-          : { running: [], deliveries: [] };
-      // Pending runs have just been cancelled, unless this run is to queue; runs that are not due yet delay no other.
-      const queues = run.multitaskStrategy === 'enqueue';
-      const ahead = inFlight.filter(({ status, delayed }) => status === 'running' || (queues && !delayed));
-      const first = ahead.length === 0;
-      const isDue = first && run.delayMs === 0;
-      const row = await insertRow(manager, tenantId, run, thread.metadata, { isDue, limit: this.limits.pending });
-      if (alongside) await alongside(manager, row, thread);
-      else cancelled.deliveries.push(...(await this.listeners.created(manager, row, thread)));
-      if (!isNew) await occupyThread(manager, run, thread);
-      return { outcome: 'created', run: row, first, cancelled };
+      // The inserts counted no batch of another transaction that had not been committed yet.
+      await checkPending(manager, tenantId, this.limits.pending);
+      return created;
     });
+  }
+
+  private async insertWithin(
+    manager: EntityManager,
+    tenantId: TenantId,
+    run: NewRun,
+    { claim, alongside }: Companions,
+  ): Promise<Created> {
+    const earlier = await claim?.(manager);
+    if (earlier) return { outcome: 'replayed', runId: earlier };
+    const newThread = run.thread.create ? await insertThread(manager, tenantId, run) : null;
+    const isNew = newThread !== null;
+    const thread = newThread ?? (await lockThread(manager, tenantId, run.threadId));
+    if (!thread || (thread.temporary && !isNew)) throw threadErrors.notFound(run.threadId);
+    if (!isNew) {
+      await checkAccess(manager, tenantId, run);
+      await checkThreadLanguage(manager, this.graphs, { tenantId, threadId: run.threadId }, run.graphId);
+    }
+    const inFlight = isNew ? [] : await this.cancellation.findInFlightOfThread(manager, tenantId, run.threadId);
+    if (inFlight.length > 0 && run.multitaskStrategy === 'reject') throw runErrors.rejected();
+    const cancelled: CancelledRuns =
+      run.multitaskStrategy === 'interrupt' || run.multitaskStrategy === 'rollback'
+        ? await this.cancellation.cancelLocked(
+            manager,
+            inFlight,
+            run.multitaskStrategy,
+            'multitask: another run took its place',
+          )
+        : { running: [], deliveries: [] };
+    // Pending runs have just been cancelled, unless this run is to queue; runs that are not due yet delay no other.
+    const queues = run.multitaskStrategy === 'enqueue';
+    const ahead = inFlight.filter(({ status, delayed }) => status === 'running' || (queues && !delayed));
+    const first = ahead.length === 0;
+    const isDue = first && run.delayMs === 0;
+    const row = await insertRow(manager, tenantId, run, thread.metadata, { isDue, limit: this.limits.pending });
+    if (alongside) await alongside(manager, row, thread);
+    else cancelled.deliveries.push(...(await this.listeners.created(manager, row, thread)));
+    if (!isNew) await occupyThread(manager, run, thread);
+    return { outcome: 'created', run: row, first, cancelled };
   }
 }
 
@@ -193,6 +207,19 @@ async function occupyThread(manager: EntityManager, run: NewRun, thread: ThreadE
     storedJson('thread', 'metadata', JSON.stringify(stamp)),
     storedJson('thread', 'config', JSON.stringify(config)),
   ]);
+}
+
+/** Serializes the counts of a tenant's batches until their commits; each counts by a later statement, to see those before it. */
+const LOCK_PENDING = `SELECT pg_advisory_xact_lock(hashtextextended('gantry-pending-runs:' || $1, 0))`;
+
+/** @throws {ApiError} 429 when the tenant has more pending runs than the limit */
+async function checkPending(manager: EntityManager, tenantId: TenantId, limit: number): Promise<void> {
+  await manager.query(LOCK_PENDING, [tenantId]);
+  const [{ waiting }]: [{ waiting: number }] = await manager.query(
+    `SELECT ${countWaiting('$1', '$2::bigint')}::int AS waiting`,
+    [tenantId, limit + 1],
+  );
+  if (waiting > limit) throw runErrors.tooManyPending(limit);
 }
 
 /** SQL for the number of a tenant's pending runs, counted up to the limit. */

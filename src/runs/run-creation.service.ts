@@ -3,8 +3,8 @@ import type { TenantId } from '../auth/tenant';
 import { takeIdempotencyKey } from './idempotency';
 import {
   type Alongside,
-  type Companions,
   type Created,
+  type CreatedRun,
   type NewRun,
   type RunClaim,
   RunCreationRepository,
@@ -54,7 +54,10 @@ export class RunCreationService {
    *   for a thread of the other language, 429 when the tenant has too many pending runs
    */
   async createRun(request: CreateRunRequest): Promise<RunEntity> {
-    return this.insert(request, await this.preparation.prepareRun(request), request.alongside);
+    const { tenantId, idempotency, alongside } = request;
+    const run = await this.preparation.prepareRun(request);
+    const claim = claimOf(tenantId, run, idempotency);
+    return this.finish(request, await this.repository.insertRun(tenantId, run, { claim, alongside }), run.delayMs);
   }
 
   /**
@@ -62,15 +65,20 @@ export class RunCreationService {
    * position.
    */
   async createRunBatch(origin: RunOrigin, bodies: CreateRun[]): Promise<RunEntity[]> {
-    const runs = await Promise.all(bodies.map((body) => this.preparation.prepareRun({ ...origin, body })));
-    await this.repository.checkRoom(origin.tenantId, runs.length);
-    const { idempotency } = origin;
-    return Promise.all(
+    const runs: NewRun[] = [];
+    // One after the other, since each reads the database: hundreds at once would keep other callers waiting for a connection.
+    for (const body of bodies) runs.push(await this.preparation.prepareRun({ ...origin, body }));
+    const { tenantId, idempotency } = origin;
+    const created = await this.repository.insertRuns(
+      tenantId,
       runs.map((run, index) => {
         const own = idempotency && { ...idempotency, route: `${idempotency.route}#${index}` };
-        return this.insert({ ...origin, idempotency: own }, run);
+        return { run, claim: claimOf(tenantId, run, own) };
       }),
     );
+    const batch: RunEntity[] = [];
+    for (const [index, each] of created.entries()) batch.push(await this.finish(origin, each, runs[index].delayMs));
+    return batch;
   }
 
   /**
@@ -79,27 +87,31 @@ export class RunCreationService {
    */
   async createCronRun({ claim, ...draft }: CronRunRequest): Promise<RunEntity | null> {
     const run = await this.preparation.prepareRun({ ...draft, headers: {} });
-    const created = await this.insertRun(draft.tenantId, run, { claim: claim(run.threadId) });
-    return created.outcome === 'created' ? created.run : null;
+    const created = await this.repository.insertRun(draft.tenantId, run, { claim: claim(run.threadId) });
+    if (created.outcome === 'replayed') return null;
+    await this.start(created, run.delayMs);
+    return created.run;
   }
 
-  private async insert({ tenantId, idempotency }: RunOrigin, run: NewRun, alongside?: Alongside): Promise<RunEntity> {
-    const claim: RunClaim | undefined =
-      idempotency && ((manager) => takeIdempotencyKey(manager, tenantId, idempotency, run.runId));
-    const created = await this.insertRun(tenantId, run, { claim, alongside });
-    if (created.outcome === 'created') return created.run;
+  /** Starts what was created, or finds the run that an earlier request created. */
+  private async finish({ tenantId, idempotency }: RunOrigin, created: Created, delayMs: number): Promise<RunEntity> {
+    if (created.outcome === 'created') {
+      await this.start(created, delayMs);
+      return created.run;
+    }
     const earlier = await this.runs.findRun(tenantId, created.runId);
     if (!earlier) throw runErrors.idempotentRunGone();
     idempotency?.onReplay();
     return earlier;
   }
 
-  private async insertRun(tenantId: TenantId, run: NewRun, companions: Companions): Promise<Created> {
-    const created = await this.repository.insertRun(tenantId, run, companions);
-    if (created.outcome === 'replayed') return created;
-    await this.workflows.finishCancellation(created.cancelled);
+  private async start({ run, first, cancelled }: CreatedRun, delayMs: number): Promise<void> {
+    await this.workflows.finishCancellation(cancelled);
     // A delayed run has its own timer; if the thread is busy when it is due, it queues like the others.
-    if (created.first || run.delayMs > 0) this.workflows.startRun(created.run, run.delayMs);
-    return created;
+    if (first || delayMs > 0) this.workflows.startRun(run, delayMs);
   }
+}
+
+function claimOf(tenantId: TenantId, { runId }: NewRun, idempotency: RunOrigin['idempotency']): RunClaim | undefined {
+  return idempotency && ((manager) => takeIdempotencyKey(manager, tenantId, idempotency, runId));
 }

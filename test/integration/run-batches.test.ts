@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
+import { startTestApi, type TestApi } from '../support/api';
+import { TEST_GRAPHS } from '../support/gantry';
+import { registerNamespace } from '../support/temporal';
+
+const LIMIT = 300;
+const SIZE = 200;
+
+interface Answer {
+  status: number;
+  replayed: string | null;
+  runs: { run_id: string }[];
+}
+
+describe('a batch of runs', () => {
+  let api: TestApi;
+  /** Another replica on the same database. */
+  let replica: TestApi;
+
+  beforeAll(async () => {
+    const env = {
+      GANTRY_CONFIG: TEST_GRAPHS,
+      GANTRY_PENDING_RUNS_PER_TENANT: String(LIMIT),
+      TEMPORAL_NAMESPACE: await registerNamespace(),
+    };
+    api = await startTestApi(env);
+    replica = await startTestApi(env, api.database);
+  });
+
+  afterAll(async () => {
+    await replica?.close();
+    await api?.close();
+  });
+
+  beforeEach(() => sql('DELETE FROM threads'));
+
+  const sql = <T>(statement: string, parameters: unknown[] = []): Promise<T[]> =>
+    api.app.get<DataSource>(getDataSourceToken()).query(statement, parameters);
+
+  /** Due in an hour: their rows are looked at, and no worker is needed. */
+  const later = (size: number): object[] =>
+    Array.from({ length: size }, (_, place) => ({
+      assistant_id: 'three',
+      input: { step_ms: 1 },
+      metadata: { place },
+      after_seconds: 3600,
+    }));
+
+  async function send(bodies: object[], { to = api, key }: { to?: TestApi; key?: string } = {}): Promise<Answer> {
+    const response = await fetch(`${to.url}/runs/batch`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
+      body: JSON.stringify(bodies),
+    });
+    const runs = (await response.json()) as Answer['runs'];
+    return { status: response.status, replayed: response.headers.get('idempotency-replayed'), runs };
+  }
+
+  const count = async (table: 'runs' | 'threads' | 'idempotency_keys'): Promise<number> =>
+    (await sql<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`))[0].count;
+
+  it('is inserted by one transaction, in the order of the request', async () => {
+    const { status, runs } = await send(later(SIZE));
+    expect([status, runs]).toEqual([200, expect.any(Array)]);
+    const [{ transactions }] = await sql<{ transactions: number }>(
+      `SELECT count(DISTINCT xmin::text)::int AS transactions
+       FROM (SELECT xmin FROM runs UNION ALL SELECT xmin FROM threads) AS written`,
+    );
+    expect(transactions).toBe(1);
+    const rows = await sql<{ id: string; place: number }>(
+      `SELECT run_id AS id, (metadata->>'place')::int AS place FROM runs ORDER BY created_at`,
+    );
+    expect(rows.map(({ place }) => place)).toEqual(Array.from({ length: SIZE }, (_, place) => place));
+    expect(runs.map(({ run_id }) => run_id)).toEqual(rows.map(({ id }) => id));
+  });
+
+  it('is created in full or not at all when two of them meet the limit at once, on two replicas', async () => {
+    const answers = await Promise.all([send(later(SIZE)), send(later(SIZE), { to: replica })]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 429]);
+    expect(await count('runs')).toBe(SIZE);
+    expect(await count('threads')).toBe(SIZE);
+    expect((await send(later(LIMIT - SIZE))).status).toBe(200);
+    expect((await send(later(1))).status).toBe(429);
+  });
+
+  it('is created once by repeated requests, which get the same runs', async () => {
+    const key = randomUUID();
+    const answers = await Promise.all([api, replica, api].map((to) => send(later(20), { to, key })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(answers.filter(({ replayed }) => replayed === 'true')).toHaveLength(2);
+    const [ids, ...repeated] = answers.map(({ runs }) => runs.map(({ run_id }) => run_id));
+    for (const each of repeated) expect(each).toEqual(ids);
+    expect(await count('runs')).toBe(20);
+  });
+
+  it('is answered again when the limit has no room for a second one', async () => {
+    const key = randomUUID();
+    const first = await send(later(SIZE), { key });
+    expect(first).toMatchObject({ status: 200, replayed: null });
+    expect(await send(later(SIZE), { key })).toEqual({ ...first, replayed: 'true' });
+    expect((await send(later(SIZE))).status).toBe(429);
+    expect(await count('runs')).toBe(SIZE);
+  });
+
+  it('leaves no idempotency key when it is refused', async () => {
+    const key = randomUUID();
+    const keys = await count('idempotency_keys');
+    expect((await send(later(LIMIT))).status).toBe(200);
+    expect((await send(later(2), { key })).status).toBe(429);
+    expect(await count('idempotency_keys')).toBe(keys);
+    await sql('DELETE FROM threads');
+    expect(await send(later(2), { key })).toMatchObject({ status: 200, replayed: null });
+  });
+});
