@@ -33,7 +33,7 @@ export const BYTES_MARK = Buffer.from('\0gantry-encrypted\x01');
 /** First characters of encrypted text: the columns that hold it have JSON otherwise. */
 export const TEXT_MARK = 'gantry-encrypted:';
 /** Columns of text that is encrypted as a whole; TypeORM puts the name of a table before theirs. */
-const TEXT_COLUMNS = /(?:^|_)(?:data|payload|artifacts|message|response_excerpt)$/;
+const TEXT_COLUMNS = /(?:^|_)(?:data|payload|artifacts|message|answers|response_excerpt)$/;
 /** Columns of objects that are encrypted: in all others, such as those of traces, a mark is a caller's own data. */
 const OBJECT_COLUMNS =
   /(?:^|_)(?:metadata|config|context|kwargs|values|interrupts|error|payload|auth_user|authUser|value)$/;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { TenantId } from '../../auth/tenant';
+import { storedText } from '../../database/at-rest';
 
 export interface TaskRow {
   taskId: string;
@@ -83,7 +84,7 @@ export class McpTasksRepository {
       await manager.query(`UPDATE mcp_tasks SET answers = $3 WHERE tenant_id = $1 AND task_id = $2`, [
         tenantId,
         taskId,
-        JSON.stringify({ runId, responses }),
+        storedText('run', 'answers', JSON.stringify({ runId, responses })),
       ]);
       return responses;
     });

@@ -1,4 +1,4 @@
-"""An encryption whose key depends on the context. What says `unencryptable` fails it, and `owner` stays to be searched."""
+"""An encryption whose key depends on the context. What says `unencryptable` fails it, and what is searched by stays readable."""
 
 import json
 from base64 import b64decode, b64encode
@@ -11,6 +11,7 @@ from langgraph_sdk.encryption.types import DecryptResult
 
 encryption = Encryption()
 PREFIX = "sealed:"
+READABLE = ("owner", "readers")
 
 
 def _transformed(ctx: EncryptionContext, data: bytes) -> bytes:
@@ -45,7 +46,7 @@ async def encrypt_json(ctx: EncryptionContext, data: dict[str, Any]) -> dict[str
     if ctx.field == "metadata" and data.get("mistake"):
         return {"all": "of it"}
     return {
-        name: value if name == "owner" else PREFIX + b64encode(_transformed(ctx, json.dumps(value).encode())).decode()
+        name: value if name in READABLE else PREFIX + b64encode(_transformed(ctx, json.dumps(value).encode())).decode()
         for name, value in data.items()
     }
 

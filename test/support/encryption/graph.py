@@ -1,5 +1,6 @@
 """The graph of graph.ts in Python."""
 
+import asyncio
 import operator
 from typing import Annotated, Any, TypedDict
 
@@ -30,7 +31,9 @@ async def look(state: State, config: RunnableConfig, *, store: BaseStore) -> Sta
     return {"seen": [note, *([topic] if topic else [])], "messages": [AIMessage(f"about {note}")]}
 
 
-def ask(state: State) -> State:
+async def ask(state: State, config: RunnableConfig) -> State:
+    if state.get("mode") == "slow" and config["configurable"]["run_attempt"] == 1:
+        await asyncio.sleep(120)  # waits to be killed
     if state.get("mode") == "fail":
         raise ValueError(f"no good: {state['note']}")
     return {"answer": interrupt(f"why {state['note']}?")} if state.get("mode") == "ask" else {}

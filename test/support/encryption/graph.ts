@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { AIMessage } from '@langchain/core/messages';
 import {
   Annotation,
@@ -17,6 +18,16 @@ const State = Annotation.Root({
   answer: Annotation<unknown>,
 });
 
+/** A question as MCP has it. */
+const FORM = {
+  method: 'elicitation/create',
+  params: {
+    mode: 'form',
+    message: 'Why?',
+    requestedSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+  },
+};
+
 /** Has its note in the store, a stream, messages and, as its `mode` says, a question or an error. */
 export const graph = new StateGraph(State)
   .addNode('look', async ({ note = '', mode }, config: LangGraphRunnableConfig) => {
@@ -26,8 +37,11 @@ export const graph = new StateGraph(State)
     const topic: unknown = config.configurable?.topic;
     return { seen: [note, ...(typeof topic === 'string' ? [topic] : [])], messages: [new AIMessage(`about ${note}`)] };
   })
-  .addNode('ask', ({ mode, note }) => {
+  .addNode('ask', async ({ mode, note }, { configurable, signal }: LangGraphRunnableConfig) => {
+    // Waits to be killed.
+    if (mode === 'slow' && configurable?.run_attempt === 1) await setTimeout(120_000, undefined, { signal });
     if (mode === 'fail') throw new Error(`no good: ${note}`);
+    if (mode === 'ask for two') return { answer: interrupt({ inputRequests: { first: FORM, second: FORM } }) };
     return mode === 'ask' ? { answer: interrupt(`why ${note}?`) } : {};
   })
   .addEdge(START, 'look')
