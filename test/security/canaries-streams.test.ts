@@ -5,7 +5,8 @@ import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
 import { STREAM_MODES, type StreamMode } from '../../src/graphs/host/protocol';
 import { AgentCaller, type Task } from '../support/a2a';
 import { Gantry } from '../support/gantry';
-import { connectMcp } from '../support/mcp';
+import { connectMcp, ModernCaller } from '../support/mcp';
+import { pythonForGraphs } from '../support/python';
 import { SseReader } from '../support/sse';
 import { waitFor } from '../support/wait-for';
 import { WebhookReceiver } from '../support/webhook-receiver';
@@ -33,15 +34,26 @@ describe('data for the graph only', () => {
     const webhooks = { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' };
     gantry = await Gantry.start({
       graphs: GRAPHS,
-      env: { GANTRY_TRACING: 'on', GANTRY_AUTH: 'on', ...keys, ...webhooks },
+      env: { GANTRY_TRACING: 'on', GANTRY_AUTH: 'on', GANTRY_PYTHON: pythonForGraphs(), ...keys, ...webhooks },
     });
     client = gantry.client({ headers: HEADERS });
-  });
+  }, 180_000);
 
   afterAll(async () => {
     await gantry?.stop();
     await receiver.stop();
   });
+
+  /** Runs as the console lists them. */
+  async function search(filter: object): Promise<unknown> {
+    const response = await fetch(`${gantry.url}/runs/search`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...HEADERS },
+      body: JSON.stringify(filter),
+    });
+    expect(response.status).toBe(200);
+    return response.json();
+  }
 
   /** In no table but where the user is kept for the run's config; and the identity in the audit log. */
   async function expectNoCanaryInTables(): Promise<void> {
@@ -64,11 +76,11 @@ describe('data for the graph only', () => {
     expect(rows).toEqual([]);
   }
 
-  async function streamed(modes: StreamMode[], subgraphs: boolean): Promise<string> {
+  async function streamed(modes: StreamMode[], subgraphs: boolean, graph = 'canary'): Promise<string> {
     const { thread_id } = await client.threads.create();
     const events: unknown[] = [];
     const options = { input: INPUT, streamMode: modes as never, streamSubgraphs: subgraphs };
-    for await (const event of client.runs.stream(thread_id, 'canary', options)) events.push(event);
+    for await (const event of client.runs.stream(thread_id, graph, options)) events.push(event);
     const { values } = await client.threads.getState<{ known: number }>(thread_id);
     // The graph does know it.
     expect(values.known).toBe(4);
@@ -84,9 +96,18 @@ describe('data for the graph only', () => {
     },
   );
 
-  it('is not emitted by the event protocol', async () => {
+  it.each([...alone, [...STREAM_MODES]].map((modes) => [modes.join(' and '), modes] as const))(
+    'is in no stream of a graph in Python of %s',
+    async (_, modes) => {
+      const events = await streamed(modes, true, 'canary_python');
+      expect(events).toContain('"event"');
+      expect(events).not.toContain('canary-');
+    },
+  );
+
+  it.each(['canary', 'canary_python'])('is not emitted by the event protocol of %s', async (graph) => {
     const { thread_id } = await client.threads.create();
-    const body = { id: 1, method: 'run.start', params: { assistant_id: 'canary', input: INPUT } };
+    const body = { id: 1, method: 'run.start', params: { assistant_id: graph, input: INPUT } };
     const started = await fetch(`${gantry.url}/threads/${thread_id}/commands`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...HEADERS },
@@ -103,22 +124,26 @@ describe('data for the graph only', () => {
     expect((await client.threads.getState<{ known: number }>(thread_id)).values.known).toBe(4);
   });
 
-  it('is in no state, history, thread, run, interrupt or join', async () => {
-    const { thread_id } = await client.threads.create();
-    const waited = await client.runs.wait(thread_id, 'canary', { input: { ...INPUT, ask: true } });
-    const [run] = await client.runs.list(thread_id);
-    const answers = await Promise.all([
-      client.threads.getState(thread_id, undefined, { subgraphs: true }),
-      client.threads.getHistory(thread_id),
-      client.threads.get(thread_id),
-      client.threads.search(),
-      client.runs.get(thread_id, run.run_id),
-      client.runs.join(thread_id, run.run_id),
-      client.assistants.search(),
-    ]);
-    expect(waited).toHaveProperty('__interrupt__');
-    expect(JSON.stringify([waited, answers])).not.toContain('canary-');
-  });
+  it.each(['canary', 'canary_python'])(
+    'is in no state, history, thread, run, interrupt or join of %s',
+    async (graph) => {
+      const { thread_id } = await client.threads.create();
+      const waited = await client.runs.wait(thread_id, graph, { input: { ...INPUT, ask: true } });
+      const [run] = await client.runs.list(thread_id);
+      const answers = await Promise.all([
+        client.threads.getState(thread_id, undefined, { subgraphs: true }),
+        client.threads.getHistory(thread_id),
+        client.threads.get(thread_id),
+        client.threads.search(),
+        search({ thread_id }),
+        client.runs.get(thread_id, run.run_id),
+        client.runs.join(thread_id, run.run_id),
+        client.assistants.search(),
+      ]);
+      expect(waited).toHaveProperty('__interrupt__');
+      expect(JSON.stringify([waited, answers])).not.toContain('canary-');
+    },
+  );
 
   it('is in no answer of A2A, MCP or a webhook', async () => {
     const [assistant] = await client.assistants.search({ graphId: 'canary' });
@@ -129,10 +154,13 @@ describe('data for the graph only', () => {
     const tools = await connectMcp(gantry.url, { era: '2025-11-25', headers: HEADERS });
     const called = await tools.callTool({ name: 'canary', arguments: INPUT });
     await tools.close();
+    const caller = new ModernCaller(gantry.url, undefined, HEADERS);
+    const { taskId } = await caller.call('canary', { ...INPUT, ask: true });
+    const waiting = await caller.task(taskId, 'input_required');
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, 'canary', { input: INPUT, webhook: receiver.url() });
     const delivery = await waitFor('the webhook', () => receiver.received[0]);
-    expect(JSON.stringify([task, called, delivery])).not.toContain('canary-');
+    expect(JSON.stringify([task, called, waiting, delivery])).not.toContain('canary-');
     expect(delivery.body).toContain(thread_id);
   });
 
