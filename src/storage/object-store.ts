@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { bytesOf } from './bounded-answer';
 
 /** Bytes in the pieces in which they came: joining them would hold them twice. */
 export interface Content {
@@ -90,11 +91,12 @@ export function sliceOf({ pieces, size }: Content, from: number, to: number): Co
   return { pieces: slice, size: Math.max(0, end - from) };
 }
 
-/** A small object as text. */
+/** Far above a manifest of a hundred thousand files. */
+const MAX_TEXT_BYTES = 64 * 1024 * 1024;
+
+/** A small object as text. @throws {AnswerTooLarge} */
 export async function readText(store: ObjectStore, key: string, signal?: AbortSignal): Promise<Found<string>> {
   const object = await store.read(key, signal);
   if (object.state !== 'found') return object;
-  const pieces: Buffer[] = [];
-  for await (const piece of object.value) pieces.push(piece as Buffer);
-  return { state: 'found', value: Buffer.concat(pieces).toString() };
+  return { state: 'found', value: (await bytesOf(object.value, MAX_TEXT_BYTES)).toString() };
 }

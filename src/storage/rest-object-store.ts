@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import pLimit from 'p-limit';
+import { rangeOf } from './bounded-answer';
 import { HttpTransport, PASSING_STATUSES, repeated, StoreAnswer, TransportAnswer } from './http-transport';
 import { Content, Found, md5OfStream, ObjectRange, ObjectStore, PutOptions } from './object-store';
 import type { PatienceSettings } from './patience';
@@ -31,9 +32,7 @@ export abstract class RestObjectStore implements ObjectStore {
   async readRange(key: string, from: number, to: number, signal?: AbortSignal): Promise<Found<ObjectRange>> {
     return this.found(signal, async () => {
       const { headers, body } = await this.get(key, `bytes=${from}-${to - 1}`, signal);
-      const data = new Uint8Array(await body.arrayBuffer());
-      const whole = /\/(\d+)$/.exec(String(headers['content-range'] ?? ''))?.[1];
-      return whole ? { data, size: Number(whole) } : { data: data.subarray(from, to), size: data.length };
+      return rangeOf(body as AsyncIterable<Uint8Array>, String(headers['content-range'] ?? ''), from, to);
     });
   }
 

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { textOf } from '../bounded-answer';
 import { HttpTransport, StoreAnswer, TransportAnswer } from '../http-transport';
 import { Content, Found, md5Of, PutOptions, sliceOf } from '../object-store';
 import type { PatienceSettings } from '../patience';
@@ -113,7 +114,7 @@ export class AzureObjectStore extends RestObjectStore {
       signal,
     });
     if (answer.status >= 200 && answer.status < 300) return answer;
-    const text = await answer.body.text();
+    const text = await textOf(answer.body as AsyncIterable<Uint8Array>);
     const code = answer.headers['x-ms-error-code'] ?? /<Code>([^<]*)<\/Code>/.exec(text)?.[1];
     const [, message] = /<Message>([^<\n]*)/.exec(text) ?? [];
     throw new StoreAnswer(

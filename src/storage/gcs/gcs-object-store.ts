@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { textOf } from '../bounded-answer';
 import { HttpTransport, StoreAnswer, TransportAnswer, TransportRequest } from '../http-transport';
 import { Content, Found, md5Of, PutOptions } from '../object-store';
 import type { PatienceSettings } from '../patience';
@@ -94,7 +95,7 @@ export class GcsObjectStore extends RestObjectStore {
 
 /** Undefined for an answer that isn't JSON, which is not Google's. */
 async function readJson({ body }: TransportAnswer): Promise<unknown> {
-  const text = await body.text();
+  const text = await textOf(body as AsyncIterable<Uint8Array>);
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -1,7 +1,9 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { pipeline, type Readable } from 'node:stream';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { limited } from '../bounded-answer';
 import type { PatienceSettings } from '../patience';
 
 export interface S3Connection {
@@ -23,7 +25,7 @@ const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error
 
 /** A client that stores of all makers understand. */
 export function connectS3({ patience, lookup, maxSockets, ...connection }: S3Connection): S3Client {
-  return new S3Client({
+  const client = new S3Client({
     ...connection,
     logger: SILENT,
     // The SDK's default checksums are trailers that Google's and older stores refuse; Content-MD5 goes with every upload.
@@ -32,6 +34,24 @@ export function connectS3({ patience, lookup, maxSockets, ...connection }: S3Con
     maxAttempts: patience.maxAttempts,
     requestHandler: requestHandler(patience, { keepAlive: true, maxSockets, ...(lookup && { lookup }) }),
   });
+  limitAnswers(client);
+  return client;
+}
+
+/** The client holds every answer but the bytes of an object as a whole, whatever its length is. */
+function limitAnswers({ middlewareStack }: S3Client): void {
+  middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const result = await next(args);
+        const response = result.response as { statusCode: number; body: Readable };
+        const isObject = commandName === 'GetObjectCommand' && response.statusCode < 300;
+        if (!isObject) response.body = pipeline(response.body, limited(), () => undefined);
+        return result;
+      },
+    // Nearer to the connection than what reads the answer.
+    { step: 'deserialize', priority: 'low', name: 'limitAnswers' },
+  );
 }
 
 export function requestHandler(

@@ -99,7 +99,8 @@ export function explainS3Error(error: unknown): StoreProblem {
   }
   // An answer that isn't S3's: the client fails to read it, or a web server has never heard of PUT.
   const isForeign =
-    name === 'SyntaxError' || /deserialization|expected closing tag|not valid XML|char '/i.test(message);
+    ['SyntaxError', 'AnswerTooLarge'].includes(name) ||
+    /deserialization|expected closing tag|not valid XML|char '/i.test(message);
   const isOdd = status === 404 || status === 405 || status === 501 || (status !== undefined && status < 400);
   if (isForeign || isOdd) {
     const code = status === undefined ? 'answer not understood' : `HTTP ${status}`;

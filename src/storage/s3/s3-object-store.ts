@@ -13,6 +13,7 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { rangeOf } from '../bounded-answer';
 import { Content, Found, md5Of, md5OfStream, ObjectRange, ObjectStore, PutOptions, sliceOf } from '../object-store';
 import { StoreError } from '../store-error';
 import { explainS3Error } from './s3-errors';
@@ -72,10 +73,7 @@ export class S3ObjectStore implements ObjectStore {
         new GetObjectCommand({ ...this.place(key), Range: `bytes=${from}-${to - 1}` }),
         { abortSignal: signal },
       );
-      const data = (await object.Body?.transformToByteArray()) ?? new Uint8Array();
-      const whole = /\/(\d+)$/.exec(object.ContentRange ?? '')?.[1];
-      // A store that knows no ranges answers with everything.
-      return whole ? { data, size: Number(whole) } : { data: data.subarray(from, to), size: data.length };
+      return rangeOf((object.Body as Readable | undefined) ?? Readable.from([]), object.ContentRange, from, to);
     });
   }
 
