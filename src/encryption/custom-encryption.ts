@@ -15,6 +15,7 @@ import { UserCodeChild } from '../graphs/host/user-code-child';
 import type { Confinement } from '../graphs/host/user-code-process';
 import { pythonProgram } from '../graphs/host/user-code-program';
 import { userCodeEnvironment } from '../graphs/user-code-environment';
+import { parseJson } from '../http/json-limits';
 import { encryptionErrors } from './encryption.errors';
 import type { FromEncryptionProcess, ToEncryptionProcess } from './protocol';
 import { EncryptionRefused, openValues, sealValues } from './sealed-values';
@@ -181,12 +182,12 @@ export class CustomEncryption implements Cipher, OnModuleDestroy {
   }
 }
 
-/** @throws {ApiError} 422 for a header that is no base64 of a JSON object */
+/** @throws {ApiError} 422 for a header that is no base64 of a JSON object, or of one that is too deep */
 function parseContext(header: string | undefined): EncryptionContext {
   if (!header) return {};
   let context: unknown;
   try {
-    context = JSON.parse(Buffer.from(header, 'base64').toString());
+    context = parseJson(Buffer.from(header, 'base64').toString());
   } catch {
     throw encryptionErrors.malformedContext();
   }

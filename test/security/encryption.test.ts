@@ -234,8 +234,12 @@ describe('custom encryption', () => {
     expect(mistaken).toMatchObject({ status: 422, body: { code: 'encryption_refused' } });
     const marked = await request('POST', '/threads', { metadata: { __encryption_context__: {} } });
     expect(marked).toMatchObject({ status: 422, body: { code: 'encryption_refused' } });
-    const header = await request('POST', '/threads', { metadata: { a: 1 } }, { 'X-Encryption-Context': '%%%' });
-    expect(header).toMatchObject({ status: 422, body: { code: 'encryption_context_malformed' } });
+    // Deeper than the process of the module could read.
+    const deep = Buffer.from('{"a":'.repeat(1_500) + '1' + '}'.repeat(1_500)).toString('base64');
+    for (const malformed of ['%%%', deep]) {
+      const header = await request('POST', '/threads', { metadata: { a: 1 } }, { 'X-Encryption-Context': malformed });
+      expect(header).toMatchObject({ status: 422, body: { code: 'encryption_context_malformed' } });
+    }
     const before = await request('POST', '/threads/count', {});
     const run = await request('POST', '/runs/wait', { assistant_id: 'typescript', input: { note: 'unencryptable' } });
     expect(run).toMatchObject({ status: 500, body: { code: 'encryption_failed' } });

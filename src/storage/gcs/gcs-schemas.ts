@@ -1,5 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
+import { parseJson } from '../../http/json-limits';
 import { bucketName, endpointUrl } from '../store-schemas';
 
 /** Where a bucket of Google Cloud Storage is. */
@@ -8,6 +9,9 @@ export const gcsFields = {
   /** In place of Google's own address: a private endpoint, or an emulator. */
   endpoint_url: endpointUrl.nullish(),
 };
+
+/** A file of Google's has a dozen texts. */
+const KEY_LIMITS = { depth: 5, tokens: 200 };
 
 const keySchema = z.looseObject({
   type: z.literal('service_account', 'must be service_account: other kinds of credentials name addresses to ask'),
@@ -22,7 +26,7 @@ export const gcsCredentialsSchema = z.strictObject({
     .preprocess((value, context) => {
       if (typeof value !== 'string') return value;
       try {
-        return JSON.parse(value) as unknown;
+        return parseJson(value, KEY_LIMITS);
       } catch {
         context.addIssue({ code: 'custom', message: 'must be the JSON of a service account key', input: undefined });
         return z.NEVER;
