@@ -51,4 +51,30 @@ describe('textsAt', () => {
     const many = { list: Array.from({ length: MAX_TEXTS + 5 }, (_, index) => `t${index}`) };
     expect(textsAt(many, ['list[*]'])).toHaveLength(MAX_TEXTS);
   });
+
+  it('looks at so many values and characters, however many paths lead to more', () => {
+    const nothing = { list: Array<null>(400_000).fill(null) };
+    const lists = Array.from({ length: 100 }, (_, count) => `list[*]${'.a'.repeat(count)}`);
+    const text = 'x'.repeat(9_000_000);
+    const large = { a: { b: { c: { text } } } };
+    const nested = [
+      'a',
+      'a.',
+      'a.b',
+      'a.b.',
+      'a.b.c',
+      ...Array.from({ length: 90 }, (_, dots) => `$.a${'.'.repeat(dots)}`),
+    ];
+    let reads = 0;
+    const counted = { toJSON: () => (reads += 1) };
+    const began = process.cpuUsage();
+    expect(textsAt(nothing, lists)).toEqual([]);
+    expect(textsAt(nothing, [...lists.reverse(), `list${'[*]'.repeat(100_000)}`])).toEqual([]);
+    expect(textsAt(large, nested).map(({ field }) => field)).toEqual(['a']);
+    expect(textsAt({ counted }, ['counted', 'counted.', '$.counted'])).toHaveLength(1);
+    expect(reads).toBe(1);
+    const { user, system } = process.cpuUsage(began);
+    // Each path by itself took as long: without the limits it is minutes.
+    expect((user + system) / 1_000).toBeLessThan(5_000);
+  });
 });
