@@ -3,82 +3,10 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { startTestApi, type TestApi } from '../support/api';
+import { ConnectionWatch } from '../support/connection-watch';
 import { TEST_GRAPHS } from '../support/gantry';
-
-/** Loopback, private, shared, link-local, metadata of several clouds, and "this machine". */
-const INTERNAL = [
-  '127.0.0.1',
-  '127.8.9.10',
-  '0.0.0.0',
-  '10.0.0.1',
-  '172.16.0.1',
-  '192.168.0.1',
-  '100.64.0.1',
-  '169.254.169.254',
-  '169.254.170.2',
-  '100.100.100.200',
-  '168.63.129.16',
-];
-
-const hex = (byte: number): string => byte.toString(16);
-
-/** An IPv4 address in every way in which a URL, or an IPv6 address that holds it, can be written. */
-function spellingsOf(address: string): string[] {
-  const bytes = address.split('.').map(Number);
-  const [a, b, c, d] = bytes;
-  const whole = ((a * 256 + b) * 256 + c) * 256 + d;
-  const [high, low] = [hex(a * 256 + b), hex(c * 256 + d)];
-  const groups = `${high}:${low}`;
-  return [
-    address,
-    `${address}.`,
-    String(whole),
-    `0x${whole.toString(16)}`,
-    `0${whole.toString(8)}`,
-    bytes.map((byte) => `0x${hex(byte)}`).join('.'),
-    bytes.map((byte) => `0${byte.toString(8)}`).join('.'),
-    bytes.map((byte) => `0000${byte.toString(8)}`).join('.'),
-    `${a}.${(b * 256 + c) * 256 + d}`,
-    `${a}.${b}.${c * 256 + d}`,
-    `0x${hex(a)}.${b}.0${c.toString(8)}.${d}`,
-    address.replace(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit))),
-    address.replace(/\d/g, (digit) => `%3${digit}`),
-    `[::ffff:${address}]`,
-    `[::ffff:${groups}]`,
-    `[0:0:0:0:0:ffff:${groups}]`,
-    `[::${address}]`,
-    `[::${groups}]`,
-    `[::ffff:0:${groups}]`,
-    `[64:ff9b::${address}]`,
-    `[64:ff9b:1::${groups}]`,
-    `[2002:${groups}::1]`,
-    `[2001:0:${groups}::1]`,
-    `[fe80::5efe:${groups}]`,
-  ];
-}
-
-const OTHERS = [
-  'localhost',
-  'LOCALHOST',
-  'localhost.',
-  '[::1]',
-  '[::]',
-  '[0:0:0:0:0:0:0:1]',
-  '[fc00::1]',
-  '[fd00:ec2::254]',
-  '[fe80::1]',
-  '[fec0::1]',
-  '[ff02::1]',
-  'user@127.0.0.1',
-  'hooks.example.com@127.0.0.1',
-  '224.0.0.1',
-  '255.255.255.255',
-  '198.18.0.1',
-  '192.0.0.192',
-  '240.0.0.1',
-];
-
-const HOSTS = [...INTERNAL.flatMap(spellingsOf), ...OTHERS];
+import { INTERNAL_HOSTS } from '../support/internal-addresses';
+import { describedOperations, sampleOf } from '../support/operations';
 
 interface Answer {
   status: number;
@@ -109,13 +37,24 @@ async function cronOf(api: TestApi): Promise<string> {
   return cron_id;
 }
 
-const rpc = (url: string) => ({
+/** A task without receivers. */
+const tasks = new WeakMap<TestApi, string>();
+async function taskOf(api: TestApi): Promise<string> {
+  const made = tasks.get(api);
+  if (made !== undefined) return made;
+  const { detail } = await post(api, '/a2a/talk', rpc());
+  const { id } = (JSON.parse(detail) as { result: { id: string } }).result;
+  tasks.set(api, id);
+  return id;
+}
+
+const rpc = (url?: string) => ({
   jsonrpc: '2.0',
   id: '1',
   method: 'message/send',
   params: {
     message: { kind: 'message', messageId: uuidv7(), role: 'user', parts: [{ kind: 'text', text: 'hello' }] },
-    configuration: { pushNotificationConfig: { url }, blocking: false },
+    configuration: { ...(url !== undefined && { pushNotificationConfig: { url } }), blocking: false },
   },
 });
 
@@ -167,6 +106,13 @@ const FEATURES: [name: string, ask: Feature][] = [
       }),
   ],
   ['a push configuration of A2A', (api, url) => post(api, '/a2a/talk', rpc(url))],
+  [
+    'a push configuration that is added to a task',
+    async (api, url) => {
+      const params = { taskId: await taskOf(api), pushNotificationConfig: { url } };
+      return post(api, '/a2a/talk', { jsonrpc: '2.0', id: '1', method: 'tasks/pushNotificationConfig/set', params });
+    },
+  ],
 ];
 
 const STORE_FEATURES = Object.entries(STORES).map(([destination_type, made]): [name: string, ask: Feature] => [
@@ -184,7 +130,7 @@ describe('internal addresses that callers name', () => {
   let sink: Server;
   let port = 0;
   let accepted = 0;
-  const connects: jest.SpyInstance<number, [request: object, address: string, port: number]>[] = [];
+  let connections: ConnectionWatch;
 
   beforeAll(async () => {
     sink = createServer((socket) => {
@@ -194,12 +140,7 @@ describe('internal addresses that callers name', () => {
     // Every address of this machine, IPv4 ones included.
     await new Promise<void>((resolve) => sink.listen(0, '::', resolve));
     port = (sink.address() as AddressInfo).port;
-    // Every TCP connection of the process begins with one of these two calls.
-    const tcp = Object.getPrototypeOf((sink as unknown as { _handle: object })._handle) as {
-      connect: (request: object, address: string, port: number) => number;
-      connect6: (request: object, address: string, port: number) => number;
-    };
-    connects.push(jest.spyOn(tcp, 'connect'), jest.spyOn(tcp, 'connect6'));
+    connections = new ConnectionWatch(sink);
     api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS, GANTRY_EXPORT_ALLOW_CIDRS: '' });
     const client = new Client({ connectionString: api.database.url });
     await client.connect();
@@ -213,26 +154,22 @@ describe('internal addresses that callers name', () => {
 
   beforeEach(() => {
     accepted = 0;
-    for (const spy of connects) spy.mockClear();
+    connections.forget();
   });
 
   afterAll(async () => {
-    for (const spy of connects) spy.mockRestore();
+    connections?.stop();
     await api?.close();
     await new Promise((resolve) => sink.close(resolve));
   });
 
-  const attempted = (): string[] =>
-    connects
-      .flatMap((spy) => spy.mock.calls)
-      .filter(([, , to]) => [port, 80, 443].includes(to))
-      .map(([, address, to]) => `${address} ${to}`);
+  const attempted = (): string[] => connections.to(port, 80, 443);
 
-  it('are more than 200', () => expect(new Set(HOSTS).size).toBeGreaterThan(200));
+  it('are more than 200', () => expect(new Set(INTERNAL_HOSTS).size).toBeGreaterThan(200));
 
   it.each([...FEATURES, ...STORE_FEATURES])('are refused by %s, each of them, without a connection', async (_, ask) => {
     const passed: unknown[] = [];
-    for (const host of HOSTS) {
+    for (const host of INTERNAL_HOSTS) {
       for (const url of [`http://${host}:${port}/`, `https://${host}/`]) {
         const { status, detail } = await ask(api, url);
         const isRefused = (status >= 400 && status < 500) || (status === 200 && detail.includes('"error"'));
@@ -240,6 +177,25 @@ describe('internal addresses that callers name', () => {
       }
     }
     expect(passed).toEqual([]);
+    expect([attempted(), accepted]).toEqual([[], 0]);
+  });
+
+  it('are refused as the webhook of every operation that takes one', async () => {
+    const operations = (await describedOperations(api.url)).filter(({ body }) => body?.properties?.webhook);
+    expect(operations.length).toBeGreaterThan(8);
+    const { detail } = await post(api, '/threads', {});
+    const { thread_id } = JSON.parse(detail) as { thread_id: string };
+    for (const { method, path, body } of operations) {
+      if (path === '/api/v1/bulk-exports') continue;
+      const ids = { thread_id, cron_id: await cronOf(api) };
+      const address = path.replace(/\{(\w+)\}/g, (_, name: keyof typeof ids) => ids[name]);
+      const least = sampleOf(body!, { assistant_id: 'talk', schedule: '0 0 1 1 *' }) as object;
+      const answer = await send(api, method as 'POST', address, { ...least, webhook: `http://127.0.0.1:${port}/` });
+      expect([method, path, answer.status, answer.detail]).toEqual([
+        ...[method, path, 422],
+        expect.stringContaining('webhook'),
+      ]);
+    }
     expect([attempted(), accepted]).toEqual([[], 0]);
   });
 

@@ -135,8 +135,12 @@ async function jwksUrlOf(issuer: string): Promise<string> {
     if (!response.ok) continue;
     const metadata = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
     if (metadata.issuer !== issuer) throw new Error(`${issuer} says that its issuer is ${String(metadata.issuer)}`);
-    if (typeof metadata.jwks_uri !== 'string') throw new Error(`${issuer} names no jwks_uri`);
-    return metadata.jwks_uri;
+    const { jwks_uri: keys } = metadata;
+    if (typeof keys !== 'string' || !URL.canParse(keys)) throw new Error(`${issuer} names no jwks_uri`);
+    // The operator chose the issuer alone: a place without TLS would decide about access as well.
+    const { protocol, origin } = new URL(keys);
+    if (protocol !== 'https:' && origin !== new URL(issuer).origin) throw new Error(`${issuer} names keys without TLS`);
+    return keys;
   }
   throw new Error(`${issuer} has no metadata under ${WELL_KNOWN.join(' or ')}`);
 }
