@@ -58,6 +58,9 @@ const PROVIDERS = [
   'XAI_*',
 ];
 
+/** The machine's own identity, which opens buckets as AWS_* does: graph code gets it where the operator names it. */
+const IDENTITY = 'GOOGLE_APPLICATION_CREDENTIALS';
+
 const ALWAYS = [...SYSTEM, ...NETWORK, ...PROVIDERS];
 
 /** The part of the settings that names variables. */
@@ -77,7 +80,8 @@ export function userCodeEnvironment(
   const named = graphs.environment;
   const problems = [...namedSecrets(named), ...ownSecrets(own, process)];
   if (problems.length > 0) throw new ConfigError(problems);
-  const isAllowed = matcher([...ALWAYS, ...named]);
+  const [isUsual, isNamed] = [matcher(ALWAYS), matcher(named)];
+  const isAllowed = (name: string): boolean => isNamed(name) || (isUsual(name) && name !== IDENTITY);
   const inherited = Object.entries(process).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && isAllowed(entry[0]),
   );

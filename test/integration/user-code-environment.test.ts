@@ -19,6 +19,7 @@ const CANARIES = {
   GANTRY_S3_ACCESS_KEY_ID: 'canary-s3-id',
   GANTRY_S3_SECRET_ACCESS_KEY: 'canary-s3-secret',
   AWS_SECRET_ACCESS_KEY: 'canary-aws',
+  GOOGLE_APPLICATION_CREDENTIALS: '/canary-google.json',
   SOME_PASSWORD: 'canary-other',
 };
 
