@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import traceback
 from typing import Any
 
@@ -179,6 +180,7 @@ async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
     from .connections import TenantConnections
     from .embeddings import EmbeddingFunction
     from .loader import GraphLoader
+    from .memory import limit_memory
     from .requests import ParentRequests
     from .run import RunContext
     from .sdk_client import register
@@ -203,6 +205,8 @@ async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
         tracer=RunTracer(tracing["apiUrl"]) if tracing else None,
     )
     calls = GraphCalls(graphs, connections, requests, embeddings)
+    # Libraries and graphs are loaded: the rest is for runs.
+    limit_memory(sys.argv[1:])
     channel.send({"type": "ready", "problems": graphs.problems})
     return GraphProcess(channel, context, calls, requests)
 

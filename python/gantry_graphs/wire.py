@@ -18,6 +18,8 @@ from langgraph.types import Interrupt, Send
 _OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_PASSTHROUGH_DATACLASS
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _MAX_ORJSON_INT = 2**63
+# Levels that are shown of a value: as many as the API takes of one (src/http/json-limits.ts); orjson writes 254.
+_MAX_DEPTH = 200
 
 
 def to_wire_json(value: Any) -> str:
@@ -83,7 +85,7 @@ def _form(value: Any) -> Any:
 
 
 def _plain(value: Any, path: tuple[int, ...]) -> Any:
-    """A copy that orjson takes: of cycles, halves of surrogate pairs and integers of more than 64 bits it takes none."""
+    """A copy that orjson takes: of cycles, deep values, halves of surrogates and integers above 64 bits it takes none."""
     if value is None or isinstance(value, (bool, float)):
         return value
     if isinstance(value, str):
@@ -92,6 +94,8 @@ def _plain(value: Any, path: tuple[int, ...]) -> Any:
         return value if -_MAX_ORJSON_INT <= value < _MAX_ORJSON_INT else str(value)
     if id(value) in path:
         return "[Circular]"
+    if len(path) >= _MAX_DEPTH:
+        return "[Too deep]"
     inner = (*path, id(value))
     if isinstance(value, Mapping):
         return {storable(str(key)): _plain(item, inner) for key, item in value.items()}

@@ -44,7 +44,12 @@ describe('graphs in Python', () => {
   beforeAll(async () => {
     gantry = await startGantry({
       graphs: join(__dirname, 'project', 'langgraph.json'),
-      env: { GANTRY_PYTHON: pythonForGraphs(), GANTRY_TRACING: 'on', GANTRY_GRAPH_VALUE_LIMIT_BYTES: String(2 ** 21) },
+      env: {
+        GANTRY_PYTHON: pythonForGraphs(),
+        GANTRY_TRACING: 'on',
+        GANTRY_GRAPH_VALUE_LIMIT_BYTES: String(2 ** 21),
+        GANTRY_GRAPH_MEMORY_MB: '512',
+      },
     });
     client = gantry.client();
   });
@@ -263,6 +268,28 @@ describe('graphs in Python', () => {
     expect((await client.threads.getState(thread)).next).toEqual(['make']);
   });
 
+  it('emit a deep value as far as the API takes values, and end once with a deep state', async () => {
+    const streamMode = ['custom', 'values'] as const;
+    const events: string[] = [];
+    for await (const { event, data } of client.runs.stream(null, 'odd', {
+      input: { how: 'deep event' },
+      streamMode: [...streamMode],
+    })) {
+      events.push(`${event} ${JSON.stringify(data)}`);
+    }
+    expect(events.filter((each) => each.startsWith('error'))).toEqual([]);
+    expect(events.find((each) => each.startsWith('custom'))).toContain('"[Too deep]"');
+    const thread = await newThread();
+    const { run_id: run } = await client.runs.create(thread, 'odd', {
+      input: { how: 'deep state' },
+      streamMode: MODES,
+    });
+    await client.runs.join(thread, run);
+    const { rows } = await gantry.sql.query('SELECT status, attempt FROM runs WHERE run_id = $1', [run]);
+    expect(rows).toEqual([{ status: 'error', attempt: 1 }]);
+    expect((await client.threads.getState(thread)).next).toEqual(['make']);
+  });
+
   it('end with an error where a state is too large to be read from them', async () => {
     const thread = await newThread();
     const { run_id: run } = await client.runs.create(thread, 'odd', { input: { how: 'large' } });
@@ -270,6 +297,15 @@ describe('graphs in Python', () => {
     const { rows } = await gantry.sql.query('SELECT attempt, error FROM runs WHERE run_id = $1', [run]);
     expect(rows).toMatchObject([{ attempt: 1, error: { error: 'MessageTooLarge' } }]);
     await expect(client.threads.getState(thread)).rejects.toThrow('GANTRY_GRAPH_VALUE_LIMIT_BYTES');
+  });
+
+  it('get no more memory than a process may have, and others continue', async () => {
+    const thread = await newThread();
+    const { run_id: run } = await client.runs.create(thread, 'odd', { input: { how: 'hoard' } });
+    await client.runs.join(thread, run);
+    const { rows } = await gantry.sql.query('SELECT attempt, error FROM runs WHERE run_id = $1', [run]);
+    expect(rows).toMatchObject([{ attempt: 1, error: { error: 'MemoryError' } }]);
+    expect(lastOf(await client.runs.wait(null, 'agent', { input: say('hello') })).content).toBe('You said: hello');
   });
 
   it('are traced, and show no header of the request in streams, traces and states', async () => {

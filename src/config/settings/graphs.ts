@@ -51,7 +51,8 @@ export const graphVariables = {
     )
     .describe('variables that [graph code gets](#environment-of-graph-code), by name or prefix: `MY_TOKEN,MY_APP_*`'),
   GANTRY_GRAPH_MEMORY_MB: z.coerce.number().int().min(64).optional().meta({
-    description: 'MiB of heap of each graph process; a process that needs more ends, and its runs are retried',
+    description:
+      'MiB of heap of each graph process, which ends where it needs more (its runs are retried); in Python beside what is loaded, and with a `MemoryError`',
     shownDefault: "Node's own limit",
   }),
   GANTRY_GRAPH_VALUE_LIMIT_BYTES: positiveInt

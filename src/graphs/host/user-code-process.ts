@@ -8,7 +8,7 @@ import { TSX_APIS } from './user-module';
 export interface Confinement {
   /** The whole environment of the process, the kernel's copy included. */
   env: Record<string, string>;
-  /** MiB that its JavaScript objects may take; undefined: what Node grants. */
+  /** MiB that the objects of its code may take; undefined: what its language grants. */
   memoryMb?: number;
   /** Bytes of the longest message that is read of it; undefined: what any process may send. */
   messageLimitBytes?: number;

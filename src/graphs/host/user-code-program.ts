@@ -22,8 +22,8 @@ export function javascriptProgram(file: string): UserCodeProgram {
 export function pythonProgram(interpreter: string, module: string): UserCodeProgram {
   return {
     codec: JSON_TEXT,
-    start: ({ env, ...confinement }) =>
-      spawnUserCode(interpreter, ['-m', module], {
+    start: ({ env, memoryMb, ...confinement }) =>
+      spawnUserCode(interpreter, ['-m', module, ...(memoryMb === undefined ? [] : [`--memory-mb=${memoryMb}`])], {
         ...confinement,
         env: {
           ...env,

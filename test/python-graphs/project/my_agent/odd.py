@@ -3,6 +3,7 @@
 from typing import Annotated, Any, TypedDict
 
 from langchain_core.messages import AnyMessage
+from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.types import interrupt
@@ -19,8 +20,20 @@ class State(TypedDict, total=False):
 
 
 def classes_in(value: Any) -> set[str]:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return {type(value).__name__}.union(*(classes_in(each) for each in inner))
+    found: set[str] = set()
+    pending = [value]
+    while pending:
+        each = pending.pop()
+        found.add(type(each).__name__)
+        pending.extend(each.values() if isinstance(each, dict) else each if isinstance(each, list) else ())
+    return found
+
+
+def nested(levels: int) -> Any:
+    value: Any = "innermost"
+    for _ in range(levels):
+        value = {"a": value}
+    return value
 
 
 def make(state: State) -> State:
@@ -33,6 +46,12 @@ def make(state: State) -> State:
         return {"value": interrupt("What is it?")}
     if how == "return":
         return {"value": {ODD: ODD}}
+    if how == "deep event":
+        get_stream_writer()(nested(5_000))
+    if how == "deep state":
+        return {"value": nested(5_000)}
+    if how == "hoard":
+        return {"value": len(bytearray(1 << 30))}
     if how == "large":
         return {"value": "x" * 3_000_000}
     return {}

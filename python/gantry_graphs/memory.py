@@ -1,0 +1,21 @@
+"""The limit of a process's memory (GANTRY_GRAPH_MEMORY_MB)."""
+
+from __future__ import annotations
+
+import re
+import resource
+from collections.abc import Sequence
+from pathlib import Path
+
+_OPTION = "--memory-mb="
+_STATUS = Path("/proc/self/status")
+
+
+def limit_memory(arguments: Sequence[str]) -> None:
+    """Grants the process so much memory beside what it has: where it needs more, its code gets a MemoryError."""
+    granted = next((int(each.removeprefix(_OPTION)) for each in arguments if each.startswith(_OPTION)), None)
+    taken = re.search(r"^VmData:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE) if _STATUS.exists() else None
+    if granted is None or taken is None:
+        return
+    limit = int(taken[1]) * 1024 + granted * 1024 * 1024
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
