@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { paginate, project } from '../http/pagination';
 import { RouteTags } from '../http/route-tags';
+import { SearchRoute } from '../http/search-route';
 import { toAssistant, toAssistantVersion } from './assistant.mapper';
 import {
   type Assistant,
@@ -54,6 +55,7 @@ export class AssistantsController {
 
   @Post('search')
   @HttpCode(200)
+  @SearchRoute()
   @ApiOperation({ summary: 'Search assistants' })
   @ApiOkResponse({ standardSchema: z.array(assistantSchema.partial()) })
   async search(
@@ -67,6 +69,7 @@ export class AssistantsController {
 
   @Post('count')
   @HttpCode(200)
+  @SearchRoute()
   @ApiOperation({ summary: 'Count assistants' })
   @ApiOkResponse({ standardSchema: z.number().int() })
   count(

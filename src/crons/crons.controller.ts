@@ -6,6 +6,7 @@ import { NeedsEntitlement } from '../auth/entitlements';
 import { CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { paginate, project } from '../http/pagination';
 import { RouteTags } from '../http/route-tags';
+import { SearchRoute } from '../http/search-route';
 import { toCron, toCronRun } from './cron.mapper';
 import {
   type Backfill,
@@ -72,6 +73,7 @@ export class CronsController {
 
   @Post('runs/crons/search')
   @HttpCode(200)
+  @SearchRoute()
   @ApiOperation({ summary: 'Search crons' })
   @ApiOkResponse({ standardSchema: z.array(cronSchema.partial()) })
   async search(
@@ -85,6 +87,7 @@ export class CronsController {
 
   @Post('runs/crons/count')
   @HttpCode(200)
+  @SearchRoute()
   @ApiOperation({ summary: 'Count crons' })
   @ApiOkResponse({ standardSchema: z.number().int() })
   count(

@@ -1,3 +1,4 @@
+import { DatabaseError } from 'pg';
 import { QueryFailedError } from 'typeorm';
 
 /** Error of a statement as Postgres reports it. */
@@ -9,10 +10,11 @@ export interface PostgresError {
   constraint: string;
 }
 
-/** The error of Postgres, if TypeORM reports a failed statement; undefined for other errors. */
+/** The error of Postgres, if TypeORM or the driver reports a failed statement; undefined for other errors. */
 export function postgresErrorOf(error: unknown): PostgresError | undefined {
-  if (!(error instanceof QueryFailedError)) return undefined;
-  const { code = '', detail = '', constraint = '' } = error.driverError as Partial<PostgresError>;
+  const reported: unknown = error instanceof QueryFailedError ? error.driverError : error;
+  if (!(error instanceof QueryFailedError || reported instanceof DatabaseError)) return undefined;
+  const { code = '', detail = '', constraint = '' } = reported as Partial<PostgresError>;
   return { code, detail, constraint };
 }
 

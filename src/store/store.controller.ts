@@ -22,6 +22,7 @@ import {
 } from './store.schemas';
 import { StoreService } from './store.service';
 import { RouteTags } from '../http/route-tags';
+import { SearchRoute } from '../http/search-route';
 
 /** Long-term memory: JSON objects under a namespace and a key, for every thread and every graph of a tenant. */
 @RouteTags('Store')
@@ -63,6 +64,7 @@ export class StoreController {
   /** The last written first, or by similarity to `query` where the deployment has a `store.index`. */
   @Post('items/search')
   @HttpCode(200)
+  @SearchRoute()
   @ApiOperation({ summary: 'Search items below a namespace' })
   @ApiOkResponse({ standardSchema: foundItemsSchema })
   async search(
@@ -76,6 +78,7 @@ export class StoreController {
   /** Those that hold an item. `*` in `prefix` and `suffix` stands for any label. */
   @Post('namespaces')
   @HttpCode(200)
+  @SearchRoute()
   @ApiOperation({ summary: 'List namespaces' })
   @ApiOkResponse({ standardSchema: namespacesSchema })
   async namespaces(

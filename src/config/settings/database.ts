@@ -24,7 +24,9 @@ export const databaseVariables = {
   GANTRY_SEARCH_TIMEOUT_SECONDS: positiveInt
     .max(MAX_TIMEOUT_SECONDS)
     .default(30)
-    .describe('the same for searches of threads and traces: a 422; they also end when their client has gone'),
+    .describe(
+      'the same for every search, list by conditions and count: a 422; they also end when their client has gone',
+    ),
 };
 
 /** How the processes reach Postgres. */

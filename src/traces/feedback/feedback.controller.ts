@@ -14,6 +14,7 @@ import {
 import type { CreateFeedback, ListFeedback, UpdateFeedback } from './feedback.schemas';
 import { FeedbackService } from './feedback.service';
 import { RouteTags } from '../../http/route-tags';
+import { SearchRoute } from '../../http/search-route';
 
 type FeedbackParams = z.output<typeof feedbackParamsSchema>;
 
@@ -33,6 +34,7 @@ export class FeedbackController {
   }
 
   @Get()
+  @SearchRoute()
   @ApiOperation({ summary: 'List feedback' })
   async list(@Tenant() tenantId: TenantId, @Query({ schema: listFeedbackSchema }) query: ListFeedback) {
     return (await this.feedback.list(tenantId, query)).map(toFeedback);

@@ -15,6 +15,7 @@ import {
 import type { CreateProjectV2, ListProjectsV2, UpdateProjectV2 } from './projects-v2.schemas';
 import { ProjectsV2Service } from './projects-v2.service';
 import { RouteTags } from '../../http/route-tags';
+import { SearchRoute } from '../../http/search-route';
 
 type ProjectParams = z.output<typeof projectParamsSchema>;
 
@@ -35,6 +36,7 @@ export class ProjectsV2Controller {
   }
 
   @Get()
+  @SearchRoute()
   @ApiOperation({ summary: 'List tracing projects (v2)' })
   async list(@Tenant() tenantId: TenantId, @Query({ schema: listProjectsV2Schema }) query: ListProjectsV2) {
     const { items, next } = await this.projects.list(tenantId, query);

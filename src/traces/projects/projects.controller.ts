@@ -18,6 +18,7 @@ import {
 import type { CreateProject, ListProjects, UpdateProject } from './projects.schemas';
 import { ProjectsService } from './projects.service';
 import { RouteTags } from '../../http/route-tags';
+import { SearchRoute } from '../../http/search-route';
 
 type ProjectParams = z.output<typeof projectParamsSchema>;
 
@@ -41,6 +42,7 @@ export class ProjectsController {
 
   /** A plain list; `X-Pagination-Total` has the total. */
   @Get()
+  @SearchRoute()
   @ApiOperation({ summary: 'List tracing projects' })
   async list(
     @Tenant() tenantId: TenantId,
