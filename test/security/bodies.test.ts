@@ -9,6 +9,7 @@ import {
   DEEP_BODIES,
   type HostileBody,
   HOSTILE_NUMBERS,
+  HOSTILE_PARAMETERS,
   HOSTILE_STRINGS,
   HOSTILE_VALUES,
   ODD_BODIES,
@@ -176,11 +177,64 @@ describe('hostile input', () => {
     ];
   }
 
+  it('does no harm as a list of very many values that are valid', async () => {
+    const cases = operations
+      .filter(({ path, body }) => body && !WAITING.test(path))
+      .flatMap((operation) => longListsOf(operation.body!).map((list) => ({ operation, ...list })))
+      .map(({ operation, field, body }) => ({
+        name: `${operation.method} ${operation.path}, many ${field}`,
+        answer: () => ask(operation.method, addressOf(operation.path, operation.method === 'DELETE'), body),
+      }));
+    expect(cases.length).toBeGreaterThan(20);
+    expect(await failures(cases)).toEqual([]);
+    await isAlive();
+  }, 300_000);
+
+  /** The least body that an operation takes, with more values in each of its lists than a statement has parameters. */
+  function longListsOf(schema: Schema): { field: string; body: string }[] {
+    const least = sampleOf(schema, given) as Record<string, unknown>;
+    return Object.entries(schema.properties ?? {}).flatMap(([field, property]) => {
+      const items = itemsOf(property);
+      if (!items) return [];
+      const isId = items.format === 'uuid' || /^[^$]*-[^$]*$/.test(items.pattern ?? '');
+      const one = JSON.stringify(sampleOf(items, given));
+      // A longer body is refused for its length.
+      const length = Math.min(70_000, Math.floor(5_000_000 / one.length));
+      const list = Array.from({ length }, () => (isId ? JSON.stringify(uuidv7()) : one));
+      return { field, body: written(least, [field], `[${list.join()}]`) };
+    });
+  }
+
+  it('does no harm in the parameters of an address, whatever they are', async () => {
+    let turn = 0;
+    // Each parameter gets a few of them, all parameters together get each of them often.
+    const someParameters = (): string[] =>
+      Array.from(
+        { length: amount(4, HOSTILE_PARAMETERS.length) },
+        () => HOSTILE_PARAMETERS[turn++ % HOSTILE_PARAMETERS.length],
+      );
+    const cases = operations
+      .filter(({ path }) => !WAITING.test(path))
+      .flatMap(({ method, path, query }) => {
+        const address = addressOf(path, true);
+        const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+        const inPath = names.flatMap((name) => someParameters().map((value) => path.replace(`{${name}}`, value)));
+        const inQuery = query.flatMap((name) => someParameters().map((value) => `${address}?${name}=${value}`));
+        return [...inPath.map((each) => addressOf(each, method === 'DELETE')), ...inQuery].map((each) => ({
+          name: `${method} ${each.slice(0, 300)}`,
+          answer: () => ask(method, each, method === 'GET' ? undefined : '{}'),
+        }));
+      });
+    expect(cases.length).toBeGreaterThan(1_000);
+    expect(await failures(cases)).toEqual([]);
+    await isAlive();
+  }, 300_000);
+
   it('does not delay answers to other clients', async () => {
     const heavy = [...DEEP_BODIES, ...ODD_BODIES].filter(({ content }) => content.length > 10_000);
     let pending = heavy.length * 2;
-    const trace: Operation = { method: 'POST', path: '/api/v1/runs/batch', body: undefined };
-    const state: Operation = { method: 'POST', path: '/threads/search', body: undefined };
+    const trace: Operation = { method: 'POST', path: '/api/v1/runs/batch', body: undefined, query: [] };
+    const state: Operation = { method: 'POST', path: '/threads/search', body: undefined, query: [] };
     const sent = heavy.flatMap((body) =>
       [trace, state].map((operation) => send(body, operation).finally(() => (pending -= 1))),
     );
@@ -234,6 +288,11 @@ describe('hostile input', () => {
     await isAlive();
   });
 });
+
+/** Schema of the elements of a list; undefined for what is none. */
+function itemsOf({ items, anyOf, oneOf }: Schema): Schema | undefined {
+  return items ?? (anyOf ?? oneOf ?? []).find((each) => each.items)?.items;
+}
 
 type FieldKind = 'string' | 'number' | 'value' | 'other';
 

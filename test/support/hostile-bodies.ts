@@ -104,3 +104,24 @@ export const HOSTILE_VALUES = [
   '{"messages":[{"role":"toString","content":{"type":"__proto__"}}]}',
   '{"messages":[{"type":"constructor","data":{}}]}',
 ];
+
+/** Texts for every parameter of a query and of a path, as they stand in the address. */
+export const HOSTILE_PARAMETERS = [
+  '%00',
+  'a%00b',
+  '%ED%A0%BD',
+  '%F0%9F',
+  '%C0%AE%C0%AE%2F',
+  '..%2F..%2Fetc%2Fpasswd',
+  '__proto__',
+  'constructor',
+  'NaN',
+  'Infinity',
+  '-1',
+  '1e308',
+  '9223372036854775808',
+  '0000-00-00T00%3A00%3A00Z',
+  '%2B275760-09-13T00%3A00%3A00.001Z',
+  '%5B%5B%5B',
+  'x'.repeat(2_000),
+];

@@ -5,6 +5,8 @@ export interface Operation {
   path: string;
   /** Schema of its JSON body; undefined where it takes none. */
   body: Schema | undefined;
+  /** Names of the parameters of its query. */
+  query: string[];
 }
 
 export interface Schema {
@@ -25,7 +27,16 @@ export interface Schema {
 }
 
 interface Document {
-  paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema?: Schema }> } }>>;
+  paths: Record<
+    string,
+    Record<
+      string,
+      {
+        requestBody?: { content: Record<string, { schema?: Schema }> };
+        parameters?: { name: string; in: string }[];
+      }
+    >
+  >;
   components?: { schemas?: Record<string, Schema> };
 }
 
@@ -38,10 +49,11 @@ export async function describedOperations(url: string, headers: Record<string, s
     return name === undefined ? schema : document.components?.schemas?.[name];
   };
   return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { requestBody }]) => ({
+    Object.entries(methods).map(([method, { requestBody, parameters = [] }]) => ({
       method: method.toUpperCase(),
       path,
       body: resolve(requestBody?.content['application/json']?.schema),
+      query: parameters.filter((each) => each.in === 'query').map(({ name }) => name),
     })),
   );
 }
