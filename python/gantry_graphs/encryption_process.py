@@ -6,12 +6,10 @@ Neither of them, and no graph process, has the keys that its handlers use.
 from __future__ import annotations
 
 import asyncio
-import os
-import traceback
 from base64 import b64decode, b64encode
 from typing import Any
 
-from .channel import ParentChannel, end_with_parent
+from .module_process import LoadedModule, run_module_process
 from .modules import load_export
 
 _WHAT_WOULD_BE_RIGHT = "an Encryption of langgraph_sdk"
@@ -60,7 +58,7 @@ class EncryptionModule:
         is_blob = kind.endswith("blob")
         given: Any = b64decode(data) if is_blob else data
         result = await handler(self._context_type(model=model, metadata=context, field=field), given)
-        # A decryptor may say what should be stored in place of what was: it is written with the next change of the value.
+        # A decryptor may also propose what should be stored instead. Gantry encrypts a value only when it changes.
         result = getattr(result, "plaintext", result) if kind.startswith("decrypt") else result
         expected: Any = (bytes, bytearray) if is_blob else dict
         if not isinstance(result, expected):
@@ -68,39 +66,16 @@ class EncryptionModule:
         return b64encode(result).decode() if is_blob else result
 
 
-async def serve() -> None:
-    channel = await ParentChannel.connect()
-    channel.limit = _LIMIT
-    messages = channel.messages()
-    data = await anext(messages)
-    file, name = data["file"], data["exportName"]
-    try:
-        module = EncryptionModule(load_export(file, name, _WHAT_WOULD_BE_RIGHT), f'{file}: "{name}"')
-    except Exception as error:
-        channel.send({"type": "unusable", "message": str(error)})
-        return
-    channel.send({"type": "ready", "hasContext": module.has_context})
-    running: set[asyncio.Task[None]] = set()
-    async for message in messages:
-        task = asyncio.create_task(_answer(channel, module, message))
-        running.add(task)
-        task.add_done_callback(running.discard)
+def _load(file: str, name: str) -> LoadedModule:
+    module = EncryptionModule(load_export(file, name, _WHAT_WOULD_BE_RIGHT), f'{file}: "{name}"')
 
-
-async def _answer(channel: ParentChannel, module: EncryptionModule, message: dict[str, Any]) -> None:
-    id = message["id"]
-    try:
+    async def answer(message: dict[str, Any]) -> Any:
         if message["type"] == "context":
-            result = await module.context(message["user"], message["context"])
-        else:
-            result = await module.transform(message["calls"])
-        channel.send({"type": "done", "id": id, "result": result})
-    except Exception as error:
-        channel.send({"type": "failed", "id": id, "message": "".join(traceback.format_exception(error))})
+            return await module.context(message["user"], message["context"])
+        return await module.transform(message["calls"])
+
+    return LoadedModule({"hasContext": module.has_context}, answer)
 
 
 if __name__ == "__main__":
-    end_with_parent()
-    asyncio.run(serve())
-    # Threads of handlers that are still running must not keep the process alive.
-    os._exit(0)
+    run_module_process(_load, limit=_LIMIT)

@@ -18,5 +18,5 @@ describe('the Python sources', () => {
   it('pass the strict type check against the libraries that graphs run with', async () => {
     const python = ['--python-executable', pythonForGraphs(), '--cache-dir', '/dev/null'];
     await runPython(['-m', 'mypy', '--config-file', settings, ...python, join(SOURCES, 'gantry_graphs')]);
-  }, 120_000);
+  }, 300_000);
 });

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
  */
 export async function runPython(args: string[], env: Record<string, string> = {}): Promise<string> {
   const { stdout } = await promisify(execFile)(testPython(), args, {
-    timeout: 120_000,
+    timeout: 300_000,
     maxBuffer: 256 * 1024 * 1024,
     env: { PATH: process.env.PATH, ...env },
   });

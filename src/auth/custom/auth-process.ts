@@ -7,7 +7,8 @@ import { connectToParent, type ParentChannel } from '../../graphs/host/parent-ch
 import { registerSdkLogger } from '../../graphs/host/sdk-logger';
 import { importExport } from '../../graphs/host/user-module';
 import { AuthModuleHandlers, toFailure } from './auth-module';
-import type { AuthProcessData, FromAuthProcess, ToAuthProcess } from './protocol';
+import type { UserModuleSource } from '../../graphs/host/user-module-process';
+import type { FromAuthProcess, ToAuthProcess } from './protocol';
 
 async function answer(handlers: AuthModuleHandlers, message: ToAuthProcess): Promise<unknown> {
   switch (message.type) {
@@ -22,7 +23,7 @@ async function answer(handlers: AuthModuleHandlers, message: ToAuthProcess): Pro
 
 type Channel = ParentChannel<ToAuthProcess, FromAuthProcess>;
 
-async function main(data: AuthProcessData, { send, onMessage }: Channel): Promise<void> {
+async function main(data: UserModuleSource, { send, onMessage }: Channel): Promise<void> {
   registerSdkLogger(send);
   const handlers = new AuthModuleHandlers(await importExport(data));
   onMessage((message) => {
@@ -33,12 +34,15 @@ async function main(data: AuthProcessData, { send, onMessage }: Channel): Promis
     );
   });
   const { uncovered, generallyCoveredStore } = handlers;
-  send({ type: 'ready', uncovered, generallyCoveredStore });
+  send({ type: 'ready', module: { uncovered, generallyCoveredStore } });
   keepCompiledCode();
 }
 
-void connectToParent<AuthProcessData, ToAuthProcess, FromAuthProcess>().then(([data, channel]) =>
+void connectToParent<UserModuleSource, ToAuthProcess, FromAuthProcess>().then(([data, channel]) =>
   main(data, channel).catch((error: unknown) => {
-    channel.send({ type: 'unusable', message: error instanceof Error ? error.message : String(error) });
+    channel.send({
+      type: 'unusable',
+      message: `${data.file}:${data.exportName} ${error instanceof Error ? error.message : String(error)}`,
+    });
   }),
 );

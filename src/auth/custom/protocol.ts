@@ -1,5 +1,5 @@
-import type { UserLogLine } from '../../graphs/host/sdk-logger';
 import type { AuthUser } from '../../database/request-scope';
+import type { FromUserModule, ToUserModule } from '../../graphs/host/user-module-process';
 
 /** Resource of a handler, with the names of the public SDK's Auth. */
 export type AuthResource = 'assistants' | 'threads' | 'crons' | 'store';
@@ -47,19 +47,14 @@ export interface AuthFailure {
   headers?: Record<string, string>;
 }
 
-export interface AuthProcessData {
-  file: string;
-  exportName: string;
+/** Events of AUTH_EVENTS for which the module has no handler, and those of the store that its handler for `*` answers. */
+export interface AuthCoverage {
+  uncovered: string[];
+  generallyCoveredStore: string[];
 }
 
-export type ToAuthProcess =
-  | { type: 'authenticate'; id: number; request: AuthRequest }
-  | { type: 'authorize'; id: number; question: AuthQuestion }
-  | { type: 'ping'; id: number };
+export type AuthModuleQuestion =
+  { type: 'authenticate'; request: AuthRequest } | { type: 'authorize'; question: AuthQuestion };
 
-export type FromAuthProcess =
-  | UserLogLine
-  | { type: 'ready'; uncovered: string[]; generallyCoveredStore: string[] }
-  | { type: 'unusable'; message: string }
-  | { type: 'done'; id: number; result: unknown }
-  | { type: 'failed'; id: number; failure: AuthFailure };
+export type ToAuthProcess = ToUserModule<AuthModuleQuestion>;
+export type FromAuthProcess = FromUserModule<AuthCoverage, AuthFailure>;
