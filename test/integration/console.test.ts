@@ -1,23 +1,8 @@
-import { startTestApi, type TestApi } from '../support/api';
-import { temporaryConfig } from '../support/langgraph-json';
+import { withApi } from '../support/api';
 
 const POLICY =
   "default-src 'none';script-src 'self';style-src 'self';connect-src 'self';img-src 'self' data:;font-src 'self';" +
   "base-uri 'none';form-action 'none';frame-ancestors 'none'";
-
-async function withApi(
-  options: { env?: Record<string, string>; http?: Record<string, unknown> },
-  use: (api: TestApi) => Promise<void>,
-): Promise<void> {
-  const config = temporaryConfig({ http: options.http ?? {} });
-  const api = await startTestApi({ GANTRY_CONFIG: config.path, ...options.env });
-  try {
-    await use(api);
-  } finally {
-    await api.close();
-    config.remove();
-  }
-}
 
 /** Address of the script that a page loads. */
 async function scriptOf(address: string): Promise<string> {

@@ -11,29 +11,13 @@ import { OpenStreams } from '../../src/http/open-streams';
 import { SecretBox } from '../../src/crypto/secret-box';
 import { RunHeaders } from '../../src/runs/run-headers';
 import { EventReader } from '../../src/streams/event-reader';
-import { startTestApi, type TestApi } from '../support/api';
+import { startTestApi, type TestApi, withApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
-import { temporaryConfig } from '../support/langgraph-json';
 import { refusalOf, socketUrl, ThreadSocket } from '../support/thread-socket';
 import { waitFor } from '../support/wait-for';
 
 const KEYS = { a: 'key-of-tenant-a-0123456789', b: 'key-of-tenant-b-0123456789' };
 const LATER = { assistant_id: 'three', input: {}, config: {}, metadata: { marker: 'by socket' } };
-
-/** An api of a test's own. */
-async function withApi(
-  { env = {}, http }: { env?: Record<string, string>; http?: object },
-  work: (api: TestApi) => Promise<void>,
-): Promise<void> {
-  const config = temporaryConfig(http ? { http } : {});
-  const api = await startTestApi({ GANTRY_CONFIG: config.path, ...env });
-  try {
-    await work(api);
-  } finally {
-    await api.close();
-    config.remove();
-  }
-}
 
 const clientOf = ({ url }: TestApi, apiKey: string | null = null): Client =>
   new Client({ apiUrl: url, apiKey, callerOptions: { maxRetries: 0 } });

@@ -3,8 +3,7 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { v7 as uuidv7 } from 'uuid';
-import { startTestApi, type TestApi } from '../support/api';
-import { temporaryConfig } from '../support/langgraph-json';
+import { startTestApi, type TestApi, withApi } from '../support/api';
 import { refusalOf, socketUrl, ThreadSocket } from '../support/thread-socket';
 
 interface Sent {
@@ -33,20 +32,6 @@ async function ask(api: TestApi, { method = 'POST', path = '/threads', headers, 
 }
 
 const PREFLIGHT = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' };
-
-async function withApi(
-  options: { env?: Record<string, string>; http?: Record<string, unknown> },
-  use: (api: TestApi) => Promise<void>,
-): Promise<void> {
-  const config = temporaryConfig({ http: options.http ?? {} });
-  const api = await startTestApi({ GANTRY_CONFIG: config.path, ...options.env });
-  try {
-    await use(api);
-  } finally {
-    await api.close();
-    config.remove();
-  }
-}
 
 async function threadsOf(api: TestApi): Promise<number> {
   const { text: found } = await ask(api, { path: '/threads/search' });

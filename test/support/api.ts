@@ -5,6 +5,7 @@ import { createHttpApp } from '../../src/server/http-app';
 import { createLogger } from '../../src/http/logging';
 import { testConfig } from './config';
 import { createTestDatabase, TestDatabase } from './database';
+import { temporaryConfig } from './langgraph-json';
 
 export interface TestApi {
   app: NestFastifyApplication;
@@ -32,4 +33,19 @@ export async function startTestApi(overrides: Record<string, string> = {}, datab
       if (!database) await own.drop();
     },
   };
+}
+
+/** Runs a case against an api of its own, with the graphs of the tests and an `http` section of langgraph.json. */
+export async function withApi(
+  { env = {}, http }: { env?: Record<string, string>; http?: Record<string, unknown> },
+  use: (api: TestApi) => Promise<void>,
+): Promise<void> {
+  const config = temporaryConfig(http ? { http } : {});
+  const api = await startTestApi({ GANTRY_CONFIG: config.path, ...env });
+  try {
+    await use(api);
+  } finally {
+    await api.close();
+    config.remove();
+  }
 }
