@@ -12,6 +12,7 @@ import { A2aCardService } from './a2a-card.service';
 import { A2aController } from './a2a.controller';
 import { A2aExchange } from './a2a-exchange';
 import { A2aMetrics } from './a2a.metrics';
+import { A2aRestController } from './a2a-rest.controller';
 import { A2aPushService } from './a2a-push.service';
 import { A2aRpcService } from './a2a-rpc.service';
 import { A2aStreamsService } from './a2a-streams.service';
@@ -31,7 +32,7 @@ import { A2aTasksService } from './a2a-tasks.service';
     ThreadsModule,
     WebhooksModule,
   ],
-  controllers: [A2aController],
+  controllers: [A2aController, A2aRestController],
   providers: [
     A2aAgentsService,
     A2aCardService,

@@ -77,7 +77,10 @@ export class A2aCardService {
       name,
       description: described,
       version: String(assistant.version),
-      supportedInterfaces: VERSIONS.map((protocolVersion) => ({ url, protocolBinding: 'JSONRPC', protocolVersion })),
+      supportedInterfaces: [
+        ...VERSIONS.map((protocolVersion) => ({ url, protocolBinding: 'JSONRPC', protocolVersion })),
+        { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+      ],
       capabilities: {
         streaming: true,
         pushNotifications: this.push.isOffered,

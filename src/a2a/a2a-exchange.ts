@@ -5,12 +5,21 @@ import { AppConfig } from '../config/config';
 import { headerOf } from '../http/header';
 import { LateJsonResponse, sendEvents } from '../http/streaming';
 import { A2aCardService } from './a2a-card.service';
-import { A2aRpcService, type RpcAnswer } from './a2a-rpc.service';
-import type { RunOptions } from './a2a-tasks.service';
+import { type Binding, JSON_RPC, refusedVersion, restBinding } from './a2a-bindings';
+import { A2aRpcService, type RpcAnswer, type RpcOutcome, type RpcRequest } from './a2a-rpc.service';
+import type { RunOrigin } from '../runs/run-origin';
 import { requestedVersion } from './a2a-version';
 
 const CARD_MAX_AGE_SECONDS = 300;
 const PROVISIONAL_MAX_AGE_SECONDS = 2;
+
+/** A method of 1.0 as its route names it. */
+export interface RestCall {
+  method: string;
+  params: unknown;
+  /** Status of an answer that isn't an error, 200 by default. */
+  status?: number;
+}
 
 /** The HTTP side of the protocol: reads headers, and writes an answer, a late answer or a stream. */
 @Injectable()
@@ -47,32 +56,53 @@ export class A2aExchange {
     else void reply.type('application/json; charset=utf-8').send(json);
   }
 
-  async call(
-    tenantId: TenantId,
+  /** JSON-RPC: one call or a batch in the body. */
+  callRpc(assistantId: string, origin: RunOrigin, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const text = typeof request.body === 'string' ? request.body : '';
+    return this.call(JSON_RPC, reply, (connection) =>
+      this.rpc.handle({ ...origin, assistantId, ...this.about(request), ...connection }, text),
+    );
+  }
+
+  /** The HTTP+JSON binding, which only 1.0 has here. */
+  callRest(
+    { method, params, status = 200 }: RestCall,
     assistantId: string,
-    forRuns: RunOptions,
+    origin: RunOrigin,
     request: FastifyRequest,
     reply: FastifyReply,
+  ): Promise<void> {
+    const { version = '1.0', baseUrl } = this.about(request);
+    return this.call(restBinding(status), reply, async (connection) =>
+      requestedVersion(version) === '1.0'
+        ? this.rpc.call({ ...origin, assistantId, version, baseUrl, ...connection }, method, params)
+        : refusedVersion(version),
+    );
+  }
+
+  private async call(
+    binding: Binding,
+    reply: FastifyReply,
+    work: (connection: Pick<RpcRequest, 'signal' | 'onWaiting'>) => Promise<RpcOutcome>,
   ): Promise<void> {
     const gone = new AbortController();
     reply.raw.on('close', () => {
       if (!reply.raw.writableEnded) gone.abort();
     });
     let late: LateJsonResponse | undefined;
-    const outcome = await this.rpc.handle({
-      tenantId,
-      assistantId,
-      body: typeof request.body === 'string' ? request.body : '',
-      version: versionOf(request),
-      baseUrl: this.baseUrl(request),
+    const outcome = await work({
       signal: gone.signal,
-      onWaiting: () => (late ??= new LateJsonResponse(reply, {})),
-      ...forRuns,
+      onWaiting: () => (late ??= new LateJsonResponse(reply, { 'content-type': binding.contentType })),
     });
-    if (outcome.kind === 'stream') return sendEvents(reply, () => framesOf(outcome.answers));
-    if (late) return late.end(outcome.kind === 'answer' ? JSON.stringify(outcome.body) : '');
-    if (outcome.kind === 'nothing') return void reply.status(202).send();
-    void reply.status(outcome.status).type('application/json; charset=utf-8').send(JSON.stringify(outcome.body));
+    if (outcome.kind === 'stream') return sendEvents(reply, () => framesOf(outcome.answers, binding));
+    if (outcome.kind === 'nothing') return late ? late.end() : void reply.status(202).send();
+    const { status, body } = binding.toAnswer(outcome);
+    if (late) return late.end(body);
+    void reply.status(status).type(binding.contentType).send(body);
+  }
+
+  private about(request: FastifyRequest): Pick<RpcRequest, 'version' | 'baseUrl'> {
+    return { version: versionOf(request), baseUrl: this.baseUrl(request) };
   }
 
   /** URL at which the client reached this server: the operator's setting, or else that of the request or of a trusted proxy. */
@@ -83,8 +113,8 @@ export class A2aExchange {
   }
 }
 
-async function* framesOf(answers: AsyncIterable<RpcAnswer>): AsyncGenerator<string> {
-  for await (const one of answers) yield `data: ${JSON.stringify(one)}\n\n`;
+async function* framesOf(answers: AsyncIterable<RpcAnswer>, binding: Binding): AsyncGenerator<string> {
+  for await (const one of answers) yield binding.toFrame(one);
 }
 
 /** The protocol version in the header, or in a parameter of the same name. */

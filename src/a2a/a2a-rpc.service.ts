@@ -41,8 +41,6 @@ export interface RpcAnswer {
 export interface RpcRequest extends RunOptions {
   tenantId: TenantId;
   assistantId: string;
-  /** The body, as text. */
-  body: string;
   /** `A2A-Version`, from the header or the query. */
   version: string | undefined;
   baseUrl: string;
@@ -103,13 +101,23 @@ export class A2aRpcService {
     private readonly metrics: A2aMetrics,
   ) {}
 
-  async handle(request: RpcRequest): Promise<RpcOutcome> {
+  /** @param text the body of the request: one call or a batch */
+  async handle(request: RpcRequest, text: string): Promise<RpcOutcome> {
     let body: unknown;
     try {
-      body = JSON.parse(request.body);
+      body = JSON.parse(text);
     } catch (error) {
       return answer(failure(null, rpcErrors.parse(error instanceof Error ? error.message : String(error))));
     }
+    return this.handleParsed(request, body);
+  }
+
+  /** One call of a method of 1.0 that came without JSON-RPC's envelope. */
+  call(request: RpcRequest, method: string, params: unknown): Promise<RpcOutcome> {
+    return this.handleParsed(request, { jsonrpc: '2.0', id: 0, method, params });
+  }
+
+  private async handleParsed(request: RpcRequest, body: unknown): Promise<RpcOutcome> {
     const spoken = requestedVersion(request.version);
     if (!spoken) {
       const error = JsonRpcTransportHandler.mapToJSONRPCError(a2aErrors.version(request.version ?? '', [...VERSIONS]));

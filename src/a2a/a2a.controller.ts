@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { AgentCardRoute, CustomAuthDecides, Tenant, type TenantId } from '../auth/tenant';
 import { Origin, type RunOrigin } from '../runs/run-origin';
+import { CONTENT_TYPE_NOT_SUPPORTED } from './a2a.errors';
 import { A2aExchange } from './a2a-exchange';
 import { agentCardSchema, agentParam, cardQuery, rpcAnswerSchema, rpcCallSchema } from './a2a.schemas';
 import { RouteTags } from '../http/route-tags';
@@ -16,10 +17,7 @@ const RPC_BODY = { schema: z.toJSONSchema(z.union([rpcCallSchema, z.array(rpcCal
   typeof ApiBody
 >[0];
 
-/** The protocol's code for an unsupported media type. */
-const CONTENT_TYPE_NOT_SUPPORTED = -32_005;
-
-const VERSION_HEADER = {
+export const VERSION_HEADER = {
   name: 'A2A-Version',
   required: false,
   description: 'Version of the protocol, as Major.Minor: 1.0 or 0.3; none means that of the method, and 0.3 for cards',
@@ -77,11 +75,11 @@ export class A2aController {
   @ApiOkResponse({ standardSchema: z.union([rpcAnswerSchema, z.array(rpcAnswerSchema)]) })
   @ApiAcceptedResponse({ description: 'Notifications alone: there is nothing to answer' })
   call(
-    @Origin() { tenantId, ...forRuns }: RunOrigin,
+    @Origin() origin: RunOrigin,
     @Param({ schema: agentParam }) { assistant_id }: AgentParam,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.exchange.call(tenantId, assistant_id, forRuns, request, reply);
+    return this.exchange.callRpc(assistant_id, origin, request, reply);
   }
 }

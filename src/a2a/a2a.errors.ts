@@ -9,6 +9,9 @@ import {
 } from '@a2a-js/sdk/errors';
 import { ApiError } from '../http/api-error';
 
+/** The protocol's code for an unsupported media type. */
+export const CONTENT_TYPE_NOT_SUPPORTED = -32_005;
+
 /** The protocol's errors, with advice for the caller. */
 export const a2aErrors = {
   taskNotFound: (taskId: string) =>

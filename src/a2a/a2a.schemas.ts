@@ -163,6 +163,8 @@ export const rpcRequest = z.looseObject({
 });
 
 export const agentParam = z.object({ assistant_id: z.string().min(1) });
+export const taskPath = agentParam.extend({ task_id: z.string().min(1) });
+export const pushConfigPath = taskPath.extend({ config_id: z.string().min(1) });
 export const cardQuery = z.object({ assistant_id: z.string().min(1).optional() });
 
 /** Described for people and generators; what is checked is the method's own schema above. */
@@ -181,6 +183,9 @@ export const rpcAnswerSchema = z
     error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
   })
   .meta({ id: 'A2aAnswer' });
+
+/** Result of a method in the HTTP+JSON binding: a task, a message, a page of tasks or a configuration, in ProtoJSON. */
+export const restResultSchema = jsonObject.meta({ id: 'A2aResult' });
 
 export const agentCardSchema = z
   .looseObject({

@@ -23,6 +23,9 @@ declare module 'fastify' {
   }
 }
 
+/** Media type of A2A's HTTP+JSON binding. */
+export const A2A_JSON = 'application/a2a+json';
+
 /** Gives each route the limit of its bodies. To be called before the routes are added. */
 export function limitBodies(fastify: FastifyInstance, { traces }: AppConfig): void {
   fastify.addHook('onRoute', (route) => {
@@ -34,7 +37,7 @@ export function readBodies(fastify: FastifyInstance): void {
   const parseJson = fastify.getDefaultJsonParser('error', 'error');
   // Browser clients send JSON as text/plain to avoid a preflight.
   void fastify.addContentTypeParser(
-    ['application/json', 'text/plain'],
+    ['application/json', A2A_JSON, 'text/plain'],
     async (request: FastifyRequest, payload: RequestPayload): Promise<unknown> => {
       const { bodyAsText, isTraceUpload, jsonOnly } = request.routeOptions.config;
       if (jsonOnly !== undefined && !isJsonType(request)) throw notJson(request);
@@ -56,7 +59,7 @@ export function readBodies(fastify: FastifyInstance): void {
 }
 
 const isJsonType = (request: FastifyRequest): boolean =>
-  /^application\/json\s*(;|$)/i.test(headerOf(request, 'content-type') ?? '');
+  /^application\/(?:a2a\+)?json\s*(;|$)/i.test(headerOf(request, 'content-type') ?? '');
 
 function notJson(request: FastifyRequest): ApiError {
   const type = headerOf(request, 'content-type');

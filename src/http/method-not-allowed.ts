@@ -12,8 +12,8 @@ export function refuseWrongMethods(fastify: FastifyInstance): void {
   const methodsByPath = new Map<string, Set<string>>();
   fastify.addHook('onRoute', ({ url, method }) => {
     if (url.includes('*')) return;
-    // Parameters have other names in other controllers, and are the same path.
-    const path = url.replace(/:\w+/g, ':parameter');
+    // Parameters have other names in other controllers, and are the same path. A double colon is one of the path itself.
+    const path = url.replace(/(?<!:):(?!:)\w+/g, ':parameter');
     const methods = methodsByPath.get(path) ?? new Set();
     for (const each of [method].flat()) methods.add(each);
     if (methodsByPath.has(path)) return;

@@ -6,6 +6,7 @@ import {
   ClientFactoryOptions,
   DefaultAgentCardResolver,
   JsonRpcTransportFactory,
+  RestTransportFactory,
 } from '@a2a-js/sdk/client';
 import { v4 as uuid } from 'uuid';
 import { AgentCaller, type RpcAnswer } from '../support/a2a';
@@ -38,8 +39,12 @@ async function all(stream: AsyncIterable<StreamResponse>): Promise<NonNullable<S
   return items;
 }
 
-/** The public JS client, in both versions of the protocol that it speaks, against graphs as they are served. */
-describe.each(['1.0', '0.3'])('A2A %s, the JS client', (version) => {
+/** The public JS client, in the versions and bindings of the protocol that it speaks, against graphs as they are served. */
+describe.each([
+  ['1.0', 'JSONRPC'],
+  ['0.3', 'JSONRPC'],
+  ['1.0', 'HTTP+JSON'],
+])('A2A %s over %s, the JS client', (version, binding) => {
   let gantry: Gantry;
 
   beforeAll(async () => {
@@ -54,10 +59,12 @@ describe.each(['1.0', '0.3'])('A2A %s, the JS client', (version) => {
     const card = await resolver.resolve(gantry.url, `/.well-known/agent-card.json?assistant_id=${agent}`);
     const factory = new ClientFactory(
       ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-        transports: [new JsonRpcTransportFactory({ legacyCompat })],
+        transports: [new JsonRpcTransportFactory({ legacyCompat }), new RestTransportFactory()],
       }),
     );
-    const spoken = card.supportedInterfaces.filter(({ protocolVersion }) => protocolVersion === version);
+    const spoken = card.supportedInterfaces.filter(
+      ({ protocolVersion, protocolBinding }) => protocolVersion === version && protocolBinding === binding,
+    );
     const chosen = { ...card, supportedInterfaces: spoken };
     return { client: await factory.createFromAgentCard(chosen), card };
   }
@@ -65,7 +72,11 @@ describe.each(['1.0', '0.3'])('A2A %s, the JS client', (version) => {
   it('reads the card', async () => {
     const { card } = await connect('talk');
     expect(card).toMatchObject({ name: 'talk', capabilities: { streaming: true, pushNotifications: true } });
-    expect(card.supportedInterfaces.map(({ protocolVersion }) => protocolVersion)).toEqual(['1.0', '0.3']);
+    expect(card.supportedInterfaces.map((each) => `${each.protocolVersion} ${each.protocolBinding}`)).toEqual([
+      '1.0 JSONRPC',
+      '0.3 JSONRPC',
+      '1.0 HTTP+JSON',
+    ]);
     expect(card.skills).toHaveLength(1);
   });
 
@@ -148,7 +159,9 @@ describe.each(['1.0', '0.3'])('A2A %s, the JS client', (version) => {
     await expect(client.getTask({ tenant: '', id: uuid() })).rejects.toMatchObject({ name: 'TaskNotFoundError' });
   });
 
-  it('answers malformed JSON-RPC with its error, and a batch with an array', async () => {
+  const itOfJsonRpc = binding === 'JSONRPC' ? it : it.skip;
+
+  itOfJsonRpc('answers malformed JSON-RPC with its error, and a batch with an array', async () => {
     const caller = new AgentCaller(gantry.url, 'talk', { 'a2a-version': version });
     const answerTo = async (body: string) => (await (await caller.post(body)).json()) as RpcAnswer;
     for (const [body, code] of [

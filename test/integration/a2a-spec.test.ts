@@ -901,7 +901,7 @@ describe('A2A specification', () => {
       }
       for (const each of found.supportedInterfaces as Record<string, string>[]) {
         expect(each).toMatchObject({
-          protocolBinding: 'JSONRPC',
+          protocolBinding: expect.stringMatching(/^(JSONRPC|HTTP\+JSON)$/),
           protocolVersion: expect.stringMatching(/^(1\.0|0\.3)$/),
         });
         expect(each.url).toMatch(new RegExp(`^${gantry.url}/a2a/[0-9a-f-]{36}$`));
@@ -920,7 +920,7 @@ describe('A2A specification', () => {
     it('is a 0.3 card for clients that request no version', async () => {
       const { card: found } = await card('/a2a/talk');
       expect(found).toMatchObject({ protocolVersion: '0.3', preferredTransport: 'JSONRPC', url: expect.any(String) });
-      expect(found.supportedInterfaces).toHaveLength(2);
+      expect(found.supportedInterfaces).toHaveLength(3);
     });
 
     it('contains the address that the client used, as reported by a trusted proxy', async () => {

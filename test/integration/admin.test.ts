@@ -6,7 +6,7 @@ import { ENTITLEMENT } from '../../src/auth/entitlements';
 import { KeyUsage } from '../../src/auth/key-usage';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
-import { routesOf } from '../support/routes';
+import { addressOf, routesOf } from '../support/routes';
 import { waitFor } from '../support/wait-for';
 
 const ADMIN_KEY = 'the-admin-key-0123456789';
@@ -52,7 +52,7 @@ describe('the admin API', () => {
     const adminRoutes = (): { method: string; path: string }[] =>
       routesOf(api.app)
         .filter(({ path }) => path.startsWith('/admin'))
-        .map(({ method, path }) => ({ method, path: path.replace(/:[a-z_]+/g, () => uuidv7()) }));
+        .map(({ method, path }) => ({ method, path: addressOf(path) }));
 
     it('on every route', async () => {
       expect(adminRoutes().length).toBeGreaterThan(6);
@@ -219,7 +219,7 @@ describe('the admin API', () => {
         'POST /threads/:thread_id/runs/crons',
       ]);
       for (const { method, path, entitlement } of needy) {
-        const response = await fetch(api.url + path.replace(/:[a-z_]+/g, () => uuidv7()), {
+        const response = await fetch(api.url + addressOf(path), {
           method,
           headers: { 'x-api-key': key, 'x-tenant-id': tenant_id, 'content-type': 'application/json' },
           body: '{}',

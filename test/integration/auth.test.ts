@@ -9,7 +9,7 @@ import { loadConfig } from '../../src/config/config';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
 import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
-import { routesOf } from '../support/routes';
+import { addressOf, routesOf } from '../support/routes';
 
 const DEV_KEY = 'development-key-0123456789';
 const KEYS = { a: 'key-of-tenant-a-0123456789', b: 'key-of-tenant-b-0123456789' };
@@ -81,7 +81,7 @@ describe('with authentication on', () => {
     it('is either known to be public, or requires a key', async () => {
       const open: string[] = [];
       for (const { method, path } of routesOf(api.app)) {
-        const filled = path.replace(/:[a-z_]+/g, () => uuidv7());
+        const filled = addressOf(path);
         const response = await ask(method, filled);
         await response.body?.cancel();
         if (response.status !== 401) open.push(`${method} ${path}`);
@@ -104,7 +104,7 @@ describe('with authentication on', () => {
     it('refuses an unknown key', async () => {
       for (const { method, path } of routesOf(api.app)) {
         if (PUBLIC.includes(`${method} ${path}`)) continue;
-        const filled = path.replace(/:[a-z_]+/g, () => uuidv7());
+        const filled = addressOf(path);
         const response = await ask(method, filled, { 'x-api-key': 'a-key-that-nobody-has', 'x-tenant-id': tenants.a });
         await response.body?.cancel();
         expect([`${method} ${path}`, response.status]).toEqual([`${method} ${path}`, 401]);

@@ -1,7 +1,7 @@
 import { Client } from '@langchain/langgraph-sdk';
 import { startTestApi, type TestApi } from '../support/api';
 import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
-import { routesOf } from '../support/routes';
+import { describedPath, routesOf } from '../support/routes';
 
 interface Served {
   api: TestApi;
@@ -61,7 +61,7 @@ describe('a group of routes', () => {
           method,
         });
         expect([method, path, response.status, await response.text()]).toEqual([method, path, 404, 'Not Found']);
-        expect(paths[path.replace(/:([a-z_]+)/g, '{$1}')] ?? {}).not.toHaveProperty(method.toLowerCase());
+        expect(paths[describedPath(path)] ?? {}).not.toHaveProperty(method.toLowerCase());
       }
       const { flags } = (await (await fetch(`${api.url}/info`)).json()) as { flags: Record<string, boolean> };
       expect(flags[group]).toBe(false);

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { v7 as uuidv7 } from 'uuid';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
-import { routesOf } from '../support/routes';
+import { describedPath, routesOf } from '../support/routes';
 
 /** ES modules alone, which jest's modules are not: it runs in a process of its own. */
 const VALIDATOR = pathToFileURL(require.resolve('@seriousme/openapi-schema-validator')).href;
@@ -192,7 +192,7 @@ describe('the description of the API', () => {
   it('omits nothing that is served, except second spellings', () => {
     const described = new Set(operations.map(({ method, path }) => `${method} ${path}`));
     const undescribed = routesOf(api.app)
-      .map(({ method, path }) => ({ method, path: path.replace(/:([a-z_]+)/g, '{$1}') }))
+      .map(({ method, path }) => ({ method, path: describedPath(path) }))
       .filter(({ method, path }) => spellings(path).every((spelling) => !described.has(`${method} ${spelling}`)))
       .map(({ method, path }) => `${method} ${path}`)
       .filter((route) => !UNDESCRIBED.includes(route));

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestApi, type TestApi } from '../support/api';
-import { routesOf } from '../support/routes';
+import { addressOf, routesOf } from '../support/routes';
 
 const SUPPORT = join(__dirname, '..', 'support');
 const AUTH = join(SUPPORT, 'auth', 'langgraph.json');
@@ -59,7 +59,7 @@ describe('a custom auth with GANTRY_AUTH=off', () => {
     expect(routes.length).toBeGreaterThan(100);
     const passed: unknown[] = [];
     for (const { method, path } of routes) {
-      const url = path.replace(/:[a-z_]+/gi, '0198aaaa-0000-7000-8000-000000000000');
+      const url = addressOf(path);
       const { statusCode } = await api.app.inject({ method: method as 'GET', url });
       if (statusCode !== 401) passed.push([method, path, statusCode]);
     }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
-import { routesOf } from '../support/routes';
+import { describedPath, routesOf } from '../support/routes';
 import { registerNamespace } from '../support/temporal';
 import {
   type Call,
@@ -61,6 +61,7 @@ const byMarker: MakeCall = ({ marker }) => ({ body: { metadata: { marker } } });
 /** Found nothing, as for a name that no tenant has. */
 const empty = { status: 200 };
 const ofThread: MakeCall = ({ thread_id }) => ({ body: { thread_id } });
+const sayParams = (): object => (say({}).body as { params: object }).params;
 const later = { assistant_id: 'three', after_seconds: 3600 };
 const ofAssistant: MakeCall = ({ assistant_id }) => ({ body: { ...later, assistant_id } });
 const traced = ({ trace, marker }: Possessions): object => ({
@@ -351,6 +352,17 @@ const CASES: Record<string, Case | Case[]> = {
   'GET /a2a/{assistant_id}/.well-known/agent-card.json': hidden(),
   'GET /a2a/{assistant_id}/.well-known/agent.json': hidden(),
   'POST /a2a/{assistant_id}': hidden(() => say({})),
+  'POST /a2a/{assistant_id}/message:send': hidden(() => ({ body: sayParams() })),
+  'POST /a2a/{assistant_id}/message:stream': hidden(() => ({ body: sayParams() })),
+  'GET /a2a/{assistant_id}/tasks': hidden(),
+  'GET /a2a/{assistant_id}/tasks/{task_id}': hidden(),
+  'POST /a2a/{assistant_id}/tasks/{task_id}:cancel': hidden(),
+  'GET /a2a/{assistant_id}/tasks/{task_id}:subscribe': hidden(),
+  'POST /a2a/{assistant_id}/tasks/{task_id}:subscribe': hidden(),
+  'POST /a2a/{assistant_id}/tasks/{task_id}/pushNotificationConfigs': hidden(body({ url: 'http://127.0.0.1:9/mine' })),
+  'GET /a2a/{assistant_id}/tasks/{task_id}/pushNotificationConfigs': hidden(),
+  'GET /a2a/{assistant_id}/tasks/{task_id}/pushNotificationConfigs/{config_id}': hidden(),
+  'DELETE /a2a/{assistant_id}/tasks/{task_id}/pushNotificationConfigs/{config_id}': hidden(),
   'POST /a2a/talk': [
     lists(() => rpc('ListTasks', {})),
     ...['GetTask', 'CancelTask', 'SubscribeToTask'].map((method) =>
@@ -428,7 +440,7 @@ describe('two tenants', () => {
   /** The path, and the others that lead to the same handler. */
   function spellings(route: string): string[] {
     const [method, path] = route.split(' ');
-    const served = new Set(routesOf(api.app).map((each) => `${each.method} ${each.path.replace(/:(\w+)/g, '{$1}')}`));
+    const served = new Set(routesOf(api.app).map((each) => `${each.method} ${describedPath(each.path)}`));
     const others = path.startsWith('/api/')
       ? [path.replace('/api/v1/', '/api/'), path.replace(/^\/api(\/v1)?\//, '/')]
       : [];

@@ -2,6 +2,7 @@ import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { v7 as uuidv7 } from 'uuid';
 
 export interface Route {
   method: string;
@@ -13,6 +14,19 @@ export interface Route {
 }
 
 const listOf = (value: string | string[] | undefined): string[] => (Array.isArray(value) ? value : [value ?? '']);
+
+/** Path of a route as the API's description has it: `/threads/{thread_id}`. */
+export function describedPath(path: string): string {
+  return path
+    .replace(/\(\^[^)]*\)/g, '')
+    .replace(/(?<!:):(?!:)(\w+)/g, '{$1}')
+    .replaceAll('::', ':');
+}
+
+/** Address of a route, with an id of nothing for each parameter. */
+export function addressOf(path: string): string {
+  return describedPath(path).replace(/\{\w+\}/g, () => uuidv7());
+}
 
 /** Every route that a controller of the application declares, found by reflection: a new one can't be forgotten. */
 export function routesOf(app: NestFastifyApplication): Route[] {

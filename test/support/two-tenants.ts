@@ -43,6 +43,7 @@ export interface Possessions {
 
 /** Meanings of path parameters whose names are ambiguous. */
 const PARAMS: [prefix: string, Record<string, keyof Possessions>][] = [
+  ['/a2a', { task_id: 'task', config_id: 'marker' }],
   ['/api/v1/bulk-exports', { run_id: 'export_run' }],
   ['/api/v1/runs', { run_id: 'trace' }],
   ['/api/v2/threads', { thread_id: 'marker' }],

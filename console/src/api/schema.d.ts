@@ -36,6 +36,49 @@ export interface paths {
     };
     get: operations["A2aController_card[2]"];
   };
+  "/a2a/{assistant_id}/message:send": {
+    parameters: {
+    };
+    post: operations["A2aRestController_sendMessage"];
+  };
+  "/a2a/{assistant_id}/message:stream": {
+    parameters: {
+    };
+    post: operations["A2aRestController_streamMessage"];
+  };
+  "/a2a/{assistant_id}/tasks": {
+    parameters: {
+    };
+    get: operations["A2aRestController_listTasks"];
+  };
+  "/a2a/{assistant_id}/tasks/{task_id}": {
+    parameters: {
+    };
+    get: operations["A2aRestController_getTask"];
+  };
+  "/a2a/{assistant_id}/tasks/{task_id}:cancel": {
+    parameters: {
+    };
+    post: operations["A2aRestController_cancelTask"];
+  };
+  "/a2a/{assistant_id}/tasks/{task_id}:subscribe": {
+    parameters: {
+    };
+    get: operations["A2aRestController_subscribeToTask"];
+    post: operations["A2aRestController_subscribeByPost"];
+  };
+  "/a2a/{assistant_id}/tasks/{task_id}/pushNotificationConfigs": {
+    parameters: {
+    };
+    get: operations["A2aRestController_listPushConfigs"];
+    post: operations["A2aRestController_createPushConfig"];
+  };
+  "/a2a/{assistant_id}/tasks/{task_id}/pushNotificationConfigs/{config_id}": {
+    parameters: {
+    };
+    get: operations["A2aRestController_getPushConfig"];
+    delete: operations["A2aRestController_deletePushConfig"];
+  };
   "/admin/audit": {
     parameters: {
     };
@@ -694,6 +737,9 @@ export interface components {
       /** @enum {string} */
       jsonrpc: "2.0";
       result?: unknown;
+    };
+    A2aResult: {
+      [key: string]: unknown;
     };
     AgentCard: {
       capabilities: {
@@ -1513,6 +1559,568 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["AgentCard"];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  A2aRestController_sendMessage: {
+    parameters: {
+      header?: {
+        "A2A-Version"?: string;
+      };
+      path: {
+        assistant_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          configuration?: ({
+            acceptedOutputModes?: string[] | null;
+            historyLength?: number | null;
+            returnImmediately?: boolean | null;
+            taskPushNotificationConfig?: ({
+              authentication?: ({
+                credentials?: string | null;
+                scheme: string;
+              } & {
+                [key: string]: unknown;
+              }) | null;
+              id?: string | null;
+              taskId?: string | null;
+              token?: string | null;
+              url: string;
+            } & {
+              [key: string]: unknown;
+            }) | null;
+          } & {
+            [key: string]: unknown;
+          }) | null;
+          message: {
+            contextId?: string | null;
+            extensions?: string[] | null;
+            messageId: string;
+            metadata?: {
+              [key: string]: unknown;
+            } | null;
+            parts: ({
+              data?: unknown;
+              filename?: string | null;
+              mediaType?: string | null;
+              metadata?: {
+                [key: string]: unknown;
+              } | null;
+              raw?: string | null;
+              text?: string | null;
+              url?: string | null;
+            } & {
+              [key: string]: unknown;
+            })[];
+            referenceTaskIds?: string[] | null;
+            /** @enum {string} */
+            role: "ROLE_USER" | "ROLE_AGENT";
+            taskId?: string | null;
+          } & {
+            [key: string]: unknown;
+          };
+          metadata?: {
+            [key: string]: unknown;
+          } | null;
+        } & {
+          [key: string]: unknown;
+        };
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["A2aResult"];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  A2aRestController_streamMessage: {
+    parameters: {
+      header?: {
+        "A2A-Version"?: string;
+      };
+      path: {
+        assistant_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          configuration?: ({
+            acceptedOutputModes?: string[] | null;
+            historyLength?: number | null;
+            returnImmediately?: boolean | null;
+            taskPushNotificationConfig?: ({
+              authentication?: ({
+                credentials?: string | null;
+                scheme: string;
+              } & {
+                [key: string]: unknown;
+              }) | null;
+              id?: string | null;
+              taskId?: string | null;
+              token?: string | null;
+              url: string;
+            } & {
+              [key: string]: unknown;
+            }) | null;
+          } & {
+            [key: string]: unknown;
+          }) | null;
+          message: {
+            contextId?: string | null;
+            extensions?: string[] | null;
+            messageId: string;
+            metadata?: {
+              [key: string]: unknown;
+            } | null;
+            parts: ({
+              data?: unknown;
+              filename?: string | null;
+              mediaType?: string | null;
+              metadata?: {
+                [key: string]: unknown;
+              } | null;
+              raw?: string | null;
+              text?: string | null;
+              url?: string | null;
+            } & {
+              [key: string]: unknown;
+            })[];
+            referenceTaskIds?: string[] | null;
+            /** @enum {string} */
+            role: "ROLE_USER" | "ROLE_AGENT";
+            taskId?: string | null;
+          } & {
+            [key: string]: unknown;
+          };
+          metadata?: {
+            [key: string]: unknown;
+          } | null;
+        } & {
+          [key: string]: unknown;
+        };
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "text/event-stream": string;
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  A2aRestController_listTasks: {
+    parameters: {
+      query?: {
+        contextId?: string;
+        historyLength?: number;
+        includeArtifacts?: boolean;
+        pageSize?: number;
+        pageToken?: string;
+        status?: string;
+        statusTimestampAfter?: string;
+      };
+      header?: {
+        "A2A-Version"?: string;
+      };
+      path: {
+        assistant_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["A2aResult"];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  A2aRestController_getTask: {
+    parameters: {
+      query?: {
+        historyLength?: number;
+      };
+      header?: {
+        "A2A-Version"?: string;
+      };
+      path: {
+        assistant_id: string;
+        task_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["A2aResult"];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  A2aRestController_cancelTask: {
+    parameters: {
+      header?: {
+        "A2A-Version"?: string;
+      };
+      path: {
+        assistant_id: string;
+        task_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["A2aResult"];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  A2aRestController_subscribeToTask: {
+    parameters: {
+      header?: {
+        "A2A-Version"?: string;
+      };
+      path: {
+        assistant_id: string;
+        task_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "text/event-stream": string;
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  A2aRestController_subscribeByPost: {
+    parameters: {
+      header?: {
+        "A2A-Version"?: string;
+      };
+      path: {
+        assistant_id: string;
+        task_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "text/event-stream": string;
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  A2aRestController_listPushConfigs: {
+    parameters: {
+      header?: {
+        "A2A-Version"?: string;
+      };
+      path: {
+        assistant_id: string;
+        task_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["A2aResult"];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  A2aRestController_createPushConfig: {
+    parameters: {
+      header?: {
+        "A2A-Version"?: string;
+      };
+      path: {
+        assistant_id: string;
+        task_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": {
+          authentication?: ({
+            credentials?: string | null;
+            scheme: string;
+          } & {
+            [key: string]: unknown;
+          }) | null;
+          id?: string | null;
+          taskId: string;
+          token?: string | null;
+          url: string;
+        } & {
+          [key: string]: unknown;
+        };
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["A2aResult"];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  A2aRestController_getPushConfig: {
+    parameters: {
+      header?: {
+        "A2A-Version"?: string;
+      };
+      path: {
+        assistant_id: string;
+        config_id: string;
+        task_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["A2aResult"];
+        };
+      };
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            code: string;
+            detail: string;
+            errors?: {
+              message?: string;
+              path?: string;
+              position?: number;
+            }[];
+          };
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  A2aRestController_deletePushConfig: {
+    parameters: {
+      header?: {
+        "A2A-Version"?: string;
+      };
+      path: {
+        assistant_id: string;
+        config_id: string;
+        task_id: string;
+      };
+    };
+    responses: {
+      204: {
+        headers: {
+          [name: string]: unknown;
         };
       };
       default: {
