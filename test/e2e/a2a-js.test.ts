@@ -48,7 +48,7 @@ describe.each([
   let gantry: Gantry;
 
   beforeAll(async () => {
-    gantry = await startGantry();
+    gantry = await startGantry({ graphProcesses: 1 });
   });
 
   afterAll(() => gantry?.stop());

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiKey, CreatedApiKey, Tenant } from '../../src/auth/admin.schemas';
-import { startTestApi, type TestApi } from '../support/api';
+import { type ApiProcess, startApiProcess } from '../support/api-process';
 import { gantryCli } from '../support/cli';
 import { TEST_GRAPHS } from '../support/gantry';
 import { SupervisedGantry } from '../support/supervised-gantry';
@@ -15,11 +15,11 @@ async function json<T>(args: string[], env: Record<string, string>): Promise<T> 
 }
 
 describe('npm run gantry, with DATABASE_URL', () => {
-  let api: TestApi;
+  let api: ApiProcess;
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    api = await startTestApi({ GANTRY_AUTH: 'on', GANTRY_CONFIG: TEST_GRAPHS });
+    api = await startApiProcess({ GANTRY_AUTH: 'on', GANTRY_CONFIG: TEST_GRAPHS });
     env = { DATABASE_URL: api.database.url, GANTRY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') };
   });
 

@@ -44,7 +44,11 @@ describe('the contract with the clients', () => {
     signatures = clientSignatures();
     receiver = createServer((_, response) => response.end('{}'));
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-    gantry = await startGantry({ graphs: SHAPE_GRAPHS, env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' } });
+    gantry = await startGantry({
+      graphProcesses: 1,
+      graphs: SHAPE_GRAPHS,
+      env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' },
+    });
     openApi = await OpenApiDocument.of(gantry.url);
     ours = new RecordingClient(gantry.url);
     resources = await prepareResources(ours.client, webhook());

@@ -42,7 +42,7 @@ describe('the event protocol', () => {
   let commandId = 0;
 
   beforeAll(async () => {
-    gantry = await startGantry({ env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' } });
+    gantry = await startGantry({ graphProcesses: 1, env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' } });
     client = gantry.client();
   });
 

@@ -34,7 +34,7 @@ describe('JavaScript SDK', () => {
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphs: EXAMPLE_GRAPHS });
+    gantry = await startGantry({ graphProcesses: 1, graphs: EXAMPLE_GRAPHS });
     client = gantry.client();
   });
 

@@ -1,4 +1,4 @@
-import { type TestApi, startTestApi } from '../support/api';
+import { type ApiProcess, startApiProcess } from '../support/api-process';
 import { LANGSMITH_CLIENTS, LangSmithClients, type LangSmithClientName } from '../support/langsmith/clients';
 import { checkLangSmithPage, type Seen } from '../support/langsmith/page';
 import { COMPOSED, LOCAL, NOT_CALLED, NOT_SERVED, placeholders } from '../support/langsmith/not-served';
@@ -25,13 +25,13 @@ const INFO = '/api/v1/info';
 
 /** Every method of LangSmith's newest clients: what they send is served with every parameter, or refused in clear words. */
 describe('the contract with LangSmith’s clients', () => {
-  let api: TestApi;
+  let api: ApiProcess;
   let clients: LangSmithClients;
   let openApi: OpenApiDocument;
   const seen: Seen = new Map();
 
   beforeAll(async () => {
-    api = await startTestApi();
+    api = await startApiProcess();
     openApi = await OpenApiDocument.of(api.url);
     clients = await LangSmithClients.start(`${api.url}/api/v1`);
   }, 60_000);

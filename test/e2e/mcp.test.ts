@@ -15,7 +15,7 @@ describe('MCP', () => {
   const clients: Client[] = [];
 
   beforeAll(async () => {
-    gantry = await startGantry();
+    gantry = await startGantry({ graphProcesses: 1 });
   });
 
   afterEach(async () => {

@@ -67,7 +67,7 @@ describe('Python SDK', () => {
   let report: Report;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphs: EXAMPLE_GRAPHS });
+    gantry = await startGantry({ graphProcesses: 1, graphs: EXAMPLE_GRAPHS });
     report = JSON.parse(await runPython([SCRIPT, gantry.url])) as Report;
   }, 180_000);
 

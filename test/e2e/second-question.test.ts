@@ -16,7 +16,7 @@ describe('a node that asks a second time', () => {
 
   beforeAll(async () => {
     receiver = await new WebhookReceiver().start();
-    gantry = await startGantry({ env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' } });
+    gantry = await startGantry({ graphProcesses: 1, env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' } });
     client = gantry.client();
   });
 

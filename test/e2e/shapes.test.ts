@@ -28,7 +28,7 @@ describe('graphs of every shape', () => {
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphs: SHAPE_GRAPHS });
+    gantry = await startGantry({ graphProcesses: 1, graphs: SHAPE_GRAPHS });
     client = gantry.client();
   });
 

@@ -15,7 +15,7 @@ describe('the store', () => {
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphs: STORE_GRAPHS });
+    gantry = await startGantry({ graphProcesses: 1, graphs: STORE_GRAPHS });
     client = gantry.client();
   });
 

@@ -15,7 +15,7 @@ describe('threads', () => {
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphs: SHAPE_GRAPHS });
+    gantry = await startGantry({ graphProcesses: 1, graphs: SHAPE_GRAPHS });
     client = gantry.client();
   });
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
-import { startTestApi, type TestApi } from '../support/api';
+import { type ApiProcess, startApiProcess } from '../support/api-process';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { runToExit, TEST_GRAPHS } from '../support/gantry';
 
@@ -22,12 +22,12 @@ interface ErrorBody {
 
 /** What is wrong is refused by name: the field, the file, the variable. */
 describe('invalid requests', () => {
-  let api: TestApi;
+  let api: ApiProcess;
   let thread: string;
 
   beforeAll(async () => {
     // No Temporal and no worker: nothing here may get as far as a workflow.
-    api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS, GANTRY_BODY_LIMIT_BYTES: String(BODY_LIMIT) });
+    api = await startApiProcess({ GANTRY_CONFIG: TEST_GRAPHS, GANTRY_BODY_LIMIT_BYTES: String(BODY_LIMIT) });
     thread = ((await ask('POST', '/threads', '{}')).body as { thread_id: string }).thread_id;
   });
 
@@ -361,7 +361,7 @@ describe('a wrong deployment does not start', () => {
   it('but does with one broken graph, which reports why it is not served', async () => {
     const throwing = write('throwing-one.ts', `throw new Error('The model key is missing');\n`);
     const graphs = { fine: join(dirname(TEST_GRAPHS), 'ten.ts:three'), broken: './throwing-one.ts:graph' };
-    const api = await startTestApi({ GANTRY_CONFIG: write('one.json', JSON.stringify({ graphs })) });
+    const api = await startApiProcess({ GANTRY_CONFIG: write('one.json', JSON.stringify({ graphs })) });
     try {
       const run = async (assistant_id: string): Promise<Response> =>
         fetch(`${api.url}/runs`, {

@@ -70,7 +70,7 @@ describe('crons', () => {
 
   beforeAll(async () => {
     receiver = await new WebhookReceiver().start();
-    gantry = await startGantry({ env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' } });
+    gantry = await startGantry({ graphProcesses: 1, env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' } });
     client = gantry.client();
     pausedElsewhere = await create({ schedule: '*/10 * * * *' });
     await schedule(pausedElsewhere.cron_id).pause('Not today');

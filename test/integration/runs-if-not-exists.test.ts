@@ -11,7 +11,7 @@ describe('if_not_exists', () => {
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry();
+    gantry = await startGantry({ graphProcesses: 1 });
     client = gantry.client();
   });
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestApi } from '../support/api';
+import { startApiProcess } from '../support/api-process';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { runToExit } from '../support/gantry';
 import { pythonForGraphs } from '../support/python';
@@ -71,7 +71,7 @@ describe('the embedding function', () => {
   }
 
   async function putAndFind(config: Configured): Promise<{ key: string; score: number }[]> {
-    const api = await startTestApi(config);
+    const api = await startApiProcess(config);
     const ask = (method: string, path: string, body: object): Promise<Response> =>
       fetch(`${api.url}/store${path}`, {
         method,

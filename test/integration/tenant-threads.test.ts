@@ -23,7 +23,7 @@ describe('threads of two tenants with the same id', () => {
   let bob: TenantCaller;
 
   beforeAll(async () => {
-    gantry = await Gantry.start({ env: { GANTRY_AUTH: 'on', GANTRY_ADMIN_KEY: ADMIN_KEY } });
+    gantry = await Gantry.start({ graphProcesses: 1, env: { GANTRY_AUTH: 'on', GANTRY_ADMIN_KEY: ADMIN_KEY } });
     [alice, bob] = await Promise.all([
       TenantCaller.create(gantry.url, ADMIN_KEY),
       TenantCaller.create(gantry.url, ADMIN_KEY),

@@ -11,7 +11,7 @@ describe('the stream of a thread', () => {
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry();
+    gantry = await startGantry({ graphProcesses: 1 });
     client = gantry.client();
   });
 

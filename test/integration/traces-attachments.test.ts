@@ -7,7 +7,7 @@ import { AttachmentSweep } from '../../src/traces/attachments/attachment-sweep';
 import { AttachmentsRepository } from '../../src/traces/attachments/attachments.repository';
 import { TracePartitionSweep } from '../../src/traces/trace-partition-sweep';
 import { TracePartitions } from '../../src/traces/trace-partitions';
-import { startTestApi, TestApi } from '../support/api';
+import { type ApiProcess, startApiProcess } from '../support/api-process';
 import { testConfig } from '../support/config';
 import { ExportBucket } from '../support/export-bucket';
 import { testStore } from '../support/exports';
@@ -20,7 +20,7 @@ describe('attachments in the object store', () => {
   const proxy = new S3Proxy();
   const bucket = new ExportBucket();
   const tenantId = randomUUID();
-  let api: TestApi;
+  let api: ApiProcess;
   let worker: DataSource;
   let settings: Record<string, string>;
 
@@ -35,7 +35,7 @@ describe('attachments in the object store', () => {
       GANTRY_S3_ACCESS_KEY_ID: store.access_key_id,
       GANTRY_S3_SECRET_ACCESS_KEY: store.secret_access_key,
     };
-    api = await startTestApi(settings);
+    api = await startApiProcess(settings);
     worker = await createDataSource(api.database.url).initialize();
   });
   afterAll(async () => {

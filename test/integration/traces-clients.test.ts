@@ -1,13 +1,13 @@
 import { Client as LangSmithClient, RunTree } from 'langsmith';
 import { traceable } from 'langsmith/traceable';
-import { startTestApi, TestApi } from '../support/api';
+import { type ApiProcess, startApiProcess } from '../support/api-process';
 
 /** The real JavaScript client against the api process, through each of its transports. */
 describe('langsmith for JavaScript', () => {
-  let api: TestApi;
+  let api: ApiProcess;
 
   beforeAll(async () => {
-    api = await startTestApi();
+    api = await startApiProcess();
   });
   afterAll(() => api.close());
 

@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { Client } from 'pg';
 import { request } from 'undici';
 import { v7 as uuidv7 } from 'uuid';
-import { startTestApi, TestApi } from '../support/api';
+import { type ApiProcess, startApiProcess } from '../support/api-process';
 
 type Json = Record<string, unknown>;
 
@@ -18,11 +18,11 @@ function part(name: string, body: string, contentType = `application/json; lengt
 const multipartBody = (...parts: string[]): string => `${parts.join('')}--b--\r\n`;
 
 describe('trace ingestion', () => {
-  let api: TestApi;
+  let api: ApiProcess;
   let db: Client;
 
   beforeAll(async () => {
-    api = await startTestApi({ GANTRY_TRACE_LIMIT_BYTES: '200000' });
+    api = await startApiProcess({ GANTRY_TRACE_LIMIT_BYTES: '200000' });
     db = new Client({ connectionString: api.database.url });
     await db.connect();
   });

@@ -4,16 +4,16 @@ import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { CompressionAlgorithm } from '@opentelemetry/otlp-exporter-base';
 import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { startTestApi, TestApi } from '../support/api';
+import { type ApiProcess, startApiProcess } from '../support/api-process';
 import { runPython } from '../support/python';
 
 type Json = Record<string, unknown>;
 
 describe('OpenTelemetry', () => {
-  let api: TestApi;
+  let api: ApiProcess;
 
   beforeAll(async () => {
-    api = await startTestApi();
+    api = await startApiProcess();
   });
   afterAll(() => api.close());
 

@@ -3,18 +3,18 @@ import { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
 import { TracePartitionSweep } from '../../src/traces/trace-partition-sweep';
 import { TracePartitions } from '../../src/traces/trace-partitions';
-import { startTestApi, TestApi } from '../support/api';
+import { type ApiProcess, startApiProcess } from '../support/api-process';
 import { testConfig } from '../support/config';
 
 const DAY_MS = 86_400_000;
 const day = (ahead: number): string => new Date(Date.now() + ahead * DAY_MS).toISOString().slice(0, 10);
 
 describe('partitions of traces', () => {
-  let api: TestApi;
+  let api: ApiProcess;
   let worker: DataSource;
 
   beforeAll(async () => {
-    api = await startTestApi();
+    api = await startApiProcess();
     worker = await createDataSource(api.database.url).initialize();
   });
   afterAll(async () => {

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import { startTestApi, TestApi } from '../support/api';
+import { type ApiProcess, startApiProcess } from '../support/api-process';
 import { runPython } from '../support/python';
 
 /** The real Python client against the api process; what it did and read comes back as JSON. */
 describe('langsmith for Python', () => {
-  let api: TestApi;
+  let api: ApiProcess;
 
   beforeAll(async () => {
-    api = await startTestApi();
+    api = await startApiProcess();
   });
   afterAll(() => api.close());
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runWorkflowId } from '../../workflows/contracts/run.contract';
-import { startTestApi, type TestApi } from '../support/api';
+import { type ApiProcess, startApiProcess } from '../support/api-process';
 import { Gantry, startGantry } from '../support/gantry';
 import { TenantCaller } from '../support/two-tenants';
 import { waitFor } from '../support/wait-for';
@@ -40,10 +40,10 @@ const ask = (url: string, body: string | undefined, headers: Record<string, stri
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 describe('without GANTRY_TEST', () => {
-  let api: TestApi;
+  let api: ApiProcess;
 
   beforeAll(async () => {
-    api = await startTestApi();
+    api = await startApiProcess();
   });
 
   afterAll(() => api?.close());
@@ -56,10 +56,10 @@ describe('without GANTRY_TEST', () => {
 });
 
 describe('with users of a custom auth', () => {
-  let api: TestApi;
+  let api: ApiProcess;
 
   beforeAll(async () => {
-    api = await startTestApi({ GANTRY_TEST: '1', GANTRY_CONFIG: OWN_USERS });
+    api = await startApiProcess({ GANTRY_TEST: '1', GANTRY_CONFIG: OWN_USERS });
   });
 
   afterAll(() => api?.close());

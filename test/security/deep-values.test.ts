@@ -1,5 +1,5 @@
 import { Pool } from 'pg';
-import { startTestApi, type TestApi } from '../support/api';
+import { type ApiProcess, startApiProcess } from '../support/api-process';
 import { TEST_GRAPHS } from '../support/gantry';
 
 /** As deep as Postgres takes it: runs of earlier versions, and graphs themselves, may have stored that. */
@@ -19,12 +19,12 @@ function depthOf(text: string): number {
 }
 
 describe('stored values of any depth, from before the limit', () => {
-  let api: TestApi;
+  let api: ApiProcess;
   let sql: Pool;
   let threadId: string;
 
   beforeAll(async () => {
-    api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS });
+    api = await startApiProcess({ GANTRY_CONFIG: TEST_GRAPHS });
     sql = new Pool({ connectionString: api.database.url, max: 1 });
     const { body } = await ask('/threads', {});
     threadId = (body as { thread_id: string }).thread_id;
