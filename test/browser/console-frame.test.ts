@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describeInBrowser } from '../support/browser';
 import { ConsoleBrowser, seriousFindings } from '../support/console';
 import { Gantry, startGantry } from '../support/gantry';
@@ -6,6 +7,7 @@ import { Gantry, startGantry } from '../support/gantry';
 declare const localStorage: object;
 declare const dispatchEvent: (event: Event) => void;
 
+const CUSTOM_AUTH = join(__dirname, '..', 'support', 'auth', 'langgraph.json');
 const KEY = 'key-of-the-console-0123456789';
 /** Code, styles and answers that the first page loads, as they are sent. */
 const FIRST_PAGE_BYTES = 200 * 1024;
@@ -105,5 +107,26 @@ describeInBrowser('the frame of the console', () => {
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     await page.goto(`${url}/console/system`);
     await page.getByText(/GANTRY_METRICS_TOKEN/).waitFor();
+  });
+
+  it('signs in with the token of a custom auth module, and shows what its user may see', async () => {
+    const url = await gantry.startReplica({ GANTRY_AUTH: 'on', GANTRY_CONFIG: CUSTOM_AUTH });
+    const threadOf = async (user: string): Promise<string> => {
+      const headers = { authorization: `Bearer ${user}`, 'content-type': 'application/json' };
+      const answer = await fetch(`${url}/threads`, { method: 'POST', headers, body: '{}' });
+      return ((await answer.json()) as { thread_id: string }).thread_id;
+    };
+    const [mine, other] = [await threadOf('alice'), await threadOf('bob')];
+    const page = await browser.open(`${url}/console`);
+    await page.getByLabel('Bearer token').fill('nobody');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('401').waitFor();
+    await page.getByLabel('Bearer token').fill('alice');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await page.getByRole('link', { name: 'Threads' }).click();
+    const threads = page.getByRole('table', { name: 'Threads' });
+    await threads.getByTitle(mine).waitFor();
+    expect(await threads.getByTitle(other).count()).toBe(0);
   });
 });
