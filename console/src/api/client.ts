@@ -11,12 +11,10 @@ const ROOT = new URL(API_URL).pathname.replace(/\/$/, '');
 export async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const request = new Request(input, init);
   const route = new URL(request.url).pathname.slice(ROOT.length);
-  const isAdmins = route.startsWith('/admin/');
-  // Both take credentials of their own: their refusal says nothing about those of the tab.
-  const hasOwnCredentials = isAdmins || route === '/metrics';
   const given = credentials.get();
-  if (isAdmins) request.headers.set('x-api-key', adminKey.get() ?? '');
-  else if (given) for (const [name, value] of Object.entries(headersOf(given))) request.headers.set(name, value);
+  const own = given ? headersOf(given) : {};
+  const sent = route.startsWith('/admin/') ? { 'x-api-key': adminKey.get() ?? '' } : own;
+  for (const [name, value] of Object.entries(sent)) request.headers.set(name, value);
   let response: Response;
   try {
     response = await fetch(request);
@@ -25,8 +23,17 @@ export async function send(input: RequestInfo | URL, init?: RequestInit): Promis
     throw error;
   }
   noteReached();
-  if (response.status === 401 && !hasOwnCredentials) isSignedOut.set(true);
+  if (response.status === 401 && (await isRefused(own))) isSignedOut.set(true);
   return response;
+}
+
+/**
+ * Whether the credentials of the tab are refused at all. A 401 alone doesn't say so: routes of operators and of metrics take
+ * credentials of their own, and those of exports and deliveries take keys, but no tokens of a custom auth.
+ */
+async function isRefused(headers: Record<string, string>): Promise<boolean> {
+  const answer = await fetch(`${API_URL}/api/v1/me`, { headers }).catch(() => undefined);
+  return answer?.status === 401;
 }
 
 /** Gantry's own routes, typed by its OpenAPI document. */
