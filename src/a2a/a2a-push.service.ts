@@ -26,7 +26,7 @@ export class A2aPushService {
   }
 
   /** @throws PushNotificationNotSupportedError when webhooks are turned off; {ApiError} 422 for a URL that breaks a rule */
-  async check({ url }: TaskPushNotificationConfig): Promise<void> {
+  async checkConfig({ url }: TaskPushNotificationConfig): Promise<void> {
     this.checkOffered();
     await this.policy.check(url, 'url');
   }
@@ -36,7 +36,7 @@ export class A2aPushService {
   }
 
   /** Stores a configuration, in the caller's transaction if there is one. One with the same id is replaced. */
-  async put(
+  async putConfig(
     tenantId: TenantId,
     taskId: string,
     config: TaskPushNotificationConfig,
@@ -59,20 +59,20 @@ export class A2aPushService {
    * @param configId empty for the first one, as clients of 0.3 may ask
    * @throws TaskNotFoundError
    */
-  async get(tenantId: TenantId, taskId: string, configId: string): Promise<TaskPushNotificationConfig> {
-    const configs = await this.list(tenantId, taskId);
+  async getConfig(tenantId: TenantId, taskId: string, configId: string): Promise<TaskPushNotificationConfig> {
+    const configs = await this.listConfigs(tenantId, taskId);
     const found = configId === '' ? configs[0] : configs.find(({ id }) => id === configId);
     if (!found) throw a2aErrors.pushConfigNotFound(taskId, configId);
     return found;
   }
 
-  async list(tenantId: TenantId, taskId: string): Promise<TaskPushNotificationConfig[]> {
+  async listConfigs(tenantId: TenantId, taskId: string): Promise<TaskPushNotificationConfig[]> {
     const rows = await this.tasks.pushConfigs(tenantId, taskId);
     return rows.map((row) => toPushConfig(taskId, row.configId, this.open(tenantId, row)));
   }
 
   /** Deleting an unknown configuration is no error. */
-  delete(tenantId: TenantId, taskId: string, configId: string): Promise<void> {
+  deleteConfig(tenantId: TenantId, taskId: string, configId: string): Promise<void> {
     return this.tasks.deletePushConfig(tenantId, taskId, configId);
   }
 

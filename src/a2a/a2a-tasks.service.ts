@@ -64,9 +64,9 @@ export class A2aTasksService {
     const outputModes = configuration?.acceptedOutputModes ?? [];
     checkModes(agent, message, outputModes);
     const push = configuration?.taskPushNotificationConfig;
-    if (push) await this.push.check(push);
+    if (push) await this.push.checkConfig(push);
     const register = async (manager: EntityManager, taskId: string): Promise<void> => {
-      if (push) await this.push.put(agent.tenantId, taskId, push, version, manager);
+      if (push) await this.push.putConfig(agent.tenantId, taskId, push, version, manager);
     };
     const turn = { agent, message, outputModes, register, idempotency, headers };
     return message.taskId ? this.resumeTask(turn) : this.beginTask(turn);

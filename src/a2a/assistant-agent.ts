@@ -137,8 +137,8 @@ export class AssistantAgent implements A2ARequestHandler {
     return this.guarded(async () => {
       this.services.push.checkOffered();
       const { tenantId, taskId } = await this.find(config.taskId);
-      await this.services.push.check(config);
-      return this.services.push.put(tenantId, taskId, config, this.call.version);
+      await this.services.push.checkConfig(config);
+      return this.services.push.putConfig(tenantId, taskId, config, this.call.version);
     });
   }
 
@@ -146,7 +146,7 @@ export class AssistantAgent implements A2ARequestHandler {
     return this.guarded(async () => {
       this.services.push.checkOffered();
       const { tenantId, taskId } = await this.find(request.taskId);
-      return this.services.push.get(tenantId, taskId, request.id);
+      return this.services.push.getConfig(tenantId, taskId, request.id);
     });
   }
 
@@ -156,7 +156,7 @@ export class AssistantAgent implements A2ARequestHandler {
     return this.guarded(async () => {
       this.services.push.checkOffered();
       const { tenantId, taskId } = await this.find(request.taskId);
-      return { configs: await this.services.push.list(tenantId, taskId), nextPageToken: '' };
+      return { configs: await this.services.push.listConfigs(tenantId, taskId), nextPageToken: '' };
     });
   }
 
@@ -164,7 +164,7 @@ export class AssistantAgent implements A2ARequestHandler {
     return this.guarded(async () => {
       this.services.push.checkOffered();
       const { tenantId, taskId } = await this.find(request.taskId);
-      await this.services.push.delete(tenantId, taskId, request.id);
+      await this.services.push.deleteConfig(tenantId, taskId, request.id);
     });
   }
 

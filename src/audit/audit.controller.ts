@@ -18,6 +18,6 @@ export class AuditController {
   @ApiOperation({ summary: 'The audit log, newest first' })
   @ApiOkResponse({ standardSchema: z.array(auditRecordSchema) })
   async search(@Query({ schema: auditQuery }) query: AuditQuery): Promise<AuditRecord[]> {
-    return (await this.audit.search(query)).map(toAuditRecord);
+    return (await this.audit.searchRecords(query)).map(toAuditRecord);
   }
 }

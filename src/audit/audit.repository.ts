@@ -11,7 +11,7 @@ export class AuditRepository {
   constructor(@InjectRepository(AuditRecordEntity) private readonly records: Repository<AuditRecordEntity>) {}
 
   /** Records that match all that is asked, newest first. */
-  search(asked: AuditQuery): Promise<AuditRecordEntity[]> {
+  searchRecords(asked: AuditQuery): Promise<AuditRecordEntity[]> {
     const query = this.records.createQueryBuilder('a').orderBy('a.auditId', 'DESC').limit(asked.limit);
     const where = (sql: string, name: keyof AuditQuery): void => {
       if (asked[name] !== undefined) query.andWhere(sql, { [name]: asked[name] });

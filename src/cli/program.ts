@@ -226,7 +226,7 @@ function addAudit(audit: Command, withServices: WithServices): void {
           const tenantId = tenant === undefined ? undefined : (await services.tenants.byIdOrName(tenant)).tenantId;
           const asked = auditQuery.safeParse({ ...rest, tenant_id: tenantId, actor_id: actor, resource_id: id });
           if (!asked.success) throw new Error(z.prettifyError(asked.error));
-          return (await services.audit.search(asked.data)).map(toAuditRecord);
+          return (await services.audit.searchRecords(asked.data)).map(toAuditRecord);
         });
         const rows = records.map((record) => [
           record.audit_id,

@@ -57,7 +57,7 @@ export class CronExecutor {
       scheduledAt ? this.plan(cron, manager, scheduledAt, { ...input, isEntitled }) : Promise.resolve<Plan>('fired'),
     );
     if (outcome === null) {
-      await this.orchestrator.delete(cronId);
+      await this.orchestrator.deleteSchedule(cronId);
       return { outcome: 'gone', runIds: [] };
     }
     // All due ticks, since an earlier attempt may have recorded ticks and died.

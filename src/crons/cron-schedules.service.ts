@@ -26,7 +26,7 @@ export class CronSchedulesService {
       cronId,
       async (cron, manager) => {
         if (cron.deletedAt) {
-          await this.orchestrator.delete(cronId);
+          await this.orchestrator.deleteSchedule(cronId);
           await manager.delete(CronEntity, { tenantId, cronId });
         } else if (cron.revision !== cron.syncedRevision) {
           await this.put(cron);
@@ -50,7 +50,7 @@ export class CronSchedulesService {
     const { cronId, revision } = cron;
     const tenantId = cron.tenantId as TenantId;
     if (revision !== cron.syncedRevision) return;
-    const schedule = await this.orchestrator.describe(cronId);
+    const schedule = await this.orchestrator.describeSchedule(cronId);
     if (!schedule || (!schedule.paused && cron.stoppedBy)) return this.crons.forgetSync(tenantId, cronId);
     if (schedule.paused !== cron.enabled) return;
     if (schedule.paused) {
@@ -65,7 +65,7 @@ export class CronSchedulesService {
 
   private put(cron: CronEntity): Promise<void> {
     const { cronId, tenantId, revision, schedule: expression, timezone, endTime, enabled, statusReason } = cron;
-    return this.orchestrator.put({
+    return this.orchestrator.putSchedule({
       cronId,
       tenantId,
       revision,

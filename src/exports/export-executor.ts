@@ -75,7 +75,7 @@ export class ExportExecutor {
     const unfinished = partitions.filter(({ status }) => status !== 'Completed');
     if (unfinished.length > 0) throw await this.noted(tenantId, exportId, exportFailures.incomplete(unfinished.length));
     const files = await this.partitions.filesOf(tenantId, exportId);
-    const destination = await this.destinations.open(tenantId, row.destinationId);
+    const destination = await this.destinations.openDestination(tenantId, row.destinationId);
     const beats = startBeats(() => this.exports.beat(tenantId, exportId));
     try {
       const wrong = await this.wrongSize(destination, files, signal);

@@ -29,11 +29,11 @@ export class ExportSweep implements Sweep {
 
   async sweep(): Promise<void> {
     for (const open of await this.due.unseen(GRACE_SECONDS, LOOK_AGAIN_SECONDS, BATCH)) {
-      await this.orchestrator.start(open);
+      await this.orchestrator.startExport(open);
       await this.exports.markSeen(open.tenantId as TenantId, open.exportId);
     }
     for (const { exportId, tenantId } of await this.due.halfCancelled(CANCEL_GRACE_SECONDS, BATCH)) {
-      const isHeard = await this.orchestrator.cancel(exportId);
+      const isHeard = await this.orchestrator.cancelExport(exportId);
       if (!isHeard) await this.work.end(tenantId as TenantId, exportId, 'Cancelled', undefined);
     }
   }

@@ -96,7 +96,7 @@ export class McpCallsService {
     let outcome: ToolOutcome = 'refused';
     try {
       const result = await this.tools
-        .get(caller.tenantId, name)
+        .getTool(caller.tenantId, name)
         .then((tool) => {
           graph = tool.assistant.graphId;
           return this.converse(caller, tool, args, context);

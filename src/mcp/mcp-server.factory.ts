@@ -72,7 +72,7 @@ export class McpServerFactory {
       session && { session, bus: this.bus },
     );
     server.setRequestHandler('tools/list', ({ params }) =>
-      this.tools.list(tenantId, params?.cursor).catch((error: unknown) => {
+      this.tools.listTools(tenantId, params?.cursor).catch((error: unknown) => {
         throw shownError(error);
       }),
     );

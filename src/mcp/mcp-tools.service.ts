@@ -65,7 +65,7 @@ export class McpToolsService {
   }
 
   /** A page of tools, default assistants first. @throws {ProtocolError} -32602 for a cursor that is none of ours */
-  async list(
+  async listTools(
     tenantId: TenantId,
     cursor: string | undefined,
   ): Promise<{ tools: Tool[]; nextCursor?: string; ttlMs?: number }> {
@@ -82,7 +82,7 @@ export class McpToolsService {
   }
 
   /** @throws {ProtocolError} -32602 when there is no such tool */
-  async get(tenantId: TenantId, name: string): Promise<AssistantTool> {
+  async getTool(tenantId: TenantId, name: string): Promise<AssistantTool> {
     const assistant = (await this.named(tenantId)).get(name);
     if (!assistant) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
     return this.toTool(tenantId, name, assistant);

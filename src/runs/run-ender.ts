@@ -150,7 +150,7 @@ export class RunEnder {
     const { run, next, deliveries } = ended;
     this.metrics.runEnded(run, ending.status);
     void this.deliveries.startStored(deliveries.filter(({ startedByWorkflow }) => !startedByWorkflow));
-    if (next) void startOrLeaveToSweep('Next run', { run_id: next.runId }, () => this.orchestrator.start(next));
+    if (next) void startOrLeaveToSweep('Next run', { run_id: next.runId }, () => this.orchestrator.startRun(next));
     const deliveryId = deliveries.find(({ startedByWorkflow }) => startedByWorkflow)?.deliveryId;
     return { result: { ending: ending.status, ...(deliveryId && { deliveryId }) }, next };
   }

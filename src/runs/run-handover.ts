@@ -60,7 +60,7 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
   }
 
   private async handOverRun(run: RunEntity, taskQueue: string): Promise<void> {
-    const workflow = await this.orchestrator.describe(run.runId, DESCRIBE_TIMEOUT_MS);
+    const workflow = await this.orchestrator.describeRun(run.runId, DESCRIBE_TIMEOUT_MS);
     const activities = workflow?.status === 'RUNNING' ? workflow.activities : [];
     // Another worker has it by now, is about to take it over, or writes its end.
     const isElsewhere = ({ type, isStarted, worker }: PendingActivity): boolean =>
@@ -72,6 +72,6 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
     // Which version a new workflow gets is for Temporal to say, and a run keeps the one that it has.
     if (this.config.worker.deployment) return;
     const elapsedMs = run.startedAt ? Date.now() - run.startedAt.getTime() : 0;
-    await this.orchestrator.replace(run, Math.max(1, this.config.runs.timeoutMs - elapsedMs));
+    await this.orchestrator.replaceRun(run, Math.max(1, this.config.runs.timeoutMs - elapsedMs));
   }
 }

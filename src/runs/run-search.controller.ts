@@ -34,7 +34,7 @@ export class RunSearchController {
     @Tenant() tenantId: TenantId,
     @Body({ schema: searchRunsSchema.prefault({}) }) body: SearchRuns,
   ): Promise<FoundRun[]> {
-    return this.runs.search(tenantId, body);
+    return this.runs.searchRuns(tenantId, body);
   }
 
   @Post('count')
@@ -46,7 +46,7 @@ export class RunSearchController {
     @Tenant() tenantId: TenantId,
     @Body({ schema: countRunsSchema.prefault({}) }) body: RunFilter,
   ): Promise<number> {
-    return this.runs.count(tenantId, body);
+    return this.runs.countRuns(tenantId, body);
   }
 
   @Post('overview')

@@ -39,13 +39,13 @@ export class RunSearchRepository {
   constructor(@InjectRepository(RunEntity) private readonly runs: Repository<RunEntity>) {}
 
   /** Newest first. */
-  search(tenantId: TenantId, search: SearchRuns, access?: AccessFilter): Promise<RunEntity[]> {
+  searchRuns(tenantId: TenantId, search: SearchRuns, access?: AccessFilter): Promise<RunEntity[]> {
     const query = this.filtered(tenantId, search, access).select(LISTED);
     if (search.before !== undefined) query.andWhere('r.runId < :before', { before: search.before });
     return query.orderBy('r.runId', 'DESC').limit(search.limit).getMany();
   }
 
-  count(tenantId: TenantId, filter: RunFilter, access?: AccessFilter): Promise<number> {
+  countRuns(tenantId: TenantId, filter: RunFilter, access?: AccessFilter): Promise<number> {
     return this.filtered(tenantId, filter, access).getCount();
   }
 

@@ -15,14 +15,14 @@ export class RunSearchService {
     private readonly authorizer: Authorizer,
   ) {}
 
-  async search(tenantId: TenantId, search: SearchRuns): Promise<FoundRun[]> {
+  async searchRuns(tenantId: TenantId, search: SearchRuns): Promise<FoundRun[]> {
     const access = await this.authorized({ thread_id: search.thread_id, metadata: {} });
-    return (await this.repository.search(tenantId, search, access)).map(toFoundRun);
+    return (await this.repository.searchRuns(tenantId, search, access)).map(toFoundRun);
   }
 
-  async count(tenantId: TenantId, filter: RunFilter): Promise<number> {
+  async countRuns(tenantId: TenantId, filter: RunFilter): Promise<number> {
     const access = await this.authorized({ thread_id: filter.thread_id, metadata: {} });
-    return this.repository.count(tenantId, filter, access);
+    return this.repository.countRuns(tenantId, filter, access);
   }
 
   async stats(tenantId: TenantId, asked: AskRunStats): Promise<RunStats> {

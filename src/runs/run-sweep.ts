@@ -29,11 +29,11 @@ export class RunSweep implements Sweep {
 
   async sweep(): Promise<void> {
     await this.runs.deleteIdempotencyKeys(IDEMPOTENCY_KEPT_MS);
-    for (const run of await this.runs.findUnstartedRuns(UNSTARTED_MS, BATCH)) await this.orchestrator.start(run);
+    for (const run of await this.runs.findUnstartedRuns(UNSTARTED_MS, BATCH)) await this.orchestrator.startRun(run);
     for (const run of await this.runs.findRunningRuns(RUNNING_MS, PROBES)) {
       if (await this.orchestrator.isOpen(run.runId)) continue;
       this.logger.warn({ run_id: run.runId }, 'A running run had no workflow: it resumes from its last checkpoint');
-      await this.orchestrator.start(run);
+      await this.orchestrator.startRun(run);
     }
   }
 }

@@ -23,7 +23,7 @@ export class RunWorkflows {
 
   /** Doesn't wait for Temporal: the run is stored. */
   startRun(run: RunEntity, delayMs = 0): void {
-    void startOrLeaveToSweep('Run', { run_id: run.runId }, () => this.orchestrator.start(run, delayMs));
+    void startOrLeaveToSweep('Run', { run_id: run.runId }, () => this.orchestrator.startRun(run, delayMs));
   }
 
   /** Starts the next run of a thread, if one may begin. */
@@ -46,7 +46,7 @@ export class RunWorkflows {
   async cancelWorkflows(runIds: string[]): Promise<void> {
     await Promise.all(
       runIds.map((runId) =>
-        this.orchestrator.cancel(runId).catch((error: unknown) => {
+        this.orchestrator.cancelRun(runId).catch((error: unknown) => {
           this.logger.warn({ err: error, run_id: runId }, 'Cancellation did not reach Temporal; the worker has it');
         }),
       ),

@@ -36,7 +36,7 @@ export class StoreController {
   @ApiOperation({ summary: 'Put an item: store it, or replace it whole' })
   @ApiNoContentResponse()
   put(@Tenant() tenantId: TenantId, @Body({ schema: putItemSchema }) body: PutItem): Promise<void> {
-    return this.store.put(tenantId, body);
+    return this.store.putItem(tenantId, body);
   }
 
   /** `null` when there is no such item: a miss is no error to a memory. */
@@ -49,7 +49,7 @@ export class StoreController {
     @Query({ schema: getItemQuery }) query: GetItem,
     @Query('key', { schema: keyQuery }) key: string,
   ): Promise<string> {
-    const item = await this.store.get(tenantId, query, key);
+    const item = await this.store.getItem(tenantId, query, key);
     return JSON.stringify(item && toStoreItem(item));
   }
 
@@ -58,7 +58,7 @@ export class StoreController {
   @ApiOperation({ summary: 'Delete an item; no error when it is gone already' })
   @ApiNoContentResponse()
   delete(@Tenant() tenantId: TenantId, @Body({ schema: deleteItemSchema }) body: DeleteItem): Promise<void> {
-    return this.store.delete(tenantId, body);
+    return this.store.deleteItem(tenantId, body);
   }
 
   /** The last written first, or by similarity to `query` where the deployment has a `store.index`. */
@@ -71,7 +71,7 @@ export class StoreController {
     @Tenant() tenantId: TenantId,
     @Body({ schema: searchItemsSchema.prefault({}) }) body: SearchItems,
   ): Promise<FoundItems> {
-    const items = await this.store.search(tenantId, body);
+    const items = await this.store.searchItems(tenantId, body);
     return { items: items.map((item) => ({ ...toStoreItem(item), score: item.score })) };
   }
 
@@ -85,6 +85,6 @@ export class StoreController {
     @Tenant() tenantId: TenantId,
     @Body({ schema: listNamespacesSchema.prefault({}) }) body: ListNamespaces,
   ): Promise<Namespaces> {
-    return { namespaces: await this.store.namespaces(tenantId, body) };
+    return { namespaces: await this.store.listNamespaces(tenantId, body) };
   }
 }

@@ -26,14 +26,14 @@ export class StoreService {
     private readonly authorizer: Authorizer,
   ) {}
 
-  async get(tenantId: TenantId, { namespace, refresh_ttl }: GetItem, key: string): Promise<StoredItem | null> {
+  async getItem(tenantId: TenantId, { namespace, refresh_ttl }: GetItem, key: string): Promise<StoredItem | null> {
     const { value: asked, ...access } = await this.authorizer.authorize('store', 'get', { namespace, key });
     const item = await answer(() => this.items.get(tenantId, asked.namespace, asked.key, refresh_ttl));
     return item && isAllowed(access, item) ? item : null;
   }
 
   /** @throws {ApiError} 404 for an item that is there and another's, 403 for one that would be */
-  async put(tenantId: TenantId, { namespace, key, value, ...rest }: PutItem): Promise<void> {
+  async putItem(tenantId: TenantId, { namespace, key, value, ...rest }: PutItem): Promise<void> {
     const { value: item, ...access } = await this.authorizer.authorize('store', 'put', { namespace, key, value });
     if (access.filter) {
       const existing = await answer(() => this.items.get(tenantId, item.namespace, item.key, false));
@@ -43,7 +43,7 @@ export class StoreService {
     return answer(() => this.items.put(tenantId, { ...item, ...rest }));
   }
 
-  async delete(tenantId: TenantId, { namespace, key }: DeleteItem): Promise<void> {
+  async deleteItem(tenantId: TenantId, { namespace, key }: DeleteItem): Promise<void> {
     const { value: item, ...access } = await this.authorizer.authorize('store', 'delete', { namespace, key });
     if (access.filter) {
       const existing = await answer(() => this.items.get(tenantId, item.namespace, item.key, false));
@@ -53,11 +53,11 @@ export class StoreService {
   }
 
   /** Deletes all items without asking the custom auth: its callers have been authorised already. */
-  deleteAll(tenantId: TenantId): Promise<void> {
+  deleteAllItems(tenantId: TenantId): Promise<void> {
     return this.items.deleteAll(tenantId);
   }
 
-  async search(tenantId: TenantId, search: SearchItems): Promise<StoredItem[]> {
+  async searchItems(tenantId: TenantId, search: SearchItems): Promise<StoredItem[]> {
     const { namespace_prefix: namespace = [], refresh_ttl: refreshTtl, ...rest } = search;
     const { value: asked, ...access } = await this.authorizer.authorize('store', 'search', { namespace, ...rest });
     const { namespace: prefix, ...found } = asked;
@@ -66,7 +66,10 @@ export class StoreService {
     return access.filter ? allowedOnly(read, found, (item) => isAllowed(access, item)) : read(found);
   }
 
-  async namespaces(tenantId: TenantId, { prefix, max_depth: maxDepth, ...rest }: ListNamespaces): Promise<string[][]> {
+  async listNamespaces(
+    tenantId: TenantId,
+    { prefix, max_depth: maxDepth, ...rest }: ListNamespaces,
+  ): Promise<string[][]> {
     const requested = { namespace: prefix ?? [], max_depth: maxDepth, ...rest };
     const { value: asked, ...access } = await this.authorizer.authorize('store', 'list_namespaces', requested);
     const { namespace: below, max_depth: depth, ...more } = asked;

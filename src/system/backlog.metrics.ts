@@ -42,7 +42,7 @@ export class BacklogMetrics {
   private async read(): Promise<Observed | undefined> {
     try {
       const [backlog, workers] = await Promise.all([
-        this.repository.read(),
+        this.repository.readBacklog(),
         this.runs.countWorkers(TEMPORAL_TIMEOUT_MS).catch(() => undefined),
       ]);
       return { backlog, workers };

@@ -62,7 +62,7 @@ const BACKLOG = `
 export class BacklogRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
-  async read(): Promise<Backlog> {
+  async readBacklog(): Promise<Backlog> {
     const [row]: Row[] = await acrossTenants(() => this.database.query(BACKLOG));
     return {
       runs: { pending: row.pending, scheduled: row.scheduled, running: row.running },

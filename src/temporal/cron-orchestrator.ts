@@ -74,7 +74,7 @@ export class CronOrchestrator {
   constructor(private readonly temporal: TemporalClient) {}
 
   /** Creates or updates the Schedule. */
-  async put(cron: CronScheduleSpec): Promise<void> {
+  async putSchedule(cron: CronScheduleSpec): Promise<void> {
     await this.temporal.putSchedule<typeof cronWorkflow>({
       scheduleId: cronScheduleId(cron.cronId),
       spec: {
@@ -98,12 +98,12 @@ export class CronOrchestrator {
   }
 
   /** Deletes the Schedule; one that isn't there is success. */
-  delete(cronId: string): Promise<void> {
+  deleteSchedule(cronId: string): Promise<void> {
     return this.temporal.deleteSchedule(cronScheduleId(cronId));
   }
 
   /** Undefined when there is none. */
-  describe(cronId: string): Promise<CronScheduleState | undefined> {
+  describeSchedule(cronId: string): Promise<CronScheduleState | undefined> {
     return this.temporal.describeSchedule(cronScheduleId(cronId));
   }
 

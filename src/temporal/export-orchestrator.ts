@@ -27,7 +27,7 @@ export class ExportOrchestrator {
    * ended the workflow): finished work is in the rows, and if the export has ended, it closes at once. Resolves to false if it
    * was running.
    */
-  async start(reference: { exportId: string; tenantId: string; isSchedule: boolean }): Promise<boolean> {
+  async startExport(reference: { exportId: string; tenantId: string; isSchedule: boolean }): Promise<boolean> {
     const { exportId, tenantId, isSchedule } = reference;
     const { partitionConcurrency, timeoutMs } = this.config.exports;
     const args: Parameters<typeof exportWorkflow> & Parameters<typeof exportScheduleWorkflow> = [
@@ -60,7 +60,7 @@ export class ExportOrchestrator {
   }
 
   /** Requests the cancellation of the workflow; resolves to false if there is none. */
-  cancel(exportId: string): Promise<boolean> {
+  cancelExport(exportId: string): Promise<boolean> {
     return this.temporal.signal(exportWorkflowId(exportId), CANCEL_EXPORT_SIGNAL);
   }
 }

@@ -31,7 +31,7 @@ export class RunOrchestrator {
   ) {}
 
   /** Starts the run's workflow, at once or after `delayMs`. Starting it while it is running, or after the run's end, changes nothing. */
-  async start(run: RunReference, delayMs = 0): Promise<void> {
+  async startRun(run: RunReference, delayMs = 0): Promise<void> {
     await this.temporal.startOnce<typeof runWorkflow>('runWorkflow', {
       ...this.workflowOf(run),
       ...(delayMs > 0 && { startDelay: delayMs }),
@@ -42,7 +42,7 @@ export class RunOrchestrator {
    * Starts a workflow that takes the run over, in place of the one that waits for a lost worker, if there is one.
    * @param timeoutMs what is left of the run's time
    */
-  async replace(run: RunReference, timeoutMs: number): Promise<void> {
+  async replaceRun(run: RunReference, timeoutMs: number): Promise<void> {
     const { args, ...options } = this.workflowOf(run);
     await this.temporal.startOnce<typeof runWorkflow>('runWorkflow', {
       ...options,
@@ -88,7 +88,7 @@ export class RunOrchestrator {
     );
   }
 
-  async cancel(runId: string): Promise<void> {
+  async cancelRun(runId: string): Promise<void> {
     await this.temporal.cancel(runWorkflowId(runId));
   }
 
@@ -98,7 +98,7 @@ export class RunOrchestrator {
   }
 
   /** State of the run's workflow; undefined when there is none. Rejects when Temporal doesn't answer in time. */
-  describe(runId: string, timeoutMs: number): Promise<WorkflowState | undefined> {
+  describeRun(runId: string, timeoutMs: number): Promise<WorkflowState | undefined> {
     return this.temporal.describe(runWorkflowId(runId), timeoutMs);
   }
 

@@ -22,7 +22,7 @@ export class WebhookOrchestrator {
   constructor(private readonly temporal: TemporalClient) {}
 
   /** Starts the delivery's workflow; resolves to false when it was started before. */
-  async start({ deliveryId, tenantId, runId, threadId }: DeliveryReference): Promise<boolean> {
+  async startDelivery({ deliveryId, tenantId, runId, threadId }: DeliveryReference): Promise<boolean> {
     return this.temporal.startOnce<typeof webhookDeliveryWorkflow>('webhookDeliveryWorkflow', {
       workflowId: webhookWorkflowId(deliveryId),
       taskQueue: WEBHOOKS_QUEUE,
@@ -40,7 +40,7 @@ export class WebhookOrchestrator {
   async startStored(deliveries: DeliveryReference[]): Promise<void> {
     await Promise.all(
       deliveries.map((delivery) =>
-        startOrLeaveToSweep('Delivery', { delivery_id: delivery.deliveryId }, () => this.start(delivery)),
+        startOrLeaveToSweep('Delivery', { delivery_id: delivery.deliveryId }, () => this.startDelivery(delivery)),
       ),
     );
   }

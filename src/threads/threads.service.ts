@@ -257,7 +257,7 @@ export class ThreadsService {
   private async remove(tenantId: TenantId, threadId: string): Promise<boolean> {
     const inFlight = await this.repository.deleteThread(tenantId, threadId);
     // The rows are deleted, so a workflow that this doesn't reach ends when it reads them next.
-    await Promise.allSettled((inFlight ?? []).map((runId) => this.orchestrator.cancel(runId)));
+    await Promise.allSettled((inFlight ?? []).map((runId) => this.orchestrator.cancelRun(runId)));
     return inFlight !== null;
   }
 

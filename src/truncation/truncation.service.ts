@@ -35,7 +35,7 @@ export class TruncationService {
       await this.repository.deleteStates(tenantId);
     }
     if (assistants) await this.assistants.removeAll(tenantId);
-    if (store) await this.store.deleteAll(tenantId);
+    if (store) await this.store.deleteAllItems(tenantId);
   }
 
   /** Whom a handler restricts to some of it, be it by a filter or by another namespace, may not wipe it all. */

@@ -33,7 +33,7 @@ export class DeliverySweep implements Sweep {
     // started between the first and the start.
     const isRunning =
       (await this.orchestrator.isOpen(deliveryId)) ||
-      (await this.orchestrator.start(delivery)) ||
+      (await this.orchestrator.startDelivery(delivery)) ||
       (await this.orchestrator.isOpen(deliveryId));
     if (isRunning) {
       await this.deliveries.checkAgain(tenantId, deliveryId, new Date(Date.now() + CHECK_AGAIN_MS));

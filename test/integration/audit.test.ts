@@ -260,9 +260,9 @@ describe('the audit log', () => {
     };
     const actor = JSON.stringify({ kind: 'key', id: key.key_id });
     await inScope({ tenantId: tenant.tenant_id, actor }, async () => {
-      await pushes.put(tenant.tenant_id as TenantId, taskId, config, '1.0');
-      await pushes.put(tenant.tenant_id as TenantId, taskId, config, '1.0');
-      await pushes.delete(tenant.tenant_id as TenantId, taskId, 'one');
+      await pushes.putConfig(tenant.tenant_id as TenantId, taskId, config, '1.0');
+      await pushes.putConfig(tenant.tenant_id as TenantId, taskId, config, '1.0');
+      await pushes.deleteConfig(tenant.tenant_id as TenantId, taskId, 'one');
     });
     const pushed = await log({ resource_id: taskId });
     expect(summaries(pushed)).toEqual(['create push_config', 'update push_config', 'delete push_config']);

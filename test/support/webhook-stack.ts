@@ -128,7 +128,7 @@ export class WebhookStack {
   async deliver(url: string, payload?: Record<string, unknown>): Promise<string> {
     const deliveryId = await this.enqueue(url, payload);
     const orchestrator = this.api.app.get(WebhookOrchestrator, { strict: false });
-    await orchestrator.start({ deliveryId, tenantId: this.tenantId, runId: null, threadId: null });
+    await orchestrator.startDelivery({ deliveryId, tenantId: this.tenantId, runId: null, threadId: null });
     return deliveryId;
   }
 

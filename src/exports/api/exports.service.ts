@@ -81,7 +81,9 @@ export class ExportsService {
     const row = await this.getExport(tenantId, exportId);
     if (row.status !== 'Cancelled') throw exportErrors.exportIsOver(exportId, row.status);
     if (isCancelled) {
-      await startOrLeaveToSweep('Cancellation', { export_id: exportId }, () => this.orchestrator.cancel(exportId));
+      await startOrLeaveToSweep('Cancellation', { export_id: exportId }, () =>
+        this.orchestrator.cancelExport(exportId),
+      );
     }
     return row;
   }
@@ -162,7 +164,7 @@ export class ExportsService {
   private async start(tenantId: TenantId, exportId: string, isSchedule: boolean): Promise<boolean> {
     let isStarted = false;
     await startOrLeaveToSweep('Export', { export_id: exportId }, async () => {
-      isStarted = await this.orchestrator.start({ exportId, tenantId, isSchedule });
+      isStarted = await this.orchestrator.startExport({ exportId, tenantId, isSchedule });
       if (isStarted) await this.exports.markSeen(tenantId, exportId);
     });
     return isStarted;

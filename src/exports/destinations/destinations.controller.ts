@@ -36,14 +36,14 @@ export class DestinationsController {
     @Tenant() tenantId: TenantId,
     @Body({ schema: createDestinationSchema }) body: CreateDestination,
   ): Promise<Destination> {
-    return toDestination(await this.destinations.create(tenantId, body));
+    return toDestination(await this.destinations.createDestination(tenantId, body));
   }
 
   @Get()
   @ApiOperation({ summary: 'List destinations' })
   @ApiOkResponse({ standardSchema: destinationListSchema })
   async list(@Tenant() tenantId: TenantId): Promise<Destination[]> {
-    return (await this.destinations.list(tenantId)).map(toDestination);
+    return (await this.destinations.listDestinations(tenantId)).map(toDestination);
   }
 
   @Get(':destination_id')
@@ -53,7 +53,7 @@ export class DestinationsController {
     @Tenant() tenantId: TenantId,
     @Param({ schema: destinationParamsSchema }) params: DestinationParams,
   ): Promise<Destination> {
-    return toDestination(await this.destinations.get(tenantId, params.destination_id));
+    return toDestination(await this.destinations.getDestination(tenantId, params.destination_id));
   }
 
   /** Rotates the credentials, tested like those of a new destination. */
@@ -65,7 +65,7 @@ export class DestinationsController {
     @Param({ schema: destinationParamsSchema }) params: DestinationParams,
     @Body({ schema: updateDestinationSchema }) body: UpdateDestination,
   ): Promise<Destination> {
-    return toDestination(await this.destinations.rotate(tenantId, params.destination_id, body));
+    return toDestination(await this.destinations.rotateCredentials(tenantId, params.destination_id, body));
   }
 
   /** Deletes a destination that no export refers to. */
@@ -76,6 +76,6 @@ export class DestinationsController {
     @Tenant() tenantId: TenantId,
     @Param({ schema: destinationParamsSchema }) params: DestinationParams,
   ): Promise<void> {
-    await this.destinations.delete(tenantId, params.destination_id);
+    await this.destinations.deleteDestination(tenantId, params.destination_id);
   }
 }

@@ -39,7 +39,7 @@ export class DestinationsService {
   ) {}
 
   /** Stores a destination that has just been written to. */
-  async create(tenantId: TenantId, request: CreateDestination): Promise<DestinationEntity> {
+  async createDestination(tenantId: TenantId, request: CreateDestination): Promise<DestinationEntity> {
     const place = { type: request.destination_type, ...request.config } as DestinationPlace;
     await this.testWrite(tenantId, place, request.credentials);
     const destinationId = uuidv7();
@@ -52,11 +52,11 @@ export class DestinationsService {
     });
   }
 
-  list(tenantId: TenantId): Promise<DestinationEntity[]> {
+  listDestinations(tenantId: TenantId): Promise<DestinationEntity[]> {
     return this.destinations.listDestinations(tenantId);
   }
 
-  async get(tenantId: TenantId, destinationId: string): Promise<DestinationEntity> {
+  async getDestination(tenantId: TenantId, destinationId: string): Promise<DestinationEntity> {
     const row = await this.destinations.findDestination(tenantId, destinationId);
     if (!row) throw exportErrors.destinationNotFound(destinationId);
     return row;
@@ -66,8 +66,12 @@ export class DestinationsService {
    * Replaces the credentials, or the role in place of them: partitions that start from now on use them.
    * @throws {ApiError} 404; 422 for credentials of another kind of store; 400 when the destination can't be written to
    */
-  async rotate(tenantId: TenantId, destinationId: string, request: UpdateDestination): Promise<DestinationEntity> {
-    const row = await this.get(tenantId, destinationId);
+  async rotateCredentials(
+    tenantId: TenantId,
+    destinationId: string,
+    request: UpdateDestination,
+  ): Promise<DestinationEntity> {
+    const row = await this.getDestination(tenantId, destinationId);
     const config = configWithRole(row, request.aws_role_arn);
     const credentials = request.credentials && credentialsFor(row.destinationType, request.credentials);
     await this.testWrite(tenantId, placeOf({ ...row, config }), credentials);
@@ -75,18 +79,18 @@ export class DestinationsService {
       config,
       ...this.sealed(tenantId, destinationId, credentials),
     });
-    return this.get(tenantId, destinationId);
+    return this.getDestination(tenantId, destinationId);
   }
 
-  async delete(tenantId: TenantId, destinationId: string): Promise<void> {
-    await this.get(tenantId, destinationId);
+  async deleteDestination(tenantId: TenantId, destinationId: string): Promise<void> {
+    await this.getDestination(tenantId, destinationId);
     if (!(await this.destinations.deleteDestination(tenantId, destinationId)))
       throw exportErrors.destinationInUse(destinationId);
   }
 
   /** The store of a destination, for an export's work on it. The caller closes it. */
-  async open(tenantId: TenantId, destinationId: string): Promise<OpenDestination> {
-    const row = await this.get(tenantId, destinationId);
+  async openDestination(tenantId: TenantId, destinationId: string): Promise<OpenDestination> {
+    const row = await this.getDestination(tenantId, destinationId);
     const credentials = row.credentials
       ? (JSON.parse(
           this.secrets.open(row.credentials, SEALED_FIELDS.destinationCredentials.context(tenantId, destinationId)),

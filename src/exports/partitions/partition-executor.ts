@@ -91,7 +91,7 @@ export class PartitionExecutor {
     const row = await this.exports.findExport(tenantId, exportId);
     const partition = await this.partitions.beginPartition(tenantId, partitionId);
     if (!row || !partition) throw exportFailures.over(row?.status ?? 'gone');
-    const destination = await this.destinations.open(tenantId, row.destinationId);
+    const destination = await this.destinations.openDestination(tenantId, row.destinationId);
     const beats = startBeats(() => this.partitions.beat(tenantId, partitionId, partition.attempt));
     try {
       const work = new PartitionWork(this.tools, destination, tenantId, row, partition);

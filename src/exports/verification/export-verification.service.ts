@@ -45,7 +45,7 @@ export class ExportVerificationService {
     if (!row) throw exportErrors.exportNotFound(exportId);
     if (row.status !== 'Completed') throw exportErrors.exportNotComplete(exportId, row.status);
     const files = await this.partitions.filesOf(tenantId, exportId);
-    const { place, store } = await this.destinations.open(tenantId, row.destinationId);
+    const { place, store } = await this.destinations.openDestination(tenantId, row.destinationId);
     try {
       const folder = exportFolder(place, exportId);
       const path = (key: string): string => objectPath(place, key);

@@ -84,7 +84,7 @@ export class RunExplanationService {
   private async temporal(runId: string): Promise<TemporalFacts> {
     try {
       const [workflow, workers] = await Promise.all([
-        this.orchestrator.describe(runId, TEMPORAL_TIMEOUT_MS),
+        this.orchestrator.describeRun(runId, TEMPORAL_TIMEOUT_MS),
         this.orchestrator.countWorkers(TEMPORAL_TIMEOUT_MS),
       ]);
       return { workflow, workers };

@@ -40,7 +40,7 @@ export class AttachmentStore implements OnApplicationShutdown {
   }
 
   /** @throws {ApiError} 503 when the store doesn't accept it in time */
-  async put(key: string, content: Content): Promise<void> {
+  async putAttachment(key: string, content: Content): Promise<void> {
     try {
       const signal = AbortSignal.timeout(PUT_DEADLINE_MS);
       await this.connection().put(key, content, { contentType: 'application/octet-stream', signal });
@@ -54,7 +54,7 @@ export class AttachmentStore implements OnApplicationShutdown {
    * Streams an object's bytes; undefined if it doesn't exist.
    * @throws {ApiError} 503
    */
-  async read(key: string): Promise<Readable | undefined> {
+  async readAttachment(key: string): Promise<Readable | undefined> {
     const store = this.connection();
     try {
       const object = await store.read(key);
@@ -71,7 +71,7 @@ export class AttachmentStore implements OnApplicationShutdown {
    * Deletes up to MAX_DELETED objects; one that doesn't exist counts as deleted.
    * @returns the keys that the store would not delete
    */
-  async delete(keys: string[]): Promise<Set<string>> {
+  async deleteAttachments(keys: string[]): Promise<Set<string>> {
     if (keys.length === 0) return new Set();
     const kept = await this.connection().delete(keys);
     if (kept.length > 0) this.logger.warn({ first: kept[0], count: kept.length }, 'Attachments could not be deleted');

@@ -35,7 +35,7 @@ export class AttachmentSweep implements Sweep {
 
   private discard(): Promise<number> {
     return this.attachments.discardDue(MAX_DELETED, (objects) =>
-      this.store.delete(objects.map((object) => object.object_key)),
+      this.store.deleteAttachments(objects.map((object) => object.object_key)),
     );
   }
 
@@ -46,7 +46,7 @@ export class AttachmentSweep implements Sweep {
     const content = { pieces: [data], size: data.length };
     const key = this.store.keyOf(tenantId, runId, content);
     await this.attachments.announce(tenantId, [key]);
-    await this.store.put(key, content);
+    await this.store.putAttachment(key, content);
     await this.attachments.moveOut(inline, key);
     return true;
   }

@@ -60,7 +60,10 @@ export class AttachmentsRepository {
   }
 
   /** Names and types of these runs' attachments. */
-  async list(tenantId: TenantId, runIds: string[]): Promise<{ run_id: string; name: string; mime_type: string }[]> {
+  async listAttachments(
+    tenantId: TenantId,
+    runIds: string[],
+  ): Promise<{ run_id: string; name: string; mime_type: string }[]> {
     return this.database.query(
       `SELECT run_id, name, mime_type FROM trace_attachments
        WHERE tenant_id = $1 AND run_id = ANY ($2::uuid[]) ORDER BY run_id, name`,

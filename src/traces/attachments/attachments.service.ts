@@ -44,7 +44,7 @@ export class AttachmentsService {
    * replay writes the same objects.
    * @throws {ApiError} 503 when the store doesn't accept one in time
    */
-  async write(tenantId: TenantId, attachments: Attachment[]): Promise<StoredAttachment[]> {
+  async writeAttachments(tenantId: TenantId, attachments: Attachment[]): Promise<StoredAttachment[]> {
     if (attachments.length === 0) return [];
     if (!this.store.isConfigured) {
       return attachments.map(({ content, ...attachment }) => ({
@@ -64,7 +64,7 @@ export class AttachmentsService {
     );
     const limit = pLimit(CONCURRENCY);
     try {
-      await limit.map(keyed, ({ attachment, objectKey }) => this.store.put(objectKey, attachment.content));
+      await limit.map(keyed, ({ attachment, objectKey }) => this.store.putAttachment(objectKey, attachment.content));
     } finally {
       // After a failure, the others don't begin.
       limit.clearQueue();
@@ -86,7 +86,10 @@ export class AttachmentsService {
     const links = new Map<string, AttachmentLinks>();
     if (runIds.length === 0) return links;
     const expires = Math.floor(Date.now() / 1000) + LINK_LIFETIME_SECONDS;
-    for (const { run_id: runId, name, mime_type: mimeType } of await this.attachments.list(tenantId, runIds)) {
+    for (const { run_id: runId, name, mime_type: mimeType } of await this.attachments.listAttachments(
+      tenantId,
+      runIds,
+    )) {
       const signature = this.sign(tenantId, runId, name, expires);
       const path = `/api/v1/attachments/${tenantId}/${runId}/${encodeURIComponent(name)}`;
       const url = `${origin}${path}?expires=${expires}&signature=${signature}`;
@@ -99,7 +102,7 @@ export class AttachmentsService {
    * @throws {ApiError} 404 also for an invalid or expired link, so that the answer doesn't show what exists; 503 while the
    *   object store doesn't answer
    */
-  async read(
+  async readAttachment(
     tenantId: string,
     runId: string,
     name: string,
@@ -110,7 +113,7 @@ export class AttachmentsService {
       throw traceErrors.attachmentNotFound();
     // The route is public; the verified link determines the tenant.
     const found = await inScope({ tenantId }, () => this.attachments.readAttachment(tenantId as TenantId, runId, name));
-    const body = found?.object_key ? await this.store.read(found.object_key) : found?.data;
+    const body = found?.object_key ? await this.store.readAttachment(found.object_key) : found?.data;
     if (!found || !body) throw traceErrors.attachmentNotFound();
     return { mimeType: mediaTypeOf(found.mime_type), size: found.size === null ? undefined : Number(found.size), body };
   }

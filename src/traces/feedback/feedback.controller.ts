@@ -30,20 +30,20 @@ export class FeedbackController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Create feedback' })
   async create(@Tenant() tenantId: TenantId, @Body({ schema: createFeedbackSchema }) body: CreateFeedback) {
-    return toFeedback(await this.feedback.create(tenantId, body));
+    return toFeedback(await this.feedback.createFeedback(tenantId, body));
   }
 
   @Get()
   @SearchRoute()
   @ApiOperation({ summary: 'List feedback' })
   async list(@Tenant() tenantId: TenantId, @Query({ schema: listFeedbackSchema }) query: ListFeedback) {
-    return (await this.feedback.list(tenantId, query)).map(toFeedback);
+    return (await this.feedback.listFeedback(tenantId, query)).map(toFeedback);
   }
 
   @Get(':feedback_id')
   @ApiOperation({ summary: 'Get feedback' })
   async read(@Tenant() tenantId: TenantId, @Param({ schema: feedbackParamsSchema }) params: FeedbackParams) {
-    return toFeedback(await this.feedback.read(tenantId, params.feedback_id));
+    return toFeedback(await this.feedback.readFeedback(tenantId, params.feedback_id));
   }
 
   @Patch(':feedback_id')
@@ -53,13 +53,13 @@ export class FeedbackController {
     @Param({ schema: feedbackParamsSchema }) params: FeedbackParams,
     @Body({ schema: updateFeedbackSchema }) body: UpdateFeedback,
   ) {
-    return toFeedback(await this.feedback.update(tenantId, params.feedback_id, body));
+    return toFeedback(await this.feedback.updateFeedback(tenantId, params.feedback_id, body));
   }
 
   @Delete(':feedback_id')
   @ApiOperation({ summary: 'Delete feedback' })
   async delete(@Tenant() tenantId: TenantId, @Param({ schema: feedbackParamsSchema }) params: FeedbackParams) {
-    await this.feedback.delete(tenantId, params.feedback_id);
+    await this.feedback.deleteFeedback(tenantId, params.feedback_id);
     return { message: 'Feedback deleted' };
   }
 }

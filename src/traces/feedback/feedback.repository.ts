@@ -119,7 +119,7 @@ const REFRESH_STATS = `
 export class FeedbackRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
-  async upsert(manager: EntityManager, tenantId: TenantId, rows: FeedbackValues[]): Promise<void> {
+  async upsertFeedback(manager: EntityManager, tenantId: TenantId, rows: FeedbackValues[]): Promise<void> {
     await manager.query(UPSERT, [tenantId, ...COLUMNS.map((column) => rows.map((row) => row[column]))]);
   }
 
@@ -136,7 +136,7 @@ export class FeedbackRepository {
     return rows[0];
   }
 
-  async list(tenantId: TenantId, query: ListFeedback): Promise<FeedbackRow[]> {
+  async listFeedback(tenantId: TenantId, query: ListFeedback): Promise<FeedbackRow[]> {
     const parameters: unknown[] = [tenantId];
     const where = ['f.tenant_id = $1'];
     const add = (condition: (parameter: string) => string, given: unknown): void => {
@@ -162,7 +162,7 @@ export class FeedbackRepository {
   }
 
   /** @returns the run that the deleted feedback was on; undefined when there was no such feedback. */
-  async delete(
+  async deleteFeedback(
     manager: EntityManager,
     tenantId: TenantId,
     feedbackId: string,

@@ -15,18 +15,18 @@ export class FeedbackService {
     private readonly feedback: FeedbackRepository,
   ) {}
 
-  async create(tenantId: TenantId, body: CreateFeedback): Promise<FeedbackRow> {
+  async createFeedback(tenantId: TenantId, body: CreateFeedback): Promise<FeedbackRow> {
     const id = body.id?.toLowerCase() ?? uuidv7();
-    await this.database.transaction((manager) => this.write(manager, tenantId, [toValues({ ...body, id })]));
-    return this.read(tenantId, id);
+    await this.database.transaction((manager) => this.writeFeedback(manager, tenantId, [toValues({ ...body, id })]));
+    return this.readFeedback(tenantId, id);
   }
 
   /** Feedback that came inside an upload, in the upload's own transaction. */
-  async write(manager: EntityManager, tenantId: TenantId, items: FeedbackValues[]): Promise<void> {
+  async writeFeedback(manager: EntityManager, tenantId: TenantId, items: FeedbackValues[]): Promise<void> {
     if (items.length === 0) return;
     // One row an id: a statement can't touch a row twice.
     const rows = new Map(items.map((values) => [values.feedback_id, values]));
-    await this.feedback.upsert(manager, tenantId, [...rows.values()]);
+    await this.feedback.upsertFeedback(manager, tenantId, [...rows.values()]);
     const runIds = [...new Set([...rows.values()].map(({ run_id: runId }) => runId))];
     await this.refresh(
       manager,
@@ -41,19 +41,19 @@ export class FeedbackService {
   }
 
   /** @throws {ApiError} 404 */
-  async read(tenantId: TenantId, feedbackId: string): Promise<FeedbackRow> {
+  async readFeedback(tenantId: TenantId, feedbackId: string): Promise<FeedbackRow> {
     const row = await this.feedback.findFeedback(tenantId, feedbackId);
     if (!row) throw traceErrors.feedbackNotFound();
     return row;
   }
 
-  list(tenantId: TenantId, query: ListFeedback): Promise<FeedbackRow[]> {
-    return this.feedback.list(tenantId, query);
+  listFeedback(tenantId: TenantId, query: ListFeedback): Promise<FeedbackRow[]> {
+    return this.feedback.listFeedback(tenantId, query);
   }
 
   /** @throws {ApiError} 404 */
-  async update(tenantId: TenantId, feedbackId: string, body: UpdateFeedback): Promise<FeedbackRow> {
-    const row = await this.read(tenantId, feedbackId);
+  async updateFeedback(tenantId: TenantId, feedbackId: string, body: UpdateFeedback): Promise<FeedbackRow> {
+    const row = await this.readFeedback(tenantId, feedbackId);
     const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined && value !== null));
     const { feedback_id: id, project_id: sessionId, feedback_source: source, ...kept } = row;
     const merged = {
@@ -64,14 +64,14 @@ export class FeedbackService {
       ...given,
     };
     const values = toValues({ ...merged, modified_at: null });
-    await this.database.transaction((manager) => this.write(manager, tenantId, [values]));
-    return this.read(tenantId, feedbackId);
+    await this.database.transaction((manager) => this.writeFeedback(manager, tenantId, [values]));
+    return this.readFeedback(tenantId, feedbackId);
   }
 
   /** @throws {ApiError} 404 */
-  async delete(tenantId: TenantId, feedbackId: string): Promise<void> {
+  async deleteFeedback(tenantId: TenantId, feedbackId: string): Promise<void> {
     await this.database.transaction(async (manager) => {
-      const deleted = await this.feedback.delete(manager, tenantId, feedbackId);
+      const deleted = await this.feedback.deleteFeedback(manager, tenantId, feedbackId);
       if (!deleted) throw traceErrors.feedbackNotFound();
       if (deleted.runId === null) return;
       await this.feedback.clearStats(manager, tenantId, deleted.runId);

@@ -37,7 +37,7 @@ export class LinkedFeedbackService {
     const source = { type: 'link', ...(metadata && { metadata }) };
     // The route is public; the token determines access and tenant.
     await inScope({ tenantId }, () =>
-      this.feedback.create(tenantId, {
+      this.feedback.createFeedback(tenantId, {
         ...said,
         id,
         run_id: runId,
@@ -56,7 +56,7 @@ export class LinkedFeedbackService {
   }
 
   private async openStored(token: string): Promise<Permission | undefined> {
-    const link = await this.presigned.open(token);
+    const link = await this.presigned.openLink(token);
     return (
       link && {
         tenantId: link.tenant_id,

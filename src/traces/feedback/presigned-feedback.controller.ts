@@ -19,8 +19,8 @@ export class PresignedFeedbackController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Make links that leave feedback on a run' })
   async create(@Tenant() tenantId: TenantId, @Body({ schema: createFeedbackTokensSchema }) body: CreateFeedbackTokens) {
-    if (Array.isArray(body)) return this.links.create(tenantId, body);
-    const [made] = await this.links.create(tenantId, [body]);
+    if (Array.isArray(body)) return this.links.createLinks(tenantId, body);
+    const [made] = await this.links.createLinks(tenantId, [body]);
     return made;
   }
 
@@ -30,6 +30,6 @@ export class PresignedFeedbackController {
     @Tenant() tenantId: TenantId,
     @Query({ schema: listFeedbackTokensSchema }) query: z.output<typeof listFeedbackTokensSchema>,
   ) {
-    return this.links.list(tenantId, query.run_id, query.limit, query.offset);
+    return this.links.listLinks(tenantId, query.run_id, query.limit, query.offset);
   }
 }

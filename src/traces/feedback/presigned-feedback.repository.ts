@@ -28,7 +28,7 @@ const COLUMNS = `tenant_id, link_id, run_id, key, feedback_id, feedback_config, 
 export class PresignedFeedbackRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
-  async insert(tenantId: TenantId, links: NewFeedbackLink[]): Promise<void> {
+  async insertLinks(tenantId: TenantId, links: NewFeedbackLink[]): Promise<void> {
     const column = (read: (link: NewFeedbackLink) => unknown): unknown[] => links.map(read);
     await this.database.query(
       `INSERT INTO trace_feedback_links
@@ -49,7 +49,7 @@ export class PresignedFeedbackRepository {
   }
 
   /** Valid links of a run, oldest first. */
-  async list(tenantId: TenantId, runId: string, limit: number, offset: number): Promise<FeedbackLinkRow[]> {
+  async listLinks(tenantId: TenantId, runId: string, limit: number, offset: number): Promise<FeedbackLinkRow[]> {
     return await this.database.query<FeedbackLinkRow[]>(
       `SELECT ${COLUMNS} FROM trace_feedback_links WHERE tenant_id = $1 AND run_id = $2 AND expires_at > now()
        ORDER BY created_at, link_id LIMIT $3 OFFSET $4`,

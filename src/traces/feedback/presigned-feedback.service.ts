@@ -31,7 +31,7 @@ export class PresignedFeedbackService {
   ) {}
 
   /** @throws {ApiError} 422 for an expiry in the past */
-  async create(tenantId: TenantId, requests: CreateFeedbackToken[]): Promise<FeedbackToken[]> {
+  async createLinks(tenantId: TenantId, requests: CreateFeedbackToken[]): Promise<FeedbackToken[]> {
     const made: FeedbackToken[] = [];
     const rows = requests.map((request): NewFeedbackLink => {
       const linkId = uuidv7();
@@ -48,12 +48,12 @@ export class PresignedFeedbackService {
         ...stored,
       };
     });
-    await this.links.insert(tenantId, rows);
+    await this.links.insertLinks(tenantId, rows);
     return made;
   }
 
-  async list(tenantId: TenantId, runId: string, limit: number, offset: number): Promise<FeedbackToken[]> {
-    const rows = await this.links.list(tenantId, runId, limit, offset);
+  async listLinks(tenantId: TenantId, runId: string, limit: number, offset: number): Promise<FeedbackToken[]> {
+    const rows = await this.links.listLinks(tenantId, runId, limit, offset);
     return rows.map((row) =>
       this.show(
         this.tokens.open(row.sealed_token, SEALED_FIELDS.feedbackLinkToken.context(tenantId, row.link_id)),
@@ -63,7 +63,7 @@ export class PresignedFeedbackService {
   }
 
   /** Undefined for an invalid or expired token. */
-  open(token: string): Promise<FeedbackLinkRow | undefined> {
+  openLink(token: string): Promise<FeedbackLinkRow | undefined> {
     return this.links.findByToken(this.tokens.hashOf(token));
   }
 

@@ -54,10 +54,10 @@ export class TraceUploadService {
 
   private async read(tenantId: TenantId, upload: Upload, attachments: Attachment[] = []): Promise<void> {
     const { operations, feedback } = await this.reader.read(upload);
-    const stored = await this.attachments.write(tenantId, attachments);
+    const stored = await this.attachments.writeAttachments(tenantId, attachments);
     await this.ingestion.ingest(tenantId, operations, async (manager, newRunIds) => {
       await this.attachments.insert(manager, tenantId, stored);
-      await this.feedback.write(manager, tenantId, feedback);
+      await this.feedback.writeFeedback(manager, tenantId, feedback);
       await this.feedback.refresh(manager, tenantId, newRunIds);
     });
   }

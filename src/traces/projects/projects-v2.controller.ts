@@ -32,14 +32,14 @@ export class ProjectsV2Controller {
     @Body({ schema: createProjectV2Schema }) body: CreateProjectV2,
     @Query({ schema: createProjectQuerySchema }) query: z.output<typeof createProjectQuerySchema>,
   ) {
-    return toSessionV2(await this.projects.create(tenantId, body, query.upsert ?? false));
+    return toSessionV2(await this.projects.createProject(tenantId, body, query.upsert ?? false));
   }
 
   @Get()
   @SearchRoute()
   @ApiOperation({ summary: 'List tracing projects (v2)' })
   async list(@Tenant() tenantId: TenantId, @Query({ schema: listProjectsV2Schema }) query: ListProjectsV2) {
-    const { items, next } = await this.projects.list(tenantId, query);
+    const { items, next } = await this.projects.listProjects(tenantId, query);
     return {
       items: items.map(({ project, stats }) => toSessionV2(project, stats, query.stats_select)),
       has_more: next !== null,
@@ -54,7 +54,7 @@ export class ProjectsV2Controller {
     @Param({ schema: projectParamsSchema }) params: ProjectParams,
     @Query({ schema: readProjectSchema }) query: z.output<typeof readProjectSchema>,
   ) {
-    const { project, stats } = await this.projects.read(tenantId, params.project_id, query);
+    const { project, stats } = await this.projects.readProject(tenantId, params.project_id, query);
     return toSessionV2(project, stats);
   }
 
@@ -65,7 +65,7 @@ export class ProjectsV2Controller {
     @Param({ schema: projectParamsSchema }) params: ProjectParams,
     @Body({ schema: updateProjectV2Schema }) body: UpdateProjectV2,
   ) {
-    return toSessionV2(await this.projects.update(tenantId, params.project_id, body));
+    return toSessionV2(await this.projects.updateProject(tenantId, params.project_id, body));
   }
 }
 

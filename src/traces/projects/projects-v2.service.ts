@@ -17,7 +17,7 @@ export class ProjectsV2Service {
   ) {}
 
   /** @throws {ApiError} 422 for a kind that doesn't fit, 409 when the name is taken, unless `upsert` */
-  async create(tenantId: TenantId, { type, ...body }: CreateProjectV2, upsert: boolean): Promise<ProjectEntity> {
+  async createProject(tenantId: TenantId, { type, ...body }: CreateProjectV2, upsert: boolean): Promise<ProjectEntity> {
     if (type === 'AGENT') throw traceErrors.unsupported('type', 'agents have no tracing projects of their own here');
     if ((type === 'EXPERIMENT') !== (body.reference_dataset_id != null)) {
       throw traceErrors.invalid(
@@ -25,10 +25,13 @@ export class ProjectsV2Service {
         type === 'EXPERIMENT' ? 'an experiment needs one' : 'only experiments have one',
       );
     }
-    return this.projects.create(tenantId, body, upsert);
+    return this.projects.createProject(tenantId, body, upsert);
   }
 
-  async list(tenantId: TenantId, query: ListProjectsV2): Promise<{ items: ProjectWithStats[]; next: string | null }> {
+  async listProjects(
+    tenantId: TenantId,
+    query: ListProjectsV2,
+  ): Promise<{ items: ProjectWithStats[]; next: string | null }> {
     const sort = sortOf(query);
     for (const field of ['filter', 'stats_filter', 'dataset_version', 'tag_value_id'] as const) {
       if (query[field] !== undefined) throw traceErrors.unsupported(field, 'projects are not filtered by that here');
@@ -44,17 +47,17 @@ export class ProjectsV2Service {
     return { items, next: last ? writeCursor(last) : null };
   }
 
-  read(
+  readProject(
     tenantId: TenantId,
     projectId: string,
-    options: Parameters<ProjectsService['read']>[2],
+    options: Parameters<ProjectsService['readProject']>[2],
   ): Promise<ProjectWithStats> {
-    return this.projects.read(tenantId, projectId, options);
+    return this.projects.readProject(tenantId, projectId, options);
   }
 
   /** @throws {ApiError} 404 for an unknown project, 409 for a name that another one has */
-  update(tenantId: TenantId, projectId: string, body: UpdateProjectV2): Promise<ProjectEntity> {
-    return this.projects.update(tenantId, projectId, body);
+  updateProject(tenantId: TenantId, projectId: string, body: UpdateProjectV2): Promise<ProjectEntity> {
+    return this.projects.updateProject(tenantId, projectId, body);
   }
 
   /** @throws {ApiError} 404 for a URL of no project */

@@ -37,7 +37,7 @@ export class ProjectsController {
     @Body({ schema: createProjectSchema }) body: CreateProject,
     @Query({ schema: createProjectQuerySchema }) query: z.output<typeof createProjectQuerySchema>,
   ) {
-    return toSession(await this.projects.create(tenantId, body, query.upsert ?? false));
+    return toSession(await this.projects.createProject(tenantId, body, query.upsert ?? false));
   }
 
   /** A plain list; `X-Pagination-Total` has the total. */
@@ -49,7 +49,7 @@ export class ProjectsController {
     @Query({ schema: listProjectsSchema }) query: ListProjects,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { items, total } = await this.projects.list(tenantId, query);
+    const { items, total } = await this.projects.listProjects(tenantId, query);
     void reply.header('X-Pagination-Total', String(total));
     return items.map(({ project, stats }) => toSession(project, stats));
   }
@@ -61,7 +61,7 @@ export class ProjectsController {
     @Param({ schema: projectParamsSchema }) params: ProjectParams,
     @Query({ schema: readProjectSchema }) query: z.output<typeof readProjectSchema>,
   ) {
-    const { project, stats } = await this.projects.read(tenantId, params.project_id, query);
+    const { project, stats } = await this.projects.readProject(tenantId, params.project_id, query);
     return toSession(project, stats);
   }
 
@@ -72,14 +72,14 @@ export class ProjectsController {
     @Param({ schema: projectParamsSchema }) params: ProjectParams,
     @Body({ schema: updateProjectSchema }) body: UpdateProject,
   ) {
-    return toSession(await this.projects.update(tenantId, params.project_id, body));
+    return toSession(await this.projects.updateProject(tenantId, params.project_id, body));
   }
 
   /** Deletes the project and every run in it. */
   @Delete(':project_id')
   @ApiOperation({ summary: 'Delete a tracing project' })
   async delete(@Tenant() tenantId: TenantId, @Param({ schema: projectParamsSchema }) params: ProjectParams) {
-    await this.projects.delete(tenantId, [params.project_id]);
+    await this.projects.deleteProjects(tenantId, [params.project_id]);
     return { message: 'Project deleted' };
   }
 
@@ -89,7 +89,7 @@ export class ProjectsController {
     @Tenant() tenantId: TenantId,
     @Query({ schema: deleteProjectsSchema }) query: z.output<typeof deleteProjectsSchema>,
   ) {
-    await this.projects.delete(tenantId, query.session_ids);
+    await this.projects.deleteProjects(tenantId, query.session_ids);
     return { message: 'Projects deleted' };
   }
 }

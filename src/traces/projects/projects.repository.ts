@@ -82,7 +82,7 @@ export class ProjectsRepository {
   constructor(@InjectRepository(ProjectEntity) private readonly projects: Repository<ProjectEntity>) {}
 
   /** Creates a project; undefined if the name (or the id) is taken. */
-  async insert(tenantId: TenantId, project: NewProject): Promise<ProjectEntity | undefined> {
+  async insertProject(tenantId: TenantId, project: NewProject): Promise<ProjectEntity | undefined> {
     const projectId = project.projectId ?? uuidv7();
     const result = await this.projects
       .createQueryBuilder()
@@ -109,12 +109,16 @@ export class ProjectsRepository {
     return rows.map(({ projectId }) => projectId);
   }
 
-  async update(tenantId: TenantId, projectId: string, fields: Partial<NewProject>): Promise<ProjectEntity | null> {
+  async updateProject(
+    tenantId: TenantId,
+    projectId: string,
+    fields: Partial<NewProject>,
+  ): Promise<ProjectEntity | null> {
     await this.projects.update({ tenantId, projectId }, { ...fields, updatedAt: () => 'now()' } as never);
     return this.findById(tenantId, projectId);
   }
 
-  async list(tenantId: TenantId, query: ListProjects): Promise<{ rows: ProjectEntity[]; total: number }> {
+  async listProjects(tenantId: TenantId, query: ListProjects): Promise<{ rows: ProjectEntity[]; total: number }> {
     const select = this.matching(tenantId, query);
     if (query.reference_free !== undefined) {
       select.andWhere(`p.reference_dataset_id IS ${query.reference_free ? '' : 'NOT '}NULL`);
@@ -228,7 +232,7 @@ export class ProjectsRepository {
   }
 
   /** Deletes projects with everything in them; returns their number. */
-  async delete(tenantId: TenantId, projectIds: string[]): Promise<number> {
+  async deleteProjects(tenantId: TenantId, projectIds: string[]): Promise<number> {
     return this.projects.manager.transaction(async (manager) => {
       const parameters = [tenantId, projectIds];
       // Deleted first, since the audit log records only traces that are deleted individually, not those that are deleted with

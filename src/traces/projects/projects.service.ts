@@ -44,7 +44,7 @@ export class ProjectsService {
     }
     const project =
       (await this.projects.findByName(tenantId, value)) ??
-      (await this.projects.insert(tenantId, { name: value })) ??
+      (await this.projects.insertProject(tenantId, { name: value })) ??
       // Another request has created it meanwhile.
       (await this.projects.findByName(tenantId, value));
     if (!project) throw traceErrors.projectNotFound();
@@ -52,7 +52,7 @@ export class ProjectsService {
   }
 
   /** @throws {ApiError} 409 when the name is taken, unless `upsert`. */
-  async create(tenantId: TenantId, body: CreateProject, upsert: boolean): Promise<ProjectEntity> {
+  async createProject(tenantId: TenantId, body: CreateProject, upsert: boolean): Promise<ProjectEntity> {
     refuseUnsupported(body);
     const fields = {
       ...toFields(body),
@@ -61,15 +61,15 @@ export class ProjectsService {
       ...(body.start_time && { startTime: new Date(body.start_time) }),
       ...(body.reference_dataset_id && { referenceDatasetId: body.reference_dataset_id }),
     };
-    const created = await this.projects.insert(tenantId, fields);
+    const created = await this.projects.insertProject(tenantId, fields);
     if (created) return created;
     const existing = await this.projects.findByName(tenantId, body.name);
     if (!existing || !upsert) throw traceErrors.projectExists(body.name);
-    return (await this.projects.update(tenantId, existing.projectId, toFields(body))) ?? existing;
+    return (await this.projects.updateProject(tenantId, existing.projectId, toFields(body))) ?? existing;
   }
 
-  async list(tenantId: TenantId, query: ListProjects): Promise<{ items: ProjectWithStats[]; total: number }> {
-    const { rows, total } = await this.projects.list(tenantId, query);
+  async listProjects(tenantId: TenantId, query: ListProjects): Promise<{ items: ProjectWithStats[]; total: number }> {
+    const { rows, total } = await this.projects.listProjects(tenantId, query);
     return { items: await this.withStats(tenantId, rows, query), total };
   }
 
@@ -90,7 +90,7 @@ export class ProjectsService {
     return this.projects.idsOfDataset(tenantId, datasetId);
   }
 
-  async read(
+  async readProject(
     tenantId: TenantId,
     projectId: string,
     options: { include_stats: boolean; stats_start_time?: Instant },
@@ -102,21 +102,21 @@ export class ProjectsService {
   }
 
   /** @throws {ApiError} 404 for an unknown project, 409 for a name that another one has. */
-  async update(tenantId: TenantId, projectId: string, body: UpdateProject): Promise<ProjectEntity> {
+  async updateProject(tenantId: TenantId, projectId: string, body: UpdateProject): Promise<ProjectEntity> {
     refuseUnsupported(body);
     if (body.name != null) {
       const owner = await this.projects.findByName(tenantId, body.name);
       if (owner && owner.projectId !== projectId) throw traceErrors.projectExists(body.name);
     }
-    const { project } = await this.read(tenantId, projectId, { include_stats: false });
+    const { project } = await this.readProject(tenantId, projectId, { include_stats: false });
     this.cache.clear();
     const fields = { ...toFields(body), ...(body.name != null && { name: body.name }) };
-    return (await this.projects.update(tenantId, project.projectId, fields)) ?? project;
+    return (await this.projects.updateProject(tenantId, project.projectId, fields)) ?? project;
   }
 
   /** @throws {ApiError} 404 when none of the projects exists. */
-  async delete(tenantId: TenantId, projectIds: string[]): Promise<void> {
-    const deleted = await this.projects.delete(tenantId, projectIds);
+  async deleteProjects(tenantId: TenantId, projectIds: string[]): Promise<void> {
+    const deleted = await this.projects.deleteProjects(tenantId, projectIds);
     this.cache.clear();
     if (deleted === 0) throw traceErrors.projectNotFound();
   }

@@ -71,7 +71,7 @@ export class TraceQueryController {
     @Body({ schema: queryRunsSchema }) body: QueryRuns,
     @Req() request: FastifyRequest,
   ) {
-    const { runs, next } = await this.queries.query(tenantId, body, origin(request));
+    const { runs, next } = await this.queries.queryRuns(tenantId, body, origin(request));
     return {
       runs: runs.map(({ row, attachments }) => toRunV1(row, attachments)),
       cursors: { next },
@@ -123,7 +123,7 @@ export class TraceRunController {
     @Query({ schema: readRunSchema }) query: z.output<typeof readRunSchema>,
     @Req() request: FastifyRequest,
   ) {
-    const { row, attachments } = await this.queries.read(tenantId, params.run_id, origin(request), query.session_id);
+    const { row, attachments } = await this.queries.readRun(tenantId, params.run_id, origin(request), query.session_id);
     return toRunV1(row, attachments);
   }
 }
@@ -211,7 +211,12 @@ export class AttachmentsController {
     @Query({ schema: attachmentQuerySchema }) query: z.output<typeof attachmentQuerySchema>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamableFile> {
-    const { mimeType, size, body } = await this.attachments.read(params.tenant_id, params.run_id, params.name, query);
+    const { mimeType, size, body } = await this.attachments.readAttachment(
+      params.tenant_id,
+      params.run_id,
+      params.name,
+      query,
+    );
     // Attachments are arbitrary data: a browser must not execute one as a page of this server.
     void reply.header('X-Content-Type-Options', 'nosniff');
     const options = { type: mimeType, disposition: 'attachment', ...(size !== undefined && { length: size }) };

@@ -60,7 +60,7 @@ export class TraceQueryService {
   ) {}
 
   /** @throws {ApiError} 422 for an invalid filter, with the position, and for a query without conditions */
-  async query(tenantId: TenantId, body: QueryRuns, origin: string): Promise<FoundPage> {
+  async queryRuns(tenantId: TenantId, body: QueryRuns, origin: string): Promise<FoundPage> {
     const selection = toSelection(body);
     const fields = body.select;
     const page: RunPage = {
@@ -74,7 +74,7 @@ export class TraceQueryService {
   }
 
   /** @throws {ApiError} 404 */
-  async read(
+  async readRun(
     tenantId: TenantId,
     runId: string,
     origin: string,
@@ -173,7 +173,7 @@ export class TraceQueryService {
   /** @throws {ApiError} 404 */
   async readV2(tenantId: TenantId, runId: string, query: ReadRunV2, origin: string): Promise<FoundRun> {
     checkSelects(query.selects ?? []);
-    return this.read(tenantId, runId, origin, query.project_id, query.selects ?? []);
+    return this.readRun(tenantId, runId, origin, query.project_id, query.selects ?? []);
   }
 
   /** All runs of a trace in the order of their start. */

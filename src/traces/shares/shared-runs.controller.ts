@@ -42,7 +42,7 @@ export class SharedRunsController {
     @Param({ schema: sharedParamsSchema }) { share_token: token }: SharedParams,
     @Body({ schema: querySharedRunsSchema.prefault({}) }) { selects }: QuerySharedRuns,
   ) {
-    const rows = await this.shared.list(token, payloadsFor(selects));
+    const rows = await this.shared.listSharedRuns(token, payloadsFor(selects));
     return { items: rows.map((row) => toSharedRunV2(row, selects)) };
   }
 
@@ -53,7 +53,7 @@ export class SharedRunsController {
     @Param({ schema: sharedRunParamsSchema }) { share_token: token, run_id: runId }: SharedRunParams,
     @Query({ schema: readSharedRunSchema }) { selects }: ReadSharedRun,
   ) {
-    const [row] = await this.shared.list(token, payloadsFor(selects), { ids: [runId] });
+    const [row] = await this.shared.listSharedRuns(token, payloadsFor(selects), { ids: [runId] });
     return toSharedRunV2(row, selects);
   }
 }
@@ -70,14 +70,14 @@ export class SharedRunsV1Controller {
   @SearchRoute()
   @ApiOperation({ summary: 'Get the root run of a public link' })
   async root(@Param({ schema: sharedParamsSchema }) { share_token: token }: SharedParams) {
-    return toSharedRunV1(await this.shared.root(token, PAYLOADS_V1));
+    return toSharedRunV1(await this.shared.readRootRun(token, PAYLOADS_V1));
   }
 
   @Get(':share_token/run/:run_id')
   @SearchRoute()
   @ApiOperation({ summary: 'Get a run of a public link' })
   async read(@Param({ schema: sharedRunParamsSchema }) { share_token: token, run_id: runId }: SharedRunParams) {
-    const [row] = await this.shared.list(token, PAYLOADS_V1, { ids: [runId] });
+    const [row] = await this.shared.listSharedRuns(token, PAYLOADS_V1, { ids: [runId] });
     return toSharedRunV1(row);
   }
 
@@ -89,7 +89,7 @@ export class SharedRunsV1Controller {
     @Param({ schema: sharedParamsSchema }) { share_token: token }: SharedParams,
     @Body({ schema: querySharedRunsV1Schema.prefault({}) }) { id: ids }: QuerySharedRunsV1,
   ) {
-    const rows = await this.shared.list(token, PAYLOADS_V1, { ...(ids && { ids }) });
+    const rows = await this.shared.listSharedRuns(token, PAYLOADS_V1, { ...(ids && { ids }) });
     return { runs: rows.map(toSharedRunV1), cursors: { next: null } };
   }
 }
@@ -109,6 +109,6 @@ export class SharedRunsPageController {
   @ApiProduces('text/html')
   @ApiOperation({ summary: 'Show the page of a public link' })
   async page(@Param({ schema: sharedParamsSchema }) { share_token: token }: SharedParams): Promise<string> {
-    return sharedRunsPage(await this.shared.list(token, ['inputs', 'outputs']));
+    return sharedRunsPage(await this.shared.listSharedRuns(token, ['inputs', 'outputs']));
   }
 }

@@ -18,13 +18,17 @@ export class SharedRunsService {
   ) {}
 
   /** The runs that a link shows, in the order of their start. @throws {ApiError} 404 */
-  async list(token: string, payloads: readonly Payload[], only: { ids?: string[] } = {}): Promise<TraceRunRow[]> {
+  async listSharedRuns(
+    token: string,
+    payloads: readonly Payload[],
+    only: { ids?: string[] } = {},
+  ): Promise<TraceRunRow[]> {
     const {
       tenant_id: tenantId,
       project_id: projectId,
       run_id: traceId,
       thread_id: threadId,
-    } = await this.shares.open(token);
+    } = await this.shares.openShare(token);
     // The route is public; the token determines the tenant.
     return inScope({ ...currentScope(), tenantId }, async () => {
       const read = (selection: RunSelection, limit: number, columns: readonly Payload[]): Promise<TraceRunRow[]> =>
@@ -45,8 +49,8 @@ export class SharedRunsService {
   }
 
   /** The root of a shared trace, the first one of a thread. @throws {ApiError} 404 */
-  async root(token: string, payloads: readonly Payload[]): Promise<TraceRunRow> {
-    const rows = await this.list(token, payloads);
+  async readRootRun(token: string, payloads: readonly Payload[]): Promise<TraceRunRow> {
+    const rows = await this.listSharedRuns(token, payloads);
     return rows.find((row) => row.parent_run_id === null) ?? rows[0];
   }
 }

@@ -37,7 +37,7 @@ export class SharesRepository {
   constructor(@InjectDataSource() private readonly database: DataSource) {}
 
   /** @returns undefined when it is shared already */
-  async insert(
+  async insertShare(
     tenantId: TenantId,
     shareId: string,
     subject: ShareSubject,
@@ -67,7 +67,7 @@ export class SharesRepository {
     );
   }
 
-  async delete(tenantId: TenantId, subject: ShareSubject): Promise<void> {
+  async deleteShare(tenantId: TenantId, subject: ShareSubject): Promise<void> {
     await this.database.query(`DELETE FROM trace_shares WHERE ${IS_SUBJECT}`, [tenantId, ...subjectOf(subject)]);
   }
 

@@ -21,7 +21,7 @@ export class SharesService {
     if (!this.config.traces.sharing) throw traceErrors.sharingOff();
     const shareId = uuidv7();
     const { token, ...stored } = this.tokens.create(SEALED_FIELDS.shareToken.context(tenantId, shareId));
-    if (await this.shares.insert(tenantId, shareId, subject, stored)) return token;
+    if (await this.shares.insertShare(tenantId, shareId, subject, stored)) return token;
     const existing = await this.shares.findShare(tenantId, subject);
     // It has just been revoked.
     if (!existing) return this.share(tenantId, subject);
@@ -43,12 +43,12 @@ export class SharesService {
   }
 
   /** Also succeeds if the subject is not shared. */
-  async revoke(tenantId: TenantId, subject: ShareSubject): Promise<void> {
-    await this.shares.delete(tenantId, subject);
+  async revokeShare(tenantId: TenantId, subject: ShareSubject): Promise<void> {
+    await this.shares.deleteShare(tenantId, subject);
   }
 
   /** The subject of a token. @throws {ApiError} 404 */
-  async open(token: string): Promise<ShareRow> {
+  async openShare(token: string): Promise<ShareRow> {
     const share = this.config.traces.sharing ? await this.shares.findByToken(this.tokens.hashOf(token)) : undefined;
     if (!share) throw traceErrors.shareNotFound();
     return share;

@@ -33,7 +33,7 @@ export class SharingService {
 
   async revokeRun(tenantId: TenantId, runId: string): Promise<void> {
     const row = await this.find(tenantId, runId);
-    await this.shares.revoke(tenantId, { projectId: row.project_id, runId: row.trace_id });
+    await this.shares.revokeShare(tenantId, { projectId: row.project_id, runId: row.trace_id });
   }
 
   /** @throws {ApiError} 404 for a thread without traces */
@@ -56,7 +56,7 @@ export class SharingService {
   }
 
   revoke(tenantId: TenantId, subject: ShareSubject): Promise<void> {
-    return this.shares.revoke(tenantId, subject);
+    return this.shares.revokeShare(tenantId, subject);
   }
 
   private async find(tenantId: TenantId, runId: string, projectId?: string): Promise<TraceRunRow> {

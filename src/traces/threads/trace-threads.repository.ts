@@ -110,7 +110,7 @@ export class TraceThreadsRepository {
     );
   }
 
-  async count(tenantId: TenantId, selection: ThreadSelection): Promise<number> {
+  async countThreads(tenantId: TenantId, selection: ThreadSelection): Promise<number> {
     const params = new SqlParams();
     const turns = turnsCte(tenantId, selection, params);
     const [row] = await this.database.query<[{ threads: number }]>(

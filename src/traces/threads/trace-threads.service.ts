@@ -71,7 +71,7 @@ export class TraceThreadsService {
     const rows = await this.threads.page(tenantId, selection, { limit: body.limit, offset: body.offset });
     return {
       threads: await this.complete(tenantId, selection.turns, rows),
-      total: await this.threads.count(tenantId, selection),
+      total: await this.threads.countThreads(tenantId, selection),
     };
   }
 
