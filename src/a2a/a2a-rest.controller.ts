@@ -93,7 +93,13 @@ export class A2aRestController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.exchange.callRest({ method: 'ListTasks', params: paramsOfQuery(query) }, assistant_id, origin, request, reply);
+    return this.exchange.callRest(
+      { method: 'ListTasks', params: paramsOfQuery(query) },
+      assistant_id,
+      origin,
+      request,
+      reply,
+    );
   }
 
   @Get('a2a/:assistant_id/tasks/:task_id')
