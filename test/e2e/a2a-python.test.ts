@@ -25,13 +25,17 @@ interface Report {
 const lastState = (items: StreamItem[]): string | undefined => items.at(-1)?.statusUpdate?.status.state;
 
 /** The official Python client against the served graphs: one script does it all, the tests look at what it got. */
-describe.each(['1.0', '0.3'])('A2A %s, the Python client', (version) => {
+describe.each([
+  ['1.0', 'JSONRPC'],
+  ['0.3', 'JSONRPC'],
+  ['1.0', 'HTTP+JSON'],
+])('A2A %s over %s, the Python client', (version, binding) => {
   let gantry: Gantry;
   let report: Report;
 
   beforeAll(async () => {
     gantry = await startGantry();
-    report = JSON.parse(await runPython([SCRIPT, gantry.url, version])) as Report;
+    report = JSON.parse(await runPython([SCRIPT, gantry.url, version, binding])) as Report;
   }, 180_000);
 
   afterAll(() => gantry?.stop());

@@ -8,6 +8,8 @@ import { waitFor } from '../support/wait-for';
 
 const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
 const STEP_MS = 250;
+/** Slow enough for a dozen runs to be in flight together after their first two seconds, which no activity watches. */
+const WATCHED_STEP_MS = 1_000;
 
 /**
  * Heartbeats that nothing here waits for: a worker that is killed is missed by the end of its session with Postgres. Files about frozen
@@ -30,9 +32,9 @@ describe('a run that has just begun', () => {
 
   afterAll(() => gantry?.stop());
 
-  async function startRun(): Promise<{ thread: string; run: string; first: Execution }> {
+  async function startRun(stepMs = STEP_MS): Promise<{ thread: string; run: string; first: Execution }> {
     const { thread_id: thread } = await client.threads.create();
-    const { run_id: run } = await client.runs.create(thread, 'ten', { input: { step_ms: STEP_MS } });
+    const { run_id: run } = await client.runs.create(thread, 'ten', { input: { step_ms: stepMs } });
     const first = await waitFor('the first node', async () => (await gantry.ledger.of(run))[0]);
     return { thread, run, first };
   }
@@ -67,7 +69,7 @@ describe('a run that has just begun', () => {
   }, 120_000);
 
   it('and nineteen others are finished by another worker, and their nodes that had finished ran once', async () => {
-    const earlier = await Promise.all(Array.from({ length: 12 }, () => startRun()));
+    const earlier = await Promise.all(Array.from({ length: 12 }, () => startRun(WATCHED_STEP_MS)));
     await waitFor('activities that watch them', async () => {
       const described = await Promise.all(
         earlier.map(({ run }) => gantry.temporal.workflow.getHandle(runWorkflowId(run)).describe()),

@@ -1,4 +1,4 @@
-"""Uses the official A2A client as another agent would; prints what it got as JSON. Arguments: the API's address, the version."""
+"""Uses the official A2A client as another agent would; prints what it got as JSON. Arguments: the address of the API, the version, the binding."""
 
 import asyncio
 import json
@@ -32,16 +32,20 @@ async def refusal(awaitable):
     return None
 
 
-async def connect(http, url, agent, version, streaming):
+async def connect(http, url, agent, version, binding, streaming):
     resolver = A2ACardResolver(http, url, f"/a2a/{agent}/.well-known/agent-card.json")
     card = await resolver.get_agent_card()
-    spoken = [each for each in card.supported_interfaces if each.protocol_version == version]
+    spoken = [
+        each
+        for each in card.supported_interfaces
+        if (each.protocol_version, each.protocol_binding) == (version, binding)
+    ]
     del card.supported_interfaces[:]
     card.supported_interfaces.extend(spoken)
-    return card, ClientFactory(ClientConfig(httpx_client=http, streaming=streaming)).create(card)
+    return card, ClientFactory(ClientConfig(httpx_client=http, streaming=streaming, supported_protocol_bindings=[binding])).create(card)
 
 
-async def use(url, version):
+async def use(url, version, binding):
     out = {}
     async with httpx.AsyncClient(timeout=60) as http:
 
@@ -49,7 +53,7 @@ async def use(url, version):
             headers = {"content-type": "application/json", "A2A-Version": version}
             return (await http.post(f"{url}/a2a/talk", content=body, headers=headers)).json()
 
-        card, talk = await connect(http, url, "talk", version, streaming=True)
+        card, talk = await connect(http, url, "talk", version, binding, streaming=True)
         out["card"] = plain(card)
         out["stream"] = [plain(event) async for event in talk.send_message(message("Count"))]
         task_id = out["stream"][0]["task"]["id"]
@@ -70,15 +74,15 @@ async def use(url, version):
             )
         )
 
-        _, patient = await connect(http, url, "talk", version, streaming=False)
+        _, patient = await connect(http, url, "talk", version, binding, streaming=False)
         out["sent"] = [plain(event) async for event in patient.send_message(message("Count"))]
 
-        _, desk = await connect(http, url, "desk", version, streaming=True)
+        _, desk = await connect(http, url, "desk", version, binding, streaming=True)
         out["asked"] = [plain(event) async for event in desk.send_message(message("Refund me"))]
         asked = out["asked"][0]["task"]["id"]
         out["answered"] = [plain(event) async for event in desk.send_message(message("yes", task_id=asked))]
 
-        _, prose = await connect(http, url, "prose", version, streaming=True)
+        _, prose = await connect(http, url, "prose", version, binding, streaming=True)
         stream = prose.send_message(message("Tell"))
         first = plain(await anext(stream))
         telling = first["task"]["id"]
@@ -97,8 +101,8 @@ async def use(url, version):
         first = plain(await anext(stream))
         out["canceled"] = plain(await prose.cancel_task(a2a.CancelTaskRequest(id=first["task"]["id"])))
         await stream.aclose()
-        out["anonymous"] = await refusal(connect(http, url, "nobody", version, streaming=True))
+        out["anonymous"] = await refusal(connect(http, url, "nobody", version, binding, streaming=True))
     print(json.dumps(out))
 
 
-asyncio.run(use(sys.argv[1], sys.argv[2]))
+asyncio.run(use(*sys.argv[1:]))

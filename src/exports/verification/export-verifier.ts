@@ -74,5 +74,5 @@ async function countRows(source: { byteLength: number; slice: (from: number, to?
 }
 
 function toArrayBuffer(data: Uint8Array): ArrayBuffer {
-  return data.slice().buffer as ArrayBuffer;
+  return new Uint8Array(data).buffer;
 }
