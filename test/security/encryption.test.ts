@@ -184,7 +184,7 @@ describe('custom encryption', () => {
   it('encrypts an answer to one of several questions of an MCP task', async () => {
     const [note, first, second] = [secret(), secret(), secret()];
     const caller = new ModernCaller(gantry.url, undefined, KEYS);
-    const { taskId } = await caller.call('typescript', { note, mode: 'ask for two' });
+    const { taskId } = await caller.call('typescript', { messages: 'hi', note, mode: 'ask for two' });
     const asked = await caller.task(taskId, 'input_required');
     for (const text of [first, second]) {
       const [key] = Object.keys(asked.inputRequests as object).slice(text === first ? 0 : 1);
