@@ -45,7 +45,7 @@ function circleFrom(start: string, imports: Map<string, string[]>): string[] | u
  */
 const LAYERS = [
   // Platform
-  ['patches', 'discovery', 'network', 'sweeps'],
+  ['patches', 'discovery', 'network', 'sweeps', 'time'],
   ['config'],
   ['crypto', 'telemetry'],
   ['metrics'],

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { isJsonObject } from '../database/json';
+import { atMost, LATE } from '../time/at-most';
 
 /** Types that the SDK requires every client to accept. */
 export const BOTH_TYPES = 'application/json, text/event-stream';
@@ -15,15 +16,10 @@ export const readsEvents = ({ headers }: Request): boolean => /text\/event-strea
  */
 export async function answerInJson(answer: Promise<Response>, asked: unknown, beatMs: number): Promise<Response> {
   const text = answer.then((response) => (isEventStream(response) ? resultsOf(response, asked) : undefined));
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), beatMs);
-  });
-  const quick = await Promise.race([text, late]);
-  clearTimeout(timer);
+  const quick = await atMost(beatMs, text);
   if (quick === undefined) return answer;
   const headers = { 'content-type': 'application/json' };
-  if (quick !== 'late') return new Response(quick, { headers });
+  if (quick !== LATE) return new Response(quick, { headers });
   const whole = text.then(async (results) => results ?? (await answer).text());
   return new Response(withBeats(whole, beatMs), { headers });
 }

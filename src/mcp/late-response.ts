@@ -1,3 +1,5 @@
+import { atMost, LATE } from '../time/at-most';
+
 const EVENT_STREAM = 'text/event-stream';
 
 /**
@@ -9,13 +11,8 @@ export async function streamLateResponse(
   afterMs: number,
   signal: AbortSignal,
 ): Promise<Response> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, afterMs);
-  });
-  const quick = await Promise.race([answer, late]);
-  clearTimeout(timer);
-  if (quick) return quick;
+  const quick = await atMost(afterMs, answer);
+  if (quick !== LATE) return quick;
   const beat = new TextEncoder().encode(': keepalive\n\n');
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();

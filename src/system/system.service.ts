@@ -9,6 +9,7 @@ import { Drain } from '../http/drain';
 import { TemporalClient } from '../temporal/temporal-client';
 import { ServedTags } from './served-tags';
 import type { Info, Readiness, ServiceHealth } from './system.schemas';
+import { atMost, LATE } from '../time/at-most';
 
 const PROBE_TIMEOUT_MS = 3_000;
 
@@ -122,15 +123,10 @@ export class SystemService {
 }
 
 async function probe(check: Promise<unknown>): Promise<ServiceHealth> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<ServiceHealth>((resolve) => {
-    timer = setTimeout(() => resolve('unhealthy'), PROBE_TIMEOUT_MS);
-  });
   const answer = check.then<ServiceHealth, ServiceHealth>(
     () => 'healthy',
     () => 'unhealthy',
   );
-  const health = await Promise.race([answer, late]);
-  clearTimeout(timer);
-  return health;
+  const health = await atMost(PROBE_TIMEOUT_MS, answer);
+  return health === LATE ? 'unhealthy' : health;
 }

@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { ResolutionError, WebhookResolver } from './webhook-resolver';
 import { webhookErrors } from './webhook.errors';
 import { WebhookSettings } from './webhook-settings';
+import { atMost, LATE } from '../time/at-most';
 
 /** Destination of a webhook: a path of this server, or an external URL. */
 export type Destination =
@@ -171,13 +172,7 @@ function isLiteral(url: URL): boolean {
 }
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new ResolutionError(true)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const result = await atMost(ms, work);
+  if (result === LATE) throw new ResolutionError(true);
+  return result;
 }

@@ -19,6 +19,7 @@ import { writeUserLog } from './sdk-logger';
 import type { GraphRuntime } from './graph-runtime';
 import type { StoreOperations, StoreQuestion } from './store-operations';
 import type { Confinement } from './user-code-process';
+import { atMost, LATE } from '../../time/at-most';
 
 /** Time without a pulse (there are ten a second) after which user code counts as blocking the process. */
 const SILENCE_MS = 400;
@@ -223,14 +224,9 @@ export class GraphProcess {
 
   /** @param settled resolves when the execution is accepted, or over */
   private async begun(id: number, settled: Promise<void>, timeoutMs: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs, 'late');
-    });
-    const first = await Promise.race([settled, late]);
-    clearTimeout(timer);
+    const first = await atMost(timeoutMs, settled);
     const execution = this.executions.get(id);
-    if (first !== 'late' || !execution || execution.hasBegun) return true;
+    if (first !== LATE || !execution || execution.hasBegun) return true;
     this.send({ type: 'withdraw', id });
     this.unanswered.add(id);
     this.executions.delete(id);

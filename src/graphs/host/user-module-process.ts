@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { ConfigError } from '../../config/config-error';
+import { atMost, LATE } from '../../time/at-most';
 import { type UserLogLine, writeUserLog } from './sdk-logger';
 import { UserCodeChild } from './user-code-child';
 import type { Confinement } from './user-code-process';
@@ -141,19 +142,5 @@ export class UserModuleProcess<Question extends { type: string }, Ready, Failure
     if ((await atMost(PING_TIMEOUT_MS, pong)) !== LATE) return;
     this.logger.error(`The ${this.kind.name} blocks its process: its module is loaded again`);
     await process.child.terminate();
-  }
-}
-
-const LATE = Symbol('late');
-
-async function atMost<T>(ms: number, work: Promise<T>): Promise<T | typeof LATE> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<typeof LATE>((resolve) => {
-    timer = setTimeout(resolve, ms, LATE);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
