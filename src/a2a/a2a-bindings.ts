@@ -46,21 +46,18 @@ export function refusedVersion(asked: string): RpcOutcome {
   return { kind: 'answer', status: 200, body: { jsonrpc: '2.0', id: 0, error } };
 }
 
-/** A google.rpc.Status, with the details that JSON-RPC has as `data`. */
+/**
+ * A google.rpc.Status, with the details that JSON-RPC has as `data`.
+ * @param status HTTP status where the error's code doesn't decide it, as for an agent that doesn't exist
+ */
 function toRestError(error: RpcError, status?: number) {
+  if (status !== undefined) return toRestErrorBody(new Error(error.message), status);
   const known = fromJsonRpcErrorResponse({ jsonrpc: '2.0', id: 0, error } as Parameters<
     typeof fromJsonRpcErrorResponse
   >[0]);
-  const shown = toRestErrorBody(known, status ?? restStatusFor(known));
+  const shown = toRestErrorBody(known, restStatusFor(known));
   if (Array.isArray(error.data)) shown.error.details = error.data as typeof shown.error.details;
-  return withoutEnvelope(shown);
-}
-
-/** Fields are named by their place in a JSON-RPC call, of which the HTTP+JSON binding has the parameters alone. */
-function withoutEnvelope<T>(error: T): T {
-  return JSON.parse(JSON.stringify(error), (_, value: unknown) =>
-    typeof value === 'string' ? value.replace(/\bparams\.(?=\w)/g, '') : value,
-  ) as T;
+  return shown;
 }
 
 /** Parameters of a method in a query, where every value is text. */

@@ -58,6 +58,8 @@ export type RpcOutcome =
 interface Call extends RpcRequest {
   agent: Agent;
   spoken: ProtocolVersion;
+  /** Path of the parameters in what the client sent, for errors. */
+  paramsPath: string[];
 }
 
 const METHODS: Record<ProtocolVersion, typeof METHODS_1_0> = { '1.0': METHODS_1_0, '0.3': METHODS_0_3 };
@@ -84,7 +86,7 @@ const rpcErrors = {
   }),
   invalidParams: (violations: { field: string; description: string }[]): RpcError => ({
     code: -32602,
-    message: `Invalid parameters: ${violations.map(({ field, description }) => `${field}: ${description}`).join('; ')}`,
+    message: `Invalid parameters: ${violations.map(({ field, description }) => named(field, description)).join('; ')}`,
     data: [{ '@type': BAD_REQUEST, fieldViolations: violations }],
   }),
 };
@@ -109,15 +111,15 @@ export class A2aRpcService {
     } catch (error) {
       return answer(failure(null, rpcErrors.parse(error instanceof Error ? error.message : String(error))));
     }
-    return this.handleParsed(request, body);
+    return this.handleParsed(request, body, ['params']);
   }
 
   /** One call of a method of 1.0 that came without JSON-RPC's envelope. */
   call(request: RpcRequest, method: string, params: unknown): Promise<RpcOutcome> {
-    return this.handleParsed(request, { jsonrpc: '2.0', id: 0, method, params });
+    return this.handleParsed(request, { jsonrpc: '2.0', id: 0, method, params }, []);
   }
 
-  private async handleParsed(request: RpcRequest, body: unknown): Promise<RpcOutcome> {
+  private async handleParsed(request: RpcRequest, body: unknown, paramsPath: string[]): Promise<RpcOutcome> {
     const spoken = requestedVersion(request.version);
     if (!spoken) {
       const error = JsonRpcTransportHandler.mapToJSONRPCError(a2aErrors.version(request.version ?? '', [...VERSIONS]));
@@ -134,7 +136,7 @@ export class A2aRpcService {
         body: failure(idOf(body), { code: -32602, message: error.detail }),
       };
     }
-    const call: Call = { ...request, agent, spoken };
+    const call: Call = { ...request, agent, spoken, paramsPath };
     return Array.isArray(body) ? this.batch(call, body) : this.single(call, body);
   }
 
@@ -170,7 +172,7 @@ export class A2aRpcService {
   private async answerTo(call: Call, given: unknown): Promise<RpcOutcome> {
     const id = idOf(given);
     const body = call.spoken === '1.0' ? withPlainParams(given) : given;
-    const wrong = check(body, call.spoken);
+    const wrong = check(body, call);
     if (wrong) return answer(failure(id, wrong));
     const request = call.spoken === '0.3' ? withDefaults(body as RpcBody) : (body as RpcBody);
     const outcome = await this.dispatch(call, request);
@@ -272,20 +274,28 @@ function methodOf(body: unknown): string {
     : '';
 }
 
+/** A sentence about a field; alone where it is about the whole. */
+function named(field: string, sentence: string): string {
+  return field === '' ? sentence : `${field}: ${sentence}`;
+}
+
 /** The error of a malformed call; the library assumes that calls are valid. */
-function check(body: unknown, version: ProtocolVersion): RpcError | undefined {
+function check(body: unknown, { spoken, paramsPath }: Call): RpcError | undefined {
   const envelope = rpcRequest.safeParse(body);
   if (!envelope.success) {
     const [{ path, message }] = envelope.error.issues;
-    return rpcErrors.invalidRequest([path.join('.'), message].filter((part) => part !== '').join(': '));
+    return rpcErrors.invalidRequest(named(path.join('.'), message));
   }
   const { method, params } = envelope.data;
-  const methods = METHODS[version];
+  const methods = METHODS[spoken];
   if (!Object.hasOwn(methods, method)) return rpcErrors.unknownMethod(method);
   const parsed = methods[method].safeParse(params);
   if (parsed.success) return undefined;
   return rpcErrors.invalidParams(
-    parsed.error.issues.map(({ path, message }) => ({ field: ['params', ...path].join('.'), description: message })),
+    parsed.error.issues.map(({ path, message }) => ({
+      field: [...paramsPath, ...path].join('.'),
+      description: message,
+    })),
   );
 }
 
