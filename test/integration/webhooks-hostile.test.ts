@@ -8,6 +8,7 @@ import { WebhookSettings } from '../../src/webhooks/webhook-settings';
 import { WebhookSigner } from '../../src/webhooks/webhook-signer';
 import { resolveWebhookConfig } from '../../src/webhooks/webhook.config';
 import { testConfig } from '../support/config';
+import { ConnectionWatch } from '../support/connection-watch';
 import { DnsServer } from '../support/dns-server';
 
 const PUBLIC = '93.184.215.14';
@@ -39,7 +40,7 @@ describe('hostile addresses', () => {
   let dns: DnsServer;
   let server = '';
   let reached = 0;
-  const connects: jest.SpyInstance<number, [request: object, address: string, port: number]>[] = [];
+  let connections: ConnectionWatch;
 
   beforeAll(async () => {
     sink = createServer((socket) => {
@@ -56,22 +57,17 @@ describe('hostile addresses', () => {
       return all.filter((address) => address.includes(':') === (type === 'AAAA'));
     });
     server = await dns.start();
-    // Every TCP connection of the process begins with one of these two calls.
-    const tcp = Object.getPrototypeOf((sink as unknown as { _handle: object })._handle) as {
-      connect: (request: object, address: string, port: number) => number;
-      connect6: (request: object, address: string, port: number) => number;
-    };
-    connects.push(jest.spyOn(tcp, 'connect'), jest.spyOn(tcp, 'connect6'));
+    connections = new ConnectionWatch(sink);
   });
 
   beforeEach(() => {
     reached = 0;
     dns.questions.length = 0;
-    for (const spy of connects) spy.mockClear();
+    connections.forget();
   });
 
   afterAll(async () => {
-    for (const spy of connects) spy.mockRestore();
+    connections?.stop();
     dns.stop();
     await new Promise((resolve) => sink.close(resolve));
   });
@@ -88,11 +84,7 @@ describe('hostile addresses', () => {
   }
 
   /** Connections to the ports of this file's URLs: what files before it left in the process connects to others. */
-  const attempted = (): string[] =>
-    connects
-      .flatMap((spy) => spy.mock.calls)
-      .filter(([, , to]) => allowedPorts().includes(to))
-      .map(([, address, to]) => `${address} ${to}`);
+  const attempted = (): string[] => connections.to(...allowedPorts());
 
   it.each([
     'http://127.0.0.1:PORT/',
