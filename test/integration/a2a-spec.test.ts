@@ -77,6 +77,53 @@ describe('A2A specification', () => {
     await agent.call('CancelTask', { id });
   };
 
+  describe('11 HTTP+JSON', () => {
+    const ask = async (path: string, init: RequestInit = {}): Promise<{ status: number; body: unknown }> => {
+      const response = await fetch(`${gantry.url}/a2a/${path}`, init);
+      return { status: response.status, body: await response.json() };
+    };
+    const post = (path: string, body: string, headers: Record<string, string> = {}) =>
+      ask(path, { method: 'POST', body, headers: { 'content-type': 'application/a2a+json', ...headers } });
+
+    it('answers a method with its result alone', async () => {
+      const { status, body } = await post('talk/message:send', JSON.stringify(toMessage([{ text: 'Count' }])));
+      expect(status).toBe(200);
+      const { task } = body as { task: Task };
+      expect(await ask(`talk/tasks/${task.id}`)).toMatchObject({ status: 200, body: { id: task.id } });
+      const listed = await ask(`talk/tasks?contextId=${task.contextId}&pageSize=1&includeArtifacts=true`);
+      expect(listed).toMatchObject({ status: 200, body: { tasks: [{ id: task.id, artifacts: [{}] }], totalSize: 1 } });
+    });
+
+    it('names the fields of a malformed message, as the client sent them', async () => {
+      const { status, body } = await post('talk/message:send', '{"message": {"messageId": "1", "role": "ROLE_USER"}}');
+      expect(status).toBe(400);
+      expect(body).toMatchObject({
+        error: {
+          code: 400,
+          status: 'INVALID_ARGUMENT',
+          message: expect.stringMatching(/^Invalid parameters: message\.parts: /) as string,
+          details: [{ fieldViolations: [{ field: 'message.parts' }] }],
+        },
+      });
+      expect(await post('talk/message:send', '[]')).toMatchObject({
+        status: 400,
+        body: { error: { message: expect.stringMatching(/^Invalid parameters: \w/) as string } },
+      });
+    });
+
+    it('refuses what it does not serve with the status of the protocol', async () => {
+      const notFound = { status: 404, body: { error: { code: 404, status: 'NOT_FOUND' } } };
+      expect(await ask(`talk/tasks/${randomUUID()}`)).toMatchObject(notFound);
+      expect(await post(`talk/tasks/${randomUUID()}:cancel`, '{}')).toMatchObject(notFound);
+      expect(await ask('no-such-agent/tasks')).toMatchObject(notFound);
+      expect(await ask('talk/tasks', { headers: { 'a2a-version': '0.3' } })).toMatchObject({
+        status: 400,
+        body: { error: { status: 'FAILED_PRECONDITION', message: expect.stringContaining('speaks 1.0') as string } },
+      });
+      expect((await post('talk/message:send', '{}', { 'content-type': 'text/plain' })).status).toBe(415);
+    });
+  });
+
   describe('3.1.1 Send Message', () => {
     it('returns a message where the assistant is configured to, unless more is to come', async () => {
       const answering = async (graphId: string): Promise<AgentCaller> => {
