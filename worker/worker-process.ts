@@ -12,6 +12,7 @@ import { RunActivityProvider } from '../activities/run.activities';
 import { AppConfig } from '../src/config/config';
 import { WORKER_QUEUES, type WorkerQueue } from '../src/config/settings/worker';
 import { orderedProviders } from '../src/discovery/ordered-providers';
+import { EagerRuns } from '../src/runs/eager-runs';
 import { RunExecutor } from '../src/runs/run-executor';
 import { type Sweep, Sweeps } from '../src/sweeps/sweep';
 import { Sweeper } from '../src/sweeps/sweeper';
@@ -60,6 +61,7 @@ export class WorkerProcess {
     private readonly sweeper: Sweeper,
     private readonly deployment: WorkerDeployment,
     private readonly runs: RunExecutor,
+    private readonly eagerRuns: EagerRuns,
     private readonly config: AppConfig,
   ) {}
 
@@ -169,7 +171,8 @@ export class WorkerProcess {
       orderedProviders<Sweep>(discovery, Sweeps),
       config.worker.sweepIntervalMs,
     );
-    return new WorkerProcess(connection, workers, owner, sweeper, deployment, runs, config);
+    const eagerRuns = app.get(EagerRuns, { strict: false });
+    return new WorkerProcess(connection, workers, owner, sweeper, deployment, runs, eagerRuns, config);
   }
 
   /** Whether every queue is polled: from the start on until the shutdown. */
@@ -187,7 +190,7 @@ export class WorkerProcess {
     try {
       const running = this.all.map((worker) => worker.run());
       // Which version a run gets is for Temporal to say.
-      if (this.owner && !this.deployment.version) await this.runs.beginAtOnce();
+      if (this.owner && !this.deployment.version) await this.eagerRuns.beginAtOnce();
       await Promise.all([...running, this.deployment.begin(this.stopping.signal)]);
     } finally {
       await this.sweeper.stop();
@@ -208,7 +211,8 @@ export class WorkerProcess {
     for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     // Activities that watch the runs that have just begun may still arrive.
     const grace = sleep(handBackAfterMs + shutdownGraceMs, undefined, { ref: false });
-    void Promise.race([this.runs.allWatched(), grace]).then(() => {
+    const settled = Promise.all([this.runs.allWatched(), this.eagerRuns.workflowsAnswered()]);
+    void Promise.race([settled, grace]).then(() => {
       if (this.owner?.getState() === 'RUNNING') this.owner.shutdown();
     });
   }

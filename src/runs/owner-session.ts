@@ -18,7 +18,7 @@ const SILENCE_MS = 10_000;
  */
 const REGISTER = `
   WITH registered AS (
-    INSERT INTO run_owners (task_queue, server_started_at) VALUES ($1, pg_postmaster_start_time())
+    INSERT INTO run_owners (task_queue, server_started_at, starts_workflows) VALUES ($1, pg_postmaster_start_time(), $2)
     ON CONFLICT (task_queue) DO UPDATE SET server_started_at = excluded.server_started_at
     RETURNING owner_id
   )
@@ -59,6 +59,8 @@ export interface OwnerSessionOptions {
   databaseUrl: string;
   /** Task queue of this process, which is its name in the rows of its runs. */
   taskQueue: string;
+  /** Whether this process starts the workflows of the runs that it begins by itself. */
+  startsWorkflows: boolean;
   /** How long an owner may be without a session, in milliseconds: a living one reconnects within it. */
   absenceMs: number;
   /** The same after an outage of Postgres or the network, which ends the sessions of all owners and lets them reconnect in any order. */
@@ -131,7 +133,8 @@ export class OwnerSession {
   }
 
   private async isRegistered(session: Session): Promise<boolean> {
-    const [{ locked }] = await session.query<{ locked: boolean }>(REGISTER, [this.options.taskQueue]);
+    const { taskQueue, startsWorkflows } = this.options;
+    const [{ locked }] = await session.query<{ locked: boolean }>(REGISTER, [taskQueue, startsWorkflows]);
     return locked || session.ended.aborted;
   }
 

@@ -108,7 +108,8 @@ export class RunCreationService {
   private async start({ run, first, cancelled }: CreatedRun, delayMs: number): Promise<void> {
     await this.workflows.finishCancellation(cancelled);
     // A delayed run has its own timer; if the thread is busy when it is due, it queues like the others.
-    if (first || delayMs > 0) this.workflows.startRun(run, delayMs);
+    if (delayMs > 0) this.workflows.startRun(run, delayMs);
+    else if (first) this.workflows.startDueRun(run);
   }
 }
 

@@ -1,30 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
+import { Injectable, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { AppConfig } from '../config/config';
 import { Notifications } from '../database/notifications';
 import { isContentError } from '../database/unstorable-text';
 import { GraphRegistry } from '../graphs/graph-registry';
 import { ExecutionBroken, HostLost } from '../graphs/host/graph-process-handle';
 import { EventAppender, EventsRefused } from '../streams/event-appender';
-import { type DueRun, parseDue, RUN_CANCEL_CHANNEL, RUN_DUE_CHANNEL } from '../streams/run-event';
+import { type DueRun, RUN_CANCEL_CHANNEL } from '../streams/run-event';
 import { runsHeldQueue } from '../../workflows/contracts/queues';
 import type { EndRunInput, ExecuteRunResult } from '../../workflows/contracts/run.contract';
 import { AttemptEvents } from './attempt-events';
-import { EagerStarts } from './eager-starts';
 import { type CommittedEnd, RunEnder } from './run-ender';
 import { RunExecution } from './run-execution';
 import { RunGraphs } from './run-graphs';
 import { type OwnedRun, RunLifecycleRepository } from './run-lifecycle.repository';
 import { RunSlots } from './run-slots';
+import type { RunEntity } from './run.entity';
 import { RunMetrics } from './run.metrics';
 
 const WATCHED_POLL_MS = 50;
-const EAGER_STARTS = 8;
-/** Limit for each tenant, whatever the others have. */
-const EAGER_STARTS_OF_TENANT = 2;
-const EAGER_START_MS = 1_000;
 /** Number of tenants that may have a run here although others fill every slot. */
 const RESERVED_SLOTS = 16;
 
@@ -41,19 +37,18 @@ export type Begun =
 /** Executes runs: claims them, runs their graphs in the graph host, writes their events, and ends them. */
 @Injectable()
 export class RunExecutor implements OnModuleInit, OnModuleDestroy {
-  private readonly logger = new Logger(RunExecutor.name);
   /** Task queue of this process, for questions about the runs that it owns. */
   readonly taskQueue = runsHeldQueue(randomUUID());
   /** Slots for all runs that this worker executes, however they were started. */
   readonly slots: RunSlots;
   private readonly executions = new Map<string, RunExecution>();
-  private readonly eagerStarts = new EagerStarts(EAGER_STARTS, EAGER_STARTS_OF_TENANT, EAGER_START_MS);
   private readonly handBack = new AbortController();
   /** Runs that are being claimed at the moment. */
   private beginning = 0;
-  private beginsAtOnce = false;
   private stopping = false;
-  private readonly unsubscribes: (() => void)[] = [];
+  /** Called with the next run of a thread when one has ended here; its workflow is being started. */
+  onNext: ((next: DueRun) => void) | undefined;
+  private unsubscribe: (() => void) | undefined;
 
   constructor(
     private readonly lifecycle: RunLifecycleRepository,
@@ -73,11 +68,11 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     setMaxListeners(0, this.handBack.signal);
     // An activity learns of its cancellation from the answer to a heartbeat, seconds later; this is immediate.
     const cancel = (runId: string): void => this.executions.get(runId)?.cancel();
-    this.unsubscribes.push(await this.notifications.subscribe(RUN_CANCEL_CHANNEL, cancel));
+    this.unsubscribe = await this.notifications.subscribe(RUN_CANCEL_CHANNEL, cancel);
   }
 
   onModuleDestroy(): void {
-    for (const unsubscribe of this.unsubscribes) unsubscribe();
+    this.unsubscribe?.();
   }
 
   /** The attempt at a run that is running in this process. */
@@ -87,14 +82,16 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
     return execution?.signal.aborted ? undefined : execution;
   }
 
-  /** Begins a run that no process owns; otherwise resolves to where it is. */
-  beginRun(runId: string): Promise<Begun> {
-    this.eagerStarts.caughtUp(runId);
-    return this.beginHere(runId);
-  }
-
-  /** @param tenantId where it is known before the run is read */
-  private async beginHere(runId: string, tenantId?: string): Promise<Begun> {
+  /**
+   * Begins a run that no process owns; otherwise resolves to where it is.
+   * @param tenantId where it is known before the run is read
+   * @param onTaken called with the attempt if this call begins it
+   */
+  async beginRun(
+    runId: string,
+    tenantId?: string,
+    onTaken?: (run: RunEntity, execution: RunExecution) => void,
+  ): Promise<Begun> {
     const known = this.findExecution(runId);
     if (known) return { state: 'held', execution: known };
     const slot = this.stopping ? undefined : this.slots.tryTakeFor(tenantId);
@@ -110,30 +107,13 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
       }
       if (held.state === 'ended') return { state: 'ended', result: await this.ender.resultOf(held) };
       execution = this.execute(held);
+      onTaken?.(held.run, execution);
       return { state: 'held', execution };
     } finally {
       this.beginning -= 1;
       if (execution) execution.ended.then(slot.release, slot.release);
       else slot.release();
     }
-  }
-
-  /**
-   * Begins runs as soon as they are stored, without waiting for their workflows, which then find them here. This is only an
-   * eager start: a run that this worker doesn't begin, or isn't notified of, is begun by its workflow.
-   */
-  async beginAtOnce(): Promise<void> {
-    this.beginsAtOnce = true;
-    this.unsubscribes.push(
-      await this.notifications.subscribe(RUN_DUE_CHANNEL, (payload) => this.startEagerly(parseDue(payload))),
-    );
-  }
-
-  private startEagerly({ runId, tenantId }: DueRun): void {
-    if (!this.beginsAtOnce || !this.eagerStarts.give(runId, tenantId)) return;
-    this.beginHere(runId, tenantId).catch((error: unknown) => {
-      this.logger.warn({ err: error, run_id: runId }, 'Run not begun yet: its workflow will do it');
-    });
   }
 
   /** Takes a run over from the process that owned it, and resumes it from its last checkpoint. The caller has a slot for it. */
@@ -171,7 +151,7 @@ export class RunExecutor implements OnModuleInit, OnModuleDestroy {
   }
 
   private startNext({ result, next }: CommittedEnd): ExecuteRunResult {
-    if (next) this.startEagerly(next);
+    if (next) this.onNext?.(next);
     return result;
   }
 

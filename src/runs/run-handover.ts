@@ -2,7 +2,8 @@ import { Injectable, Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/commo
 import pLimit from 'p-limit';
 import { AppConfig } from '../config/config';
 import { RunOrchestrator } from '../temporal/run-orchestrator';
-import type { PendingActivity } from '../temporal/temporal-client';
+import type { PendingActivity } from '../temporal/workflow-state';
+import { EagerWorkflows } from './eager-workflows';
 import { OwnerSession } from './owner-session';
 import { RunExecutor } from './run-executor';
 import { RunSweepRepository } from './run-sweep.repository';
@@ -28,6 +29,7 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
     private readonly runs: RunSweepRepository,
     private readonly orchestrator: RunOrchestrator,
     private readonly executor: RunExecutor,
+    private readonly workflows: EagerWorkflows,
     private readonly config: AppConfig,
   ) {}
 
@@ -37,6 +39,7 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
     this.session = new OwnerSession({
       databaseUrl: this.config.database.url,
       taskQueue: this.executor.taskQueue,
+      startsWorkflows: this.workflows.isEnabled,
       absenceMs: ABSENCE_MS,
       absenceAfterOutageMs: Math.max(ABSENCE_MS, this.config.worker.heartbeatTimeoutMs),
       onLost: (taskQueue) => this.handOver(taskQueue),

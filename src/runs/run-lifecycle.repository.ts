@@ -149,10 +149,10 @@ export class RunLifecycleRepository {
     );
   }
 
-  /** Records that the attempt stops after a checkpoint, for another worker to resume from. */
+  /** Records that the attempt stops after a checkpoint, for another worker to resume from: no process has the run then. */
   async recordHandBack(runId: string, attempt: number): Promise<void> {
     await this.database.query(
-      `UPDATE runs SET handed_back = true WHERE run_id = $1 AND attempt = $2 AND status = 'running'`,
+      `UPDATE runs SET handed_back = true, task_queue = NULL WHERE run_id = $1 AND attempt = $2 AND status = 'running'`,
       [runId, attempt],
     );
   }

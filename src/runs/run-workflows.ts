@@ -6,6 +6,7 @@ import type { ThreadKey } from '../threads/thread-key';
 import type { CancelledRuns } from './run-cancellation.repository';
 import type { RunEntity } from './run.entity';
 import { RunsRepository } from './runs.repository';
+import { UntakenRuns } from './untaken-runs';
 
 /**
  * Calls of Temporal for runs after a commit. None of them can fail: the rows have the same information, and the sweeps repeat
@@ -19,7 +20,13 @@ export class RunWorkflows {
     private readonly runs: RunsRepository,
     private readonly orchestrator: RunOrchestrator,
     private readonly deliveries: WebhookOrchestrator,
+    private readonly untaken: UntakenRuns,
   ) {}
+
+  /** Starts a run that workers were notified of, unless one of them does. Doesn't wait: the run is stored. */
+  startDueRun(run: RunEntity): void {
+    void this.untaken.start(run);
+  }
 
   /** Doesn't wait for Temporal: the run is stored. */
   startRun(run: RunEntity, delayMs = 0): void {

@@ -3,6 +3,8 @@ import { CryptoModule } from '../crypto/crypto.module';
 import { DatabaseModule } from '../database/database.module';
 import { StreamsWorkerModule } from '../streams/streams-worker.module';
 import { TemporalModule } from '../temporal/temporal.module';
+import { EagerRuns } from './eager-runs';
+import { EagerWorkflows } from './eager-workflows';
 import { RunEnder } from './run-ender';
 import { RunExecutor } from './run-executor';
 import { RunGraphs } from './run-graphs';
@@ -17,6 +19,8 @@ import { RunsModule } from './runs.module';
 @Module({
   imports: [CryptoModule, DatabaseModule, RunsModule, StreamsWorkerModule, TemporalModule],
   providers: [
+    EagerRuns,
+    EagerWorkflows,
     RunEnder,
     RunExecutor,
     RunGraphs,
@@ -26,6 +30,6 @@ import { RunsModule } from './runs.module';
     RunSweep,
     RunSweepRepository,
   ],
-  exports: [RunExecutor],
+  exports: [EagerRuns, RunExecutor],
 })
 export class RunsWorkerModule {}

@@ -19,6 +19,7 @@ import { RunWorkflows } from './run-workflows';
 import { RunEntity } from './run.entity';
 import { RunsRepository } from './runs.repository';
 import { RunsService } from './runs.service';
+import { UntakenRuns } from './untaken-runs';
 
 /** Runs as records, in both processes: a request and a cron's tick create them by the same services. */
 @Module({
@@ -44,6 +45,7 @@ import { RunsService } from './runs.service';
     RunsService,
     RunWebhooks,
     RunWorkflows,
+    UntakenRuns,
   ],
   exports: [RunCreationService, RunHeaders, RunLimits, RunListeners, RunsService, RunWebhooks],
 })

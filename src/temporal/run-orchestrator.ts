@@ -12,7 +12,9 @@ import {
   threadIdAttribute,
 } from '../../workflows/contracts/search-attributes';
 import { AppConfig } from '../config/config';
-import { TemporalClient, type WorkflowState } from './temporal-client';
+import type { FirstWorkflowTask } from './first-workflow-task';
+import { TemporalClient } from './temporal-client';
+import type { WorkflowState } from './workflow-state';
 
 export interface RunReference {
   runId: string;
@@ -36,6 +38,11 @@ export class RunOrchestrator {
       ...this.workflowOf(run),
       ...(delayMs > 0 && { startDelay: delayMs }),
     });
+  }
+
+  /** Starts the workflow of a run that is executed in this process, as `start` does, and takes its first task where possible. */
+  startAndTakeTask(run: RunReference): Promise<FirstWorkflowTask | undefined> {
+    return this.temporal.startAndTakeTask<typeof runWorkflow>('runWorkflow', this.workflowOf(run));
   }
 
   /**

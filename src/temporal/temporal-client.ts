@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, OnModuleDestroy } from '@nestjs/common';
-import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import {
   ActivityNotFoundError,
@@ -9,6 +9,7 @@ import {
   isGrpcServiceError,
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
+  WorkflowClient,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
 } from '@temporalio/client';
@@ -21,6 +22,8 @@ import type {
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes';
 import { AppConfig } from '../config/config';
 import { telemetry } from '../telemetry/start-telemetry';
+import { FirstWorkflowTask, takingFirstTasks } from './first-workflow-task';
+import { toPendingActivity, type WorkflowState } from './workflow-state';
 
 /** Time within which all caches of the server know new attributes. */
 const ATTRIBUTE_ATTEMPTS = 8;
@@ -31,33 +34,8 @@ const GRPC_NOT_FOUND = 5;
 
 const { INDEXED_VALUE_TYPE_KEYWORD } = temporal.api.enums.v1.IndexedValueType;
 const { TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
-const { PENDING_ACTIVITY_STATE_STARTED } = temporal.api.enums.v1.PendingActivityState;
 /** A poll is open for a minute when there is nothing to do; the server forgets a poller after five. */
 const POLLER_SEEN_SECONDS = 120;
-
-/** An activity of a workflow that hasn't ended. */
-export interface PendingActivity {
-  id: string;
-  type: string;
-  /** Whether a worker executes it, as opposed to waiting for a worker or its next attempt. */
-  isStarted: boolean;
-  /** Identity of the worker of the current or last attempt; empty before the first one. */
-  worker: string;
-  /** Counts from 1; undefined while Temporal doesn't say. */
-  attempt: number | undefined;
-  /** Node of the graph that the activity's last heartbeat named. */
-  node: string | undefined;
-  /** Message of the failure of the attempt before this one. */
-  lastFailure: string | undefined;
-}
-
-export interface WorkflowState {
-  /** Temporal's name of the status: `RUNNING`, `COMPLETED`, … */
-  status: string;
-  activities: PendingActivity[];
-  /** Whether a workflow task is due, or a worker has one. */
-  hasTask: boolean;
-}
 
 /** The process's only Temporal client. Orchestrators beside it are what features see; no handle leaves this folder. */
 @Injectable()
@@ -78,6 +56,22 @@ export class TemporalClient implements OnModuleDestroy {
   /** Starts a workflow once: a second start under the same id is success. Resolves to whether this call started it. */
   startOnce<T extends Workflow>(type: string, options: WorkflowStartOptions<T>): Promise<boolean> {
     return this.labelled(() => this.start(type, options));
+  }
+
+  /**
+   * Starts a workflow as `startOnce` does. Resolves to its first task, for this process to answer; to undefined if a worker gets
+   * it, as the workflow was started before or the server gives no task with a start.
+   */
+  async startAndTakeTask<T extends Workflow>(
+    type: string,
+    options: WorkflowStartOptions<T>,
+  ): Promise<FirstWorkflowTask | undefined> {
+    const { namespace } = this.client.options;
+    let token: Uint8Array | undefined;
+    const connection = takingFirstTasks(this.connection, (taken) => (token = taken));
+    const workflows = new WorkflowClient({ connection, namespace });
+    await this.labelled(() => this.start(type, options, workflows));
+    return token && new FirstWorkflowTask(this.connection.workflowService, namespace, token);
   }
 
   /** Creates a Schedule, or replaces the one with this id. */
@@ -154,13 +148,14 @@ export class TemporalClient implements OnModuleDestroy {
     }
   }
 
-  private async start<T extends Workflow>(type: string, options: WorkflowStartOptions<T>): Promise<boolean> {
+  private async start<T extends Workflow>(
+    type: string,
+    options: WorkflowStartOptions<T>,
+    workflows = this.client.workflow,
+  ): Promise<boolean> {
     const { typedSearchAttributes: _, ...plain } = options;
     try {
-      await this.client.workflow.start<T>(
-        type,
-        (this.withSearchAttributes ? options : plain) as WorkflowStartOptions<T>,
-      );
+      await workflows.start<T>(type, (this.withSearchAttributes ? options : plain) as WorkflowStartOptions<T>);
       return true;
     } catch (error) {
       if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
@@ -306,28 +301,6 @@ export class TemporalClient implements OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     await this.connection.close();
   }
-}
-
-function toPendingActivity({
-  activityId,
-  activityType,
-  state,
-  attempt,
-  lastWorkerIdentity,
-  heartbeatDetails,
-  lastFailure,
-}: temporal.api.workflow.v1.IPendingActivityInfo): PendingActivity {
-  const [details] = heartbeatDetails?.payloads ?? [];
-  const beat = details ? defaultPayloadConverter.fromPayload<{ node?: string } | undefined>(details) : undefined;
-  return {
-    id: activityId ?? '',
-    type: activityType?.name ?? '',
-    isStarted: state === PENDING_ACTIVITY_STATE_STARTED,
-    worker: lastWorkerIdentity ?? '',
-    attempt: attempt ?? undefined,
-    node: beat?.node,
-    lastFailure: lastFailure?.message ?? undefined,
-  };
 }
 
 function isNotFound(error: unknown): boolean {

@@ -1,4 +1,5 @@
 import type { Client } from '@langchain/langgraph-sdk';
+import { temporal } from '@temporalio/proto';
 import { RUN_DUE_CHANNEL } from '../../src/streams/run-event';
 import { runWorkflowId } from '../../workflows/contracts/run.contract';
 import { amount } from '../support/amount';
@@ -6,6 +7,7 @@ import { Gantry, startGantry } from '../support/gantry';
 import type { Execution } from '../support/ledger';
 import { waitFor } from '../support/wait-for';
 
+const { EventType } = temporal.api.enums.v1;
 const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
 const STEP_MS = 250;
 /** Slow enough for a dozen runs to be in flight together after their first two seconds, which no activity watches. */
@@ -37,6 +39,12 @@ describe('a run that has just begun', () => {
     const { run_id: run } = await client.runs.create(thread, 'ten', { input: { step_ms: stepMs } });
     const first = await waitFor('the first node', async () => (await gantry.ledger.of(run))[0]);
     return { thread, run, first };
+  }
+
+  /** Types of the events of the run's workflow. */
+  async function historyOf(run: string): Promise<string[]> {
+    const { events } = await gantry.temporal.workflow.getHandle(runWorkflowId(run)).fetchHistory();
+    return (events ?? []).map(({ eventType }) => EventType[eventType!]);
   }
 
   /** Ends the worker that has the run; the other one continues, and a new one is started. */
@@ -183,6 +191,52 @@ describe('a run that has just begun', () => {
       }
     }
   }, 90_000);
+
+  it('has a workflow that its worker ends, without a workflow worker, when it is over soon', async () => {
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, 'three', { input: { step_ms: 0 } });
+    await client.runs.join(thread, run);
+    const workflow = gantry.temporal.workflow.getHandle(runWorkflowId(run));
+    expect(await workflow.result()).toEqual({ ending: 'success' });
+    expect(await historyOf(run)).toEqual([
+      'EVENT_TYPE_WORKFLOW_EXECUTION_STARTED',
+      'EVENT_TYPE_WORKFLOW_TASK_SCHEDULED',
+      'EVENT_TYPE_WORKFLOW_TASK_STARTED',
+      'EVENT_TYPE_WORKFLOW_TASK_COMPLETED',
+      'EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED',
+    ]);
+  }, 60_000);
+
+  it('is left to a workflow worker when it takes longer, which watches it where it is', async () => {
+    const { thread, run } = await startRun();
+    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+    expect(await gantry.temporal.workflow.getHandle(runWorkflowId(run)).result()).toEqual({ ending: 'success' });
+    const history = await historyOf(run);
+    expect(history.filter((type) => type === 'EVENT_TYPE_WORKFLOW_TASK_FAILED')).toHaveLength(1);
+    expect(history).toContain('EVENT_TYPE_ACTIVITY_TASK_COMPLETED');
+    expect((await gantry.ledger.of(run)).map(({ node, attempt }) => [node, attempt])).toEqual(
+      NODES.map((node) => [node, 1]),
+    );
+  }, 60_000);
+
+  it('ends with its workflow when it is cancelled before a workflow worker has that', async () => {
+    const { thread, run } = await startRun();
+    await client.runs.cancel(thread, run, true);
+    expect(await client.runs.get(thread, run)).toMatchObject({ status: 'interrupted' });
+    expect(await gantry.temporal.workflow.getHandle(runWorkflowId(run)).result()).toEqual({ ending: 'interrupted' });
+    expect((await gantry.ledger.of(run)).length).toBeLessThan(NODES.length);
+  }, 60_000);
+
+  it('waits in Temporal for a worker when all that were notified have died', async () => {
+    await Promise.all([...gantry.workers].map((worker) => gantry.killWorker('SIGKILL', worker)));
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, 'three', { input: { step_ms: 0 } });
+    const workflow = gantry.temporal.workflow.getHandle(runWorkflowId(run));
+    await waitFor('its workflow', async () => (await workflow.describe().catch(() => undefined)) !== undefined);
+    await Promise.all([gantry.startWorker(), gantry.startWorker()]);
+    await client.runs.join(thread, run);
+    expect(await client.runs.get(thread, run)).toMatchObject({ status: 'success' });
+  }, 60_000);
 
   // The last: from here on there is one worker, with a limit.
   it('is begun by no worker that is at its limit, whichever way it arrives', async () => {

@@ -44,6 +44,7 @@ describe('the sessions of owners of runs', () => {
     const owner = new OwnerSession({
       databaseUrl: database.url,
       taskQueue: name,
+      startsWorkflows: true,
       absenceMs,
       absenceAfterOutageMs: MINUTES_MS,
       onLost,

@@ -1,4 +1,4 @@
-import type { WorkflowState } from '../../temporal/temporal-client';
+import type { WorkflowState } from '../../temporal/workflow-state';
 import type { RunEntity } from '../run.entity';
 
 /** Facts about a run from the database. */

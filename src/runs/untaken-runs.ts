@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { acrossTenants } from '../database/request-scope';
+import { startOrLeaveToSweep } from '../sweeps/start-or-leave-to-sweep';
+import { RunOrchestrator, type RunReference } from '../temporal/run-orchestrator';
+
+/** Time that a worker has to take a run. One with room takes it within milliseconds. */
+const TAKEN_MS = 1_000;
+/** How long the answer is used whether there is a worker that starts workflows. */
+const WORKERS_KNOWN_MS = 1_000;
+
+interface Left {
+  run: RunReference;
+  /** By `performance.now()`. */
+  dueAt: number;
+}
+
+/**
+ * Due runs whose workflows are left to the worker that begins them. The workflow of a run that none has begun after a second is
+ * started here: it then waits in Temporal for a worker with room. If this process ends before, the sweep starts it.
+ */
+@Injectable()
+export class UntakenRuns {
+  /** Oldest first. */
+  private readonly left: Left[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private workers: { areStarting: Promise<boolean>; at: number } | undefined;
+
+  constructor(
+    @InjectDataSource() private readonly database: DataSource,
+    private readonly orchestrator: RunOrchestrator,
+  ) {}
+
+  /** Starts the workflow of a stored run, unless a worker does. Never rejects. */
+  async start(run: RunReference): Promise<void> {
+    if (!(await this.areWorkersStarting())) return this.startHere(run);
+    const { runId, threadId, assistantId, graphId, tenantId } = run;
+    this.left.push({ run: { runId, threadId, assistantId, graphId, tenantId }, dueAt: performance.now() + TAKEN_MS });
+    this.schedule();
+  }
+
+  /** Whether any worker is notified of due runs and starts their workflows. */
+  private areWorkersStarting(): Promise<boolean> {
+    if (!this.workers || performance.now() - this.workers.at > WORKERS_KNOWN_MS) {
+      this.workers = { areStarting: this.findStartingWorker(), at: performance.now() };
+    }
+    return this.workers.areStarting;
+  }
+
+  private async findStartingWorker(): Promise<boolean> {
+    try {
+      const found = await acrossTenants(() =>
+        this.database.query<unknown[]>('SELECT FROM run_owners WHERE starts_workflows LIMIT 1'),
+      );
+      return found.length > 0;
+    } catch {
+      return false;
+    }
+  }
+
+  private schedule(): void {
+    const [oldest] = this.left;
+    if (!oldest) return;
+    this.timer ??= setTimeout(() => void this.look(), Math.max(1, oldest.dueAt - performance.now())).unref();
+  }
+
+  private async look(): Promise<void> {
+    const now = performance.now();
+    const later = this.left.findIndex(({ dueAt }) => dueAt > now);
+    const due = this.left.splice(0, later < 0 ? this.left.length : later).map(({ run }) => run);
+    await Promise.all((await this.findUntaken(due)).map((run) => this.startHere(run)));
+    this.timer = undefined;
+    this.schedule();
+  }
+
+  /** Those that wait, or were begun by a worker that doesn't start workflows; all of them if the database doesn't answer. */
+  private async findUntaken(runs: RunReference[]): Promise<RunReference[]> {
+    try {
+      const found = await acrossTenants(() =>
+        this.database.query<{ runId: string }[]>(
+          `SELECT run_id AS "runId" FROM runs r
+           WHERE run_id = ANY ($1::uuid[]) AND (status = 'pending' OR (status = 'running' AND NOT EXISTS (
+             SELECT FROM run_owners o WHERE o.task_queue = r.task_queue AND o.starts_workflows
+           )))`,
+          [runs.map(({ runId }) => runId)],
+        ),
+      );
+      const untaken = new Set(found.map(({ runId }) => runId));
+      return runs.filter(({ runId }) => untaken.has(runId));
+    } catch {
+      return runs;
+    }
+  }
+
+  private startHere(run: RunReference): Promise<void> {
+    return startOrLeaveToSweep('Run', { run_id: run.runId }, () => this.orchestrator.start(run));
+  }
+}
