@@ -46,18 +46,17 @@ export class RunActivityProvider implements ActivityProvider {
   }
 
   private async beginRun({ runId, waitMs }: BeginRunInput): Promise<BeginRunResult> {
-    const deadline = Date.now() + waitMs;
     this.eagerRuns.caughtUp(runId);
     let begun = await this.executor.beginRun(runId);
     // Most runs that another process owns end before an activity there could watch them. One that was handed back has no owner.
     for (let pauseMs = FIRST_LOOK_MS; begun.state === 'elsewhere' && begun.taskQueue; pauseMs *= 2) {
-      if (Date.now() + pauseMs >= deadline) break;
+      if (remainingWait(begun.startedAt, waitMs) <= pauseMs) break;
       await sleep(pauseMs);
       begun = await this.executor.beginRun(runId);
     }
     switch (begun.state) {
       case 'held': {
-        const result = await begun.execution.endedWithin(waitMs);
+        const result = await begun.execution.endedWithin(remainingWait(begun.execution.startedAt, waitMs));
         return result ? { state: 'ended', result } : { state: 'held', taskQueue: this.executor.taskQueue };
       }
       case 'elsewhere':
@@ -85,6 +84,11 @@ export class RunActivityProvider implements ActivityProvider {
   private endRun(input: EndRunInput): Promise<ExecuteRunResult> {
     return this.executor.endRun(input);
   }
+}
+
+/** A run that its worker began earlier, and handed to its workflow since it takes longer, is watched at once. */
+function remainingWait(startedAt: Date, waitMs: number): number {
+  return Math.min(waitMs, Math.max(0, startedAt.getTime() + waitMs - Date.now()));
 }
 
 /** Waits for the end of an attempt, while Temporal gets heartbeats and the attempt gets Temporal's requests. */

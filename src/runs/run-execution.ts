@@ -5,6 +5,8 @@ import type { ExecuteRunResult } from '../../workflows/contracts/run.contract';
 export class RunExecution {
   /** How the attempt ended. Rejects if the attempt rather than the graph failed, so that it can be repeated. */
   readonly ended: Promise<ExecuteRunResult>;
+  /** When the attempt began. */
+  readonly startedAt = new Date();
   /** Node the graph is executing, if any. */
   node: string | undefined;
   private readonly abort = new AbortController();

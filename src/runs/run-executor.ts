@@ -30,7 +30,7 @@ export type Taken = { state: 'held'; execution: RunExecution } | { state: 'ended
 export type Begun =
   | Taken
   /** Another process owns it; undefined if the task queue of that process is unknown. */
-  | { state: 'elsewhere'; taskQueue: string | undefined }
+  | { state: 'elsewhere'; taskQueue: string | undefined; startedAt: Date }
   /** This worker has no room, or is about to stop. */
   | { state: 'refused' };
 

@@ -29,7 +29,7 @@ export type Owned =
   ({ state: 'held' } & OwnedRun) | { state: 'ended'; ending: RunEnd['status'] | 'waiting'; run: RunEntity | null };
 
 /** `elsewhere`: another process has the run, which can be asked there. */
-export type Begun = Owned | { state: 'elsewhere'; taskQueue: string | undefined };
+export type Begun = Owned | { state: 'elsewhere'; taskQueue: string | undefined; startedAt: Date };
 
 /** State that the previous attempt left; null for the first one. */
 export interface EarlierAttempt {
@@ -223,7 +223,8 @@ async function take(
 }
 
 function foundElsewhere(run: RunEntity | null): Begun | undefined {
-  return run?.status === 'running' ? { state: 'elsewhere', taskQueue: run.taskQueue ?? undefined } : undefined;
+  if (run?.status !== 'running') return undefined;
+  return { state: 'elsewhere', taskQueue: run.taskQueue ?? undefined, startedAt: run.startedAt ?? new Date() };
 }
 
 function foundEnded(run: RunEntity): (Owned & { state: 'ended' }) | undefined {
