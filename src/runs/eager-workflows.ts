@@ -49,7 +49,7 @@ export class EagerWorkflows {
   /** Starts the workflow of a run. Resolves when it is started, and never rejects. */
   async start(run: RunEntity, execution: RunExecution): Promise<void> {
     await startOrLeaveToSweep('Run', { run_id: run.runId }, async () => {
-      if (run.webhook !== null) return this.orchestrator.start(run);
+      if (run.webhook !== null) return this.orchestrator.startRun(run);
       const task = await this.orchestrator.startAndTakeTask(run);
       if (task) this.keep(task, run, execution);
     });

@@ -94,6 +94,6 @@ export class UntakenRuns {
   }
 
   private startHere(run: RunReference): Promise<void> {
-    return startOrLeaveToSweep('Run', { run_id: run.runId }, () => this.orchestrator.start(run));
+    return startOrLeaveToSweep('Run', { run_id: run.runId }, () => this.orchestrator.startRun(run));
   }
 }
