@@ -172,6 +172,79 @@ describe('the checkpoints of a run', () => {
     ]);
   });
 
+  it('are written with the results of their steps: a statement for each step', async () => {
+    const threadId = uuidv7();
+    const statements = jest.spyOn(TenantConnections.prototype, 'query');
+    const graph = new StateGraph(State)
+      .addNode('one', () => ({ done: ['one'] }))
+      .addNode('two', () => ({ done: ['two'] }))
+      .addEdge(START, 'one')
+      .addEdge('one', 'two')
+      .addEdge('two', END)
+      .compile();
+    const { outcome } = await run(threadId, graph);
+    const count = statements.mock.calls.filter(([statement]) => statement.includes('INSERT')).length;
+    statements.mockRestore();
+    expect(outcome.status).toBe('success');
+    // One for the input and its distribution to the channels.
+    expect(count).toBe(3);
+    expect((await written(threadId)).map(({ step, writes }) => [step, writes])).toEqual([
+      [-1, 1],
+      [0, 2],
+      [1, 1],
+      [2, 0],
+    ]);
+  });
+
+  it('do not hold up the result of a task whose step goes on', async () => {
+    const threadId = uuidv7();
+    const graph = new StateGraph(State)
+      .addNode('quick', () => ({ done: ['quick'] }))
+      .addNode('slow', async () => {
+        await waitFor('the result of the other node', async () => (await written(threadId)).at(-1)?.writes === 1);
+        return { done: ['slow'] };
+      })
+      .addEdge(START, 'quick')
+      .addEdge(START, 'slow')
+      .compile();
+    const { outcome } = await run(threadId, graph, {}, 'custom');
+    expect(outcome).toMatchObject({
+      status: 'success',
+      state: { values: JSON.stringify({ done: ['quick', 'slow'] }) },
+    });
+  });
+
+  it('are not written after a result that could not be', async () => {
+    const threadId = uuidv7();
+    const graph = new StateGraph(State)
+      .addNode('quick', async () => {
+        await pool.query(`UPDATE runs SET attempt = 2 WHERE thread_id = $1`, [threadId]);
+        return { done: ['quick'] };
+      })
+      .addNode('slow', async () => {
+        // The result of the other node is refused meanwhile; the attempt owns the run again before the step ends.
+        await waitFor('the refused statement', () => refused > 0);
+        await pool.query(`UPDATE runs SET attempt = 1 WHERE thread_id = $1`, [threadId]);
+        return { done: ['slow'] };
+      })
+      .addEdge(START, 'quick')
+      .addEdge(START, 'slow')
+      .compile();
+    const query = TenantConnections.prototype.query;
+    let refused = 0;
+    const statements = jest.spyOn(TenantConnections.prototype, 'query').mockImplementation(async function (
+      this: TenantConnections,
+      ...asked
+    ) {
+      const result = await query.apply(this, asked);
+      if (asked[0].includes('INSERT') && result.rowCount === 0) refused += 1;
+      return result;
+    } as typeof query);
+    await expect(run(threadId, graph, {}, 'custom')).rejects.toThrow('has lost the run');
+    statements.mockRestore();
+    expect((await written(threadId)).map(({ step }) => step)).toEqual([-1, 0]);
+  });
+
   it('keep the writes of a step in the order in which the step applied them', async () => {
     const threadId = uuidv7();
     const items = Array.from({ length: 12 }, (_, index) => `item ${index}`);

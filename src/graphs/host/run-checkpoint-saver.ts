@@ -71,16 +71,17 @@ interface Rows {
   checkpoints: CheckpointRow[];
 }
 
-/** Rows that go with the next write. */
+/** Rows that go with the next checkpoint. */
 interface Deferred {
   threadId: string;
-  checkpointId: string;
   parts: Promise<Rows>[];
   written: PromiseWithResolvers<void>;
+  /** Writes them where no checkpoint follows soon. */
+  timer: NodeJS.Timeout;
 }
 
-/** Longer than the library takes from the input to the first step. */
-const DEFERRED_MS = 20;
+/** Longer than the library takes from the input to the first step, and from the end of a step's last task to its checkpoint. */
+const DEFERRED_MS = 5;
 
 /**
  * The saver of every thread with the two writes of a run replaced: each is one statement instead of the library's transaction
@@ -90,6 +91,8 @@ export class RunCheckpointSaver extends CheckpointSaver {
   private readonly open = new Set<Promise<void>>();
   private defersInput = false;
   private deferred: Deferred | undefined;
+  /** Error of deferred rows, whose writing no caller may have awaited: it fails every later write. */
+  private failure: Error | undefined;
 
   constructor(
     connections: Connections,
@@ -114,13 +117,9 @@ export class RunCheckpointSaver extends CheckpointSaver {
 
   /** Resolves when all writes so far are committed: only then may their events be emitted. */
   async written(): Promise<void> {
-    const { deferred } = this;
-    if (deferred) {
-      // Callers that await the deferred write see the failure, as here.
-      const timer = setTimeout(() => void this.writeDeferred().catch(() => undefined), DEFERRED_MS);
-      await deferred.written.promise.finally(() => clearTimeout(timer));
-    }
+    await this.deferred?.written.promise;
     await Promise.all(this.open);
+    if (this.failure) throw this.failure;
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -148,7 +147,7 @@ export class RunCheckpointSaver extends CheckpointSaver {
     const rows = seenLater(this.rowsOfCheckpoint(config, checkpoint, metadata, newVersions));
     const isInput = metadata.source === 'input' && checkpoint_ns === '';
     if (isInput && this.defersInput && !this.handBack.isWanted()) {
-      this.deferred = defer(thread_id, checkpoint.id, rows);
+      this.defer(thread_id, rows);
     } else {
       await this.write(thread_id, rows);
       if (this.handBack.isWanted()) {
@@ -159,6 +158,10 @@ export class RunCheckpointSaver extends CheckpointSaver {
     return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
   }
 
+  /**
+   * Stores the result of a task, where possible together with the checkpoint of its step: the library asks for that as soon as
+   * the last task of the step has ended.
+   */
   override async putWrites(
     config: RunnableConfig,
     writes: PendingWrite[],
@@ -166,16 +169,27 @@ export class RunCheckpointSaver extends CheckpointSaver {
     taskPath?: string,
   ): Promise<void> {
     if (writes.length === 0) return;
-    const { thread_id, checkpoint_id } = config.configurable as Record<string, string>;
+    const { thread_id } = config.configurable as { thread_id: string };
     const rows = seenLater(this.rowsToWrite(config, writes, taskId, taskPath));
     if (replacesKnown(writes)) {
       await this.writeDeferred();
       await this.track(this.insert(OVERWRITE, thread_id, [rows]));
-    } else if (this.deferred?.checkpointId === checkpoint_id) {
-      this.deferred.parts.push(rows);
     } else {
-      await this.write(thread_id, rows);
+      this.defer(thread_id, rows);
     }
+  }
+
+  private defer(threadId: string, rows: Promise<Rows>): void {
+    if (this.failure) throw this.failure;
+    if (this.deferred) {
+      this.deferred.parts.push(rows);
+      return;
+    }
+    const written = Promise.withResolvers<void>();
+    // Callers that wait for the rows see the failure; it must not count as unhandled where there are none.
+    written.promise.catch((error: Error) => (this.failure = error));
+    const timer = setTimeout(() => void this.writeDeferred().catch(() => undefined), DEFERRED_MS);
+    this.deferred = { threadId, parts: [rows], written, timer };
   }
 
   private async writeDeferred(): Promise<void> {
@@ -184,8 +198,10 @@ export class RunCheckpointSaver extends CheckpointSaver {
 
   /** Writes the deferred rows and these in one statement. */
   private async write(threadId: string, rows?: Promise<Rows>): Promise<void> {
+    if (this.failure) throw this.failure;
     const { deferred } = this;
     this.deferred = undefined;
+    clearTimeout(deferred?.timer);
     const inserting = this.insert(WRITE, threadId, [...(deferred?.parts ?? []), ...(rows ? [rows] : [])]);
     if (deferred) inserting.then(deferred.written.resolve, deferred.written.reject);
     await this.track(inserting);
@@ -256,13 +272,6 @@ export class RunCheckpointSaver extends CheckpointSaver {
   private async rowsToWrite(...given: Parameters<CheckpointSaver['putWrites']>): Promise<Rows> {
     return { blobs: [], writes: await this.rowsOfWrites(...given), checkpoints: [] };
   }
-}
-
-function defer(threadId: string, checkpointId: string, rows: Promise<Rows>): Deferred {
-  const written = Promise.withResolvers<void>();
-  // Their writer sees the failure; it must not count as unhandled.
-  written.promise.catch(() => undefined);
-  return { threadId, checkpointId, parts: [rows], written };
 }
 
 /** A value that can't be encoded fails its write; until then, the rejection must not count as unhandled. */
