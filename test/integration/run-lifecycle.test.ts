@@ -84,7 +84,8 @@ describe('a run', () => {
       expect(run).toMatchObject({ runId, status: 'running', attempt: 1, metadata: { revision_id: REVISION } });
       expect([run.startedAt, nextSeq, before]).toEqual([expect.any(Date), 0, null]);
       const others = begun.filter((each) => each.state !== 'held');
-      expect(others).toEqual(Array(7).fill({ state: 'elsewhere', taskQueue: run.taskQueue }));
+      const { taskQueue, startedAt } = run;
+      expect(others).toEqual(Array(7).fill({ state: 'elsewhere', taskQueue, startedAt }));
       const { rows } = await pool.query(`SELECT status, attempt, task_queue, started_at FROM runs WHERE run_id = $1`, [
         runId,
       ]);
