@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { decodeJwt, UnsecuredJWT } from 'jose';
@@ -247,6 +249,38 @@ describe('without an OpenID provider', () => {
 });
 
 describe('with a provider that cannot be reached', () => {
+  it('tokens do not cause a request to it each, and it is asked again later', async () => {
+    let requests = 0;
+    const provider = createServer((_, response) => {
+      requests += 1;
+      response.writeHead(500).end();
+    });
+    await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+    const { port } = provider.address() as AddressInfo;
+    const api = await startTestApi({
+      GANTRY_AUTH: 'on',
+      GANTRY_CONFIG: TEST_GRAPHS,
+      GANTRY_OAUTH_ISSUER: `http://127.0.0.1:${port}`,
+    });
+    const statusOf = async (): Promise<number> => {
+      const token = new UnsecuredJWT({}).encode();
+      return (await postMcp(api.url, list, { authorization: `Bearer ${token}` })).status;
+    };
+    try {
+      const asked = Date.now();
+      const statuses = await Promise.all(Array.from({ length: 20 }, statusOf));
+      const elapsed = Date.now() - asked;
+      expect(new Set(statuses)).toEqual(new Set([503]));
+      // A machine that takes longer than the pause for them asks once more for each.
+      expect(requests).toBeLessThanOrEqual(1 + Math.floor(elapsed / 2_000));
+      const before = requests;
+      await waitFor('another request', async () => (await statusOf()) === 503 && requests > before);
+    } finally {
+      await api.close();
+      provider.close();
+    }
+  });
+
   it('a token is neither refused nor accepted', async () => {
     const api = await startTestApi({
       GANTRY_AUTH: 'on',

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
+import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import { AppConfig } from '../../config/config';
 import type { OAuthSettings } from '../../config/settings/auth';
 import { acrossTenants } from '../../database/request-scope';
@@ -23,6 +23,8 @@ const ALGORITHMS = [
   'Ed25519',
 ];
 const REQUEST_TIMEOUT_MS = 5_000;
+/** Time after a failed request to the provider in which it gets no other one. */
+const RETRY_AFTER_MS = 2_000;
 const CLOCK_TOLERANCE_SECONDS = 30;
 /** How long it is remembered which tenant a claim names. */
 const TENANT_CACHE_MS = 5_000;
@@ -42,6 +44,7 @@ export class AccessTokens {
   private readonly logger = new Logger('Auth');
   private readonly settings: OAuthSettings | undefined;
   private keys: Promise<JWTVerifyGetKey> | undefined;
+  private retryAt = 0;
   private readonly tenantsByClaim = new Map<string, { tenantId: TenantId | undefined; until: number }>();
 
   constructor(
@@ -98,8 +101,25 @@ export class AccessTokens {
 
   private async discover(): Promise<JWTVerifyGetKey> {
     const { issuer, jwksUrl } = this.settings!;
-    const url = jwksUrl ?? (await jwksUrlOf(issuer));
-    return createRemoteJWKSet(new URL(url), { timeoutDuration: REQUEST_TIMEOUT_MS });
+    const ask = (url: string, init: RequestInit): Promise<Response> => this.askProvider(url, init);
+    const url = jwksUrl ?? (await jwksUrlOf(issuer, ask));
+    return createRemoteJWKSet(new URL(url), { timeoutDuration: REQUEST_TIMEOUT_MS, [customFetch]: ask });
+  }
+
+  /**
+   * Anybody can send tokens whose keys have to be fetched: a provider in trouble must not get a request for each of them. Tokens
+   * with known keys are not affected.
+   */
+  private async askProvider(url: string, init: RequestInit): Promise<Response> {
+    if (Date.now() < this.retryAt) throw new Error('The OAuth issuer failed a moment ago and is asked again later');
+    try {
+      const response = await fetch(url, init);
+      if (response.status >= 500) throw new Error(`${url} answered ${response.status}`);
+      return response;
+    } catch (error) {
+      this.retryAt = Date.now() + RETRY_AFTER_MS;
+      throw error;
+    }
   }
 
   /** The tenant that the claim names by id or name; the default one where no claim is to name any. */
@@ -126,9 +146,9 @@ export class AccessTokens {
 }
 
 /** Where the provider says that its keys are, as OpenID Connect or OAuth (RFC 8414) has it. */
-async function jwksUrlOf(issuer: string): Promise<string> {
+async function jwksUrlOf(issuer: string, ask: (url: string, init: RequestInit) => Promise<Response>): Promise<string> {
   for (const path of WELL_KNOWN) {
-    const response = await fetch(`${issuer.replace(/\/$/, '')}${path}`, {
+    const response = await ask(`${issuer.replace(/\/$/, '')}${path}`, {
       redirect: 'error',
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
