@@ -95,15 +95,16 @@ describe.each([
 
   it('runs over the event protocol, with tokens', async () => {
     const thread = client.threads.stream({ assistantId: 'graph' });
-    await thread.run.start({ input: INPUT });
     const texts: string[] = [];
+    // Subscribed before the run, so that the client ends the iteration with it.
     const reading = (async () => {
       for await (const message of thread.messages) for await (const text of message.text) texts.push(text);
     })();
+    await thread.run.start({ input: INPUT });
     expect((await thread.output) as State).toMatchObject({ path: ['speak', 'add 1'] });
     expect(thread.interrupts).toMatchObject([{ payload: 'Go on?' }]);
-    await thread.close();
     await reading;
+    await thread.close();
     expect(texts).toEqual([...'well said']);
   });
 });

@@ -243,6 +243,33 @@ describe('traces and threads, by the second version of the query API', () => {
     expect(empty.json()).toEqual({ turns: 0, latency_p50_seconds: null });
   });
 
+  it('sums up all threads over time, each in the bucket in which its newest trace began', async () => {
+    const stats = (stride: Json) =>
+      send('POST', '/api/v2/threads/stats', {
+        ...{ project_id: projectId, min_start_time: at(0), max_start_time: at(3), stride },
+        select: ['THREAD_COUNT', 'TRACE_COUNT', 'TOTAL_TOKENS', 'COMPLETION_TOKEN_DETAILS', 'THREAD_FEEDBACK_STATS'],
+      });
+    const minuteOf = (index: number): string => at(index).replace(/:\d\d\.\d{3}Z$/, ':00.000000Z');
+    const weather = {
+      ...{ thread_count: 1, trace_count: 2, total_tokens: 31, completion_token_details: { reasoning: 2 } },
+      thread_feedback_stats: { helpful: expect.objectContaining({ n: 2, avg: 0.5 }) as unknown },
+    };
+    const sports = {
+      ...{ thread_count: 1, trace_count: 1, total_tokens: 17, completion_token_details: { reasoning: 1 } },
+      thread_feedback_stats: {},
+    };
+    expect((await stats({ unit: 'MINUTE', value: 1 })).json()).toEqual({
+      buckets: [
+        { bucket_start_time: minuteOf(1), ...weather },
+        { bucket_start_time: minuteOf(2), ...sports },
+      ],
+    });
+    const byCentury = (await stats({ unit: 'DAY', value: 36_500 })).json<{ buckets: Json[] }>();
+    expect(byCentury.buckets).toMatchObject([
+      { bucket_start_time: '1970-01-01T00:00:00.000000Z', thread_count: 2, trace_count: 3, total_tokens: 48 },
+    ]);
+  });
+
   it('groups runs by thread for clients of the first version', async () => {
     const groups: Json[] = [];
     for await (const group of client.listGroupRuns({ projectId, groupBy: 'conversation', limit: 1 })) {
@@ -352,6 +379,21 @@ describe('traces and threads, by the second version of the query API', () => {
     ['/api/v2/threads/query', { project_id: '$', thread_filter: 'gt(count, 1)' }, 422, 'thread_filter'],
     ['/api/v2/threads/query', { project_id: '$', filter: 'eq(colour, 1)' }, 422, 'unknown field colour'],
     ['/api/v2/threads/stats', { project_id: '$', select: [] }, 422, 'select'],
+    [
+      '/api/v2/threads/stats',
+      { project_id: '$', select: ['TURNS'], stride: { unit: 'YEAR', value: 1 } },
+      422,
+      'stride',
+    ],
+    [
+      '/api/v2/threads/stats',
+      {
+        ...{ project_id: '$', select: ['TRACE_COUNT'], min_start_time: '2026-01-01' },
+        stride: { unit: 'SECOND', value: 1 },
+      },
+      422,
+      'at most 10000',
+    ],
     ['/api/v2/threads/stats', { project_id: '$', select: ['COLOUR'] }, 422, 'unknown field COLOUR'],
   ])('answers %s with %j by %i naming the field', async (path, body, status, named) => {
     const given = JSON.parse(JSON.stringify(body).replace('"$"', JSON.stringify(projectId))) as Json;

@@ -19,6 +19,9 @@ export interface FoundStats {
   feedback: Feedback;
 }
 
+/** Sums by the start of their time slot, in ascending order. */
+export type FoundStatsSeries = Map<string, FoundStats>;
+
 /** A trace of a thread with its place in it, counted from 1. */
 export interface FoundTurn {
   row: TraceRunRow;

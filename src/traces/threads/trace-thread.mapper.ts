@@ -1,7 +1,7 @@
 import { parseExactly } from '../../http/exact-json';
 import { latencySeconds } from '../instant';
 import { count, details, number, preview } from '../query/trace-run.mapper';
-import type { FoundStats, FoundThread, FoundTurn } from './found-threads';
+import type { FoundStats, FoundStatsSeries, FoundThread, FoundTurn } from './found-threads';
 import type { Details } from './trace-threads.repository';
 
 const json = (text: string | null | undefined): unknown => (text == null ? null : parseExactly(text));
@@ -126,6 +126,10 @@ const pick = (fields: Record<string, StatField>, found: FoundStats, names: strin
 export const toThreadStats = (found: FoundStats, names: string[]) => pick(ONE, found, names);
 /** The statistics of all threads that were selected. */
 export const toThreadsStats = (found: FoundStats, names: string[]) => pick(ALL, found, names);
+/** The same for each time slot. */
+export const toThreadsStatsSeries = (series: FoundStatsSeries, names: string[]) => ({
+  buckets: [...series].map(([start, found]) => ({ bucket_start_time: start, ...toThreadsStats(found, names) })),
+});
 
 type TurnValue = (turn: FoundTurn) => unknown;
 const usageDetails =

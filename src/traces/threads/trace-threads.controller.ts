@@ -9,7 +9,14 @@ import { SearchRoute } from '../../http/search-route';
 import { RouteTags } from '../../http/route-tags';
 import { ExactNumbers } from '../query/exact-numbers.interceptor';
 import { PAGE_OR_STREAM, sendPage } from '../query/page-stream';
-import { toRunGroup, toThread, toThreadsStats, toThreadStats, toTurn } from './trace-thread.mapper';
+import {
+  toRunGroup,
+  toThread,
+  toThreadsStats,
+  toThreadsStatsSeries,
+  toThreadStats,
+  toTurn,
+} from './trace-thread.mapper';
 import {
   groupRunsSchema,
   queryThreadsSchema,
@@ -54,11 +61,14 @@ export class TraceThreadsController {
     });
   }
 
+  /** With a `stride` as a time series: a thread counts in the bucket in which its newest trace began. */
   @Post('stats')
   @SearchRoute()
   @HttpCode(200)
   @ApiOperation({ summary: 'Statistics of all traced threads of a project' })
   async statsOfAll(@Tenant() tenantId: TenantId, @Body({ schema: threadsStatsSchema }) body: ThreadsStatsQuery) {
+    const { select, stride } = body;
+    if (stride) return toThreadsStatsSeries(await this.threads.statsOverTime(tenantId, body, stride), select);
     return toThreadsStats(await this.threads.statsOfAll(tenantId, body), body.select);
   }
 

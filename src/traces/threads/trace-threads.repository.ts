@@ -46,6 +46,9 @@ export interface TurnStats extends Omit<Usage, 'usage_details'> {
   streaming_rate: number | null;
 }
 
+/** What the turns are summed up by: their thread, nothing, or the UTC time slot of their thread's newest turn. */
+export type Grouping = 'thread' | 'all' | { slotSeconds: number };
+
 export interface ThreadCursor {
   lastStartTime: Instant;
   threadId: string;
@@ -120,12 +123,14 @@ export class TraceThreadsRepository {
     return row.threads;
   }
 
-  async stats(tenantId: TenantId, selection: ThreadSelection): Promise<TurnStats> {
+  /** Sums by the key of their group, in ascending order. For `all` the key is empty, and there is always an entry. */
+  async stats(tenantId: TenantId, selection: ThreadSelection, grouping: Grouping): Promise<Map<string, TurnStats>> {
     const params = new SqlParams();
-    const turns = turnsCte(tenantId, selection, params);
-    const [row] = await this.database.query<[TurnStats]>(
+    const turns = turnsCte(tenantId, selection, params, grouping);
+    const [key, groupBy] = grouping === 'all' ? [`''`, ''] : ['t.key', 'GROUP BY t.key ORDER BY t.key'];
+    const rows = await this.database.query<(TurnStats & { key: string })[]>(
       `WITH ${turns}, ${usageCte(tenantId, params)}
-       SELECT count(DISTINCT t.thread_id)::int AS threads, count(*)::int AS turns,
+       SELECT ${key} AS key, count(DISTINCT t.thread_id)::int AS threads, count(*)::int AS turns,
               ${selectInstant('min(t.start_time)')} AS first_start_time,
               ${selectInstant('max(t.start_time)')} AS last_start_time,
               ${selectInstant('max(t.end_time)')} AS last_end_time,
@@ -135,19 +140,19 @@ export class TraceThreadsRepository {
               avg((t.status = 'error')::int)::float8 AS error_rate,
               avg((u.first_token_time IS NOT NULL)::int) FILTER (WHERE t.end_time IS NOT NULL)::float8 AS streaming_rate,
               ${selectInstant('min(u.first_token_time)')} AS first_token_time, ${TOTALS}
-       FROM turns t LEFT JOIN usage u USING (trace_id)`,
+       FROM turns t LEFT JOIN usage u USING (trace_id) ${groupBy}`,
       params.values,
     );
-    return row;
+    return new Map(rows.map((row) => [row.key, row]));
   }
 
-  /** Thread id → `{detail: {category: sum}}`. With `together` under the empty id, of all threads. */
-  async details(tenantId: TenantId, selection: ThreadSelection, together: boolean): Promise<Map<string, Details>> {
+  /** `{detail: {category: sum}}` by the key of the group. */
+  async details(tenantId: TenantId, selection: ThreadSelection, grouping: Grouping): Promise<Map<string, Details>> {
     const params = new SqlParams();
-    const turns = turnsCte(tenantId, selection, params);
+    const turns = turnsCte(tenantId, selection, params, grouping);
     const rows = await this.database.query<{ key: string; usage_details: Details }[]>(
       `WITH ${turns}, sums AS (
-         SELECT ${together ? `''` : 't.thread_id'} AS key, detail, category, sum(amount) AS amount
+         SELECT t.key, detail, category, sum(amount) AS amount
          FROM turns t JOIN trace_runs d ON d.trace_id = t.trace_id CROSS JOIN LATERAL ${USAGE_DETAILS}
          WHERE ${runsOfTurns(tenantId, params)} GROUP BY 1, 2, 3
        ) ${detailsByKey('SELECT * FROM sums')}`,
@@ -156,24 +161,22 @@ export class TraceThreadsRepository {
     return new Map(rows.map(({ key, usage_details: details }) => [key, details]));
   }
 
-  /** Thread id → summary of the feedback on its turns, by key. With `together` under the empty id, of all threads. */
-  async feedback(tenantId: TenantId, selection: ThreadSelection, together: boolean): Promise<Map<string, Feedback>> {
+  /** Summary of the feedback on the turns, by feedback key, by the key of the group. */
+  async feedback(tenantId: TenantId, selection: ThreadSelection, grouping: Grouping): Promise<Map<string, Feedback>> {
     const params = new SqlParams();
-    const turns = turnsCte(tenantId, selection, params);
+    const turns = turnsCte(tenantId, selection, params, grouping);
     const tenant = params.add(tenantId, 'uuid');
-    const thread = together ? `''::text` : 't.thread_id';
-    const sameThread = together ? '' : ' AND g.run_id IN (SELECT run_id FROM turns WHERE thread_id = t.thread_id)';
     const labelled = `trace_feedback g WHERE g.tenant_id = ${tenant} AND g.key = f.key
-      AND g.run_id IN (SELECT run_id FROM turns)${sameThread}`;
-    const rows = await this.database.query<{ thread: string; stats: Feedback }[]>(
+      AND g.run_id IN (SELECT run_id FROM turns WHERE key = t.key)`;
+    const rows = await this.database.query<{ key: string; stats: Feedback }[]>(
       `WITH ${turns}, by_key AS (
-         SELECT ${thread} AS thread, f.key, ${feedbackStat(labelled)} AS stat
+         SELECT t.key AS turns_key, f.key, ${feedbackStat(labelled)} AS stat
          FROM turns t JOIN trace_feedback f ON f.tenant_id = ${tenant} AND f.run_id = t.run_id
-         GROUP BY ${together ? '' : 't.thread_id, '}f.key
-       ) SELECT thread, jsonb_object_agg(key, stat) AS stats FROM by_key GROUP BY thread`,
+         GROUP BY t.key, f.key
+       ) SELECT turns_key AS key, jsonb_object_agg(key, stat) AS stats FROM by_key GROUP BY turns_key`,
       params.values,
     );
-    return new Map(rows.map(({ thread: id, stats }) => [id, stats]));
+    return new Map(rows.map(({ key, stats }) => [key, stats]));
   }
 
   /** Trace id → its place among all turns of the thread, from 1. */
@@ -199,15 +202,28 @@ export class TraceThreadsRepository {
   }
 }
 
-function turnsCte(tenantId: TenantId, { turns, containing }: ThreadSelection, params: SqlParams): string {
+function turnsCte(
+  tenantId: TenantId,
+  { turns, containing }: ThreadSelection,
+  params: SqlParams,
+  grouping: Grouping = 'thread',
+): string {
   const where = [selectionToSql(tenantId, turns, params)];
   if (containing) {
     const inner = selectionToSql(tenantId, containing, params);
     where.push(`r.thread_id IN (SELECT r.thread_id FROM trace_runs r WHERE ${inner})`);
   }
   return `turns AS MATERIALIZED (
-    SELECT r.run_id, r.trace_id, r.thread_id, r.start_time, r.end_time, r.status
+    SELECT r.run_id, r.trace_id, r.thread_id, r.start_time, r.end_time, r.status, ${groupKey(grouping, params)} AS key
     FROM trace_runs r WHERE ${where.join(' AND ')})`;
+}
+
+function groupKey(grouping: Grouping, params: SqlParams): string {
+  if (grouping === 'thread') return 'r.thread_id';
+  if (grouping === 'all') return `''::text`;
+  const slot = `make_interval(secs => ${params.add(grouping.slotSeconds, 'float8')})`;
+  const newestTurn = 'max(r.start_time) OVER (PARTITION BY r.thread_id)';
+  return selectInstant(`date_bin(${slot}, ${newestTurn}, timestamptz 'epoch')`);
 }
 
 /** The usage of each trace; only the runs of those traces are read. */

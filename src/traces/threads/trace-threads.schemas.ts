@@ -16,7 +16,19 @@ const threadFilterShape = { filter, trace_filter: filter, tree_filter: filter, t
 export const queryThreadsSchema = z.object({ ...windowShape, ...threadFilterShape, ...pageV2Shape });
 export type QueryThreads = z.output<typeof queryThreadsSchema>;
 
-export const threadsStatsSchema = z.object({ ...windowShape, ...threadFilterShape, select: fieldNames.min(1) });
+/** Width of the time slots of statistics. */
+const strideSchema = z.object({
+  unit: z.enum(['SECOND', 'MINUTE', 'HOUR', 'DAY']),
+  value: z.int().min(1).max(1_000_000),
+});
+export type Stride = z.output<typeof strideSchema>;
+
+export const threadsStatsSchema = z.object({
+  ...windowShape,
+  ...threadFilterShape,
+  select: fieldNames.min(1),
+  stride: strideSchema.optional(),
+});
 export type ThreadsStatsQuery = z.output<typeof threadsStatsSchema>;
 
 export const threadParamsSchema = z.object({ thread_id: z.string().min(1) });

@@ -7,16 +7,18 @@ import { payloadsFor } from '../query/trace-run.mapper';
 import { TraceRunsRepository } from '../query/trace-runs.repository';
 import { TraceUsageRepository } from '../query/trace-usage.repository';
 import { traceErrors } from '../trace.errors';
-import type { FoundStats, FoundThread, FoundTurn } from './found-threads';
+import type { FoundStats, FoundStatsSeries, FoundThread, FoundTurn } from './found-threads';
 import { isStatField, isThreadsStatField, isTurnField } from './trace-thread.mapper';
 import type {
   GroupRuns,
   QueryThreads,
+  Stride,
   ThreadsStatsQuery,
   ThreadStatsQuery,
   ThreadTracesQuery,
 } from './trace-threads.schemas';
 import {
+  type Grouping,
   ThreadCursor,
   ThreadPage,
   ThreadRow,
@@ -30,6 +32,9 @@ interface Filters {
   tree_filter?: string | undefined;
   thread_filter?: string | undefined;
 }
+
+const UNIT_SECONDS: Record<Stride['unit'], number> = { SECOND: 1, MINUTE: 60, HOUR: 3_600, DAY: 86_400 };
+const MAX_SLOTS = 10_000;
 
 /** Conversation threads of a tracing project: their turns, sums and feedback. */
 @Injectable()
@@ -78,7 +83,20 @@ export class TraceThreadsService {
   /** @throws {ApiError} 422 */
   async statsOfAll(tenantId: TenantId, body: ThreadsStatsQuery): Promise<FoundStats> {
     checkFields('select', body.select, isThreadsStatField);
-    return this.stats(tenantId, selectThreads(body, body), body.select);
+    return this.together(tenantId, selectThreads(body, body), body.select);
+  }
+
+  /**
+   * Statistics by the time slot in which the newest turn of a thread began, without the slots that have no thread.
+   * Slots are counted from 1970-01-01T00:00Z, so that days begin at midnight UTC.
+   * @throws {ApiError} 422, also for a stride that divides the window into more than 10,000 slots
+   */
+  async statsOverTime(tenantId: TenantId, body: ThreadsStatsQuery, stride: Stride): Promise<FoundStatsSeries> {
+    checkFields('select', body.select, isThreadsStatField);
+    const selection = selectThreads(body, body);
+    const slotSeconds = stride.value * UNIT_SECONDS[stride.unit];
+    checkSlots(selection.turns, slotSeconds);
+    return this.stats(tenantId, selection, body.select, { slotSeconds });
   }
 
   /** All of a thread's turns, whenever they were. @throws {ApiError} 422 */
@@ -90,7 +108,7 @@ export class TraceThreadsService {
       isRoot: true,
       ...readRootFilter(query.filter ?? '', 'filter'),
     };
-    return this.stats(tenantId, { turns }, query.selects);
+    return this.together(tenantId, { turns }, query.selects);
   }
 
   /** The turns of a thread, the oldest first. @throws {ApiError} 422 */
@@ -131,18 +149,31 @@ export class TraceThreadsService {
     };
   }
 
-  private async stats(tenantId: TenantId, selection: ThreadSelection, fields: string[]): Promise<FoundStats> {
-    const together = true;
+  private async together(tenantId: TenantId, selection: ThreadSelection, fields: string[]): Promise<FoundStats> {
+    return (await this.stats(tenantId, selection, fields, 'all')).get('')!;
+  }
+
+  private async stats(
+    tenantId: TenantId,
+    selection: ThreadSelection,
+    fields: string[],
+    grouping: Grouping,
+  ): Promise<FoundStatsSeries> {
     const [stats, details, feedback] = await Promise.all([
-      this.threads.stats(tenantId, selection),
+      this.threads.stats(tenantId, selection, grouping),
       fields.some((name) => name.endsWith('_details'))
-        ? this.threads.details(tenantId, selection, together)
+        ? this.threads.details(tenantId, selection, grouping)
         : undefined,
       fields.some((name) => name.endsWith('feedback_stats'))
-        ? this.threads.feedback(tenantId, selection, together)
+        ? this.threads.feedback(tenantId, selection, grouping)
         : undefined,
     ]);
-    return { stats, details: details?.get('') ?? {}, feedback: feedback?.get('') ?? {} };
+    return new Map(
+      [...stats].map(([key, sums]) => [
+        key,
+        { stats: sums, details: details?.get(key) ?? {}, feedback: feedback?.get(key) ?? {} },
+      ]),
+    );
   }
 
   private async complete(tenantId: TenantId, turns: RunSelection, rows: ThreadRow[]): Promise<FoundThread[]> {
@@ -151,8 +182,8 @@ export class TraceThreadsService {
     const ids = rows.flatMap((row) => [row.first_trace_id, row.last_trace_id, row.failed_trace_id ?? []].flat());
     const [previews, details, feedback] = await Promise.all([
       this.threads.previews(tenantId, { ...turns, ids: [...new Set(ids)] }),
-      this.threads.details(tenantId, selection, false),
-      this.threads.feedback(tenantId, selection, false),
+      this.threads.details(tenantId, selection, 'thread'),
+      this.threads.feedback(tenantId, selection, 'thread'),
     ]);
     return rows.map((row) => ({
       row,
@@ -200,6 +231,13 @@ function rootConditions(filters: Filters): Pick<RunSelection, 'filter' | 'treeFi
 function checkFields(path: string, names: string[], isKnown: (name: string) => boolean): void {
   const unknown = names.find((name) => !isKnown(name));
   if (unknown !== undefined) throw traceErrors.invalid(path, `unknown field ${unknown.toUpperCase()}`);
+}
+
+function checkSlots({ from, before }: RunSelection, slotSeconds: number): void {
+  const slots = Math.ceil((Date.parse(before!) - Date.parse(from!)) / 1000 / slotSeconds);
+  if (slots > MAX_SLOTS) {
+    throw traceErrors.invalid('stride', `divides the window into ${slots} buckets; at most ${MAX_SLOTS} are possible`);
+  }
 }
 
 function writeThreadCursor({ lastStartTime, threadId }: ThreadCursor): string {

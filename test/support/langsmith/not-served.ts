@@ -30,8 +30,8 @@ export const NOT_SERVED: { why: string; methods: string[] }[] = [
         list_annotation_queues list_runs_from_annotation_queue read_annotation_queue update_annotation_queue`),
       ...below(
         'annotation_queues',
-        `annotation_queues create_run_status delete export items.create items.create_status items.delete_all items.list
-        items.retrieve_count items.retrieve_placement items.update populate retrieve retrieve_annotation_queues
+        `annotation_queues create_run_status delete export items.clear_final items.create items.create_status
+        items.delete_all items.list items.retrieve_count items.retrieve_placement items.set_final items.update populate retrieve retrieve_annotation_queues
         retrieve_queues retrieve_run retrieve_size retrieve_total_archived retrieve_total_size runs.create
         runs.create_by_key runs.delete_all runs.delete_queue runs.list runs.update update`,
       ),
@@ -53,10 +53,19 @@ export const NOT_SERVED: { why: string; methods: string[] }[] = [
     why: 'Gantry has no sandboxes',
     methods: below(
       'sandboxes',
-      `boxes.create boxes.create_snapshot boxes.delete boxes.delete_service_url boxes.generate_download_url
+      `boxes.batch_delete boxes.create boxes.create_snapshot boxes.delete boxes.delete_service_url boxes.generate_download_url
       boxes.generate_service_url boxes.get_status boxes.list boxes.list_service_urls boxes.retrieve boxes.start boxes.stop
       boxes.update list_usage_costs registries.create registries.delete registries.list registries.retrieve
-      registries.update snapshots.create snapshots.delete snapshots.list snapshots.retrieve snapshots.retrieve_by_name`,
+      registries.update snapshots.create snapshots.delete snapshots.list snapshots.retrieve snapshots.retrieve_by_name
+      retrieve_usage volumes.clone volumes.create volumes.delete volumes.list volumes.retrieve volumes.update`,
+    ),
+  },
+  {
+    why: 'projects have no tags of a workspace',
+    methods: below(
+      'workspace_tags',
+      `keys.create keys.delete keys.list keys.retrieve keys.update keys.values.create keys.values.delete
+      keys.values.list keys.values.retrieve keys.values.update list`,
     ),
   },
   { why: 'Gantry has no pages of projects and of single runs', methods: ['sessions.dashboard', 'runs.get_url'] },
@@ -105,11 +114,17 @@ const PLACEHOLDERS: Record<string, unknown> = {
   ),
   ...Object.fromEntries(
     words(
-      'dataset_name name identifier prompt_identifier feedback_key tag split_name project_name path_name body_name',
+      'dataset_name name identifier prompt_identifier feedback_key tag split_name project_name path_name body_name key volume',
     ).map((name) => [name, 'any']),
   ),
   ...{ example_ids: [ID], run_ids: [ID], evaluator_ids: [ID], session_ids: [ID], experiments: [ID], index: 0 },
-  ...{ experiment_ids: [ID], feedback_keys: ['any'], categories: [{ value: 1, label: 'good' }], values: [1] },
+  ...{
+    experiment_ids: [ID],
+    feedback_keys: ['any'],
+    size_bytes: 1_000_000,
+    categories: [{ value: 1, label: 'good' }],
+    values: [1],
+  },
   ...{
     inputs: { a: 1 },
     outputs: { b: 2 },

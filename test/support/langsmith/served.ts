@@ -317,7 +317,7 @@ export const SERVED: Record<string, Calls> = {
   'threads.streaming.query': threadQueries,
   'threads.streaming.query_items': threadQueries,
   'threads.aggregate_stats': ({ projectId }) => [
-    { project_id: projectId, select: ['THREAD_COUNT'], ...window, ...filters },
+    { project_id: projectId, select: ['THREAD_COUNT'], stride: { unit: 'DAY', value: 30 }, ...window, ...filters },
   ],
   'threads.stats': ({ projectId }) => [
     { thread_id: 'talk', session_id: projectId, selects: ['TURNS'], filter: FILTER },
