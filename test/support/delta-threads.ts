@@ -106,6 +106,16 @@ export function describeDeltaThreads(gantryOf: () => Gantry, more?: (threads: De
       await threads.expectToContinueFrom(threadId, before);
     });
 
+    it('is what it was before its newest run when that is deleted', async () => {
+      const threadId = await threads.ranTwice();
+      const before = await threads.stateOf(threadId);
+      await client.runs.wait(threadId, 'delta', { input: threads.say('gone') });
+      const [newest] = await client.runs.list(threadId);
+      await client.runs.delete(threadId, newest.run_id);
+      expect(await threads.stateOf(threadId)).toEqual(before);
+      await threads.expectToContinueFrom(threadId, before);
+    });
+
     it('stays as it is when earlier runs are deleted beside one in flight', async () => {
       const threadId = await threads.ranTwice();
       const earlier = await client.runs.list(threadId);
