@@ -1,12 +1,15 @@
 import { say } from './progress.mjs';
 
+const WARNING_LEVEL = 40;
 const ERROR_LEVEL = 50;
-/** Errors that are shown once: enough for those that repeat, and a bound. */
-const REMEMBERED_ERRORS = 1_000;
+/** Lines that are shown once: enough for those that repeat, and a bound. */
+const REMEMBERED_LINES = 1_000;
+/** Fields of every line of the log. */
+const COMMON_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'process', 'context', 'msg', 'err', 'req_id']);
 
 /**
- * Shows on the terminal what a developer must not miss of the logs of the api and the worker: each error once. Both load the
- * graphs, so both report one that can't be loaded.
+ * Shows on the terminal what a developer must not miss of the logs of the api and the worker: each error once, and of each
+ * kind of warning the first. Both load the graphs, so both report one that can't be loaded.
  * @param {boolean} isVerbose whether every line is shown
  * @returns {(name: string, line: string) => void}
  */
@@ -19,21 +22,31 @@ export function showOwnLog(isVerbose) {
       process.stdout.write(`${name} | ${line}\n`);
       return;
     }
-    const error = errorIn(line);
-    if (error === undefined || shown.has(error)) return;
-    if (shown.size === REMEMBERED_ERRORS) shown.clear();
-    shown.add(error);
-    say(name, error);
+    const notable = notableIn(line);
+    if (notable === undefined || shown.has(notable.key)) return;
+    if (shown.size === REMEMBERED_LINES) shown.clear();
+    shown.add(notable.key);
+    say(name, notable.text);
   };
 }
 
-/** The error that a line of a log reports. @param {string} line */
-function errorIn(line) {
+/**
+ * The error or warning that a line of a log reports, and what is the same in its repetitions.
+ * @param {string} line
+ * @returns {{ text: string, key: string } | undefined}
+ */
+function notableIn(line) {
   try {
-    const { level, msg, err } = JSON.parse(line);
+    const { level, msg, err, ...fields } = JSON.parse(line);
     // The error of a request that failed has a line of its own.
-    if (!(level >= ERROR_LEVEL) || msg === 'request') return undefined;
-    return err?.message ? `${msg}: ${err.message}` : msg;
+    if (!(level >= WARNING_LEVEL) || msg === 'request') return undefined;
+    const text = err?.message ? `${msg}: ${err.message}` : msg;
+    if (level >= ERROR_LEVEL) return { text, key: text };
+    // Temporal's SDK warns of what is intended here, such as a worker without workflows.
+    if (fields.sdkComponent !== undefined) return undefined;
+    const more = Object.entries(fields).filter(([name]) => !COMMON_FIELDS.has(name));
+    const details = more.length > 0 ? ` ${JSON.stringify(Object.fromEntries(more))}` : '';
+    return { text: `warning: ${text}${details}`, key: `warning: ${msg}` };
   } catch {
     return undefined;
   }

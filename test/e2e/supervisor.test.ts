@@ -209,7 +209,10 @@ describe('the supervisor', () => {
 
   it('starts without an S3 gateway and without a broken graph, and says what is missing', async () => {
     const project = layOutProject({
-      'langgraph.json': { graphs: { sound: './sound.ts:graph', broken: './broken.ts:graph' } },
+      'langgraph.json': {
+        graphs: { sound: './sound.ts:graph', broken: './broken.ts:graph' },
+        webhooks: { headers: { authorization: '${{ env.LG_WEBHOOK_TOKEN }}' } },
+      },
       'sound.ts': answeringGraph('', '1'),
       'broken.ts': "import 'no-such-package';\nexport const graph = 1;\n",
     });
@@ -217,12 +220,16 @@ describe('the supervisor', () => {
     symlinkSync(process.execPath, join(folder, 'node'));
     // Neither a gateway nor Go is on this PATH, or in this cache.
     const env = { PATH: folder, GANTRY_CACHE: folder, GANTRY_CONFIG: project.path('langgraph.json') };
-    const bare = await SupervisedGantry.start({ ...ownServices(), ...env });
+    const token = 'a-webhook-token';
+    const bare = await SupervisedGantry.start({ ...ownServices(), ...env, LG_WEBHOOK_TOKEN: token });
     try {
       const reports = (): number => bare.printed.split('graphs.broken').length - 1;
       await waitFor('the report of the broken graph', () => reports() > 0);
       expect(bare.printed).toMatch(/s +(api|worker) +A graph can't be served: graphs\.broken: .*no-such-package/);
       expect(reports()).toBe(1);
+      const warnings = bare.printed.match(/warning: Headers with secrets go to every host.*/g);
+      expect(warnings).toEqual([expect.stringContaining('{"headers":["authorization"]}')]);
+      expect(bare.printed).not.toContain(token);
       expect(bare.printed).toMatch(/No S3 gateway could be obtained.*GANTRY_S3_ENDPOINT/);
       expect(bare.printed).toMatch(/S3 +none: exports need a bucket/);
       expect(bare.endpoints.s3).toBeNull();
