@@ -26,6 +26,7 @@ interface Caller {
   tenantId: TenantId | undefined;
   actor: Actor;
   user?: AuthUser;
+  accessEndsAt?: number;
 }
 
 /** Studio as a user for the handlers of a custom auth; `isStudioUser` of the public SDK recognises it. */
@@ -69,7 +70,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
       this.customAuth.source && this.reflector.getAllAndOverride<boolean | undefined>(CUSTOM_AUTH, declared);
     const address = this.addresses.keep(request.ip);
     const { oauth } = this.config.auth;
-    const { tenantId, actor, user } = await (
+    const { tenantId, actor, user, accessEndsAt } = await (
       asksUsers ? this.ofUser(request, access) : this.resolve(request, access)
     ).catch((error: unknown) => {
       this.refusedLogins.note(address, error);
@@ -77,6 +78,7 @@ export class AuthGuard implements CanActivate, OnModuleInit {
     });
     request.tenantId = tenantId;
     if (user) request.user = user;
+    if (accessEndsAt !== undefined) request.accessEndsAt = accessEndsAt;
     request.actor = { ...actor, ...(address !== undefined && { address }) };
     await this.rates.take(request, context.switchToHttp().getResponse<FastifyReply>(), access);
     const needed = this.reflector.getAllAndOverride<Entitlement | undefined>(ENTITLEMENT, declared);
@@ -115,9 +117,9 @@ export class AuthGuard implements CanActivate, OnModuleInit {
 
   /** Resolves the caller by an access token of the operator's provider: it opens what a key of its tenant does. */
   private async ofToken(token: string, asked: string | undefined): Promise<Caller> {
-    const { tenantId, user } = await this.tokens.ownerOf(token);
+    const { tenantId, user, expiresAt } = await this.tokens.ownerOf(token);
     if (asked !== undefined && asked !== tenantId) throw authErrors.otherTenant();
-    return { tenantId, actor: { kind: 'user', id: user } };
+    return { tenantId, actor: { kind: 'user', id: user }, accessEndsAt: expiresAt };
   }
 
   /** Whether it is a card that the operator lets any caller read, and the request names no caller. */

@@ -8,11 +8,11 @@ import { ApiKeyEntity } from './api-key.entity';
 import { DocsAccess } from './docs-access';
 import { CustomAuthModule } from './custom/custom-auth.module';
 import { EntitlementsModule } from './entitlements.module';
-import { KeyStreams } from './key-streams';
 import { KeyUsage } from './key-usage';
 import { AccessTokens } from './oauth/access-tokens';
 import { RateLimiter } from './rate-limiter';
 import { RefusedLogins } from './refused-logins';
+import { StreamAccess } from './stream-access';
 import { TenantEntity } from './tenant.entity';
 import { TenantScopeInterceptor } from './tenant-scope.interceptor';
 import { TenantsModule } from './tenants.module';
@@ -29,10 +29,10 @@ import { TenantsModule } from './tenants.module';
   providers: [
     AccessTokens,
     ApiKeysService,
-    KeyStreams,
     KeyUsage,
     RateLimiter,
     RefusedLogins,
+    StreamAccess,
     AuthGuard,
     DocsAccess,
     { provide: APP_INTERCEPTOR, useClass: TenantScopeInterceptor },

@@ -14,6 +14,8 @@ declare module 'fastify' {
     actor?: Actor;
     /** The user that the custom auth returned, if any. */
     user?: AuthUser;
+    /** End of the caller's access by an OAuth token, in milliseconds since 1970. */
+    accessEndsAt?: number;
   }
 }
 

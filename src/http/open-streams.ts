@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 
 /** Why this server ends a stream that its client would keep open. */
-export type BreakOffReason = 'stopping' | 'key-revoked';
+export type BreakOffReason = 'stopping' | 'key-revoked' | 'token-expired';
 
 /** An answer that may take hours: server-sent events, or the result of a wait. */
 export interface OpenStream {
@@ -13,6 +13,8 @@ export interface OpenStream {
 interface Caller {
   /** Undefined if the caller has no API key. */
   keyId: string | undefined;
+  /** In milliseconds since 1970; undefined if the caller's access has no known end. */
+  accessEndsAt: number | undefined;
   /** Undefined for callers without a limit: Gantry itself, and all callers if auth is off. */
   name: string | undefined;
 }
@@ -21,16 +23,16 @@ function nameOf({ actor, tenantId }: Pick<FastifyRequest, 'actor' | 'tenantId'>)
   return actor?.kind === 'key' || actor?.kind === 'user' ? `${tenantId} ${actor.kind} ${actor.id}` : undefined;
 }
 
-/** The open streams of this process, for metrics, limits, the drain, and the revocation of keys. */
+/** The open streams of this process, for metrics, limits, the drain, and the end of a caller's access. */
 export class OpenStreams {
   private readonly open = new Map<OpenStream, Caller>();
   private readonly counts = new Map<string, number>();
 
   /** @param request accepted by the guard */
-  add(stream: OpenStream, request: Pick<FastifyRequest, 'actor' | 'tenantId'>): void {
-    const { actor } = request;
+  add(stream: OpenStream, request: Pick<FastifyRequest, 'actor' | 'tenantId' | 'accessEndsAt'>): void {
+    const { actor, accessEndsAt } = request;
     const name = nameOf(request);
-    this.open.set(stream, { keyId: actor?.kind === 'key' ? actor.id : undefined, name });
+    this.open.set(stream, { keyId: actor?.kind === 'key' ? actor.id : undefined, accessEndsAt, name });
     if (name !== undefined) this.counts.set(name, this.countOf(request) + 1);
   }
 
@@ -64,11 +66,20 @@ export class OpenStreams {
     for (const stream of [...this.open.keys()]) if (stream.kind === kind) stream.breakOff('stopping');
   }
 
-  /** Ends the streams of these API keys. Resolves to their number. */
+  /** Ends the streams of these API keys. Returns their number. */
   breakOffOf(keyIds: string[]): number {
     const revoked = new Set<string | undefined>(keyIds);
-    const streams = [...this.open].filter(([, { keyId }]) => keyId !== undefined && revoked.has(keyId));
-    for (const [stream] of streams) stream.breakOff('key-revoked');
+    return this.breakOffWhere(({ keyId }) => keyId !== undefined && revoked.has(keyId), 'key-revoked');
+  }
+
+  /** Ends the streams whose access token has expired. Returns their number. */
+  breakOffExpired(now: number): number {
+    return this.breakOffWhere(({ accessEndsAt = Infinity }) => accessEndsAt <= now, 'token-expired');
+  }
+
+  private breakOffWhere(matches: (caller: Caller) => boolean, reason: BreakOffReason): number {
+    const streams = [...this.open].filter(([, caller]) => matches(caller));
+    for (const [stream] of streams) stream.breakOff(reason);
     return streams.length;
   }
 }

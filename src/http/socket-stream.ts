@@ -8,6 +8,11 @@ import { GOING_AWAY, refuseSocket } from './web-sockets';
 /** A minute of silence, with a ping every five seconds: a client that is there has answered one. */
 const SILENT_BEATS = 12;
 
+const ACCESS_ENDED = {
+  'key-revoked': 'The API key was revoked or has expired',
+  'token-expired': 'The access token has expired',
+};
+
 /**
  * A WebSocket that takes one message at a time, and no further ones from its connection meanwhile: a client that sends
  * faster than it is served, or reads no answers, is made to wait.
@@ -60,7 +65,7 @@ export class SocketStream implements OpenStream {
 
   breakOff(reason: BreakOffReason): void {
     if (reason === 'stopping') this.close(GOING_AWAY);
-    else this.refuse({ status: 401, detail: 'The API key was revoked or has expired' });
+    else this.refuse({ status: 401, detail: ACCESS_ENDED[reason] });
   }
 
   private receive(message: string): void {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -6,10 +7,13 @@ import { decodeJwt, UnsecuredJWT } from 'jose';
 import { AgentCaller } from '../support/a2a';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
+import { endOf, LONG_ANSWERS, longRequest, newThread, openOn, sendLong } from '../support/long-answers';
 import { postMcp } from '../support/mcp';
 import { OpenIdProvider, type ProviderClient } from '../support/openid-provider';
 import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
 import { freePort } from '../support/ports';
+import { createNamespace, type TestNamespace } from '../support/temporal';
+import { socketUrl, ThreadSocket } from '../support/thread-socket';
 import { waitFor } from '../support/wait-for';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
@@ -22,6 +26,8 @@ const globex: ProviderClient = {
   claims: { workspace: 'globex' },
 };
 const nameless: ProviderClient = { id: 'nameless-client', secret: 'nameless-secret-0123456789' };
+/** How far the provider's clock may differ from the server's. */
+const CLOCK_TOLERANCE_SECONDS = 30;
 const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
 /** A graph whose schemas are declared: no request waits for a compiler here. */
@@ -33,8 +39,11 @@ describe('access tokens of an OpenID provider', () => {
   let api: TestApi;
   let resource: string;
   let config: TemporaryConfig;
+  /** Without a worker: runs stay pending. */
+  let namespace: TestNamespace;
 
   beforeAll(async () => {
+    namespace = await createNamespace();
     config = temporaryConfig({ graphs: GRAPHS });
     provider = await OpenIdProvider.start([acme, globex, nameless]);
     const port = await freePort();
@@ -49,6 +58,7 @@ describe('access tokens of an OpenID provider', () => {
       GANTRY_OAUTH_ISSUER: provider.issuer,
       GANTRY_OAUTH_TENANT_CLAIM: 'workspace',
       GANTRY_OAUTH_SCOPES: 'agents',
+      TEMPORAL_NAMESPACE: namespace.name,
     });
     const database = api.app.get<DataSource>(getDataSourceToken());
     for (const [name, tenantId] of Object.entries(tenants)) {
@@ -60,6 +70,7 @@ describe('access tokens of an OpenID provider', () => {
     await api?.close();
     await provider?.stop();
     config?.remove();
+    await namespace?.drop();
   });
 
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -204,6 +215,36 @@ describe('access tokens of an OpenID provider', () => {
     });
     expect(JSON.stringify(records)).not.toContain(token.split('.')[1]);
   });
+
+  it('end the connections that they opened when they expire, and cancel no run', async () => {
+    // Accepted for as long as clocks may differ.
+    const soon = Math.floor(Date.now() / 1000) - CLOCK_TOLERANCE_SECONDS + 15;
+    const [expiring, lasting] = await Promise.all(
+      [soon, now + 3_600].map((exp) => provider.sign({ ...claims(), exp })),
+    );
+    const leaving = new AbortController();
+    const requests = await Promise.all(LONG_ANSWERS.map(([, kind]) => longRequest(api, bearer(lasting), kind)));
+    const open = (token: string) => requests.map((each) => endOf(sendLong(api, bearer(token), each, leaving.signal)));
+    const url = socketUrl(api.url, await newThread(api, bearer(lasting)));
+    const ends = open(expiring);
+    const closed = await ThreadSocket.open(url, { headers: bearer(expiring) });
+    const end = once(closed.socket, 'close') as Promise<[code: number, reason: Buffer]>;
+    void open(lasting);
+    const stays = await ThreadSocket.open(url, { headers: bearer(lasting) });
+    await waitFor('all connections', () => openOn(api) === 2 * (ends.length + 1));
+
+    expect(await Promise.all(ends)).toEqual(ends.map(() => 'broken off'));
+    const [code, reason] = await end;
+    expect([code, reason.toString()]).toEqual([4401, 'The access token has expired']);
+    await waitFor('the others to be left', () => openOn(api) === ends.length + 1);
+    expect((await search(bearer(expiring))).status).toBe(401);
+    const database = api.app.get<DataSource>(getDataSourceToken());
+    const statuses: { status: string }[] = await database.query('SELECT DISTINCT status FROM runs');
+    expect(statuses).toEqual([{ status: 'pending' }]);
+    await stays.close();
+    leaving.abort();
+    await waitFor('all connections to close', () => openOn(api) === 0);
+  }, 60_000);
 
   it('give access neither to the admin API nor to requests with a wrong key beside them', async () => {
     const token = await provider.token(acme, resource, 'agents');

@@ -5,106 +5,29 @@ import type { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { CreatedApiKey } from '../../src/auth/admin.schemas';
 import { issueCallToken } from '../../src/auth/call-token';
-import type { OpenStreams } from '../../src/http/open-streams';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
-import { postMcp } from '../support/mcp';
+import {
+  type Credentials,
+  endOf,
+  LONG_ANSWERS,
+  longRequest,
+  type LongRequest,
+  newThread,
+  openOn,
+  sendLong,
+} from '../support/long-answers';
 import { createNamespace, type TestNamespace } from '../support/temporal';
 import { refusalOf, socketUrl, ThreadSocket } from '../support/thread-socket';
 import { waitFor } from '../support/wait-for';
 
 const ADMIN_KEY = 'the-admin-key-0123456789';
 const CUSTOM_AUTH = join(__dirname, '..', 'support', 'auth', 'langgraph.json');
-/** Nothing executes it: as long as it is pending it isn't cancelled. */
-const RUN = { assistant_id: 'three', input: {}, on_disconnect: 'cancel' };
-const MESSAGE = { role: 'user', parts: [{ kind: 'data', data: {} }], messageId: 'm', kind: 'message' };
-const toolCall = (params: object = {}): object => ({
-  jsonrpc: '2.0',
-  id: 2,
-  method: 'tools/call',
-  params: { name: 'three', arguments: {}, ...params },
-});
-const ACCEPT = { accept: 'application/json, text/event-stream' };
-const MODERN = 'io.modelcontextprotocol';
-
-interface Request {
-  path: string;
-  method?: 'GET';
-  body?: unknown;
-  headers?: Record<string, string>;
-}
-
-interface Kind {
-  of: (thread: string) => Request;
-  /** Whether the request makes a run, and the run ends when its client goes. */
-  run?: 'cancelled' | 'kept';
-  isSession?: boolean;
-}
-
-const KINDS: [string, Kind][] = [
-  ["a new run's stream", { of: (thread) => ({ path: `/threads/${thread}/runs/stream`, body: RUN }), run: 'cancelled' }],
-  ['a wait for a new run', { of: (thread) => ({ path: `/threads/${thread}/runs/wait`, body: RUN }), run: 'cancelled' }],
-  ["a thread's stream", { of: (thread) => ({ path: `/threads/${thread}/stream`, method: 'GET' }) }],
-  [
-    'a stream of the event protocol',
-    { of: (thread) => ({ path: `/threads/${thread}/stream/events`, body: { channels: ['values'] } }) },
-  ],
-  [
-    "an agent's stream (A2A)",
-    {
-      of: () => ({
-        path: '/a2a/three',
-        body: { jsonrpc: '2.0', id: 1, method: 'message/stream', params: { message: MESSAGE } },
-      }),
-      run: 'kept',
-    },
-  ],
-  [
-    'a tool call (MCP 2025-11-25)',
-    { of: () => ({ path: '/mcp', body: toolCall(), headers: ACCEPT }), run: 'kept', isSession: true },
-  ],
-  [
-    'a tool call (MCP 2026-07-28)',
-    {
-      of: () => ({
-        path: '/mcp',
-        body: toolCall({
-          _meta: { [`${MODERN}/protocolVersion`]: '2026-07-28', [`${MODERN}/clientCapabilities`]: {} },
-        }),
-        headers: { ...ACCEPT, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'three' },
-      }),
-      run: 'cancelled',
-    },
-  ],
-];
-
-async function send({ url }: TestApi, key: string, request: Request, signal?: AbortSignal): Promise<Response> {
-  const { path, method = 'POST', body, headers } = request;
-  return fetch(url + path, {
-    method,
-    headers: { 'x-api-key': key, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-    ...(signal && { signal }),
-  });
-}
-
-/** How an answer ends whose end isn't sent. */
-const endOf = (answer: Promise<Response>): Promise<string> =>
-  answer
-    .then((response) => response.text())
-    .then(
-      (text) => `answered: ${text}`,
-      () => 'broken off',
-    );
-
-const openOn = ({ app }: TestApi): number => {
-  const { openStreams } = app.getHttpAdapter().getInstance() as unknown as { openStreams: OpenStreams };
-  return openStreams.count('events') + openStreams.count('wait');
-};
+const as = (key: string): Credentials => ({ 'x-api-key': key });
 
 async function createKey(api: TestApi, expiresAt?: Date): Promise<CreatedApiKey> {
   const body = { tenant_id: api.config.auth.defaultTenantId, name: 'one', expires_at: expiresAt?.toISOString() };
-  const response = await send(api, ADMIN_KEY, { path: '/admin/keys', body });
+  const response = await sendLong(api, as(ADMIN_KEY), { path: '/admin/keys', body });
   expect(response.status).toBe(200);
   return (await response.json()) as CreatedApiKey;
 }
@@ -113,11 +36,6 @@ async function revoke(api: TestApi, { key_id }: CreatedApiKey): Promise<void> {
   const headers = { 'x-api-key': ADMIN_KEY };
   const response = await fetch(`${api.url}/admin/keys/${key_id}`, { method: 'DELETE', headers });
   expect(response.status).toBe(200);
-}
-
-async function createThread(api: TestApi, { key }: CreatedApiKey): Promise<string> {
-  const response = await send(api, key, { path: '/threads', body: {} });
-  return ((await response.json()) as { thread_id: string }).thread_id;
 }
 
 describe('a connection with an API key that is revoked', () => {
@@ -166,17 +84,10 @@ describe('a connection with an API key that is revoked', () => {
   const runsSince = (since: Date): Promise<{ run_id: string; status: string }[]> =>
     database.query('SELECT run_id, status FROM runs WHERE created_at >= $1 ORDER BY created_at', [since]);
 
-  it.each(KINDS)('is closed on every replica, and no run of it is cancelled: %s', async (_name, kind) => {
+  it.each(LONG_ANSWERS)('is closed on every replica, and no run of it is cancelled: %s', async (_name, kind) => {
     const since = new Date();
-    const request = async (key: CreatedApiKey): Promise<Request> => {
-      const asked = kind.of(await createThread(second, key));
-      if (!kind.isSession) return asked;
-      const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
-      const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params };
-      const { headers } = await postMcp(second.url, initialize, { 'x-api-key': key.key });
-      return { ...asked, headers: { ...asked.headers, 'mcp-session-id': headers.get('mcp-session-id')! } };
-    };
-    const [toBreak, toStay] = [await request(revoked), await request(other)];
+    const toBreak = await longRequest(second, as(revoked.key), kind);
+    const toStay = await longRequest(second, as(other.key), kind);
     const makesRuns = kind.run !== undefined;
     const runs = (count: number) =>
       waitFor('the runs', async () => {
@@ -184,16 +95,16 @@ describe('a connection with an API key that is revoked', () => {
         return made.length === count && made;
       });
 
-    const broken = endOf(send(second, revoked.key, toBreak, leaving.signal));
+    const broken = endOf(sendLong(second, as(revoked.key), toBreak, leaving.signal));
     if (makesRuns) await runs(1);
-    void endOf(send(second, other.key, toStay, leaving.signal));
+    void endOf(sendLong(second, as(other.key), toStay, leaving.signal));
     if (makesRuns) await runs(2);
     await waitFor('both', () => openOn(second) === 2);
 
     await revoke(first, revoked);
     expect(await broken).toBe('broken off');
     await waitFor('one to be left', () => openOn(second) === 1);
-    expect((await send(second, revoked.key, toBreak)).status).toBe(401);
+    expect((await sendLong(second, as(revoked.key), toBreak)).status).toBe(401);
 
     leaving.abort();
     if (!makesRuns) return;
@@ -205,10 +116,10 @@ describe('a connection with an API key that is revoked', () => {
   });
 
   it('is closed by a code where it is a WebSocket, and other sockets stay open', async () => {
-    const thread = await createThread(second, other);
+    const thread = await newThread(second, as(other.key));
     const url = socketUrl(second.url, thread);
-    const as = ({ key }: CreatedApiKey) => ({ headers: { 'x-api-key': key } });
-    const sockets = await Promise.all([revoked, revoked, other].map((key) => ThreadSocket.open(url, as(key))));
+    const options = ({ key }: CreatedApiKey) => ({ headers: as(key) });
+    const sockets = await Promise.all([revoked, revoked, other].map((key) => ThreadSocket.open(url, options(key))));
     const [closed, silent, stays] = sockets;
     for (const socket of sockets) await socket.subscribe({ channels: ['values'] });
     // It doesn't answer the end of its socket.
@@ -218,18 +129,18 @@ describe('a connection with an API key that is revoked', () => {
     const [code, reason] = await end;
     expect([code, reason.toString()]).toEqual([4401, expect.stringContaining('revoked')]);
     await waitFor('one to be left', () => openOn(second) === 1);
-    expect((await refusalOf(url, as(revoked))).status).toBe(401);
+    expect((await refusalOf(url, options(revoked))).status).toBe(401);
     expect(await stays.command('state.get')).toMatchObject({ type: 'success' });
     await stays.close();
     silent.socket.terminate();
   });
 
   it('is closed without a notification too: when the key expires, and when the notification was lost', async () => {
-    const thread = await createThread(second, other);
-    const stream: Request = { path: `/threads/${thread}/stream`, method: 'GET' };
+    const thread = await newThread(second, as(other.key));
+    const stream: LongRequest = { path: `/threads/${thread}/stream`, method: 'GET' };
     const expiring = await createKey(first, new Date(Date.now() + 5_000));
-    const ends = [expiring, revoked].map(({ key }) => endOf(send(second, key, stream, leaving.signal)));
-    void endOf(send(second, other.key, stream, leaving.signal));
+    const ends = [expiring, revoked].map(({ key }) => endOf(sendLong(second, as(key), stream, leaving.signal)));
+    void endOf(sendLong(second, as(other.key), stream, leaving.signal));
     await waitFor('all', () => openOn(second) === 3);
     await database.query('UPDATE api_keys SET revoked_at = now() WHERE api_key_id = $1', [revoked.key_id]);
     expect(await Promise.all(ends)).toEqual(['broken off', 'broken off']);

@@ -36,6 +36,8 @@ export interface TokenOwner {
   tenantId: TenantId;
   /** Subject of the token. */
   user: string;
+  /** End of the token's access, in milliseconds since 1970. */
+  expiresAt: number;
 }
 
 /** Access tokens of the operator's OpenID provider: whose they are, by signatures that are checked here. */
@@ -69,7 +71,11 @@ export class AccessTokens {
     const granted = typeof payload.scope === 'string' ? payload.scope.split(' ') : [];
     const missing = settings.scopes.filter((scope) => !granted.includes(scope));
     if (missing.length > 0) throw authErrors.missingScope(missing);
-    return { tenantId: await this.tenantOf(payload, settings), user: payload.sub! };
+    return {
+      tenantId: await this.tenantOf(payload, settings),
+      user: payload.sub!,
+      expiresAt: (payload.exp! + CLOCK_TOLERANCE_SECONDS) * 1_000,
+    };
   }
 
   private async verify(token: string, { issuer, audiences }: OAuthSettings): Promise<JWTPayload> {

@@ -5,13 +5,13 @@ import { Notifications } from '../database/notifications';
 import { ApiKeysService } from './api-keys.service';
 import { onAuthChange } from './auth-changes';
 
-/** Interval for checking keys of open streams without a notification, since an expiry has none, and one may be lost. */
+/** Interval for checking open streams without a notification, since an expiry has none, and one may be lost. */
 const LOOK_MS = 5_000;
 
-/** Ends the streams of this replica whose API key is no longer valid. */
+/** Ends the streams of this replica whose API key or access token is no longer valid. */
 @Injectable()
-export class KeyStreams implements OnModuleInit, OnModuleDestroy {
-  private readonly logger = new Logger(KeyStreams.name);
+export class StreamAccess implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger(StreamAccess.name);
   private unsubscribe: (() => void) | undefined;
   private timer: NodeJS.Timeout | undefined;
 
@@ -33,6 +33,8 @@ export class KeyStreams implements OnModuleInit, OnModuleDestroy {
 
   private async look(): Promise<void> {
     const { openStreams } = this.host.httpAdapter.getInstance();
+    const expired = openStreams.breakOffExpired(Date.now());
+    if (expired > 0) this.logger.log(`Broke off ${expired} streams whose access token has expired`);
     const keyIds = openStreams.keyIds();
     if (keyIds.length === 0) return;
     try {
