@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CryptoModule } from '../crypto/crypto.module';
+import { RunsModule } from '../runs/runs.module';
 import { TemporalModule } from '../temporal/temporal.module';
 import { WebhooksModule } from '../webhooks/webhooks.module';
 import { ExportProgressService } from './api/export-progress.service';
@@ -11,7 +12,7 @@ import { ExportsModule } from './exports.module';
 
 /** The api's half. The destinations' routes come first: `destinations` is not an export's id. */
 @Module({
-  imports: [CryptoModule, ExportsModule, TemporalModule, WebhooksModule],
+  imports: [CryptoModule, ExportsModule, RunsModule, TemporalModule, WebhooksModule],
   controllers: [DestinationsController, ExportsController],
   providers: [ExportProgressService, ExportWebhooks, ExportsService],
 })

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createParamDecorator, ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EntityManager } from 'typeorm';
-import type { TenantId } from '../auth/tenant';
 import { headerOf } from '../http/header';
 import { runErrors } from './run.errors';
 
@@ -13,7 +11,7 @@ export interface IdempotencyRequest {
   key: string;
   /** Path and owner of the request: the same key on another thread, or of another user, is a different key. */
   route: string;
-  /** Hash of the body: the same key with another body is a mistake. */
+  /** SHA-256 of the body: the same key with another body is a mistake. */
   fingerprint: Buffer;
   /** Called if an earlier request created the run. */
   onReplay: () => void;
@@ -41,28 +39,3 @@ export function idempotencyOf(context: ExecutionContext): IdempotencyRequest | u
 }
 
 export const Idempotency = createParamDecorator((_: unknown, context: ExecutionContext) => idempotencyOf(context));
-
-/**
- * Takes the key for the run that the caller inserts in the same transaction; a second request waits here for the first one's
- * end. Resolves to the id of the run that an earlier request made, or to undefined when this one is the first.
- * @throws {ApiError} 409 when the key was used with another body
- */
-export async function takeIdempotencyKey(
-  manager: EntityManager,
-  tenantId: TenantId,
-  request: IdempotencyRequest,
-  runId: string,
-): Promise<string | undefined> {
-  const taken: unknown[] = await manager.query(
-    `INSERT INTO idempotency_keys (tenant_id, route, key, fingerprint, run_id) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT DO NOTHING RETURNING 1`,
-    [tenantId, request.route, request.key, request.fingerprint, runId],
-  );
-  if (taken.length > 0) return undefined;
-  const [earlier]: { fingerprint: Buffer; run_id: string }[] = await manager.query(
-    `SELECT fingerprint, run_id FROM idempotency_keys WHERE tenant_id = $1 AND route = $2 AND key = $3`,
-    [tenantId, request.route, request.key],
-  );
-  if (!earlier?.fingerprint.equals(request.fingerprint)) throw runErrors.idempotencyKeyReused();
-  return earlier.run_id;
-}

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
-import { takeIdempotencyKey } from './idempotency';
+import { IdempotencyKeys } from './idempotency-keys';
 import {
   type Alongside,
   type Created,
@@ -46,6 +46,7 @@ export class RunCreationService {
     private readonly runs: RunsRepository,
     private readonly preparation: RunPreparation,
     private readonly workflows: RunWorkflows,
+    private readonly idempotencyKeys: IdempotencyKeys,
   ) {}
 
   /**
@@ -56,7 +57,7 @@ export class RunCreationService {
   async createRun(request: CreateRunRequest): Promise<RunEntity> {
     const { tenantId, idempotency, alongside } = request;
     const run = await this.preparation.prepareRun(request);
-    const claim = claimOf(tenantId, run, idempotency);
+    const claim = this.claimOf(tenantId, run, idempotency);
     return this.finish(request, await this.repository.insertRun(tenantId, run, { claim, alongside }), run.delayMs);
   }
 
@@ -73,7 +74,7 @@ export class RunCreationService {
       tenantId,
       runs.map((run, index) => {
         const own = idempotency && { ...idempotency, route: `${idempotency.route}#${index}` };
-        return { run, claim: claimOf(tenantId, run, own) };
+        return { run, claim: this.claimOf(tenantId, run, own) };
       }),
     );
     const batch: RunEntity[] = [];
@@ -111,8 +112,8 @@ export class RunCreationService {
     if (delayMs > 0) this.workflows.startRun(run, delayMs);
     else if (first) this.workflows.startDueRun(run);
   }
-}
 
-function claimOf(tenantId: TenantId, { runId }: NewRun, idempotency: RunOrigin['idempotency']): RunClaim | undefined {
-  return idempotency && ((manager) => takeIdempotencyKey(manager, tenantId, idempotency, runId));
+  private claimOf(tenantId: TenantId, { runId }: NewRun, idempotency: RunOrigin['idempotency']): RunClaim | undefined {
+    return idempotency && ((manager) => this.idempotencyKeys.take(manager, tenantId, idempotency, runId));
+  }
 }

@@ -7,6 +7,7 @@ import { CryptoModule } from '../crypto/crypto.module';
 import { TemporalModule } from '../temporal/temporal.module';
 import { ThreadsModule } from '../threads/threads.module';
 import { WebhooksModule } from '../webhooks/webhooks.module';
+import { IdempotencyKeys } from './idempotency-keys';
 import { RunCancellationRepository } from './run-cancellation.repository';
 import { RunCreationRepository } from './run-creation.repository';
 import { RunCreationService } from './run-creation.service';
@@ -34,6 +35,7 @@ import { UntakenRuns } from './untaken-runs';
     WebhooksModule,
   ],
   providers: [
+    IdempotencyKeys,
     RunCancellationRepository,
     RunCreationRepository,
     RunCreationService,
@@ -47,6 +49,6 @@ import { UntakenRuns } from './untaken-runs';
     RunWorkflows,
     UntakenRuns,
   ],
-  exports: [RunCreationService, RunHeaders, RunLimits, RunListeners, RunsService, RunWebhooks],
+  exports: [IdempotencyKeys, RunCreationService, RunHeaders, RunLimits, RunListeners, RunsService, RunWebhooks],
 })
 export class RunsModule {}

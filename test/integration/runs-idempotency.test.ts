@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { startTestApi, type TestApi } from '../support/api';
@@ -5,6 +6,17 @@ import { TEST_GRAPHS } from '../support/gantry';
 
 /** Due in an hour: what is looked at is the row, and no worker is needed. */
 const body = { assistant_id: 'three', input: { step_ms: 1 }, after_seconds: 3600 };
+
+/** Answered at once: no worker executes its run. */
+const a2aCall = (value: number): object => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'message/send',
+  params: {
+    message: { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'data', data: { value } }] },
+    configuration: { blocking: false },
+  },
+});
 
 describe('Idempotency-Key', () => {
   let api: TestApi;
@@ -111,6 +123,39 @@ describe('Idempotency-Key', () => {
     expect(refused.status).toBe(404);
     await post('/threads', { thread_id: missing });
     expect(await post(`/threads/${missing}/runs`, body, key)).toMatchObject({ status: 200, replayed: null });
+  });
+
+  describe.each<[string, string, object, object]>([
+    ['a run', '/runs', body, { ...body, input: { step_ms: 2 } }],
+    ['a task of A2A', '/a2a/three', a2aCall(1), a2aCall(2)],
+  ])('of %s', (_, path, first, second) => {
+    /** What can be computed from a body by everyone who reads the table. */
+    const plainFingerprint = (sent: object): Buffer =>
+      createHash('sha256')
+        .update(JSON.stringify('params' in sent ? sent.params : sent))
+        .digest();
+
+    it('keeps no fingerprint by which a body can be guessed', async () => {
+      const key = newKey();
+      await post(path, first, key);
+      const database = api.app.get<DataSource>(getDataSourceToken());
+      const rows: unknown[] = await database.query('SELECT fingerprint FROM idempotency_keys WHERE key = $1', [key]);
+      expect(rows).toEqual([{ fingerprint: expect.any(Buffer) }]);
+      expect(rows).not.toEqual([{ fingerprint: plainFingerprint(first) }]);
+    });
+
+    it('is known from an earlier release, which kept plain fingerprints', async () => {
+      const key = newKey();
+      const earlier = await post(path, first, key);
+      const database = api.app.get<DataSource>(getDataSourceToken());
+      await database.query('UPDATE idempotency_keys SET fingerprint = $2 WHERE key = $1', [
+        key,
+        plainFingerprint(first),
+      ]);
+      const again = await post(path, first, key, replica);
+      expect(again).toEqual({ ...earlier, replayed: 'true' });
+      expect(JSON.stringify((await post(path, second, key)).body)).toContain('another body');
+    });
   });
 
   it('has a maximum length', async () => {

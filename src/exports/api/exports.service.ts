@@ -4,7 +4,8 @@ import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../../auth/tenant';
 import { invalidField } from '../../http/api-error';
 import type { Page } from '../../http/pagination';
-import { type IdempotencyRequest, takeIdempotencyKey } from '../../runs/idempotency';
+import type { IdempotencyRequest } from '../../runs/idempotency';
+import { IdempotencyKeys } from '../../runs/idempotency-keys';
 import { startOrLeaveToSweep } from '../../sweeps/start-or-leave-to-sweep';
 import { ExportOrchestrator } from '../../temporal/export-orchestrator';
 import { WebhookPolicy } from '../../webhooks/webhook-policy';
@@ -34,6 +35,7 @@ export class ExportsService {
     private readonly orchestrator: ExportOrchestrator,
     private readonly webhookPolicy: WebhookPolicy,
     private readonly webhooks: ExportWebhooks,
+    private readonly idempotencyKeys: IdempotencyKeys,
   ) {}
 
   /**
@@ -49,7 +51,7 @@ export class ExportsService {
     const webhook = url === undefined ? null : this.webhooks.seal(tenantId, exportId, url);
     const status = isSchedule ? 'IntervalScheduled' : 'Created';
     const earlier = await this.exports.transaction(async (manager) => {
-      const made = idempotency && (await takeIdempotencyKey(manager, tenantId, idempotency, exportId));
+      const made = idempotency && (await this.idempotencyKeys.take(manager, tenantId, idempotency, exportId));
       if (!made) await this.exports.insertExport(tenantId, manager, { ...request, exportId, status, webhook });
       return made;
     });
