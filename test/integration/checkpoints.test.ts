@@ -196,7 +196,7 @@ describe('the checkpoints of a run', () => {
     ]);
   });
 
-  it('do not hold up the result of a task whose step goes on', async () => {
+  it('do not hold up the result of a task whose step continues', async () => {
     const threadId = uuidv7();
     const graph = new StateGraph(State)
       .addNode('quick', () => ({ done: ['quick'] }))

@@ -113,7 +113,7 @@ export class AccessTokens {
   }
 
   /**
-   * Anybody can send tokens whose keys have to be fetched: a provider in trouble must not get a request for each of them. Tokens
+   * Any caller can send tokens whose keys have to be fetched: a provider in trouble must not get a request for each of them. Tokens
    * with known keys are not affected.
    */
   private async askProvider(url: string, init: RequestInit): Promise<Response> {

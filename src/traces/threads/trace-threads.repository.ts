@@ -46,7 +46,7 @@ export interface TurnStats extends Omit<Usage, 'usage_details'> {
   streaming_rate: number | null;
 }
 
-/** What the turns are summed up by: their thread, nothing, or the UTC time slot of their thread's newest turn. */
+/** Groups that turns are summed up by: their thread, one for all, or the UTC time slot of their thread's newest turn. */
 export type Grouping = 'thread' | 'all' | { slotSeconds: number };
 
 export interface ThreadCursor {
