@@ -3,6 +3,9 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { setRemoteAddress } from '../patches/node/http-server';
 
+/** The app's process as the sender of a request: the unspecified address, which no client on the network can have. */
+export const APP_PROCESS_ADDRESS = '::';
+
 const innerCalls = new WeakSet<IncomingMessage>();
 
 /** Whether a request came from the process of `http.app`: it has been through the app, and is the API's own. */
@@ -10,14 +13,14 @@ export const isInnerCall = (request: IncomingMessage): boolean => innerCalls.has
 
 /**
  * Serves the API on a Unix socket as well, for the process of `http.app` alone: what its middleware passes on, and what its own
- * code asks for. Who may open the socket is trusted to say where a request came from.
+ * code asks for. Who may open the socket is trusted to say where a request came from, and what it was sent to.
  */
 export async function serveInnerApi(fastify: FastifyInstance, socketPath: string): Promise<void> {
   const server: Server = createServer((request, response) => {
     innerCalls.add(request);
-    const address = request.headers['x-forwarded-for'];
+    request.headers['x-forwarded-for'] ??= '127.0.0.1';
     // Each request has a connection of its own.
-    setRemoteAddress(request.socket, String(address ?? '127.0.0.1'));
+    setRemoteAddress(request.socket, APP_PROCESS_ADDRESS);
     fastify.server.emit('request', request, response);
   });
   // As long as the client's own connection.

@@ -15,7 +15,7 @@ import { type CorsSettings, HttpSettings } from '../config/http-settings';
 import { CustomApp } from '../custom-app/custom-app';
 import { CustomRoutes } from '../custom-app/custom-routes';
 import { serveCustomApp } from '../custom-app/custom-app.plugin';
-import { isInnerCall, serveInnerApi } from '../custom-app/inner-api';
+import { APP_PROCESS_ADDRESS, isInnerCall, serveInnerApi } from '../custom-app/inner-api';
 import { userCodeEnvironment } from '../graphs/user-code-environment';
 import { contextOf } from '../patches/nestjs/routes';
 import { telemetry } from '../telemetry/start-telemetry';
@@ -55,11 +55,12 @@ export async function createHttpApp(
   const confinement = () => ({ env: userCodeEnvironment(config, env), ...config.graphs.user });
   const customApp = settings.app && (await CustomApp.start(settings.app, config.graphs.python, confinement()));
   const rewriteUrl = urlRewriter(settings, customApp);
+  const trustedProxies = [...config.http.trustedProxies, ...(customApp ? [APP_PROCESS_ADDRESS] : [])];
   const adapter = new FastifyAdapter({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: config.http.bodyLimitBytes,
-    trustProxy: config.http.trustedProxies.length > 0 && config.http.trustedProxies,
+    trustProxy: trustedProxies.length > 0 && trustedProxies,
     // A client that sends slowly holds a connection, and what it has sent is held in memory.
     requestTimeout: config.http.requestTimeoutMs,
     http: {

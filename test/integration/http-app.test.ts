@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestApi, type TestApi } from '../support/api';
+import { TEST_GRAPHS } from '../support/gantry';
 import { pythonForGraphs } from '../support/python';
 import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
 import { SseReader } from '../support/sse';
@@ -405,6 +406,52 @@ describe.each(LANGUAGES)('http.app in %s and authentication', (_language, app) =
       await discard(served);
     }
   }, 60_000);
+});
+
+describe.each(LANGUAGES)('http.app in %s, with a trusted proxy in front', (_language, app) => {
+  let served: Served;
+  let plain: TestApi;
+
+  beforeAll(async () => {
+    const env = { GANTRY_TRUSTED_PROXIES: '127.0.0.1' };
+    served = await serve({ app }, env);
+    plain = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS, ...env });
+  }, 60_000);
+
+  afterAll(async () => {
+    await discard(served);
+    await plain?.close();
+  });
+
+  /** What a client behind the proxy reads: the address of the agent, as its card has it. */
+  const addressOn = async ({ url }: TestApi, forwarded: Record<string, string>): Promise<string> => {
+    const response = await fetch(`${url}/a2a/three`, { headers: { 'a2a-version': '0.3', ...forwarded } });
+    const card = (await response.json()) as { url: string };
+    return card.url.replace(new URL(url).origin, '(the server)').replace(/[0-9a-f-]{36}$/, '(the assistant)');
+  };
+
+  it.each<[string, Record<string, string>, string]>([
+    [
+      'the proxy says',
+      { 'x-forwarded-host': 'agents.example.com', 'x-forwarded-proto': 'https' },
+      'https://agents.example.com',
+    ],
+    [
+      'the proxy says of a host alone',
+      { 'x-forwarded-host': 'agents.example.com:8080' },
+      'http://agents.example.com:8080',
+    ],
+    [
+      'the last proxy says',
+      { 'x-forwarded-host': 'a.example, b.example', 'x-forwarded-proto': 'http, https' },
+      'https://b.example',
+    ],
+    ['the request has', {}, '(the server)'],
+  ])('does not change the address of the API, which is what %s', async (_, headers, origin) => {
+    const forwarded = { 'x-forwarded-for': '203.0.113.7', ...headers };
+    expect(await addressOn(plain, forwarded)).toBe(`${origin}/a2a/(the assistant)`);
+    expect(await addressOn(served.api, forwarded)).toBe(`${origin}/a2a/(the assistant)`);
+  });
 });
 
 describe('an http.app that cannot be served', () => {
