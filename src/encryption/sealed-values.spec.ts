@@ -1,5 +1,5 @@
 import { BYTES_MARK, CONTEXT_MARK, type SealOperation } from '../database/at-rest';
-import { EncryptionRefused, type HandlerCall, openValues, sealValues } from './sealed-values';
+import { EncryptionRefused, type HandlerCall, openValues, PLAIN_MARK, sealValues } from './sealed-values';
 
 const json = (model: string, field: string, value: unknown): SealOperation => ({ form: 'json', model, field, value });
 
@@ -33,6 +33,13 @@ describe('sealed values', () => {
       'kwargs',
       { input: 'x', config: { tags: ['t'], configurable: { a: 1 } }, durability: 'sync' },
     ],
+    [
+      'a step of a graph',
+      'checkpoint',
+      'metadata',
+      { step: 1, source: 'loop', parents: {}, run_attempt: 1, run_id: 'r', created_by: 'system' },
+    ],
+    ['limits beside tags', 'run', 'kwargs', { config: { tags: ['t'], recursion_limit: 5, max_concurrency: null } }],
   ])('%s is decrypted to what it was', async (_, model, field, value) => {
     const { call } = handlers();
     const [sealed] = await sealValues([json(model, field, value)], { key: 'k' }, call);
@@ -53,6 +60,15 @@ describe('sealed values', () => {
       config: { recursion_limit: 5, configurable: { thread_id: 't', a: { sealed: 1 }, [CONTEXT_MARK]: { key: 'k' } } },
     });
     expect(calls.map(({ model, field }) => `${model}.${field}`)).toEqual(['run.input', 'run.configurable']);
+  });
+
+  it('of earlier releases are decrypted with all that is beside them', async () => {
+    const { call, calls } = handlers();
+    const value = { step: 1, created_by: 'system' };
+    const [sealed] = await sealValues([json('checkpoint', 'metadata', value)], {}, call);
+    const { [PLAIN_MARK]: _, ...earlier } = sealed as Record<string, unknown>;
+    await openValues([earlier], call);
+    expect(Object.keys(calls.at(-1)!.data as object)).toEqual(['step', 'created_by']);
   });
 
   it('are decrypted with the context that they were encrypted with, and merged as SQL merges them', async () => {

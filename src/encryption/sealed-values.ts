@@ -14,6 +14,8 @@ export type CallHandlers = (calls: HandlerCall[]) => Promise<unknown[]>;
 
 /** Where a value that is no object stands in the object that the handler gets for it. */
 const WRAPPED = '__encryption_wrapped__';
+/** Names the keys of an encrypted object that aren't encrypted because of its place, which is unknown when it is decrypted. */
+export const PLAIN_MARK = '__encryption_plain__';
 
 /** Objects inside of objects that are encrypted by themselves, so that SQL finds and merges them as without encryption. */
 const NESTED: Record<string, readonly string[]> = {
@@ -91,24 +93,27 @@ function sealJson({ model, field, context, value }: Own, calls: HandlerCall[]): 
   const inner = nested.map((name): [string, Finish] => {
     return [name, sealJson({ form: 'json', model, field: name, context, value: value[name] }, calls)];
   });
-  const isPlain = (name: string): boolean =>
-    NEVER_ENCRYPTED.has(name) || (NEVER_ENCRYPTED_IN[place]?.has(name) ?? false);
+  const isPlainHere = (name: string): boolean => NEVER_ENCRYPTED_IN[place]?.has(name) ?? false;
+  const isPlain = (name: string): boolean => NEVER_ENCRYPTED.has(name) || isPlainHere(name);
   const rest = Object.entries(value).filter(([name]) => !nested.includes(name));
   const plain = Object.fromEntries(rest.filter(([name]) => FRAMES.has(place) || isPlain(name)));
   const given = Object.fromEntries(rest.filter(([name]) => !(name in plain)));
+  const plainHere = Object.keys(plain).filter(isPlainHere);
   // Of nothing there is nothing to hide, and an empty object is one that SQL compares.
   const at = Object.keys(given).length > 0 && calls.push({ kind: 'encrypt-json', model, field, context, data: given });
   return (results) => ({
     ...plain,
     ...(at && { ...sameKeys(given, results[at - 1]), [CONTEXT_MARK]: context }),
+    ...(at && plainHere.length > 0 && { [PLAIN_MARK]: plainHere }),
     ...Object.fromEntries(inner.map(([name, finish]) => [name, finish(results)])),
   });
 }
 
 function checkUnmarked(value: unknown, place: string, depth = 0): void {
   if (typeof value !== 'object' || value === null || depth > CHECKED_DEPTH) return;
-  if (Object.hasOwn(value, CONTEXT_MARK)) {
-    throw new EncryptionRefused(`${place}: the key ${CONTEXT_MARK} is reserved for encrypted values: rename it`);
+  const reserved = [CONTEXT_MARK, PLAIN_MARK].find((mark) => Object.hasOwn(value, mark));
+  if (reserved !== undefined) {
+    throw new EncryptionRefused(`${place}: the key ${reserved} is reserved for encrypted values: rename it`);
   }
   for (const each of Object.values(value)) checkUnmarked(each, place, depth + 1);
 }
@@ -152,13 +157,15 @@ function readHead(text: string): [string, string, EncryptionContext] {
 
 function openJson(value: unknown, calls: HandlerCall[]): Finish {
   if (!isJsonObject(value)) return () => value;
-  const { [CONTEXT_MARK]: mark, [WRAPPED]: isWrapped, ...fields } = value;
+  const { [CONTEXT_MARK]: mark, [PLAIN_MARK]: plainHere, [WRAPPED]: isWrapped, ...fields } = value;
+  const kept = new Set(Array.isArray(plainHere) ? plainHere : []);
+  const isPlain = (name: string): boolean => NEVER_ENCRYPTED.has(name) || kept.has(name);
   const isMarked = (each: unknown): boolean => isJsonObject(each) && Object.hasOwn(each, CONTEXT_MARK);
   const inner = Object.entries(fields).filter(([, each]) => isMarked(each));
   const rest = Object.entries(fields).filter(([, each]) => !isMarked(each));
   const finishes = inner.map(([name, each]): [string, Finish] => [name, openJson(each, calls)]);
-  const plain = Object.fromEntries(rest.filter(([name]) => NEVER_ENCRYPTED.has(name)));
-  const given = Object.fromEntries(rest.filter(([name]) => !NEVER_ENCRYPTED.has(name)));
+  const plain = Object.fromEntries(rest.filter(([name]) => isPlain(name)));
+  const given = Object.fromEntries(rest.filter(([name]) => !isPlain(name)));
   const context = isJsonObject(mark) ? mark : {};
   // A statement may have moved it: what it was encrypted as is not known.
   const at =
