@@ -52,7 +52,7 @@ export function createProgram(withServices: WithServices): Command {
 function addRuns(runs: Command, withServices: WithServices): void {
   runs
     .command('explain <run-id>')
-    .description('where a run is, what it waits for and what to do')
+    .description('the state of a run, what it waits for and what to do')
     .option('--json', 'for programs')
     .action(async (runId: string, { json }: Json) => {
       if (!z.uuid().safeParse(runId).success) throw new Error(`"${runId}" is not a run id: give a UUID`);

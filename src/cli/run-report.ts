@@ -31,13 +31,13 @@ export function toReport(facts: RunFacts & { explanation: RunExplanation }): { f
     ['Graph', `${run.graphId}, assistant ${run.assistantId}`],
     ['Thread', `${run.threadId} (${threadStatus})`],
     ['Tenant', run.tenantId],
-    ['Owner', fields.owner && `the process at task queue ${fields.owner}`],
+    ['Owner', fields.owner && `the worker process that polls task queue ${fields.owner}`],
     ['Checkpoint', checkpoint && `${checkpoint.id}, ${checkpoint.time}`],
     ['Last events', lastEvents.map(({ seq, event }) => `${seq} ${event}`).join(', ') || null],
     ['Workflow', isKnown ? `${fields.workflow_id}: ${temporal.workflow?.status ?? 'none'}` : fields.workflow_id],
     ...activities.map(({ type, attempt }): [string, string] => ['Activity', `${type}, attempt ${attempt ?? 1}`]),
-    ['Workers', isKnown ? String(temporal.workers) : null],
-    ['Webhook', delivery && `${delivery.deliveryId}: ${delivery.status}, ${delivery.attempts} attempts`],
+    ['Workers', isKnown ? `${temporal.workers} (asked Temporal for work in the last 2 minutes)` : null],
+    ['Webhook', delivery && `delivery ${delivery.deliveryId}: ${delivery.status}, attempts: ${delivery.attempts}`],
   ];
   const shown = rows.filter((row): row is [string, string] => row[1] !== null);
   const width = Math.max(...shown.map(([name]) => name.length));

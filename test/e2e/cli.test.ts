@@ -69,7 +69,11 @@ describe('npm run gantry, with DATABASE_URL', () => {
     ['an unknown key', ['keys', 'revoke', '01a1fe1d-37cc-71f9-b2d6-4349d75764b5'], /^API key not found\n$/],
     ['an expiry in words', ['keys', 'create', '-n', 'x', '-e', 'tomorrow'], /"tomorrow" is not an expiry/],
     ['an invalid run id', ['runs', 'explain', 'r1'], /"r1" is not a run id: give a UUID/],
-    ['an unknown run', ['runs', 'explain', '01a1fe1d-37cc-71f9-b2d6-4349d75764b5'], /^Run not found\n$/],
+    [
+      'an unknown run',
+      ['runs', 'explain', '01a1fe1d-37cc-71f9-b2d6-4349d75764b5'],
+      /^There is no run 01a1fe1d-37cc-71f9-b2d6-4349d75764b5 in this database\. .* DATABASE_URL and GANTRY_HOME\.\n$/,
+    ],
     ['an unknown command', ['keys', 'steal'], /unknown command 'steal'/],
   ])(
     'explains in one sentence what is wrong with %s',
@@ -102,7 +106,7 @@ describe('npm run gantry, with a home', () => {
     await namespace?.drop();
   }, 90_000);
 
-  it('explains where runs are and what they wait for', async () => {
+  it('explains the state of runs and what they wait for', async () => {
     const env = { GANTRY_HOME: started.home, TEMPORAL_NAMESPACE: namespace.name };
     const { api } = started.endpoints;
     const post = async <T>(path: string, body: object): Promise<T> => {
@@ -115,7 +119,10 @@ describe('npm run gantry, with a home', () => {
     const first = await post<{ run_id: string }>(`/threads/${thread_id}/runs`, run);
     const second = await post<{ run_id: string }>(`/threads/${thread_id}/runs`, run);
     const explain = (runId: string) =>
-      json<{ status: string; workers: number; explanation: { waits_for: string } }>(['runs', 'explain', runId], env);
+      json<{ status: string; workers: number; explanation: { status: string; waits_for: string | null } }>(
+        ['runs', 'explain', runId],
+        env,
+      );
     const running = await waitFor('the heartbeat with the node', async () => {
       const report = await explain(first.run_id);
       return report.explanation.waits_for === 'node "step_1"' && report;
@@ -126,11 +133,30 @@ describe('npm run gantry, with a home', () => {
       explanation: { waits_for: `the end of run ${first.run_id}, which is running on the same thread` },
     });
     const { out } = await gantryCli(['runs', 'explain', first.run_id], env);
-    expect(out).toMatch(/^The run is running for .*, in attempt 1\.\n {2}Waits for +node "step_1"\n/);
+    expect(out).toMatch(/^The run has been running for .*, in attempt 1\.\n {2}Waits for +node "step_1"\n/);
     for (const { run_id } of [second, first]) {
       const { status } = await fetch(`${api}/threads/${thread_id}/runs/${run_id}/cancel`, { method: 'POST' });
       expect(status).toBe(202);
     }
+    const cancelled = await waitFor('the end of the run', async () => {
+      const report = await explain(first.run_id);
+      return report.status === 'interrupted' && report;
+    });
+    expect(cancelled.explanation).toMatchObject({
+      status: expect.stringMatching(/^The run ended as interrupted after .*\. A client cancelled it\.$/),
+      waits_for: null,
+    });
+    const refund = await post<{ thread_id: string }>('/threads', {});
+    const asking = await post<{ run_id: string }>(`/threads/${refund.thread_id}/runs`, {
+      assistant_id: 'approval',
+      input: {},
+    });
+    await waitFor('the question', async () => {
+      const { explanation } = await explain(asking.run_id);
+      return explanation.waits_for === 'an answer: the graph stopped at an interrupt';
+    });
+    await post(`/threads/${refund.thread_id}/runs/wait`, { assistant_id: 'approval', command: { resume: true } });
+    expect((await explain(asking.run_id)).explanation).toMatchObject({ waits_for: null });
   }, 120_000);
 
   it('administers the Gantry that runs there, running or stopped', async () => {

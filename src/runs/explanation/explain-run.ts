@@ -1,11 +1,12 @@
 import { runWorkflowId } from '../../../workflows/contracts/run.contract';
+import type { CancelReason } from '../run.entity';
 import type { RunFacts } from './run-facts';
 
-/** Where a run is, why, and what to do about it, in sentences for an operator. */
+/** The state of a run, its cause, and what to do about it, in sentences for an operator. */
 export interface RunExplanation {
-  /** One sentence. */
+  /** State of the run, in one line. */
   status: string;
-  /** Cause of the wait; null for a run that has ended. */
+  /** Cause of the wait; null when nothing is waited for. */
   waits_for: string | null;
   /** Advice; null when nothing is wrong. */
   advice: string | null;
@@ -22,6 +23,15 @@ const ADVICE: Record<string, string> = {
   UnstorableResult: 'Its events contain values that the database cannot store. The log of the worker names the cause.',
   GraphRecursionError:
     'The graph took more steps than its recursion limit: raise `recursion_limit` in the config, or end the loop.',
+};
+
+/** Sentences for the reasons of a cancellation. */
+const CANCELLED: Record<CancelReason, string> = {
+  requested: 'A client cancelled it.',
+  disconnected: 'Its client disconnected (`on_disconnect: "cancel"`).',
+  'multitask: another run took its place': 'A later run took its place (`multitask_strategy`).',
+  'taken: its input was absorbed by another run': 'Another run absorbed its input.',
+  'assistant deleted': 'Its assistant was deleted.',
 };
 
 export function explainRun(facts: RunFacts): RunExplanation {
@@ -42,7 +52,7 @@ function explainPending(facts: RunFacts): RunExplanation {
     const at = run.scheduledAt.toISOString();
     return { status: 'The run is delayed.', waits_for: `its time, ${at}, in ${span(waitMs)}`, advice: null };
   }
-  const status = `The run is pending for ${span(-waitMs)}.`;
+  const status = `The run has been pending for ${span(-waitMs)}.`;
   if (ahead) {
     const waits_for = `the end of run ${ahead.runId}, which is ${ahead.status} on the same thread`;
     return { status, waits_for, advice: `See why that run isn't over: gantry runs explain ${ahead.runId}` };
@@ -70,9 +80,9 @@ const late = (waitMs: number, advice: string): string | null => (-waitMs > PROMP
 
 function explainRunning(facts: RunFacts): RunExplanation {
   const { run, now, temporal, lostAttempts } = facts;
-  const since = run.startedAt ? ` for ${span(now.getTime() - run.startedAt.getTime())}` : '';
+  const state = run.startedAt ? `has been running for ${span(now.getTime() - run.startedAt.getTime())}` : 'is running';
   const lost = lostAttempts > 0 ? ` Attempts lost since its last checkpoint: ${lostAttempts}.` : '';
-  const status = `The run is running${since}, in attempt ${run.attempt}.${lost}`;
+  const status = `The run ${state}, in attempt ${run.attempt}.${lost}`;
   const cancel =
     run.cancelAction === null
       ? ''
@@ -96,20 +106,35 @@ function explainRunning(facts: RunFacts): RunExplanation {
   };
 }
 
-function explainEnded({ run, delivery, temporal }: RunFacts): RunExplanation {
+function explainEnded({ run, asks, delivery, temporal }: RunFacts): RunExplanation {
   const took = run.startedAt && run.endedAt ? ` after ${span(run.endedAt.getTime() - run.startedAt.getTime())}` : '';
-  const error = run.error ? `: ${run.error.error}: ${run.error.message}` : '.';
-  const attempts = run.attempt === 1 ? '' : ` It took ${run.attempt} attempts.`;
-  const status = `The run ended as ${run.status}${took}${error}${attempts}`;
-  const advice = run.error ? (ADVICE[run.error.error] ?? "The error is the graph's own: see its trace.") : null;
+  const attempts = run.attempt > 1 ? `, in attempt ${run.attempt}` : '';
+  const error = run.error ? ` ${run.error.error}: ${oneLine(run.error.message)}` : '';
+  const cancelled =
+    run.status === 'interrupted' && run.cancelReason !== null ? ` ${cancellation(run.cancelReason)}` : '';
+  const status = `The run ended as ${run.status}${took}${attempts}.${error}${cancelled}`;
+  const advice = run.error ? (ADVICE[run.error.error] ?? inGraphCode(run.graphId)) : null;
+  if (asks) {
+    const resume = `Answer with a run on the thread: POST /threads/${run.threadId}/runs with {"command": {"resume": …}}.`;
+    return { status, waits_for: 'an answer: the graph stopped at an interrupt', advice: resume };
+  }
   if (delivery?.status !== 'pending') return { status, waits_for: null, advice };
   const isStuck = !('unknown' in temporal) && temporal.workers === 0;
   return {
     status,
-    waits_for: `its webhook (delivery ${delivery.deliveryId}, after ${delivery.attempts} attempts)`,
+    waits_for: `its webhook (delivery ${delivery.deliveryId}, attempts so far: ${delivery.attempts})`,
     advice: isStuck ? 'No worker polls Temporal: start one.' : advice,
   };
 }
+
+const inGraphCode = (graphId: string): string =>
+  `The error comes from the graph's code. Its stack is in the run's trace, in the tracing project "${graphId}".`;
+
+const cancellation = (reason: string): string =>
+  reason in CANCELLED ? CANCELLED[reason as CancelReason] : `It was cancelled: ${reason}.`;
+
+/** The text in one line; the run itself has it as it was thrown. */
+const oneLine = (text: string): string => text.trim().replace(/\s+/g, ' ');
 
 const UNITS: [string, number][] = [
   ['d', 86_400_000],

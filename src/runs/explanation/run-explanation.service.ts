@@ -6,16 +6,19 @@ import { columnsOf } from '../../database/entity-columns';
 import { CHECKPOINT_SCHEMA } from '../../database/schemas';
 import { RunOrchestrator } from '../../temporal/run-orchestrator';
 import { RunEntity } from '../run.entity';
-import { runErrors } from '../run.errors';
 import { explainRun, type RunExplanation } from './explain-run';
 import type { RunFacts, StoredFacts, TemporalFacts } from './run-facts';
 
 const TEMPORAL_TIMEOUT_MS = 3_000;
 const EVENTS_SHOWN = 5;
 
-type RunRow = RunEntity & { lostAttempts: number; threadStatus: string };
+type RunRow = RunEntity & Pick<StoredFacts, 'lostAttempts' | 'threadStatus' | 'asks'>;
 
-/** Finds out where a run is and why, for an operator: across tenants, in the database and in Temporal. */
+const unknownRun = (runId: string): string =>
+  `There is no run ${runId} in this database. Either the run was deleted (with its thread, by a rollback, or an hour ` +
+  'after its end if it had no thread), or another Gantry has it: see DATABASE_URL and GANTRY_HOME.';
+
+/** Finds the state of a run and its cause for an operator: across tenants, in the database and in Temporal. */
 @Injectable()
 export class RunExplanationService {
   constructor(
@@ -23,21 +26,25 @@ export class RunExplanationService {
     private readonly orchestrator: RunOrchestrator,
   ) {}
 
-  /** @throws {ApiError} 404 */
+  /** @throws for an unknown run */
   async explain(runId: string): Promise<RunFacts & { explanation: RunExplanation }> {
     const [run]: RunRow[] = await this.database.query(
       `SELECT ${columnsOf(RunEntity, 'r')}, r.lost_attempts + r.lost_in_company AS "lostAttempts",
-         coalesce(t.status, 'deleted') AS "threadStatus"
+         coalesce(t.status, 'deleted') AS "threadStatus",
+         coalesce(t.interrupts <> '{}', false) AND NOT EXISTS (
+           SELECT FROM runs later
+           WHERE later.tenant_id = r.tenant_id AND later.thread_id = r.thread_id AND later.run_id > r.run_id
+         ) AS asks
        FROM runs r LEFT JOIN threads t USING (tenant_id, thread_id) WHERE r.run_id = $1`,
       [runId],
     );
-    if (!run) throw runErrors.notFound();
+    if (!run) throw new Error(unknownRun(runId));
     const [stored, temporal] = await Promise.all([this.stored(run), this.temporal(runId)]);
     const facts = { ...stored, temporal, now: new Date() };
     return { ...facts, explanation: explainRun(facts) };
   }
 
-  private async stored({ lostAttempts, threadStatus, ...run }: RunRow): Promise<StoredFacts> {
+  private async stored({ lostAttempts, threadStatus, asks, ...run }: RunRow): Promise<StoredFacts> {
     const { runId, tenantId, threadId, scheduledAt } = run;
     const [ahead, lastEvents, checkpoint, delivery] = await Promise.all([
       this.find<NonNullable<StoredFacts['ahead']>>(
@@ -70,6 +77,7 @@ export class RunExplanationService {
       run,
       lostAttempts,
       threadStatus,
+      asks,
       ahead: ahead[0] ?? null,
       lastEvents,
       checkpoint: checkpoint[0] ?? null,

@@ -14,6 +14,7 @@ export interface StoredFacts {
     | 'attempt'
     | 'taskQueue'
     | 'cancelAction'
+    | 'cancelReason'
     | 'error'
     | 'scheduledAt'
     | 'createdAt'
@@ -23,13 +24,15 @@ export interface StoredFacts {
   /** Attempts in a row that were lost after the run's last checkpoint. */
   lostAttempts: number;
   threadStatus: string;
+  /** Whether the thread waits for an answer to an interrupt of this run, which is its newest one. */
+  asks: boolean;
   /** The run that has to end before this one begins, if any. */
   ahead: { runId: string; status: string } | null;
-  /** Newest last. */
+  /** The newest events of the run, the newest last. */
   lastEvents: { seq: number; event: string }[];
   /** Id and time of the thread's newest checkpoint. */
   checkpoint: { id: string; time: string } | null;
-  /** The run's webhook delivery, if it asked for one and has ended. */
+  /** The run's webhook delivery; null if the run has none, as before its end. */
   delivery: { deliveryId: string; status: string; attempts: number } | null;
 }
 
