@@ -164,6 +164,9 @@ async def serve() -> None:
     loop.set_exception_handler(report_stray)
     try:
         process = await _load(channel, data)
+    except ImportError:
+        # A library is missing: no later attempt finds it, unlike a database that doesn't answer.
+        raise
     except Exception as error:
         channel.send({"type": "unusable", "message": f"{type(error).__name__}: {error}"})
         return
@@ -174,7 +177,6 @@ async def serve() -> None:
 
 
 async def _load(channel: ParentChannel, data: dict[str, Any]) -> GraphProcess:
-    # The libraries are the project's own: what is missing or too old is reported, not thrown before the worker listens.
     from .calls import GraphCalls
     from .cipher import Cipher
     from .connections import TenantConnections

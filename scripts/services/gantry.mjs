@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgres, startS3, startTemporal, untilReachable } from './backing-services.mjs';
 import { NoGatewayError } from './binaries.mjs';
 import { build, installDependencies } from './build.mjs';
-import { findGraphPython } from './graph-python.mjs';
+import { findPythonOrDoWithout } from './graph-python.mjs';
 import { openHome } from './home.mjs';
 import { writeJsonAtomically } from './json-file.mjs';
 import { showOwnLog } from './own-log.mjs';
@@ -282,7 +282,7 @@ export async function runGantry(settings, { signal, stopNow, isVerbose = false, 
     const installed = installDependencies(context.signal);
     const [services, python] = await Promise.all([
       bringUpServices(settings, ports, secrets, { ...context, supervisor, installed }),
-      process.env.GANTRY_PYTHON || findGraphPython(settings.config, { signal: context.signal }),
+      process.env.GANTRY_PYTHON || findPythonOrDoWithout(settings.config, { signal: context.signal }),
       installed.then(() => program.build(context.signal)),
     ]);
 

@@ -5,14 +5,55 @@ import { readJson } from './json-file.mjs';
 import { fillOnce } from './fill-once.mjs';
 import { ROOT, cacheDir } from './paths.mjs';
 import { runCommand } from './process.mjs';
+import { say } from './progress.mjs';
 
 /** Packages that Gantry's own part of a graph process needs. */
 const OWN_REQUIREMENTS = join(ROOT, 'python', 'requirements.txt');
+/** The oldest Python 3 that LangGraph runs on. */
+const OLDEST_MINOR = 10;
 const INSTALL_MS = 30 * 60_000;
 /** A Python file and its export, or a module by its dotted name. A model of a provider's has a name without a dot in front. */
 const IN_PYTHON = /\.py:[^:]+$|^(?!.*\.[cm]?[jt]sx?:)[A-Za-z_]\w*\.[\w.]+:[^:]+$/;
 /** Files of a project that name its libraries, in the order in which one is taken. */
 const PROJECT_FILES = ['pyproject.toml', 'setup.py', 'requirements.txt'];
+
+/** No environment for Python graphs could be made. */
+class NoPythonError extends Error {}
+
+/**
+ * The interpreter of `findGraphPython`. Where none can be had, the graphs in JavaScript are served without it, and what is not
+ * served is said; a project that can't start without Python fails.
+ * @param {string} configPath
+ * @param {{ signal?: AbortSignal }} options
+ * @returns {Promise<string | undefined>}
+ */
+export async function findPythonOrDoWithout(configPath, options) {
+  try {
+    return await findGraphPython(configPath, options);
+  } catch (error) {
+    const { graphs, others } = pythonParts(readJson(configPath));
+    const isLeftOut = error instanceof NoPythonError && others.length === 0 && graphs.some(({ inPython }) => !inPython);
+    if (!isLeftOut) throw error;
+    const names = graphs.flatMap(({ id, inPython }) => (inPython ? [`"${id}"`] : [])).join(', ');
+    say('python', `not served: ${names}. ${error.message} Start again then; the other graphs are served.`);
+    return undefined;
+  }
+}
+
+/**
+ * Parts of a project that may be written in Python.
+ * @param {any} config contents of langgraph.json
+ */
+function pythonParts(config) {
+  const { auth, http, store, encryption } = config ?? {};
+  /** @param {unknown} path */
+  const inPython = (path) => IN_PYTHON.test(String(path));
+  const graphs = Object.entries(config?.graphs ?? {}).map(([id, graph]) => ({
+    id,
+    inPython: inPython(typeof graph === 'string' ? graph : graph?.path),
+  }));
+  return { graphs, others: [auth?.path, http?.app, store?.index?.embed, encryption?.path].filter(inPython) };
+}
 
 /**
  * An interpreter in whose environment the Python graphs of a langgraph.json can run: the environment holds what its
@@ -23,10 +64,8 @@ const PROJECT_FILES = ['pyproject.toml', 'setup.py', 'requirements.txt'];
  */
 export async function findGraphPython(configPath, { signal, folder = cacheDir() } = {}) {
   const config = readJson(configPath);
-  const graphs = Object.values(config?.graphs ?? {}).map((graph) => (typeof graph === 'string' ? graph : graph?.path));
-  const { auth, http, store, encryption } = config ?? {};
-  const paths = [...graphs, auth?.path, http?.app, store?.index?.embed, encryption?.path];
-  if (!paths.some((path) => IN_PYTHON.test(String(path)))) return undefined;
+  const { graphs, others } = pythonParts(config);
+  if (others.length === 0 && !graphs.some(({ inPython }) => inPython)) return undefined;
   const requirements = requirementsOf(config.dependencies ?? [], dirname(resolve(configPath)));
   const version = config.python_version;
   const uv = await hasProgram('uv', signal);
@@ -52,7 +91,7 @@ export async function findGraphPython(configPath, { signal, folder = cacheDir() 
     return python;
   } catch (error) {
     signal?.throwIfAborted();
-    throw new Error(
+    throw new NoPythonError(
       `The environment of the Python graphs could not be made from "dependencies" of ${configPath}. ` +
         `GANTRY_PYTHON names an interpreter of your own instead.\n${error.message}`,
       { cause: error },
@@ -98,10 +137,14 @@ async function hasProgram(program, signal) {
 /** @param {string} interpreter @param {string | undefined} wanted @param {AbortSignal} [signal] */
 async function versionOf(interpreter, wanted, signal) {
   try {
-    return (await runCommand(interpreter, ['--version'], { signal })).join('');
+    const printed = (await runCommand(interpreter, ['--version'], { signal })).join('');
+    const [, major, minor] = /(\d+)\.(\d+)/.exec(printed) ?? [];
+    if (Number(major) < 3 || Number(minor) < OLDEST_MINOR) throw new Error(`${interpreter} is ${printed}`);
+    return printed;
   } catch (error) {
-    throw new Error(
-      `Graphs in Python need ${wanted ? `Python ${wanted}, as "python_version" of langgraph.json says, ` : 'Python 3.10 or newer '}` +
+    signal?.throwIfAborted();
+    throw new NoPythonError(
+      `Graphs in Python need ${wanted ? `Python ${wanted}, as "python_version" of langgraph.json says,` : `Python 3.${OLDEST_MINOR} or newer`} ` +
         `in PATH as ${interpreter}, with its venv module (on Debian the package python3-venv), or uv.`,
       { cause: error },
     );

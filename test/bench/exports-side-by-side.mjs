@@ -201,7 +201,7 @@ try {
     TEMPORAL_ADDRESS: temporal,
     TEMPORAL_NAMESPACE: name,
     GANTRY_SECRET_KEY: randomBytes(32).toString('base64'),
-    GANTRY_CONFIG: join(ROOT, 'examples/langgraph.json'),
+    GANTRY_CONFIG: join(ROOT, 'test/support/graphs/examples.json'),
     GANTRY_PORT: String(port),
     GANTRY_TRACING: 'off',
     GANTRY_LOG_LEVEL: 'error',

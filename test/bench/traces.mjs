@@ -143,7 +143,7 @@ function startApi(port) {
       ...process.env,
       DATABASE_URL: url,
       TEMPORAL_ADDRESS: process.env.GANTRY_TEST_TEMPORAL_ADDRESS ?? '127.0.0.1:7233',
-      GANTRY_CONFIG: join(ROOT, 'examples', 'langgraph.json'),
+      GANTRY_CONFIG: join(ROOT, 'test', 'support', 'graphs', 'examples.json'),
       GANTRY_PORT: String(port),
       GANTRY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
       GANTRY_TRACING: 'off',

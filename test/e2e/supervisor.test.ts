@@ -127,6 +127,14 @@ describe('the supervisor', () => {
     expect(await client.runs.wait(null, 'agent', { input })).toMatchObject({ messages: expect.any(Array) });
   });
 
+  it('runs the example in Python beside those in TypeScript', async () => {
+    const client = new Client({ apiUrl: endpoints.api, apiKey: endpoints.api_key });
+    const text = 'Runs survive. They resume at checkpoints.\n\nExports are complete! Each row is in one file.';
+    expect(await client.runs.wait(null, 'digest', { input: { text } })).toMatchObject({
+      digest: 'Runs survive. Exports are complete!',
+    });
+  });
+
   it('makes each run a workflow that an operator finds by all its attributes', async () => {
     const client = new Client({ apiUrl: endpoints.api, apiKey: endpoints.api_key });
     const { thread_id } = await client.threads.create();
@@ -207,18 +215,21 @@ describe('the supervisor', () => {
     expect(existsSync(join(gantry.home, 'secrets.json'))).toBe(true);
   }, 90_000);
 
-  it('starts without an S3 gateway and without a broken graph, and says what is missing', async () => {
+  it('starts without an S3 gateway, without a broken graph and without Python, and says what is missing', async () => {
+    // Its worker would take the runs of this one's.
+    await gantry.stop();
     const project = layOutProject({
       'langgraph.json': {
-        graphs: { sound: './sound.ts:graph', broken: './broken.ts:graph' },
+        graphs: { sound: './sound.ts:graph', broken: './broken.ts:graph', snake: './snake.py:graph' },
         webhooks: { headers: { authorization: '${{ env.LG_WEBHOOK_TOKEN }}' } },
       },
       'sound.ts': answeringGraph('', '1'),
       'broken.ts': "import 'no-such-package';\nexport const graph = 1;\n",
+      'snake.py': 'graph = 1\n',
     });
     const folder = mkdtempSync(join(tmpdir(), 'gantry-without-gateway-'));
     symlinkSync(process.execPath, join(folder, 'node'));
-    // Neither a gateway nor Go is on this PATH, or in this cache.
+    // Neither a gateway nor Go nor Python is on this PATH, or in this cache.
     const env = { PATH: folder, GANTRY_CACHE: folder, GANTRY_CONFIG: project.path('langgraph.json') };
     const token = 'a-webhook-token';
     const bare = await SupervisedGantry.start({ ...ownServices(), ...env, LG_WEBHOOK_TOKEN: token });
@@ -233,7 +244,12 @@ describe('the supervisor', () => {
       expect(bare.printed).toMatch(/No S3 gateway could be obtained.*GANTRY_S3_ENDPOINT/);
       expect(bare.printed).toMatch(/S3 +none: exports need a bucket/);
       expect(bare.endpoints.s3).toBeNull();
-      expect((await fetch(`${bare.endpoints.api}/ok`)).status).toBe(200);
+      expect(bare.printed).toMatch(/python +not served: "snake"\. Graphs in Python need Python 3\.10 or newer in PATH/);
+      const client = new Client({ apiUrl: bare.endpoints.api });
+      expect(await client.runs.wait(null, 'sound', { input: {} })).toEqual({ answer: 1 });
+      await expect(client.runs.wait(null, 'snake', { input: {} })).rejects.toThrow(
+        /Graphs in Python are not served: .*ENOENT.*GANTRY_PYTHON/,
+      );
       const { code, printed } = await runScript('doctor', { GANTRY_HOME: bare.home });
       expect(printed).toMatch(/^WARN +s3 .*GANTRY_S3_ENDPOINT/m);
       expect(code).toBe(0);

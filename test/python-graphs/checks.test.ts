@@ -2,7 +2,12 @@ import { join } from 'node:path';
 import { pythonForGraphs, runPython } from '../support/python';
 
 const SOURCES = join(__dirname, '..', '..', 'python');
-const PROJECT = join(__dirname, 'project');
+/** Folders of graphs. */
+const GRAPHS = [
+  join(__dirname, 'project'),
+  join(__dirname, '..', 'support', 'graphs'),
+  join(__dirname, '..', '..', 'examples'),
+];
 
 /** What lint and type check are to TypeScript. */
 describe('the Python sources', () => {
@@ -12,7 +17,7 @@ describe('the Python sources', () => {
     ['are formatted', ['ruff', 'format', '--check']],
     ['pass the linter', ['ruff', 'check']],
   ])('%s', async (_, command) => {
-    await runPython(['-m', ...command, '--no-cache', '--config', settings, SOURCES, PROJECT]);
+    await runPython(['-m', ...command, '--no-cache', '--config', settings, SOURCES, ...GRAPHS]);
   });
 
   it('pass the strict type check against the libraries that graphs run with', async () => {

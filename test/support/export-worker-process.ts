@@ -19,7 +19,7 @@ export async function startExportWorkerProcess(api: TestApi, settings: Record<st
       DATABASE_URL: api.database.url,
       TEMPORAL_ADDRESS: process.env.GANTRY_TEST_TEMPORAL_ADDRESS,
       GANTRY_SECRET_KEY: api.config.secrets.key.toString('base64'),
-      GANTRY_CONFIG: join(ROOT, 'examples/langgraph.json'),
+      GANTRY_CONFIG: join(ROOT, 'test/support/graphs/examples.json'),
       GANTRY_TRACING: 'off',
       GANTRY_LOG_LEVEL: 'fatal',
       GANTRY_WORKER_QUEUES: 'exports',

@@ -8,9 +8,8 @@ import { Ledger } from './ledger';
 import { freePort } from './ports';
 import { createNamespace, temporalAddress, type TestNamespace } from './temporal';
 
-const ROOT = join(__dirname, '..', '..');
-
-export const EXAMPLE_GRAPHS = join(ROOT, 'examples', 'langgraph.json');
+/** The example graphs in TypeScript: they need no Python. */
+export const EXAMPLE_GRAPHS = join(__dirname, 'graphs', 'examples.json');
 export const TEST_GRAPHS = join(__dirname, 'graphs', 'langgraph.json');
 /** Graphs of every shape: typed, configured, functional, nested. */
 export const SHAPE_GRAPHS = join(__dirname, 'graphs', 'shapes.json');

@@ -6,7 +6,7 @@ export function testVariables(databaseUrl: string, overrides: Record<string, str
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: process.env.GANTRY_TEST_TEMPORAL_ADDRESS ?? '127.0.0.1:1',
     GANTRY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-    GANTRY_CONFIG: join(__dirname, '..', '..', 'examples', 'langgraph.json'),
+    GANTRY_CONFIG: join(__dirname, 'graphs', 'examples.json'),
     GANTRY_PORT: '0',
     GANTRY_LOG_LEVEL: process.env.GANTRY_LOG_LEVEL ?? 'silent',
     GANTRY_TRACING: 'off',

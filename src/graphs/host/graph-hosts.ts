@@ -6,6 +6,7 @@ import { embeddingLanguage } from '../../config/store-settings';
 import type { GraphRegistry } from '../graph-registry';
 import type { GraphHost } from './graph-host';
 import type { ExecuteOptions } from './graph-process-handle';
+import { GraphsUnavailable } from './graphs-unavailable';
 import type { ExecuteRequest, GraphCall, GraphCalls, GraphOutcome } from './protocol';
 
 /** Runs graphs in one pool of processes for each language in langgraph.json. */
@@ -33,9 +34,17 @@ export class GraphHosts {
     return (await this.problems())[graphId];
   }
 
-  /** Runs a graph to its end. Rejects with ExecutionBroken when the process or the database failed, not the graph. */
-  execute(request: ExecuteRequest, options: ExecuteOptions): Promise<GraphOutcome> {
-    return this.hostOf(this.registry.languageOf(request.graphId)).execute(request, options);
+  /**
+   * Runs a graph to its end. Rejects with ExecutionBroken when the process or the database failed, not the graph. A graph whose
+   * language isn't served here fails at once: no other attempt would get further.
+   */
+  async execute(request: ExecuteRequest, options: ExecuteOptions): Promise<GraphOutcome> {
+    try {
+      return await this.hostOf(this.registry.languageOf(request.graphId)).execute(request, options);
+    } catch (error) {
+      if (!(error instanceof GraphsUnavailable)) throw error;
+      return { status: 'error', error: { error: error.name, message: error.message } };
+    }
   }
 
   /**

@@ -17,6 +17,7 @@ import {
 import type { TenantId } from '../../database/tenant-id';
 import { writeUserLog } from './sdk-logger';
 import type { GraphRuntime } from './graph-runtime';
+import { GraphsUnavailable } from './graphs-unavailable';
 import type { StoreOperations, StoreQuestion } from './store-operations';
 import type { Confinement } from './user-code-process';
 import { atMost, LATE } from '../../time/at-most';
@@ -150,10 +151,12 @@ export class GraphProcess {
         codec: runtime.codec,
         maxBytes: confinement.messageLimitBytes,
       });
-      child.once('exit', (code, signal) =>
-        reject(new Error(`The graph process ended with ${signal ?? `code ${code}`} while it loaded`)),
-      );
-      child.once('error', reject);
+      child.once('exit', (code, signal) => {
+        const why = `the graph process ended with ${signal ?? `code ${code}`} while it loaded`;
+        // A signal comes from outside: the next process may load.
+        reject(signal ? new Error(why) : new GraphsUnavailable(why, runtime));
+      });
+      child.once('error', (error) => reject(new GraphsUnavailable(error.message, runtime)));
       data.then((given) => this.send(given), reject);
     });
     // A process without a working channel is useless, whether it closed the channel or wrote invalid bytes.

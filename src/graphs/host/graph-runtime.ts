@@ -7,6 +7,8 @@ import { pythonProgram, type UserCodeProgram } from './user-code-program';
 /** Starts processes for graphs of one language. */
 export interface GraphRuntime extends UserCodeProgram {
   language: GraphLanguage;
+  /** Advice for an operator where its processes don't start; absent where an installation of Gantry lacks nothing. */
+  advice?: string;
 }
 
 const PROCESS_FILE = join(__dirname, 'graph-process.main');
@@ -26,5 +28,9 @@ export const JAVASCRIPT_RUNTIME: GraphRuntime = {
 
 /** @param interpreter in whose environment the project's dependencies are */
 export function pythonRuntime(interpreter: string): GraphRuntime {
-  return { language: 'python', ...pythonProgram(interpreter, 'gantry_graphs') };
+  return {
+    language: 'python',
+    advice: `${interpreter} has to be Python 3.10 or newer with the libraries of python/requirements.txt and of the project: GANTRY_PYTHON names another one (docs/python.md)`,
+    ...pythonProgram(interpreter, 'gantry_graphs'),
+  };
 }
