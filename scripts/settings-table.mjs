@@ -6,10 +6,13 @@ import { join } from 'node:path';
 import { tsImport } from 'tsx/esm/api';
 import { writePage } from './page.mjs';
 
-/** Pages, each with the beginning of the names of its variables. @type {[page: string, prefix: string][]} */
+/** The page with every variable; descriptions link to its sections. */
+const ALL = 'operations.md';
+/** Pages, each with what the names of its variables match. @type {[page: string, names: RegExp][]} */
 const PAGES = [
-  ['docs/operations.md', ''],
-  ['docs/webhooks.md', 'GANTRY_WEBHOOK_'],
+  [ALL, /^/],
+  ['webhooks.md', /^GANTRY_WEBHOOK_/],
+  ['python.md', /^GANTRY_(PYTHON$|GRAPH_)/],
 ];
 const BEGIN = '<!-- settings: written by npm run docs:settings -->';
 const END = '<!-- end of the settings -->';
@@ -30,21 +33,22 @@ function defaultOf(schema) {
   return String(data);
 }
 
-/** @param {string} prefix of the names */
-function tableOf(prefix) {
+/** @param {string} page @param {RegExp} names */
+function tableOf(page, names) {
   const rows = Object.entries(environmentSchema.shape)
-    .filter(([name]) => name.startsWith(prefix))
+    .filter(([name]) => names.test(name))
     .map(([name, schema]) => {
       const { description } = schema.meta() ?? {};
       if (!description) throw new Error(`src/config/settings: ${name} has no description`);
-      return `| \`${name}\` | ${defaultOf(schema)} | ${description} |`;
+      const meaning = page === ALL ? description : description.replaceAll('](#', `](${ALL}#`);
+      return `| \`${name}\` | ${defaultOf(schema)} | ${meaning} |`;
     });
   return ['| name | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-for (const [name, prefix] of PAGES) {
-  const page = readFileSync(join(import.meta.dirname, '..', name), 'utf8');
-  const [before, rest] = page.split(BEGIN);
+for (const [page, names] of PAGES) {
+  const name = `docs/${page}`;
+  const [before, rest] = readFileSync(join(import.meta.dirname, '..', name), 'utf8').split(BEGIN);
   const [, after] = rest.split(END);
-  await writePage(name, `${before}${BEGIN}\n\n${tableOf(prefix)}\n\n${END}${after}`, 'npm run docs:settings');
+  await writePage(name, `${before}${BEGIN}\n\n${tableOf(page, names)}\n\n${END}${after}`, 'npm run docs:settings');
 }

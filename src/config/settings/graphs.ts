@@ -53,7 +53,7 @@ export const graphVariables = {
   GANTRY_GRAPH_MEMORY_MB: z.coerce.number().int().min(64).optional().meta({
     description:
       'MiB of heap of each graph process, which ends where it needs more (its runs are retried); in Python beside what is loaded, and with a `MemoryError`',
-    shownDefault: "Node's own limit",
+    shownDefault: "Node's own limit; none in Python",
   }),
   GANTRY_GRAPH_VALUE_LIMIT_BYTES: positiveInt
     .min(1024 * 1024, 'must be at least 1048576')
