@@ -13,7 +13,7 @@ const row = (what, figure) => console.log(`| ${what.padEnd(46)} | ${figure.padEn
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
 const isWanted = (/** @type {string} */ part) => values.only === undefined || values.only === part;
 await withGantry(async (endpoints) => {
-  // What can only be loaded once the dependencies are there, which the start above has seen to.
+  // Loaded here, since these modules need the dependencies that the start above has installed.
   const { benchRuns, benchSleepers } = await import('../test/bench/runs.mjs');
   const { benchStore } = await import('../test/bench/store.mjs');
   const { benchExport } = await import('../test/bench/exports.mjs');

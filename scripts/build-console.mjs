@@ -12,11 +12,11 @@ import { ROOT } from './services/paths.mjs';
 const CACHE = join(ROOT, 'node_modules', '.cache', 'gantry', 'console');
 const KEPT = 4;
 const SOURCES = ['console', 'scripts/build-console.mjs', 'package-lock.json'];
-/** Smaller ones gain nothing, and fonts and pictures are compressed by themselves. */
+/** Size from which a file is compressed: smaller ones gain nothing. Fonts and pictures are compressed already. */
 const COMPRESSED_FROM_BYTES = 1024;
 const COMPRESSED = /\.(?:js|css|svg)$/;
 
-/** Beside each file its compressed forms, which the server sends as they are. @param {string} folder */
+/** Writes the compressed forms of each file beside it; the server sends them as they are. @param {string} folder */
 async function compress(folder) {
   for (const name of await readdir(folder)) {
     const content = await readFile(join(folder, name));
@@ -30,7 +30,8 @@ async function compress(folder) {
 /** @param {string} target */
 async function bundle(target) {
   const { build } = await import('vite');
-  // Two builds of one clone, each in a folder of its own until it is whole.
+  // Each build writes into a folder of its own and renames it when it is complete, so that two builds of one clone don't
+  // interfere.
   const draft = await mkdtemp(join(CACHE, 'draft-'));
   try {
     await build({ root: join(ROOT, 'console'), build: { outDir: draft, emptyOutDir: true }, logLevel: 'warn' });

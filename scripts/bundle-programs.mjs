@@ -17,12 +17,12 @@ const ENTRIES = {
   'app-process': join(DIST, 'src', 'custom-app', 'app-process.js'),
 };
 
-/** Loaded as they are: what has native parts or looks for files beside its own, and what is not installed. */
+/** Packages that are not bundled: those with native parts, those that look for files beside their own, and optional ones. */
 const OUTSIDE = [
   '@temporalio/*',
   '@duckdb/*',
   '@fastify/static',
-  // One copy in a graph process: the tests of security take the login of the process as code of a graph could.
+  // One copy in a graph process: security tests take the process's login as code of a graph could.
   'pg',
   'typescript',
   'tsx',

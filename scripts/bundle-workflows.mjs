@@ -15,7 +15,7 @@ try {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(ROOT, 'dist', 'workflows', 'index.js'),
     workflowInterceptorModules: isTraced ? [createRequire(import.meta.url).resolve(interceptors)] : [],
-    // Its progress lines would bury the compiler's.
+    // Its progress lines would hide the compiler's.
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error },
   });
   await writeFile(join(ROOT, 'dist', isTraced ? 'workflow-bundle-traced.js' : 'workflow-bundle.js'), code);

@@ -1,6 +1,6 @@
-// npm run check: what can be known of the code without services, in under a minute: format, lint, types and the tests beside the
-// code. What was looked at before and has not changed is not looked at again, which lint can't always know: a type that
-// changed in another file is seen by `npm run lint`.
+// npm run check: all checks that need no services, in under a minute: format, lint, types and the specs beside the code.
+// Files that were checked before and haven't changed are skipped. ESLint can't always know which: a type that changed in
+// another file is noticed by `npm run lint`.
 import './services/runtime.mjs';
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { ROOT } from './services/paths.mjs';
 const CACHE = join(ROOT, 'node_modules', '.cache', 'gantry');
 const program = (/** @type {string} */ path) => join(ROOT, 'node_modules', path);
 
-/** Each with the arguments of its program, the longest first. @type {[name: string, ...args: string[]][]} */
+/** Checks with the arguments of their programs, the longest first. @type {[name: string, ...args: string[]][]} */
 const CHECKS = [
   [
     'lint',
@@ -39,7 +39,7 @@ const CHECKS = [
     ...['--testMatch', '**/*.spec.ts'],
   ],
 ];
-/** Checks that run at a time: any machine has two cores. */
+/** Number of checks that run at once: any machine has two cores. */
 const AT_ONCE = 2;
 
 /** @param {string[]} args @returns {Promise<{ code: number | null, output: string }>} */
@@ -58,7 +58,7 @@ const startedAt = Date.now();
 const seconds = (/** @type {number} */ since) => `${((Date.now() - since) / 1000).toFixed(1)} s`;
 await installDependencies();
 mkdirSync(CACHE, { recursive: true });
-// Loaded here since it may have been installed only now.
+// Loaded here because it may have been installed only now.
 const { default: pLimit } = await import('p-limit');
 await pLimit(AT_ONCE).map(CHECKS, async ([name, ...args]) => {
   const since = Date.now();

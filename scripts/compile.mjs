@@ -1,4 +1,4 @@
-// TypeScript to dist/, without checking types: `npm run typecheck` does that, and a start should not wait for it.
+// Compiles TypeScript to dist/ without checking types: `npm run typecheck` does that, and a start should not wait for it.
 import './services/runtime.mjs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -14,7 +14,7 @@ const { values, positionals } = parseArgs({ options: { check: { type: 'boolean' 
 const address = positionals[0] ?? 'http://127.0.0.1:2024';
 const document = await (await fetch(`${address}/openapi.json`)).json();
 
-/** Texts are in the document; here they would be half of the file. @param {any} node @returns {any} */
+/** Removes descriptions: they are in the document, and would be half of this file. @param {any} node @returns {any} */
 function withoutTexts(node) {
   if (Array.isArray(node)) return node.map(withoutTexts);
   if (node === null || typeof node !== 'object') return node;
@@ -26,7 +26,7 @@ function withoutTexts(node) {
 }
 
 const text = astToString(await openapiTypescript(withoutTexts(document), { alphabetize: true }));
-/** Absent values need no line. */
+/** Comments without content need no line. */
 const types =
   HEADER + text.replace(/^ *\w+\?: never;\n/gm, '').replace(/^ +/gm, (spaces) => spaces.slice(spaces.length / 2));
 if (!values.check) {

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { connectGantry } from './demo/gantry.mjs';
 import { Report } from './demo/report.mjs';
 
-/** In the order in which they run; loaded when they are needed. */
+/** Parts in the order in which they run; each is loaded when it is needed. */
 const PARTS = {
   stream: () => import('./demo/stream.mjs'),
   crash: () => import('./demo/crash.mjs'),

@@ -71,7 +71,7 @@ function isRunning(home) {
 }
 
 async function main() {
-  // What a program reads of a command is its output alone.
+  // Programs read the output of a command, so only that goes to stdout.
   sayTo(process.stderr);
   await installDependencies();
   await build();
@@ -83,7 +83,7 @@ async function main() {
       `There is no Gantry in ${home} yet: "npm start" makes one. Or set DATABASE_URL and GANTRY_SECRET_KEY.`,
     );
   }
-  // The stores of exports are judged here as they are by the api and the worker of that Gantry.
+  // The rules for stores of exports are those of the api and the worker of that Gantry.
   const env = { GANTRY_SECRET_KEY: secretKey(home), GANTRY_EXPORT_ALLOW_CIDRS: exportAllowCidrs };
   if (!isRunning(home) && !existsSync(join(home, 'postgres', 'data'))) {
     throw new Error(`The Gantry in ${home} is stopped, and its database is not there but your own: set DATABASE_URL.`);

@@ -1,4 +1,4 @@
-// Pages of the documentation that are generated from the source: written, or with --check compared.
+// Writes the generated pages of the documentation, or compares them with --check.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';

@@ -23,7 +23,10 @@ function pinned(image) {
   return `${image}@${digest}`;
 }
 
-/** The services whose image comes from a registry: below each name, in two more spaces, stands its image. */
+/**
+ * Services whose image comes from a registry. In the file, the image is on a line below the service's name, indented by two
+ * more spaces.
+ */
 const services = [...read('docker-compose.yml').matchAll(/^ {2}([\w-]+):\n(?: {4}.*\n| *\n)*? {4}image: (\S+)$/gm)];
 const lines = services.map(([, name, image]) => `  ${name}:\n    image: ${pinned(image)}\n`);
 const [, node] = NODE_IMAGE.exec(read('Dockerfile')) ?? [];

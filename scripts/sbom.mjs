@@ -53,7 +53,7 @@ function bundled() {
   /** @type {Set<string>} */
   const found = new Set();
   for (const [, name] of sources.join('\n').matchAll(IMPORTED)) found.add(installed('', name) ?? '');
-  // What is added on the way is visited as well.
+  // Packages that are added during the iteration are visited as well.
   for (const path of found) {
     const { dependencies, peerDependencies } = path === '' ? {} : lock.packages[path];
     for (const name of Object.keys({ ...dependencies, ...peerDependencies })) found.add(installed(path, name) ?? '');

@@ -16,9 +16,9 @@ import { parentOf } from './services/identity.mjs';
 import { say } from './services/progress.mjs';
 import { SettingsError, helpText, readSettings } from './services/settings.mjs';
 
-/** npm passes a signal on that the terminal has already sent: two at once are one request. */
+/** Time in milliseconds within which two signals count as one: npm forwards a signal that the terminal has already sent. */
 const SAME_SIGNAL_MS = 1_000;
-/** Those that a person sends again to hurry; the others follow each other when a terminal closes. */
+/** Signals that a person sends again to speed up a stop; the others follow each other when a terminal closes. */
 const IMPATIENT = new Set(['SIGINT', 'SIGTERM']);
 
 /**
@@ -53,7 +53,7 @@ function exists(pid) {
  */
 function listenForStop(onRequest) {
   for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) process.on(name, () => onRequest(name));
-  // A parent with a channel (a test) has ended.
+  // The parent that opened a channel, such as a test, has ended.
   process.on('disconnect', () => onRequest('the parent process is gone'));
   if (process.env.npm_lifecycle_event) watchNpm(() => onRequest('npm is gone'));
   // A closed terminal must not end the process in the middle of a stop.

@@ -105,12 +105,12 @@ function runJest(args, testEnv, signal) {
       stdio: ['ignore', 'inherit', 'inherit'],
       detached: true, // Ctrl-C comes to this process alone, which passes it on once
     });
-    // The whole group: jest's workers and the Gantries that tests have started below them.
+    // Signals the whole process group: jest's workers, and the Gantries that tests have started below them.
     const signalGroup = (/** @type {NodeJS.Signals} */ name) => {
       try {
         if (child.pid) process.kill(-child.pid, name);
       } catch (error) {
-        if (error.code !== 'ESRCH') throw error; // no process is left
+        if (error.code !== 'ESRCH') throw error; // No process is left.
       }
     };
     const interrupt = () => signalGroup('SIGINT');
@@ -121,7 +121,7 @@ function runJest(args, testEnv, signal) {
     child.once('exit', (code) => {
       dismissReaper();
       signal.removeEventListener('abort', interrupt);
-      signalGroup('SIGTERM'); // what a test that crashed has left
+      signalGroup('SIGTERM'); // Removes what a crashed test has left.
       resolve(code ?? 1);
     });
   });
@@ -208,7 +208,7 @@ function record({ failed, flaky }) {
   );
 }
 
-/** Files that take less than this are in no need of an order. */
+/** Duration in seconds below which a file needs no place in the order. */
 const RECORDED_SECONDS = 5;
 
 const DURATIONS = join(ROOT, 'test', 'durations.json');
@@ -219,7 +219,7 @@ const DURATIONS = join(ROOT, 'test', 'durations.json');
  */
 function recordDurations(path) {
   const lines = readFileSync(path, 'utf8').trim().split('\n');
-  // A second try of a file that failed says less than its first.
+  // The first run of a failed file counts, not its second.
   const byFile = new Map(lines.reverse().map((line) => [JSON.parse(line).file, JSON.parse(line)]));
   const measured = [...byFile.values()];
   const known = Object.entries(readJson(DURATIONS) ?? {}).filter(

@@ -8,7 +8,7 @@ const STEP_MS = 200;
 const KILLED_IN_STEP = 5;
 const LONGEST_MS = 90_000;
 
-/** A tool as one would write it: it does a thing once per Idempotency-Key, and answers a repetition with the first result. */
+/** An idempotent tool: it acts once per Idempotency-Key, and answers a repetition with the first result. */
 class PaymentTool {
   constructor() {
     /** @type {Map<string, number>} how often each step called */
@@ -60,7 +60,7 @@ export async function run({ gantry, report, keep }) {
       report.ask(`GET /threads/{thread_id}/runs/{run_id}/stream  Last-Event-ID: ${after}`);
       const options = { signal: AbortSignal.any([signal, deadline]), lastEventId: String(after) };
       for await (const { id, event, data } of client.runs.joinStream(threadId, runId, options)) {
-        if (!event) continue; // how this client shows a heartbeat
+        if (!event) continue; // how this client represents a heartbeat
         ids.push(Number(id));
         if (event === 'metadata') attempts = data.attempt;
         if (event === 'error') throw new Error(`the run failed: ${JSON.stringify(data)}`);
@@ -77,7 +77,7 @@ export async function run({ gantry, report, keep }) {
     let killedAt = 0;
     tool.onCall = (step) => {
       if (killed || step !== `step_${KILLED_IN_STEP}`) return;
-      // The tool has done its work and its answer is on the way: the worst moment.
+      // The tool has acted, and its answer is being sent: the worst moment.
       killed = gantry.killWorker();
       killedAt = performance.now();
       finishedBefore = KILLED_IN_STEP - 1;

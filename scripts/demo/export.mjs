@@ -90,7 +90,7 @@ export async function run({ gantry, report, keep }) {
 }
 
 /**
- * Everything that is sent is also written to `copy`, to be compared with what comes out.
+ * Sends runs, and writes a copy of everything to `copy` for the comparison with the export.
  * @param {RunningGantry} gantry
  * @param {Report} report
  * @param {string} projectId
@@ -158,7 +158,7 @@ async function killInTheMiddle(gantry, report, exportId, bucket, prefix) {
     if (progress.partitions_done >= 3) {
       const killed = gantry.killWorker();
       if (status !== 'Running') throw new Error(`the export was ${status} before its worker could be killed`);
-      // A file that was uploaded and not yet committed may be written again, by its own name: what counts is what was done.
+      // A file that was uploaded but not yet committed may be written again under the same name: only committed files count.
       const days = await gantry.request('GET', `/api/v1/bulk-exports/${exportId}/runs`);
       const done = days.filter((day) => day.status === 'Completed');
       const names = new Set(done.flatMap((day) => day.metadata.result.exported_files));
@@ -240,7 +240,7 @@ async function readBack(directory) {
 }
 
 /**
- * The manifest's checksums against the bytes that were downloaded.
+ * Compares the manifest's checksums with the downloaded bytes.
  * @param {any} manifest
  * @param {StoredFile[]} files
  * @param {string} directory
@@ -262,7 +262,7 @@ function checksumFaults(manifest, files, directory) {
   ];
 }
 
-/** The bucket of the Gantry, through the AWS SDK. */
+/** Access to Gantry's bucket through the AWS SDK. */
 class Bucket {
   /**
    * @param {import('@aws-sdk/client-s3')} sdk
@@ -285,7 +285,7 @@ class Bucket {
   /** @param {RunningGantry} gantry */
   static async open(gantry) {
     if (!gantry.endpoints.s3) throw new Error('This Gantry has no S3 service: set GANTRY_S3_ENDPOINT to one of yours.');
-    // A remark about Node versions to come, which a newcomer can do nothing about.
+    // Hides a warning about future Node versions, which a newcomer can't act on.
     process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
     return new Bucket(await import('@aws-sdk/client-s3'), gantry.endpoints.s3);
   }

@@ -23,7 +23,7 @@ export class RunningGantry {
     return JSON.parse(readFileSync(this.path, 'utf8'));
   }
 
-  /** Understood with GANTRY_AUTH=on, harmless without. */
+  /** Needed with GANTRY_AUTH=on, ignored otherwise. */
   get headers() {
     return { 'x-api-key': this.endpoints.api_key, 'x-tenant-id': this.endpoints.tenant_id };
   }

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 
 const LINE = 116;
 
-/** Says what happens, and counts what was right. */
+/** Prints the steps of the demo, and counts the checks that passed. */
 export class Report {
   constructor() {
     /** @type {Result[]} */
@@ -34,7 +34,7 @@ export class Report {
     this.line(`     ${text}`);
   }
 
-  /** A piece of an answer that is shown as it comes. @param {string} text */
+  /** Prints a piece of a streamed answer. @param {string} text */
   piece(text) {
     if (!this.isMidLine) process.stdout.write('   < ');
     this.isMidLine = true;

@@ -50,7 +50,7 @@ function usage(input, output) {
 function makeRun({ projectId, start, ms, name, type, parent }) {
   const id = randomUUID();
   const startTime = new Date(start).toISOString();
-  // A trace's runs sort by this: time and id of each ancestor, then of the run.
+  // Runs of a trace are sorted by this: the time and id of each ancestor, then of the run.
   const place = `${startTime.replace(/[-:.]/g, '').replace('Z', '000Z')}${id}`;
   return {
     id,

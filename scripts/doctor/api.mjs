@@ -29,7 +29,7 @@ export async function checkApiClock(api) {
   const askedAt = Date.now();
   const date = (await request(`${api}/ok`)).headers.get('date');
   if (!date) throw new Finding('the API sends no Date header', 'is there a proxy that removes it?', 'WARN');
-  // The header has whole seconds: on average half of one is missing.
+  // The header is in whole seconds, so half a second is missing on average.
   return describeSkew('the API', Date.parse(date) + 500, askedAt);
 }
 

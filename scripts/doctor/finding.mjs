@@ -1,6 +1,9 @@
-/** Time that a check waits for one answer. */
+/** Time that a check waits for one answer, in milliseconds. */
 export const TIMEOUT_MS = 5_000;
-/** Signatures of S3 requests are refused from 15 minutes on; timers and retention suffer long before. */
+/**
+ * Difference between clocks, in milliseconds, that is reported. S3 refuses signatures from 15 minutes on; timers and
+ * retention suffer long before.
+ */
 const SKEW_WARN_MS = 2_000;
 const SKEW_FAIL_MS = 60_000;
 
@@ -24,7 +27,7 @@ export class Finding extends Error {
  * @param {number} askedAt
  */
 export function describeSkew(whose, theirMs, askedAt) {
-  // Their clock was read at some moment between the question and the answer.
+  // The other clock was read between the request and the answer.
   const skew = theirMs - (askedAt + Date.now()) / 2;
   const text = `the clock of ${whose} differs by ${(skew / 1000).toFixed(1)} s`;
   const hint = 'let both machines take their time from NTP';

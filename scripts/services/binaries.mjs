@@ -63,7 +63,7 @@ export function findOnPath(name) {
 }
 
 /**
- * A file may be for another machine or cut short: only one that runs counts.
+ * Whether a program runs: a file may be for another machine, or incomplete.
  * @param {string} path
  * @param {AbortSignal} [signal]
  */
@@ -174,7 +174,7 @@ export async function downloadBySdk(kind, directory, signal) {
 async function installedOr(name, signal, obtain) {
   const installed = await findInstalled(name, signal);
   if (installed) return installed;
-  // Two Gantries that start side by side shall not both build for minutes.
+  // Two Gantries that start at the same time must not both build for minutes.
   const lock = await waitForLock(join(cacheDir(), `${name}.lock`), 'builder', {
     signal,
     onWait: ({ pid }) => say(name, `process ${pid} fetches it already; waiting for that`),
@@ -216,7 +216,7 @@ export function findTemporal(signal) {
   });
 }
 
-/** No S3 gateway is installed, and none can be built here. */
+/** Thrown when no S3 gateway is installed and none can be built. */
 export class NoGatewayError extends Error {}
 
 /**

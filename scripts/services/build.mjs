@@ -8,7 +8,7 @@ import { ROOT } from './paths.mjs';
 import { runCommand } from './process.mjs';
 import { say, sayWhile } from './progress.mjs';
 
-/** Inputs of the build. */
+/** Files and folders that determine the result of the build. */
 const SOURCES = [
   'src',
   'workflows',
@@ -33,7 +33,10 @@ function filesUnder(path) {
     .flatMap((name) => filesUnder(join(path, name)));
 }
 
-/** By content: a checkout changes times without changing files. @param {string[]} sources files and folders */
+/**
+ * Digest of the content of files, since a checkout changes times without changing files.
+ * @param {string[]} sources files and folders
+ */
 export function sourceHash(sources = SOURCES) {
   const hash = createHash('sha256');
   for (const path of sources.flatMap((source) => filesUnder(join(ROOT, source)))) {
@@ -64,7 +67,10 @@ function isInstalled() {
   });
 }
 
-/** Two starts in one clone shall not install or build at the same time. @param {AbortSignal} [signal] */
+/**
+ * Takes the lock of this clone, so that two starts don't install or build at the same time.
+ * @param {AbortSignal} [signal]
+ */
 function cloneLock(signal) {
   const name = createHash('sha256').update(ROOT).digest('hex').slice(0, 16);
   return waitForLock(join(tmpdir(), `gantry-${process.getuid?.() ?? 0}`, `${name}.lock`), 'builder', {
@@ -92,7 +98,7 @@ export async function installDependencies(signal) {
         await npm('--prefer-offline');
       } catch (error) {
         if (signal?.aborted) throw error;
-        // What npm remembers may be too old to know a version.
+        // npm's cache may be too old to know a version.
         await npm();
       }
     });
@@ -108,7 +114,7 @@ export async function build(signal) {
   const lock = await cloneLock(signal);
   try {
     if (isBuilt()) return;
-    const sources = sourceHash(); // before the build: an edit during it shall count as newer
+    const sources = sourceHash(); // Read before the build, so that an edit during it counts as newer.
     await sayWhile('build', 'compiling (npm run build)', () =>
       runCommand('npm', ['run', 'build'], { cwd: ROOT, signal }),
     );

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { basename } from 'node:path';
 
 /**
- * Features, and what the names of their test files begin with. Their processes are tested from outside, so that no import
- * leads from such a test to the code.
+ * Features, with prefixes of the names of their test files. These tests exercise processes from outside, so that no import
+ * leads from them to the code.
  */
 const FEATURES = {
   console: ['console'],

@@ -5,8 +5,8 @@ import { runCommand } from './process.mjs';
 import { sayWhile } from './progress.mjs';
 
 /**
- * Fills a folder of the cache unless it is whole, whichever process does it first. It is filled bit by bit where it stands, since
- * what is installed can't be moved: a mark says that it is whole.
+ * Fills a folder of the cache unless it is complete; of several processes, one does it. The folder is filled in place, since
+ * installed packages can't be moved: a marker file says that it is complete.
  * @param {string} home the folder
  * @param {{ part: string, what: string, signal?: AbortSignal }} options what is said meanwhile, and of which part
  * @param {() => Promise<void>} fill makes the folder, which is not there

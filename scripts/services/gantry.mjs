@@ -41,7 +41,7 @@ async function choosePorts(settings) {
     /** @type {number | undefined} */ wanted,
     /** @type {number} */ usual,
   ) => choosePort({ setting, host: LOOPBACK, wanted, usual });
-  // One after the other: the first wrong one is the one that is reported.
+  // One after the other, so that the first wrong one is reported.
   const api = await choosePort({ setting: 'GANTRY_PORT', host, wanted: port, usual: 2024, strict: true });
   const postgres = settings.databaseUrl ? 0 : await loopback('GANTRY_POSTGRES_PORT', postgresPort, 5433);
   const temporal = settings.temporalAddress ? 0 : await loopback('GANTRY_TEMPORAL_PORT', temporalPort, 7233);
@@ -110,7 +110,7 @@ async function bringUpServices(settings, ports, secrets, context) {
   return { databaseUrl, temporalAddress: address, temporalUiUrl: uiUrl, s3: s3Endpoint };
 }
 
-/** Keys that only the api checks: a worker's own memory is where graph code is nearest. */
+/** Keys that only the api checks. The worker doesn't get them, since graph code is closest to its memory. */
 const API_ONLY = ['GANTRY_API_KEY', 'GANTRY_ADMIN_KEY'];
 
 /** @param {NodeJS.ProcessEnv} env @param {string[]} names */
@@ -183,7 +183,7 @@ function apiPart(apiUrl, script, env) {
  */
 function workerPart(script, env) {
   return ownPart('worker', script, env, {
-    // Its own drain takes up to 5 s more than the two.
+    // The worker's own drain takes up to 5 s more than the two.
     stopGraceMs:
       10_000 +
       milliseconds(env.GANTRY_HAND_BACK_AFTER_SECONDS, 0) +
@@ -262,7 +262,7 @@ export async function runGantry(settings, { signal, stopNow, isVerbose = false, 
   const endpointsPath = join(home, 'endpoints.json');
   /** @type {() => void} */
   let writeEndpoints = () => {};
-  // Also aborted when one step fails: the others shall not build on.
+  // Also aborted when one step fails, so that the other steps don't continue.
   const giveUp = new AbortController();
   const context = { home, signal: AbortSignal.any([signal, giveUp.signal]) };
   const supervisor = new Supervisor({

@@ -12,9 +12,12 @@ const OWN_REQUIREMENTS = join(ROOT, 'python', 'requirements.txt');
 /** The oldest Python 3 that LangGraph runs on. */
 const OLDEST_MINOR = 10;
 const INSTALL_MS = 30 * 60_000;
-/** A Python file and its export, or a module by its dotted name. A model of a provider's has a name without a dot in front. */
+/**
+ * Matches a Python file with its export, or a module by its dotted name. The name of a provider's model has no dot before
+ * the colon.
+ */
 const IN_PYTHON = /\.py:[^:]+$|^(?!.*\.[cm]?[jt]sx?:)[A-Za-z_]\w*\.[\w.]+:[^:]+$/;
-/** Files of a project that name its libraries, in the order in which one is taken. */
+/** Files that list a project's libraries, in order of preference. */
 const PROJECT_FILES = ['pyproject.toml', 'setup.py', 'requirements.txt'];
 
 /** No environment for Python graphs could be made. */
@@ -120,7 +123,7 @@ function requirementsOf(dependencies, folder) {
     if (!existsSync(path)) throw new Error(`langgraph.json: dependencies: there is no ${path}`);
     if (statSync(path).isFile()) return { args: ['-r', path], files: [path] };
     const file = PROJECT_FILES.map((each) => join(path, each)).find(existsSync);
-    // A folder without any is code alone, which is found from the folder of langgraph.json.
+    // A folder without any of these files contains only code, which is found from the folder of langgraph.json.
     if (!file) return { args: [], files: [] };
     return { args: file.endsWith('requirements.txt') ? ['-r', file] : ['-e', path], files: [file] };
   });

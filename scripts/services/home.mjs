@@ -21,7 +21,8 @@ export function homeLockPath(home) {
 export async function openHome(home, signal) {
   try {
     mkdirSync(home, { recursive: true });
-    // As root the database runs as another user, who has to pass through here; files inside have their own modes.
+    // As root, the database runs as another user, who has to be able to enter this folder; the files in it have their own
+    // modes.
     chmodSync(home, process.getuid?.() === 0 ? 0o711 : 0o700);
   } catch (error) {
     throw new Error(`GANTRY_HOME ${home} can't be used (${error.message}). Set it to a directory of your own.`, {

@@ -8,7 +8,7 @@ import { readJson, writeJsonAtomically } from './json-file.mjs';
 
 /** @typedef {import('./identity.mjs').Identity & { stopSignal: NodeJS.Signals, stopGraceMs: number }} Recorded */
 
-/** The order in which parts stop: each one before what it stands on. */
+/** Order in which parts stop: each one before those that it depends on. */
 export const STOP_ORDER = ['api', 'worker', 's3', 'temporal', 'postgres'];
 
 /** Writes down which processes run for this home, for the case that the supervisor can't stop them itself. */
@@ -73,7 +73,7 @@ function onDeath(command) {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  shell.on('error', () => {}); // without a shell, what was left stays until a user ends it
+  shell.on('error', () => {}); // Without a shell, leftover processes stay until a user ends them.
   shell.stdin.on('error', () => {});
   shell.unref();
   return () => shell.stdin.end('done\n');

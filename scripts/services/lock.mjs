@@ -13,7 +13,7 @@ function readHolder(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
-    return undefined; // removed in between: it has no owner
+    return undefined; // Removed in between: the lock has no owner.
   }
 }
 
@@ -38,7 +38,7 @@ function removeStale(path) {
   try {
     mkdirSync(guard);
   } catch {
-    // Another process removes, which takes a moment; unless it was killed while it did.
+    // Another process is removing the lock, which takes a moment, unless it was killed meanwhile.
     if (ageMs(guard) > 5_000) rmdirSync(guard);
     return;
   }

@@ -2,14 +2,14 @@ import { say } from './progress.mjs';
 
 const WARNING_LEVEL = 40;
 const ERROR_LEVEL = 50;
-/** Lines that are shown once: enough for those that repeat, and a bound. */
+/** Maximum number of lines that are remembered as shown. */
 const REMEMBERED_LINES = 1_000;
 /** Fields of every line of the log. */
 const COMMON_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'process', 'context', 'msg', 'err', 'req_id']);
 
 /**
- * Shows on the terminal what a developer must not miss of the logs of the api and the worker: each error once, and of each
- * kind of warning the first. Both load the graphs, so both report one that can't be loaded.
+ * Shows errors and warnings of the api and the worker on the terminal: each error once, and the first warning of each kind.
+ * Both processes load the graphs, so both report one that can't be loaded.
  * @param {boolean} isVerbose whether every line is shown
  * @returns {(name: string, line: string) => void}
  */
@@ -38,7 +38,7 @@ export function showOwnLog(isVerbose) {
 function notableIn(line) {
   try {
     const { level, msg, err, ...fields } = JSON.parse(line);
-    // The error of a request that failed has a line of its own.
+    // The error of a failed request has a line of its own.
     if (!(level >= WARNING_LEVEL) || msg === 'request') return undefined;
     const text = err?.message ? `${msg}: ${err.message}` : msg;
     if (level >= ERROR_LEVEL) return { text, key: text };

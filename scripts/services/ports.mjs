@@ -53,7 +53,7 @@ export function connectHost(host) {
  * @param {string} host
  */
 async function isFree(port, host) {
-  // Some systems let a second server listen on a narrower address than the first: ask by connecting, too.
+  // Some systems let a second server listen on a narrower address than the first, so it also tries to connect.
   return !promised.has(port) && (await canListen(port, host)) && !(await answers(port, connectHost(host)));
 }
 

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { say } from './progress.mjs';
 
-/** Where Postgres finds its programs and keeps its data when its user can't enter the clone or GANTRY_HOME. */
+/** Folder for Postgres' programs and data if its user can't enter the clone or GANTRY_HOME. */
 const SHARED = '/var/lib/gantry';
 
 /** @typedef {{ name: string, uid: number, gid: number }} User */
@@ -44,10 +44,10 @@ function reachablePrograms(native, version, user, shared) {
     const draft = `${copy}.${process.pid}`;
     cpSync(native, draft, { recursive: true, verbatimSymlinks: true });
     try {
-      renameSync(draft, copy); // complete at once: a folder that is there is whole
+      renameSync(draft, copy); // The rename is atomic: a folder that exists is complete.
     } catch (error) {
       rmSync(draft, { recursive: true });
-      if (!existsSync(copy)) throw error; // else another start has just made it
+      if (!existsSync(copy)) throw error; // Otherwise another start has just created it.
     }
   }
   return copy;

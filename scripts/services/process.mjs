@@ -53,7 +53,7 @@ class LogFile {
   open() {
     this.bytes = existsSync(this.path) ? statSync(this.path).size : 0;
     this.stream = createWriteStream(this.path, { flags: 'a', mode: 0o600 });
-    // A full disk must not end the supervisor; the part's last lines are still kept in memory.
+    // A full disk must not end the supervisor; the last lines of the part are still kept in memory.
     this.stream.on('error', () => {});
   }
 
@@ -120,7 +120,7 @@ export class RunningPart {
       });
       this.child.once('exit', (code, signal) => {
         this.exit = { code, signal };
-        // Its last words may still be in the pipe, which a grandchild can hold open for longer than we want to wait.
+        // Its last output may still be in the pipe, which a grandchild can hold open for too long.
         const timer = setTimeout(() => finish({ code, signal }), 500);
         this.child.once('close', () => {
           clearTimeout(timer);
@@ -175,7 +175,7 @@ export class CommandError extends Error {
    */
   constructor(what, lines) {
     super(lines.length > 0 ? `${what}. It wrote:\n${lines.map((line) => `    ${line}`).join('\n')}` : what);
-    /** For a message of one line. */
+    /** Shortens a list of lines for a message of one line. */
     this.lastLine = shorten(lines.at(-1) ?? what);
   }
 }
@@ -204,7 +204,7 @@ export function runCommand(command, args, { cwd, env, signal, timeoutMs } = {}) 
       try {
         if (child.pid) process.kill(-child.pid, 'SIGKILL');
       } catch (error) {
-        if (error.code !== 'ESRCH') throw error; // it has just ended
+        if (error.code !== 'ESRCH') throw error; // The process has just ended.
       }
     };
     const onAbort = () => {

@@ -5,7 +5,7 @@ import { tryLock } from './lock.mjs';
 
 const [home] = process.argv.slice(2);
 const lock = tryLock(homeLockPath(home), REAPER);
-// A new supervisor that was faster does this work itself.
+// A new supervisor that was faster does this itself.
 if ('release' in lock) {
   await stopLeftovers(home);
   lock.release();

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { runCommand } from './process.mjs';
 
-/** A closed network may swallow the connection instead of refusing it: no byte for this long ends a download. */
+/** Time without a byte after which a download ends: a closed network may swallow the connection instead of refusing it. */
 export const STALLED_MS = 20_000;
 
 /**
@@ -44,7 +44,7 @@ async function download(url, file, signal) {
     await pipeline(body, createWriteStream(file), { signal: aborted });
   } catch (error) {
     signal?.throwIfAborted();
-    // Of a connection that fails, fetch says no more than that it failed.
+    // For a failed connection, fetch only says that it failed; the cause has the reason.
     throw stalled.signal.aborted ? stalled.signal.reason : (error.cause ?? error);
   } finally {
     clearTimeout(timer);

@@ -11,7 +11,9 @@ import { cacheDir } from './paths.mjs';
 import { runCommand } from './process.mjs';
 import { sayTo, sayWhile } from './progress.mjs';
 
-/** The active LTS. Up to Node 22, AsyncLocalStorage costs LangGraph half of its speed. */
+/**
+ * Version of Node that Gantry runs on: the active LTS. Up to Node 22, AsyncLocalStorage costs LangGraph half of its speed.
+ */
 const MINIMUM_MAJOR = 24;
 const INSTALL_MS = 10 * 60_000;
 /** Names the process that launched this one because its own Node was too old. */
@@ -76,7 +78,7 @@ export async function findRuntime(signal) {
       }),
     );
     rmSync(home, { recursive: true, force: true });
-    renameSync(draft, home); // complete at once: a folder that is there is whole
+    renameSync(draft, home); // The rename is atomic: a folder that exists is complete.
     return program;
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -127,11 +129,11 @@ function relaunch(program) {
 /** @returns {Promise<void>} a promise that resolves only where this process's Node is recent enough */
 async function useRuntime() {
   if (isRecent()) {
-    // For the processes that this one starts: V8's code for their modules is compiled once.
+    // Lets child processes reuse V8's compiled code of their modules.
     process.env.NODE_COMPILE_CACHE ??= join(cacheDir(), 'compile-cache');
     return;
   }
-  // What a program reads of a command is the command's output alone.
+  // Programs read the output of a command, so nothing else goes to stdout.
   sayTo(process.stderr);
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort();

@@ -51,7 +51,7 @@ export function s3Part({ home, binary, port, bucket, region, accessKeyId, secret
  * @param {import('./process.mjs').RunningPart} child
  */
 async function untilBucketServed(s3, child) {
-  // A remark about Node versions to come, which the user of this command can do nothing about.
+  // Hides a warning about future Node versions, which the user of this command can't act on.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   const { CreateBucketCommand, HeadBucketCommand, S3Client } = await import('@aws-sdk/client-s3');
   const client = new S3Client({

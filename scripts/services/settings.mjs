@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ROOT } from './paths.mjs';
 
-/** Receivers on the newcomer's own machine; only for as long as no other machine can reach the API. */
+/** Networks of receivers on this machine, allowed only as long as no other machine can reach the API. */
 const LOOPBACK_NETWORKS = '127.0.0.0/8,::1/128';
 export const DEFAULT_TENANT_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -102,7 +102,7 @@ Every other variable reaches the API and the worker unchanged; docs/operations.m
 /** @type {Record<string, 'on' | 'off' | undefined>} */
 const SWITCH_POSITIONS = { on: 'on', true: 'on', 1: 'on', off: 'off', false: 'off', 0: 'off' };
 
-/** Thrown with every problem that was found, not only the first one. */
+/** Lists every problem with the settings, not only the first one. */
 export class SettingsError extends Error {
   /** @param {string[]} problems */
   constructor(problems) {
@@ -164,7 +164,7 @@ export function readSettings(env = process.env, cwd = process.cwd()) {
     port: port('GANTRY_PORT'),
     home: resolve(cwd, env.GANTRY_HOME || '.gantry'),
     config: findConfig(env, cwd, problems),
-    // An empty one is a choice, too: no internal network at all.
+    // An empty value is valid: it means no internal network.
     exportAllowCidrs: env.GANTRY_EXPORT_ALLOW_CIDRS ?? (isLoopback(host) ? LOOPBACK_NETWORKS : ''),
     webhookAllowCidrs: env.GANTRY_WEBHOOK_ALLOW_CIDRS ?? (isLoopback(host) ? LOOPBACK_NETWORKS : ''),
     tenantId: env.GANTRY_TENANT_ID || DEFAULT_TENANT_ID,

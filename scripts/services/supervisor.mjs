@@ -5,7 +5,7 @@ import { RunningPart, describeExit } from './process.mjs';
 
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
-/** A part that has lived this long has recovered: its next death starts the back-off again. */
+/** Time after which a part counts as recovered: its next failure starts the back-off from the beginning. */
 const HEALTHY_AFTER_MS = 10_000;
 const FIRST_START_ATTEMPTS = 20;
 
@@ -38,7 +38,8 @@ export class Supervisor {
   }
 
   /**
-   * The first start of a part: it serves when this settles. A failure is final, unless the part knows better.
+   * Starts a part for the first time, and resolves when it serves. A failure is final, unless the part's `worthRetrying`
+   * says otherwise.
    * @param {import('./process.mjs').Part} part
    */
   async start(part) {
@@ -104,7 +105,7 @@ export class Supervisor {
       } catch (error) {
         if (this.stopping) return;
         say(name, `can't be started: ${error.message}`);
-        continue; // `running` is the dead one still: the loop waits and tries again
+        continue; // `running` is still the dead process: the loop waits and tries again.
       }
       const failure = await this.untilReady(running);
       if (this.stopping) return;
@@ -133,7 +134,10 @@ export class Supervisor {
     this.dismissReaper();
   }
 
-  /** For the user who doesn't want to wait: what has to finish its work is killed, the database still stops safely. */
+  /**
+   * Shortens a stop for a user who doesn't want to wait: processes that have to finish their work are killed, the database
+   * still stops safely.
+   */
   stopNow() {
     for (const running of this.running.values()) {
       running.kill(running.part.name === 'postgres' ? 'SIGQUIT' : 'SIGKILL');

@@ -37,7 +37,7 @@ const USED_INDEXES = [
   'by_temporal_scheduled_by_id',
   'by_temporal_worker_deployment_version',
 ];
-/** How long the server may write before the indexes are dropped. */
+/** Time in milliseconds for which the server may write before the indexes are dropped. */
 const DATABASE_BUSY_MS = 10_000;
 
 /**

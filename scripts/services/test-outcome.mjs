@@ -6,7 +6,7 @@
  * @typedef {{ passed: number, failed: TestName[], seed: string }} Round one of several runs of the same tests
  */
 
-/** A suite in which more tests than this failed by chance is not to be trusted. */
+/** Maximum number of flaky tests: a suite with more is not to be trusted. */
 export const MAX_FLAKY = 2;
 
 /**
@@ -40,7 +40,7 @@ export function judge(first, second) {
   const failed = failures.filter((test) => repeated.has(key(test)));
   const flaky = [
     ...failures.filter((test) => !repeated.has(key(test))),
-    ...again.filter((test) => !known.has(key(test))), // passed at first
+    ...again.filter((test) => !known.has(key(test))), // Passed in the first run.
   ];
   const recovered = failures.length - failed.length;
   if (flaky.length > MAX_FLAKY)

@@ -57,7 +57,7 @@ export async function startTestServices(context) {
     GANTRY_TEST_CHROMIUM: chromium,
     GANTRY_TEST_TIME_SKIPPING_SERVER: timeSkippingServer,
     GANTRY_TEST_OLD_NODE: launcherProgram() ?? '',
-    // Code that one process has compiled serves the next one; the folder goes with the services.
+    // Code that one process has compiled is reused by the next one; the folder is removed with the services.
     NODE_COMPILE_CACHE: join(home, 'compile-cache'),
   };
 }

@@ -14,7 +14,7 @@ export const assistantsQuery = queryOptions({
   staleTime: 15_000,
 });
 
-/** Name of an assistant, with its graph where that is another one. */
+/** Name of an assistant, with its graph if that has another name. */
 export function useAssistantName(): (assistantId: string) => string {
   const { data } = useQuery(assistantsQuery);
   return (assistantId) => {

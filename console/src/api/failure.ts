@@ -31,7 +31,7 @@ function parse(text: string): { detail?: string; message?: string; code?: string
   }
 }
 
-/** The sentence of any error: the server's own where there is one, also inside what the SDK's client throws. */
+/** Message of any error: the server's own if there is one, also for errors that the SDK's client throws. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : JSON.stringify(error);
   const body = /^HTTP \d+: ([\s\S]*)$/.exec(error.message)?.[1];

@@ -14,7 +14,7 @@ export const infoQuery = queryOptions({
 /** Version and features of the server; undefined until it has answered. */
 export const useInfo = (): Info | undefined => useQuery(infoQuery).data;
 
-/** Address of a workflow in Temporal's own pages, where the server knows them. */
+/** Address of a workflow in Temporal's web UI; undefined if the server doesn't know it. */
 export function useTemporalLink(workflowId: string | undefined): string | undefined {
   const ui = useInfo()?.temporal_ui;
   return ui && workflowId ? `${ui}/workflows/${encodeURIComponent(workflowId)}` : undefined;

@@ -32,7 +32,7 @@ export const getPage = async <Item>(path: string, query: Query): Promise<Page<It
 export const searchPage = async <Item>(path: string, body: object): Promise<Page<Item>> =>
   pageOf(await request(path, jsonBody('POST', body)));
 
-/** How many items of a list match. */
+/** Number of items of a list that match. */
 export const countOf = async (path: string, query: Query = {}): Promise<number> =>
   (await getPage(path, { ...query, limit: 1 })).total;
 

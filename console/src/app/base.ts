@@ -5,5 +5,5 @@ const server = new URL('../..', script?.src ?? location.href);
 /** Address of the API, without a slash at its end. */
 export const API_URL = server.href.replace(/\/$/, '');
 
-/** Path that the console is served below. */
+/** Path under which the console is served. */
 export const CONSOLE_PATH = `${server.pathname}console`;

@@ -4,7 +4,7 @@ import { ExternalStore } from './external-store';
 const ASK_AGAIN_MS = 2_000;
 const WATCH_MS = 15_000;
 
-/** Since when no request has reached the server; undefined while it answers. */
+/** Time of the first request that didn't reach the server; undefined while it answers. */
 export const lostSince = new ExternalStore<number | undefined>(undefined);
 
 let asking: ReturnType<typeof setTimeout> | undefined;
@@ -29,7 +29,10 @@ export function noteReached(): void {
   lostSince.set(undefined);
 }
 
-/** Asks from time to time, for pages that show something that doesn't change; and when the browser says so. */
+/**
+ * Asks the server at intervals, for pages whose data doesn't change, and when the browser reports a change of the
+ * connection.
+ */
 export function watchConnection(): () => void {
   const timer = setInterval(() => document.visibilityState === 'visible' && void ask(), WATCH_MS);
   const check = (): void => void ask();

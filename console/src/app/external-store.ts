@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** A value outside of React that components follow. */
+/** A value outside of React to which components subscribe. */
 export class ExternalStore<Value> {
   private readonly listeners = new Set<() => void>();
 

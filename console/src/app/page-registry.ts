@@ -4,9 +4,9 @@ import type { IconName } from '../ui/icons';
 export const GROUPS = ['Work', 'Observe', 'Operate', 'Server'] as const;
 
 interface View {
-  /** Below `/console`, with parameters as TanStack Router writes them: `/threads/$threadId`. */
+  /** Path under `/console`, with parameters in the syntax of TanStack Router: `/threads/$threadId`. */
   path: string;
-  /** The module with the component as its default export: it is loaded when the page is opened. */
+  /** Loads the module whose default export is the page's component, when the page is opened. */
   load: () => Promise<{ default: ComponentType }>;
 }
 
@@ -15,8 +15,8 @@ export interface PageDefinition extends View {
   title: string;
   group: (typeof GROUPS)[number];
   icon: IconName;
-  /** Name in `flags` of `/info`: the page is left out where the server serves no such routes. */
+  /** Name in the `flags` of `/info`. The page is left out if the server doesn't serve its routes. */
   flag?: string;
-  /** Pages below it, such as that of one thing of its list. */
+  /** Pages under this one, such as that of an item of its list. */
   views?: View[];
 }

@@ -1,10 +1,10 @@
 import { ExternalStore } from './external-store';
 
-/** What requests carry: an API key, or the token that a custom auth module asks for. */
+/** Credentials of requests: an API key, or the token that a custom auth module accepts. */
 export interface Credentials {
   kind: 'api_key' | 'token';
   value: string;
-  /** Needed by the routes of exports; `GET /api/v1/me` names it. */
+  /** Tenant that the routes of exports require; `GET /api/v1/me` reports it. */
   tenantId?: string;
 }
 
@@ -16,13 +16,13 @@ function stored(): Credentials | undefined {
   return text === null ? undefined : (JSON.parse(text) as Credentials);
 }
 
-/** Kept for this tab alone, and no longer than it is open. */
+/** Credentials of this tab, kept as long as it is open. */
 export const credentials = new ExternalStore<Credentials | undefined>(stored());
 
 /** The operator's key, which only the pages of tenants and keys send. */
 export const adminKey = new ExternalStore<string | undefined>(sessionStorage.getItem(ADMIN_PLACE) ?? undefined);
 
-/** Whether the server has refused the last request for want of credentials. */
+/** Whether the server refuses the credentials of this tab. */
 export const isSignedOut = new ExternalStore(false);
 
 export function signIn(next: Credentials): void {

@@ -10,7 +10,7 @@ import { headersOf, signIn } from './session';
 
 type Me = paths['/api/v1/me']['get']['responses'][200]['content']['application/json'];
 
-/** Asks for the key or token that the server refused to do without. */
+/** Asks for a key or token, after the server has refused requests without one. */
 export default function SignIn() {
   const info = useInfo();
   const queries = useQueryClient();

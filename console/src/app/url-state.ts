@@ -3,7 +3,7 @@ import { useCallback } from 'react';
 
 export type UrlState = Record<string, string | undefined>;
 
-/** Parses `?a=1&b=2` into texts: what a page shows is in its address, readable and without a notation of its own. */
+/** Parses `?a=1&b=2` into strings, so that the state of a page is readable in its address. */
 export const parseSearch = (text: string): UrlState => Object.fromEntries(new URLSearchParams(text));
 
 export function stringifySearch(search: UrlState): string {

@@ -7,7 +7,7 @@ import { CopyButton } from './copy-button';
 import { Dialog } from './dialog';
 import { Tabs } from './tabs';
 
-/** Never the key itself: what is shown here gets copied into tickets and shells. */
+/** Placeholder for the key: this text gets copied into tickets and shells. */
 const KEY_PLACES = { api_key: ['x-api-key', '$GANTRY_API_KEY'], token: ['authorization', 'Bearer $TOKEN'] } as const;
 
 function curl({ method, path, body }: Call, header: readonly [string, string] | undefined): string {

@@ -3,18 +3,18 @@ import { IconButton } from './button';
 
 const ApiCallDialog = lazy(() => import('./api-call-dialog'));
 
-/** The request that a page stands on. */
+/** Request that the page is based on. */
 export interface Call {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   body?: unknown;
-  /** The same with the SDK of JavaScript: what follows `await client.`. Without it, fetch is shown. */
+  /** The same call with the JavaScript SDK: the text after `await client.`. If absent, fetch is shown. */
   js?: string;
-  /** The same with the SDK of Python: what follows `client.`. */
+  /** The same call with the Python SDK: the text after `client.`. */
   python?: string;
 }
 
-/** Shows the request that the page stands on, for those who want to do the same by program. */
+/** Shows the request that the page is based on, for users who automate it. */
 export function ApiCall({ call }: { call: Call }) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -32,7 +32,7 @@ export function Button({ look = 'plain', icon, small = false, className = '', ch
   );
 }
 
-/** A button that is an icon alone; its label is what screen readers say and what hovering shows. */
+/** A button with only an icon. Its label is read by screen readers and shown on hover. */
 export function IconButton({ icon, label, className = '', ...rest }: ButtonProps & { icon: IconName; label: string }) {
   const shape = 'inline-flex size-7 shrink-0 items-center justify-center rounded-md text-muted';
   return (

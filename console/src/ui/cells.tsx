@@ -2,7 +2,7 @@ import { dollars, short } from './numbers';
 import { Status } from './status';
 import { Time } from './time';
 
-/** Cells of lists: `cell: statusCell`. */
+/** Renderers for cells of lists, used as `cell: statusCell`. */
 interface Context<Value> {
   getValue: () => Value;
 }

@@ -8,7 +8,7 @@ import type { ChartProps } from './chart';
 const color = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(`--color-${name}`).trim();
 
-/** A computed color: canvases know no light-dark(). */
+/** Resolves a color of the theme, since a canvas doesn't understand light-dark(). */
 function resolved(name: string): string {
   const probe = document.createElement('span');
   probe.style.color = color(name);
@@ -58,7 +58,7 @@ export default function ChartView({ times, series, height = 140, format = String
             fill: stacked ? resolved(tone) : undefined,
             width: stacked ? 0 : 1.5,
             spanGaps: true,
-            // A bucket alone has no line to either side.
+            // A single bucket has no line on either side, so it gets a point.
             points: { show: !stacked, size: 4, fill: resolved(tone) },
             ...(bars && { paths: bars }),
           })),

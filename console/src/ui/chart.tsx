@@ -3,15 +3,15 @@ import { lazy, Suspense } from 'react';
 const ChartView = lazy(() => import('./chart-view'));
 
 export interface ChartProps {
-  /** What the chart shows, in a sentence for screen readers. */
+  /** Description of the chart in one sentence, for screen readers. */
   label: string;
-  /** Seconds since 1970, rising. */
+  /** Times in seconds since 1970, ascending. */
   times: number[];
-  /** `tone`: a color of the theme, such as `good`. */
+  /** Series of the chart; `tone` is a color of the theme, such as `good`. */
   series: { name: string; tone: string; values: (number | null)[] }[];
   height?: number;
   format?: (value: number) => string;
-  /** Bars on top of each other instead of lines. */
+  /** Draws stacked bars instead of lines. */
   stacked?: boolean;
 }
 

@@ -9,7 +9,7 @@ import { useEffect, useRef } from 'react';
 interface Props {
   value: string;
   onChange?: (value: string) => void;
-  /** What is edited, for screen readers. */
+  /** Label for screen readers. */
   label: string;
   placeholder?: string;
   readOnly?: boolean;
@@ -33,7 +33,7 @@ const colors = HighlightStyle.define([
   { tag: [tags.bool, tags.null], color: 'var(--color-wait)' },
 ]);
 
-/** Edits JSON. In a shadow root, where its style sheets are constructed ones, which the page's policy permits. */
+/** Edits JSON. It is in a shadow root, where its style sheets are constructed ones, which the page's policy permits. */
 export default function CodeEditor({ value, onChange, label, placeholder = '', readOnly = false }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);

@@ -3,7 +3,7 @@ import { IconButton } from './button';
 
 const SHOWN_MS = 1_200;
 
-/** Copies a text; on addresses without TLS, where pages have no clipboard, by selecting it. */
+/** Copies a text. On addresses without TLS, where the browser gives no clipboard access, it selects the text instead. */
 async function copy(text: string): Promise<void> {
   if (window.isSecureContext) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');
@@ -25,7 +25,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
   return <IconButton icon={isCopied ? 'check' : 'copy'} label={isCopied ? 'Copied' : label} onClick={act} />;
 }
 
-/** An id, shortened to its two ends, that can be copied whole. */
+/** An id, shortened in the middle, that is copied in full. */
 export function Id({ id }: { id: string }) {
   const short = id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id;
   return (

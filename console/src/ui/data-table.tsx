@@ -4,13 +4,13 @@ import { Link } from '@tanstack/react-router';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 
 const ROW_HEIGHT = 40;
-/** Rows that are still below when the next page of a list is asked for. */
+/** Number of rows below the visible ones at which the next page is requested. */
 const ROWS_AHEAD = 30;
 
 interface ColumnMeta {
-  /** A width of CSS grid, such as `minmax(8rem, 1fr)`. */
+  /** Width in CSS grid syntax, such as `minmax(8rem, 1fr)`. */
   width: string;
-  /** Left out where the page is as narrow as a phone. */
+  /** Hides the column on pages as narrow as a phone. */
   wideOnly?: boolean;
 }
 
@@ -21,21 +21,21 @@ export type Columns<Row extends object> = ColumnDef<Features, Row>[];
 export const columnsOf = <Row extends object>() => createColumnHelper<Features, Row>();
 
 interface Props<Row extends object> {
-  /** What the rows are, for screen readers. */
+  /** Label of the list for screen readers. */
   label: string;
   rows: Row[];
   columns: Columns<Row>;
   rowId: (row: Row) => string;
-  /** Address of a row's own page; the cell of the first column is the link. */
+  /** Address of a row's own page; the cell in the first column links to it. */
   linkOf?: (row: Row) => string;
-  /** Called when the end comes near, if there may be more. */
+  /** Called near the end of the list, if there may be more rows. */
   onEnd?: () => void;
   empty: ReactNode;
-  /** How many rows there are in all, if that is known. */
+  /** Total number of rows, if known. */
   total?: number;
 }
 
-/** A list of any length, of which only the rows in sight are in the page. Arrow keys move between rows. */
+/** A list of any length. Only the rows in sight are rendered. Arrow keys move between rows. */
 export function DataTable<Row extends object>({
   label,
   rows,
@@ -124,7 +124,7 @@ export function DataTable<Row extends object>({
                 return (
                   <div key={cell.id} role="cell" className={`min-w-0 truncate ${cellClass(at)}`}>
                     {link && at === 0 ? (
-                      // Its link covers the row.
+                      // The cell's link covers the whole row.
                       <Link to={link} className="after:absolute after:inset-0 focus-visible:outline-none">
                         {content}
                       </Link>

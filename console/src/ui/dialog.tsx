@@ -32,7 +32,7 @@ export function Dialog({ title, open, onClose, children, wide = false }: Props) 
 
 interface ConfirmProps {
   title: string;
-  /** What happens, and whether it can be undone. */
+  /** Consequences of the action, and whether it can be undone. */
   children: ReactNode;
   action: string;
   act: () => Promise<unknown>;
@@ -40,7 +40,7 @@ interface ConfirmProps {
   onClose: () => void;
 }
 
-/** Asks before something that can't be undone; shows what the server says when it fails. */
+/** Asks for confirmation of an action that can't be undone, and shows the server's message if it fails. */
 export function Confirm({ title, children, action, act, open, onClose }: ConfirmProps) {
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);

@@ -3,7 +3,7 @@ import { ApiFailure, messageOf } from '../api/failure';
 import { Button } from './button';
 import { Icon, type IconName } from './icons';
 
-/** What the server said, where the content would be. */
+/** The server's error message in the place of the content. */
 export function ErrorBox({ error, retry }: { error: unknown; retry?: () => void }) {
   const failure = error instanceof ApiFailure ? error : undefined;
   return (
@@ -28,7 +28,7 @@ export function ErrorBox({ error, retry }: { error: unknown; retry?: () => void 
   );
 }
 
-/** A place that has nothing yet, and how something gets there. */
+/** An empty list or page, with a hint at how it is filled. */
 export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ReactNode }) {
   return (
     <div className="flex flex-col items-center gap-1 px-6 py-14 text-center">
@@ -41,7 +41,7 @@ export function Empty({ icon, title, children }: { icon: IconName; title: string
   );
 }
 
-/** Grey bars where content will be. */
+/** Grey bars as a placeholder for content that is loading. */
 export function Loading({ lines = 4 }: { lines?: number }) {
   return (
     <div className="space-y-3 p-4" role="status" aria-label="Loading">
@@ -56,7 +56,7 @@ export function Loading({ lines = 4 }: { lines?: number }) {
   );
 }
 
-/** What of a query its view needs: that of TanStack Query, or of `usePaged`. */
+/** Fields of a query that its view needs, for queries of TanStack Query and of `usePaged`. */
 interface Reading<Data> {
   data: Data | undefined;
   error: unknown;
@@ -65,14 +65,14 @@ interface Reading<Data> {
 
 interface LoadedProps<Data> {
   of: Reading<Data>;
-  /** Of the grey bars. */
+  /** Number of grey bars. */
   lines?: number;
-  /** For places without a margin of their own. */
+  /** Whether to add a margin, in places without one. */
   inset?: boolean;
   children: (data: Data) => ReactNode;
 }
 
-/** What a query has read; until then grey bars, and what the server said where it refused. */
+/** Shows the result of a query; grey bars until it is there, and the server's message if it refused. */
 export function Loaded<Data>({ of: { data, error, refetch }, lines, inset, children }: LoadedProps<Data>) {
   if (error) {
     const box = <ErrorBox error={error} retry={() => void refetch()} />;

@@ -20,7 +20,7 @@ interface TextProps {
   className?: string;
 }
 
-/** A text that counts once its typing has paused. */
+/** A text input whose value is applied after a pause in typing. */
 export function TextFilter({ label, value, onChange, placeholder, className = 'w-56' }: TextProps) {
   const [text, setText] = useState(value ?? '');
   useEffect(() => setText(value ?? ''), [value]);
@@ -46,10 +46,10 @@ export function TextFilter({ label, value, onChange, placeholder, className = 'w
 interface ChoiceProps {
   label: string;
   value: string | undefined;
-  /** A text is its own label. */
+  /** Options; a plain string is both value and label. */
   options: readonly (string | { value: string; label: string })[];
   onChange: (value: string | undefined) => void;
-  /** What no choice means. */
+  /** Label of the empty choice. */
   any: string;
 }
 

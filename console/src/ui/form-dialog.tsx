@@ -5,9 +5,9 @@ import { ErrorBox } from './feedback';
 
 interface Props {
   title: string;
-  /** On the button that sends the form. */
+  /** Label of the submit button. */
   action: string;
-  /** Sends the form; what it throws is shown, and the dialog stays open. */
+  /** Submits the form. An error that it throws is shown, and the dialog stays open. */
   submit: () => Promise<unknown>;
   onClose: () => void;
   children: ReactNode;

@@ -7,9 +7,9 @@ interface FieldIds {
 
 interface Props {
   label: string;
-  /** What a person has to know to fill it in. */
+  /** Hint for filling in the field. */
   hint?: ReactNode;
-  /** Renders the input with the ids that tie it to its label and its hint. */
+  /** Renders the input with the ids that link it to its label and hint. */
   children: (ids: FieldIds) => ReactNode;
 }
 

@@ -1,6 +1,6 @@
 import type { ReactNode, SVGProps } from 'react';
 
-/** Drawn on a grid of 16 by 16, with lines of 1.4. */
+/** Paths of the icons, drawn on a grid of 16 by 16 with a line width of 1.4. */
 const PATHS = {
   home: <path d="M2.5 7.2 8 2.6l5.5 4.6v6.2H9.8V9.8H6.2v3.6H2.5z" />,
   playground: <path d="M2.5 3h11v7.6H7.8L4.9 13v-2.4H2.5zM5.4 5.8h5.2M5.4 8h3.2" />,

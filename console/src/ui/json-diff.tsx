@@ -6,7 +6,7 @@ export interface Change {
 
 const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** What differs between two values, leaf by leaf; of a value that only one has, the whole. */
+/** Differences between two values, leaf by leaf; a branch that only one of them has is one difference. */
 export function changesBetween(before: unknown, after: unknown, path = ''): Change[] {
   if (Object.is(before, after)) return [];
   if (!isContainer(before) || !isContainer(after) || Array.isArray(before) !== Array.isArray(after)) {

@@ -3,14 +3,14 @@ import { lazy, Suspense, useState } from 'react';
 const CodeEditor = lazy(() => import('./code-editor'));
 
 interface Props {
-  /** Text of the JSON; it may be wrong while it is edited. */
+  /** Text of the JSON, which may be invalid while it is edited. */
   text: string;
   onChange: (text: string) => void;
   label: string;
   placeholder?: string;
 }
 
-/** What is wrong about a text as JSON; undefined when nothing is, or when it is empty. */
+/** Syntax error of a text as JSON; undefined for valid or empty text. */
 export function jsonProblem(text: string): string | undefined {
   if (text.trim() === '') return undefined;
   try {
@@ -21,7 +21,7 @@ export function jsonProblem(text: string): string | undefined {
   }
 }
 
-/** Edits JSON as text, and says under it what is wrong. */
+/** Edits JSON as text, and shows its syntax error under it. */
 export function JsonEditor({ text, onChange, label, placeholder }: Props) {
   const problem = jsonProblem(text);
   return (
@@ -38,7 +38,7 @@ export function JsonEditor({ text, onChange, label, placeholder }: Props) {
   );
 }
 
-/** The same for a value: calls back whenever the text is valid. */
+/** Edits a value as JSON text, and calls back whenever the text is valid. */
 export function JsonField({
   value,
   onChange,

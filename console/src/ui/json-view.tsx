@@ -2,7 +2,7 @@ import { memo, useState } from 'react';
 import { CopyButton } from './copy-button';
 import { Icon } from './icons';
 
-/** Longer texts, and longer lists, are shown in part until they are opened. */
+/** Length from which texts and lists are shown in part until they are opened. */
 const TEXT_LIMIT = 400;
 const ITEMS_SHOWN = 100;
 
@@ -102,7 +102,7 @@ const Node = memo(function Node({
   );
 });
 
-/** Any value as a tree whose branches open. `open`: how many levels are, to begin with. */
+/** Any value as a collapsible tree. `open` is the number of levels that are open at first. */
 export function JsonView({ value, open = 2 }: { value: unknown; open?: number }) {
   return (
     <div className="group relative min-w-0 font-mono text-xs leading-5">

@@ -1,7 +1,7 @@
 import Markdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 
-/** Where a link leads is visible: its text is the model's. */
+/** Renderers of elements; a link shows its target, since its text comes from the model. */
 const components: Components = {
   a: ({ href, children }) => {
     const host = href && URL.canParse(href) ? new URL(href).host : undefined;
@@ -12,7 +12,7 @@ const components: Components = {
       </a>
     );
   },
-  // No request leaves the server: a picture of another host is named, not loaded.
+  // Pictures of other hosts are named, not loaded, so that no request leaves the server.
   img: ({ src, alt }) =>
     typeof src === 'string' && src.startsWith('data:image/') ? (
       <img src={src} alt={alt ?? ''} className="max-h-96 rounded-md" />

@@ -45,7 +45,7 @@ export function textOf(content: unknown): string {
   return content.map((block: Block | string) => (typeof block === 'string' ? block : (block.text ?? ''))).join('');
 }
 
-/** Address of a picture inside a message; only data: ones are loaded. */
+/** Address of a picture inside a message; only data: URLs are loaded. */
 function pictureOf(block: Block): string | undefined {
   const url = typeof block.image_url === 'string' ? block.image_url : block.image_url?.url;
   if (url?.startsWith('data:image/')) return url;
@@ -71,7 +71,7 @@ function Attachments({ content }: { content: unknown }) {
   });
 }
 
-/** A call of a tool with its result, or with the sign that it is still on. */
+/** A tool call with its result, or with a sign that it is still running. */
 export function ToolCallCard({
   call,
   result,
@@ -155,11 +155,11 @@ export function Message({ message, results, isRunning }: MessageProps) {
   );
 }
 
-/** Answers of tools, which are shown at their calls, by the id of the call. */
+/** Results of tools by the id of the call, where they are shown. */
 export const toolResults = (messages: ChatMessage[]): Map<string, ChatMessage> =>
   new Map(messages.filter(({ tool_call_id }) => tool_call_id !== undefined).map((each) => [each.tool_call_id!, each]));
 
-/** A conversation to read. */
+/** A read-only conversation. */
 export function Conversation({ messages }: { messages: ChatMessage[] }) {
   const results = toolResults(messages);
   const calls = new Set(messages.flatMap(({ tool_calls }) => tool_calls?.map(({ id }) => id) ?? []));

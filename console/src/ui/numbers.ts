@@ -1,15 +1,15 @@
 const grouped = new Intl.NumberFormat();
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 
-/** `1,234,567`. */
+/** Formats a number with separators: `1,234,567`. */
 export const whole = (value: number | null | undefined): string => (value == null ? '—' : grouped.format(value));
 
-/** `1.2M`, for narrow places. */
+/** Formats a number in short, for narrow places: `1.2M`. */
 export const short = (value: number | null | undefined): string => (value == null ? '—' : compact.format(value));
 
 const BYTE_UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
 
-/** `3.4 MB`, in powers of 1000 as disks and buckets are sold. */
+/** Formats bytes in powers of 1000, as disks and buckets are sold: `3.4 MB`. */
 export function bytes(value: number | null | undefined): string {
   if (value == null) return '—';
   const power = Math.min(Math.floor(Math.log10(Math.max(value, 1)) / 3), BYTE_UNITS.length - 1);
@@ -17,11 +17,11 @@ export function bytes(value: number | null | undefined): string {
   return `${power === 0 ? scaled : scaled.toFixed(1)} ${BYTE_UNITS[power]}`;
 }
 
-/** `12.5 %` of a fraction of one. */
+/** Formats a fraction of one as a percentage: `12.5 %`. */
 export const percent = (fraction: number | null | undefined): string =>
   fraction == null ? '—' : `${(fraction * 100).toFixed(fraction < 0.1 ? 1 : 0)} %`;
 
-/** `$0.0042`: costs of models are often fractions of a cent. */
+/** Formats costs, which for models are often fractions of a cent: `$0.0042`. */
 export function dollars(value: number | string | null | undefined): string {
   if (value == null) return '—';
   const amount = Number(value);

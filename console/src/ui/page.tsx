@@ -6,16 +6,16 @@ import { Icon } from './icons';
 
 interface Props {
   title: string;
-  /** The page above this one. */
+  /** Link to the parent page. */
   parent?: { title: string; to: string };
-  /** Beside the title: a status, an id. */
+  /** Content beside the title, such as a status or an id. */
   beside?: ReactNode;
   actions?: ReactNode;
   call?: Call;
-  /** Address of the same thing in Temporal's own pages. */
+  /** Address of the workflow in Temporal's web UI. */
   temporal?: string;
   children: ReactNode;
-  /** For pages whose parts scroll by themselves. */
+  /** Whether parts of the page scroll on their own. */
   fills?: boolean;
 }
 

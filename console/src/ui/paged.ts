@@ -11,7 +11,7 @@ interface Paged<Item> {
   total: number | undefined;
   error: unknown;
   refetch: () => void;
-  /** Asks for the next page, if there is one and none is being read. */
+  /** Requests the next page, if there is one and none is being read. */
   more: () => void;
 }
 
@@ -21,7 +21,7 @@ interface NextPage {
   fetchNextPage: () => Promise<unknown>;
 }
 
-/** A function that asks for the next page of a query, if there is one and none is being read. */
+/** Returns a function that requests the next page of a query, if there is one and none is being read. */
 export function useMore({ hasNextPage, isFetchingNextPage, fetchNextPage }: NextPage): () => void {
   return useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();

@@ -1,4 +1,4 @@
-/** How far something is, from 0 to `of`. */
+/** Progress from 0 to `of`. */
 export function ProgressBar({ value, of, label }: { value: number; of: number; label: string }) {
   const done = of > 0 ? Math.min(value / of, 1) : 0;
   return (

@@ -2,7 +2,7 @@ import { type ReactNode, useId } from 'react';
 import { Button, IconButton } from './button';
 import { JsonField } from './json-editor';
 
-/** As much of JSON Schema as a form can show; a field of any other kind is edited as JSON. */
+/** The part of JSON Schema that a form can show; fields of any other kind are edited as JSON. */
 export interface JsonSchema {
   $ref?: string;
   $defs?: Record<string, JsonSchema>;
@@ -34,7 +34,7 @@ interface Props {
 
 type Values = Record<string, unknown>;
 
-/** Follows references, and takes the alternative out of `T | null`. */
+/** Resolves references, and the non-null alternative of `T | null`. */
 function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
   const name = /^#\/(?:\$defs|definitions)\/(.+)$/.exec(schema.$ref ?? '')?.[1];
   if (name !== undefined) {
@@ -239,7 +239,7 @@ function Fields({ schema, root, value, onChange, omit = [] }: Props & { root: Js
   );
 }
 
-/** A form for a value of a JSON schema. What the schema doesn't describe is edited as JSON. */
+/** A form for a value of a JSON schema. Parts that the schema doesn't describe are edited as JSON. */
 export function SchemaForm({ schema, value, onChange, omit }: Props) {
   const root = resolve(schema, schema);
   if (!root.properties) return <JsonField value={value} onChange={onChange} label={root.title ?? 'Value'} />;

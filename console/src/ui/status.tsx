@@ -1,4 +1,4 @@
-/** How each status of a run, thread, export, delivery or cron looks. */
+/** Appearance of each status of a run, thread, export, delivery or cron. */
 type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'idle';
 
 const TONES: Record<string, Tone> = {

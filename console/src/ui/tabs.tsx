@@ -11,7 +11,7 @@ interface Props {
   tabs: Tab[];
   value: string;
   onChange: (value: string) => void;
-  /** What the tabs are of, for screen readers. */
+  /** Label of the tabs for screen readers. */
   label: string;
   className?: string;
 }

@@ -6,7 +6,7 @@ const now = new ExternalStore(Date.now());
 let watchers = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** The time of day, a few seconds exact, shared by everything on the page that shows a time. */
+/** The current time, updated every few seconds and shared by all components that show times. */
 export function useNow(): number {
   useEffect(() => {
     if (watchers++ === 0) timer = setInterval(() => now.set(Date.now()), TICK_MS);
@@ -35,7 +35,7 @@ export function relative(at: number, from: number): string {
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 
-/** A time as distance from now, exact on hover. */
+/** A time relative to now; the exact time is shown on hover. */
 export function Time({ at }: { at: string | number | Date | null | undefined }) {
   const current = useNow();
   if (at == null) return <span className="text-muted">—</span>;
@@ -47,7 +47,7 @@ export function Time({ at }: { at: string | number | Date | null | undefined }) 
   );
 }
 
-/** `840 ms`, `3.2 s`, `4 min 10 s`. */
+/** Formats a duration: `840 ms`, `3.2 s`, `4 min 10 s`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;

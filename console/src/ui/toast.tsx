@@ -20,10 +20,10 @@ function show(text: string, isError: boolean): void {
   if (!isError) setTimeout(() => forget(id), SHOWN_MS);
 }
 
-/** Says at the edge of the page that something is done. */
+/** Shows a short success message at the edge of the page. */
 export const notify = (text: string): void => show(text, false);
 
-/** Says what the server said to an action, until it is closed. */
+/** Shows the server's error message for an action until it is closed. */
 export const notifyError = (error: unknown): void => show(messageOf(error), true);
 
 export function Notes() {

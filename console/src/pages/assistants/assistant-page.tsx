@@ -21,7 +21,7 @@ import { Time } from '../../ui/time';
 const RunGraph = lazy(() => import('../runs/run-graph'));
 const MOST_VERSIONS = 100;
 
-/** What a version is about: its name and its configuration, without what every version has. */
+/** Content of a version: its name and configuration, without the fields that every version has. */
 const contentOf = ({ name, description, config, context, metadata }: AssistantVersion) => ({
   name,
   description,

@@ -6,10 +6,10 @@ import { nextFires } from './next-fires';
 
 const DAYS = 7;
 const DAY_MS = 86_400_000;
-/** Of one cron: one that is due each minute would fill a week with ten thousand entries. */
+/** Maximum number of entries of one cron: one that is due each minute would fill a week with ten thousand. */
 const FIRES_OF_ONE = 200;
 const SHOWN_A_DAY = 8;
-/** The week is worked out again once a minute. */
+/** Interval in milliseconds after which the week is computed again. */
 const STEP_MS = 60_000;
 
 const weekday = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' });
@@ -20,7 +20,7 @@ interface Fire {
   cron: Cron;
 }
 
-/** When crons are due in the next seven days, in the time zone of the reader. */
+/** Times at which crons are due in the next seven days, in the reader's time zone. */
 export default function Calendar({ crons, nameOf }: { crons: Cron[]; nameOf: (cron: Cron) => string }) {
   const now = Math.floor(useNow() / STEP_MS) * STEP_MS;
   const days = useMemo(() => {

@@ -30,7 +30,7 @@ import { nextFires } from './next-fires';
 
 const REFETCH_MS = 3_000;
 const SHOWN_FIRES = 5;
-/** The dry run names so many of the ticks; the rest are counted. */
+/** Maximum number of ticks that the dry run lists; the rest are counted. */
 const LISTED_TICKS = 12;
 const COUNTED_TICKS = 1000;
 const column = columnsOf<CronRun>();
@@ -64,7 +64,7 @@ interface Range {
   timezone: string | null;
 }
 
-/** What a backfill would do, shown before it is done: the ticks of the range by the schedule. */
+/** Preview of a backfill: the ticks that the schedule has in the range. */
 function BackfillDialog({ id, schedule, timezone, onClose }: Range & { id: string; onClose: () => void }) {
   const client = useQueryClient();
   const [start, setStart] = useState('');

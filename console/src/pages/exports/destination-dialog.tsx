@@ -12,7 +12,7 @@ const KINDS = [
 
 type Kind = (typeof KINDS)[number][0];
 
-/** The fields of each kind, as the API names them. */
+/** Fields of each kind of destination, by their names in the API. */
 const FIELDS: Record<Kind, { config: Field[]; credentials: Field[] }> = {
   s3: {
     config: [

@@ -8,7 +8,7 @@ import { deleteDestination, type Destination, destinationsQuery, placeOf } from 
 
 const KINDS = { s3: 'S3', gcs: 'Google Cloud Storage', azure_blob: 'Azure Blob Storage' };
 
-/** Where exports may be written to, each checked by a test file when it was made. */
+/** Destinations of exports. Each was checked with a test file when it was created. */
 export function Destinations({ onCreate }: { onCreate: () => void }) {
   const query = useQuery(destinationsQuery);
   const client = useQueryClient();

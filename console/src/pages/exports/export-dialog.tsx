@@ -18,7 +18,7 @@ const COMPRESSIONS = [
   ['none', 'None'],
 ] as const;
 
-/** How many rows the export would have, by the query that people use to look at them. */
+/** Number of rows that the export would have, by the query of the trace pages. */
 function Preview({ project, start, end, filter }: { project: string; start: string; end: string; filter: string }) {
   const query = useQuery({
     queryKey: ['exports', 'preview', project, start, end, filter],

@@ -40,7 +40,7 @@ export const destinationsQuery = queryOptions({
   queryFn: () => getJson<Destination[]>(DESTINATIONS),
 });
 
-/** Where a destination is, as people write it. */
+/** Location of a destination as a URL, such as `s3://bucket/prefix`. */
 export function placeOf({ destination_type: type, config }: Destination): string {
   const {
     bucket_name: bucket,

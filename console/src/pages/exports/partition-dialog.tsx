@@ -9,7 +9,7 @@ import { notifyError } from '../../ui/toast';
 import { Time } from '../../ui/time';
 import { type ExportRun, retryExportRun } from './exports-api';
 
-/** One day of an export: its files, and what its failed attempts failed with. */
+/** One day of an export: its files, and the errors of its failed attempts. */
 export function PartitionDialog({ exportId, run, onClose }: { exportId: string; run: ExportRun; onClose: () => void }) {
   const client = useQueryClient();
   const retry = useMutation({

@@ -66,7 +66,7 @@ export default function InboxPage() {
       const resume = question.id ? { [question.id]: value } : value;
       await sdk.runs.create(item.threadId, item.assistantId, { command: { resume } });
       notify('Answer sent: the run continues.');
-      // What is answered is off the list at once; what the run asks next comes with the next look.
+      // An answered question leaves the list at once; the run's next question comes with the next refetch.
       queries.setQueryData<Waiting[]>(['waiting'], (before) =>
         before?.flatMap((each) => {
           if (each.threadId !== item.threadId) return [each];

@@ -15,7 +15,7 @@ import { Events, type StreamEvent } from './events';
 import type { RunOptions } from './settings';
 
 type Values = Record<string, unknown>;
-/** Events that are kept for the list beside the conversation. */
+/** Maximum number of events that the list beside the conversation keeps. */
 const MOST_EVENTS = 500;
 
 interface Props {
@@ -72,7 +72,7 @@ export function Chat({ assistantId, threadId, checkpointId, options, onThread, o
     }
   };
   cancelRun.current = cancel;
-  /** Cancels the run on the server; one that is being created, as soon as it is. */
+  /** Cancels the run on the server; a run that is still being created is cancelled once it exists. */
   const stop = async (): Promise<void> => {
     if (run.current) return cancel(run.current.thread_id, run.current.run_id);
     const open = threadId === undefined ? [] : await sdk.runs.list(threadId, { status: 'running' });

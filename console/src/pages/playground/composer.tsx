@@ -5,7 +5,7 @@ import { type JsonSchema, SchemaForm } from '../../ui/schema-form';
 interface Attachment {
   name: string;
   type: string;
-  /** Base64. */
+  /** Content of the file in base64. */
   data: string;
 }
 
@@ -19,14 +19,14 @@ async function read(file: File): Promise<Attachment> {
   return { name: file.name, type: file.type || 'application/octet-stream', data: url.slice(url.indexOf(',') + 1) };
 }
 
-/** Pictures and files as blocks that LangChain's models know. */
+/** Pictures and files in the form of content blocks that LangChain's models accept. */
 const blockOf = ({ name, type, data }: Attachment): object =>
   type.startsWith('image/')
     ? { type: 'image_url', image_url: { url: `data:${type};base64,${data}` } }
     : { type: 'file', source_type: 'base64', mime_type: type, data, metadata: { filename: name } };
 
 interface Props {
-  /** Whether the graph takes messages; another one gets a form of its input. */
+  /** Whether the graph takes messages. Other graphs get a form for their input. */
   isChat: boolean;
   schema: JsonSchema | undefined;
   isRunning: boolean;

@@ -15,7 +15,7 @@ const clock = new Intl.DateTimeFormat(undefined, {
   hour12: false,
 });
 
-/** What the stream of a run carries beside its tokens, as it comes; each stream mode can be shown alone. */
+/** Events of a run's stream other than its tokens, as they arrive; each stream mode can be shown alone. */
 export function Events({ events }: { events: StreamEvent[] }) {
   const [mode, setMode] = useState('');
   const modes = [...new Set(events.map(({ name }) => name))];

@@ -16,7 +16,7 @@ export default function PlaygroundPage() {
   const [isSettingsOpen, setSettingsOpen] = useState(false);
   const [epoch, setEpoch] = useState(0);
   const list = assistants.data ?? [];
-  // An assistant that the address names and the server doesn't have is said, and never replaced by another one.
+  // An unknown assistant in the address is reported, and never replaced by another one.
   const chosen = assistant
     ? list.find(({ assistant_id, graph_id, name }) => [assistant_id, graph_id, name].includes(assistant))
     : list[0];

@@ -8,7 +8,7 @@ export const STRATEGIES = ['enqueue', 'reject', 'interrupt', 'rollback'] as cons
 
 export interface RunOptions {
   strategy: (typeof STRATEGIES)[number];
-  /** `configurable` of a run. */
+  /** The `configurable` of the next runs. */
   config: unknown;
   context: unknown;
 }
@@ -29,7 +29,7 @@ interface Props {
   onChange: (options: RunOptions) => void;
 }
 
-/** What the next runs are configured with: forms of the graph's own schemas. */
+/** Configuration of the next runs: forms made from the graph's own schemas. */
 export function Settings({ assistantId, options, onChange }: Props) {
   const schemas = useQuery({
     queryKey: ['schemas', assistantId],

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { request } from '../../api/client';
 import { getJson, sendJson } from '../../api/json';
 
-/** What the pages show of an agent's card. */
+/** Fields of an agent's card that the pages show. */
 export interface AgentCard {
   name: string;
   description: string;
@@ -25,7 +25,7 @@ export interface ToolResult {
 
 const MCP_VERSION = '2025-06-18';
 
-/** The message of an answer that is JSON, or the last one of an event stream: which of them it is, is up to the server. */
+/** The message of a JSON answer, or the last message of an event stream. The server decides which of the two it sends. */
 function messageOf(type: string | null, text: string): unknown {
   if (!type?.startsWith('text/event-stream')) return JSON.parse(text);
   const data = text.split('\n').filter((line) => line.startsWith('data: {'));

@@ -7,7 +7,7 @@ import { Time } from '../../ui/time';
 
 const WATCH_MS = 3_000;
 
-/** The webhook deliveries of a run, each with the way to its attempts. */
+/** The webhook deliveries of a run, each with a link to its attempts. */
 export function RunDeliveries({ runId }: { runId: string }) {
   const found = useQuery({
     queryKey: ['deliveries', 'of-run', runId],

@@ -17,7 +17,7 @@ import { duration, Time, useNow } from '../../ui/time';
 export type FoundRun = Schemas['FoundRun'];
 
 const PAGE_SIZE = 200;
-/** How often a list whose first rows are in sight looks for new ones. */
+/** Interval in milliseconds at which a list looks for new rows while its first rows are in sight. */
 const WATCH_MS = 3_000;
 const STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'] as const;
 const PERIODS = { '1': 'Last hour', '24': 'Last day', '168': 'Last week' };
@@ -109,7 +109,7 @@ export default function RunsPage() {
     initialPageParam: '',
     getNextPageParam: (last) => (last.length < PAGE_SIZE ? undefined : last.at(-1)!.run_id),
     select: rowsOf,
-    // Only what is in sight changes often: a long list is not read again as a whole.
+    // Only the rows in sight are refetched often: a long list is not read again as a whole.
     refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 0) <= 1 ? WATCH_MS : false),
   });
   const total = useQuery({

@@ -7,11 +7,11 @@ import type { FoundRun } from './runs-page';
 
 const MOST = 200;
 
-/** One superstep of a run: from the checkpoint before it to the one that it made. */
+/** One superstep of a run, from the checkpoint before it to its own. */
 export interface Step {
   id: string;
   number: number | undefined;
-  /** The nodes that wrote in it. */
+  /** Nodes that wrote in this step. */
   nodes: string[];
   from: number;
   to: number;

@@ -52,7 +52,7 @@ export const keysQuery = queryOptions({
   queryFn: () => getJson<ApiKey[]>('/admin/keys', { limit: MOST }),
   retry: false,
 });
-/** The newest records, or those before one of them. */
+/** The newest audit records, or those before a given record. */
 export const readAudit = (action: string | undefined, before: string | undefined) =>
   getJson<AuditRecord[]>('/admin/audit', { limit: 100, action, before });
 

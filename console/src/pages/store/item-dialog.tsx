@@ -9,9 +9,9 @@ import { JsonField } from '../../ui/json-editor';
 export type Item = Schemas['Item'];
 
 interface Props {
-  /** The item that is edited; without it a new one is made. */
+  /** Item to edit; a new one is created if absent. */
   item?: Item;
-  /** Namespace of a new item, to begin with. */
+  /** Initial namespace of a new item. */
   namespace?: string[];
   onClose: () => void;
 }

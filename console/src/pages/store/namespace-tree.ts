@@ -5,7 +5,7 @@ export interface Branch {
   branches: Branch[];
 }
 
-/** Orders namespaces as a tree; each label on the way is a branch of its own. */
+/** Arranges namespaces as a tree with a branch for each label. */
 export function treeOf(namespaces: string[][]): Branch[] {
   const roots: Branch[] = [];
   for (const namespace of namespaces) {

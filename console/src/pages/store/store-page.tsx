@@ -18,7 +18,7 @@ interface FoundItem extends Item {
   score: number | null;
 }
 
-/** Labels may hold any character, so that they are kept as JSON in the page's address. */
+/** Labels may contain any character, so the page's address has them as JSON. */
 function parsePath(text: string | undefined): string[] {
   try {
     const value: unknown = JSON.parse(text ?? '[]');

@@ -75,7 +75,7 @@ function EditState({ threadId, state, onClose }: { threadId: string; state: Stat
   );
 }
 
-/** The checkpoints of a thread, newest first; one of them, compared with the one before it or with any other. */
+/** The checkpoints of a thread, newest first, and a comparison of the selected one with the one before it or any other. */
 export function Checkpoints({ threadId, assistantId }: { threadId: string; assistantId: string | undefined }) {
   const [{ checkpoint, compare }, setState] = useUrlState();
   const [isEditing, setEditing] = useState(false);

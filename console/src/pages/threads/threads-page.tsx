@@ -30,7 +30,7 @@ function searchOf({ status, metadata, values, id }: UrlState): object {
   };
 }
 
-/** What a thread is about: its last message, or the first of its values. */
+/** Summary of a thread: its last message, or the first of its values. */
 function summaryOf({ values }: Thread): string {
   const last = messagesOf(values)?.at(-1);
   if (last) return textOf(last.content);

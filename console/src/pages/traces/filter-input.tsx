@@ -46,14 +46,14 @@ const WORDS = [
 ];
 const SHOWN = 8;
 
-/** The word that ends at the caret, unless the caret is inside of a text in quotes. */
+/** The word that ends at the caret; none inside a quoted text. */
 function wordAt(text: string, caret: number): string {
   const before = text.slice(0, caret);
   const isInText = (before.match(/"/g)?.length ?? 0) % 2 === 1;
   return isInText ? '' : (/[a-z_]+$/i.exec(before)?.[0] ?? '');
 }
 
-/** A filter with completion of its words, and under it what the server finds wrong with it. */
+/** A filter input with completion, and the server's validation error under it. */
 export function FilterInput({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);

@@ -6,7 +6,7 @@ const isObject = (value: unknown): value is Fields =>
 
 const TYPES: Record<string, string> = { user: 'human', assistant: 'ai', function: 'tool', developer: 'system' };
 
-/** LangChain's serialised form has the class in `id` and the fields in `kwargs`. */
+/** LangChain's serialized form, with the class in `id` and the fields in `kwargs`. */
 function unwrap(value: Fields): Fields {
   if (isObject(value.kwargs) && Array.isArray(value.id)) {
     return { ...value.kwargs, type: String(value.id.at(-1)) };
@@ -61,8 +61,8 @@ function all(values: unknown[]): ChatMessage[] {
 }
 
 /**
- * The messages of a run's inputs or outputs as LangChain writes them, whichever way the traced client wrote them; empty
- * where they are no chat: `messages`, one `message`, or generations.
+ * The messages in a run's inputs or outputs in the form of LangChain, whichever form the traced client used (`messages`, one
+ * `message`, or generations); empty if the run is no chat.
  */
 export function messagesIn(value: unknown): ChatMessage[] {
   if (!isObject(value)) return Array.isArray(value) ? all(value) : [];

@@ -25,9 +25,11 @@ import {
 const HOUR_MS = 3_600_000;
 const WINDOWS = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS, '30d': 720 * HOUR_MS } as const;
 type WindowName = keyof typeof WINDOWS;
-/** Each is one question to the server. */
+/** Number of buckets; each is one request to the server. */
 const BUCKETS = 12;
-/** What is shown begins at full minutes, so that questions repeat and their answers are kept. */
+/**
+ * Step in milliseconds to which the start of the period is rounded, so that repeated requests are answered from the cache.
+ */
 const STEP_MS = 60_000;
 
 const column = columnsOf<TracedRun>();

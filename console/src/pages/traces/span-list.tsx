@@ -21,7 +21,7 @@ interface Props {
   onChoose: (id: string) => void;
 }
 
-/** The runs of a trace as a tree beside their times, of which only the rows in sight are in the page. */
+/** The runs of a trace as a tree beside their times. Only the rows in sight are rendered. */
 export function SpanList({ tree, chosen, onChoose }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());

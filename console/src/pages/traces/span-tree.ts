@@ -9,7 +9,7 @@ export interface Row {
   isParent: boolean;
   /** Milliseconds from the beginning of the trace. */
   startMs: number;
-  /** Milliseconds that it took; those until `nowMs` while it runs. */
+  /** Duration in milliseconds; until `nowMs` while the span is running. */
   lengthMs: number;
 }
 
@@ -20,8 +20,8 @@ export interface SpanTree {
 }
 
 /**
- * Orders spans as a tree. `dotted_order` sorts every span after its parent and siblings by their start; spans whose parent
- * isn't among them are roots, as in a trace that is still being uploaded.
+ * Arranges spans as a tree. `dotted_order` sorts every span after its parent, and siblings by their start; spans whose
+ * parent is missing are roots, as in a trace that is still being uploaded.
  */
 export function treeOf(spans: Span[], nowMs: number): SpanTree {
   const ids = new Set(spans.map(({ id }) => id));
@@ -40,7 +40,7 @@ export function treeOf(spans: Span[], nowMs: number): SpanTree {
   return { rows, totalMs: Math.max(1, ...rows.map(({ startMs, lengthMs }) => startMs + lengthMs)) };
 }
 
-/** The rows that are left when the spans below `closed` ones are hidden. */
+/** The rows that remain visible when the spans under `closed` ones are hidden. */
 export function visibleRows(rows: Row[], closed: ReadonlySet<string>): Row[] {
   let hiddenBelow: number | undefined;
   return rows.filter(({ span, depth }) => {

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { getJson, getPage, sendJson } from '../../api/json';
 
 const PAGE_SIZE = 100;
-/** Before every trace: routes of the second version look at the last day only where no window is given. */
+/** A time before every trace: routes of the second version default to the last day if no window is given. */
 const ALWAYS = '2000-01-01T00:00:00Z';
 
 interface Usage {
@@ -79,7 +79,7 @@ export interface Feedback {
   created_at: string;
 }
 
-/** What selects runs, as the routes for queries and statistics take it. */
+/** Selection of runs in the form of the routes for queries and statistics. */
 export interface RunSelection {
   session: string[];
   start_time?: string;
@@ -174,7 +174,7 @@ export const runQuery = (projectId: string, runId: string) =>
     queryFn: () => getJson<RunDetail>(`/api/v1/runs/${runId}`, { session_id: projectId }),
   });
 
-/** Where the trace of a run of this server is; null while it has none. */
+/** Location of the trace of one of this server's runs; null while it has none. */
 export const traceOfRunQuery = (runId: string) =>
   queryOptions({
     queryKey: ['traces', 'of-run', runId],
@@ -204,7 +204,7 @@ export const giveFeedback = (runId: string, score: number, comment: string) =>
     ...(comment && { comment }),
   });
 
-/** What is wrong with a filter; undefined when nothing is. */
+/** Validation error of a filter; undefined for a valid one. */
 export async function filterProblem(filter: string): Promise<string | undefined> {
   const { errors } = await sendJson<{ errors: { message: string }[] }>('POST', '/api/v1/runs/query/validate', {
     filter,
@@ -212,7 +212,7 @@ export async function filterProblem(filter: string): Promise<string | undefined>
   return errors[0]?.message;
 }
 
-/** Times of the trace API are UTC without saying so. */
+/** Parses a time of the trace API, which is UTC without a time zone suffix. */
 export const utc = (time: string): Date => new Date(/[Zz]|[+-]\d\d:?\d\d$/.test(time) ? time : `${time}Z`);
 
 /** Milliseconds a run took; undefined while it has no end. */
