@@ -133,7 +133,7 @@ export class A2aStreamsService {
       const now = await this.tasks.getTask(agent, taskId);
       return now.runId !== runId || !isTaskInFlight(now);
     };
-    return this.reader.followRun(runId, after, signal, isOver);
+    return this.reader.followRun({ runId, isOver }, after, signal);
   }
 
   private async answered(agent: Agent, task: TaskRow, signal: AbortSignal): Promise<TaskRow> {

@@ -8,7 +8,6 @@ import type { RunEnding } from '../runs/run-ending';
 import type { RunEntity } from '../runs/run.entity';
 import { ListensToRuns, type RunListener } from '../runs/run-listeners';
 import type { DeliveryReference } from '../temporal/webhook-orchestrator';
-import type { ThreadEntity } from '../threads/thread.entity';
 import { DeliveriesService } from '../webhooks/deliveries.service';
 import { partOf } from './a2a-content';
 import { type Outcome, outcomeOf } from './a2a-outcome';
@@ -32,9 +31,12 @@ export class A2aTurns implements RunListener {
     private readonly secrets: SecretBox,
   ) {}
 
-  /** Stores the answer and the question, and enqueues the push notifications. Does nothing for a run without a task. */
+  follows({ metadata }: RunEntity): boolean {
+    return metadata[TASK_KEY] !== undefined || metadata[CONTEXT_KEY] !== undefined;
+  }
+
+  /** Stores the answer and the question, and enqueues the push notifications. */
   async ended(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<DeliveryReference[]> {
-    if (run.metadata[TASK_KEY] === undefined && run.metadata[CONTEXT_KEY] === undefined) return [];
     const tenantId = run.tenantId as TenantId;
     const { awaitsInput, artifacts, question } = this.outcome(run, ending);
     const json = JSON.stringify(artifacts.map((artifact) => Artifact.toJSON(artifact)));
@@ -51,8 +53,7 @@ export class A2aTurns implements RunListener {
    * A run that no agent sent, on a thread where a task may wait: without input of its own it resumes where the task has
    * stopped and so is the task's next turn, whichever client answered; with new input it abandons the question.
    */
-  async created(manager: EntityManager, run: RunEntity, thread: ThreadEntity): Promise<DeliveryReference[]> {
-    if (thread.status !== 'interrupted') return [];
+  async createdOnInterrupted(manager: EntityManager, run: RunEntity): Promise<DeliveryReference[]> {
     const tenantId = run.tenantId as TenantId;
     if (run.kwargs.input !== null) return this.supersede(manager, tenantId, run.threadId);
     const task = await this.tasks.adopt(manager, run);

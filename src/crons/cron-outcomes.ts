@@ -21,9 +21,12 @@ const FAILURE = `jsonb_build_object('run_id', fire.run_id, 'error', $4::text,
 @ListensToThreads(1)
 @ListensToAssistants(1)
 export class CronOutcomes implements RunListener, ThreadListener, AssistantListener {
+  follows({ metadata }: RunEntity): boolean {
+    return typeof metadata.cron_id === 'string';
+  }
+
   /** Records the end of a cron's run with its tick and its cron. */
   async ended(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<DeliveryReference[]> {
-    if (typeof run.metadata.cron_id !== 'string') return [];
     const status = ending.status === 'deleted' ? 'interrupted' : ending.status;
     const failed = status === 'error' || status === 'timeout';
     const error = ending.error ? shownError(ending.error) : null;

@@ -1,52 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, EntityManager } from 'typeorm';
-import { type AccessFilter, accessSql } from '../auth/custom/access-filter';
+import { accessSql } from '../auth/custom/access-filter';
 import type { TenantId } from '../auth/tenant';
-import type { ThreadTtl } from '../config/thread-ttl';
-import { storedJson } from '../database/at-rest';
-import { columnsOf } from '../database/entity-columns';
-import type { JsonObject } from '../database/json';
-import { prepared } from '../patches/pg/prepared-statements';
 import { GraphRegistry } from '../graphs/graph-registry';
-import type { RunKwargs } from '../graphs/host/protocol';
-import { RUN_DUE_CHANNEL } from '../streams/run-event';
 import { ThreadEntity } from '../threads/thread.entity';
 import { checkThreadLanguage } from '../threads/thread-language';
 import { threadErrors } from '../threads/thread.errors';
+import {
+  countWaiting,
+  insertOnIdleThread,
+  insertRow,
+  insertThread,
+  insertWithThread,
+  type NewRun,
+  occupyThread,
+} from './new-run';
 import { type CancelledRuns, RunCancellationRepository } from './run-cancellation.repository';
-import { MultitaskStrategy, RunEntity } from './run.entity';
+import type { RunEntity } from './run.entity';
 import { runErrors } from './run.errors';
 import { RunLimits } from './run-limits';
 import { RunListeners } from './run-listeners';
 import { lockThread } from './thread-lock';
-
-export interface NewRun {
-  runId: string;
-  threadId: string;
-  assistantId: string;
-  graphId: string;
-  /** Metadata of the request, for the run and for a thread that is created with it. */
-  metadata: JsonObject;
-  /** Metadata of the assistant; the thread's own takes precedence over it, and the request's over both. */
-  assistantMetadata: JsonObject;
-  /** Revision of the graphs' code, until the worker that takes the run sets its own. */
-  revision: string;
-  kwargs: RunKwargs;
-  /** Sealed. */
-  webhook: string | null;
-  multitaskStrategy: MultitaskStrategy;
-  delayMs: number;
-  thread: {
-    /** Whether the thread is created with the run if it doesn't exist. */
-    create: boolean;
-    temporary: boolean;
-    /** Time to live of a thread that is created with the run. */
-    ttl?: ThreadTtl | undefined;
-    /** Condition on the metadata of an existing thread. */
-    access?: AccessFilter | undefined;
-  };
-}
 
 export interface CreatedRun {
   outcome: 'created';
@@ -94,7 +69,12 @@ export class RunCreationRepository {
    * @throws {ApiError} 404 when there is no such thread, 409 by `reject`, 422 for a thread of the other language, 429 when the
    *   tenant has too many pending runs, and the errors of the claim
    */
-  insertRun(tenantId: TenantId, run: NewRun, companions: Companions = {}): Promise<Created> {
+  async insertRun(tenantId: TenantId, run: NewRun, companions: Companions = {}): Promise<Created> {
+    const isAlone = !companions.claim && !companions.alongside;
+    const inserted = isAlone ? await this.insertWithoutWaiting(tenantId, run) : undefined;
+    if (inserted) {
+      return { outcome: 'created', run: inserted, first: true, cancelled: { running: [], deliveries: [] } };
+    }
     return this.database.transaction((manager) => this.insertWithin(manager, tenantId, run, companions));
   }
 
@@ -113,6 +93,14 @@ export class RunCreationRepository {
       await checkPending(manager, tenantId, this.limits.pending);
       return created;
     });
+  }
+
+  /** One statement for the common cases. Resolves to undefined where only the transaction can decide. */
+  private insertWithoutWaiting(tenantId: TenantId, run: NewRun): Promise<RunEntity | undefined> {
+    const { pending } = this.limits;
+    if (run.thread.isNew) return insertWithThread(this.database, tenantId, run, pending);
+    const isChecked = run.thread.access !== undefined || this.graphs.hasPython;
+    return isChecked ? Promise.resolve(undefined) : insertOnIdleThread(this.database, tenantId, run, pending);
   }
 
   private async insertWithin(
@@ -149,7 +137,9 @@ export class RunCreationRepository {
     const isDue = first && run.delayMs === 0;
     const row = await insertRow(manager, tenantId, run, thread.metadata, { isDue, limit: this.limits.pending });
     if (alongside) await alongside(manager, row, thread);
-    else cancelled.deliveries.push(...(await this.listeners.created(manager, row, thread)));
+    else if (thread.status === 'interrupted') {
+      cancelled.deliveries.push(...(await this.listeners.createdOnInterrupted(manager, row)));
+    }
     if (!isNew) await occupyThread(manager, run, thread);
     return { outcome: 'created', run: row, first, cancelled };
   }
@@ -167,48 +157,6 @@ async function checkAccess(manager: EntityManager, tenantId: TenantId, { threadI
   if (found.length === 0) throw threadErrors.notFound(threadId);
 }
 
-const INSERT_BUSY_THREAD = prepared(
-  'insert-busy-thread',
-  `INSERT INTO threads (thread_id, tenant_id, status, metadata, config, temporary, ttl_strategy, ttl_minutes)
-   VALUES ($1, $2, 'busy', $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING ${columnsOf(ThreadEntity, 'threads')}`,
-);
-
-/** Resolves to null if the id exists already. */
-async function insertThread(manager: EntityManager, tenantId: TenantId, run: NewRun): Promise<ThreadEntity | null> {
-  const [inserted]: ThreadEntity[] = await manager.query(INSERT_BUSY_THREAD, [
-    run.threadId,
-    tenantId,
-    storedJson(
-      'thread',
-      'metadata',
-      JSON.stringify({ ...run.metadata, graph_id: run.graphId, assistant_id: run.assistantId }),
-    ),
-    storedJson('thread', 'config', JSON.stringify(run.kwargs.config ?? {})),
-    run.thread.temporary,
-    run.thread.ttl?.strategy,
-    run.thread.ttl?.minutes,
-  ]);
-  return inserted ?? null;
-}
-
-const OCCUPY_THREAD = prepared(
-  'occupy-thread',
-  `UPDATE threads SET status = 'busy', settled_status = CASE WHEN status = 'busy' THEN settled_status ELSE status END,
-     metadata = metadata || $3, config = config || $4, updated_at = now()
-   WHERE tenant_id = $1 AND thread_id = $2`,
-);
-
-async function occupyThread(manager: EntityManager, run: NewRun, thread: ThreadEntity): Promise<void> {
-  const stamp = thread.status === 'busy' ? {} : { graph_id: run.graphId, assistant_id: run.assistantId };
-  const config = thread.status === 'busy' ? {} : (run.kwargs.config ?? {});
-  await manager.query(OCCUPY_THREAD, [
-    thread.tenantId,
-    thread.threadId,
-    storedJson('thread', 'metadata', JSON.stringify(stamp)),
-    storedJson('thread', 'config', JSON.stringify(config)),
-  ]);
-}
-
 /** Serializes the counts of a tenant's batches until their commits; each counts by a later statement, to see those before it. */
 const LOCK_PENDING = `SELECT pg_advisory_xact_lock(hashtextextended('gantry-pending-runs:' || $1, 0))`;
 
@@ -220,81 +168,4 @@ async function checkPending(manager: EntityManager, tenantId: TenantId, limit: n
     [tenantId, limit + 1],
   );
   if (waiting > limit) throw runErrors.tooManyPending(limit);
-}
-
-/** SQL for the number of a tenant's pending runs, counted up to the limit. */
-function countWaiting(tenantId: string, limit: string): string {
-  return `(SELECT count(*) FROM (SELECT FROM runs WHERE tenant_id = ${tenantId} AND status = 'pending' LIMIT ${limit}) AS waiting)`;
-}
-
-const INSERTING_RUN = `
-  INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, metadata, kwargs, multitask_strategy, webhook,
-    scheduled_at, created_at)
-  SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + $10 * interval '1 millisecond', clock_timestamp()
-  WHERE ${countWaiting('$2', '$11::bigint')} < $11::bigint
-  RETURNING scheduled_at AS "scheduledAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
-const INSERT_RUN = prepared('insert-run', INSERTING_RUN);
-const INSERT_DUE_RUN = prepared(
-  'insert-due-run',
-  `${INSERTING_RUN}, pg_notify('${RUN_DUE_CHANNEL}', run_id || ' ' || tenant_id)`,
-);
-
-/**
- * @param isDue whether it can begin at once, so that workers are notified
- * @param limit maximum of the tenant's pending runs
- * @throws {ApiError} 429 when the limit is reached
- */
-async function insertRow(
-  manager: EntityManager,
-  tenantId: TenantId,
-  run: NewRun,
-  threadMetadata: JsonObject,
-  { isDue, limit }: { isDue: boolean; limit: number },
-): Promise<RunEntity> {
-  const { runId, threadId, assistantId, graphId, kwargs, multitaskStrategy, webhook } = run;
-  const metadata = {
-    ...run.assistantMetadata,
-    ...threadMetadata,
-    ...run.metadata,
-    graph_id: graphId,
-    assistant_id: assistantId,
-    revision_id: run.revision,
-  };
-  const [inserted]: RunEntity[] = await manager.query(isDue ? INSERT_DUE_RUN : INSERT_RUN, [
-    runId,
-    tenantId,
-    threadId,
-    assistantId,
-    graphId,
-    storedJson('run', 'metadata', JSON.stringify(metadata)),
-    storedJson('run', 'kwargs', JSON.stringify(kwargs)),
-    multitaskStrategy,
-    webhook,
-    run.delayMs,
-    limit,
-  ]);
-  if (!inserted) throw runErrors.tooManyPending(limit);
-  const { scheduledAt, createdAt, updatedAt } = inserted;
-  return Object.assign(new RunEntity(), {
-    scheduledAt,
-    createdAt,
-    updatedAt,
-    runId,
-    tenantId,
-    threadId,
-    assistantId,
-    graphId,
-    metadata,
-    kwargs,
-    multitaskStrategy,
-    webhook,
-    status: 'pending',
-    attempt: 0,
-    taskQueue: null,
-    cancelAction: null,
-    cancelReason: null,
-    error: null,
-    startedAt: null,
-    endedAt: null,
-  });
 }

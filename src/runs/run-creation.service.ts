@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
 import { IdempotencyKeys } from './idempotency-keys';
+import type { NewRun } from './new-run';
 import {
   type Alongside,
   type Created,
   type CreatedRun,
-  type NewRun,
   type RunClaim,
   RunCreationRepository,
 } from './run-creation.repository';

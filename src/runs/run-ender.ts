@@ -16,7 +16,7 @@ import {
   storableEnding,
   unstorableEnding,
 } from './run-ending';
-import { type Owned, RunLifecycleRepository } from './run-lifecycle.repository';
+import { type Ended, type Owned, RunLifecycleRepository } from './run-lifecycle.repository';
 import { RunWebhooks } from './run-webhooks';
 import type { RunEntity } from './run.entity';
 import { RunMetrics } from './run.metrics';
@@ -52,7 +52,8 @@ export class RunEnder {
     const run = await this.lifecycle.findRunById(runId);
     if (!run) return { result: { ending: 'deleted' }, next: null };
     const state = await this.storedState(run);
-    const ended = await this.commit(runId, undefined, await this.lostEnding(run, ending, message, state));
+    const lost = await this.lostEnding(run, ending, message, state);
+    const ended = await this.commit(runId, lost, (storable) => this.lifecycle.endRun(runId, undefined, storable));
     return ended ?? { result: { ending }, next: null };
   }
 
@@ -78,14 +79,14 @@ export class RunEnder {
    */
   async endRun(run: RunEntity, outcome: GraphOutcome, events: AttemptEvents): Promise<CommittedEnd> {
     const ending = await this.endingOf(run, outcome);
-    const ended = await this.commit(run.runId, run.attempt, { ...ending, rest: await events.rest() });
+    const ended = await this.commitOwned(run, { ...ending, rest: await events.rest() });
     if (!ended) throw new ExecutionBroken('Another attempt holds the run');
     return ended;
   }
 
   /** Ends a run whose events can't be stored: the next attempt would emit the same ones. */
   async endWithoutContent(run: RunEntity): Promise<CommittedEnd> {
-    const ended = await this.commit(run.runId, run.attempt, unstorableEnding(completedEnding('success', undefined)));
+    const ended = await this.commitOwned(run, unstorableEnding(completedEnding('success', undefined)));
     if (!ended) throw new ExecutionBroken('Another attempt holds the run');
     return ended;
   }
@@ -124,34 +125,36 @@ export class RunEnder {
     }
   }
 
-  /** Values that can't be stored are left out: a run must end, and its next attempt would produce the same ones. */
+  private commitOwned(run: RunEntity, ending: RunEnding): Promise<CommittedEnd | undefined> {
+    return this.commit(run.runId, ending, (storable) => this.lifecycle.endOwnedRun(run, storable));
+  }
+
+  /**
+   * Values that can't be stored are left out: a run must end, and its next attempt would produce the same ones.
+   * @param end writes the ending
+   */
   private async commit(
     runId: string,
-    attempt: number | undefined,
     ending: RunEnding,
+    end: (ending: RunEnding) => Promise<Ended | null>,
   ): Promise<CommittedEnd | undefined> {
     try {
-      return await this.commitAs(runId, attempt, storableEnding(ending));
+      return this.followUp(await end(storableEnding(ending)));
     } catch (error) {
       if (!isContentError(error)) throw error;
       this.logger.error({ err: error, run_id: runId }, 'The run ends without its state, which cannot be stored');
-      return this.commitAs(runId, attempt, unstorableEnding(ending));
+      return this.followUp(await end(unstorableEnding(ending)));
     }
   }
 
-  /** @returns undefined when the attempt no longer owns the run */
-  private async commitAs(
-    runId: string,
-    attempt: number | undefined,
-    ending: RunEnding,
-  ): Promise<CommittedEnd | undefined> {
-    const ended = await this.lifecycle.endRun(runId, attempt, ending);
+  /** @param ended null when the attempt no longer owns the run */
+  private followUp(ended: Ended | null): CommittedEnd | undefined {
     if (!ended) return undefined;
-    const { run, next, deliveries } = ended;
-    this.metrics.runEnded(run, ending.status);
+    const { run, next, deliveries, status } = ended;
+    this.metrics.runEnded(run, status);
     void this.deliveries.startStored(deliveries.filter(({ startedByWorkflow }) => !startedByWorkflow));
     if (next) void startOrLeaveToSweep('Next run', { run_id: next.runId }, () => this.orchestrator.startRun(next));
     const deliveryId = deliveries.find(({ startedByWorkflow }) => startedByWorkflow)?.deliveryId;
-    return { result: { ending: ending.status, ...(deliveryId && { deliveryId }) }, next };
+    return { result: { ending: status, ...(deliveryId && { deliveryId }) }, next };
   }
 }

@@ -14,7 +14,7 @@ import type { RunEnding } from './run-ending';
 import { deleteCheckpoints } from './run-checkpoints';
 import { RunEntity } from './run.entity';
 import { RunListeners } from './run-listeners';
-import { closeRun } from './run-closing';
+import { closeLoneRun, closeRun } from './run-closing';
 import { findNextRun } from './thread-lock';
 
 export interface OwnedRun {
@@ -49,6 +49,8 @@ const LOST_IN_COMPANY = 2;
 
 export interface Ended {
   run: RunEntity;
+  /** As the ending that was written has it. */
+  status: RunEnd['status'];
   next: RunEntity | null;
   /** Stored with the end, to be started now. */
   deliveries: DeliveryReference[];
@@ -185,9 +187,32 @@ export class RunLifecycleRepository {
       return inEncryptionContext(run.kwargs.encryption_context, async () => {
         const { ended, hasNext } = await closeRun(manager, run, ending);
         const deliveries = await this.listeners.ended(manager, ended, ending);
-        return { run: ended, next: hasNext ? await findNextRun(manager, run) : null, deliveries };
+        const next = hasNext ? await findNextRun(manager, run) : null;
+        return { run: ended, status: ending.status, next, deliveries };
       });
     });
+  }
+
+  /**
+   * Ends a run as `endRun` does for the attempt that owns it, in one statement where no listener follows the run and its thread
+   * has no other one.
+   * @param run as the attempt has it
+   */
+  async endOwnedRun(run: RunEntity, ending: RunEnding): Promise<Ended | null> {
+    const ended = await this.endWithoutWaiting(run, ending);
+    if (ended) return { run: ended, status: ending.status, next: null, deliveries: [] };
+    return this.endRun(run.runId, run.attempt, ending);
+  }
+
+  private async endWithoutWaiting(run: RunEntity, ending: RunEnding): Promise<RunEntity | undefined> {
+    if (ending.status === 'deleted' || this.listeners.follow(run)) return undefined;
+    try {
+      return await inEncryptionContext(run.kwargs.encryption_context, () => closeLoneRun(this.database, run, ending));
+    } catch (error) {
+      // Another process has written to the log meanwhile: the attempt doesn't own the run any more.
+      if (isUniqueViolation(error)) return undefined;
+      throw error;
+    }
   }
 
   findRunById(runId: string): Promise<RunEntity | null> {

@@ -3,7 +3,6 @@ import { DiscoveryService } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
 import { DiscoveredProviders } from '../discovery/ordered-providers';
 import type { DeliveryReference } from '../temporal/webhook-orchestrator';
-import type { ThreadEntity } from '../threads/thread.entity';
 import type { RunEnding } from './run-ending';
 import type { RunEntity } from './run.entity';
 
@@ -13,13 +12,12 @@ import type { RunEntity } from './run.entity';
  * the commit.
  */
 export interface RunListener {
+  /** A run was inserted, by a request that isn't the feature's own, on a thread that was interrupted. */
+  createdOnInterrupted?(manager: EntityManager, run: RunEntity): Promise<DeliveryReference[]>;
+  /** Whether the feature follows this run. Decided by what a run has from its creation. */
+  follows(run: RunEntity): boolean;
   /**
-   * A run was inserted by a request that isn't the feature's own.
-   * @param thread the run's thread as it was before
-   */
-  created?(manager: EntityManager, run: RunEntity, thread: ThreadEntity): Promise<DeliveryReference[]>;
-  /**
-   * A run ended, in whichever way.
+   * A run that the feature follows ended, in whichever way.
    * @param run the run as it is now; its row is gone after a rollback
    */
   ended(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<DeliveryReference[]>;
@@ -35,15 +33,23 @@ export class RunListeners extends DiscoveredProviders<RunListener> {
     super(discovery, ListensToRuns);
   }
 
-  async created(manager: EntityManager, run: RunEntity, thread: ThreadEntity): Promise<DeliveryReference[]> {
+  async createdOnInterrupted(manager: EntityManager, run: RunEntity): Promise<DeliveryReference[]> {
     const stored: DeliveryReference[] = [];
-    for (const listener of this.providers) stored.push(...((await listener.created?.(manager, run, thread)) ?? []));
+    for (const listener of this.providers)
+      stored.push(...((await listener.createdOnInterrupted?.(manager, run)) ?? []));
     return stored;
+  }
+
+  /** Whether any feature follows the run. */
+  follow(run: RunEntity): boolean {
+    return this.providers.some((listener) => listener.follows(run));
   }
 
   async ended(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<DeliveryReference[]> {
     const stored: DeliveryReference[] = [];
-    for (const listener of this.providers) stored.push(...(await listener.ended(manager, run, ending)));
+    for (const listener of this.providers) {
+      if (listener.follows(run)) stored.push(...(await listener.ended(manager, run, ending)));
+    }
     return stored;
   }
 }

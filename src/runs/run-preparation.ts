@@ -12,7 +12,7 @@ import type { Durability, RunKwargs } from '../graphs/host/protocol';
 import { checkContext, isGiven } from '../runnable-config/check-context';
 import { maskUrl } from '../webhooks/mask-url';
 import { WebhookPolicy } from '../webhooks/webhook-policy';
-import type { NewRun } from './run-creation.repository';
+import type { NewRun } from './new-run';
 import { runErrors } from './run.errors';
 import { RunHeaders } from './run-headers';
 import { RunWebhooks } from './run-webhooks';
@@ -102,6 +102,7 @@ export class RunPreparation {
       delayMs: Math.max(0, Math.round(body.after_seconds * 1000)),
       thread: {
         create: stateless || body.if_not_exists === 'create',
+        isNew: stateless,
         temporary,
         ...(!temporary && { ttl: this.graphs.threadTtl.default }),
         access: filter,

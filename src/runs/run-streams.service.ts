@@ -6,7 +6,7 @@ import { Drain } from '../http/drain';
 import { LateJsonResponse, sseFrame, SseResponse, type StreamingResponse } from '../http/streaming';
 import { FeedbackLinks } from '../traces/feedback/feedback-links';
 import { EventLogRepository } from '../streams/event-log.repository';
-import { EventReader } from '../streams/event-reader';
+import { EventReader, type ReadRun } from '../streams/event-reader';
 import { END_EVENT, type RunEnd, type RunEvent } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
 import { RunEntity } from './run.entity';
@@ -106,7 +106,7 @@ export class RunStreamsService {
   ): Promise<RunEnd | undefined> {
     const end = onEvents
       ? await this.emit(this.follow(tenantId, run, signal, after), onEvents)
-      : await this.reader.readEnd(run.runId, signal, this.isOver(tenantId, run));
+      : await this.reader.readEnd(this.readRun(tenantId, run), signal);
     if (signal.aborted) return undefined;
     return end ? (JSON.parse(end.data) as RunEnd) : this.storedEnd(tenantId, run);
   }
@@ -129,13 +129,17 @@ export class RunStreamsService {
   }
 
   private follow(tenantId: TenantId, run: RunEntity, signal: AbortSignal, after: number): AsyncGenerator<RunEvent[]> {
-    return this.reader.followRun(run.runId, after, signal, this.isOver(tenantId, run));
+    return this.reader.followRun(this.readRun(tenantId, run), after, signal);
   }
 
-  private isOver(tenantId: TenantId, { runId }: RunEntity): () => Promise<boolean> {
-    return async () => {
-      const now = await this.runs.findRun(tenantId, runId);
-      return !now || !isInFlight(now.status);
+  private readRun(tenantId: TenantId, { runId, status }: RunEntity): ReadRun {
+    return {
+      runId,
+      wasPending: status === 'pending',
+      isOver: async () => {
+        const now = await this.runs.findRun(tenantId, runId);
+        return !now || !isInFlight(now.status);
+      },
     };
   }
 

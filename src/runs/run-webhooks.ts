@@ -32,9 +32,12 @@ export class RunWebhooks implements RunListener {
     return items[0]?.deliveryId;
   }
 
-  /** Stores the delivery, if the run has a webhook. */
+  follows({ webhook }: RunEntity): boolean {
+    return Boolean(webhook);
+  }
+
+  /** Stores the delivery to the run's webhook. */
   async ended(manager: EntityManager, run: RunEntity, ending: RunEnding): Promise<DeliveryReference[]> {
-    if (!run.webhook) return [];
     const { state } = ending;
     const waitsForHuman = state !== undefined && state.next.length > 0 && ending.status === 'success';
     const deliveryId = await this.deliveries.enqueueDelivery(manager, {
@@ -42,7 +45,7 @@ export class RunWebhooks implements RunListener {
       runId: run.runId,
       threadId: run.threadId,
       ...(run.kwargs.auth_user && { user: run.kwargs.auth_user }),
-      url: this.secrets.open(run.webhook, SEALED_FIELDS.runWebhook.context(run.tenantId, run.runId)),
+      url: this.secrets.open(run.webhook!, SEALED_FIELDS.runWebhook.context(run.tenantId, run.runId)),
       payload: {
         ...toRun(run),
         status: ending.status === 'deleted' ? 'interrupted' : ending.status,

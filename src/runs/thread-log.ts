@@ -92,7 +92,8 @@ export class ThreadLog implements OnModuleInit {
       const now = await this.runs.findRun(tenantId, run.runId);
       return !now || !isInFlight(now.status);
     };
-    for await (const events of this.reader.followRun(run.runId, after, signal, isOver)) yield { run, events };
+    for await (const events of this.reader.followRun({ runId: run.runId, isOver }, after, signal))
+      yield { run, events };
   }
 
   private listen(thread: string, notify: () => void): () => void {

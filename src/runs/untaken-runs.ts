@@ -7,6 +7,8 @@ import { RunOrchestrator, type RunReference } from '../temporal/run-orchestrator
 
 /** Time that a worker has to take a run. One with room takes it within milliseconds. */
 const TAKEN_MS = 1_000;
+/** Least time between two looks, so that one statement looks after the runs of a busy server. */
+const LOOK_INTERVAL_MS = 250;
 /** How long the answer is used whether there is a worker that starts workflows. */
 const WORKERS_KNOWN_MS = 1_000;
 
@@ -62,7 +64,8 @@ export class UntakenRuns {
   private schedule(): void {
     const [oldest] = this.left;
     if (!oldest) return;
-    this.timer ??= setTimeout(() => void this.look(), Math.max(1, oldest.dueAt - performance.now())).unref();
+    const waitMs = Math.max(LOOK_INTERVAL_MS, oldest.dueAt - performance.now());
+    this.timer ??= setTimeout(() => void this.look(), waitMs).unref();
   }
 
   private async look(): Promise<void> {

@@ -7,8 +7,20 @@ import { END_EVENT, parseHint, RUN_EVENTS_CHANNEL, type RunEvent, type RunHint }
 
 /** Time that a reader waits for a hint before it queries anyway: the cost of a lost notification. */
 const POLL_MS = 1_000;
+/** Runs whose latest hints are remembered: many more than those that are created within the time that a reader needs to begin. */
+const REMEMBERED_HINTS = 10_000;
 
-type IsOver = () => Promise<boolean>;
+/** A run whose log is read. */
+export interface ReadRun {
+  runId: string;
+  /** Whether it was pending when this process read its row, so that each event in its log was announced to this process. */
+  wasPending?: boolean;
+  /**
+   * Asked while nothing comes: true ends the reading after the last event of the log, also of one without an end (its events
+   * expired).
+   */
+  isOver: () => Promise<boolean>;
+}
 
 interface Sleeper {
   /** Whether the reader only waits for the end of the log. */
@@ -21,6 +33,8 @@ interface Sleeper {
 export class EventReader implements OnModuleInit {
   private readonly sleepers = new Map<string, Set<Sleeper>>();
   private readonly watchers = new Set<() => void>();
+  /** Runs that hints came for, the latest last, and whether the latest was that of their end. */
+  private readonly hints = new Map<string, boolean>();
   private readonly pages: BatchedReads<EventQuery, RunEvent[]>;
   private readonly ends: BatchedReads<string, RunEvent | undefined>;
 
@@ -43,16 +57,17 @@ export class EventReader implements OnModuleInit {
   /**
    * Yields the events after `after` (-1: from the start) as they come, in order and without gaps, and ends after the
    * run's end. A page is read only when the one before was taken, so a slow reader holds one page and delays no other.
-   * @param isOver asked while nothing comes: true ends the reading after the last event of the log, also of one without an
-   *   end (its events expired).
    */
-  async *followRun(runId: string, after: number, signal: AbortSignal, isOver: IsOver): AsyncGenerator<RunEvent[]> {
+  async *followRun(run: ReadRun, after: number, signal: AbortSignal): AsyncGenerator<RunEvent[]> {
+    const { runId, isOver } = run;
     let position = after;
     let isComplete = false;
+    let isEmpty = run.wasPending === true && !this.hints.has(runId);
     while (!signal.aborted) {
       // Waits for hints before the query, so that an event during it wakes the next one.
       const sleep = this.sleep(runId, signal, false);
-      const events = await this.pages.read({ runId, after: position });
+      const events = isEmpty ? [] : await this.pages.read({ runId, after: position });
+      isEmpty = false;
       if (events.length > 0) {
         sleep.cancel();
         position = events.at(-1)!.seq;
@@ -69,13 +84,15 @@ export class EventReader implements OnModuleInit {
 
   /**
    * Reads the end of a run's log once it is written, without reading the events before it.
-   * @param isOver as for `followRun`
    * @returns undefined when `signal` came first, or the log has no end
    */
-  async readEnd(runId: string, signal: AbortSignal, isOver: IsOver): Promise<RunEvent | undefined> {
+  async readEnd(run: ReadRun, signal: AbortSignal): Promise<RunEvent | undefined> {
+    const { runId, isOver } = run;
+    let isOpen = run.wasPending === true && this.hints.get(runId) !== true;
     while (!signal.aborted) {
       const sleep = this.sleep(runId, signal, true);
-      const end = await this.ends.read(runId);
+      const end = isOpen ? undefined : await this.ends.read(runId);
+      isOpen = false;
       if (end) {
         sleep.cancel();
         return end;
@@ -116,6 +133,15 @@ export class EventReader implements OnModuleInit {
   }
 
   private wake({ runId, isEnd }: RunHint): void {
+    this.remember(runId, isEnd);
     for (const sleeper of [...(this.sleepers.get(runId) ?? [])]) if (isEnd || !sleeper.forEnd) sleeper.wake();
+  }
+
+  private remember(runId: string, isEnd: boolean): void {
+    this.hints.delete(runId);
+    this.hints.set(runId, isEnd);
+    if (this.hints.size <= REMEMBERED_HINTS) return;
+    const [oldest] = this.hints.keys();
+    this.hints.delete(oldest);
   }
 }

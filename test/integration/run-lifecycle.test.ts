@@ -1,9 +1,10 @@
-import { Pool } from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { completedEnding } from '../../src/runs/run-ending';
 import { RunListeners } from '../../src/runs/run-listeners';
 import { RunLifecycleRepository } from '../../src/runs/run-lifecycle.repository';
+import type { RunEntity } from '../../src/runs/run.entity';
 import type { RunStatus } from '../../src/database/run-status';
 import { EventLogRepository } from '../../src/streams/event-log.repository';
 import { END_EVENT } from '../../src/streams/run-event';
@@ -40,9 +41,14 @@ describe('a run', () => {
     return threadId;
   }
 
-  async function insertRun(threadId: string, status: RunStatus = 'pending', attempt = 0): Promise<string> {
+  async function insertRun(
+    threadId: string,
+    status: RunStatus = 'pending',
+    attempt = 0,
+    client: Pick<Pool, 'query'> = pool,
+  ): Promise<string> {
     const runId = uuidv7();
-    await pool.query(
+    await client.query(
       `INSERT INTO runs (run_id, tenant_id, thread_id, assistant_id, graph_id, status, attempt, task_queue, kwargs, multitask_strategy)
        VALUES ($1, $2, $3, $1, 'graph', $4, $5, 'theirs', '{}', 'enqueue')`,
       [runId, api.config.auth.defaultTenantId, threadId, status, attempt],
@@ -52,8 +58,26 @@ describe('a run', () => {
 
   const begin = (runId: string, queue = 'ours') => runs.beginRun(runId, REVISION, queue);
 
-  /** Does something while a caller cancels the run, who has the thread already and not the run yet. */
-  async function besideCancel<T>(threadId: string, runId: string, work: () => Promise<T>): Promise<T> {
+  /** The run as its first attempt has it. */
+  async function owned(runId: string): Promise<RunEntity> {
+    const begun = await begin(runId);
+    if (begun.state !== 'held') throw new Error(`The run is ${begun.state}`);
+    return begun.run;
+  }
+
+  async function threadStatus(threadId: string): Promise<string> {
+    const { rows } = await pool.query<{ status: string }>('SELECT status FROM threads WHERE thread_id = $1', [
+      threadId,
+    ]);
+    return rows[0].status;
+  }
+
+  /** Does something that has to wait for a caller who has the thread's lock, and who changes something before it ends. */
+  async function besideLock<T>(
+    threadId: string,
+    change: (client: PoolClient) => Promise<unknown>,
+    work: () => Promise<T>,
+  ): Promise<T> {
     const other = await pool.connect();
     try {
       await other.query('BEGIN');
@@ -65,12 +89,19 @@ describe('a run', () => {
         );
         return rowCount! > 0;
       });
-      await other.query(`UPDATE runs SET cancel_action = 'interrupt' WHERE run_id = $1`, [runId]);
+      await change(other);
       await other.query('COMMIT');
       return await working;
     } finally {
       other.release();
     }
+  }
+
+  /** Does something while a caller cancels the run, who has the thread already and not the run yet. */
+  function besideCancel<T>(threadId: string, runId: string, work: () => Promise<T>): Promise<T> {
+    const cancel = (client: PoolClient) =>
+      client.query(`UPDATE runs SET cancel_action = 'interrupt' WHERE run_id = $1`, [runId]);
+    return besideLock(threadId, cancel, work);
   }
 
   describe('is begun', () => {
@@ -177,15 +208,16 @@ describe('a run', () => {
     it('with its last events before the end, numbered in sequence', async () => {
       const threadId = await insertThread();
       const runId = await insertRun(threadId);
-      await begin(runId);
+      const run = await owned(runId);
       const event = { tenantId: api.config.auth.defaultTenantId, runId, attempt: 1, event: 'values', data: '{"a":1}' };
       await log.appendEvents([{ ...event, seq: 0 }]);
       const rest = [
         { event: 'updates', data: '{"b":"\\"2\\""}', fact: 'task' },
         { event: 'values', data: '{"b":2}' },
       ];
-      const ended = await runs.endRun(runId, 1, { ...completedEnding('success', undefined), rest });
-      expect(ended?.run.status).toBe('success');
+      const ended = await runs.endOwnedRun(run, { ...completedEnding('success', undefined), rest });
+      expect(ended).toMatchObject({ run: { status: 'success' }, status: 'success', next: null });
+      expect(await threadStatus(threadId)).toBe('idle');
       const { rows } = await pool.query(
         `SELECT seq, event, data, fact FROM run_events WHERE run_id = $1 ORDER BY seq`,
         [runId],
@@ -200,15 +232,38 @@ describe('a run', () => {
 
     it('after a concurrent cancellation has committed', async () => {
       const threadId = await insertThread();
-      const runId = await insertRun(threadId, 'running', 1);
-      const end = () => runs.endRun(runId, 1, completedEnding('success', undefined));
+      const runId = await insertRun(threadId);
+      const run = await owned(runId);
+      const end = () => runs.endOwnedRun(run, completedEnding('success', undefined));
       expect(await besideCancel(threadId, runId, end)).toMatchObject({ run: { status: 'success', attempt: 1 } });
     });
 
+    it('and is followed by a run that waits, also by one that is inserted meanwhile', async () => {
+      const threadId = await insertThread();
+      const run = await owned(await insertRun(threadId));
+      const waiting = await insertRun(threadId);
+      const ended = await runs.endOwnedRun(run, completedEnding('success', undefined));
+      expect(ended).toMatchObject({ run: { status: 'success' }, next: { runId: waiting } });
+      expect(await threadStatus(threadId)).toBe('busy');
+      const second = await owned(waiting);
+      let inserted = '';
+      const beside = await besideLock(
+        threadId,
+        async (other) => {
+          inserted = await insertRun(threadId, 'pending', 0, other);
+        },
+        () => runs.endOwnedRun(second, completedEnding('success', undefined)),
+      );
+      expect(beside).toMatchObject({ run: { status: 'success' }, next: { runId: inserted } });
+      expect(await threadStatus(threadId)).toBe('busy');
+    });
+
     it('by the attempt that owns it only, without events of another', async () => {
-      const runId = await insertRun(await insertThread(), 'running', 2);
+      const runId = await insertRun(await insertThread());
+      const first = await owned(runId);
+      await runs.takeOverRun(runId, REVISION, 'theirs');
       const rest = [{ event: 'values', data: '{}' }];
-      expect(await runs.endRun(runId, 1, { ...completedEnding('success', undefined), rest })).toBeNull();
+      expect(await runs.endOwnedRun(first, { ...completedEnding('success', undefined), rest })).toBeNull();
       const { rowCount } = await pool.query(`SELECT FROM run_events WHERE run_id = $1`, [runId]);
       expect(rowCount).toBe(0);
     });

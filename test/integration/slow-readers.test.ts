@@ -228,7 +228,7 @@ describe('slow readers', () => {
     };
     const numbers: number[] = [];
     const reader = api.app.get(EventReader, { strict: false });
-    for await (const page of reader.followRun(runId, -1, AbortSignal.timeout(30_000), isOver))
+    for await (const page of reader.followRun({ runId, isOver }, -1, AbortSignal.timeout(30_000)))
       numbers.push(...page.map(({ seq }) => seq));
     expect(numbers).toEqual(Array.from({ length: events }, (_, seq) => seq));
     expect(logReaders()).toBe(0);
