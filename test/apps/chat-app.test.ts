@@ -20,7 +20,9 @@ const say = (...lines: string[]) => ({ messages: [{ role: 'user', content: lines
 const lastOf = (state: unknown): string => textOf((state as State).messages.at(-1)!.content);
 const AGENTS = ['agent', 'memory_agent', 'retrieval_agent', 'research_agent'];
 
-/** What npm `create-agent-chat-app` makes: a workspace with four agents of LangGraph 0.2 and LangChain 0.3, unmodified. */
+/**
+ * The output of npm `create-agent-chat-app`: a workspace with four agents of LangGraph 0.2 and LangChain 0.3, unmodified.
+ */
 describe('a project of create-agent-chat-app', () => {
   let vectors: VectorIndex;
   let app: AgentApp;
@@ -28,7 +30,7 @@ describe('a project of create-agent-chat-app', () => {
 
   beforeAll(async () => {
     vectors = await VectorIndex.start();
-    // Its .env.example names these.
+    // Variables that its .env.example names.
     const keys = { TAVILY_API_KEY: 'none', ELASTICSEARCH_API_KEY: 'none' };
     app = await AgentApp.serve(({ env }) => createChatApp({ ...env, ...keys, ...vectors.env }));
     ({ client } = app);

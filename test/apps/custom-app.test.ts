@@ -228,7 +228,7 @@ describe('a custom app with middleware', () => {
     call.end(JSON.stringify({ channels: ['values'] }));
     const [answer] = (await once(call, 'response')) as [IncomingMessage];
     await setImmediate();
-    // What would have come with the head, had it waited for that.
+    // This text would have come with the head if the head had waited for it.
     expect([answer.statusCode, answer.readableLength]).toEqual([200, 0]);
     call.destroy();
   });
@@ -300,7 +300,7 @@ export const auth = new Auth()
       socket.once('unexpected-response', (_request, { statusCode }) => resolve(statusCode)),
     );
     socket.on('error', () => undefined);
-    // Refused by the API's own guard: without the way to its route it would be a 404.
+    // Refused by the API's own guard; if the request didn't reach the route, the answer would be 404.
     expect(await closed).toBe(401);
   });
 

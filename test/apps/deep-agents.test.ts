@@ -39,7 +39,7 @@ describe('an agent of createDeepAgent', () => {
       asked = app.model.prompts.length;
     });
 
-    // The libraries of the other two APIs write each piece as a block-delta.
+    // The libraries of the other two APIs send each piece as a block-delta.
     describeDeepAgent(() => app, graph, { messagesNode: 'model_request', toolDeltas: path === '/v1/chat/completions' });
   });
 

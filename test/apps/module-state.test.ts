@@ -8,7 +8,7 @@ interface Seen {
   count: number;
 }
 
-/** Says in which process it runs, and how often its module has run there; waits until there is a file. */
+/** Reports its process and how often its module was loaded there; waits until a file exists. */
 const COUNTING = `import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
@@ -50,7 +50,7 @@ describe('the memory of a module', () => {
 
   const newThread = async (): Promise<string> => (await gantry.client().threads.create()).thread_id;
 
-  /** A run that holds its process until it is let go. */
+  /** A run that occupies its process until it is released. */
   async function hold(graph: string, thread: string): Promise<{ seen: Seen; letGo: () => Promise<void> }> {
     const until = project.path(`let-go-${thread}.flag`);
     const client = gantry.client();

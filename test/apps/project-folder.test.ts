@@ -166,7 +166,7 @@ describe.each<WorkspaceManager>(['pnpm', 'yarn'])('a workspace that %s installed
       expect(await client.runs.wait(null, 'agent', { input: { messages: [] } })).toMatchObject({
         messages: [{ type: 'ai', content: 'HELLO!' }],
       });
-      // Of this project's copy of the library, to which pnpm links: a task of a client's, and marked messages.
+      // Task and marked messages come from this project's copy of the library, to which pnpm links.
       const { thread_id } = await client.threads.create();
       const command = { goto: { node: 'say', input: { text: 'bye' } } };
       await client.runs.wait(thread_id, 'agent', { input: { messages: [] } });

@@ -49,7 +49,7 @@ const {
   GANTRY_BENCH_PYTHON: python,
 } = process.env;
 
-/** About 1.7 KB a row. @param {pg.Client} client */
+/** Fills the table with rows of about 1.7 KB. @param {pg.Client} client */
 async function fill(client) {
   await client.query(`INSERT INTO tenants (tenant_id, name) VALUES ($1, 'bench') ON CONFLICT DO NOTHING`, [TENANT]);
   await client.query(`INSERT INTO trace_projects (tenant_id, project_id, name) VALUES ($1, $2, 'bench')`, [
@@ -107,7 +107,11 @@ async function call(api, method, path, body) {
   return response.json();
 }
 
-/** Seconds by the export's own times: asking more often for them would be work beside it. @param {string} api @param {string} prefix */
+/**
+ * Duration of an export in seconds, by its own times: polling more often would add load.
+ * @param {string} api
+ * @param {string} prefix
+ */
 async function gantry(api, prefix) {
   const { bucket, region, endpoint, access_key_id, secret_access_key } = JSON.parse(s3);
   const destination = await call(api, 'POST', '/destinations', {

@@ -45,7 +45,7 @@ async function endpointsOf(home, gantry) {
 }
 
 /**
- * Whole, on free ports, in a home that is removed afterwards.
+ * Runs a whole Gantry on free ports, in a home that is removed afterwards.
  * @template T
  * @param {(endpoints: any, pid: number) => Promise<T>} work gets what is in endpoints.json, and the id of the supervisor's process
  * @param {Build} [build]

@@ -14,7 +14,7 @@ import { ONE_NODE, wait } from './runs.mjs';
 const RUNS = Number(process.argv[2] ?? 20);
 const ROUNDS = 3;
 const LOOK_MS = 20;
-/** No node ends before its worker is killed, nor while the others resume. */
+/** Duration of a node in milliseconds: none ends before its worker is killed, nor while the others resume. */
 const STEP_MS = 60_000;
 /** Runs after which the other worker has graph processes, as one of a deployment has. */
 const WARMING_RUNS = 40;
@@ -35,7 +35,7 @@ function workerOf(supervisor, command) {
       try {
         return parentOf(pid) === supervisor && processFile(pid, 'cmdline') === command;
       } catch {
-        return false; // Gone meanwhile.
+        return false; // The process has ended meanwhile.
       }
     });
 }
@@ -47,7 +47,7 @@ async function startTwinOf(pid) {
   const env = Object.fromEntries(
     variables.map((each) => [each.slice(0, each.indexOf('=')), each.slice(each.indexOf('=') + 1)]),
   );
-  // Its parent's channel.
+  // The channel to its parent.
   delete env.NODE_CHANNEL_FD;
   const twin = spawn(node, args, { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   await once(twin, 'message');
@@ -95,7 +95,7 @@ await withGantry(async ({ api, postgres, pids }) => {
     if (worker === undefined) throw new Error('There is no worker');
     await sleep(APART_MS);
     const runs = [...early, ...(await start(Math.floor(RUNS / 2)))];
-    // Once all runs have begun, or it would have some of them.
+    // Started once all runs have begun; otherwise it would take some of them.
     const twin = hasCompany ? await startTwinOf(worker) : undefined;
     if (twin) await load(WARMING_RUNS, 8, () => wait(api, ONE_NODE));
     /** @type {number[]} */

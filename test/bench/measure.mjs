@@ -52,12 +52,12 @@ function megabytes(pid, figure) {
 export const memoryMb = (pid) => megabytes(pid, 'VmRSS');
 
 /**
- * The highest that it was so far.
+ * Peak resident memory of a process so far, in MB.
  * @param {number} pid
  */
 export const peakMemoryMb = (pid) => megabytes(pid, 'VmHWM');
 
-/** Ticks a second of the times in /proc, on every Linux that Node runs on. */
+/** Clock ticks per second of the times in /proc, the same on every Linux that Node runs on. */
 const TICKS = 100;
 
 /**
@@ -71,7 +71,7 @@ export function processorSeconds(names = {}) {
   for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      // Threads of the kernel take the name of what they are at.
+      // Kernel threads are named after their current task.
       const program = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')')).replace(/^kworker.*/, 'kworker');
       const name = names[pid] ?? program;
       const [user, system] = stat

@@ -32,7 +32,7 @@ const RUNS_AT_ONCE = '64';
 const TYPESCRIPT_GRAPHS = join(import.meta.dirname, 'graphs');
 const PYTHON_GRAPHS = join(import.meta.dirname, 'peers', 'graphs.py');
 
-/** Nothing of a peer may leave this machine or look at the shell it was started from. */
+/** Environment of a peer: nothing leaves this machine, and no variable of the shell reaches it. */
 const PEER_ENV = {
   PATH: process.env.PATH,
   LANGSMITH_TRACING: 'false',
@@ -60,7 +60,7 @@ function killGroup(group, signal) {
   try {
     process.kill(-group, signal);
   } catch (error) {
-    if (error.code !== 'ESRCH') throw error; // all of it has ended
+    if (error.code !== 'ESRCH') throw error; // The whole process group has ended.
   }
 }
 
@@ -211,7 +211,11 @@ const gantry = {
 /** @param {Server} server @param {number} scale @returns {Promise<Map<string, string>>} figures by what they measure */
 async function figuresOf({ name, serve }, scale) {
   const figures = new Map();
-  /** What a server can't do is no reason to go without the rest. @param {string} what @param {unknown} error */
+  /**
+   * A figure that a server can't give is reported as such; the others are still measured.
+   * @param {string} what
+   * @param {unknown} error
+   */
   const warn = (what, error) => console.error(`${name}, ${what}: ${error instanceof Error ? error.message : error}`);
   try {
     await serve(async (api) => {

@@ -13,7 +13,7 @@ import { ONE_NODE, wait } from './runs.mjs';
 
 const TOKENS = 200;
 const CONCURRENCY = Number(process.env.BENCH_CONCURRENCY ?? 16);
-/** Runs of each kind before the first round. */
+/** Number of warm-up runs of each kind before the first round. */
 const WARM_UP = Number(process.env.BENCH_WARM_UP ?? 200);
 const INPUT = { messages: [{ role: 'user', content: 'talk' }] };
 const [rounds = '3', runs = '96', ...others] = process.argv.slice(2);
@@ -56,7 +56,7 @@ async function eventProtocol(api) {
   for await (const chunk of stream.body ?? []) {
     const piece = decoder.decode(chunk, { stream: true });
     text += piece;
-    // The end of the root may be in two pieces.
+    // The end event of the root may arrive in two pieces.
     if (text.slice(-piece.length - 200).includes('"event":"completed","graph_name":"tokens"')) break;
   }
   gone.abort();
@@ -127,7 +127,7 @@ async function measureAll(servers) {
   await once(alone.child, 'message');
   const count = Number(runs);
   const asked = process.env.BENCH_CASES?.split(',') ?? Object.keys(CASES);
-  // What has just started still compiles what it runs.
+  // Warm-up: a server that has just started still compiles the code that it runs.
   for (const what of asked) {
     await alone.ask(what, WARM_UP);
     for (const server of servers) await load(WARM_UP, CONCURRENCY, () => CASES[what](server.api));

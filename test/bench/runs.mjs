@@ -52,7 +52,7 @@ async function countMessages(api) {
 }
 
 /**
- * Figures that any server of the public API can give, so that several can be asked the same.
+ * Figures that any server of the public API can give, so that several servers can be compared.
  * @param {string} api
  * @param {number} scale 1 for the full table, less for a quick look
  * @returns {Generator<{ what: string, measure: () => Promise<string> }>} to be measured in their order
@@ -60,8 +60,10 @@ async function countMessages(api) {
 export function* measurements(api, scale) {
   const times = (/** @type {number} */ count, least = 5) => Math.max(least, Math.round(count * scale));
   /**
-   * No fewer than run at once, or it would be a measurement of less.
-   * @param {number} count @param {number} concurrency @param {(index: number) => Promise<unknown>} work
+   * At least as many as run at once; with fewer, the measurement would show less.
+   * @param {number} count
+   * @param {number} concurrency
+   * @param {(index: number) => Promise<unknown>} work
    */
   const loadAt = (count, concurrency, work) => load(times(count, concurrency), concurrency, work);
   const client = new Client({ apiUrl: api });
@@ -187,8 +189,9 @@ export function* measurements(api, scale) {
 }
 
 /**
- * Loads what the first calls load, and sees that the server does the work that is to be measured.
- * @param {string} api @param {number} scale
+ * Warms up the server, and checks that it does the work to be measured.
+ * @param {string} api
+ * @param {number} scale
  */
 export async function warmUp(api, scale) {
   const one = await wait(api, ONE_NODE);
@@ -202,8 +205,10 @@ export async function warmUp(api, scale) {
 }
 
 /**
- * How many of a thousand runs of a node that sleeps five seconds are in it at the same time.
- * @param {string} postgres @param {string} api @param {number} count
+ * Maximum number of runs that are in a sleeping node at the same time, of a thousand runs that sleep for five seconds.
+ * @param {string} postgres
+ * @param {string} api
+ * @param {number} count
  */
 async function sleepers(postgres, api, count) {
   const database = new Pool({ connectionString: postgres, max: 1 });

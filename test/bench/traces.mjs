@@ -15,10 +15,10 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const { migrate } = createRequire(import.meta.url)(join(ROOT, 'dist', 'src', 'database', 'upgrade.js'));
 const RUNS = Number(process.argv[2] ?? 10_000);
 const ROWS = Number(process.argv[3] ?? 1_000_000);
-/** Processes of the api, which take turns. */
+/** Number of api processes, used in turns. */
 const APIS = Number(process.argv[4] ?? 1);
 const TENANT = '00000000-0000-0000-0000-000000000000';
-/** Clients send at most so many in one request (GET /info). */
+/** Maximum number of runs in one request of a client (GET /info). */
 const PER_REQUEST = 100;
 const TICKS_PER_SECOND = 100;
 
@@ -64,7 +64,7 @@ function cpuSeconds(pid) {
 }
 
 /**
- * Of the backends of a database, which are processes of their own and come and go.
+ * Processor time by backend of a database; backends are processes of their own that come and go.
  * @param {pg.Client} db
  * @returns {Promise<Map<number, number>>}
  */

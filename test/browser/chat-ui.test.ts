@@ -59,7 +59,7 @@ describeInBrowser('the chat of create-agent-chat-app', () => {
     expect(runs.map(({ status }) => status)).toEqual(['running']);
     await page.reload();
     await shows(page, 'count 400');
-    // Its client asks for that: it sends on_disconnect "cancel" and doesn't rejoin.
+    // The client requests the cancellation: it sends on_disconnect "cancel" and doesn't rejoin.
     await waitFor('the end of the run', async () => (await runsOf(page)).runs[0].status === 'interrupted');
     await send(page, 'count 3');
     await shows(page, words(3));
@@ -73,7 +73,7 @@ describeInBrowser('the chat of create-agent-chat-app', () => {
     await shows(page, 'The tool says: Sunny in Oslo');
     const heading = page.getByRole('heading', { name: 'Weather in Oslo' });
     await heading.waitFor();
-    // Its styles stay in its shadow root, and count there.
+    // The component's styles apply inside its shadow root only.
     expect(await heading.evaluate((element) => getComputedStyle(element).color)).toBe('rgb(102, 51, 153)');
     await page.getByRole('button', { name: 'Looked 0 times' }).click();
     await page.getByRole('button', { name: 'Looked 1 times' }).waitFor();

@@ -4,7 +4,7 @@ import { ConsoleBrowser, seriousFindings, takePicture } from '../support/console
 import { EXAMPLE_GRAPHS, type Gantry, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 
-/** The page's. */
+/** Global of the page. */
 declare const document: { documentElement: { scrollWidth: number } };
 
 const WEATHER = 'What is the weather in Oslo?';
@@ -214,7 +214,7 @@ describeInBrowser('the console', () => {
     const inbox = await browser.open(`${gantry.url}/console/inbox`, phone);
     await inbox.getByText('"Refund of $77"').waitFor();
     await fitsPhone(inbox);
-    // By its key an answer is opened, and by the button it is sent.
+    // The keyboard opens an answer, and the button sends it.
     await inbox.keyboard.press('e');
     await inbox.getByLabel('Answer as JSON').click();
     await inbox.keyboard.press('ControlOrMeta+a');
@@ -231,7 +231,7 @@ describeInBrowser('the console', () => {
     await threadAfter('approval', { amount: 9 });
     await failedExports(101);
     const page = await browser.open('about:blank');
-    // What needs a person is there before the statistics are.
+    // The threads that wait for a person are shown before the statistics.
     const overview = Promise.withResolvers<void>();
     await page.route('**/runs/overview', async (route) => {
       await overview.promise;

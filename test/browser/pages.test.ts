@@ -9,7 +9,7 @@ import { waitFor } from '../support/wait-for';
 const KEY = 'key-of-a-page-0123456789';
 const words = (count: number): string => Array.from({ length: count }, (_, index) => `w${index}`).join(' ');
 
-/** A chat of test/apps/browser/pages, as a person uses it. */
+/** A chat of test/apps/browser/pages, used like a person does. */
 class Chat {
   constructor(readonly page: Page) {}
 
@@ -29,7 +29,7 @@ class Chat {
       );
   }
 
-  /** Until no run is on the page, and these are the texts. */
+  /** Waits until the page shows no run in flight and exactly these texts. */
   async untilQuiet(texts: string[]): Promise<void> {
     await this.page.locator('main[aria-busy=false]').waitFor();
     await waitFor('the texts', async () => (await this.texts()).join('|') === texts.join('|')).catch(() => undefined);

@@ -24,7 +24,7 @@ interface Report {
 
 const lastState = (items: StreamItem[]): string | undefined => items.at(-1)?.statusUpdate?.status.state;
 
-/** The official Python client against the served graphs: one script does it all, the tests look at what it got. */
+/** The official Python client against the served graphs: one script makes all calls, the tests check its results. */
 describe.each([
   ['1.0', 'JSONRPC'],
   ['0.3', 'JSONRPC'],

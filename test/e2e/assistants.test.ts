@@ -5,7 +5,7 @@ import { waitFor } from '../support/wait-for';
 
 const UNKNOWN_ID = '7e4d2c3b-0000-4000-8000-000000000000';
 
-/** Assistants as the reference has them, by the public client and, where that hides something, by the wire. */
+/** Assistants as in the reference API, through the public client and, for what the client hides, on the wire. */
 describe('assistants', () => {
   let gantry: Gantry;
   let client: Client;

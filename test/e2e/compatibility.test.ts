@@ -36,7 +36,7 @@ describe('the contract with the clients', () => {
   let resources: Resources;
   let signatures: Map<string, Signature>;
   let python: PythonClients;
-  /** What the JavaScript client got here, to be held against what it gets from the dev server. */
+  /** Results of the JavaScript client against Gantry, to be compared with those of the dev server. */
   const recorded = new Map<string, Recorded[]>();
   const served: Served = { javascript: new Map(), python: new Map() };
 
@@ -81,7 +81,7 @@ describe('the contract with the clients', () => {
       recorded.set(name, calls);
       const used = new Set([...calls.flatMap(({ values }) => Object.keys(values)), ...(NOT_SENT[name] ?? [])]);
       expect([...used].sort()).toEqual([...names].sort());
-      // The client gives the runs of a batch the names that they have in JavaScript.
+      // The client sends the options of a batch's runs under their JavaScript names.
       const toName = name === 'runs.createBatch' ? snakeCase : undefined;
       for (const { sent, failure } of calls) {
         check(name, sent, failure, toName);
@@ -154,7 +154,7 @@ describe('the contract with the clients', () => {
     beforeAll(async () => {
       devServer = await startDevServer({ GANTRY_TEST_LEDGER_URL: gantry.database.url });
       theirs = new RecordingClient(devServer.url);
-      // It has no crons.
+      // The dev server has no crons.
       const newCron = (): Promise<string> => Promise.resolve(randomUUID());
       other = { ...(await prepareResources(theirs.client, webhook())), newCron };
     }, 120_000);
@@ -220,7 +220,7 @@ describe('the contract with the clients', () => {
   }
 });
 
-/** Whether a method takes an answer to a question, and meets the runs of calls before it. */
+/** Whether calls of a method start runs or resume interrupts, so that they depend on the runs of earlier calls. */
 function startsRuns(name: string): boolean {
   return name.startsWith('runs.');
 }

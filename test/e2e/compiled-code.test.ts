@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Gantry, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 
-/** Garbage is a few bytes, the code of a program is megabytes. */
+/** Size that distinguishes the corrupt file from a rewritten one: compiled code takes megabytes. */
 const WHOLE_BYTES = 1_000_000;
 
 describe('the compiled code of a program', () => {
@@ -20,7 +20,7 @@ describe('the compiled code of a program', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Waits until a program has kept its code; resolves to the file. */
+  /** Waits until a program has stored its compiled code; resolves to the file. */
   function keptCode(program = 'api', place = folder): Promise<string> {
     return waitFor(`the code of ${program}`, () =>
       (existsSync(place) ? readdirSync(place) : [])
@@ -36,7 +36,7 @@ describe('the compiled code of a program', () => {
     await gantry.killApi();
     await gantry.startApi();
     expect((await fetch(`${gantry.url}/ok`)).status).toBe(200);
-    // Written again, it would be another file.
+    // A rewritten file would have another inode.
     expect(statSync(await keptCode()).ino).toBe(ino);
   });
 

@@ -14,7 +14,7 @@ const FOLDER = join(__dirname, '..', 'support', 'auth');
 const SCRIPT = join(__dirname, '..', 'python', 'custom_auth_client.py');
 const API_KEY = 'development-key-0123456789';
 
-/** What the SDK rejects with, by its status. */
+/** Status of the error with which the SDK rejects. */
 const status = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => 200,
@@ -176,7 +176,7 @@ describe.each([
       const join = (name: string): Promise<Response> =>
         fetch(`${gantry.url}/runs/${run_id}`, { headers: { authorization: `Bearer ${name}` } });
       expect((await join('bob')).status).toBe(404);
-      // threads:read of this module asks for a list that only threads:create makes.
+      // The threads:read handler of this module filters by a list that only its threads:create sets.
       expect((await join('alice')).status).toBe(404);
     });
 
@@ -291,7 +291,7 @@ describe.each([
       expect(await bob.crons.search()).toEqual([]);
       const count = await post('bob', `${gantry.url}/runs/crons/count`);
       expect(await count.json()).toBe(0);
-      // Nor on a thread, or with an assistant, that isn't his.
+      // Runs on a thread or with an assistant of another user are refused as well.
       const { thread_id } = await alice.threads.create();
       expect(await status(bob.crons.createForThread(thread_id, 'whoami', yearly))).toBe(404);
     });
@@ -312,7 +312,7 @@ describe.each([
       const { run_id } = (await triggered.json()) as { run_id: string };
       await alice.runs.join(thread_id, run_id);
       expect(await lastUser(thread_id)).toMatchObject(asAlice);
-      // Who made it is a reader by now: the module says no to what it asks for.
+      // The creator may only read by now, so the module refuses the request.
       await gantry.sql.query(
         `UPDATE crons SET auth_user = auth_user || '{"permissions": ["read"], "identity": "fired"}' WHERE cron_id = $1`,
         [cron_id],
@@ -345,7 +345,7 @@ describe.each([
     // The body is a run's: with the fields that a search and a copy read, it is one of these as well.
     expect(await call('alice', `/threads/${hers}/copy`)).toEqual({ outcome: 'delivered', code: 200 });
     expect(await call('bob', `/threads/${hers}/copy`)).toEqual({ outcome: 'client_error', code: 404 });
-    // What takes an API key takes no user's call.
+    // Routes that take an API key refuse users.
     expect(await call('alice', '/api/v1/runs/query')).toEqual({ outcome: 'client_error', code: 401 });
     const [copy] = await alice.threads.search({ sortBy: 'created_at', limit: 1 });
     expect(copy.metadata).toMatchObject({ owner: 'alice' });
@@ -409,7 +409,7 @@ describe.each([
       const listed = await agent('alice').result<{ tasks: { id: string }[] }>('ListTasks', { contextId: thread_id });
       expect(listed.tasks.map(({ id }) => id)).toEqual([task.id]);
 
-      // Another's thread is no context, whichever agent is asked.
+      // The thread of another user isn't a context, whichever agent is called.
       const stranger = agent('auditor', shared.assistant_id);
       const refused = await stranger.call(
         'SendMessage',
@@ -420,7 +420,7 @@ describe.each([
 
     it('hide the tasks of one user from another who may use the same agent', async () => {
       const { assistant_id } = await alice.assistants.create({ graphId: 'whoami', name: 'Lent' });
-      // What only an operator can do here: the assistant is bob's as well, the task stays alice's.
+      // A state that only an operator can bring about: the assistant becomes bob's, the task stays alice's.
       const { thread_id } = await alice.threads.create();
       const caller = (name: string): AgentCaller =>
         new AgentCaller(gantry.url, assistant_id, { 'a2a-version': '1.0', authorization: `Bearer ${name}` });

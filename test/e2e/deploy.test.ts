@@ -55,7 +55,7 @@ describe('a deploy over running and waiting runs', () => {
   const stepsOf = async (threadId: string): Promise<string[]> =>
     ((await gantry.client().threads.getState<{ path?: string[] }>(threadId)).values.path ?? []) as string[];
 
-  /** A run that is at a node of the first revision, and stays there until `goOn` is called. */
+  /** A run that stays at a node of the first revision until `goOn` is called. */
   async function holdAt(node: string): Promise<{ threadId: string; runId: string; goOn: () => void }> {
     const gate = join(folder, randomUUID());
     const run = await begin('changing', { held_at: node, gate });
@@ -63,7 +63,7 @@ describe('a deploy over running and waiting runs', () => {
     return { ...run, goOn: () => writeFileSync(gate, '') };
   }
 
-  /** Asks a worker to stop, and waits until it has heard it. `ended` resolves when it is gone. */
+  /** Asks a worker to stop, and waits until it has begun to. `ended` resolves when it has ended. */
   async function askToStop(worker: GantryProcess): Promise<{ ended: Promise<void>; listener: string }> {
     const [, listener] = /"url":"(http[^"]+)\/metrics"/.exec(worker.output)!;
     expect((await fetch(`${listener}/ready`)).status).toBe(200);
@@ -99,7 +99,7 @@ describe('a deploy over running and waiting runs', () => {
     let staying: Awaited<ReturnType<typeof begin>>;
     let going: Awaited<ReturnType<typeof begin>>;
 
-    /** One deploy over a run that is at a node, and threads that wait for a person. */
+    /** One deploy during a run that is at a node, with threads that wait for a person. */
     beforeAll(async () => {
       await killWorkers();
       const old = await gantry.startWorker(ofRevision('a'));
@@ -133,7 +133,7 @@ describe('a deploy over running and waiting runs', () => {
       expect(JSON.stringify(answer)).toMatch(/"going\\" of revision b .* revision a\./);
       expect(await client.threads.get(threadId)).toMatchObject({ status: 'error' });
 
-      // The old code brings it on, as the message says.
+      // The old code resumes it, as the message says.
       await gantry.killWorker('SIGTERM');
       await gantry.startWorker(ofRevision('a'));
       await client.runs.wait(threadId, 'going', { command: { resume: 'after all' } });
@@ -141,7 +141,7 @@ describe('a deploy over running and waiting runs', () => {
     });
   });
 
-  // The last: from here on, work goes to versions alone.
+  // This is the last test: from here on, work goes to versioned workers only.
   it('keeps a run on the version that it began on where workers are versioned, also when its worker restarts', async () => {
     await killWorkers();
     const versioned = { GANTRY_WORKER_DEPLOYMENT: 'gantry' };
@@ -166,7 +166,7 @@ describe('a deploy over running and waiting runs', () => {
     const { ended } = await askToStop(old);
     first.goOn();
     await ended;
-    // Handed back, it waits for a worker of its own version.
+    // The run was handed back, and waits for a worker of its own version.
     const second = await begin('changing', {});
     await gantry.client().runs.join(second.threadId, second.runId);
     expect(await stepsOf(second.threadId)).toEqual(['b:one', 'b:two', 'b:three']);

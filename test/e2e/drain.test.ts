@@ -32,7 +32,7 @@ describe('an api that is asked to stop', () => {
     await gantry?.stop();
   });
 
-  /** Replaces the first replica as a deploy does: the next one is there when the old one has ended. */
+  /** Replaces the first replica as a deploy does: the new one is ready when the old one has ended. */
   async function restart(): Promise<void> {
     await gantry.killApi('SIGTERM');
     await gantry.startApi();
@@ -105,7 +105,7 @@ describe('an api that is asked to stop', () => {
     socket.write(
       `POST /store/items/search HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
     );
-    // Ended, and not written out: the system's buffers are full.
+    // The answer has ended but is not sent yet: the system's buffers are full.
     await sleep(1_000);
     const ended = gantry.killApi('SIGTERM');
     await sleep(4_000);

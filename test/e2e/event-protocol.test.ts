@@ -81,7 +81,7 @@ describe('the event protocol', () => {
     return events;
   }
 
-  /** The same without the times at which they were emitted. */
+  /** The same events without their times. */
   const timeless = (events: SseEvent[]): unknown[] =>
     events.map((event) => {
       const { params, ...rest } = eventOf(event);
@@ -107,7 +107,7 @@ describe('the event protocol', () => {
       }
       const numbers = events.map((event) => eventOf(event).seq);
       expect(numbers).toEqual(numbers.map((_, index) => numbers[0] + index));
-      // Each state comes after the checkpoint that it is of.
+      // Each state follows its checkpoint.
       const root = events.filter((event) => eventOf(event).params.namespace.length === 0);
       methodsOf(root).forEach((method, index) => {
         if (method === 'values') expect(root[index - 1].event).toBe('checkpoints');
@@ -153,7 +153,7 @@ describe('the event protocol', () => {
       const events = await stream.until(isEnd);
       await stream.close();
       expect(events.every((event) => eventOf(event).params.namespace.length === 0)).toBe(true);
-      // Of the events of both, the numbers are the same; that the node began and ended is left out.
+      // Both have the same numbers; the events for the beginning and end of the node are left out.
       const shared = all.filter(({ event, data }) => event === 'messages' || isOfRoot(data as ProtocolEvent));
       expect(events.map(({ id }) => id)).toEqual(shared.map(({ id }) => id));
     });
@@ -213,7 +213,7 @@ describe('the event protocol', () => {
         },
         { event: 'error', data: { error: 'RangeError', message: 'There is no such city' } },
       ]);
-      // The run of the one protocol is seen by the other.
+      // A run of one protocol is visible in the other.
       const seen = await open(thread, { channels: ['tools', 'lifecycle'] });
       const failed = await seen.until((event) => eventOf(event).params.data.event === 'failed');
       await seen.close();
@@ -267,7 +267,7 @@ describe('the event protocol', () => {
 
     it('continues while the worker is killed: each node is emitted once, and so is the end', async () => {
       const thread = await createThread();
-      const stream = untilEnd; // Opened before there is a run.
+      const stream = untilEnd; // Opened before a run exists.
       const listening = stream(thread);
       const run = await start(thread, 'ten', { step_ms: 250 });
       await waitFor('four nodes', async () => (await gantry.ledger.of(run)).length >= 4);
@@ -324,7 +324,7 @@ describe('the event protocol', () => {
         ['input.answered', { interrupt_ids: [id] }],
         ['lifecycle', expect.objectContaining({ event: 'completed' })],
       ]);
-      // By the API an answer to it reaches the graph again.
+      // An answer sent through the API reaches the graph.
       const late = { assistant_id: 'ask', command: { resume: { [String(id)]: 'no' } }, strict_resume: true };
       await (await post(`/threads/${thread}/runs/wait`, late)).text();
       const refused = await untilEnd(thread, { channels: ['lifecycle'], since: eventOf(emitted.at(-1)!).seq });
@@ -478,7 +478,7 @@ describe('the event protocol', () => {
     });
   });
 
-  /** What the newest `useStream` is made of, without a page around it. */
+  /** The parts of the newest `useStream`, without a page. */
   describe('the controller of useStream', () => {
     interface Chat {
       messages: { type: string; content: string }[];
@@ -494,7 +494,7 @@ describe('the event protocol', () => {
     const textsOf = (controller: StreamController<Chat>): string[] =>
       controller.rootStore.getSnapshot().messages.map(({ text }) => text);
 
-    /** A submission is over when the run is; the last of its words may still be on another connection. */
+    /** A submission resolves at the end of the run; its last tokens may still be in flight on another connection. */
     async function expectTexts(controller: StreamController<Chat>, texts: string[]): Promise<void> {
       await waitFor('the texts', () => textsOf(controller).join() === texts.join(), 5_000).catch(() => undefined);
       expect(textsOf(controller)).toEqual(texts);

@@ -4,7 +4,7 @@ import { waitFor } from '../support/wait-for';
 
 const ADMIN_KEY = 'the-admin-key-0123456789';
 const BATCH = 260;
-/** So few that the batch fills them at once. */
+/** Few slots, so that the batch fills them at once. */
 const SLOTS = 8;
 const LIMIT = 300;
 
@@ -45,7 +45,7 @@ describe('tenants that share a worker', () => {
   };
 
   it('do not wait for the batch of another: a single run ends while most of the batch is still waiting', async () => {
-    // Longer than the test: only what is there beside the batch's slots can run.
+    // Longer than the test, so that only slots besides those of the batch can run others.
     expect((await batch(alice, BATCH, 600_000)).status).toBe(200);
     await waitFor('every slot to be taken', async () => (await count(alice, 'running')) >= SLOTS || undefined);
     for (let round = 0; round < 3; round += 1) {
@@ -65,7 +65,7 @@ describe('tenants that share a worker', () => {
     expect(tooMany.status).toBe(429);
     expect(tooMany.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(await tooMany.json()).toMatchObject({ detail: expect.stringContaining('GANTRY_PENDING_RUNS_PER_TENANT') });
-    // All or none.
+    // The batch is accepted as a whole or not at all.
     expect(await count(alice, 'pending')).toBe(waiting);
 
     expect((await batch(alice, LIMIT - waiting, 0)).status).toBe(200);
@@ -74,7 +74,7 @@ describe('tenants that share a worker', () => {
     expect(oneMore.status).toBe(429);
     const { thread_id } = await alice.json<{ thread_id: string }>('POST', '/threads', { body: {} });
     expect((await alice.send('POST', `/threads/${thread_id}/runs`, { body: nap(0) })).status).toBe(429);
-    // A refused run leaves nothing, and nothing is in the way of others.
+    // A refused run leaves no rows and blocks no other run.
     expect(await alice.json('GET', `/threads/${thread_id}`)).toMatchObject({ status: 'idle' });
     expect((await bob.send('POST', '/runs', { body: nap(0) })).status).toBe(200);
 

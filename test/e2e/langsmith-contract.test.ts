@@ -18,12 +18,12 @@ type Values = Record<string, unknown>;
 
 const REFUSED_METHODS = NOT_SERVED.flatMap(({ methods }) => methods);
 const KNOWN = [...Object.keys(SERVED), ...REFUSED_METHODS, ...LOCAL, ...COMPOSED, ...NOT_CALLED];
-/** Methods to which 404 is an answer: there is none. */
+/** Methods for which 404 is a valid answer: the resource doesn't exist. */
 const WITHOUT_ERROR = new Set(['agent_exists', 'get_prompt', 'has_dataset', 'prompt_exists', 'skill_exists']);
-/** The clients ask for it below their own address, and it is documented at the root. */
+/** Path that the clients request under their own base address; it is documented at the root. */
 const INFO = '/api/v1/info';
 
-/** Every method of LangSmith's newest clients: what they send is served with every parameter, or refused in clear words. */
+/** Every method of LangSmith's newest clients: each parameter is served, or refused by name. */
 describe('the contract with LangSmith’s clients', () => {
   let api: ApiProcess;
   let clients: LangSmithClients;

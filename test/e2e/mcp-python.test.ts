@@ -17,7 +17,7 @@ interface Report {
   batch: { status: number; lists: number };
 }
 
-/** The public Python client, in either generation of the protocol: one script does it all, the tests look at what it got. */
+/** The public Python client in both generations of the protocol: one script makes all calls, the tests check its results. */
 describe.each(['legacy', '2026-07-28'])('MCP with the public Python client, %s', (mode) => {
   let gantry: Gantry;
   let report: Report;

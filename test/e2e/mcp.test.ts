@@ -3,7 +3,7 @@ import { Gantry, startGantry } from '../support/gantry';
 import { connectMcp, ERAS, type Era, ModernCaller, postMcp } from '../support/mcp';
 import { waitFor } from '../support/wait-for';
 
-/** A run's row, for what a tool's caller can't see. */
+/** Columns of a run that the caller of a tool can't see. */
 interface RunRow {
   run_id: string;
   thread_id: string;
@@ -487,7 +487,7 @@ describe('MCP', () => {
       expect((await rpc(gantry.url, session, { id: repeated!.id, result })).status).toBe(202);
       const { value: answered } = await resumed.next();
       expect(answered).toMatchObject({ id: 1, result: { structuredContent: { answer: 'by all means' } } });
-      // From before the question, now that it is answered.
+      // From an event before the question, after it was answered.
       const late = messagesOf(await takeUp(other, session, question!.eventId!));
       expect((await late.next()).value).toMatchObject({
         id: 1,
@@ -549,7 +549,7 @@ interface Message {
   method?: string;
   params?: object;
   result?: object;
-  /** Of the event that it came with. */
+  /** Id of the event that carried the message. */
   eventId?: string;
 }
 

@@ -17,7 +17,7 @@ describe('OpenTelemetry traces', () => {
   const bodies: Buffer[] = [];
 
   beforeAll(async () => {
-    // As the image has it: a worker on a busy machine takes long to make it at its start.
+    // The bundle as in the image, since a worker on a busy machine takes long to make it.
     await promisify(execFile)(process.execPath, [
       join(__dirname, '..', '..', 'scripts', 'bundle-workflows.mjs'),
       '--traced',
@@ -65,7 +65,7 @@ describe('OpenTelemetry traces', () => {
         (response) => response.resume().once('end', () => resolve(response.statusCode)),
       );
       asked.once('error', reject).flushHeaders();
-      // As a client's does that is far away: after the headers, in two pieces.
+      // Sent like the body of a distant client: after the headers, in two pieces.
       setTimeout(() => asked.write(body.slice(0, 20)), 100);
       setTimeout(() => asked.end(body.slice(20)), 200);
     });
@@ -78,7 +78,7 @@ describe('OpenTelemetry traces', () => {
     expect(withName('RunActivity:beginRun').map(lineOf)).toEqual([
       [
         'POST /runs/wait',
-        // Before it there may be one that failed: a new namespace doesn't know the search attributes yet.
+        // A failed attempt may precede it: a new namespace doesn't know the search attributes yet.
         'StartWorkflow:runWorkflow',
         'RunWorkflow:runWorkflow',
         'StartActivity:beginRun',

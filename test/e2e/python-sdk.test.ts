@@ -61,7 +61,7 @@ interface Report {
 
 const namesOf = (parts: Part[]): string[] => [...new Set(parts.map(({ event }) => event))];
 
-/** The public Python client against the examples: one script does it all, the tests look at what it got. */
+/** The public Python client against the examples: one script makes all calls, the tests check its results. */
 describe('Python SDK', () => {
   let gantry: Gantry;
   let report: Report;
@@ -103,7 +103,7 @@ describe('Python SDK', () => {
 
   it('uses the event protocol', () => {
     const { outputs, texts, interrupted, questions } = report.protocol;
-    // By a WebSocket, and again of the run that is over, by both transports.
+    // Events received over a WebSocket, and those of the finished run over both transports.
     expect(outputs).toEqual(Array(3).fill(['human', 'ai', 'tool', 'ai']));
     expect(texts.at(-1)).toMatch(/^Here/);
     expect([interrupted, questions]).toEqual([true, 1]);

@@ -3,8 +3,8 @@ import { type Gantry, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 
 /**
- * A backup of Postgres alone, taken in the middle of the work and brought up elsewhere with a Temporal that knows nothing:
- * what docs/operations.md promises of a restore.
+ * A backup of Postgres alone, taken while runs are in flight, and restored elsewhere with an empty Temporal. Tests what
+ * docs/operations.md promises of a restore.
  */
 describe('a restore from a copy of the database, with an empty Temporal namespace', () => {
   let original: TestDatabase;

@@ -8,7 +8,7 @@ import { WebhookReceiver } from '../support/webhook-receiver';
 const FIRST = 'How old are you?';
 const SECOND = '"old" is no age. How old are you?';
 
-/** A node that asks again since the answer was none: the library's state names no next node there. */
+/** A node that repeats its question because the answer was invalid: the library's state names no next node then. */
 describe('a node that asks a second time', () => {
   let gantry: Gantry;
   let client: Client;

@@ -84,7 +84,7 @@ describe('the supervisor', () => {
   }, 90_000);
 
   const ownServices = (): Record<string, string> => ({
-    // What the demo waits for.
+    // Short times, since the demo waits for them.
     GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '3',
     GANTRY_WEBHOOK_RETRY_SECONDS: '0.5,0.5,0.5',
     DATABASE_URL: database.url,

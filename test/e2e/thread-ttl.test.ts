@@ -4,7 +4,7 @@ import { Gantry, SHAPE_GRAPHS, startGantry } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 
 const SCHEDULE = 'thread-expiry';
-/** Three seconds, in minutes. */
+/** A time to live of three seconds, in minutes. */
 const SOON = 0.05;
 const UNKNOWN_ID = '7e4d2c3b-0000-4000-8000-000000000000';
 
@@ -14,7 +14,7 @@ interface Ttl {
   expires_at: string;
 }
 
-/** Threads that have had their time, with the whole of Gantry: the search is a Schedule of Temporal. */
+/** Expiry of threads, with the whole of Gantry: the search is a Schedule in Temporal. */
 describe('the time to live of threads', () => {
   let gantry: Gantry;
   let client: Client;
@@ -70,7 +70,7 @@ describe('the time to live of threads', () => {
     const { thread_id } = await client.threads.create({ ttl: SOON });
     await client.runs.wait(thread_id, 'three', { input: {} });
     expect((await kept(thread_id)).checkpoints).toBeGreaterThan(0);
-    // In use, however long: sleeps for longer than the thread lives.
+    // A thread in use: its run sleeps for longer than the thread's time to live.
     const run = await client.runs.create(thread_id, 'sleep', { input: { sleep_ms: 5_000 } });
     await client.runs.join(thread_id, run.run_id);
     expect(await client.runs.get(thread_id, run.run_id)).toMatchObject({ status: 'success' });
@@ -86,7 +86,7 @@ describe('the time to live of threads', () => {
   it('may keep the latest state, from which the thread continues', async () => {
     const thread = await client.threads.create({ ttl: { ttl: SOON, strategy: 'keep_latest' } as never });
     const { thread_id } = thread;
-    // Waits in a graph in a graph.
+    // Waits for a person in a nested graph.
     await client.runs.wait(thread_id, 'deep', { input: {} });
     const waiting = await client.threads.getState(thread_id, undefined, { subgraphs: true });
     const before = await kept(thread_id);
@@ -100,7 +100,7 @@ describe('the time to live of threads', () => {
     ];
     expect(history).toHaveLength(1);
     expect(state).toEqual(waiting);
-    // Nothing is left that no checkpoint has.
+    // No value is left without a checkpoint.
     const orphans = await gantry.sql.query(
       `SELECT 1 FROM langgraph.checkpoint_blobs b WHERE thread_id = $1 AND NOT EXISTS (
          SELECT 1 FROM langgraph.checkpoints c WHERE c.thread_id = b.thread_id AND c.checkpoint_ns = b.checkpoint_ns
@@ -110,7 +110,7 @@ describe('the time to live of threads', () => {
     expect(orphans.rowCount).toBe(0);
     const ended = await client.runs.wait(thread_id, 'deep', { command: { resume: 'yes' } });
     expect(JSON.stringify(ended)).toContain('answered yes');
-    // Ended, it needs nothing of the graphs in it.
+    // A finished thread needs no state of its nested graphs.
     await waitFor('the nested graphs to be gone', async () => (await kept(thread_id)).checkpoints === 1);
     expect(await client.threads.get(thread_id)).toMatchObject({ status: 'idle', values: ended });
   }, 90_000);
@@ -185,7 +185,7 @@ describe('the time to live of threads', () => {
       expect(await client.runs.wait(thread_id, 'three', { input: {} })).toMatchObject({ done: expect.anything() });
     }, 120_000);
 
-    /** As if the thread's first checkpoint had been followed by so many others, each with a value of its own. */
+    /** Copies the thread's first checkpoint many times, each with a value of its own. */
     async function multiply(threadId: string, count: number): Promise<void> {
       await gantry.sql.query(
         `WITH first AS (SELECT * FROM langgraph.checkpoints WHERE thread_id = $1 ORDER BY checkpoint_id LIMIT 1),

@@ -9,7 +9,7 @@ interface Path {
   path: string[];
 }
 
-/** Threads as the reference has them, by the public client and, where that hides something, by the wire. */
+/** Threads as in the reference API, through the public client and, for what the client hides, on the wire. */
 describe('threads', () => {
   let gantry: Gantry;
   let client: Client;
@@ -317,7 +317,7 @@ describe('threads', () => {
         next: whole.next,
         values: whole.values,
       });
-      // What can't be read isn't, unless it is selected.
+      // Unreadable values are only an error if they are selected.
       await gantry.sql.query(
         `UPDATE langgraph.checkpoint_blobs SET type = 'broken' WHERE thread_id = $1 AND channel = 'sleep_ms'`,
         [thread],

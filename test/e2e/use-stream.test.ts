@@ -7,7 +7,7 @@ import { waitFor } from '../support/wait-for';
 
 const SENTENCE = 'one two three four five six seven eight nine ten';
 const human = (content: string) => ({ messages: [{ type: 'human', content }] });
-/** A text of so many words that comes slowly enough to interfere. */
+/** A text of this many words, streamed slowly enough to interfere. */
 const prose = (content: string, words: number) => ({ ...human(content), words, letter_ms: 10 });
 const wordsOf = (count: number): string => Array.from({ length: count }, (_, index) => `w${index}`).join(' ');
 
@@ -43,7 +43,7 @@ describe('useStream', () => {
   }
 
   const threadOf = (page: ChatPage): string => page.chat.threadId!;
-  /** The newest first. */
+  /** Runs of the thread, newest first. */
   const statusesOf = async (page: ChatPage): Promise<string[]> =>
     (await client.runs.list(threadOf(page))).map(({ status }) => status);
   /** For a page that isn't busy with the run: it shows the last words before it learns of the end. */

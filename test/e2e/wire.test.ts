@@ -6,7 +6,7 @@ const greeting = { messages: [{ role: 'human', content: 'hello' }] };
 /** Longer than the interval of heartbeats, which is 5 s. */
 const SILENT_STEP_MS = 6_500;
 
-/** What goes over the wire, where the clients hide it: paths, headers, framing, browsers. */
+/** The wire format that the clients hide: paths, headers, framing, browsers. */
 describe('the wire', () => {
   let gantry: Gantry;
 
@@ -123,7 +123,7 @@ describe('the wire', () => {
     const { run_id } = (await (await post(`/threads/${thread}/runs`, body)).json()) as { run_id: string };
     const path = `${gantry.url}/threads/${thread}/runs/${run_id}`;
     await (await fetch(`${path}/join`)).text();
-    // As if the graph had emitted many large states.
+    // Inserts events, as if the graph had emitted many large states.
     const end = await gantry.sql.query<{ seq: number; tenant_id: string }>(
       `UPDATE run_events SET seq = seq + $2 WHERE run_id = $1 AND event = '__end__' RETURNING seq, tenant_id`,
       [run_id, states],

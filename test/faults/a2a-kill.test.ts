@@ -4,7 +4,7 @@ import { Gantry, startGantry } from '../support/gantry';
 const WORDS = 120;
 const WHOLE = Array.from({ length: WORDS }, (_, index) => `w${index}`).join(' ');
 
-/** A task survives the death of whatever carries it, and its streams are taken up where they are. */
+/** A task survives the death of any process, and its streams resume where they stopped. */
 describe('SIGKILL during SendStreamingMessage', () => {
   let gantry: Gantry;
   let prose: AgentCaller;

@@ -29,7 +29,7 @@ async function ask(gantry: Gantry, method: string, path: string, body?: unknown)
   });
 }
 
-/** Every tick that says so has its run, and there is no run of the cron without its tick. */
+/** Checks that every tick has one run, unless it is pending, and every run a tick. */
 async function expectOneRunEach(gantry: Gantry): Promise<void> {
   const ticks = await ticksOf(gantry);
   const times = ticks.map(({ scheduled_at }) => scheduled_at.getTime());
@@ -43,7 +43,7 @@ async function expectOneRunEach(gantry: Gantry): Promise<void> {
   for (const { run_id } of runs.rows) expect(known.has(run_id)).toBe(true);
 }
 
-/** The row is the intent: what dies on the way is made good from it. */
+/** The row is the intent: lost work is repaired from it. */
 describe('SIGKILL of the api between a cron and its Schedule', () => {
   let blackHole: Server;
   const sockets = new Set<Socket>();

@@ -109,7 +109,7 @@ async function untilEnded(id: string): Promise<Json> {
   return untilRows(id, Infinity);
 }
 
-/** Rows in = rows out, each once, and the bucket holds what the manifest lists and nothing else. */
+/** Checks that each row is exported exactly once, and that the bucket has only the files of the manifest. */
 async function expectWhole(id: string, project: string, prefix: string): Promise<void> {
   const folder = `${prefix}/export_id=${id}`;
   const manifest = JSON.parse((await bucket.read(`${folder}/_manifest.json`)).toString()) as Json;

@@ -14,7 +14,7 @@ const TENANT = '00000000-0000-0000-0000-000000000000';
 const DAY = '2026-09-10';
 const ROWS = 400;
 
-/** What happens to a request instead of reaching the store; undefined lets it through. */
+/** Treatment of a request instead of passing it to the store; undefined lets it through. */
 type Fault = (
   request: IncomingMessage,
 ) => 'deny' | 'unknown key' | 'error' | 'slow down' | 'reset' | 'reset halfway' | 'hang' | 'hang halfway' | undefined;
@@ -43,7 +43,7 @@ afterAll(async () => {
   await api?.close();
 }, 60_000);
 
-/** In front of the gateway. The Host header stays the client's own, which is what it has signed. */
+/** A proxy in front of the gateway. It keeps the client's Host header, which is signed. */
 function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
   const happening = fault(incoming);
   if (happening === 'reset') return void incoming.socket.destroy();
@@ -137,7 +137,7 @@ async function createDestination(): Promise<{ status: number; body: Json }> {
   });
 }
 
-/** Resolves to the id of an export that has everything. */
+/** Creates an export of half a day; resolves to its id. */
 async function beginExport(destination: Json): Promise<string> {
   const created = await call('POST', '', {
     bulk_export_destination_id: destination.id,
@@ -157,7 +157,7 @@ async function exportAll(destination: Json): Promise<Json> {
   return ended(await beginExport(destination));
 }
 
-/** The only one that such an export has. */
+/** The only partition of the export. */
 async function runOf(id: string): Promise<Json | undefined> {
   const [run] = (await call('GET', `/${id}/runs`)).body as unknown as Json[];
   return run;
@@ -204,7 +204,7 @@ it('loses nothing when a store fails, slows down and breaks connections', async 
   const { body: destination } = await createDestination();
   let requests = 0;
   const faults = [undefined, 'error', 'slow down', 'reset', undefined, 'reset halfway', undefined] as const;
-  // Each three times: with more, chance says how often all tries of one request meet a fault, and so how long they wait.
+  // Each three times: with more, the number of attempts that meet a fault, and so the wait, would depend on chance.
   fault = () => ((requests += 1) < 3 * faults.length ? faults[requests % faults.length] : undefined);
   const row = await exportAll(destination);
   expect(row).toMatchObject({ status: 'Completed', progress: { rows_written: ROWS } });

@@ -43,7 +43,7 @@ describe('requests generated from the description of the API', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'gantry-fuzzing-'));
-    // Names that are made up are not even resolved.
+    // Invented host names are not resolved.
     config = temporaryConfig({ webhooks: { url: { allowed_domains: ['127.0.0.1'], allowed_ports: [9] } } });
     gantry = await startGantry({
       graphs: config.path,
@@ -71,7 +71,7 @@ describe('requests generated from the description of the API', () => {
     if (folder) await rm(folder, { recursive: true });
   });
 
-  /** What is there to be met, by the parameters of a path. */
+  /** Ids of existing resources, by the parameters of a path. */
   function parameters(): Record<string, Record<string, string>> {
     const values = (path: string): Record<string, string> =>
       Object.fromEntries(

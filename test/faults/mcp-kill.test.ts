@@ -12,7 +12,7 @@ interface Call {
   run: string;
 }
 
-/** A tool call is a durable run: who dies on the way only delays the result. */
+/** A tool call is a durable run: the death of a process only delays the result. */
 describe('SIGKILL during an MCP call', () => {
   let gantry: Gantry;
 
@@ -71,7 +71,7 @@ describe('SIGKILL during an MCP call', () => {
     await gantry.startWorker();
     const again = new ModernCaller(gantry.url);
     expect(await again.task(taskId, 'completed')).toMatchObject({ result: { structuredContent: { done: NODES } } });
-    // A question is kept as well, and a part of its answers.
+    // A question and partial answers are stored as well.
     const asked = await again.call('ask', { question: 'Who?' });
     await gantry.killApi('SIGKILL');
     await gantry.startApi();

@@ -47,7 +47,7 @@ describe('a run that has just begun', () => {
     return (events ?? []).map(({ eventType }) => EventType[eventType!]);
   }
 
-  /** Ends the worker that has the run; the other one continues, and a new one is started. */
+  /** Kills the worker that owns the run; the other one continues, and a new one is started. */
   async function end(signal: NodeJS.Signals, { pid }: Execution): Promise<void> {
     const holder = gantry.workers.find((worker) => worker.pid === pid)!;
     await Promise.all([gantry.killWorker(signal, holder), gantry.startWorker()]);
@@ -85,7 +85,7 @@ describe('a run that has just begun', () => {
       return described.every(({ raw }) => raw.pendingActivities?.length === 1);
     });
     const runs = [...earlier, ...(await Promise.all(Array.from({ length: 8 }, () => startRun())))];
-    // No worker is left that had any of them.
+    // No worker that owned any of them is left.
     await Promise.all([
       ...[...gantry.workers].map((worker) => gantry.killWorker('SIGKILL', worker)),
       gantry.startWorker(),
@@ -161,7 +161,7 @@ describe('a run that has just begun', () => {
 
   it('is finished although its workflow was never started and its worker died', async () => {
     const { thread_id: thread } = await client.threads.create();
-    // As if the api had died when it had stored the run, and the worker that was notified of it a moment later.
+    // Simulates an api that died after storing the run, and a worker that died shortly after it was notified of it.
     const { run_id: run } = await client.runs.create(thread, 'ten', {
       input: { step_ms: STEP_MS },
       afterSeconds: 3600,

@@ -18,7 +18,7 @@ const KILLS = amount(
 const STEP_MS = 150;
 const SETTLE_MS = amount(150_000, 600_000);
 const NODES = ['node_1', 'node_2', 'node_3'];
-/** Mostly queueing, as users do; each thread gets some of everything. */
+/** Strategies of the runs: mostly enqueue, as users do; each thread gets all of them. */
 const STRATEGIES = ['enqueue', 'enqueue', 'interrupt', 'enqueue', 'rollback'] as const;
 
 interface Deployment {
@@ -100,7 +100,7 @@ interface RunRow {
 describe(`${RUNS} runs on ${THREADS} threads while ${[...new Set(KILLS)].join(', ')} are killed in turn`, () => {
   let deployment: Deployment;
   let threads: string[];
-  /** Runs that the api has answered for. */
+  /** Runs that the api has acknowledged. */
   const acknowledged: { run: string; thread: string }[] = [];
   let runs: RunRow[];
   let executions: Map<string, Execution[]>;
@@ -125,7 +125,7 @@ describe(`${RUNS} runs on ${THREADS} threads while ${[...new Set(KILLS)].join(',
   const clientOf = ({ url }: Deployment): Client =>
     new Client({ apiUrl: url, apiKey: null, callerOptions: { maxRetries: 0 } });
 
-  /** Sends until the api answers. What an api had done when it died is unknown to us, as it is to users. */
+  /** Repeats the request until the api answers. As for users, it is unknown what an api had done when it died. */
   async function acknowledge(thread: string, multitaskStrategy: (typeof STRATEGIES)[number]): Promise<void> {
     const run = await waitFor(
       'the api to take a run',

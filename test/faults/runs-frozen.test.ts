@@ -24,7 +24,7 @@ describe('a worker frozen by SIGSTOP beyond its heartbeat', () => {
 
   afterAll(() => gantry?.stop());
 
-  /** Everything that a run has written, as bytes. */
+  /** All rows of a run, as text. */
   async function written(thread: string, run: string): Promise<Record<string, Row[]>> {
     const tables: Record<string, [sql: string, id: string]> = {
       runs: ['SELECT to_jsonb(r) AS row FROM runs r WHERE run_id = $1', run],
@@ -63,8 +63,8 @@ describe('a worker frozen by SIGSTOP beyond its heartbeat', () => {
     expect(before.checkpoints.length).toBeGreaterThanOrEqual(10);
 
     frozen.signal('SIGCONT');
-    // Its timers fire, it tries to write, is refused and gives up. When it has then served others, that is over; and it
-    // is of use again: with the other one gone, it alone serves.
+    // The process resumes, tries to write, is refused and gives up. Once it has served other runs, that is over; it works
+    // again when it alone serves.
     await gantry.killWorker('SIGKILL', other);
     for (let count = 0; count < 3; count += 1) {
       expect(await client.runs.wait(null, 'three', { input: {} })).toMatchObject({ done: NODES.slice(0, 3) });

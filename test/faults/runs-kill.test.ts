@@ -8,7 +8,7 @@ import { waitFor } from '../support/wait-for';
 const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
 const STEP_MS = 500;
 
-/** A run survives the death of whatever carries it. */
+/** A run survives the death of any process. */
 describe('in the middle of a ten-node graph', () => {
   let gantry: Gantry;
   let client: Client;
@@ -35,7 +35,7 @@ describe('in the middle of a ten-node graph', () => {
   const untilNode = (run: string, count: number): Promise<true> =>
     waitFor(`${count} nodes of the run`, async () => (await gantry.ledger.of(run)).length >= count);
 
-  /** Finished nodes ran once; the one in flight may have begun twice, and said so to its tools by the same key. */
+  /** Finished nodes ran once; the node in flight may have begun twice, with the same idempotency key. */
   async function expectEachNodeOnce(run: string): Promise<void> {
     const executions = await gantry.ledger.of(run);
     expect([...new Set(executions.map(({ node }) => node))]).toEqual(NODES);
@@ -58,7 +58,10 @@ describe('in the middle of a ten-node graph', () => {
   const updatedNodes = (events: SseEvent[]): string[] =>
     events.filter(({ event }) => event === 'updates').flatMap(({ data }) => Object.keys(data as object));
 
-  /** One kill meets four runs, each where its case wants it: in a node that takes seconds, or before the last of many. */
+  /**
+   * One kill hits four runs, each at the place that its case needs: in a node that takes seconds, or before the last of
+   * many.
+   */
   describe('SIGKILL of the worker', () => {
     let dead: number;
     let ten: Awaited<ReturnType<typeof startRun>>;

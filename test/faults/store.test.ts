@@ -6,7 +6,7 @@ import { waitFor } from '../support/wait-for';
 
 const STORE_GRAPHS = join(__dirname, '..', 'support', 'graphs', 'store.json');
 
-/** What a node put is whole or not there, and is that of the attempt that holds the run. */
+/** Items that a node puts are complete or absent, and belong to the attempt that owns the run. */
 describe('a worker lost in a node that puts an item', () => {
   let gantry: Gantry;
   let client: Client;
@@ -64,7 +64,7 @@ describe('a worker lost in a node that puts an item', () => {
     expect(await attemptOf('frozen')).toBe(2);
     const before = await client.store.getItem(['slow'], 'frozen');
 
-    // It wakes, its node continues and is refused. When it has then served another run, that is over.
+    // The process wakes, and its node continues and is refused. That is over once it has served another run.
     frozen.signal('SIGCONT');
     await gantry.killWorker('SIGKILL', other);
     await client.runs.wait(null, 'slow', { input: { key: 'after', wait_ms: 1_500 } });

@@ -18,7 +18,7 @@ describe('a worker killed in the middle of its attempts', () => {
       GANTRY_WEBHOOK_CONCURRENCY_PER_HOST: '10',
       GANTRY_WEBHOOK_TIMEOUT_SECONDS: '30',
     });
-    // While it is mute, attempts are in flight for as long as the worker lives.
+    // While the receiver doesn't answer, attempts stay in flight as long as the worker lives.
     receiver = await new WebhookReceiver((response) => void (mute || response.end('ok'))).start();
   });
 

@@ -61,7 +61,7 @@ describe('A2A specification', () => {
   });
 
   const unknown = randomUUID();
-  /** Slow enough to be met while it runs. */
+  /** Slow enough to be observed while it runs. */
   const slow = (words = 400) => [{ text: 'Tell' }, { data: { words } }];
   const start = (agent: AgentCaller, parts = slow()): Promise<Task> =>
     agent.send(parts, {}, { returnImmediately: true });
@@ -808,7 +808,7 @@ describe('A2A specification', () => {
         expect(task.id).toBe(sent.id);
         return task.status.state;
       });
-      // Each is a delivery of its own: the second may overtake the first.
+      // Each notification is a separate delivery: the second may overtake the first.
       expect(states.sort()).toEqual(
         version === '1.0' ? ['TASK_STATE_COMPLETED', 'TASK_STATE_INPUT_REQUIRED'] : ['completed', 'input-required'],
       );

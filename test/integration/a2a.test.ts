@@ -111,12 +111,12 @@ describe('A2A of two tenants', () => {
     const tasksIn = async (of: 'a' | 'b'): Promise<string[]> =>
       (await caller(of).result<{ tasks: Task[] }>('ListTasks', { contextId })).tasks.map(({ id }) => id);
     const before = await tasksIn('a');
-    // The same id is a context of his own, with nothing in it.
+    // For another user, the same id is a context of their own with nothing in it.
     const his = await caller('b').say('Count', { contextId }, { returnImmediately: true });
     expect(await tasksIn('b')).toEqual([his.id]);
     expect(await tasksIn('a')).toEqual(before);
     expect(his.history).toHaveLength(1);
-    // A name of one's own choice means one's own context, whichever other user has chosen it.
+    // A context id that a user chooses means their own context, whichever other user has chosen it.
     const mine = { contextId: 'project-1' };
     const [one, other] = await Promise.all(
       (['a', 'b'] as const).map((of) => caller(of).say('Count', mine, { returnImmediately: true })),

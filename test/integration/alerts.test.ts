@@ -22,7 +22,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const { groups } = load(read('docs/monitoring/alerts.yml')) as { groups: { name: string; rules: Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules);
 
-/** What Prometheus' own grammar finds in an expression. */
+/** Errors that Prometheus' own grammar finds in an expression. */
 function parse(expression: string): { faults: number; metrics: string[] } {
   let faults = 0;
   const metrics: string[] = [];
@@ -66,7 +66,7 @@ describe('the example alert rules', () => {
         const unknown = parse(expr).metrics.filter((name) => !known.has(name.replace(/_bucket$/, '')));
         expect([alert, unknown]).toEqual([alert, []]);
       }
-      // And the page that lists them knows them all.
+      // The page that lists the alerts has all of them.
       const page = read('docs/metrics.md');
       for (const name of known)
         if (name.startsWith('gantry_') && !/_(database_pool|export)_/.test(name)) expect(page).toContain(name);

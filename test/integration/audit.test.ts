@@ -92,7 +92,7 @@ describe('the audit log', () => {
     await mine('DELETE', `/threads/${thread_id}/runs/${run_id}`);
     expect(summaries(await log({ resource_id: assistant_id }))).toEqual(['create assistant', 'update assistant']);
     expect(summaries(await log({ resource_id: run_id }))).toEqual(['create run', 'cancel run', 'delete run']);
-    // That the run took the thread is reported by the run.
+    // The record of the run reports that it took the thread.
     expect(summaries(await log({ resource_id: thread_id }))).toEqual(['create thread']);
     const { rows } = await sql.query<{ row: string }>('SELECT audit_log::text AS row FROM audit_log');
     expect(rows.map(({ row }) => row).join()).not.toContain('in the payload');
@@ -207,7 +207,7 @@ describe('the audit log', () => {
     );
     const system = assistants.find(({ metadata }) => metadata.created_by === 'system')!;
     expect(await log({ resource_id: system.assistant_id })).toEqual([]);
-    // A sweep, or a worker.
+    // A change without an actor, as by a sweep or a worker.
     await sql.query(`UPDATE threads SET metadata = '{"by": "nobody"}' WHERE thread_id = $1`, [id]);
     expect(summaries(await log({ resource_id: id }))).toEqual(['create thread']);
   });
@@ -285,7 +285,7 @@ describe('the audit log', () => {
       reason: 'invalid_api_key',
     });
     expect(JSON.stringify(records)).not.toContain('this-key-is-unknown');
-    // Who shows nothing tries nothing.
+    // A request without credentials isn't an attempt, and isn't recorded.
     expect((await fetch(`${api.url}/threads/search`, { method: 'POST' })).status).toBe(401);
     expect(await log({ resource: 'login' })).toHaveLength(10);
   });

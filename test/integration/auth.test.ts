@@ -15,7 +15,7 @@ const DEV_KEY = 'development-key-0123456789';
 const KEYS = { a: 'key-of-tenant-a-0123456789', b: 'key-of-tenant-b-0123456789' };
 const INTERNAL_KEY = 'internal-key-0123456789';
 
-/** Everything that answers without a key, and why it may. */
+/** Routes that answer without a key, each with the reason. */
 const PUBLIC = [
   'GET /', // health, as some load balancers ask for it
   'GET /ok',

@@ -20,7 +20,7 @@ interface ErrorBody {
   errors?: { path: string; message: string }[];
 }
 
-/** What is wrong is refused by name: the field, the file, the variable. */
+/** Bad input is refused with the name of the field, file or variable. */
 describe('invalid requests', () => {
   let api: ApiProcess;
   let thread: string;

@@ -23,7 +23,7 @@ interface Written {
   writes: number;
 }
 
-/** What of a run is in the database, and when: a node must never run after a checkpoint that isn't there. */
+/** Order of a run's writes: a node must never run before its checkpoint is stored. */
 describe('the checkpoints of a run', () => {
   let database: TestDatabase;
   let pool: Pool;
@@ -186,7 +186,7 @@ describe('the checkpoints of a run', () => {
     const count = statements.mock.calls.filter(([statement]) => statement.includes('INSERT')).length;
     statements.mockRestore();
     expect(outcome.status).toBe('success');
-    // One for the input and its distribution to the channels.
+    // One checkpoint for the input and its distribution to the channels.
     expect(count).toBe(3);
     expect((await written(threadId)).map(({ step, writes }) => [step, writes])).toEqual([
       [-1, 1],

@@ -132,7 +132,7 @@ describe('docker-compose.yml', () => {
       expect([name, service]).toEqual([
         name,
         expect.objectContaining({
-          // Its start script writes beside its template.
+          // The image's start script writes beside its template.
           read_only: name !== 'temporal-ui',
           cap_drop: ['ALL'],
           security_opt: ['no-new-privileges:true'],

@@ -9,7 +9,9 @@ const EVERY_SECOND = '* * * * * *';
 const NEVER_SOON = '0 0 1 1 *';
 const HOUR = 3_600_000;
 
-/** Around a change from summer time Temporal's server leaves ticks out in some zones: there the sweep wakes the cron. */
+/**
+ * Around a change from summer time, Temporal's server leaves out ticks in some time zones: there the sweep wakes the cron.
+ */
 function isWhereClockGoesBack(tick: string, timezone: string | null): boolean {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: timezone ?? 'UTC',
@@ -305,7 +307,7 @@ describe('crons', () => {
     let byDefault: Cron;
     let catchingUp: Cron;
 
-    /** One outage of the worker, of six ticks. */
+    /** An outage of the worker that lasts six ticks. */
     beforeAll(async () => {
       await gantry.killWorker('SIGKILL');
       since = Date.now();
@@ -340,7 +342,7 @@ describe('crons', () => {
 
     it('are not run with `catchup: skip` when they are a minute late, and are reported', async () => {
       const cron = await create({ schedule: '0 * * * *', catchup: 'skip' });
-      // As if the worker had been away for the last hours.
+      // Moves the cron's last tick back, as if the worker had been away for hours.
       await gantry.sql.query(`UPDATE crons SET last_tick_at = now() - interval '3 hours' WHERE cron_id = $1`, [
         cron.cron_id,
       ]);
@@ -444,7 +446,8 @@ describe('crons', () => {
     ['0 0 29 2 *', null],
     ['0 8 1-7 * mon', 'US/Pacific'],
     ['0 4 * * 7 30', 'Asia/Kathmandu'],
-    // Not Morocco, whose rules changed in 2026: Temporal reads the machine's time zone data, which may be older than Node's.
+    // Without Morocco, whose rules changed in 2026: Temporal uses the machine's time zone data, which may be older than
+    // Node's.
     ['@weekly', 'Africa/Cairo'],
   ])('the ticks of "%s" in %s are those of its Schedule', async (expression, timezone) => {
     const cron = await create({ schedule: expression, timezone, enabled: false });

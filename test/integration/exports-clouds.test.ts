@@ -23,7 +23,7 @@ let worker: ChildProcess;
 let startWorker: () => Promise<ChildProcess>;
 
 beforeAll(async () => {
-  // The first time they are built and installed.
+  // The first start builds and installs the emulators.
   stores = await startCloudStores();
   harness = await ExportHarness.start(SETTINGS, async (api) => {
     startWorker = () =>

@@ -86,7 +86,7 @@ describe('the requests to the store', () => {
   it('carry encryption, storage class, ACL, tags, lock and checksum as configured', async () => {
     const project = await harness.createProject();
     await harness.createRuns(project, '2026-11-20', 3);
-    // The gateway of the tests has no keys: what it would be sent is what counts.
+    // The gateway of the tests has no KMS keys, so the test checks the request.
     harness.proxy.fault = ({ method, headers }) =>
       method === 'PUT' && headers['x-amz-server-side-encryption'] ? 'lose' : undefined;
     const before = harness.proxy.seen.length;
@@ -139,7 +139,7 @@ describe('the identity for the store', () => {
   });
 
   it('includes the session token of temporary credentials, which is never shown', async () => {
-    // The gateway of the tests gives no temporary credentials: what it would be sent is what counts.
+    // The gateway of the tests gives no temporary credentials, so the test checks the request.
     harness.proxy.fault = () => 'lose';
     const before = harness.proxy.seen.length;
     const credentials = { session_token: 'token-of-a-session' };

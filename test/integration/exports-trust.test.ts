@@ -81,7 +81,7 @@ describe('an export is verified', () => {
     const { reached, letGo } = holdUpload(2);
     const { id } = await harness.createExport(body);
     await reached;
-    // As if their transaction had begun before the watermark and had not committed for a long time.
+    // Rows of a transaction that began before the watermark and commits much later.
     await harness.createRuns(project, DAY, 1, -0);
     letGo();
     expect(await harness.ended(id)).toMatchObject({ status: 'Completed', progress: { rows_written: 91 } });

@@ -88,7 +88,7 @@ describe('progress', () => {
     await waitFor('the partition', async () => (await harness.runs(id))[0]?.status === 'Running');
     expect((await harness.runs(id))[0].is_stalled).toBe(false);
     await waitFor('the others', async () => (await harness.get(id)).progress.partitions_done === 2, 60_000);
-    // As it looks a while after its worker and all others have died.
+    // The row as it is a while after its worker and all others have died.
     await harness.database.query(
       `UPDATE bulk_export_runs SET updated_at = now() - interval '2 minutes', heartbeat_at = NULL
        WHERE export_id = $1 AND status = 'Running'`,

@@ -143,7 +143,7 @@ async function ended(exportId: string): Promise<Json> {
   return exportEnded(call, exportId);
 }
 
-/** What an export must hold, made from the table in another way than the export does. */
+/** The expected rows of an export, read from the table in another way than the export does. */
 async function expectedRows(projectId: string): Promise<Row[]> {
   const { rows } = await database.query(
     `SELECT *, (extract(epoch FROM start_time) * 1000000)::bigint::text AS start_us,
@@ -555,7 +555,7 @@ describe('one-off exports', () => {
     const filter = 'and(eq(run_type, "llm"), eq(is_root, true), like(name, "%🚀 1%"))';
     const created = await call('POST', '', { ...body, filter });
     expect(created.body).toMatchObject({ filter });
-    // Of 0 to 59, 1 and 10 to 19 without the multiples of three.
+    // Of rows 0 to 59, 1 and 10 to 19 match, without the multiples of three.
     expect(await ended(created.body.id)).toMatchObject({
       status: 'Completed',
       progress: { rows_total: 8, rows_written: 8 },
@@ -718,7 +718,7 @@ describe('tenants', () => {
       }
       const listed = await guarded.app.inject({ url: '/api/v1/bulk-exports', headers: theirs });
       expect(listed.json()).toEqual([]);
-      // A destination of another tenant is as unknown as one that never was.
+      // A destination of another tenant gets the same answer as one that doesn't exist.
       const foreign = await guarded.app.inject({
         method: 'POST',
         url: '/api/v1/bulk-exports',
@@ -815,7 +815,7 @@ describe('the turn of an export', () => {
       expect(listed.map(({ id }) => id)).toEqual(ids);
       const statuses = listed.map(({ status }) => status as string);
       seen.add(statuses.join());
-      // Of the three places each export that still waits before one that was begun has its own: no other one overtakes it.
+      // Each export of the three that waited takes its own place: none overtakes one that began before it.
       const begun = statuses.findLastIndex((status) => status !== 'Created');
       expect(statuses.slice(0, begun + 1).filter((status) => status !== 'Completed').length).toBeLessThanOrEqual(3);
       if (statuses.every((status) => status === 'Completed')) break;

@@ -14,7 +14,7 @@ const HEARTBEAT_SECONDS = 2;
 const BLOCK_MS = 3 * HEARTBEAT_SECONDS * 1000;
 const THREADS = 2;
 
-/** Graph code runs in threads of its own: what it does to its event loop is its own business. */
+/** Graph code runs in threads of its own, so it can block no event loop but its own. */
 describe('a node that blocks its event loop', () => {
   let gantry: Gantry;
   let client: Client;
@@ -54,7 +54,7 @@ describe('a node that blocks its event loop', () => {
   it('delays neither its heartbeat, nor other runs, nor their streams', async () => {
     const { thread, run } = await startBlocking('first', true);
 
-    // What was delayed would wait for the node, which lets go only afterwards.
+    // A delayed request would wait for the node, which ends only afterwards.
     expect(await client.runs.wait(null, 'three', { input: {} })).toMatchObject({ done: expect.any(Array) });
     const stream = await SseReader.post(`${gantry.url}/runs/stream`, {
       assistant_id: 'talk',

@@ -242,7 +242,7 @@ describe.each(LANGUAGES)('http.app in %s', (_language, app) => {
 describe('http.app in Python, as FastAPI and Starlette parse it', () => {
   const key = { headers: { 'x-api-key': API_KEY } };
   const auth = { GANTRY_AUTH: 'on', GANTRY_API_KEY: API_KEY };
-  /** Each is a route in the app's own reading, and what it answers. */
+  /** Targets as the app itself reads them, each with its answer. */
   const ROUTES: Record<string, object> = {
     '/outer/inner/you': { inner: 'you' },
     '/late/you': { late: 'you' },
@@ -276,7 +276,7 @@ describe('http.app in Python, as FastAPI and Starlette parse it', () => {
         for (const [path, answer] of Object.entries(ROUTES)) {
           expect([path, await statusAs(url, path)]).toEqual([path, 401]);
           expect([path, await json(await fetch(url + path, key))]).toEqual([path, answer]);
-          // The word of the API on a caller is the API's alone.
+          // Only the API may say who the caller is.
           const forged = { headers: { 'x-gantry-caller': Buffer.from('{}').toString('base64url') } };
           expect((await fetch(url + path, forged)).status).toBe(401);
         }
@@ -285,7 +285,7 @@ describe('http.app in Python, as FastAPI and Starlette parse it', () => {
         expect((await fetch(slash, { redirect: 'manual' })).status).toBe(401);
         const redirect = await fetch(slash, { ...key, redirect: 'manual' });
         expect([redirect.status, redirect.headers.get('location')]).toEqual([307, `${url}/outer/inner/you`]);
-        // Neither a number, nor a method of the app's: the API is asked, and has nothing there.
+        // Neither a number nor a method of the app's: the API is asked, and has no such route.
         expect((await fetch(`${url}/numbers/seven`, key)).status).toBe(404);
         expect((await fetch(`${url}/numbers/7`, { ...key, method: 'POST' })).status).toBe(404);
         // The API's own routes, through the middleware.
@@ -339,7 +339,7 @@ describe('http.app without a table of routes', () => {
   }, 60_000);
 });
 
-/** Of `/hello/:name`, for one of the parts through which a target passes. */
+/** Spellings of `/hello/:name`, one for each part that a target passes through. */
 const SPELLINGS = [
   '/./hello/you',
   '/%2e/hello/you',

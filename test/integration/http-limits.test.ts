@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait-for';
 
 const KEYS = { a: 'key-of-tenant-a-0123456789', b: 'key-of-tenant-b-0123456789' };
 const ADMIN_KEY = 'the-admin-key-0123456789';
-/** Ten seconds of it are one window. */
+/** Requests per second; a window is ten seconds. */
 const PER_SECOND = 0.5;
 
 describe('the limits of the api', () => {

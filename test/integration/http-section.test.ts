@@ -128,7 +128,7 @@ describe('CORS without a section, where keys are required', () => {
   it('answers preflights without a key', async () => {
     expect((await preflight(`${url}/threads/search`)).status).toBe(204);
     const refused = await fetch(`${url}/threads/search`, { method: 'POST', headers: { origin: PAGE } });
-    // A page can read why it was refused.
+    // A page can read the reason of the refusal.
     expect([refused.status, header(refused, 'allow-origin')]).toEqual([401, '*']);
   });
 });

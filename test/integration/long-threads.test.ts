@@ -6,7 +6,7 @@ import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
 import { CheckpointSaver } from '../../src/graphs/host/checkpoint-saver';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
-/** The one whose threads are stored under the ids that the library itself would use. */
+/** The tenant whose threads are stored under the ids that the library itself would use. */
 const TENANT = '00000000-0000-0000-0000-000000000000';
 const THREAD = 'long';
 const STEPS = 60;
@@ -24,13 +24,13 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** What a plan has read of the stored values of channels. */
+/** Number of stored values of channels that a plan has read. */
 function valuesRead(plan: Plan): number {
   const own = plan['Relation Name'] === 'checkpoint_blobs' ? plan['Actual Rows'] * plan['Actual Loops'] : 0;
   return (plan.Plans ?? []).reduce((sum, child) => sum + valuesRead(child), own);
 }
 
-/** Each state of a long thread costs what it holds, not what the thread does. */
+/** Reading a state costs as much as the state holds, however long its thread is. */
 describe('reading a long thread', () => {
   let database: TestDatabase;
   let pool: Pool;

@@ -39,7 +39,7 @@ describe('access tokens of an OpenID provider', () => {
   let api: TestApi;
   let resource: string;
   let config: TemporaryConfig;
-  /** Without a worker: runs stay pending. */
+  /** Starts an api without a worker, so that runs stay pending. */
   let namespace: TestNamespace;
 
   beforeAll(async () => {

@@ -15,7 +15,7 @@ let clouds: CloudStores;
 let stores: ObjectStores;
 
 beforeAll(async () => {
-  // The first time they are built and installed.
+  // The first start builds and installs the emulators.
   clouds = await startCloudStores();
   stores = new ObjectStores(testConfig('postgres://nowhere'));
 }, 900_000);

@@ -9,7 +9,7 @@ import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
 import { describedPath, routesOf } from '../support/routes';
 
-/** ES modules alone, which jest's modules are not: it runs in a process of its own. */
+/** Runs in a process of its own: the package has only ES modules, which jest can't load. */
 const VALIDATOR = pathToFileURL(require.resolve('@seriousme/openapi-schema-validator')).href;
 
 interface Parameter {
@@ -40,17 +40,17 @@ interface Document {
 /** The groups of the contract that are served so far. */
 const TAGS = ['Assistants', 'Threads', 'Thread Runs', 'Stateless Runs', 'MCP', 'System'];
 
-/** Trace clients come with base addresses that differ in their end; what they reach is described once. */
+/** Aliases for trace clients, whose base addresses end differently; each operation is described once. */
 const spellings = (path: string): string[] => [
   path,
   `/api${path}`,
   `/api/v1${path.replace(/^\/api(\/v1)?(?=\/)/, '')}`,
 ];
 
-/** Served for clients that can't ask otherwise, and not for people: other addresses of /ok and /info. */
+/** Aliases of /ok and /info for clients that can't request those; they aren't described. */
 const UNDESCRIBED = ['GET /', 'GET /api/info', 'GET /api/v1/info'];
 
-/** Whether a handler was there: the 404 of a missing record has its own text. */
+/** Whether a handler answered: the 404 of a missing record has its own text. */
 const isMissing = (status: number, text: string): boolean => status === 404 && text === 'Not Found';
 
 describe('the description of the API', () => {

@@ -6,7 +6,7 @@ import { waitFor } from '../support/wait-for';
 
 const MINUTES_MS = 600_000;
 
-/** What one worker sees of another: each owner here is one that a process would have. */
+/** Detection of lost workers: each owner here stands for one process. */
 describe('the sessions of owners of runs', () => {
   let database: TestDatabase;
   let sql: Pool;
@@ -15,7 +15,7 @@ describe('the sessions of owners of runs', () => {
   let lost: string[];
 
   beforeAll(async () => {
-    // What it reports of lost owners is what the tests are about.
+    // The observer's reports of lost owners are the subject of these tests.
     Logger.overrideLogger(false);
     database = await createTestDatabase();
     sql = new Pool({ connectionString: database.url, max: 2 });

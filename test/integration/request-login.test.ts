@@ -20,7 +20,7 @@ interface Table {
   hasTenant: boolean;
 }
 
-/** Every table that there is, partitions and LangGraph's own too. */
+/** Every table, including partitions and LangGraph's own. */
 const TABLES = `
   SELECT relnamespace::regnamespace::text AS schema, relname AS name,
     EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'tenant_id' AND NOT attisdropped) AS "hasTenant"
@@ -93,7 +93,7 @@ describe('the login of requests', () => {
         if (rows > 0) filled.push(name);
       }
     }
-    // Of both tenants: an empty table proves nothing.
+    // Rows of both tenants, since an empty table would prove nothing.
     for (const name of [
       'threads',
       'runs',

@@ -40,9 +40,9 @@ async function revoke(api: TestApi, { key_id }: CreatedApiKey): Promise<void> {
 
 describe('a connection with an API key that is revoked', () => {
   let namespace: TestNamespace;
-  /** Where keys are revoked. */
+  /** The replica on which keys are revoked. */
   let first: TestApi;
-  /** Where streams are open. */
+  /** The replica on which streams are open. */
   let second: TestApi;
   let database: DataSource;
   let revoked: CreatedApiKey;
@@ -80,7 +80,7 @@ describe('a connection with an API key that is revoked', () => {
     await namespace?.drop();
   });
 
-  /** Of the runs that were made since, oldest first. */
+  /** Statuses of the runs that were created since, oldest first. */
   const runsSince = (since: Date): Promise<{ run_id: string; status: string }[]> =>
     database.query('SELECT run_id, status FROM runs WHERE created_at >= $1 ORDER BY created_at', [since]);
 

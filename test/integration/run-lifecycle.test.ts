@@ -177,7 +177,7 @@ describe('a run', () => {
         attempt: 2,
         before: { handedBack: false, lostAttempts: 0, isSuspect: true },
       });
-      // Lost before it had a host of its own, as one that waits for it.
+      // The attempt was lost before the run had a process of its own.
       expect(await next(runId)).toMatchObject({ attempt: 3, before: { lostAttempts: 0, isSuspect: true } });
       await runs.recordAlone(runId, 3);
       await runs.recordHostLoss(runId, 3);

@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
 
-/** Due in an hour: what is looked at is the row, and no worker is needed. */
+/** A run that is due in an hour: the tests check its row, and need no worker. */
 const body = { assistant_id: 'three', input: { step_ms: 1 }, after_seconds: 3600 };
 
 /** Answered at once: no worker executes its run. */
@@ -129,7 +129,7 @@ describe('Idempotency-Key', () => {
     ['a run', '/runs', body, { ...body, input: { step_ms: 2 } }],
     ['a task of A2A', '/a2a/three', a2aCall(1), a2aCall(2)],
   ])('of %s', (_, path, first, second) => {
-    /** What can be computed from a body by everyone who reads the table. */
+    /** Digests that anyone who reads the table could compute from a body. */
     const plainFingerprint = (sent: object): Buffer =>
       createHash('sha256')
         .update(JSON.stringify('params' in sent ? sent.params : sent))

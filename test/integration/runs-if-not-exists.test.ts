@@ -5,7 +5,7 @@ import { SseReader } from '../support/sse';
 
 const DONE = ['node_1', 'node_2', 'node_3'];
 
-/** What a run does on a thread that isn't there. */
+/** Runs on a thread that doesn't exist. */
 describe('if_not_exists', () => {
   let gantry: Gantry;
   let client: Client;
@@ -61,7 +61,7 @@ describe('if_not_exists', () => {
         values: { done: DONE },
         metadata: { graph_id: 'three', assistant_id, topic: 'trains', from: 'config' },
       });
-      // It is there now: the next run takes it as it is.
+      // The thread exists now: the next run uses it as it is.
       await (await post(thread, way, { if_not_exists: 'create', metadata: { topic: 'planes' } })).text();
       expect(await countRuns(thread)).toBe(2);
       expect((await client.threads.get(thread)).metadata).toMatchObject({ topic: 'trains' });

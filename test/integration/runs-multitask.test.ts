@@ -4,7 +4,7 @@ import { SseReader } from '../support/sse';
 import { waitFor } from '../support/wait-for';
 
 const ENQUEUED = 20;
-/** Far longer than any test: what ends such a run is what is tested. */
+/** Far longer than any test, so that only the tested request ends such a run. */
 const FOREVER = { sleep_ms: 600_000 };
 
 /** Every text in a history, those inside payloads too. */
@@ -76,7 +76,7 @@ describe('double texting and cancelling', () => {
       for (let index = 1; index < rows.length; index += 1) {
         expect(rows[index].started_at!.getTime()).toBeGreaterThanOrEqual(rows[index - 1].ended_at!.getTime());
       }
-      // The graph saw the same: no node began before the run in front had ended its last one.
+      // The graph confirms it: no node began before the earlier run had ended its last one.
       const executions = (await gantry.ledger.all()).filter(({ thread_id }) => thread_id === thread);
       expect(executions).toHaveLength(ENQUEUED * 3);
       expect([...new Set(executions.map(({ run_id }) => run_id))]).toEqual(rows.map(({ run_id }) => run_id));
@@ -217,7 +217,7 @@ describe('double texting and cancelling', () => {
       const run = await startSleeper(thread);
       const since = Date.now();
       await client.runs.cancel(thread, run, true);
-      // Not the minute after which a forgotten heartbeat would reach the worker.
+      // Less than the minute after which a forgotten heartbeat would reach the worker.
       expect(Date.now() - since).toBeLessThan(5_000);
       expect(await statusOf(thread, run)).toBe('interrupted');
       expect(await client.threads.getState(thread)).toMatchObject({ next: ['nap'] });

@@ -3,7 +3,7 @@ import { Gantry, startGantry } from '../support/gantry';
 import { SseReader } from '../support/sse';
 import { waitFor } from '../support/wait-for';
 
-/** The workflow's own test has the 24 hours; here it is the real server's timer, and what users see of it. */
+/** Time limit of the runs here, kept by the real server's timer; the workflow's own test has the 24 hours. */
 const LIMIT_SECONDS = 5;
 
 describe('a run beyond its time limit', () => {

@@ -24,9 +24,9 @@ const ALL = Array.from({ length: EVENTS }, (_, index) => index);
 interface Reader {
   /** Reads to the last event; resolves to the numbers that the graph gave them, as they came. */
   rest(): Promise<number[]>;
-  /** Says something that is to be answered, where that can be done. */
+  /** Sends a message that expects an answer, where the transport can. */
   speak(): void;
-  /** Without a goodbye. */
+  /** Closes the connection without a closing handshake. */
   leave(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ async function socketReader(url: string): Promise<Reader> {
     rest: async () => {
       socket.resume();
       const numbers: number[] = [];
-      // The messages are let go: the memory of this process is measured.
+      // Messages are dropped, since the memory of this process is measured.
       return waitFor('the last event', () => {
         numbers.push(...received.splice(0).flatMap(numberIn));
         return numbers.at(-1) === EVENTS - 1 && numbers;
@@ -99,7 +99,7 @@ const KINDS: [string, Open][] = [
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** What this process holds, which is the server's, and the clients' too. */
+/** Memory of this process, which includes the server's and the clients'. */
 function heldBytes(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
@@ -111,7 +111,7 @@ describe('slow readers', () => {
   let gantry: Gantry;
   let api: TestApi;
   let client: Client;
-  /** Those who may still be connected. */
+  /** Clients that may still be connected. */
   const readers: Reader[] = [];
   const connections = new Set<Socket>();
   const responses = new Set<ServerResponse>();
@@ -133,7 +133,7 @@ describe('slow readers', () => {
     await gantry?.stop();
   });
 
-  // Also where a test has failed: the next one counts those who are there.
+  // Also after a failed test: the next one counts the open connections.
   afterEach(() => leaveAll());
 
   async function leaveAll(): Promise<void> {
@@ -147,7 +147,7 @@ describe('slow readers', () => {
   }
 
   const waitedFor = (): number => [...connections].filter(({ writableNeedDrain }) => writableNeedDrain).length;
-  /** On the answer that has most of them. */
+  /** Maximum number of listeners on an answer. */
   const listeners = (): number =>
     Math.max(
       0,
@@ -156,7 +156,7 @@ describe('slow readers', () => {
   const openStreams = (): OpenStreams =>
     (api.app.getHttpAdapter().getInstance() as unknown as { openStreams: OpenStreams }).openStreams;
   const streams = (): number => openStreams().count('events');
-  /** Those who read the logs of runs, and of threads. */
+  /** Readers of the logs of runs and threads. */
   const logReaders = (): number => {
     const reader = api.app.get(EventReader, { strict: false }) as unknown as Record<
       'sleepers' | 'watchers',
@@ -194,7 +194,7 @@ describe('slow readers', () => {
       for (const reader of [first, ...others]) reader.speak();
       expect(await first.rest()).toEqual(ALL);
       expect(waitedFor()).toBe(others.length);
-      // It was waited for many times, which leaves no listeners.
+      // Waiting many times leaves no listeners.
       expect(listeners()).toBeLessThan(EventEmitter.defaultMaxListeners);
       await leaveAll();
       await waitFor('all streams to close', () => streams() === 0 && logReaders() === 0);

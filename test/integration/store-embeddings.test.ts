@@ -46,7 +46,7 @@ class Contrary(Embeddings):
 embeddings = Contrary()
 `;
 
-/** What `store.index.embed` may name, and what is said when it can't be had. */
+/** Values of `store.index.embed`, and the errors of those that can't be loaded. */
 describe('the embedding function', () => {
   let folder: string;
   let database: TestDatabase;

@@ -33,7 +33,7 @@ interface Reply {
   error?: string;
 }
 
-/** As much of a pool as the repository uses, before a Postgres in a process of its own. */
+/** The part of a pool's interface that the repository uses, on a Postgres in a process of its own. */
 class WasmPostgres {
   private readonly waiting = new Map<number, (reply: Reply) => void>();
   private readonly child: ChildProcess;
@@ -62,7 +62,7 @@ class WasmPostgres {
   async ask(text: string, values?: unknown[]): Promise<{ rows: unknown[]; rowCount: number }> {
     this.lastId += 1;
     const answer = this.reply(this.lastId);
-    // As the driver of Postgres asks them.
+    // Parameters in the form of the Postgres driver.
     const sent = values?.map((value) => (value instanceof StoredParameter ? value.toPostgres() : value));
     this.child.send({ id: this.lastId, text, values: sent });
     const { rows = [], affectedRows = 0, error } = await answer;
@@ -131,7 +131,7 @@ describe('semantic search with pgvector', () => {
         value: { text, index },
       });
     }
-    // Where installations keep it that don't want it among their own tables.
+    // Schema for installations that don't want the extension among their own tables.
     await db.ask('CREATE SCHEMA extensions; CREATE EXTENSION vector SCHEMA extensions');
     extension = new StoreRepository(db.pool);
     expect(await extension.hasVectorExtension()).toBe(true);

@@ -433,7 +433,7 @@ describe('the store', () => {
       );
       return rows[0].expires_at.getTime();
     };
-    /** As if the item had been put a while ago. */
+    /** Moves the item's times back, as if it had been put a while ago. */
     const age = async (): Promise<number> => {
       await sql.query(
         `UPDATE ${CHECKPOINT_SCHEMA}.store SET expires_at = expires_at - interval '30 seconds' WHERE namespace_path = $1`,
@@ -488,7 +488,7 @@ describe('the store', () => {
         expect((await library.get([TENANT, ns, 'a'], 'k'))!.value).toEqual({ by: 'gantry' });
         await library.put([TENANT, ns, 'b'], 'k', { by: 'library' });
         expect((await get([ns, 'b'], 'k'))!.value).toEqual({ by: 'library' });
-        // What belongs to no tenant can't be written at all.
+        // A row without a tenant can't be written at all.
         await expect(library.put([ns], 'k', {})).rejects.toThrow(/uuid/);
       } finally {
         await library.stop();
@@ -546,7 +546,7 @@ describe('two tenants', () => {
   });
 });
 
-/** Far from any model: a text's vector counts a few words, and its length. */
+/** An embedding without a model: counts of a few words, and the length of the text. */
 const EMBEDDER = `
   const words = ['tea', 'coffee', 'rain'];
   export const calls = [];

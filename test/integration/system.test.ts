@@ -108,14 +108,14 @@ describe('the system routes', () => {
       const { Client } = await import('pg');
       const sql = new Client({ connectionString: api.database.url });
       await sql.connect();
-      // As if no worker had taken them for a minute; the first is running, the second waits for it.
+      // Runs that no worker has taken for a minute; the first is running, the second waits for it.
       await sql.query(`UPDATE runs SET scheduled_at = scheduled_at - interval '1 minute' WHERE thread_id = $1`, [one]);
       await sql.query(
         `UPDATE runs SET status = 'running' WHERE run_id = (SELECT min(run_id::text)::uuid FROM runs WHERE thread_id = $1)`,
         [one],
       );
       await sql.end();
-      // A reading is good for five seconds.
+      // A reading is reused for five seconds.
       await new Promise((resolve) => setTimeout(resolve, 5_100));
       const exposition = await Exposition.get(`${api.url}/metrics`);
       expect(exposition.value('gantry_runs', { status: 'pending' })).toBe(1);
@@ -216,7 +216,7 @@ describe('the system routes without a service', () => {
     const database = await createTestDatabase();
     const api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS }, database);
     try {
-      // Gone, with the connections to it.
+      // The database is dropped, with the connections to it.
       await database.drop();
       const response = await fetch(`${api.url}/ok?check_db=1`);
       expect([response.status, await json(response)]).toMatchObject([

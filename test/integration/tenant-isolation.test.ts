@@ -183,7 +183,7 @@ describe('the api', () => {
     const threadId = uuidv7();
     await source.query(`INSERT INTO tenants (tenant_id, name) VALUES ($1, 'other')`, [other]);
     await source.query(`INSERT INTO threads (thread_id, tenant_id) VALUES ($1, $2)`, [threadId, other]);
-    // A repository that lost its condition, in the middle of a request.
+    // A query without its tenant condition, in the middle of a request.
     const forgetful = jest
       .spyOn(api.app.get(ThreadsRepository, { strict: false }), 'findThread')
       .mockImplementation((_tenantId, id) => source.getRepository(ThreadEntity).findOneBy({ threadId: id }));

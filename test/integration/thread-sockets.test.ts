@@ -30,11 +30,11 @@ const socketsOf = ({ app }: TestApi): number => {
   return openStreams.count('events');
 };
 
-/** Who reads the log of a thread. */
+/** Number of readers of a thread's log. */
 const readersOf = ({ app }: TestApi): number =>
   (app.get(EventReader, { strict: false }) as unknown as { watchers: Set<unknown> }).watchers.size;
 
-/** What the graph of a run would get of the request's headers. */
+/** Request headers that the graph of a run would get. */
 async function cookieOf({ app, config }: TestApi, runId: string): Promise<string | undefined> {
   const [{ kwargs }]: [{ kwargs: { sealed_headers?: string } }] = await app
     .get<DataSource>(getDataSourceToken())
@@ -166,7 +166,7 @@ describe('the WebSocket of a thread', () => {
 
     await socket.subscribe({ channels: ['values'] });
     await waitFor('a reader', () => readersOf(api) === 1);
-    // No goodbye: the process of the client was killed.
+    // No closing handshake: the client's process was killed.
     socket.socket.terminate();
     await waitFor('nobody', () => socketsOf(api) === 0 && readersOf(api) === 0);
   });
@@ -266,7 +266,7 @@ describe('permission to open it', () => {
     expect(missing.headers['www-authenticate']).toContain('X-API-Key');
     expect((await refusalOf(url, as('a-key-of-nobody'))).status).toBe(401);
     expect((await refusalOf(url, as(KEYS.a, { 'x-tenant-id': uuidv7() }))).status).toBe(403);
-    // A caller who may not ask doesn't learn what would be there.
+    // A caller without permission doesn't learn whether the thread exists.
     expect((await refusalOf(socketUrl(api.url, 'no-uuid'))).status).toBe(401);
     // Browsers show pages no status.
     const page = await ThreadSocket.open(url, { origin: api.url });

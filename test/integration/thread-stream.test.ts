@@ -5,7 +5,7 @@ import { waitFor } from '../support/wait-for';
 
 const LONG = { sleep_ms: 600_000 };
 
-/** A run's end is emitted to those who listen to its thread, also if it never began. */
+/** The end of a run is emitted to readers of its thread, even if the run never began. */
 describe('the stream of a thread', () => {
   let gantry: Gantry;
   let client: Client;

@@ -59,7 +59,7 @@ describe('attachments in the object store', () => {
       store.onApplicationShutdown();
     }
   }
-  /** What no upload named within its day is due now. */
+  /** Moves the deadline of attachments that no upload referred to, so that they are due now. */
   const oneDayLater = (): Promise<unknown> =>
     worker.query(`UPDATE trace_attachment_discards SET discard_after = discard_after - interval '1 day'`);
 

@@ -78,7 +78,7 @@ const sample: fc.Arbitrary<Sample> = fc.record({
   ).map((under) => Object.entries(under).map(([name, entry]) => ({ key: name, ...entry }))),
 });
 
-// What the language means, said a second time and without SQL.
+// A second implementation of the language's meaning, without SQL.
 type Predicate = (run: Sample) => boolean;
 interface Filter {
   text: string;

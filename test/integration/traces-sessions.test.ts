@@ -147,7 +147,7 @@ describe('sessions', () => {
       ['NAME', 'desc'],
       ['START_TIME', 'desc'],
       ['START_TIME', 'asc'],
-      // Most of them have no run, and so no value to sort by.
+      // Most projects have no run, and so no value to sort by.
       ['LAST_RUN_START_TIME', 'desc'],
       ['ERROR_RATE', 'asc'],
       ['LATENCY_P50', 'desc'],

@@ -56,7 +56,7 @@ describe('public links', () => {
 
   const send = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, payload?: Json, to = api) =>
     to.app.inject({ method, url, headers: { 'x-api-key': key }, ...(payload && { payload }) });
-  /** Without a key, as a person who was given the link. */
+  /** Requests without a key, as by a person with the link. */
   const follow = (method: 'GET' | 'POST', url: string, payload?: Json, to = api) =>
     to.app.inject({ method, url, ...(payload && { payload }) });
   const share = async (): Promise<string> => {

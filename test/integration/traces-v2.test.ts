@@ -8,7 +8,7 @@ type Json = Record<string, unknown>;
 
 const HOUR_MS = 3_600_000;
 const PROJECT = 'conversations';
-/** Of the first trace; the others follow by the minute. */
+/** Start of the first trace; the others follow a minute apart. */
 const START = Date.now() - HOUR_MS;
 
 interface Turn {
@@ -399,7 +399,7 @@ describe('traces and threads, by the second version of the query API', () => {
     const given = JSON.parse(JSON.stringify(body).replace('"$"', JSON.stringify(projectId))) as Json;
     const answer = await send('POST', path, given);
     expect([answer.statusCode, answer.body]).toEqual([status, expect.stringContaining(named)]);
-    // The same for a stream, which hasn't begun then.
+    // The same refusal for a stream, before it has begun.
     const streamed = await api.app.inject({
       method: 'POST',
       url: path,

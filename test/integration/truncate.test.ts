@@ -8,7 +8,7 @@ import { waitFor } from '../support/wait-for';
 
 const ADMIN_KEY = 'the-admin-key-0123456789';
 const OWN_USERS = join(__dirname, '..', 'support', 'auth', 'langgraph.json');
-/** Some rounds of the sweeps, which run each second: what could come back would have. */
+/** Time for some rounds of the sweeps, which run each second: rows that they would restore are back by then. */
 const A_WHILE_MS = 3_000;
 /** More than a transaction takes of them. */
 const MANY_THREADS = 230;
@@ -16,7 +16,7 @@ const MANY_ITEMS = 1_100;
 
 const ofThreads = (table: string): string =>
   `FROM langgraph.${table} WHERE thread_id IN (SELECT tenant_id || '/' || thread_id FROM threads WHERE tenant_id = $1)`;
-/** How much of each kind a tenant has. */
+/** Number of rows of each kind that a tenant has. */
 const COUNTS = {
   threads: 'FROM threads WHERE tenant_id = $1',
   runs: 'FROM runs WHERE tenant_id = $1',
@@ -108,7 +108,7 @@ describe('POST /internal/truncate', () => {
 
   const createRun = (who: TenantCaller, path: string, body: object): Promise<Run> => who.json('POST', path, { body });
 
-  /** Something of everything: a thread with a run that is over, a run without one, an assistant, an item. */
+  /** Resources of every kind: a thread with a finished run, a stateless run, an assistant, an item. */
   async function fill(who: TenantCaller): Promise<{ thread: string; assistant: string }> {
     const thread = await createThread(who);
     await who.json('POST', `/threads/${thread}/runs/wait`, { body: { assistant_id: 'three', input: {} } });
@@ -177,7 +177,7 @@ describe('POST /internal/truncate', () => {
       [alice.tenantId],
     );
     expect(await count(alice)).toMatchObject({ threads: MANY_THREADS, items: MANY_ITEMS });
-    // Two suites that tidy up at once.
+    // Two suites that truncate at the same time.
     await Promise.all([1, 2].map(() => truncate(alice, { threads: true, store: true, assistants: true })));
     expect(await count(alice)).toMatchObject({ threads: 0, items: 0 });
   });
@@ -198,7 +198,7 @@ describe('POST /internal/truncate', () => {
     let queued: Run;
     let delayed: Run;
 
-    /** One that runs, one that waits for it, one whose time hasn't come. */
+    /** Three runs: one that is running, one that waits for it, and one that is delayed. */
     beforeEach(async () => {
       thread = await createThread(alice);
       const path = `/threads/${thread}/runs`;
@@ -223,7 +223,7 @@ describe('POST /internal/truncate', () => {
       const joined = alice.send('GET', `/threads/${thread}/runs/${running.run_id}/join`);
       await truncate(alice, { threads: true });
       expect(await count(alice)).toMatchObject({ threads: 0, runs: 0, events: 0, checkpoints: 0 });
-      // Who waits for a run is not left waiting.
+      // A client that waits for a run gets an answer.
       await (await joined).text();
       await untilQuiet();
       expect(await count(alice)).toMatchObject({ threads: 0, runs: 0, events: 0, checkpoints: 0 });
@@ -258,7 +258,7 @@ describe('POST /internal/truncate', () => {
         const { status } = await alice.json<Run>('GET', `/threads/${other}/runs/${run_id}`);
         return status === 'interrupted';
       });
-      // Of a graph's own assistant, and not concerned.
+      // A run of a graph's default assistant, which is not affected.
       expect(await alice.json('GET', `/threads/${thread}/runs/${running.run_id}`)).toMatchObject({ status: 'running' });
       await truncate(alice, { threads: true });
     });

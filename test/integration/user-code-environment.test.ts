@@ -9,7 +9,7 @@ import { waitFor } from '../support/wait-for';
 
 const GRAPHS = join(__dirname, '..', 'support', 'environment', 'langgraph.json');
 
-/** In every secret setting that a process may have, its own name: what leaks says where from. */
+/** Values of the secret settings: each contains the name of its setting, which shows where a leak comes from. */
 const CANARIES = {
   GANTRY_ADMIN_KEY: 'canary-admin-key-0123456789',
   GANTRY_API_KEY: 'canary-api-key-0123456789',
@@ -30,7 +30,7 @@ const ALLOWED = {
   TZ: 'UTC',
 };
 
-/** What user code finds in its environment, and in what the kernel keeps of its process's. */
+/** The environment of user code, and what the kernel keeps of it. */
 interface Seen {
   env: Record<string, string>;
   kernel: string[];

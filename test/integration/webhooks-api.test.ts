@@ -10,7 +10,7 @@ describe('webhook deliveries over the api', () => {
   let receiver: WebhookReceiver;
 
   beforeAll(async () => {
-    // No sweep: what a request stores, the request starts.
+    // No sweep runs, so deliveries are started by the request that stores them.
     stack = await WebhookStack.start({ GANTRY_WEBHOOK_SECRETS: SECRET, GANTRY_SWEEP_INTERVAL_SECONDS: '3600' });
     await stack.startWorker();
     receiver = await new WebhookReceiver((response, { path }) =>

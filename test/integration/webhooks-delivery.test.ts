@@ -30,7 +30,7 @@ describe('webhook delivery against real receivers', () => {
       { webhooks: { headers: { Authorization: 'Bearer ${{ env.LG_WEBHOOK_TOKEN }}', 'X-Static': 'yes' } } },
     );
     worker = await stack.startWorker();
-    // Its attempts take as long as all that follows: it is looked at in the end.
+    // Its attempts take as long as all other tests, so it is checked at the end.
     silent = await stack.deliver((await receiver(() => undefined)).url());
   });
 

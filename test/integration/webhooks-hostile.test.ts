@@ -13,7 +13,7 @@ import { DnsServer } from '../support/dns-server';
 
 const PUBLIC = '93.184.215.14';
 
-/** Asks the test's own name server and no other. */
+/** Resolver that asks only the test's own name server. */
 class LocalResolver extends WebhookResolver {
   constructor(server: string) {
     super();
@@ -21,7 +21,7 @@ class LocalResolver extends WebhookResolver {
   }
 }
 
-/** What the test's name server says, by name; a function says something else each time. */
+/** Answers of the test's name server, by name; a function gives another answer each time. */
 const ZONE: Record<string, string[] | 'silent' | (() => string[])> = {
   'loopback.test': ['127.0.0.1'],
   'loopback6.test': ['::1'],

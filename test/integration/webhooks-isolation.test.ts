@@ -7,7 +7,7 @@ import { WebhookStack } from '../support/webhook-stack';
 const HOSTS = 6;
 const DELIVERIES = Number(process.env.GANTRY_TEST_WEBHOOK_LOAD ?? 240);
 
-/** A third of the hosts take every connection and say nothing, for ever. */
+/** A third of the hosts accept every connection and never answer. */
 class DeadHost {
   connections = 0;
   mostAtOnce = 0;
@@ -65,7 +65,7 @@ describe('dead receivers', () => {
     return Number(response.headers.get('x-pagination-total'));
   }
 
-  /** How long each of the healthy deliveries took, from its start to its arrival. */
+  /** Duration of each healthy delivery, from its start to its arrival. */
   async function round(urls: string[]): Promise<number[]> {
     const sent = new Map<string, number>();
     const before = await counts('delivered');

@@ -9,7 +9,7 @@ const GRAPHS = [
   join(__dirname, '..', '..', 'examples'),
 ];
 
-/** What lint and type check are to TypeScript. */
+/** Lint and type check of the Python code, as ESLint and tsc check TypeScript. */
 describe('the Python sources', () => {
   const settings = join(SOURCES, 'pyproject.toml');
 

@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait-for';
 const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
 const STEP_MS = 500;
 
-/** A run of a graph in Python survives the death of whatever carries it. */
+/** A run of a graph in Python survives the death of any process. */
 describe('in the middle of a ten-node graph in Python', () => {
   let gantry: Gantry;
   let client: Client;
@@ -41,7 +41,7 @@ describe('in the middle of a ten-node graph in Python', () => {
   const updatedNodes = (events: SseEvent[]): string[] =>
     events.filter(({ event }) => event === 'updates').flatMap(({ data }) => Object.keys(data as object));
 
-  /** The process of the worker in which graphs in Python run. */
+  /** Id of the worker's process in which graphs in Python run. */
   const graphProcesses = (): number[] =>
     graphProcessesOf(gantry.worker.pid).filter((pid) =>
       readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('gantry_graphs'),

@@ -21,7 +21,7 @@ interface ProtocolEvent {
   params: { namespace: string[]; data: Record<string, unknown> };
 }
 
-/** What serializers of LangChain, LangGraph and pickle might take for their own marks. */
+/** Values that serializers of LangChain, LangGraph and pickle might take for their own marks. */
 const RECORDS = [
   { lc: 1, type: 'constructor', id: ['langchain_core', 'messages', 'HumanMessage'], kwargs: { content: 'hi' } },
   { lc: 1, type: 'secret', id: ['PATH'] },

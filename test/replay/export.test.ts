@@ -1,6 +1,6 @@
 import { readHistory, recordedHistories, type History, Replayer } from '../support/replay';
 
-/** One for each way through the workflows, recorded with `temporal workflow show -o json`. */
+/** Histories, one for each path through the workflows, recorded with `temporal workflow show -o json`. */
 describe('recorded exports', () => {
   let replayer: Replayer;
 

@@ -20,22 +20,22 @@ describe('recorded runs', () => {
       return [name, decodePayload<{ ending: string }>(result).ending];
     });
     expect(Object.fromEntries(endings)).toEqual({
-      // Of the workflow that knew one activity only.
+      // Histories of the workflow that had only one activity.
       'run-cancelled.json': 'interrupted',
       'run-done.json': 'success',
       'run-failed.json': 'error',
       'run-timed-out.json': 'timeout',
       'run-webhook.json': 'success',
-      // Over in its local activity.
+      // The run ended in its local activity.
       'run-begun-done.json': 'success',
       'run-begun-failed.json': 'error',
       'run-begun-webhook.json': 'success',
-      // Watched where it was begun, and taken over from there.
+      // The run was watched in the process that began it, and taken over from there.
       'run-watched-cancelled.json': 'interrupted',
       'run-watched-done.json': 'success',
       'run-watched-timed-out.json': 'timeout',
       'run-taken-over.json': 'success',
-      // Of a worker that was missed by its session: its activity was failed, or its workflow replaced.
+      // The loss of a worker was noticed by its session: its activity was failed, or its workflow replaced.
       'run-handed-over.json': 'success',
       'run-replaced.json': 'success',
     });
@@ -55,7 +55,7 @@ describe('recorded runs', () => {
       ({ activityTaskScheduledEventAttributes: attributes }) => attributes?.activityType ?? [],
     );
     expect(scheduled.map(({ name }) => name)).toEqual(['executeRun', 'endRun']);
-    // As if the release that wrote this history had ended its runs with another activity.
+    // Changes the history as if its release had ended runs with another activity.
     scheduled[1].name = 'abandonRun';
     await expect(replayer.replay(history, 'run-of-another-release')).rejects.toThrow(DeterminismViolationError);
   });

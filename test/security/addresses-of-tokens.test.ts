@@ -13,7 +13,7 @@ const listening = async (server: Server | HttpServer): Promise<number> => {
 const closed = (server: Server | HttpServer | undefined): Promise<unknown> =>
   new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)));
 
-/** The provider is the operator's. A stranger's token, and what a provider answers, name addresses as well. */
+/** The operator chooses the provider. Addresses in a stranger's token and in a provider's answers are not trusted. */
 describe('addresses in what an OpenID provider and its tokens say', () => {
   let provider: HttpServer;
   let issuer = '';
@@ -83,7 +83,7 @@ describe('addresses in what an OpenID provider and its tokens say', () => {
       for (const host of INTERNAL_HOSTS) {
         const url = `http://${host}:${port}/keys`;
         for (const [header, claims, status] of [
-          // The right key decides, whatever else the token says.
+          // The key decides, whatever else the token says.
           [{ jku: url, x5u: url }, {}, 200],
           [{ jku: url, kid: 'other' }, {}, 401],
           [{ kid: url }, {}, 401],

@@ -13,7 +13,7 @@ interface Answer {
   detail: string;
 }
 
-/** What a caller asks for, given a URL. */
+/** Requests of a caller that contain a given URL. */
 type Feature = (api: TestApi, url: string) => Promise<Answer>;
 
 async function send(api: TestApi, method: 'POST' | 'PATCH', path: string, payload: object): Promise<Answer> {
@@ -23,7 +23,7 @@ async function send(api: TestApi, method: 'POST' | 'PATCH', path: string, payloa
 
 const post = (api: TestApi, path: string, payload: object): Promise<Answer> => send(api, 'POST', path, payload);
 
-/** A destination of exports, which is in the table alone. */
+/** A destination of exports, inserted into the table. */
 const DESTINATION = uuidv7();
 
 /** One cron without a webhook, whose calls are far in the future. */
@@ -64,7 +64,7 @@ const SERVICE_ACCOUNT = {
   private_key: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }),
 };
 
-/** What a destination of exports is made with, of each kind of store, given its endpoint. */
+/** Bodies of destinations for each kind of store, given an endpoint. */
 const STORES: Record<string, (endpoint_url: string) => object> = {
   s3: (endpoint_url) => ({
     config: { bucket_name: 'bucket', prefix: 'x', region: 'us-east-1', endpoint_url },

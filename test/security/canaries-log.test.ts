@@ -110,7 +110,7 @@ it('the Postgres server of npm start logs no values', async () => {
     });
     await client.query(TABLE);
     await client.query('INSERT INTO secrets (id) VALUES ($1)', [CANARY]);
-    // What repeats its value in the message itself can't be kept out of the server's log but with the error.
+    // Errors that repeat a value in their message can only be kept out of the server's log together with the message.
     const refused = REFUSED.filter(([, sql]) => !sql.includes('WHERE'));
     for (const [, sql, parameters] of refused) await expect(client.query(sql, parameters)).rejects.toThrow();
     await waitFor('the log', () => log.split('ERROR:').length > refused.length);

@@ -55,7 +55,7 @@ describe('data for the graph only', () => {
     return response.json();
   }
 
-  /** In no table but where the user is kept for the run's config; and the identity in the audit log. */
+  /** Secrets may only be in the table that keeps the user for the run's config; the identity also in the audit log. */
   async function expectNoCanaryInTables(): Promise<void> {
     const { rows: tables } = await gantry.sql.query<{ name: string }>(
       `SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) AS name FROM pg_tables
@@ -171,7 +171,7 @@ describe('data for the graph only', () => {
       return rows.length === 50;
     });
     await expectNoCanaryInTables();
-    // What of the user has the name of a secret is sealed.
+    // Fields of the user that are named like a secret are sealed.
     const { rows } = await gantry.sql.query<{ sealed: string }>(
       `SELECT kwargs #>> '{auth_user,token}' AS sealed FROM runs`,
     );

@@ -42,7 +42,7 @@ const SECRETS = {
   objectStoreSecret: testStore().secret_access_key,
 };
 
-/** How a secret may look where it is stored, sent or logged. */
+/** Encodings in which a secret may be stored, sent or logged. */
 function spellingsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const spellings = [secret, bytes.toString('hex'), bytes.toString('base64'), encodeURIComponent(secret)];
@@ -74,7 +74,7 @@ describe('secrets', () => {
   let receiver: WebhookReceiver;
   const bucket = new ExportBucket();
   const role = `canary_${randomBytes(6).toString('hex')}`;
-  /** Every answer, by its request. */
+  /** Answers by request. */
   const answers: [request: string, text: string][] = [];
 
   async function asRoot(...statements: string[]): Promise<void> {
@@ -156,7 +156,7 @@ describe('secrets', () => {
     });
     const { assistant_id } = made;
     expect(made.config.configurable).toEqual({ 'x-model-api-key': '***', 'x-model': 'small' });
-    // As a form sends it back: what it was shown masked, it didn't change.
+    // Update as a form sends it: masked values come back unchanged.
     await json('PATCH', `/assistants/${assistant_id}`, { name: 'again', config: made.config });
     await json('POST', '/assistants', { graph_id: 'headers', context: { 'x-model-token': SECRETS.assistantContext } });
 
@@ -230,7 +230,7 @@ describe('secrets', () => {
       'x-a2a-notification-token': SECRETS.pushToken,
     });
 
-    // What shows runs, threads, assistants, crons, deliveries.
+    // Requests that show runs, threads, assistants, crons and deliveries.
     const runs = await json<{ run_id: string }[]>('GET', `/threads/${thread_id}/runs`);
     await json('GET', `/threads/${thread_id}/runs/${runs[0].run_id}`);
     await json('GET', `/threads/${thread_id}/runs/${runs[0].run_id}/join`);
@@ -241,7 +241,7 @@ describe('secrets', () => {
     await json('POST', '/runs/crons/search', {});
     const deliveries = await json<{ delivery_id: string }[]>('GET', '/webhooks/deliveries?limit=10');
     for (const { delivery_id } of deliveries) await json('GET', `/webhooks/deliveries/${delivery_id}`);
-    // What is refused, and what says how things are.
+    // Requests that are refused, and those that report the state of the server.
     await send('POST', '/runs', { assistant_id, webhook: `http://169.254.169.254/${SECRETS.refusedWebhook}` });
     await send('POST', '/threads/search', {}, { 'x-api-key': SECRETS.unknownKey });
     await send('GET', '/metrics', undefined, { authorization: `Bearer ${SECRETS.metricsToken}` });
@@ -332,7 +332,7 @@ describe('secrets', () => {
     expect(graphs.length).toBeGreaterThan(0);
     const lines = [gantry.worker.pid, ...graphs].map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
     expect(found(lines.join('\n'))).toEqual([]);
-    // Given to the graph, which may keep them.
+    // Values that the graph gets and may keep.
     const given = new Set([
       ...['assistantKey', 'assistantContext', 'runToken', 'nestedKey', 'contextPassword', 'cronKey'],
       ...['userHeader', 'failingRunKey'],

@@ -90,7 +90,7 @@ describe('a custom auth with GANTRY_AUTH=off', () => {
     const statusOf = (path: string, allowed: string, host?: string): Promise<number> =>
       new Promise((resolve, reject) => {
         const headers = { authorization: `Bearer only ${allowed}`, ...(host !== undefined && { host }) };
-        // Spelled as it is, which fetch would change.
+        // Sends the target unchanged, which fetch would normalize.
         const sent = request({ hostname, port, path, headers, agent: false }, (response) => {
           response.resume();
           resolve(response.statusCode!);
@@ -105,10 +105,10 @@ describe('a custom auth with GANTRY_AUTH=off', () => {
       '/x\\..\\hello/you',
     ]) {
       const statuses = [await statusOf(path, '/hello/you'), await statusOf(path, '/hello/me')];
-      // What is no path to the app is refused before.
+      // A target that is no path for the app is refused before.
       expect([path, ...statuses]).toEqual([path, ...(path.includes('\\') ? [400, 403] : [200, 403])]);
     }
-    // Nor does a host that is none make another path of it.
+    // An invalid host doesn't change the path either.
     for (const [host, allowed, status] of [
       ['', '/you', 403],
       ['', '/hello/you', 200],

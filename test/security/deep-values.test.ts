@@ -2,7 +2,7 @@ import { Pool } from 'pg';
 import { type ApiProcess, startApiProcess } from '../support/api-process';
 import { TEST_GRAPHS } from '../support/gantry';
 
-/** As deep as Postgres takes it: runs of earlier versions, and graphs themselves, may have stored that. */
+/** Depth that Postgres accepts: runs of earlier versions, and graphs themselves, may have stored that. */
 const DEPTH = 6_000;
 const deep = '{"a":'.repeat(DEPTH) + '1' + '}'.repeat(DEPTH);
 

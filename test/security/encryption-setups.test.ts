@@ -155,7 +155,7 @@ describe('custom encryption', () => {
       }
       const workers = [...gantry.workers];
       await Promise.all(workers.map((worker) => gantry.killWorker('SIGKILL', worker)));
-      // As the kill has left it.
+      // The state that the kill has left.
       expect(await tablesWith(gantry.sql, canaries)).toEqual([]);
       await Promise.all([gantry.startWorker(), gantry.startWorker()]);
       for (const { client, tenantId, note, thread, run } of runs) {

@@ -35,7 +35,7 @@ describe('custom encryption', () => {
   let database: TestDatabase;
   let gantry: Gantry;
   let client: Client;
-  /** Threads of before there was an encryption, by their graph. */
+  /** Threads created before the encryption was configured, by their graph. */
   const earlier = new Map<string, string>();
   const env = { GANTRY_PYTHON: pythonForGraphs(), GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' };
 

@@ -10,16 +10,16 @@ import { waitFor } from '../support/wait-for';
 const ADMIN_KEY = 'the-admin-key-0123456789';
 const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'hostile.json');
 
-/** SQLSTATEs: row-level security's, and that of a token that opens nothing. */
+/** SQLSTATEs of row-level security, and of a token that opens nothing. */
 const [DENIED, REFUSED] = ['42501', 'GT001'];
 
 const MiB = 1024 * 1024;
-/** What may wait for the log, a few times over: as text, as a message and as a statement. */
+/** Maximum bytes that may wait for the log, in several forms: as text, as a message and as a statement. */
 const BOUND = 128 * MiB;
 /** Events of 8 kB in the log that show a flood; what was sent meanwhile is much more than the bound. */
 const EVENTS = 1_000;
 
-/** The most memory that a process ever had, in bytes. */
+/** Peak memory of a process, in bytes. */
 const peakOf = (pid: number): number =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) * 1024;
 
@@ -181,7 +181,7 @@ describe('graph processes that serve one tenant each', () => {
         GANTRY_GRAPH_THREADS_MAX: String(MAX),
       },
     });
-    // One more than there may be processes.
+    // One more than the maximum number of processes.
     tenants = await Promise.all(Array.from({ length: MAX + 1 }, () => TenantCaller.create(gantry.url, ADMIN_KEY)));
   });
 
@@ -236,7 +236,7 @@ describe('graph processes that serve one tenant each', () => {
     });
     await waiting.runs.cancel(cancelled.thread_id, gone, true);
     expect(await statusOf(cancelled.thread_id, gone)).toBe('interrupted');
-    // As above: with a process more than allowed, no run has to wait.
+    // With one process more than the maximum, no run has to wait.
     if (graphProcessesOf(gantry.worker.pid).length <= MAX) expect(await statusOf(thread, run)).toBe('running');
     writeFileSync(until, '');
     for (const end of held) await end();

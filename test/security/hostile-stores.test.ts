@@ -8,7 +8,7 @@ import { ObjectStores, type StoreTarget } from '../../src/storage/object-stores'
 import { testConfig } from '../support/config';
 
 const MIB = 1024 * 1024;
-/** Bytes that a store sends for each request, if it is let. */
+/** Bytes that a store sends for each request, unless it is stopped. */
 const SENT = 128 * MIB;
 /** Bytes that may be in flight when no more is read. */
 const READ = 16 * MIB;

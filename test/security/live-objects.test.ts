@@ -12,7 +12,7 @@ const CANARY = 'canary-7b1f0e';
 const record = (id: string[], kwargs: unknown = {}) => ({ lc: 1, type: 'constructor', id, kwargs });
 const LOADER = ['langchain_core', 'document_loaders', 'langsmith', 'LangSmithLoader'];
 
-/** What LangChain's own reader would make objects of, and what ours might take for its own marks. */
+/** Values that LangChain's reader would turn into objects, or ours take for its own marks. */
 const HOSTILE: Record<string, unknown> = {
   'a loader with the key of the process': record(LOADER, { dataset_name: 'd' }),
   'the class of all objects': record(['langchain_core', 'load', 'serializable', 'constructor']),
@@ -35,7 +35,7 @@ const HOSTILE: Record<string, unknown> = {
   'keys of prototypes': { toJSON: 1, toString: 2, hasOwnProperty: [], valueOf: null },
 };
 
-/** Refused, or taken away, where a body is JSON and no more; the protocols that carry JSON of their own take it. */
+/** Operations with plain JSON refuse or drop these values; protocols that carry JSON of their own accept them. */
 const POLLUTION: unknown = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}');
 
 interface Seen {
@@ -60,7 +60,7 @@ describe('JSON that names classes', () => {
     return (await client.threads.create({ graphId: 'keep' })).thread_id;
   }
 
-  /** What a later run of the thread finds in the state that is stored. */
+  /** The stored state as a later run of the thread reads it. */
   async function seenLater(threadId: string): Promise<Seen> {
     const { seen } = (await client.runs.wait(threadId, 'keep', { input: { ask: false } })) as { seen: string };
     return JSON.parse(seen) as Seen;

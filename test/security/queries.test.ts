@@ -15,7 +15,7 @@ const SEARCHES = [
   /^GET \/api\/v2\/traces\/\{trace_id\}\/runs$/,
 ];
 const ASKED = { session: [PROJECT], project_id: PROJECT, session_id: PROJECT, project_ids: [PROJECT] };
-/** What an operation needs that its schema doesn't say. */
+/** Parameters that an operation requires although its schema doesn't say so. */
 const LEAST: Record<string, object> = {
   '/api/v1/runs/query': QUERY,
   '/api/v1/runs/stats': QUERY,
@@ -30,9 +30,9 @@ const QUERIES: Record<string, string> = {
 
 /** A table that is locked keeps a query as busy as terabytes would: until something ends it. */
 describe('a query', () => {
-  /** Holds the lock. */
+  /** Connection that holds the lock. */
   let sql: Client;
-  /** Sees activity as it is, and not as it was when its transaction began. */
+  /** Connection outside a transaction, which sees the current activity. */
   let watcher: Client;
 
   async function withApi(overrides: Record<string, string>, test: (api: TestApi) => Promise<void>): Promise<void> {
@@ -95,7 +95,7 @@ describe('a query', () => {
     return (
       operations
         .filter(({ method, path }) => SEARCHES.some((pattern) => pattern.test(`${method} ${path}`)))
-        // Of a link that isn't there, nothing is looked for.
+        // For an unknown link, nothing is looked up.
         .filter(({ path }) => !path.includes('/public/'))
         .map(({ method, path, body }) => {
           const least = { ...(body && (sampleOf(body, ASKED) as object)), ...LEAST[path] };

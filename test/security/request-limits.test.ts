@@ -10,7 +10,7 @@ import { StatusServer } from '../../worker/status-server';
 const KEY = 'key-of-the-default-tenant-0123456789';
 const MAX_STREAMS = 3;
 
-/** With a Host header of one's own, which fetch doesn't send. */
+/** Sends a request with any Host header, which fetch doesn't allow. */
 function statusOf(url: string, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { headers: { host } }, (response) => {
@@ -65,7 +65,7 @@ describe('one key', () => {
     expect(await refused.text()).toContain('GANTRY_STREAMS_PER_KEY');
     expect((await open()).status).toBe(429);
     expect(await (await ask(`/threads/${thread}/runs`)).json()).toEqual([]);
-    // Requests that are no streams continue.
+    // Requests other than streams are still accepted.
     expect((await ask('/threads/search', {})).status).toBe(200);
   });
 

@@ -31,7 +31,7 @@ it(
     };
     // Its web pages would obey any page of another site, too.
     expect(args).toContain('--headless');
-    // Where a page would have to guess, a test must know.
+    // The port, which a page would have to guess.
     const server = spawn(command, [...args, `--http-port=${httpPort}`], { stdio: 'ignore' });
     try {
       await waitFor(

@@ -28,17 +28,20 @@ const MCP_MS = 20_000;
 type MakeCall = (of: Possessions, own: Possessions) => Call;
 
 type Case =
-  /** What is another's looks as what isn't there: same status, same words. To its owner it looks different. */
+  /**
+   * A resource of another tenant gets the answer of one that doesn't exist: same status and text. Its owner gets another
+   * answer.
+   */
   | { kind: 'hidden'; call: MakeCall; status: number; isVisible: boolean; mixes: boolean }
-  /** A 404, where what no tenant has would be made. */
+  /** A 404, although an unknown resource would be created. */
   | { kind: 'refused'; call: MakeCall }
-  /** The answer names one's own things, and no other tenant's. */
+  /** The answer names resources of the caller, and of no other tenant. */
   | { kind: 'lists'; call: MakeCall }
-  /** Ids are each tenant's own here: the same id is another thing, and the other's stays as it was. */
+  /** Ids are separate for each tenant here: the same id is another resource, and the other tenant's stays unchanged. */
   | { kind: 'own'; call: MakeCall }
-  /** The token in the address shows what it is for, and nothing else of its tenant. */
+  /** The token in the address shows its resource, and nothing else of its tenant. */
   | { kind: 'link' }
-  /** After it there is nothing of any tenant. */
+  /** Deletes everything of every tenant. */
   | { kind: 'open'; call: MakeCall }
   | { kind: 'operator' };
 
@@ -58,7 +61,7 @@ const body =
   (value: unknown): MakeCall =>
   () => ({ body: value });
 const byMarker: MakeCall = ({ marker }) => ({ body: { metadata: { marker } } });
-/** Found nothing, as for a name that no tenant has. */
+/** Empty, as for a name that no tenant uses. */
 const empty = { status: 200 };
 const ofThread: MakeCall = ({ thread_id }) => ({ body: { thread_id } });
 const sayParams = (): object => (say({}).body as { params: object }).params;
@@ -72,7 +75,7 @@ const traced = ({ trace, marker }: Possessions): object => ({
   session_name: marker,
 });
 
-/** What another tenant may try on every operation of the API. */
+/** Requests of another tenant to every operation of the API. */
 const CASES: Record<string, Case | Case[]> = {
   'GET /': open(),
   'GET /ok': open(),
@@ -133,7 +136,7 @@ const CASES: Record<string, Case | Case[]> = {
   'POST /threads/{thread_id}/state/checkpoint': [
     hidden(({ checkpoint_id }) => ({ body: { checkpoint: { checkpoint_id } } })),
   ],
-  // Of one's own thread, a checkpoint that isn't there is an empty state.
+  // For the caller's own thread, an unknown checkpoint is an empty state.
   'GET /threads/{thread_id}/state/{checkpoint_id}': hidden(nothing, { mixes: false }),
   'GET /threads/{thread_id}/storage': hidden(),
   'GET /threads/{thread_id}/history': hidden(),
@@ -169,7 +172,7 @@ const CASES: Record<string, Case | Case[]> = {
   'POST /runs/batch': hidden((of, me) => ({ body: [later, ofAssistant(of, me).body] })),
   'POST /runs/search': [lists(body({ limit: 1000 })), hidden(ofThread, empty)],
   'POST /runs/count': hidden(ofThread, empty),
-  // Numbers alone, in buckets that begin at the moment of the request.
+  // Only numbers, in buckets that begin at the moment of the request.
   'POST /runs/overview': own(({ assistant_id }) => ({ body: { assistant_id } })),
   'POST /runs/cancel': hidden(({ thread_id, other_run }) => ({ body: { thread_id, run_ids: [other_run] } })),
   'GET /runs/{run_id}': hidden(),
@@ -277,7 +280,7 @@ const CASES: Record<string, Case | Case[]> = {
   'POST /api/v2/runs/{run_id}/share': hidden(({ trace, project }) => ({
     body: { session_id: project, trace_id: trace },
   })),
-  // Succeeds for what isn't shared.
+  // Also succeeds for resources that aren't shared.
   'DELETE /api/v2/runs/{trace_id}/share': hidden(({ project }) => ({ body: { session_id: project } }), {
     status: 204,
     isVisible: false,
@@ -311,7 +314,7 @@ const CASES: Record<string, Case | Case[]> = {
   'GET /api/v1/feedback/{feedback_id}': hidden(),
   'PATCH /api/v1/feedback/{feedback_id}': hidden(body({ score: 0 })),
   'DELETE /api/v1/feedback/{feedback_id}': hidden(),
-  // A link is signed: what it says of her and is signed for him opens nothing.
+  // A link is signed: one for her resource, signed for his, opens nothing.
   'GET /api/v1/feedback/tokens/{token}': refused(nothing),
   'POST /api/v1/feedback/tokens/{token}': refused(body({ score: 1 })),
   'POST /api/v1/feedback/tokens': own(({ trace }) => ({ body: { run_id: trace, feedback_key: 'mine' } })),
@@ -380,10 +383,10 @@ const CASES: Record<string, Case | Case[]> = {
   ],
 };
 
-/** Beside those that the document has: one operation with two kinds of cases. */
+/** Cases in addition to the documented operations: one operation with two kinds of cases. */
 const EXTRA = ['POST /a2a/talk'];
 
-/** Later ones take away what earlier ones need. */
+/** Order of the cases: later ones delete resources that earlier ones need. */
 const ORDER = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'];
 
 interface Document {
@@ -437,7 +440,7 @@ describe('two tenants', () => {
     await api?.close();
   });
 
-  /** The path, and the others that lead to the same handler. */
+  /** The path and its aliases. */
   function spellings(route: string): string[] {
     const [method, path] = route.split(' ');
     const served = new Set(routesOf(api.app).map((each) => `${each.method} ${describedPath(each.path)}`));
@@ -464,7 +467,7 @@ describe('two tenants', () => {
     throw new Error(message);
   };
 
-  /** Streams are read for a moment: what isn't theirs must not be in the beginning either. */
+  /** Streams are read for a moment, since resources of others must not be in their beginning either. */
   async function ask(who: TenantCaller, method: string, path: string, call: Call): Promise<Answer> {
     const response = await who.send(method, path, call);
     let text = '';
@@ -479,7 +482,7 @@ describe('two tenants', () => {
     return { status: response.status, text };
   }
 
-  /** With what was asked for by its name: two answers about different ids are then the same. */
+  /** Replaces the requested id by its name, so that answers about different ids are equal. */
   function comparable({ status, text }: Answer, asked: Possessions, ...others: Possessions[]): string {
     let said = text;
     for (const possessions of [asked, ...others]) {
@@ -489,14 +492,14 @@ describe('two tenants', () => {
     return `${status} ${said.replace(/\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)/g, '<time>')}`;
   }
 
-  /** Things of hers that an answer names, although the question didn't. */
+  /** Her resources that an answer names without being asked for them. */
   function leaks({ text }: Answer, question: string): string[] {
     return Object.entries(hers)
       .filter(([, value]) => text.includes(String(value)) && !question.includes(String(value)))
       .map(([name]) => name);
   }
 
-  /** What she has, as she reads it herself. */
+  /** Her resources as she reads them herself. */
   async function inventory(): Promise<Record<string, string>> {
     const seen: Record<string, string> = {};
     for (const { route, path, case: each } of attempts) {
@@ -520,7 +523,7 @@ describe('two tenants', () => {
     const before = await inventory();
     expect(Object.values(before).filter((seen) => seen.startsWith('200 ')).length).toBeGreaterThan(20);
     const faults: string[] = [];
-    // After those of their own with the same ids, he would find his.
+    // Runs after the cases with ids of their own, in which he would find his.
     const isLast = ({ case: { kind } }: (typeof attempts)[number]): boolean => kind === 'own';
     const inOrder = [...attempts.filter((each) => !isLast(each)), ...attempts.filter(isLast)];
     for (const { route, path, case: each } of inOrder) {
@@ -576,7 +579,7 @@ describe('two tenants', () => {
     const ordered = attempts
       .filter(({ route, path }) => path === route.split(' ')[1])
       .sort((a, b) => ORDER.indexOf(a.route.split(' ')[0]) - ORDER.indexOf(b.route.split(' ')[0]))
-      // What is deeper goes first: a thread takes its runs with it.
+      // Deeper paths first, since a thread's deletion deletes its runs.
       .sort((a, b) =>
         a.route.startsWith('DELETE') && b.route.startsWith('DELETE') ? b.path.length - a.path.length : 0,
       );

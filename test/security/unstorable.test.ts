@@ -8,7 +8,7 @@ import { WebhookReceiver } from '../support/webhook-receiver';
 const REPLACED = 'a\ufffdb\ufffdc';
 const ALL = ['values', 'updates', 'messages', 'messages-tuple', 'custom', 'tasks', 'checkpoints', 'debug', 'events'];
 
-/** A graph may make any text; each run ends with it once, whatever the tables can hold. */
+/** A graph may produce any text; each run ends exactly once, whatever the tables can store. */
 describe('half a surrogate pair, and U+0000', () => {
   let gantry: Gantry;
   let client: Client;

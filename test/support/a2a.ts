@@ -75,7 +75,7 @@ export class AgentCaller {
   async call(method: string, params?: unknown, id: string | number = 1): Promise<RpcAnswer> {
     const response = await this.post(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
     const text = await response.text();
-    // What is refused of a stream of 0.3 is its only event.
+    // A refused stream of 0.3 has the error as its only event.
     const isEvent = response.headers.get('content-type')?.startsWith('text/event-stream');
     return JSON.parse(isEvent ? text.slice('data: '.length) : text) as RpcAnswer;
   }
@@ -115,7 +115,7 @@ export function toMessage(parts: Part[], message: object = {}, configuration?: o
   };
 }
 
-/** The events of a stream as they come. */
+/** The events of a stream as they arrive. */
 export class AgentStream implements AsyncIterable<StreamItem> {
   readonly items: StreamItem[] = [];
   private readonly reader: SseReader;
@@ -133,7 +133,7 @@ export class AgentStream implements AsyncIterable<StreamItem> {
     }
   }
 
-  /** All that is left. */
+  /** The remaining events. */
   async rest(): Promise<StreamItem[]> {
     const from = this.items.length;
     for await (const item of this) void item;

@@ -6,7 +6,7 @@ import { ModelServer } from './model-server';
 import { SseReader, type SseEvent } from './sse';
 import { waitFor } from './wait-for';
 
-/** The stream modes that the API has for agents, each by the name that clients ask for it. */
+/** Stream modes of the API for agents, by the names that clients request. */
 export const AGENT_MODES = [
   'values',
   'updates',

@@ -6,7 +6,7 @@ import { testVariables } from './variables';
 /** An api of a test that asks it by HTTP alone. */
 export interface ApiProcess {
   database: TestDatabase;
-  /** Where it listens: loopback, a free port. */
+  /** Its address: loopback, on a free port. */
   url: string;
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ export interface TestApi {
   app: NestFastifyApplication;
   config: AppConfig;
   database: TestDatabase;
-  /** Where it listens: loopback, a free port. */
+  /** Its address: loopback, on a free port. */
   url: string;
   close(): Promise<void>;
 }

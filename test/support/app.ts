@@ -25,7 +25,7 @@ export async function installApp(name: string, variant = ''): Promise<string> {
   return join(folder, 'langgraph.json');
 }
 
-/** Where this process lays an application out. */
+/** Folder in which this process lays out applications. */
 export const appFolder = (name: string): string => join(CACHE, `${name}-${process.pid}`);
 
 /** Installs the packages of an application alone, and resolves to their folder. */
@@ -65,7 +65,7 @@ export async function installWorkspace(manager: WorkspaceManager): Promise<strin
   const { stdout: registry } = await run('npm', ['config', 'get', 'registry']);
   const env = {
     ...process.env,
-    // Neither asks anything then.
+    // With these variables, neither of them asks questions.
     CI: 'true',
     YARN_NPM_REGISTRY_SERVER: registry.trim(),
     YARN_GLOBAL_FOLDER: join(CACHE, 'yarn'),
@@ -88,7 +88,7 @@ function moveInto(draft: string, folder: string): void {
   try {
     renameSync(draft, folder);
   } catch (error) {
-    // Another test was faster.
+    // Another test has installed it meanwhile.
     if (!existsSync(folder) || readdirSync(folder).length === 0) throw error;
     rmSync(draft, { recursive: true });
   }

@@ -5,11 +5,11 @@ import { join, normalize } from 'node:path';
 import { getMimeType } from 'hono/utils/mime';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** The page's. */
+/** Globals of the page. */
 declare const localStorage: { setItem(key: string, value: string): void };
 
 const CHROMIUM = process.env.GANTRY_TEST_CHROMIUM;
-/** Below the time of a test, so that the page says what is missing. */
+/** Shorter than the timeout of a test, so that the page's error names what is missing. */
 export const PAGE_TIMEOUT_MS = 45_000;
 
 /** `describe` for tests with a browser; where there is none, they are skipped under a name that says why. */
@@ -18,7 +18,7 @@ export function describeInBrowser(name: string, tests: () => void): void {
   else describe.skip(`${name} (there is no Chromium: install it, or name one in GANTRY_TEST_CHROMIUM)`, tests);
 }
 
-/** A container's root has no sandbox. */
+/** Root in a container can't use the sandbox. */
 export const launchBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: CHROMIUM!, chromiumSandbox: process.getuid?.() !== 0 });
 

@@ -23,7 +23,7 @@ export interface Chat {
   send: (input: object, checkpointId?: string) => Promise<void>;
   answer: (value: unknown) => Promise<void>;
   stop: () => Promise<void>;
-  /** Only of the one that keeps them. */
+  /** Present only for the hook that keeps them. */
   branches?: {
     history: ThreadState<ChatState>[];
     of: (index: number) => { branch?: string | undefined; branchOptions?: string[] | undefined } | undefined;
@@ -35,7 +35,7 @@ export interface ChatProps {
   url: string;
   graph: string;
   thread: string | null;
-  /** Where the page keeps the run that it is on. */
+  /** Storage in which the page keeps the id of its run. */
   storage: Storage;
   /** Without it, a run continues from the thread's latest state instead of the one that the page has seen. */
   withHistory?: boolean;
@@ -141,7 +141,7 @@ export class ChatPage {
     return this.root.querySelector('strong')?.textContent;
   }
 
-  /** Until no run is on the page, and these are the texts. */
+  /** Waits until the page shows no run in flight and exactly these texts. */
   async untilQuiet(texts: string[]): Promise<void> {
     await waitFor('the end of the run', () => !this.isBusy);
     await this.untilTexts(texts);
@@ -156,7 +156,7 @@ export class ChatPage {
     await waitFor(`"${part}" on the page`, () => this.texts.some((text) => text.includes(part)));
   }
 
-  /** Whatever was shown has grown to what is shown now: nothing came twice, and nothing went away. */
+  /** Checks that the shown texts only ever grew to the present ones: nothing came twice or disappeared. */
   expectGrown(): void {
     const final = this.texts;
     for (const texts of this.seen) {

@@ -20,9 +20,9 @@ export interface Resources {
 type Values = Record<string, unknown>;
 
 interface Contract {
-  /** Every parameter of the method, in one call or, where they exclude each other, in several. */
+  /** Calls with every parameter of the method: one, or several if parameters exclude each other. */
   calls: (resources: Resources) => Values[] | Promise<Values[]>;
-  /** Why it is not served, and the status that it gets. */
+  /** Reason why the method is not served, and the status that it gets. */
   refused?: { status: number; why: string };
   /** Number of events to read from an endless stream. */
   events?: number;
@@ -67,7 +67,7 @@ function newCrons(resources: Resources, more: Values): Values[] {
   ];
 }
 
-/** Parameters that the type of a cron has from that of a run, and that the client keeps to itself. */
+/** Parameters in the type of a cron that it inherits from that of a run, and that the client doesn't send. */
 const NOT_OF_CRONS = [
   ...['checkpointId', 'checkpoint', 'onCompletion', 'onDisconnect', 'afterSeconds', 'ifNotExists', 'command'],
   'strictResume',
@@ -216,7 +216,7 @@ export const CONTRACT: Record<string, Contract> = {
   },
 
   'runs.create': { calls: (resources) => runs(resources) },
-  // Stateless, as all of a batch are: there is nothing that a command could answer.
+  // Batches are stateless, so there is nothing that a command could resume.
   'runs.createBatch': {
     calls: (resources) => [
       ...runs(resources).flatMap(({ threadId: _thread, command, ...run }) => (command ? [] : [run])),

@@ -3,13 +3,13 @@ import ts from 'typescript';
 
 /** Options that the client doesn't send to a server. */
 const LOCAL = new Set(['signal', 'onRunCreated', 'streamIdleReconnect', 'includePagination', 'returnMinimal']);
-/** How the client names its objects of options. */
+/** Names of the client's objects of options. */
 const OPTIONS = new Set(['options', 'payload', 'query']);
 
-/** How a method is called: what stands by itself, and what in an object of options. */
+/** Signature of a method: positional parameters, and those in an object of options. */
 export interface Signature {
   parameters: { name: string; kind: 'value' | 'options' | 'list of options' }[];
-  /** The names of all, those of options among them. */
+  /** Names of all parameters, including those of options. */
   names: Set<string>;
 }
 

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { FaultProxy } from './fault-proxy';
 
-/** An answer that the proxy gives in place of the store's. */
+/** An answer of the proxy in place of the store's. */
 export interface ProxyAnswer {
   status: number;
   headers?: Record<string, string>;

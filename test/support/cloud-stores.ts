@@ -122,7 +122,7 @@ async function gcsStore(port: number): Promise<CloudStore> {
       private_key_id: 'key-of-tests',
       private_key,
       client_email: SERVICE_ACCOUNT,
-      // What a key names is never asked: it would be an address that a tenant chose.
+      // Addresses that a key names are never requested, since a tenant chose them.
       token_uri: 'http://169.254.169.254/token',
     },
   });
@@ -183,7 +183,7 @@ async function azureStore(port: number, accountKey: string): Promise<CloudStore>
         },
       },
     );
-    // Sent by fetch itself.
+    // Headers that fetch sets itself.
     delete headers['content-length'];
     return fetch(url, { method, headers, ...(body && { body: new Uint8Array(body) }) });
   };
@@ -213,7 +213,7 @@ async function azureStore(port: number, accountKey: string): Promise<CloudStore>
   };
 }
 
-/** As "Create a service SAS" of Azure's reference describes it. */
+/** Signs as "Create a service SAS" in Azure's reference describes it. */
 function sasOf(accountKey: string, permissions: string): string {
   const version = '2020-12-06';
   const expiry = `${new Date(Date.now() + 3_600_000).toISOString().slice(0, 19)}Z`;

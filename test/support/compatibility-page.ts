@@ -13,7 +13,7 @@ export interface Served {
   python: Map<string, Set<string>>;
 }
 
-/** Fails when docs/compatibility.md says something else about the LangGraph clients than what was seen. */
+/** Fails when docs/compatibility.md differs from the results for the LangGraph clients. */
 export function checkPage(served: Served): void {
   checkSection('langgraph', sectionOf(served));
 }
@@ -31,7 +31,7 @@ export function checkSection(name: string, text: string): void {
   else expect(compact(section)).toBe(compact(text));
 }
 
-/** Text without what formatting adds to a table. */
+/** Text without the padding that formatting adds to a table. */
 function compact(text: string): string {
   return text
     .replace(/ *\| */g, '|')

@@ -13,7 +13,7 @@ export class ConnectionWatch {
     this.spies = [jest.spyOn(tcp, 'connect'), jest.spyOn(tcp, 'connect6')];
   }
 
-  /** Those to certain ports since the last `forget`, succeeded or not. */
+  /** Connections to certain ports since the last `forget`, whether they succeeded or not. */
   to(...ports: number[]): string[] {
     return this.spies
       .flatMap((spy) => spy.mock.calls)

@@ -4,15 +4,15 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { launchBrowser, PAGE_TIMEOUT_MS } from './browser';
 
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-/** Where `GANTRY_TEST_SCREENSHOTS=1` puts the pictures of docs/console.md. */
+/** Folder for the pictures of docs/console.md, which `GANTRY_TEST_SCREENSHOTS=1` makes. */
 const PICTURES = join(__dirname, '..', '..', 'docs', 'console');
 
-/** The page's. */
+/** Globals of the page. */
 declare const axe: {
   run(options: object): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>;
 };
 
-/** The console of a server in a real browser, with what its pages complain about. */
+/** The console of a server in a real browser, with the errors that its pages report. */
 export class ConsoleBrowser {
   /** Errors of scripts, and refusals of the page's policy. */
   readonly complaints: string[] = [];
@@ -52,7 +52,7 @@ export class ConsoleBrowser {
 
 /** Findings of axe that keep people from using a page, each with the element. */
 export async function seriousFindings(page: Page): Promise<string[]> {
-  // By the protocol of the debugger, which the page's policy doesn't reach.
+  // Injected through the debugger's protocol, to which the page's policy doesn't apply.
   await page.evaluate(AXE);
   const { violations } = await page.evaluate(() => axe.run({ resultTypes: ['violations'] }));
   return violations
@@ -60,7 +60,7 @@ export async function seriousFindings(page: Page): Promise<string[]> {
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
 }
 
-/** Keeps a picture of the page for docs/console.md, if that is asked for. */
+/** Saves a picture of the page for docs/console.md, if requested. */
 export async function takePicture(page: Page, name: string): Promise<void> {
   if (!process.env.GANTRY_TEST_SCREENSHOTS) return;
   mkdirSync(PICTURES, { recursive: true });

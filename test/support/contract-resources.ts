@@ -24,7 +24,7 @@ export async function prepareResources(client: Client, webhook: string): Promise
   };
 }
 
-/** The same with a question of its own: an answer is given once, and each call that runs takes one. */
+/** The same thread with a question of its own, since a question is answered only once. */
 export async function withQuestion(client: Client, resources: Resources): Promise<Resources> {
   return { ...resources, ...(await newQuestion(client)) };
 }

@@ -1,7 +1,7 @@
 export interface KnownDifference {
   /** Lines of `differences`; `*` stands for any text. */
   differences: string[];
-  /** Why Gantry answers otherwise than the JavaScript dev server. */
+  /** Reason why Gantry's answer differs from the JavaScript dev server's. */
   reason: string;
 }
 

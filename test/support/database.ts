@@ -82,7 +82,7 @@ async function ensureTemplate(): Promise<string> {
     if (rowCount === 0) await makeTemplate(admin, name);
     return name;
   } finally {
-    // The end of the session frees the lock.
+    // The end of the session releases the lock.
     await admin.end();
   }
 }
@@ -115,7 +115,7 @@ let template: Promise<string> | undefined;
 export async function createTestDatabase(): Promise<TestDatabase> {
   template ??= ensureTemplate();
   const name = newName();
-  // By its files: the other strategy writes each page into the log, which takes several times as long.
+  // Copies files: the other strategy writes each page into the log, which takes several times as long.
   await asAdmin(`CREATE DATABASE ${name} TEMPLATE ${await template} STRATEGY FILE_COPY`);
   const url = urlOf(name);
   const owner = new Client({ connectionString: url });

@@ -8,7 +8,7 @@ export interface Kept {
   writes: number;
 }
 
-/** How many rows there are of a thread. */
+/** Numbers of rows of a thread. */
 export async function keptOf({ sql }: Gantry, threadId: string): Promise<Kept> {
   const count = async (table: string): Promise<number> => {
     const { rows } = await sql.query<{ count: number }>(
@@ -36,7 +36,7 @@ export class DeltaThreads {
     return { often: [word], rarely: [word], left: 4, sleep_ms: 0, ...more };
   }
 
-  /** The state, as it is and as a further run finds it. */
+  /** The state, as stored and as another run reads it. */
   async stateOf(threadId: string) {
     const { values, next, checkpoint } = await this.client().threads.getState<DeltaState['values']>(threadId);
     return { values, next, checkpoint };
@@ -78,7 +78,7 @@ export function describeDeltaThreads(gantryOf: () => Gantry, more?: (threads: De
 
     it('stays as it is when it is cut down by hand, twice, and loses what nothing is read from', async () => {
       const threadId = await threads.ranTwice();
-      // An edit has the value of one of the channels, of which the ancestors need not be kept.
+      // An edit stores the value of one channel, whose ancestors need not be kept.
       await client.threads.updateState(threadId, { values: { rarely: ['edited'] }, asNode: 'nap' });
       const before = [await threads.stateOf(threadId), await keptOf(gantryOf(), threadId)] as const;
       for (let time = 0; time < 2; time += 1) {
@@ -86,7 +86,7 @@ export function describeDeltaThreads(gantryOf: () => Gantry, more?: (threads: De
         expect(await threads.stateOf(threadId)).toEqual(before[0]);
       }
       await threads.expectToContinueFrom(threadId, before[0]);
-      // So many that the library stores the values once on the way.
+      // Enough steps that the library stores the values once in between.
       await client.runs.wait(threadId, 'delta', {
         input: threads.say('more', { left: 90 }),
         config: { recursion_limit: 200 },

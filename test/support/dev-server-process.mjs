@@ -1,6 +1,6 @@
 import { register } from 'tsx/esm/api';
 
-/** The JavaScript dev server in a process of its own. Its folder is the working directory: it keeps its state below it. */
+/** The JavaScript dev server in a process of its own. It keeps its state below its working directory. */
 register();
 const { startServer } = await import('@langchain/langgraph-api/server');
 const { graphs, port } = JSON.parse(process.env.DEV_SERVER_OPTIONS);

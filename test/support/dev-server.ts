@@ -8,7 +8,7 @@ import { layOutProject } from './project';
 const SCRIPT = join(__dirname, 'dev-server-process.mjs');
 const GRAPHS = join(__dirname, 'graphs');
 
-/** It compiles a graph's file to know its schemas, which takes long on a busy machine. */
+/** Timeout of the first call: the server compiles a graph's file for its schemas, which takes long on a busy machine. */
 export const SCHEMAS_MS = 100_000;
 
 export interface DevServer {

@@ -50,7 +50,7 @@ export class ExportBucket {
     await this.client.send(new DeleteBucketCommand({ Bucket: name }));
   }
 
-  /** How each object of a bucket is locked, and what a deletion of it is answered with. */
+  /** The lock of each object of a bucket, and the answer to its deletion. */
   async locks(name: string): Promise<{ key: string; mode?: string; deletion: string }[]> {
     const { Contents = [] } = await this.client.send(new ListObjectsV2Command({ Bucket: name }));
     return Promise.all(

@@ -11,7 +11,7 @@ export type { Json } from './exports';
 
 export const TENANT = '00000000-0000-0000-0000-000000000000';
 
-/** An api and a worker for exports, a bucket behind a proxy, and what tests do with them again and again. */
+/** An api and a worker for exports, a bucket with a proxy in front, and steps that several tests share. */
 export class ExportHarness {
   private constructor(
     readonly api: TestApi,

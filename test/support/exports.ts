@@ -50,7 +50,7 @@ export function destinationBody({ config, credentials }: DestinationChange = {})
 
 let isInstalled = false;
 
-/** Temporal's progress lines would bury jest's. */
+/** Temporal's progress lines would hide jest's. */
 function installQuietRuntime(): void {
   if (isInstalled) return;
   isInstalled = true;

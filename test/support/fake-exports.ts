@@ -23,7 +23,7 @@ export class FakeExports implements ExportActivities {
   mostRunning = 0;
   completed = 0;
   waiting: string[] = [];
-  /** Ends after so many windows. */
+  /** Number of windows after which the schedule ends. */
   schedule: { start: number; hours: number; windows: number } | undefined;
 
   constructor(
@@ -31,7 +31,7 @@ export class FakeExports implements ExportActivities {
     private readonly work: (partition: PartitionReference) => Promise<void> = async () => undefined,
   ) {}
 
-  /** Own properties, as a worker wants them. */
+  /** Activities as own properties, which a worker requires. */
   all(): ExportActivities {
     const names = Object.getOwnPropertyNames(FakeExports.prototype).filter(
       (name) => name !== 'constructor' && name !== 'all',

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KeptOutput } from './kept-output';
 
-/** Another build than the one in the tree can be tested as well. */
+/** Root of the build to test, by default that of this working tree. */
 const DIST = process.env.GANTRY_TEST_DIST ?? join(__dirname, '..', '..', 'dist');
 export const API_PROGRAM = join(DIST, 'src', 'main.js');
 export const WORKER_PROGRAM = join(DIST, 'worker', 'main.js');
@@ -57,7 +57,7 @@ export class GantryProcess {
         reject(this.failure('ended before it was ready'));
       });
     });
-    // Asked for by `start` alone: a process that is killed early must not count as unhandled.
+    // Awaited only by `start`: the early death of another process must not count as an unhandled rejection.
     this.ready.catch(() => undefined);
   }
 
@@ -68,9 +68,9 @@ export class GantryProcess {
     return started;
   }
 
-  /** Starts a process that may well refuse to start. */
+  /** Starts a process that may refuse to start. */
   static launch(name: string, script: string, env: Record<string, string>, cwd?: string): GantryProcess {
-    // Not jest's whole environment: NODE_OPTIONS and the like are its own business.
+    // Without jest's own variables, such as NODE_OPTIONS.
     const inherited = Object.fromEntries(
       ['PATH', 'HOME', 'TMPDIR', 'LANG', 'GANTRY_LOG_LEVEL', 'NODE_COMPILE_CACHE'].flatMap((key) =>
         process.env[key] === undefined ? [] : [[key, process.env[key]]],
@@ -105,7 +105,7 @@ export class GantryProcess {
     return this.lines.join('\n');
   }
 
-  /** Sends a signal to the process and to those of its graphs, as what freezes or wakes a machine does. */
+  /** Sends a signal to the process and its graph processes, as freezing or waking a machine does. */
   signal(name: NodeJS.Signals): void {
     for (const pid of [...graphProcessesOf(this.pid), this.pid]) process.kill(pid, name);
   }
@@ -113,7 +113,7 @@ export class GantryProcess {
   /** Sends a signal that ends the process, and waits for its end. */
   async kill(name: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     if (!this.isAlive) return;
-    // Frozen graph processes would not see the end of their parent.
+    // Frozen graph processes would not notice the end of their parent.
     for (const pid of graphProcessesOf(this.pid)) {
       globalThis.gantryOrphanSeconds += processorSecondsOf(pid);
       process.kill(pid, 'SIGCONT');

@@ -11,7 +11,7 @@ import { createNamespace, temporalAddress, type TestNamespace } from './temporal
 /** The example graphs in TypeScript: they need no Python. */
 export const EXAMPLE_GRAPHS = join(__dirname, 'graphs', 'examples.json');
 export const TEST_GRAPHS = join(__dirname, 'graphs', 'langgraph.json');
-/** Graphs of every shape: typed, configured, functional, nested. */
+/** Configuration with graphs of every shape: typed, configured, functional, nested. */
 export const SHAPE_GRAPHS = join(__dirname, 'graphs', 'shapes.json');
 
 export interface GantryOptions {
@@ -25,7 +25,7 @@ export interface GantryOptions {
    * third of a small file's processor time: for tests in which it doesn't matter which process executes a run.
    */
   graphProcesses?: number;
-  /** A database that is there already: its caller drops it. */
+  /** An existing database, which the caller drops. */
   database?: TestDatabase;
 }
 
@@ -43,7 +43,7 @@ export class Gantry {
   private constructor(
     readonly url: string,
     readonly database: TestDatabase,
-    /** Looks into Gantry's tables. */
+    /** Pool for queries on Gantry's tables. */
     readonly sql: Pool,
     readonly ledger: Ledger,
     private readonly namespace: TestNamespace,
@@ -89,7 +89,7 @@ export class Gantry {
     }
   }
 
-  /** The public client, as users have it. */
+  /** The public client, as users use it. */
   client(options: { apiKey?: string | null; headers?: Record<string, string> } = {}): Client {
     const { apiKey = null, headers = {} } = options;
     return new Client({ apiUrl: this.url, apiKey, defaultHeaders: headers, callerOptions: { maxRetries: 0 } });
@@ -99,14 +99,14 @@ export class Gantry {
     return this.namespace.client;
   }
 
-  /** The newest one. */
+  /** The newest worker. */
   get worker(): GantryProcess {
     const worker = this.workers.at(-1);
     if (!worker) throw new Error('There is no worker');
     return worker;
   }
 
-  /** Ends every process at once, as a machine that loses its power; what is stored stays. */
+  /** Kills every process at once, as a power failure does; stored data stays. */
   async killAll(): Promise<void> {
     await Promise.all([this.killApi(), ...[...this.workers].map((worker) => this.killWorker('SIGKILL', worker))]);
   }
@@ -141,7 +141,7 @@ export class Gantry {
     return worker;
   }
 
-  /** Ends a worker, the newest one unless another is given, and waits until it is gone. */
+  /** Ends a worker, by default the newest, and waits for its end. */
   async killWorker(signal: NodeJS.Signals = 'SIGKILL', worker = this.worker): Promise<void> {
     this.workers.splice(this.workers.indexOf(worker), 1);
     this.ended.push(worker);
@@ -154,9 +154,9 @@ export class Gantry {
     return processes.map(({ name, pid, lines }) => `--- ${name} ${pid}\n${lines.slice(-count).join('\n')}`).join('\n');
   }
 
-  /** Ends what was started here, and removes the database and the namespace. */
+  /** Ends the processes that were started here, and removes the database and the namespace. */
   async stop(): Promise<void> {
-    // Frozen ones don't hear SIGTERM, and nothing of theirs is needed any more.
+    // Frozen processes don't react to SIGTERM, and their work isn't needed any more.
     const processes = [...(this.api ? [this.api] : []), ...this.replicas, ...this.workers];
     await Promise.all(processes.map((each) => each.kill('SIGKILL')));
     await this.sql.end();

@@ -11,7 +11,7 @@ export interface HostileBody {
 
 const text = (name: string, content: string): HostileBody => ({ name, content: Buffer.from(content) });
 
-/** JSON that is nested more deeply than anything may be: refused with 422 wherever JSON is read. */
+/** JSON that is nested more deeply than allowed: refused with 422 wherever JSON is read. */
 export const DEEP_BODIES: HostileBody[] = [
   text('a list, a level too deep', nested('[', ']', 201)),
   text('a list, 5,000 deep', nested('[', ']', 5_000)),

@@ -12,7 +12,7 @@ export interface Execution {
   ended_at: Date | null;
 }
 
-/** The side table in which test graphs write down each execution of a node, outside of all that Gantry controls. */
+/** A table in which test graphs record each execution of a node, independent of everything that Gantry controls. */
 export class Ledger {
   constructor(private readonly sql: Pool) {}
 

@@ -2,7 +2,7 @@ import type { OpenStreams } from '../../src/http/open-streams';
 import type { TestApi } from './api';
 import { postMcp } from './mcp';
 
-/** Nothing executes it: as long as it is pending it isn't cancelled. */
+/** No worker executes the run: it stays pending as long as it isn't cancelled. */
 const RUN = { assistant_id: 'three', input: {}, on_disconnect: 'cancel' };
 const MESSAGE = { role: 'user', parts: [{ kind: 'data', data: {} }], messageId: 'm', kind: 'message' };
 const toolCall = (params: object = {}): object => ({
@@ -98,7 +98,7 @@ export async function newThread(api: TestApi, credentials: Credentials): Promise
   return ((await response.json()) as { thread_id: string }).thread_id;
 }
 
-/** How an answer ends whose end isn't sent. */
+/** End of an answer that is cut off. */
 export const endOf = (answer: Promise<Response>): Promise<string> =>
   answer
     .then((response) => response.text())

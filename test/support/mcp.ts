@@ -17,7 +17,7 @@ export async function connectMcp(url: string, options: McpClientOptions): Promis
     { name: 'test', version: '1' },
     { capabilities, ...(era === '2026-07-28' && { versionNegotiation: { mode: { pin: era } } }) },
   );
-  // Patient with a server that is away for a moment.
+  // Retries while a server is restarting.
   const reconnectionOptions = {
     initialReconnectionDelay: 500,
     maxReconnectionDelay: 2_000,
@@ -30,7 +30,7 @@ export async function connectMcp(url: string, options: McpClientOptions): Promis
   return client;
 }
 
-/** A client of 2026-07-28 by hand, for what the public ones don't have yet: the methods of its extensions. */
+/** A hand-written client of 2026-07-28, for the methods of extensions that the public ones lack. */
 export class ModernCaller {
   constructor(
     private readonly url: string,
@@ -79,7 +79,7 @@ export interface RpcAnswer {
   messages: { id?: unknown; result?: Record<string, unknown>; error?: { code: number; message: string } }[];
 }
 
-/** One request by hand, with the headers that a client of 2025-11-25 sends unless others are given. */
+/** One hand-written request, with the headers of a client of 2025-11-25 unless others are given. */
 export async function postMcp(url: string, body: unknown, headers: Record<string, string> = {}): Promise<RpcAnswer> {
   const response = await fetch(`${url}/mcp`, {
     method: 'POST',

@@ -10,7 +10,7 @@ export interface ProviderClient {
   claims?: Record<string, unknown>;
 }
 
-/** An OpenID provider of its own on loopback, whose key the test has as well: for tokens that no provider would give. */
+/** An OpenID provider on loopback whose key the test has as well, for tokens that no provider would give. */
 export class OpenIdProvider {
   private constructor(
     private readonly child: ChildProcess,

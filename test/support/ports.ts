@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from 'node:net';
 
-/** A port on which nothing listens: for a process that has to come back on it after its death. */
+/** A port on which nothing listens, for a process that returns on it after its death. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -24,7 +24,7 @@ export class Exposition {
 
   /** The sum of the series that have these labels; of a histogram, its observations. Undefined when there is none. */
   value(name: string, labels: Record<string, string> = {}): number | undefined {
-    // The parser lays the histograms of all labels over each other, so their counts are read off the lines.
+    // The parser merges the histograms of all labels, so their counts are read from the lines.
     if (this.families.get(name)?.type === 'HISTOGRAM') return this.valueOfLines(`${name}_count`, labels);
     const matches = (this.families.get(name)?.metrics ?? []).filter((metric) =>
       Object.entries(labels).every(([label, value]) => metric.labels?.[label] === value),

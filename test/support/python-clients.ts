@@ -6,7 +6,7 @@ export type PythonClientName = (typeof PYTHON_CLIENTS)[number];
 interface Order {
   client: PythonClientName;
   method: string;
-  /** By name. */
+  /** Arguments by name. */
   args: Record<string, unknown>;
   /** Number of events to read from a stream. */
   events?: number;

@@ -16,7 +16,7 @@ export async function runPython(args: string[], env: Record<string, string> = {}
   return stdout;
 }
 
-/** The Python that has them. @throws if the tests were not started by `npm test` */
+/** Path of the Python that has the clients. @throws if the tests were not started by `npm test` */
 export function testPython(): string {
   const python = process.env.GANTRY_TEST_PYTHON;
   if (!python) throw new Error('GANTRY_TEST_PYTHON is missing: run the tests with `npm test`');

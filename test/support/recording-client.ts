@@ -14,7 +14,7 @@ export interface Exchange extends SentRequest {
 
 /** The outcome of one call of a method. */
 export interface Recorded {
-  /** By the names of the parameters. */
+  /** Arguments by the names of the parameters. */
   values: Record<string, unknown>;
   sent: Exchange[];
   /** Events of a stream, as the client gave them out. */
@@ -49,7 +49,7 @@ export class RecordingClient {
   }
 
   private async fetch(target: string | URL | Request, init?: RequestInit): Promise<Response> {
-    // A server closes a connection that was idle for some seconds, which may meet a request: nothing was answered then.
+    // A server closes idle connections after some seconds, which may coincide with a request: it had no answer then.
     const response = await fetch(target, init).catch((error: unknown) => {
       if ((error as Error).message === 'fetch failed') return fetch(target, init);
       throw error;

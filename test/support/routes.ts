@@ -23,7 +23,7 @@ export function describedPath(path: string): string {
     .replaceAll('::', ':');
 }
 
-/** Address of a route, with an id of nothing for each parameter. */
+/** Address of a route, with the id of no resource for each parameter. */
 export function addressOf(path: string): string {
   return describedPath(path).replace(/\{\w+\}/g, () => uuidv7());
 }

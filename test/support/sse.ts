@@ -28,7 +28,7 @@ export class SseReader {
     return new SseReader(response);
   }
 
-  /** The events as they come, to the end of the stream; a connection that breaks is an error. */
+  /** The events as they arrive, until the end of the stream; a broken connection is an error. */
   async *[Symbol.asyncIterator](): AsyncGenerator<SseEvent> {
     for (;;) {
       const end = this.buffer.indexOf('\n\n');

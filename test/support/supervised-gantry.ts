@@ -44,7 +44,7 @@ export class SupervisedGantry {
     const child = spawn(process.execPath, [join(ROOT, 'scripts', 'start.mjs')], {
       cwd: ROOT,
       env: { PATH: process.env.PATH, HOME: process.env.HOME, GANTRY_HOME: home, GANTRY_PORT: '0', ...env },
-      // With a channel: should the test die, the supervisor sees it and ends.
+      // With a channel, by which the supervisor notices the death of the test.
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     const gantry = new SupervisedGantry(home, child);

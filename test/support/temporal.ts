@@ -34,7 +34,7 @@ export async function registerNamespace(): Promise<string> {
   }
 }
 
-/** The same with a client, for tests that look into it and delete it at the end. */
+/** A namespace with a client, for tests that inspect it and delete it at the end. */
 export async function createNamespace(): Promise<TestNamespace> {
   const name = await registerNamespace();
   const connection = await Connection.connect({ address: temporalAddress() });

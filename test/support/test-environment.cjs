@@ -19,7 +19,7 @@ function processorSeconds() {
       .slice(13, 15);
     children = (Number(ofUser) + Number(ofSystem)) / TICKS_PER_SECOND;
   } catch (error) {
-    if (error.code !== 'ENOENT') throw error; // only Linux has it
+    if (error.code !== 'ENOENT') throw error; // Only Linux has this file.
   }
   return { own: (user + system) / 1e6, children };
 }

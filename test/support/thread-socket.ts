@@ -69,7 +69,7 @@ export class ThreadSocket {
     return this.socket.readyState === WebSocket.OPEN;
   }
 
-  /** Sends it as it is, and resolves to the next reply of its id. */
+  /** Sends the command unchanged, and resolves to the next reply with its id. */
   async say(message: string | Buffer, id: number | null = null): Promise<SocketReply> {
     const from = this.received.length;
     this.socket.send(message);
@@ -88,7 +88,7 @@ export class ThreadSocket {
     return String(result.subscription_id);
   }
 
-  /** Resolves to all events so far when there is one that is looked for. */
+  /** Resolves to all events so far once one of them matches. */
   async until(isFound: (event: SocketEvent) => boolean): Promise<SocketEvent[]> {
     await this.find((each): each is SocketEvent => each.type === 'event' && isFound(each));
     return this.events;

@@ -8,14 +8,14 @@ import { postMcp } from './mcp';
 
 export interface Call {
   query?: Record<string, string>;
-  /** Sent as JSON; text and bytes as they are. */
+  /** Body, sent as JSON; text and bytes are sent unchanged. */
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-/** Everything that a tenant has, by name: what a call may ask for. */
+/** The resources of a tenant, by name. */
 export interface Possessions {
-  /** A name that is in all of it. */
+  /** A name that each of them contains. */
   marker: string;
   assistant_id: string;
   thread_id: string;
@@ -108,7 +108,7 @@ export class TenantCaller {
     return (text === '' ? undefined : JSON.parse(text)) as T;
   }
 
-  /** One of everything. Runs stay pending: they are due in an hour. */
+  /** One resource of every kind. Runs stay pending, since they are due in an hour. */
   async acquire(sql: Pool): Promise<Possessions> {
     const { marker, tenantId } = this;
     const metadata = { marker };
@@ -141,7 +141,7 @@ export class TenantCaller {
 
     const { id: destination_id } = await post('/api/v1/bulk-exports/destinations', destinationBody(marker));
     const { id: export_id } = await post('/api/v1/bulk-exports', exportBody(destination_id, project));
-    // No worker plans a partition here; this one is of no day that a worker would plan.
+    // No worker plans partitions here; this one is of a day that none would plan.
     const export_run = randomUUID();
     await sql.query(
       `INSERT INTO bulk_export_runs (tenant_id, export_run_id, export_id, day, start_time, end_time, status, rows_planned)

@@ -43,7 +43,7 @@ export class VectorIndex {
     for await (const piece of request) pieces.push(piece as Buffer);
     const text = Buffer.concat(pieces).toString();
     const path = request.url!.split('?')[0];
-    // The client refuses servers that don't say this.
+    // Header without which the client refuses a server.
     response.setHeader('x-elastic-product', 'Elasticsearch');
     response.setHeader('content-type', 'application/vnd.elasticsearch+json;compatible-with=8');
     if (path === '/_bulk') response.end(JSON.stringify(this.add(text)));

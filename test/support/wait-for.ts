@@ -1,4 +1,4 @@
-/** Asks again until there is an answer, or the deadline has passed, which is before the time of a test is up. */
+/** Repeats `ask` until it has a result or the deadline has passed, which is before the test's own timeout. */
 export async function waitFor<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,

@@ -10,7 +10,7 @@ export interface Received {
 
 export type Behaviour = (response: ServerResponse, request: Received, count: number) => void;
 
-/** A real HTTP receiver on loopback. What it answers is decided per request; what it got is kept. */
+/** A real HTTP receiver on loopback. Each answer is decided per request; requests are kept. */
 export class WebhookReceiver {
   readonly received: Received[] = [];
   connections = 0;
@@ -36,7 +36,7 @@ export class WebhookReceiver {
     });
     server.on('connection', () => (this.connections += 1));
     await new Promise<void>((resolve) => server.listen(this.port, this.host, resolve));
-    // A receiver that comes back comes back on its port.
+    // A restarted receiver keeps its port.
     this.port = (server.address() as AddressInfo).port;
     this.server = server;
     return this;

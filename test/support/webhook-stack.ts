@@ -27,7 +27,7 @@ import { waitFor } from './wait-for';
 
 const EXAMPLES = join(__dirname, '..', '..', 'examples', 'graphs');
 
-/** Once per test file: Temporal's progress lines would bury the results. */
+/** Once per test file, since Temporal's progress lines would hide the results. */
 let quiet = false;
 function silenceTemporal(): void {
   if (!quiet) Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('ERROR') });
@@ -179,7 +179,7 @@ export class WebhookStack {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** The worker reaches the api where it listens, which was unknown before. */
+  /** Address at which the worker reaches the api, unknown before the api listens. */
   private workerConfig(): AppConfig {
     return testConfig(this.api.database.url, { ...this.environment, GANTRY_API_URL: this.api.url });
   }

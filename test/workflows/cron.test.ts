@@ -103,7 +103,7 @@ describe('the workflow of a cron, over weeks', () => {
       ...body,
     });
 
-  /** What became of each tick, oldest first. */
+  /** Outcomes of the ticks, oldest first. */
   const runsOf = async ({ cron_id }: Cron): Promise<CronRun[]> =>
     (await ask<CronRun[]>('GET', `/runs/crons/${cron_id}/runs?limit=1000`)).reverse();
 
@@ -112,7 +112,7 @@ describe('the workflow of a cron, over weeks', () => {
   const scheduleOf = ({ schedule, timezone, end_time }: Cron): CronSchedule =>
     new CronSchedule(schedule, timezone, end_time === null ? null : new Date(end_time));
 
-  /** Lets so much time go by, on a clock that jumps to the next thing that happens. Resolves to the ticks in it. */
+  /** Lets this much time pass on a clock that jumps to the next event; resolves to the ticks in it. */
   async function pass(cron: Cron, ms: number): Promise<number[]> {
     const start = await environment.currentTimeMs();
     const ticks = scheduleOf(cron).between(new Date(start), new Date(start + ms), Infinity);
@@ -140,7 +140,7 @@ describe('the workflow of a cron, over weeks', () => {
             },
           ],
         });
-        // To the end of the runs that were started last.
+        // Waits for the end of the runs that were started last.
         await environment.sleep(3 * DAY);
       }),
     );
@@ -163,7 +163,7 @@ describe('the workflow of a cron, over weeks', () => {
     const outage = async (body: object): Promise<{ runs: CronRun[]; missed: number[]; later: number[] }> => {
       const cron = await create({ schedule: '*/10 * * * *', ...body });
       const start = await environment.currentTimeMs();
-      // From before the first tick on.
+      // Starts before the first tick.
       awayUntil = start + 65 * MINUTE;
       const ticks = await pass(cron, 2 * HOUR);
       const missed = ticks.filter((tick) => tick <= awayUntil);

@@ -32,7 +32,7 @@ describe('run workflow', () => {
   type RunHandle = WorkflowHandleWithFirstExecutionRunId<typeof runWorkflow>;
 
   interface Options {
-    /** Of the worker that has the workflow; it refuses to begin the run unless they say something else. */
+    /** Activities of the worker that executes the workflow; by default it refuses to begin the run. */
     activities?: Partial<RunActivities>;
     /** Task queue of the process that owns the run; without it, no worker polls there. */
     holder?: Pick<RunActivities, 'watchRun'>;
@@ -57,7 +57,7 @@ describe('run workflow', () => {
       ends.push(input);
       return { ending: input.ending };
     };
-    // Of its own: a worker that a failed test has left must not take the tasks of the next one.
+    // A task queue of its own, so that the worker of a failed test can't take the tasks of the next one.
     const taskQueue = `runs-${runs}`;
     const worker = await Worker.create({
       connection: environment.nativeConnection,
@@ -132,7 +132,7 @@ describe('run workflow', () => {
       expect(asked).toEqual([runId]);
       expect(ends).toEqual([]);
       const { events } = await environment.client.workflow.getHandle(`run-${runId}`).fetchHistory();
-      // It was a local one: nothing was scheduled for it.
+      // The activity was a local one, so nothing was scheduled.
       expect(events!.some(({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes)).toBe(
         false,
       );
@@ -289,7 +289,7 @@ describe('run workflow', () => {
   });
 
   it.each([
-    // First: a child that no worker takes holds the clock.
+    // Runs first, since a child that no worker takes stops the clock.
     ['timed out', brokenFor(Infinity)],
     ['finished', async () => ({ ending: 'success' as const, deliveryId: 'f0000000-0000-4000-8000-000000000001' })],
   ])('leaves the webhook of a run that %s to a workflow that outlives it', async (how, executeRun) => {

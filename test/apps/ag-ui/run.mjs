@@ -4,7 +4,7 @@ import { LangGraphAgent } from '@ag-ui/langgraph';
 
 const [deploymentUrl] = process.argv.slice(2);
 
-/** A page with its thread: what is said on it, and the events that come. */
+/** A page with its thread: sends messages, and collects the events that arrive. */
 const page = (threadId = randomUUID(), graphId = 'agent') => {
   const agent = new LangGraphAgent({ deploymentUrl, graphId, threadId, emitInterruptOutcome: true });
   const run = async (parameters = {}) => {
@@ -49,7 +49,7 @@ const [{ id: interruptId }] = asked.outcome.interrupts;
 const payload = { decisions: [{ type: 'approve' }] };
 const resumed = await asking.run({ resume: [{ interruptId, status: 'resolved', payload }] });
 
-// A page that is opened on a thread which exists shows nothing of it until a run brings its messages.
+// A page opened on an existing thread shows none of it until a run brings its messages.
 const reopened = page(chat.threadId);
 reopened.agent.setMessages(chat.agent.messages);
 const continued = await reopened.say('again');

@@ -42,14 +42,14 @@ export const agent = createAgent({
   streamTransformers: [toolNames],
 });
 
-/** Its answer is in a channel that checkpoints leave out. */
+/** Puts its answer into a channel that checkpoints leave out. */
 export const structured = createAgent({
   model,
   tools: [],
   responseFormat: toolStrategy(z.object({ city: z.string() }), { toolMessageContent: 'Noted' }),
 });
 
-/** Made for each use. */
+/** Factory of the graph, called for each use. */
 export const later = async () => createAgent({ model, tools: [getWeather] });
 
 export const notAGraph = { name: 'agent' };

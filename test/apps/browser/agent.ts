@@ -16,7 +16,7 @@ const State = Annotation.Root({
 const speak = (text: string, config: RunnableConfig, messages: BaseMessage[], letterMs = 1): Promise<BaseMessage> =>
   new FakeListChatModel({ responses: [text], sleep: letterMs }).invoke(messages, config);
 
-/** Tools by what the user's words begin with: `weather Oslo` and `mail Ada` call them. */
+/** Tools by the beginning of the user's message: `weather Oslo` and `mail Ada` call them. */
 const TOOLS: Record<string, { name: string; argument: string }> = {
   weather: { name: 'get_weather', argument: 'city' },
   mail: { name: 'send_mail', argument: 'to' },
@@ -47,12 +47,12 @@ async function model({ messages }: typeof State.State, config: RunnableConfig): 
   return { messages: [await speak(text, config, messages, verb === 'count' ? 10 : 1)] };
 }
 
-/** Answers of a page: `yes`, or what agent inboxes send. */
+/** Accepts answers of a page: `yes`, or the objects that agent inboxes send. */
 function isApproval(decision: unknown): boolean {
   return decision === 'yes' || (Array.isArray(decision) && (decision[0] as { type?: string }).type === 'accept');
 }
 
-/** Runs tools. A mail asks first, as agent inboxes want it. */
+/** Runs tools. A mail needs an approval first, in the form that agent inboxes expect. */
 function tools({ messages }: typeof State.State): typeof State.Update {
   const [{ id, name, args }] = (messages.at(-1) as AIMessage).tool_calls!;
   const say = (content: string): typeof State.Update => ({

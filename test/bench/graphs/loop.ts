@@ -6,7 +6,7 @@ const State = z.object({
   turn: z.number().int().default(0),
 });
 
-/** One step after the other until there are as many checkpoints as were asked for. */
+/** Runs one step after the other until the requested number of checkpoints exists. */
 export const graph = new StateGraph(State)
   .addNode('step', ({ turn }) => ({ turn: turn + 1 }))
   .addEdge(START, 'step')

@@ -5,7 +5,7 @@ import { END, MessagesZodState, START, StateGraph } from '@langchain/langgraph';
 
 const TOKENS = 200;
 
-/** A model that takes no time: what is measured is the way of its tokens. */
+/** A model that takes no time, so that only the transport of its tokens is measured. */
 const model = new FakeStreamingChatModel({
   sleep: 0,
   chunks: Array.from({ length: TOKENS }, (_, index) => new AIMessageChunk({ id: 'answer', content: `word-${index} ` })),

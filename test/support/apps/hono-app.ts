@@ -3,7 +3,7 @@ import { streamSSE } from 'hono/streaming';
 
 let aborted = 0;
 
-/** Routes of a user's own, as `http.app` names them. */
+/** A user's own routes, as `http.app` names them. */
 export const app = new Hono();
 
 app.use('*', async (context, next) => {
@@ -55,11 +55,11 @@ app.get('/block', (context) => {
   while (Date.now() < until);
   return context.text('blocked');
 });
-// Takes two of Gantry's places: one that may be taken, and one that may not.
+// Takes two of Gantry's paths: one that may be taken, and one that may not.
 app.get('/info', (context) => context.json({ mine: true }));
 app.get('/ok', (context) => context.json({ mine: true }));
 
-/** Nothing but a function from Request to Response. */
+/** An app that is only a function from Request to Response. */
 export const plain = (request: Request): Response =>
   new URL(request.url).pathname === '/plain' ? new Response('plain') : new Response('not mine', { status: 404 });
 

@@ -3,7 +3,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 
 const State = Annotation.Root({ said: Annotation<string>(), user: Annotation<unknown>() });
 
-/** Returns what its config says of the user. */
+/** Returns the user from its config. */
 function whoami(_state: typeof State.State, config: RunnableConfig): Partial<typeof State.State> {
   const { langgraph_auth_user, langgraph_auth_user_id, langgraph_auth_permissions } = config.configurable ?? {};
   return { user: { langgraph_auth_user, langgraph_auth_user_id, langgraph_auth_permissions } };

@@ -1,6 +1,6 @@
 import { Auth } from '@langchain/langgraph-sdk/auth';
 
-/** One user, of whom everything is a secret of the graph's. */
+/** One user, whose every field is a secret for the graph. */
 export const auth = new Auth()
   .authenticate(() => ({
     identity: 'canary-identity',

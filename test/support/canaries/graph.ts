@@ -22,7 +22,7 @@ const innermost = new StateGraph(State)
 
 const inner = new StateGraph(State).addNode('innermost', innermost).addEdge(START, 'innermost').compile();
 
-/** Uses a tool, a model in a graph in a graph, events of its own and, where it is asked to, a person. */
+/** Uses a tool, a model in a nested graph, events of its own and, on request, an interrupt. */
 export const graph = new StateGraph(State)
   .addNode('look', async (_state, config: RunnableConfig & { writer?: (chunk: unknown) => void }) => {
     const { configurable = {} } = config;

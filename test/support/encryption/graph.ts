@@ -18,7 +18,7 @@ const State = Annotation.Root({
   answer: Annotation<unknown>,
 });
 
-/** A question as MCP has it. */
+/** A question in the form of MCP. */
 const FORM = {
   method: 'elicitation/create',
   params: {
@@ -28,7 +28,7 @@ const FORM = {
   },
 };
 
-/** Has its note in the store, a stream, messages and, as its `mode` says, a question or an error. */
+/** Puts its note into the store, a stream, messages and, depending on `mode`, a question or an error. */
 export const graph = new StateGraph(State)
   .addNode('look', async ({ note = '', mode }, config: LangGraphRunnableConfig) => {
     config.writer?.({ custom: note });
@@ -38,7 +38,7 @@ export const graph = new StateGraph(State)
     return { seen: [note, ...(typeof topic === 'string' ? [topic] : [])], messages: [new AIMessage(`about ${note}`)] };
   })
   .addNode('ask', async ({ mode, note }, { configurable, signal }: LangGraphRunnableConfig) => {
-    // Waits to be killed.
+    // Waits until the process is killed.
     if (mode === 'slow' && configurable?.run_attempt === 1) await setTimeout(120_000, undefined, { signal });
     if (mode === 'fail') throw new Error(`no good: ${note}`);
     if (mode === 'ask for two') return { answer: interrupt({ inputRequests: { first: FORM, second: FORM } }) };

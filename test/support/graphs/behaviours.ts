@@ -17,14 +17,14 @@ import { pause, recordExecution } from './ledger-node';
 
 const Blocking = z.object({
   block_ms: z.number().default(0),
-  /** Computes all the while; else the thread waits, and blocks its event loop without taking a core from others. */
+  /** Whether the node computes all the time; otherwise the thread sleeps, and blocks its event loop without using a core. */
   busy: z.boolean().default(false),
-  /** Path of a file whose existence ends it, not before `block_ms`; empty: the time alone does. */
+  /** Path of a file whose existence ends the node, not before `block_ms`; empty: the time alone ends it. */
   until_file: z.string().default(''),
   blocked_ms: z.number().default(0),
 });
 
-/** Holds its thread's event loop: not even a timer fires there meanwhile. */
+/** Blocks its thread's event loop, so that not even a timer fires. */
 export const block = new StateGraph(Blocking)
   .addNode('spin', async ({ block_ms, busy, until_file }, config: RunnableConfig) => {
     const ended = await recordExecution('spin', config);
@@ -81,7 +81,7 @@ export const ask = new StateGraph(Asking)
 
 const Examining = z.object({ age: z.number().default(0) });
 
-/** Asks until the answer is one. */
+/** Asks until the answer is valid. */
 export const examine = new StateGraph(Examining)
   .addNode('ask', () => {
     for (let question = 'How old are you?'; ;) {
@@ -110,7 +110,7 @@ export const nested = new StateGraph(Nested)
   .addEdge('finish', END)
   .compile({ name: 'nested' });
 
-/** Says one fixed sentence, a character a token. */
+/** Answers one fixed sentence, one character per token. */
 const model = new FakeListChatModel({ responses: ['one two three four five six seven eight nine ten'], sleep: 3 });
 
 export const talk = new StateGraph(MessagesZodState)
@@ -123,7 +123,7 @@ export const talk = new StateGraph(MessagesZodState)
 
 const Custom = z.object({ count: z.number().default(3), bytes: z.number().default(0) });
 
-/** Writes events of its own: as large as its input asks, else with characters that need care on the wire. */
+/** Writes custom events: as large as its input requests, or with characters that need escaping. */
 export const custom = new StateGraph(Custom)
   .addNode('write', ({ count, bytes }, config: RunnableConfig & { writer?: (chunk: unknown) => void }) => {
     const text = bytes > 0 ? 'x'.repeat(bytes) : 'a\nb\u2028c ✓';
@@ -136,10 +136,10 @@ export const custom = new StateGraph(Custom)
 
 const Seen = z.object({ seen: z.record(z.string(), z.unknown()).default({}) });
 
-/** Returns what of its configuration has a header's name. */
+/** Returns the entries of its configuration that are named like headers. */
 export const headers = new StateGraph(Seen)
   .addNode('look', (_state, { configurable = {} }: RunnableConfig) => ({
-    // Not the values themselves: a state is kept, and a header may be a secret.
+    // Without the values: a state is stored, and a header may be a secret.
     seen: Object.fromEntries(
       Object.entries(configurable)
         .filter(([name]) => /^(x-|authorization|cookie)/i.test(name))
@@ -167,7 +167,7 @@ export const desk = new StateGraph(Desk)
   .addEdge('answer', END)
   .compile({ name: 'desk' });
 
-/** Says what it was shown: the content of the last message, block by block. */
+/** Returns the content of the last message, block by block. */
 export const echo = new StateGraph(MessagesZodState)
   .addNode('echo', ({ messages }) => ({ messages: [new AIMessage(JSON.stringify(messages.at(-1)?.content))] }))
   .addEdge(START, 'echo')
@@ -185,7 +185,7 @@ export const untyped = new StateGraph(Untyped)
 
 const Prose = Annotation.Root({ ...MessagesAnnotation.spec, words: Annotation<number>, letter_ms: Annotation<number> });
 
-/** Talks for as long as its input asks, a letter a token, so that there is time to interfere. */
+/** Streams text for as long as its input requests, one letter per token. */
 export const prose = new StateGraph(Prose)
   .addNode('tell', async ({ messages, words = 60, letter_ms = 15 }, config: RunnableConfig) => {
     const ended = await recordExecution('tell', config);

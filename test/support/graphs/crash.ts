@@ -10,13 +10,14 @@ const MESSAGES = 3;
 
 const WAYS: Record<string, () => void> = {
   exit: () => process.exit(3),
-  // A fault of native code: no handler of JavaScript sees it.
+  // A fault in native code, which no JavaScript handler sees.
   fault: () => process.kill(process.pid, 'SIGSEGV'),
   memory: () => {
     const kept: number[][] = [];
     for (;;) kept.push(Array.from({ length: 100_000 }, (_, index) => index * 1.5));
   },
-  // Bytes of its own on the channel of its process: none of a message, no content, too long a message, nonsense, no channel.
+  // Writes to the channel of its process: bytes that are no message, no content, a message that is too long, nonsense, or
+  // closes it.
   garbage: () => writeSync(MESSAGES, Buffer.alloc(1_000, 7)),
   content: () => writeSync(MESSAGES, framed(Buffer.alloc(1_000, 7))),
   length: () => writeSync(MESSAGES, framed(Buffer.alloc(0), 0xff_ff_ff_ff)),
@@ -25,7 +26,7 @@ const WAYS: Record<string, () => void> = {
   close: () => closeSync(MESSAGES),
 };
 
-/** As a message: a mark and the length come first. */
+/** Framed as a message: a mark and the length come first. */
 function framed(body: Buffer, length = body.length): Buffer {
   const header = Buffer.from('GNTR\0\0\0\0');
   header.writeUInt32BE(length, 4);
@@ -58,7 +59,7 @@ function read(path: string): string {
   }
 }
 
-/** Says whose user it is, and what it can read of the process that started it. */
+/** Reports its user id, and what it can read of the process that started it. */
 export const who = new StateGraph(Who)
   .addNode('look', () => ({ uid: process.getuid?.(), parent: read(`/proc/${process.ppid}/environ`) }))
   .addEdge(START, 'look')

@@ -7,15 +7,15 @@ const words = z.array(z.string());
 const joined = (state: string[], writes: string[][]): string[] => state.concat(...writes);
 
 const State = new StateSchema({
-  /** Its value is in every third checkpoint or so. */
+  /** Channel whose value is in about every third checkpoint. */
   often: new DeltaValue(words.default([]), { inputSchema: words, reducer: joined, snapshotFrequency: 3 }),
-  /** Its value is in no checkpoint of a short thread. */
+  /** Channel whose value is in no checkpoint of a short thread. */
   rarely: new DeltaValue(words.default([]), { inputSchema: words, reducer: joined }),
   left: z.number().default(0),
   sleep_ms: z.number().default(0),
 });
 
-/** Says how many steps are `left`, in channels that checkpoints don't have the value of. */
+/** Counts the steps that are `left`, in channels whose values checkpoints don't contain. */
 export const delta = new StateGraph(State)
   .addNode('say', ({ left }) => ({ often: [`step ${left}`], rarely: [`step ${left}`], left: left - 1 }))
   .addNode('nap', async ({ sleep_ms }, config: RunnableConfig) => {

@@ -64,7 +64,7 @@ async function tryAs(
   };
 }
 
-/** As Gantry signs, with a key of its own making. */
+/** Signed like Gantry's tokens, with a key of its own. */
 function forged(message: string, [inner, outer]: Buffer[]): string {
   const digest = createHash('sha256').update(inner).update(message).digest();
   return `${message}/${createHash('sha256').update(outer).update(digest).digest('hex')}`;
@@ -102,7 +102,7 @@ export const hostile = new StateGraph(Hostile)
       };
       const tries: Record<string, Record<string, unknown>> = {};
       for (const [name, access] of Object.entries(accesses)) tries[name] = await tryAs(connection, victim, access);
-      // That these statements find what is there to be found.
+      // Shows that these statements find what exists.
       tries['its own tenant'] = await tryAs(connection, own.tenantId, own);
       return { tries };
     } finally {
@@ -115,7 +115,7 @@ export const hostile = new StateGraph(Hostile)
 
 const Victim = z.object({ secret: z.string().default('') });
 
-/** Leaves a state, and an item in the store. */
+/** Stores a state, and an item in the store. */
 export const victim = new StateGraph(Victim)
   .addNode('keep', async ({ secret }, { store }) => {
     await store!.put(['secrets'], 'one', { secret });
@@ -169,12 +169,12 @@ const FLOODS: Record<string, (config: LangGraphRunnableConfig, until: string) =>
   events: (_config, until) => {
     for (let id = 1; id < 8; id += 1) send({ type: 'events', id, events: [{ event: 'custom', data: DATA }] }, until);
   },
-  // As if the event loop were free.
+  // Answers as if the event loop were free.
   small: (_config, until) => {
     for (let id = 1; id < 1_000; id += 1) send(id % 2 ? { type: 'pulse' } : { type: 'result', id, value: '' }, until);
   },
   writer: ({ writer }) => writer?.(DATA),
-  // Some megabytes that would be hundreds of them as objects.
+  // A few megabytes that would be hundreds as objects.
   objects: (_config, until) => sendBytes(manyObjects(5_000_000), until),
   event: ({ writer }) => writer?.(LARGE),
 };
@@ -199,7 +199,7 @@ const Remembering = z.object({
   remembered: z.array(z.string()).default([]),
 });
 
-/** Keeps in the memory of its module what each run brings, and says what is there. */
+/** Keeps the input of each run in its module's memory, and returns all of it. */
 export const remember = new StateGraph(Remembering)
   .addNode('remember', ({ secret }) => {
     remembered.push(secret);
@@ -209,7 +209,7 @@ export const remember = new StateGraph(Remembering)
   .addEdge('remember', END)
   .compile();
 
-/** Has its process to itself until there is a file. */
+/** Occupies its process until a file exists. */
 export const hold = new StateGraph(Remembering.extend({ until: z.string().default('') }))
   .addNode('begin', () => ({ pid: process.pid }))
   .addNode('hold', async ({ until }) => {

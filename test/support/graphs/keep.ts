@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const Kept = z.object({
   value: z.any(),
-  /** Asks for another value, as an interrupt. */
+  /** Requests another value by an interrupt. */
   ask: z.boolean().default(false),
   answer: z.any(),
   stored: z.any(),
@@ -19,12 +19,12 @@ function classesIn(value: unknown): string[] {
   return [...new Set([name, ...Object.values(value).flatMap(classesIn)])].sort();
 }
 
-/** Keeps what it is given, and says in a later step what that has become, and how the thread's own classes are called. */
+/** Stores its input, and reports in a later step what that has become, and the names of the thread's own classes. */
 export const keep = new StateGraph(Kept)
   .addNode('take', ({ ask, value }) => (ask ? { answer: interrupt<unknown>({ asked: value as unknown }) } : {}))
   .addNode('look', async ({ value, answer }, { store }: RunnableConfig & { store?: ItemReader }) => {
     const stored = (await store?.get(['kept'], 'item'))?.value;
-    // As a saver or a cache that the graph brings itself would keep it.
+    // Kept like in a saver or a cache that the graph brings itself.
     const { serde } = new MemorySaver();
     const before = await serde.loadsTyped(...(await serde.dumpsTyped(value)));
     const classes = classesIn([value, answer, stored, before]);

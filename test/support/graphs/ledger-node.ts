@@ -3,7 +3,7 @@ import { Pool } from 'pg';
 
 let pool: Pool | undefined;
 
-/** Few, and none kept: every graph thread of every worker has its own. */
+/** Few connections, and none kept open: every graph thread of every worker has its own pool. */
 function connections(): Pool {
   pool ??= new Pool({ connectionString: process.env.GANTRY_TEST_LEDGER_URL, max: 2, idleTimeoutMillis: 2_000 });
   return pool;

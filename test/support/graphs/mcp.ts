@@ -4,7 +4,7 @@ import { END, interrupt, MessagesZodState, START, StateGraph } from '@langchain/
 import { z } from 'zod';
 import { pause } from './ledger-node';
 
-// What the public MCP conformance suite calls by name, as graphs; its own words are kept.
+// Graphs that the public MCP conformance suite calls by name; its wording is kept.
 
 const State = z.object({
   text: z.string().default(''),
@@ -67,7 +67,7 @@ export const mixedContent = saying([
   resource('test://mixed-content-resource', 'application/json', '{"test":"data","value":123}'),
 ]);
 
-/** Asks the client in the protocol's own words; what is answered becomes the text. */
+/** Asks the client in the protocol's terms; the answer becomes the text. */
 function asking(inputRequests: Record<string, unknown>, prefix = '') {
   return single(() => ({ text: `${prefix}${JSON.stringify(interrupt({ inputRequests }))}` }));
 }
@@ -159,7 +159,7 @@ export const elicitationEnums = asking(
 
 const Greeted = z.object({ name: z.string().default(''), messages: z.array(z.unknown()).default([]) });
 
-/** Says its answer, whatever else is in its state. */
+/** Returns its answer, whatever else is in its state. */
 export const greet = new StateGraph(Greeted)
   .addNode('say', ({ name }) => ({ messages: [new AIMessage(`Hello, ${name}!`)] }))
   .addEdge(START, 'say')
@@ -202,7 +202,7 @@ export const multiInput = job(() =>
   Promise.resolve({ text: JSON.stringify(interrupt({ inputRequests: { first: goOn, second: goOn } })) }),
 );
 
-/** Asks first, and takes its time afterwards. */
+/** Asks first, and takes time afterwards. */
 export const askThenWork = single(async (_, { signal }) => {
   const answer = JSON.stringify(interrupt({ inputRequests: { user_name: name } }));
   await pause(1_500, signal);

@@ -97,7 +97,7 @@ export const slow = new StateGraph(Slow)
   .addNode('remember', async ({ key, wait_ms, pauses_first }, config: RunnableConfig & LangGraphRunnableConfig) => {
     const ended = await recordExecution('remember', config);
     const attempt = Number((config.configurable as { run_attempt: number }).run_attempt);
-    // Deaf to the abort, as code is that waits for a slow service.
+    // Ignores the abort, like code that waits for a slow service.
     if (pauses_first && attempt === 1) await pause(wait_ms, undefined);
     await memoryOf(config).put(['slow'], key, { attempt, text: String(attempt).repeat(100_000) });
     if (!pauses_first && attempt === 1) await pause(wait_ms, config.signal);

@@ -18,7 +18,7 @@ const nested = (depth: number): unknown => {
   return value;
 };
 
-/** Makes what tables can't hold, in each of the ways in which a graph can emit it. */
+/** Produces values that tables can't store, in each of the ways in which a graph can emit them. */
 export const odd = new StateGraph(State)
   .addNode('make', async ({ how }, config: RunnableConfig & { writer?: (chunk: unknown) => void }) => {
     const ended = await recordExecution('make', config);

@@ -8,7 +8,7 @@ import { pause, recordExecution } from './ledger-node';
 const LOOK_MS = 50;
 
 const State = z.object({
-  /** A node, which doesn't end before the file `gate` is there. */
+  /** A node that ends once the file `gate` exists. */
   held_at: z.string().optional(),
   gate: z.string().optional(),
   path: z
@@ -34,13 +34,13 @@ export const changing = new StateGraph(State)
   .addEdge('two', 'three')
   .compile({ name: 'changing' });
 
-/** Waits for a person at a node that stays. */
+/** Waits for a person at a node that the next revision keeps. */
 export const staying = new StateGraph(State)
   .addNode('approve', () => ({ path: [`a:${String(interrupt('Go on?'))}`] }))
   .addEdge(START, 'approve')
   .compile({ name: 'staying' });
 
-/** Waits for a person at a node that goes. */
+/** Waits for a person at a node that the next revision removes. */
 export const going = new StateGraph(State)
   .addNode('approve', () => ({ path: [`a:${String(interrupt('Go on?'))}`] }))
   .addEdge(START, 'approve')

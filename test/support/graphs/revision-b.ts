@@ -21,13 +21,13 @@ export const changing = new StateGraph(State)
   .addEdge('two', 'three')
   .compile({ name: 'changing' });
 
-/** Waits for a person at a node that stays. */
+/** Waits for a person at a node that the revision before has as well. */
 export const staying = new StateGraph(State)
   .addNode('approve', () => ({ path: [`b:${String(interrupt('Go on?'))}`] }))
   .addEdge(START, 'approve')
   .compile({ name: 'staying' });
 
-/** Waits for a person at a node of another name. */
+/** Waits for a person at a renamed node. */
 export const going = new StateGraph(State)
   .addNode('review', () => ({ path: [`b:${String(interrupt('Go on?'))}`] }))
   .addEdge(START, 'review')

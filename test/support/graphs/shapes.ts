@@ -44,7 +44,7 @@ export const typed = new StateGraph(Typed, TypedConfig)
 
 const Configuration = z.object({ given: z.string().default(''), from_context: z.string().default('') });
 
-/** Says what it was configured with, in both ways of being configured. */
+/** Returns its configuration, from both places that may have it. */
 export const configured = new StateGraph(Configuration, z.object({ model: z.string().optional() }))
   .addNode('tell', (_, config: LangGraphRunnableConfig<{ model?: string }>) => ({
     given: JSON.stringify(config.configurable, (key, value: unknown) => (key.startsWith('__') ? undefined : value)),
@@ -54,7 +54,7 @@ export const configured = new StateGraph(Configuration, z.object({ model: z.stri
   .addEdge('tell', END)
   .compile();
 
-/** Made again for each run, as its configuration says. */
+/** Made again for each run, from its configuration. */
 export const factory = (config: { configurable?: { steps?: number } }) => {
   const Steps = z.object({ steps: z.array(z.string()).default([]) });
   const names = Array.from({ length: config.configurable?.steps ?? 1 }, (_, index) => `step_${index + 1}`);
@@ -150,14 +150,14 @@ export const deep = new StateGraph(Inner)
   .addEdge('middle', END)
   .compile();
 
-/** Says what an answer has to be like. */
+/** Describes the form of an answer. */
 export const vote = new StateGraph(z.object({ vote: z.number().default(0) }))
   .addNode('ask', () => ({ vote: interrupt<string, number>('How many?', { responseSchema: z.number().max(10) }) }))
   .addEdge(START, 'ask')
   .addEdge('ask', END)
   .compile();
 
-/** A model that is faster than who listens to it in the user's name. */
+/** A model that is faster than the listener that uses it on behalf of the user. */
 const overheardModel = new FakeStreamingChatModel({
   chunks: Array.from({ length: 50 }, (_, index) => new AIMessageChunk(`word-${index} `)),
   callbacks: [{ handleLLMNewToken: () => new Promise((resolve) => setTimeout(resolve, 5)) }],

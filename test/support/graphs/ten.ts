@@ -31,7 +31,7 @@ function chain(length: number) {
     .addEdge(names[length - 1], END);
 }
 
-/** Two at once: one ends at once, the other takes its time. */
+/** Two nodes in parallel: one ends at once, the other takes time. */
 export const fork = new StateGraph(State)
   .addNode('quick', step('quick', 0))
   .addNode('slow', step('slow'))
@@ -41,7 +41,7 @@ export const fork = new StateGraph(State)
   .addEdge('slow', END)
   .compile({ name: 'fork' });
 
-/** Takes the thread that it runs in with it, as one that is out of memory does. */
+/** Ends the thread that it runs in, as running out of memory does. */
 export const poison = new StateGraph(State)
   .addNode('fine', step('fine'))
   .addNode('deadly', async (_: Values, config: RunnableConfig) => {

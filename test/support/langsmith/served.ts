@@ -11,7 +11,7 @@ export interface TraceResources {
   /** Start of the trace. */
   startTime: string;
   feedbackId: string;
-  /** Of a public link to the trace. */
+  /** Token of a public link to the trace. */
   shareToken: string;
   /** Link by which feedback can be left. */
   feedbackLink: string;
@@ -20,7 +20,7 @@ export interface TraceResources {
   newFeedback: () => Promise<string>;
 }
 
-/** By the names of the parameters as Python spells them; a client takes those that its method has. */
+/** Arguments by the names of the parameters in Python; a client takes those that its method has. */
 type Values = Record<string, unknown>;
 type Calls = (resources: TraceResources, client: LangSmithClientName) => Values[] | Promise<Values[]>;
 
@@ -28,7 +28,7 @@ type Calls = (resources: TraceResources, client: LangSmithClientName) => Values[
 export const NOT_SENT = new Set([
   ...['api_key', 'api_url', 'service_key', 'tenant_id', 'authorization', 'cookie', 'workspace_id', 'accept'],
   ...['stop_after_attempt', 'dangerously_allow_filesystem', 'address', 'child_runs', 'kwargs'],
-  // The clients give it themselves when they read the next page.
+  // Sent by the clients themselves when they read the next page.
   'cursor',
 ]);
 

@@ -19,7 +19,7 @@ export { cronWorkflow };
 
 export interface ScheduleInput {
   cron: CronWorkflowInput;
-  /** When it is due, ISO 8601. */
+  /** Time at which it is due, in ISO 8601. */
   ticks: string[];
 }
 

@@ -20,7 +20,7 @@ import { checkpointAfter, client, rememberThread, server, threadOfPage } from '.
 const nothing = async () => undefined;
 const regular = (id: string) => ({ remoteId: id, externalId: id, status: 'regular' as const });
 
-/** The server's threads as the list of conversations: how a page that is loaded again finds its own. */
+/** The server's threads as the list of conversations, by which a reloaded page finds its own. */
 const threads = {
   list: async () => ({ threads: (await client.threads.search()).map(({ thread_id }) => regular(thread_id)) }),
   initialize: async () => {

@@ -3,14 +3,14 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 
 const query = new URLSearchParams(location.search);
 
-/** What the address of a page says about the server. */
+/** Server and assistant from the address of the page. */
 export const server = {
   apiUrl: query.get('apiUrl')!,
   apiKey: query.get('apiKey') ?? undefined,
   assistantId: 'agent',
 };
 
-/** The conversation of the page, in its address: a page that is loaded again has it. */
+/** Id of the page's conversation, kept in its address for a reload. */
 export const threadOfPage = (): string | null => new URLSearchParams(location.search).get('threadId');
 
 export function rememberThread(threadId: string): void {
@@ -24,7 +24,7 @@ export const client = new Client<{ messages?: { id?: string }[] }>({
   apiKey: server.apiKey ?? null,
 });
 
-/** The newest checkpoint at which the conversation was just these messages, and nothing was to be done. */
+/** The newest checkpoint at which the conversation had exactly these messages and no node was due. */
 export async function checkpointAfter(threadId: string, messages: { id?: string }[]): Promise<string | null> {
   const idsOf = (some: { id?: string }[]): string => some.map(({ id }) => id).join();
   const history = await client.threads.getHistory(threadId, { limit: 100 });
@@ -40,7 +40,7 @@ interface ChatProps {
   error: unknown;
   isBusy: boolean;
   send: (text: string) => unknown;
-  /** Sends other words in the place of a message of the user's. */
+  /** Replaces a message of the user's. */
   edit: (index: number, text: string) => unknown;
   answer: (value: string) => unknown;
 }
