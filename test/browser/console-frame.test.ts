@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { describeInBrowser } from '../support/browser';
 import { ConsoleBrowser, seriousFindings } from '../support/console';
 import { Gantry, startGantry } from '../support/gantry';
+import { waitFor } from '../support/wait-for';
 
-/** The page's. */
+/** Storage of the page. */
 declare const localStorage: object;
 declare const dispatchEvent: (event: Event) => void;
 
@@ -37,7 +38,7 @@ describeInBrowser('the frame of the console', () => {
     const page = await browser.open('about:blank');
     const sent: Promise<number>[] = [];
     page.on('requestfinished', (request) => {
-      // A font is no code: text is there before it, in the system's own.
+      // Fonts don't count as code: text is shown before they load, in the system's font.
       if (request.resourceType() !== 'font') {
         sent.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
       }
@@ -101,9 +102,14 @@ describeInBrowser('the frame of the console', () => {
     const refused = page.waitForResponse(
       (response) => response.url().includes('/metrics') && response.status() === 401,
     );
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    const count = (path: string): number => asked.filter((each) => each === path).length;
     await page.goto(`${url}/console`);
     await refused;
     await page.getByText('needs the metrics token').waitFor();
+    await waitFor('the third look at the runs', () => count('/runs/overview') >= 3);
+    expect([count('/metrics'), count('/api/v1/me')]).toEqual([1, 0]);
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     await page.goto(`${url}/console/system`);
     await page.getByText(/GANTRY_METRICS_TOKEN/).waitFor();

@@ -7,7 +7,10 @@ import type { paths } from './schema';
 
 const ROOT = new URL(API_URL).pathname.replace(/\/$/, '');
 
-/** Sends a request with the credentials of this tab, and notes what its fate says about connection and credentials. */
+/** Routes with credentials of their own: a 401 of theirs says nothing about those of the tab. */
+const HAS_OWN_CREDENTIALS = /^\/(?:admin\/|metrics$)/;
+
+/** Sends a request with the credentials of this tab, and notes what its outcome says about connection and credentials. */
 export async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const request = new Request(input, init);
   const route = new URL(request.url).pathname.slice(ROOT.length);
@@ -23,13 +26,13 @@ export async function send(input: RequestInfo | URL, init?: RequestInit): Promis
     throw error;
   }
   noteReached();
-  if (response.status === 401 && (await isRefused(own))) isSignedOut.set(true);
+  if (response.status === 401 && !HAS_OWN_CREDENTIALS.test(route) && (await isRefused(own))) isSignedOut.set(true);
   return response;
 }
 
 /**
- * Whether the credentials of the tab are refused at all. A 401 alone doesn't say so: routes of operators and of metrics take
- * credentials of their own, and those of exports and deliveries take keys, but no tokens of a custom auth.
+ * Whether the credentials of the tab are refused everywhere. A 401 alone doesn't say so: routes of exports and deliveries
+ * take keys, but no tokens of a custom auth.
  */
 async function isRefused(headers: Record<string, string>): Promise<boolean> {
   const answer = await fetch(`${API_URL}/api/v1/me`, { headers }).catch(() => undefined);
@@ -39,7 +42,7 @@ async function isRefused(headers: Record<string, string>): Promise<boolean> {
 /** Gantry's own routes, typed by its OpenAPI document. */
 export const api = createClient<paths>({ baseUrl: API_URL, fetch: (request) => send(request) });
 
-/** The body of an answer, or its failure thrown: `await answerOf(api.GET('/info'))`. */
+/** Body of an answer, for example `await answerOf(api.GET('/info'))`. Throws the failure of a refused request. */
 export async function answerOf<Data>(
   asked: Promise<{ data?: Data; error?: unknown; response: Response }>,
 ): Promise<Data> {

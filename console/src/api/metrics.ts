@@ -19,8 +19,12 @@ async function readMetrics(): Promise<Metrics | null> {
   }
 }
 
-/** Metrics of the replica that answers; null for callers who may not read them. */
-export const metricsQuery = queryOptions({ queryKey: ['metrics'], queryFn: readMetrics, refetchInterval: 5_000 });
+/** Metrics of the replica that answers; null for callers who may not read them, for whom they are not requested again. */
+export const metricsQuery = queryOptions({
+  queryKey: ['metrics'],
+  queryFn: readMetrics,
+  refetchInterval: ({ state }) => (state.data === null ? false : 5_000),
+});
 
 /** A metric, summed over its labels or over those series that have the given ones; undefined where it has no value. */
 export function metricOf(
