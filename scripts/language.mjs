@@ -1,4 +1,4 @@
-// npm run lint: fails on words that the glossary of CONTRIBUTING.md replaces, and on doc comments that begin like a question, in
+// npm run lint: fails on words that the glossary of CONTRIBUTING.md replaces, and on doc comments that begin like a question or a fragment, in
 // comments and names of the source, the tests, the scripts and the examples, in messages of the source and the scripts, in titles
 // of tests, in comments of what surrounds them, and in the docs.
 import './services/runtime.mjs';
@@ -33,10 +33,14 @@ const REPLACED = [
   [/\bput(?:s|ting)? down\b/i, 'record'],
 ];
 
-/** Doc comments that begin like a question, but for those of migrations, which stay as they were released, and of tests. */
-const QUESTION = /^\/\*\*[\s*]*(What|Whose|Who)\b/;
+/**
+ * Doc comments that begin like a question, or like the rest of a sentence that the code begins. Those of migrations stay as
+ * they were released, and those of specs and test files aren't checked.
+ */
+const FRAGMENT =
+  /^\/\*\*[\s*]*(What|Whose|Who|Of|By|As|With|Without|Such|Below|Beside|From|For|To|At|On|After|Than|Because)\b/;
 const DOCUMENTED =
-  /^(?:src|workflows|activities|worker|scripts|test\/support)\/(?!database\/migrations\/).*(?<!\.spec)\.(?:ts|mjs|cjs)$/;
+  /^(?:console\/src|src|workflows|activities|worker|scripts|test\/support)\/(?!database\/migrations\/).*(?<!\.spec)\.(?:tsx?|mjs|cjs)$/;
 
 /** Files whose strings with blanks are messages to people. The strings of tests are data, but for titles. */
 const SPEAKING =
@@ -73,9 +77,9 @@ function checkSource(file) {
     for (const { pos, end } of ranges) {
       if (comments.has(pos)) continue;
       comments.add(pos);
-      const [, question] = (DOCUMENTED.test(file) && QUESTION.exec(text.slice(pos, end))) || [];
-      if (question)
-        found.push(`${place(pos)}: "${question}": begin with a noun or a verb ("Fields that …", "Reads …")`);
+      const [, fragment] = (DOCUMENTED.test(file) && FRAGMENT.exec(text.slice(pos, end))) || [];
+      if (fragment)
+        found.push(`${place(pos)}: "${fragment}": begin with a noun or a verb ("Fields that …", "Reads …")`);
       const comment = text.slice(pos, end).replace(/`[^`]*`/g, '');
       check(comment.replace(/\s*\n\s*(?:\*|\/\/)?\s*/g, ' '), place(pos));
     }

@@ -127,7 +127,7 @@ function runJest(args, testEnv, signal) {
   });
 }
 
-/** With more failures than this, chance is no explanation, and a second try only costs time. */
+/** Maximum number of failed tests that are run again: more are no chance, and a second try would only cost time. */
 const MAX_RETRIED = 10;
 
 /**

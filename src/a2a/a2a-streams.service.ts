@@ -16,8 +16,8 @@ const WAIT_POLL_MS = 1_000;
 export interface FollowOptions {
   historyLength?: number | undefined;
   /**
-   * For a subscriber: from the task's present state to its end, questions included. The sender of a message gets all events of
-   * its turn instead, however far that is by now.
+   * Whether to stream from the task's present state to its end, questions included, as for a subscriber. The sender of a
+   * message gets all events of its turn instead, however far that is by now.
    */
   throughQuestions: boolean;
   signal: AbortSignal;

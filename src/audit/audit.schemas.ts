@@ -23,11 +23,11 @@ export const auditRecordSchema = z.object({
   action: z.string(),
   resource: z.string(),
   resource_id: z.string().nullable(),
-  /** Of an item of the store: its namespace and key. */
+  /** Namespace and key of an item of the store. */
   item: z.object({ namespace: z.array(z.string()), key: z.string() }).nullable(),
   /** Names of what an update changed; never the values. */
   changed: z.array(z.string()).nullable(),
-  /** Of a refused login: the code of the error that answered it. */
+  /** Code of the error that answered a refused login. */
   reason: z.string().nullable(),
 });
 export type AuditRecord = z.output<typeof auditRecordSchema>;

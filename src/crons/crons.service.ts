@@ -128,7 +128,7 @@ export class CronsService {
     return this.read(tenantId, cronId);
   }
 
-  /** From now on its ticks create no runs. Existing runs stay. */
+  /** Deletes a cron: from now on its ticks create no runs. Existing runs stay. */
   async deleteCron(tenantId: TenantId, cronId: string): Promise<void> {
     await this.access.checkAccess(tenantId, cronId, 'delete');
     if (!(await this.crons.markDeleted(tenantId, cronId))) throw cronErrors.notFound();

@@ -13,7 +13,7 @@ import type { AppProcessData, FromAppProcess, ToAppProcess } from './custom-app.
 import { CustomRoutes } from './custom-routes';
 
 const PROGRAMS = { javascript: join(__dirname, 'app-process.main'), python: 'gantry_graphs.app_process' };
-/** For what an app in Python does when it stops, after its last request. */
+/** Time for an app in Python to stop after its last request. */
 const STOP_MS = 5_000;
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;

@@ -2,7 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { byteaArray, textArray } from './binary-array';
 import type { JsonObject } from './json';
 
-/** By which the handlers of the custom encryption choose a key. It is no secret, and is stored beside what is encrypted. */
+/**
+ * Context by which the handlers of the custom encryption choose a key. It is no secret, and is stored beside the encrypted
+ * value.
+ */
 export type EncryptionContext = JsonObject;
 
 /** A value to encrypt. Whose it is and where it stands goes to the handlers. */

@@ -27,9 +27,9 @@ export const CHANNELS = [
 /** Selection of a thread's events. */
 export interface EventFilter {
   channels: string[];
-  /** Below which of the nested graphs; all of them when absent. */
+  /** Namespaces of the nested graphs whose events are included; all of them when absent. */
   namespaces?: string[][] | undefined;
-  /** How far below. */
+  /** Number of levels below these namespaces that are included. */
   depth?: number | undefined;
   view?: NamespaceView;
 }

@@ -23,7 +23,7 @@ export interface ExportRow {
   costType: CreateExport['cost_type'];
   lateData: CreateExport['late_data'];
   latePassOf: string | null;
-  /** Of a later pass: the watermark of the first one. */
+  /** Watermark of the first pass, for a later pass. */
   changedAfter: string | null;
   status: ExportStatus;
   sourceBulkExportId: string | null;

@@ -61,7 +61,7 @@ export class OpenStreams {
     return [...new Set([...this.open.values()].map(({ keyId }) => keyId))].filter((each) => each !== undefined);
   }
 
-  /** Because the process stops. */
+  /** Ends all streams of a kind because the process stops. */
   breakOff(kind: OpenStream['kind']): void {
     for (const stream of [...this.open.keys()]) if (stream.kind === kind) stream.breakOff('stopping');
   }

@@ -1,6 +1,6 @@
 /** A text of an item, and where in the value it is. */
 export interface FieldText {
-  /** Such as `title` or `chapters[1].text`. */
+  /** Path of a field, such as `title` or `chapters[1].text`. */
   field: string;
   text: string;
 }

@@ -52,7 +52,7 @@ export class McpServerFactory {
     private readonly bus: McpSessionBus,
   ) {}
 
-  /** From now on the end of a connection doesn't count as a cancellation by its client. */
+  /** Makes the end of a connection count as a lost connection, and not as a cancellation by the client. */
   close(): void {
     this.closing = true;
   }
@@ -95,7 +95,7 @@ export class McpServerFactory {
   }
 }
 
-/** Without a session it is not known which of the older revisions is spoken. */
+/** Whether the client knows structured results. Without a session its revision is unknown, and it counts as too old. */
 function knowsStructure(session: McpSession | undefined): boolean {
   return session !== undefined && session.protocolVersion >= STRUCTURE_SINCE;
 }

@@ -8,7 +8,7 @@ import { RunOrchestrator } from '../temporal/run-orchestrator';
 import type { RunExecution } from './run-execution';
 import type { RunEntity } from './run.entity';
 
-/** As in the workflow: most runs are over by then. */
+/** Time in milliseconds, as in the workflow, after which most runs are over. */
 const KEPT_MS = 2_000;
 /** The run's time begins again when a worker gets its workflow. */
 const KEPT_SHARE_OF_TIMEOUT = 0.1;

@@ -49,7 +49,7 @@ interface AbsentOwner {
 
 /** How long an owner has been seen without a session. */
 interface Absence {
-  /** By `performance.now()`. */
+  /** Time by `performance.now()`. */
   since: number;
   /** Whether an outage rather than the end of the process may have ended the session. */
   isOutage: boolean;

@@ -33,7 +33,10 @@ export class RunHandover implements OnModuleInit, OnModuleDestroy {
     private readonly config: AppConfig,
   ) {}
 
-  /** From here on other workers see that this one lives, and it sees them: while it still starts, so that their runs are due by then. */
+  /**
+   * Registers this worker with the others and starts to watch them: while it still starts, so that lost runs are due by
+   * then.
+   */
   onModuleInit(): void {
     if (!this.config.worker.queues.includes('runs')) return;
     this.session = new OwnerSession({

@@ -49,7 +49,7 @@ const LOST_IN_COMPANY = 2;
 
 export interface Ended {
   run: RunEntity;
-  /** As the ending that was written has it. */
+  /** Status of the run in the ending that was written. */
   status: RunEnd['status'];
   next: RunEntity | null;
   /** Stored with the end, to be started now. */

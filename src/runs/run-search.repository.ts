@@ -61,7 +61,7 @@ export class RunSearchRepository {
     return (await query.getRawOne<OpenRuns>())!;
   }
 
-  /** By time of creation, in buckets of equal length from `from` on; buckets without a run are left out. */
+  /** Counts runs by time of creation, in buckets of equal length from `from` on; buckets without a run are left out. */
   stats(
     tenantId: TenantId,
     { assistant_id }: AskRunStats,

@@ -14,7 +14,7 @@ const WORKERS_KNOWN_MS = 1_000;
 
 interface Left {
   run: RunReference;
-  /** By `performance.now()`. */
+  /** Time by `performance.now()`. */
   dueAt: number;
 }
 

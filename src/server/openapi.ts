@@ -72,7 +72,7 @@ export function openApiDocument(app: NestFastifyApplication, config: AppConfig, 
   return document;
 }
 
-/** Of each {@link AliasedController} the first path is described, as if it were its only one. */
+/** Describes only the first path of each {@link AliasedController}. */
 function leaveOutAliases(document: OpenAPIObject): void {
   for (const [address, path] of Object.entries(document.paths)) {
     for (const method of METHODS) {

@@ -10,7 +10,7 @@ export interface NewRunEvent extends RunEvent {
   runId: string;
   /** The fencing token of the attempt that made the event. */
   attempt: number;
-  /** Of the run. */
+  /** Encryption context of the run; undefined without a custom encryption. */
   encryptionContext?: EncryptionContext | undefined;
   /** Id of the task or checkpoint that the event reports; a repeated attempt emits what is missing. */
   fact?: string;

@@ -281,7 +281,7 @@ export class TemporalClient implements OnModuleDestroy {
     return workerDeploymentInfo?.routingConfig?.currentDeploymentVersion?.buildId ?? undefined;
   }
 
-  /** From now on new work goes to workers of this version. Rejects while none of them has polled. */
+  /** Routes new work to workers of this version. Rejects while none of them has polled. */
   async setCurrentVersion(deploymentName: string, buildId: string): Promise<void> {
     await this.inTime(() =>
       this.connection.workflowService.setWorkerDeploymentCurrentVersion({

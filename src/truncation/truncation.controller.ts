@@ -11,7 +11,10 @@ import { RouteTags } from '../http/route-tags';
 export class TruncationController {
   constructor(private readonly truncation: TruncationService) {}
 
-  /** For test suites that begin afresh: there only when the server was started with `GANTRY_TEST=1`. */
+  /**
+   * Deletes data for test suites that start from scratch. The route exists only if the server was started with
+   * `GANTRY_TEST=1`.
+   */
   @Post('truncate')
   @HttpCode(200)
   @ApiOperation({ summary: 'Wipe data of the workspace' })

@@ -47,7 +47,7 @@ export class WebhooksController {
     return paginate(reply, page, offset).map(toDelivery);
   }
 
-  /** With each of its attempts: status, time, response code, first bytes of the answer, error. */
+  /** Returns a delivery with each of its attempts: status, time, response code, first bytes of the answer, error. */
   @Get('deliveries/:delivery_id')
   @ApiOperation({ summary: 'Get a webhook delivery with its attempts' })
   @ApiOkResponse({ standardSchema: deliveryDetailSchema })

@@ -3,7 +3,10 @@ const TestEnvironment = require('./test-environment.cjs');
 /** The parts of a page that React and its hooks need; requests remain Node's own, without checks of origins. */
 const PAGE = ['document', 'navigator', 'MutationObserver', 'HTMLElement', 'Event'];
 
-/** For tests of what runs in a browser: a page around each test file. Made outside of jest's modules, which are slow to load one. */
+/**
+ * Environment for tests of browser code: a page around each test file. Made outside of jest's modules, which are slow to
+ * load one.
+ */
 module.exports = class BrowserEnvironment extends TestEnvironment {
   async setup() {
     await super.setup();

@@ -37,7 +37,7 @@ export interface ChatProps {
   thread: string | null;
   /** Storage in which the page keeps the id of its run. */
   storage: Storage;
-  /** Without it, a run continues from the thread's latest state instead of the one that the page has seen. */
+  /** Whether runs continue from the state that the page has seen; otherwise from the thread's latest one. */
   withHistory?: boolean;
 }
 

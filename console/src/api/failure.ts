@@ -1,4 +1,4 @@
-/** What the server said to a request that it refused, or that failed. */
+/** Answer of the server to a request that it refused, or that failed. */
 export class ApiFailure extends Error {
   constructor(
     readonly status: number,

@@ -20,7 +20,7 @@ export interface AuthRequest {
   method: string;
   url: string;
   headers: [name: string, value: string][];
-  /** Of the route, by name: what a handler in Python may ask for. */
+  /** Parameters of the route by name, for handlers in Python. */
   pathParams?: Record<string, string>;
 }
 

@@ -61,7 +61,7 @@ export interface ExportSettings {
   partRows: number;
   partBytes: number;
   timeoutMs: number;
-  /** After the end of a window's export, for its later pass. */
+  /** Time between the end of a window's export and its later pass. */
   latePassSeconds: number;
   /** Internal networks in which the stores of destinations may be. */
   allowCidrs: string[];

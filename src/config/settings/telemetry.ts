@@ -15,7 +15,10 @@ export const telemetryVariables = {
     .describe(
       'where to send OpenTelemetry traces; other `OTEL_…` variables apply too ([metrics and traces](metrics.md))',
     ),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url().optional().describe('the same as a complete URL, including `/v1/traces`'),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z
+    .url()
+    .optional()
+    .describe('complete URL for OpenTelemetry traces, including `/v1/traces`'),
 };
 
 /** Settings of logs, metrics and traces of the processes. */

@@ -5,11 +5,11 @@ import { file, flag, httpUrl, type Values } from '../variables';
 export const temporalVariables = {
   TEMPORAL_ADDRESS: z.string().min(1).describe('`host:7233`'),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default').describe('namespace of the deployment in Temporal'),
-  TEMPORAL_API_KEY: z.string().min(1).optional().describe('implies TLS'),
+  TEMPORAL_API_KEY: z.string().min(1).optional().describe('API key of Temporal; implies TLS'),
   TEMPORAL_TLS: flag.default(false).describe('connect with TLS'),
   TEMPORAL_TLS_CA_PATH: file.optional().describe("file with the server's certificate authority"),
   TEMPORAL_TLS_CERT_PATH: file.optional().describe('file with the client certificate; needs the key as well'),
-  TEMPORAL_TLS_KEY_PATH: file.optional().describe('file with its private key'),
+  TEMPORAL_TLS_KEY_PATH: file.optional().describe('file with the private key of the client certificate'),
   GANTRY_TEMPORAL_UI_URL: httpUrl.optional().meta({
     description: "address of Temporal's own pages, to which the [console](console.md) links; `/info` shows it",
     shownDefault: 'of the Temporal that `npm start` brings',

@@ -22,15 +22,15 @@ export const traceVariables = {
     shownDefault: '`gantry` of the gateway that comes along',
   }),
   GANTRY_S3_ENDPOINT: httpUrl.optional().describe('endpoint of the bucket; absent: AWS'),
-  GANTRY_S3_REGION: z.string().min(1).default('us-east-1').describe('its region'),
+  GANTRY_S3_REGION: z.string().min(1).default('us-east-1').describe('region of the bucket'),
   GANTRY_S3_ACCESS_KEY_ID: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'key that may put, get and delete objects there; absent: credentials of the environment (profile, instance role)',
+      'key that may put, get and delete objects in the bucket; absent: credentials of the environment (profile, instance role)',
     ),
-  GANTRY_S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('the secret of that key'),
+  GANTRY_S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('secret of `GANTRY_S3_ACCESS_KEY_ID`'),
 };
 
 export interface TraceSettings {

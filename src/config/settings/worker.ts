@@ -21,7 +21,7 @@ export const workerVariables = {
   GANTRY_WORKER_PORT: z
     .union([z.literal('off').transform(() => undefined), port])
     .default(2025)
-    .describe('its port (a free one if it is taken); `off`: no listener'),
+    .describe("port of a worker's listener (a free one if it is taken); `off`: no listener"),
   GANTRY_TEMPORAL_METRICS: z
     .string()
     .regex(/^\S+:\d{1,5}$/, 'must be host:port')

@@ -58,7 +58,10 @@ export const createExportSchema = z
     interval_hours: z.int().min(1).max(168).optional(),
     /** How costs are written: `decimal` is DECIMAL(38, 12). */
     cost_type: z.enum(['double', 'decimal']).default('double'),
-    /** Of a scheduled export: `reexport` adds a later pass over each window, of what arrived or changed since. */
+    /**
+     * Treatment of late rows in a scheduled export: `reexport` adds a later pass over each window, for rows that arrived or
+     * changed since.
+     */
     late_data: z.enum(['ignore', 'reexport']).default('ignore'),
     /** Notified when the export ends, under the policy for webhooks of runs; of a schedule, for each of its windows. */
     webhook: z.string().min(1).max(65_536).optional(),

@@ -24,7 +24,7 @@ export interface PartRows {
 export interface Rows {
   /** The next piece; undefined after the last one. */
   next(): Promise<Buffer | undefined>;
-  /** After the last piece: gives the connection back. @returns how many rows the server has sent */
+  /** Releases the connection after the last piece. @returns how many rows the server has sent */
   end(): Promise<number>;
   /** Called instead of `end` if the rest is not read. */
   giveUp(): void;
@@ -106,8 +106,8 @@ export class RowStream implements Rows {
   }
 
   /**
-   * After an abort in the middle the connection can't be reused. It is cut rather than closed: a server that still sends rows
-   * would not read the farewell, and would keep its snapshot until they are read.
+   * Cuts the connection, which can't be reused after an abort in the middle. A server that still sends rows would not read a
+   * proper close, and would keep its snapshot until they are read.
    */
   giveUp(): void {
     if (this.isOver) return;

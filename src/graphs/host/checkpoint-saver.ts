@@ -86,7 +86,7 @@ export class CheckpointSaver extends OpenPostgresSaver {
     this.selectBy(SELECT);
   }
 
-  /** From now on reads only these channels of checkpoints. Nothing may be written from such checkpoints. */
+  /** Restricts reads to these channels of checkpoints. Nothing may be written from such checkpoints. */
   readOnly(channels: string[]): void {
     this.channels = new Set(channels);
     const literals = channels.map((channel) => escapeLiteral(channel)).join(', ');

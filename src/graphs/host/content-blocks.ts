@@ -88,7 +88,7 @@ export class ContentBlocks {
   }
 }
 
-/** By the block's type: the field that pieces append to, and the type of their delta. */
+/** Fields to which pieces append and types of their deltas, by the block's type. */
 const GROWING: Record<string, [field: string, delta: string]> = {
   text: ['text', 'text-delta'],
   reasoning: ['reasoning', 'reasoning-delta'],

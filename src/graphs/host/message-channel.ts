@@ -21,10 +21,10 @@ export interface MessageCodec {
   decode: (bytes: Buffer) => unknown;
 }
 
-/** For messages of Gantry's own processes. */
+/** Format for messages between Gantry's own processes. */
 const STRUCTURED_CLONE: MessageCodec = { encode: serialize, decode: deserialize };
 
-/** For a process with user code, which could write a message whose objects fill the reader's memory. */
+/** Format for a process with user code, which could write a message whose objects fill the reader's memory. */
 export const BOUNDED_CLONE: MessageCodec = {
   encode: serialize,
   decode: (bytes) => {
@@ -33,7 +33,7 @@ export const BOUNDED_CLONE: MessageCodec = {
   },
 };
 
-/** For user code in other languages. */
+/** Format for user code in other languages. */
 export const JSON_TEXT: MessageCodec = {
   encode: (message) => Buffer.from(JSON.stringify(message)),
   decode: (bytes) => {

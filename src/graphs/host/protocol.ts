@@ -174,7 +174,7 @@ export interface GraphTarget {
   tenantToken?: string;
   config: NonNullable<RunKwargs['config']>;
   context?: Record<string, unknown>;
-  /** With what an edit is encrypted; added on the way to the process. */
+  /** Context by which an edit is encrypted; added on the way to the process. */
   encryptionContext?: EncryptionContext;
   metadata?: Record<string, unknown>;
 }
@@ -259,7 +259,7 @@ export type FromProcess =
   | { type: 'outcome'; id: number; outcome: GraphOutcome }
   /** The graph didn't fail: the run may be retried. */
   | { type: 'broken'; id: number; message: string }
-  /** From a process that doesn't reach the store itself. */
+  /** A question of a process that can't reach the store itself. */
   | StoreQuestion
   | CipherQuestion
   | { type: 'result'; id: number; value: string }

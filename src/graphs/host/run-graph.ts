@@ -280,7 +280,10 @@ function handedBackBy(error: unknown): HandedBack | undefined {
   return undefined;
 }
 
-/** After lost connections, a database shutdown or a fencing error, another attempt is right rather than an end as `error`. */
+/**
+ * Whether another attempt is right, rather than an end as `error`: after lost connections, a database shutdown or a fencing
+ * error.
+ */
 function isInfrastructure(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const code = 'code' in cause ? String(cause.code) : '';

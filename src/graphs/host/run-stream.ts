@@ -70,7 +70,7 @@ export interface StreamControl {
   progress: StreamProgress;
   /** Resolves when all writes of the graph so far are committed. */
   written: () => Promise<void>;
-  /** Of the graph, where it has any. */
+  /** Untracked output of the graph; undefined if it has none. */
   untracked: UntrackedOutput | undefined;
 }
 

@@ -8,7 +8,7 @@ export interface Connections {
   query<Row extends QueryResultRow>(statement: string, values: unknown[]): Promise<QueryResult<Row>>;
 }
 
-/** For whom a graph process works. */
+/** Tenant that a graph process works for. */
 export interface TenantAccess {
   tenantId: string;
   /** Token that proves it to Postgres; absent outside of graph processes. */

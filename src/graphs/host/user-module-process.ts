@@ -30,7 +30,7 @@ export type FromUserModule<Ready, Failure> =
 
 /** Properties of one kind of module, such as the custom auth. */
 export interface UserModuleKind<Ready, Failure> {
-  /** Such as `custom auth`, for log lines. */
+  /** Name for log lines, such as `custom auth`. */
   name: string;
   /** Field of langgraph.json that names the module, for the error of one that can't be used. */
   setting: string;

@@ -29,7 +29,7 @@ export function authorizeAzure(account: string, credentials: AzureCredentials, r
   return { ...request, headers: { ...headers, authorization: `SharedKey ${account}:${signature}` } };
 }
 
-/** As "Authorize with Shared Key" of Azure's reference describes it. */
+/** Text to sign, as "Authorize with Shared Key" in Azure's reference describes it. */
 function stringToSign(account: string, { method, url, headers }: AzureRequest): string {
   const length = headers['content-length'] === '0' ? '' : (headers['content-length'] ?? '');
   const canonicalHeaders = Object.keys(headers)

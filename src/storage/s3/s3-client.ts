@@ -20,7 +20,10 @@ export interface S3Connection {
 }
 
 const ignore = (): void => undefined;
-/** Without one the client writes to the console, at each failure of a stream: failures are logged where they are handled. */
+/**
+ * A logger without output. Without one the client writes to the console at each failure of a stream; failures are logged
+ * where they are handled.
+ */
 const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /** A client that stores of all makers understand. */

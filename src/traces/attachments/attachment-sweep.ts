@@ -5,7 +5,7 @@ import { AttachmentsRepository, InlineAttachment } from './attachments.repositor
 
 /** Time limit of one round, since sweeps run in sequence and others wait. */
 const ROUND_MS = 5_000;
-/** After the store failed. */
+/** Pause after a failure of the store. */
 const PAUSE_MS = 60_000;
 
 /** Deletes the objects of removed attachments, and moves attachments from Postgres into the store. */

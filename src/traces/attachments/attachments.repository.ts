@@ -5,7 +5,7 @@ import type { TenantId } from '../../auth/tenant';
 
 /** Time within which an upload that wrote an object must commit the row that names it. */
 const UPLOAD_SECONDS = 86_400;
-/** After an object could not be deleted. */
+/** Time until the next attempt to delete an object that could not be deleted. */
 const RETRY_SECONDS = 600;
 
 /** An attachment as its row has it: the bytes are in the object store, or in the row where there is none. */

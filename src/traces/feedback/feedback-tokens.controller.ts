@@ -21,7 +21,9 @@ type TokenParams = z.output<typeof feedbackTokenParams>;
 export class FeedbackTokensController {
   constructor(private readonly feedback: LinkedFeedbackService) {}
 
-  /** For links in mails and buttons: `?score=1&comment=…`. Following it again replaces the earlier feedback. */
+  /**
+   * Creates feedback by a link in a mail or button: `?score=1&comment=…`. Following it again replaces the earlier feedback.
+   */
   @Get(':token')
   @ApiOperation({ summary: 'Leave feedback by following a link' })
   async follow(

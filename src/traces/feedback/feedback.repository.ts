@@ -174,7 +174,7 @@ export class FeedbackRepository {
     return rows[0] && { runId: rows[0].run_id };
   }
 
-  /** Without feedback, a run has no summary. */
+  /** Removes the feedback summary of a run. */
   async clearStats(manager: EntityManager, tenantId: TenantId, runId: string): Promise<void> {
     await manager.query(
       `UPDATE trace_runs r SET feedback_stats = NULL, updated_at = now() FROM trace_run_keys k

@@ -53,7 +53,7 @@ export function weightOf(change: RunChange): number {
 
 export type OperationKind = 'post' | 'patch';
 
-/** Below every other: a stand-in that a column needs, or a start time read off an id. Any real value replaces it. */
+/** Rank below every other: a stand-in that a column needs, or a start time read off an id. Any real value replaces it. */
 export const DERIVED_RANK = '';
 /** A position that was worked out from the post's own start time, for clients that send no dotted_order. */
 export const COMPUTED_RANK = '+';

@@ -28,7 +28,7 @@ type ProjectParams = z.output<typeof projectParamsSchema>;
 export class ProjectsController {
   constructor(private readonly projects: ProjectsService) {}
 
-  /** With `upsert=true` a project of that name is updated; without it the answer is then 409. */
+  /** Creates a project. If its name is taken, `upsert=true` updates that project; otherwise the answer is 409. */
   @Post()
   @HttpCode(200)
   @ApiOperation({ summary: 'Create a tracing project' })

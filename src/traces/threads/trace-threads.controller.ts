@@ -61,7 +61,10 @@ export class TraceThreadsController {
     });
   }
 
-  /** With a `stride` as a time series: a thread counts in the bucket in which its newest trace began. */
+  /**
+   * Statistics of threads; with a `stride`, as a time series in which a thread counts in the bucket in which its newest
+   * trace began.
+   */
   @Post('stats')
   @SearchRoute()
   @HttpCode(200)
