@@ -12,7 +12,7 @@ import orjson
 # The API's word on a request, which it sets itself on everything that it hands on (src/custom-app/custom-app.plugin.ts).
 CALLER_HEADER = b"x-gantry-caller"
 
-# About this one request or its connection, and not about who makes it (src/custom-app/caller.ts).
+# Headers of this one request or its connection, and not of its caller (src/custom-app/caller.ts).
 _NOT_OF_THE_CALLER = re.compile(
     r"host|connection|keep-alive|transfer-encoding|upgrade|te|trailer|expect|range|origin|referer|pragma|cache-control"
     r"|user-agent|idempotency-key|last-event-id|x-request-id|content-.+|accept.*|if-.+|sec-.+|mcp-.+|proxy-.+"
@@ -22,14 +22,14 @@ RawHeaders = list[tuple[bytes, bytes]]
 
 
 class Ask:
-    """In place of a caller: the API hasn't asked for one yet."""
+    """Stands for the caller of a request that the API hasn't identified yet."""
 
 
 ASK: Final = Ask()
 
 
 def caller_in(headers: Iterable[tuple[bytes, bytes]]) -> tuple[RawHeaders, dict[str, Any] | Ask]:
-    """The headers without the API's own, and what that one says."""
+    """The headers without the API's own one, and the value of that one."""
     rest: RawHeaders = []
     caller: dict[str, Any] | Ask = ASK
     for name, value in headers:

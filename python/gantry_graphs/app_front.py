@@ -17,7 +17,7 @@ from .inner_api import InnerApi
 from .sdk_client import credentials
 from .user import User
 
-# Where a request says whether the API has asked who makes it.
+# Key of a request's scope for whether the API has identified the caller.
 _CALLER = "gantry.caller"
 
 
@@ -43,7 +43,7 @@ class ServedApp:
             app.router = router
 
     def table(self) -> list[dict[str, str]]:
-        """What the API hands to this process."""
+        """Patterns of the requests that the API passes to this process."""
         return routes_for_api(self._app)
 
     def websocket_paths(self) -> list[str]:

@@ -15,7 +15,7 @@ from .modules import load_export
 _WHAT_WOULD_BE_RIGHT = "an app of Starlette or FastAPI"
 # Seconds that idle connections stay open: the api keeps them, and closes them itself.
 _KEEP_ALIVE_SECONDS = 120
-# For requests that are still being answered when the api stops: it has waited for its clients before.
+# Seconds for requests that are still being answered when the api stops; it has waited for its clients before.
 _GRACE_SECONDS = 1
 # Maximum size of a request's headers in bytes: the api has accepted them, and adds some.
 _MAX_HEADER_BYTES = 256 * 1024

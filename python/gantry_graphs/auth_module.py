@@ -127,7 +127,7 @@ def failure_of(error: BaseException) -> dict[str, Any] | None:
 
 
 def _arguments(request: dict[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """What `authenticate` takes of a request, by name."""
+    """The parts of a request that `authenticate` may take, by name."""
     url = urlsplit(request["url"])
     headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in request["headers"]]
     scope = {
@@ -206,7 +206,7 @@ def _complete(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Both cross a process boundary and are stored, so they have to be JSON."""
+    """The value as plain JSON, since it crosses a process boundary and is stored."""
 
     def form(odd: Any) -> Any:
         if isinstance(odd, (set, frozenset)):

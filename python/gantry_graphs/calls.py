@@ -1,4 +1,4 @@
-"""What the api asks of a graph without running it: states, their history and edits, schemas and its drawing."""
+"""Calls of the api to a graph that isn't run: states, their history and edits, schemas and its drawing."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class GraphCalls:
             return await self._edited(graph, args, written)
 
     async def _edited(self, graph: Any, args: dict[str, Any], written: Any) -> Any:
-        """The new checkpoint, and what the thread's row keeps of the state."""
+        """The new checkpoint, and the part of the state that the thread's row keeps."""
         snapshot = await graph.aget_state(_thread(args))
         return {
             "checkpoint": {name: value for name, value in written["configurable"].items() if not name.startswith("__")},

@@ -76,7 +76,7 @@ def _operation(form: str, field: str, value: Any, context: dict[str, Any]) -> di
 
 
 def _find(holder: Any, places: list[tuple[Any, Any, Any]]) -> None:
-    """Columns, and the values in arrays of them; what stands in a column of JSON is encrypted as a whole."""
+    """Columns, and the values in arrays of columns; a column of JSON is encrypted as a whole."""
     items = list(holder.items() if isinstance(holder, dict) else enumerate(holder))
     for key, value in items:
         if isinstance(value, (bytes, bytearray, memoryview)):

@@ -12,7 +12,7 @@ _STATUS = Path("/proc/self/status")
 
 
 def limit_memory(arguments: Sequence[str]) -> None:
-    """Grants the process so much memory beside what it has: where it needs more, its code gets a MemoryError."""
+    """Limits the memory that the process may allocate from now on: beyond it, its code gets a MemoryError."""
     granted = next((int(each.removeprefix(_OPTION)) for each in arguments if each.startswith(_OPTION)), None)
     taken = re.search(r"^VmData:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE) if _STATUS.exists() else None
     if granted is None or taken is None:

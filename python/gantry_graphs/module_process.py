@@ -14,7 +14,7 @@ from .channel import ParentChannel, end_with_parent
 
 @dataclass
 class LoadedModule:
-    # What it reports of itself to the process that asks.
+    # Report of this process to its parent once it is ready.
     report: dict[str, Any]
     # Answers one question, by its `type`.
     answer: Callable[[dict[str, Any]], Awaitable[Any]]

@@ -11,7 +11,7 @@ from typing import Any
 
 
 def load_export(file: str, name: str, what_would_be_right: str) -> Any:
-    """What a module has under a name; `what_would_be_right` completes the message of an error."""
+    """The value of a name in a module; `what_would_be_right` completes the message of an error."""
     try:
         module = _import(Path(file))
     except Exception as error:

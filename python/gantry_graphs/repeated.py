@@ -38,7 +38,7 @@ def _without_cache_mark(data: str) -> str | None:
 
 
 async def missing_steps(graph: Any, request: dict[str, Any]) -> list[Event]:
-    """What earlier attempts committed and didn't emit: the ends of finished steps, oldest first.
+    """Events that earlier attempts committed and didn't emit: the ends of finished steps, oldest first.
 
     The step that the run stands at is left out: LangGraph itself begins with it. So are nested graphs, and what no
     checkpoint keeps: tokens, `custom`, `events` (src/graphs/host/missing-events.ts).

@@ -151,7 +151,7 @@ def _config(context: RunContext, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _auth_config(user: dict[str, Any] | None) -> dict[str, Any]:
-    """What the hosted server passes to a graph of its user; requests that bring these keys lose them."""
+    """The entries about the user that the hosted server passes to a graph; those of a request are removed."""
     if user is None:
         return {}
     return {
@@ -241,7 +241,7 @@ def to_command(command: dict[str, Any]) -> Command[Any]:
 
 
 def _failure(error: BaseException, control: RunControl) -> dict[str, Any]:
-    """How a run ends whose graph threw. Raises where another attempt is right: lost connections, a fence."""
+    """The outcome of a run whose graph threw. Raises if another attempt is right: lost connections, a fence."""
     for cause in _causes(error):
         if isinstance(cause, (FencedError, PoolTimeout, psycopg.OperationalError, psycopg.InterfaceError)):
             raise cause

@@ -180,11 +180,11 @@ class CheckpointSaver(AsyncPostgresSaver):
         await self._insert(_REPLACES if replaces else _KEEPS, config["configurable"]["thread_id"], rows)
 
     def _metadata(self, metadata: Any) -> dict[str, Any]:
-        """What is kept with a checkpoint. The library would add all of the `configurable`, headers and keys included."""
+        """The metadata of a checkpoint. The library would add all of the `configurable`, headers and keys included."""
         return dict(metadata)
 
     def _condition(self) -> tuple[str, dict[str, Any]]:
-        """Under which a write counts."""
+        """The SQL condition under which a write counts."""
         return "true", {}
 
     async def _insert(self, on_known: str, thread_id: str, rows: Rows) -> bool:
@@ -272,7 +272,7 @@ class RunCheckpointSaver(CheckpointSaver):
         self._open: set[asyncio.Future[None]] = set()
 
     async def written(self) -> None:
-        """Returns when what was given to be written so far is committed: only then may it be emitted.
+        """Returns when all writes so far are committed: only then may they be emitted.
 
         The library starts a write as a task of the event loop, before it emits what the write is of; that task begins
         within the next turns of the loop.

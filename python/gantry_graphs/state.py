@@ -37,7 +37,7 @@ def waiting_nodes(snapshot: StateSnapshot) -> list[str]:
 
 
 def final_state(snapshot: StateSnapshot) -> dict[str, Any]:
-    """What the thread's row keeps of a state (FinalState of the protocol)."""
+    """The part of a state that the thread's row keeps (FinalState of the protocol)."""
     return {
         "values": to_wire_json(snapshot.values),
         "next": waiting_nodes(snapshot),

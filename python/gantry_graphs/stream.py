@@ -21,7 +21,7 @@ _WORK_IN_PROGRESS = {"messages", "custom", "tools"}
 # Key of `configurable` by which the library streams tokens as content blocks.
 _CONTENT_BLOCKS_FLAG = "__pregel_stream_messages_v2"
 
-# What says where a checkpoint is and whose it is. All else of a `configurable` is for the graph: keys, headers, its user.
+# Keys that identify a checkpoint and its owner. The rest of a `configurable` is for the graph: keys, headers, its user.
 _PUBLIC_CONFIGURABLE = (
     "thread_id",
     "checkpoint_ns",
@@ -34,7 +34,7 @@ _PUBLIC_CONFIGURABLE = (
 
 
 def library_modes(asked: list[str]) -> list[str]:
-    """What the library must be asked for, so that the client's modes can be emitted."""
+    """The modes to request from the library, so that the client's modes can be emitted."""
     # The tasks show which node the run is at.
     modes = dict.fromkeys(["tasks"])
     for mode in asked:
@@ -61,7 +61,7 @@ class ChunkFacts:
         self._held: dict[tuple[str, ...], Chunk] = {}
 
     def next(self, chunk: Chunk) -> Iterator[tuple[Chunk, str | None]]:
-        """What can be emitted with this chunk: nothing yet, itself, or also the one that was held back for it."""
+        """Yields the chunks that can be emitted now: none yet, this one, or also the one that was held back for it."""
         namespace, mode, data = chunk
         held = self._held.pop(namespace, None)
         if held:
@@ -72,7 +72,7 @@ class ChunkFacts:
             yield chunk, data["id"] if mode == "tasks" and "result" in data else None
 
     def rest(self) -> Iterator[tuple[Chunk, str | None]]:
-        """What is still held back when the stream has ended, or has broken off."""
+        """Yields the chunks that are still held back when the stream has ended or failed."""
         for chunk in self._held.values():
             yield chunk, None
         self._held.clear()
@@ -85,7 +85,7 @@ def _fact_after(held_mode: str, mode: str, data: Any) -> str | None:
 
 
 def _is_computed(data: Any) -> bool:
-    """Not one that asks a human, nor one that an earlier attempt computed: no end of a task follows these."""
+    """Whether the end of a task follows the update: not for questions, nor for results of an earlier attempt."""
     return isinstance(data, dict) and "__interrupt__" not in data and "__metadata__" not in data
 
 
@@ -182,7 +182,7 @@ class _Translator:
         if self._is_event_protocol and mode in ("messages", "checkpoints"):
             yield from _protocol_events(namespace, mode, data)
             return
-        # Tokens and tools of a nested graph belong to the answer; its states and updates are its own business.
+        # Tokens and tools of a nested graph belong to the answer; its states and updates are internal.
         if not is_root and not self._subgraphs and mode not in ("messages", "tools"):
             return
         name = mode if is_root or not self._subgraphs else f"{mode}|{'|'.join(namespace)}"
@@ -253,7 +253,7 @@ def _protocol_events(namespace: tuple[str, ...], mode: str, data: Any) -> Iterat
 
 
 def _in_short(payload: dict[str, Any]) -> dict[str, Any]:
-    """What is needed to go back to a checkpoint."""
+    """The data needed to go back to a checkpoint, without its state."""
     metadata = payload.get("metadata") or {}
     parent = checkpoint_of(payload.get("parent_config"))
     return {
@@ -305,7 +305,7 @@ def _public_checkpoint(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _public_task(task: dict[str, Any]) -> dict[str, Any]:
-    """A task of a checkpoint: for one that runs a nested graph, `checkpoint` says where that graph's state is."""
+    """A task of a checkpoint: for one that runs a nested graph, `checkpoint` refers to that graph's state."""
     if not task.get("state"):
         return task
     rest = {key: value for key, value in task.items() if key != "state"}

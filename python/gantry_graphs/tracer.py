@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.tracers.langchain import LangChainTracer
 from langsmith import Client
 
-# What of a run's `configurable` its trace shows. All else is for the graph: keys, headers, its user.
+# Keys of a run's `configurable` that its trace shows. The rest is for the graph: keys, headers, its user.
 _PUBLIC_CONFIGURABLE = {"thread_id", "checkpoint_id", "checkpoint_ns", "run_id", "graph_id", "assistant_id", "run_attempt"}
 
 
@@ -36,7 +36,7 @@ class RunTracer:
 
 
 class _PublicTracer(LangChainTracer):
-    """The libraries copy what is text in `configurable` into the metadata of every trace."""
+    """A tracer without the keys of `configurable` that the libraries copy into the metadata of every trace."""
 
     def copy_with_metadata_defaults(
         self, *, metadata: Mapping[str, str] | None = None, tags: list[str] | None = None

@@ -52,7 +52,7 @@ def interrupt_form(interrupt: Any) -> dict[str, Any]:
 
 
 def _form(value: Any) -> Any:
-    """What stands for an object that is no JSON value."""
+    """The JSON value in the place of an object that is none."""
     if isinstance(value, Interrupt):
         return interrupt_form(value)
     if isinstance(value, Send):
