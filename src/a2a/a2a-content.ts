@@ -4,7 +4,12 @@ const TEXT = 'text/plain';
 const JSON_TYPE = 'application/json';
 
 /** Names of modes that clients use besides media types. */
-const INFORMAL: Record<string, string> = { text: 'text/*', data: JSON_TYPE, json: JSON_TYPE, file: '*/*' };
+const INFORMAL = new Map([
+  ['text', 'text/*'],
+  ['data', JSON_TYPE],
+  ['json', JSON_TYPE],
+  ['file', '*/*'],
+]);
 
 export function textPart(text: string): Part {
   return { content: { $case: 'text', value: text }, metadata: undefined, filename: '', mediaType: TEXT };
@@ -98,7 +103,7 @@ export function toBlock({ content, mediaType, filename }: Part): Record<string, 
 export function isAccepted(mediaType: string, modes: string[]): boolean {
   const [type, subtype] = mediaType.toLowerCase().split(';', 1)[0].trim().split('/');
   return modes.some((mode) => {
-    const [wantedType, wantedSubtype] = (INFORMAL[mode] ?? mode.toLowerCase().split(';', 1)[0].trim()).split('/');
+    const [wantedType, wantedSubtype] = (INFORMAL.get(mode) ?? mode.toLowerCase().split(';', 1)[0].trim()).split('/');
     return (wantedType === '*' || wantedType === type) && (wantedSubtype === '*' || wantedSubtype === subtype);
   });
 }

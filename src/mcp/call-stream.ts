@@ -35,7 +35,7 @@ export class CallStream implements EventStore {
 
   static beginStream(key: Buffer, session: McpSession, { id, params }: JSONRPCRequest): CallStream {
     const { name, _meta } = (params ?? {}) as { name?: unknown; _meta?: { progressToken?: string | number } };
-    const call = { id, tool: String(name), progressToken: _meta?.progressToken };
+    const call = { id, tool: typeof name === 'string' ? name : '', progressToken: _meta?.progressToken };
     return new CallStream(key, session.id, call, uuidv7(), -1, -1, false);
   }
 

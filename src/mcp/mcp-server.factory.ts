@@ -10,7 +10,7 @@ import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import type { OpenAnswer } from '../http/open-answer';
 import { McpCallsService } from './mcp-calls.service';
-import { shownError } from './mcp.errors';
+import { handlerError, shownError } from './mcp.errors';
 import type { McpSession, SessionOwner } from './mcp-session';
 import { McpSessionBus } from './mcp-session-bus';
 import { McpToolsService } from './mcp-tools.service';
@@ -108,6 +108,17 @@ class SessionServer extends Server {
     private readonly serving?: { session: McpSession; bus: McpSessionBus },
   ) {
     super(info, options);
+  }
+
+  protected override _wrapHandler(...[method, handler]: Parameters<Server['_wrapHandler']>) {
+    const wrapped = super._wrapHandler(method, handler);
+    return async (...asked: Parameters<typeof wrapped>) => {
+      try {
+        return await wrapped(...asked);
+      } catch (error) {
+        throw handlerError(error);
+      }
+    };
   }
 
   override async connect(transport: Transport): Promise<void> {

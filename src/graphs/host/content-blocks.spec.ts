@@ -113,6 +113,21 @@ describe('content blocks for an older LangGraph', () => {
     ]);
   });
 
+  it.each(['constructor', 'toString', '__proto__'])(
+    'pass on a block whose type is a name of every object: %s',
+    (type) => {
+      const pieces = [1, 2].map(
+        (value) => ({ content: [{ type, value, index: 0 }] }) as unknown as AIMessageChunkFields,
+      );
+      const events = eventsOf(piecesOf(pieces).map(chunkOf));
+      expect(events.at(-2)).toEqual({
+        event: 'content-block-finish',
+        index: 0,
+        content: { type, value: 2, index: 0 },
+      });
+    },
+  );
+
   it('are made of messages that were not streamed, except those of tools', () => {
     const events = eventsOf([
       chunkOf(new HumanMessage({ id: 'h', content: 'hi' })),

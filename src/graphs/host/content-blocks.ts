@@ -69,7 +69,7 @@ export class ContentBlocks {
     }
     const { index } = known;
     known.block = joined(known.block, block);
-    const delta = deltaOf(block) ?? (block.type in GROWING ? undefined : { type: 'block-delta', fields: block });
+    const delta = deltaOf(block) ?? (GROWING.has(block.type) ? undefined : { type: 'block-delta', fields: block });
     if (delta) yield emit(message, { event: 'content-block-delta', index, delta });
   }
 
@@ -89,11 +89,11 @@ export class ContentBlocks {
 }
 
 /** Fields to which pieces append and types of their deltas, by the block's type. */
-const GROWING: Record<string, [field: string, delta: string]> = {
-  text: ['text', 'text-delta'],
-  reasoning: ['reasoning', 'reasoning-delta'],
-  tool_call_chunk: ['args', 'tool-call-delta'],
-};
+const GROWING = new Map<string, [field: string, delta: string]>([
+  ['text', ['text', 'text-delta']],
+  ['reasoning', ['reasoning', 'reasoning-delta']],
+  ['tool_call_chunk', ['args', 'tool-call-delta']],
+]);
 
 function emit({ namespace, metadata }: Pick<OpenMessage, 'namespace' | 'metadata'>, event: object): Chunk {
   return [namespace, 'messages', [event, metadata]];
@@ -130,18 +130,18 @@ function inProtocol(part: ContentBlock): ContentBlock {
 }
 
 function emptied(block: ContentBlock): ContentBlock {
-  const field = GROWING[block.type]?.[0];
+  const field = GROWING.get(block.type)?.[0];
   return field === undefined ? block : { ...block, [field]: '' };
 }
 
 function deltaOf(block: ContentBlock): object | undefined {
-  const [field, type] = GROWING[block.type] ?? [];
+  const [field, type] = GROWING.get(block.type) ?? [];
   if (field === undefined || !block[field]) return undefined;
   return { type, [field]: block[field] };
 }
 
 function joined(before: ContentBlock, next: ContentBlock): ContentBlock {
-  const field = GROWING[before.type]?.[0];
+  const field = GROWING.get(before.type)?.[0];
   if (field === undefined) return { ...before, ...next };
   return { ...before, ...next, [field]: textOf(before[field]) + textOf(next[field]) };
 }

@@ -139,6 +139,13 @@ describe('explainRun', () => {
       'POST /threads/t1/runs with {"command": {"resume": …}}',
     ],
     [
+      'that failed with a name of every object',
+      facts({ ...ended, status: 'error', error: { error: 'constructor', message: 'no' } }),
+      'error after 4 s. constructor: no',
+      null,
+      "the graph's code",
+    ],
+    [
       'that was lost',
       facts({ ...ended, status: 'error', error: { error: 'RunLost', message: 'gone' } }),
       'RunLost',

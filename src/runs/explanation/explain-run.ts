@@ -16,14 +16,17 @@ export interface RunExplanation {
 const PROMPT_MS = 10_000;
 
 /** Advice for errors that don't come from the graph, by the name in the run's `error`. */
-const ADVICE: Record<string, string> = {
-  RunLost:
-    'The process that executed it ended several times at the same node: look for memory, process.exit and native faults in that node.',
-  TimeoutError: 'It took longer than GANTRY_RUN_TIMEOUT_SECONDS, time in the queue included.',
-  UnstorableResult: 'Its events contain values that the database cannot store. The log of the worker names the cause.',
-  GraphRecursionError:
-    'The graph took more steps than its recursion limit: raise `recursion_limit` in the config, or end the loop.',
-};
+const ADVICE: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    RunLost:
+      'The process that executed it ended several times at the same node: look for memory, process.exit and native faults in that node.',
+    TimeoutError: 'It took longer than GANTRY_RUN_TIMEOUT_SECONDS, time in the queue included.',
+    UnstorableResult:
+      'Its events contain values that the database cannot store. The log of the worker names the cause.',
+    GraphRecursionError:
+      'The graph took more steps than its recursion limit: raise `recursion_limit` in the config, or end the loop.',
+  }),
+);
 
 /** Sentences for the reasons of a cancellation. */
 const CANCELLED: Record<CancelReason, string> = {
@@ -113,7 +116,7 @@ function explainEnded({ run, asks, delivery, temporal }: RunFacts): RunExplanati
   const cancelled =
     run.status === 'interrupted' && run.cancelReason !== null ? ` ${cancellation(run.cancelReason)}` : '';
   const status = `The run ended as ${run.status}${took}${attempts}.${error}${cancelled}`;
-  const advice = run.error ? (ADVICE[run.error.error] ?? inGraphCode(run.graphId)) : null;
+  const advice = run.error ? (ADVICE.get(run.error.error) ?? inGraphCode(run.graphId)) : null;
   if (asks) {
     const resume = `Answer with a run on the thread: POST /threads/${run.threadId}/runs with {"command": {"resume": …}}.`;
     return { status, waits_for: 'an answer: the graph stopped at an interrupt', advice: resume };
@@ -131,7 +134,7 @@ const inGraphCode = (graphId: string): string =>
   `The error comes from the graph's code. Its stack is in the run's trace, in the tracing project "${graphId}".`;
 
 const cancellation = (reason: string): string =>
-  reason in CANCELLED ? CANCELLED[reason as CancelReason] : `It was cancelled: ${reason}.`;
+  Object.hasOwn(CANCELLED, reason) ? CANCELLED[reason as CancelReason] : `It was cancelled: ${reason}.`;
 
 /** The text in one line; the run itself has it as it was thrown. */
 const oneLine = (text: string): string => text.trim().replace(/\s+/g, ' ');

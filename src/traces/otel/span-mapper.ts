@@ -19,20 +19,22 @@ function instant(nanoseconds: bigint): Instant | undefined {
 
 const RUN_TYPES = new Set(['tool', 'chain', 'llm', 'retriever', 'embedding', 'prompt', 'parser']);
 /** Names of the kinds of runs in other conventions. */
-const KINDS: Record<string, string> = {
-  chat: 'llm',
-  completion: 'llm',
-  text_completion: 'llm',
-  generate_content: 'llm',
-  embeddings: 'embedding',
-  execute_tool: 'tool',
-  rerank: 'llm',
-  reranker: 'retriever',
-  workflow: 'chain',
-  task: 'chain',
-  agent: 'chain',
-  invoke_agent: 'chain',
-};
+const KINDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    chat: 'llm',
+    completion: 'llm',
+    text_completion: 'llm',
+    generate_content: 'llm',
+    embeddings: 'embedding',
+    execute_tool: 'tool',
+    rerank: 'llm',
+    reranker: 'retriever',
+    workflow: 'chain',
+    task: 'chain',
+    agent: 'chain',
+    invoke_agent: 'chain',
+  }),
+);
 
 /** Reads attributes and tracks which were read: the others are stored under `extra.otel`, so that nothing is lost. */
 class Reader {
@@ -191,9 +193,9 @@ function usage(read: Reader): Record<string, unknown> | undefined {
 
 function runType(read: Reader): string {
   const named = read.text('langsmith.span.kind', 'openinference.span.kind', 'traceloop.span.kind')?.toLowerCase();
-  if (named !== undefined) return RUN_TYPES.has(named) ? named : (KINDS[named] ?? 'chain');
+  if (named !== undefined) return RUN_TYPES.has(named) ? named : (KINDS.get(named) ?? 'chain');
   const operation = read.text('gen_ai.operation.name', 'traceloop.llm.request.type')?.toLowerCase();
-  if (operation !== undefined) return RUN_TYPES.has(operation) ? operation : (KINDS[operation] ?? 'chain');
+  if (operation !== undefined) return RUN_TYPES.has(operation) ? operation : (KINDS.get(operation) ?? 'chain');
   if (read.attributes['gen_ai.tool.name'] !== undefined || read.attributes['tool.name'] !== undefined) return 'tool';
   return read.attributes['gen_ai.request.model'] === undefined ? 'chain' : 'llm';
 }

@@ -8,13 +8,13 @@ const json = (text: string | null | undefined): unknown => (text == null ? null 
 
 /** Sums by category of several details, as `{cache_read: 400, reasoning: 120}`. */
 function merged(found: Details, kind: 'token' | 'cost'): Record<string, number> {
-  const sums: Record<string, number> = {};
+  const sums = new Map<string, number>();
   for (const side of ['prompt', 'completion']) {
     for (const [category, amount] of Object.entries(found[`${side}_${kind}_details`] ?? {})) {
-      sums[category] = (sums[category] ?? 0) + amount;
+      sums.set(category, (sums.get(category) ?? 0) + amount);
     }
   }
-  return sums;
+  return Object.fromEntries(sums);
 }
 
 export function toThread({ row, first, last, failed, ...found }: FoundThread) {
