@@ -39,7 +39,7 @@ describe('graphs that cannot be loaded, beside one that can', () => {
     });
     cache = project.path('.cache');
     const env = { GANTRY_PREPARE_SCHEMAS: 'on', GANTRY_CACHE_FOLDER: cache };
-    gantry = await startGantry({ graphs: project.path('langgraph.json'), env });
+    gantry = await startGantry({ graphProcesses: 1, graphs: project.path('langgraph.json'), env });
   }, 120_000);
 
   afterAll(async () => {

@@ -156,7 +156,7 @@ describe('a custom app with middleware', () => {
 
   beforeAll(async () => {
     app = project();
-    gantry = await startGantry({ graphs: app.path('langgraph.json') });
+    gantry = await startGantry({ graphProcesses: 1, graphs: app.path('langgraph.json') });
   }, 120_000);
 
   afterAll(async () => {
@@ -369,7 +369,7 @@ export const auth = new Auth()
 describe('middleware_order: auth_first', () => {
   it('authenticates the caller before the middleware does anything', async () => {
     const app = project({ middleware_order: 'auth_first' });
-    const gantry = await startGantry({ graphs: app.path('langgraph.json') });
+    const gantry = await startGantry({ graphProcesses: 1, graphs: app.path('langgraph.json') });
     try {
       const search = (headers: Record<string, string>): Promise<Response> =>
         fetch(`${gantry.url}/threads/search`, { method: 'POST', body: '{}', headers });

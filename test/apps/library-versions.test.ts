@@ -21,7 +21,7 @@ describe.each([
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphs: await installApp('library-versions', versions) });
+    gantry = await startGantry({ graphProcesses: 1, graphs: await installApp('library-versions', versions) });
     client = gantry.client();
   }, 300_000);
 

@@ -86,7 +86,7 @@ describe('a project in a folder of its own', () => {
 
   beforeAll(async () => {
     project = monorepo();
-    gantry = await startGantry({ graphs: project.path('apps/agent/langgraph.json') });
+    gantry = await startGantry({ graphProcesses: 1, graphs: project.path('apps/agent/langgraph.json') });
   }, 120_000);
 
   afterAll(async () => {
@@ -146,7 +146,7 @@ describe('a project without a tsconfig beside its langgraph.json', () => {
       'apps/agent/src/lib/word.ts': "export const word: string = 'found';\n",
       'apps/agent/src/graph.ts': answeringGraph("import { word } from '@/lib/word';", 'word'),
     });
-    const gantry = await startGantry({ graphs: project.path('langgraph.json') });
+    const gantry = await startGantry({ graphProcesses: 1, graphs: project.path('langgraph.json') });
     try {
       expect(await gantry.client().runs.wait(null, 'agent', { input: {} })).toEqual({ answer: 'found' });
     } finally {
@@ -159,6 +159,7 @@ describe('a project without a tsconfig beside its langgraph.json', () => {
 describe.each<WorkspaceManager>(['pnpm', 'yarn'])('a workspace that %s installed', (manager) => {
   it('runs with its own packages, whose entry points are TypeScript, and their libraries', async () => {
     const gantry = await startGantry({
+      graphProcesses: 1,
       graphs: join(await installWorkspace(manager), 'apps', 'agent', 'langgraph.json'),
     });
     try {

@@ -24,7 +24,7 @@ describeInBrowser('the chat of create-agent-chat-app', () => {
 
   beforeAll(async () => {
     const [graphs, folder] = await Promise.all([installApp('browser'), buildChatUi()]);
-    [gantry, site] = await Promise.all([startGantry({ graphs }), BrowserSite.open(folder)]);
+    [gantry, site] = await Promise.all([startGantry({ graphProcesses: 1, graphs }), BrowserSite.open(folder)]);
   }, 600_000);
 
   afterAll(async () => {

@@ -21,6 +21,7 @@ describeInBrowser('the pages of the console for operators', () => {
     }).start();
     [gantry, browser] = await Promise.all([
       startGantry({
+        graphProcesses: 1,
         graphs: EXAMPLE_GRAPHS,
         env: { GANTRY_TRACING: 'on', GANTRY_ADMIN_KEY: ADMIN_KEY, GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' },
       }),

@@ -14,7 +14,10 @@ describeInBrowser('the console', () => {
   let browser: ConsoleBrowser;
 
   beforeAll(async () => {
-    [gantry, browser] = await Promise.all([startGantry({ graphs: EXAMPLE_GRAPHS }), ConsoleBrowser.launch()]);
+    [gantry, browser] = await Promise.all([
+      startGantry({ graphProcesses: 1, graphs: EXAMPLE_GRAPHS }),
+      ConsoleBrowser.launch(),
+    ]);
   }, 300_000);
 
   afterAll(async () => {

@@ -62,7 +62,7 @@ describeInBrowser('pages in a browser', () => {
   beforeAll(async () => {
     const graphs = await installApp('browser');
     [gantry, pages] = await Promise.all([
-      startGantry({ graphs }),
+      startGantry({ graphProcesses: 1, graphs }),
       bundlePages(dirname(graphs), ['runs', 'threads', 'assistant-ui']),
     ]);
     site = await BrowserSite.open(pages.folder);

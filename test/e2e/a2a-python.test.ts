@@ -34,7 +34,7 @@ describe.each([
   let report: Report;
 
   beforeAll(async () => {
-    gantry = await startGantry();
+    gantry = await startGantry({ graphProcesses: 1 });
     report = JSON.parse(await runPython([SCRIPT, gantry.url, version, binding])) as Report;
   }, 180_000);
 

@@ -31,6 +31,7 @@ describe.each([
 
   beforeAll(async () => {
     gantry = await Gantry.start({
+      graphProcesses: 1,
       graphs: join(FOLDER, config),
       env: {
         GANTRY_AUTH: 'on',

@@ -64,7 +64,7 @@ describe('the MCP conformance suite', () => {
   let results: string;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphs: GRAPHS });
+    gantry = await startGantry({ graphProcesses: 1, graphs: GRAPHS });
   }, 180_000);
 
   beforeEach(() => {

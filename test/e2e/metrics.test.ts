@@ -32,6 +32,7 @@ describe('a whole Gantry, scraped', () => {
     });
     await receiver.start();
     gantry = await startGantry({
+      graphProcesses: 1,
       graphs: config.path,
       env: {
         GANTRY_TRACING: 'on',

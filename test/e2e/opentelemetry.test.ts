@@ -35,6 +35,7 @@ describe('OpenTelemetry traces', () => {
     await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
     const { port } = collector.address() as AddressInfo;
     gantry = await startGantry({
+      graphProcesses: 1,
       env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, OTEL_BSP_SCHEDULE_DELAY: '200' },
     });
   }, 240_000);

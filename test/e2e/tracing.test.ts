@@ -12,6 +12,7 @@ describe("traces of the server's own runs, with auth on", () => {
 
   beforeAll(async () => {
     gantry = await startGantry({
+      graphProcesses: 1,
       graphs: EXAMPLE_GRAPHS,
       env: {
         GANTRY_TRACING: 'on',

@@ -19,7 +19,7 @@ describe('useStream', () => {
   let pages: ChatPage[] = [];
 
   beforeAll(async () => {
-    gantry = await startGantry();
+    gantry = await startGantry({ graphProcesses: 1 });
     client = gantry.client();
     // Where the hook of the SDK says what it shows as well.
     jest.spyOn(console, 'error').mockImplementation();

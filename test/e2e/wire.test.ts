@@ -11,7 +11,7 @@ describe('the wire', () => {
   let gantry: Gantry;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphs: EXAMPLE_GRAPHS });
+    gantry = await startGantry({ graphProcesses: 1, graphs: EXAMPLE_GRAPHS });
   });
 
   afterAll(() => gantry?.stop());

@@ -45,6 +45,7 @@ describe('A2A specification', () => {
   beforeAll(async () => {
     receiver = await new WebhookReceiver().start();
     gantry = await startGantry({
+      graphProcesses: 1,
       env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', GANTRY_TRUSTED_PROXIES: 'loopback' },
     });
     talk = new AgentCaller(gantry.url, 'talk');

@@ -13,7 +13,7 @@ describe('http.disable_event_streaming', () => {
 
   beforeAll(async () => {
     config = temporaryConfig({ http: { disable_event_streaming: true } });
-    gantry = await startGantry({ graphs: config.path });
+    gantry = await startGantry({ graphProcesses: 1, graphs: config.path });
     client = gantry.client();
   });
 

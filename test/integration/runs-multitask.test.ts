@@ -27,7 +27,7 @@ describe('double texting and cancelling', () => {
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry();
+    gantry = await startGantry({ graphProcesses: 1 });
     client = gantry.client();
   });
 

@@ -11,7 +11,7 @@ describe('a run beyond its time limit', () => {
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ env: { GANTRY_RUN_TIMEOUT_SECONDS: String(LIMIT_SECONDS) } });
+    gantry = await startGantry({ graphProcesses: 1, env: { GANTRY_RUN_TIMEOUT_SECONDS: String(LIMIT_SECONDS) } });
     client = gantry.client();
   });
 

@@ -117,7 +117,7 @@ describe('slow readers', () => {
   const responses = new Set<ServerResponse>();
 
   beforeAll(async () => {
-    gantry = await startGantry();
+    gantry = await startGantry({ graphProcesses: 1 });
     client = gantry.client();
     api = await startTestApi({ GANTRY_CONFIG: TEST_GRAPHS }, gantry.database);
     const server = api.app.getHttpServer() as Server;

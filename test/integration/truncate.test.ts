@@ -81,7 +81,10 @@ describe('POST /internal/truncate', () => {
   let bob: TenantCaller;
 
   beforeAll(async () => {
-    gantry = await startGantry({ env: { GANTRY_TEST: '1', GANTRY_AUTH: 'on', GANTRY_ADMIN_KEY: ADMIN_KEY } });
+    gantry = await startGantry({
+      graphProcesses: 1,
+      env: { GANTRY_TEST: '1', GANTRY_AUTH: 'on', GANTRY_ADMIN_KEY: ADMIN_KEY },
+    });
   });
 
   afterAll(() => gantry?.stop());

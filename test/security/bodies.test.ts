@@ -44,6 +44,7 @@ describe('hostile input', () => {
 
   beforeAll(async () => {
     gantry = await startGantry({
+      graphProcesses: 1,
       workers: 0,
       env: { GANTRY_AUTH: 'on', GANTRY_API_KEY: KEY, GANTRY_ADMIN_KEY: ADMIN_KEY },
     });

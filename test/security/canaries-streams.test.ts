@@ -33,6 +33,7 @@ describe('data for the graph only', () => {
     const keys = { GANTRY_API_KEY: API_KEY, GANTRY_INTERNAL_KEY: `gtry_${'i'.repeat(43)}` };
     const webhooks = { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' };
     gantry = await Gantry.start({
+      graphProcesses: 1,
       graphs: GRAPHS,
       env: { GANTRY_TRACING: 'on', GANTRY_AUTH: 'on', GANTRY_PYTHON: pythonForGraphs(), ...keys, ...webhooks },
     });

@@ -95,6 +95,7 @@ describe('secrets', () => {
     const url = new URL(database.url);
     [url.username, url.password] = [role, SECRETS.databasePassword];
     gantry = await startGantry({
+      graphProcesses: 1,
       graphs: config.path,
       database: { ...database, url: url.href },
       env: {

@@ -42,7 +42,7 @@ describe('custom encryption', () => {
   beforeAll(async () => {
     await receiver.start();
     database = await createTestDatabase();
-    const plain = await startGantry({ graphs: join(PROJECT, 'plain.json'), database, env });
+    const plain = await startGantry({ graphProcesses: 1, graphs: join(PROJECT, 'plain.json'), database, env });
     try {
       for (const graph of ['typescript', 'python']) {
         const thread = await plain.client().threads.create({ metadata: { earlier: 'plain' } });
@@ -52,7 +52,7 @@ describe('custom encryption', () => {
     } finally {
       await plain.stop();
     }
-    gantry = await startGantry({ graphs: join(PROJECT, 'langgraph.json'), database, env });
+    gantry = await startGantry({ graphProcesses: 1, graphs: join(PROJECT, 'langgraph.json'), database, env });
     client = new Client({ apiUrl: gantry.url, apiKey: null, defaultHeaders: KEYS });
   }, 300_000);
 

@@ -50,7 +50,7 @@ describe('JSON that names classes', () => {
 
   beforeAll(async () => {
     const canaries = { LANGSMITH_API_KEY: CANARY, LANGCHAIN_API_KEY: CANARY };
-    gantry = await Gantry.start({ env: canaries });
+    gantry = await Gantry.start({ graphProcesses: 1, env: canaries });
     client = gantry.client();
   });
 

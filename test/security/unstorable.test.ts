@@ -16,7 +16,7 @@ describe('half a surrogate pair, and U+0000', () => {
 
   beforeAll(async () => {
     receiver = await new WebhookReceiver().start();
-    gantry = await Gantry.start({ env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' } });
+    gantry = await Gantry.start({ graphProcesses: 1, env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' } });
     client = gantry.client();
   });
 

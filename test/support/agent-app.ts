@@ -44,7 +44,11 @@ export class AgentApp {
   ): Promise<AgentApp> {
     const model = await ModelServer.start();
     try {
-      const gantry = await startGantry({ graphs: await layOut(model), env: { ...model.env, ...env } });
+      const gantry = await startGantry({
+        graphProcesses: 1,
+        graphs: await layOut(model),
+        env: { ...model.env, ...env },
+      });
       return new AgentApp(gantry, gantry.client({ headers }), model, headers);
     } catch (error) {
       await model.stop();
