@@ -335,6 +335,44 @@ describe('graphs in Python', () => {
     expect(await client.runs.wait(null, 'caller', { input: {} })).toEqual({ said: 'there True' });
   });
 
+  it('are written with the functional API: a task runs once, an answer reaches it, and it knows what it returned', async () => {
+    const thread = await newThread();
+    const asked = await client.runs.wait(thread, 'functional', { input: { value: 4 } });
+    expect(asked).toMatchObject({ __interrupt__: [{ value: 'Is 8 right?' }] });
+    const command = { resume: 'yes' };
+    expect(await client.runs.wait(thread, 'functional', { command })).toEqual({
+      doubled: 8,
+      answer: 'yes',
+      previous: null,
+    });
+    expect(
+      (await gantry.ledger.all()).filter(({ node, thread_id }) => node === 'double' && thread_id === thread),
+    ).toHaveLength(1);
+    await client.runs.wait(thread, 'functional', { input: { value: 5 } });
+    expect(await client.runs.wait(thread, 'functional', { command })).toMatchObject({ doubled: 10, previous: 8 });
+  });
+
+  it('send as many tasks as there are items, with Command and Send', async () => {
+    const done = await client.runs.wait(null, 'routed', { input: { items: [1, 2, 3] } });
+    expect(done).toMatchObject({ path: ['decide', 'add 1', 'add 2', 'add 3'], total: 6 });
+  });
+
+  it('give tools the store by InjectedStore', async () => {
+    const done = await client.runs.wait(null, 'injected', { input: say('bread') });
+    expect(lastOf(done)).toMatchObject({ type: 'tool', content: "Kept ['bread']" });
+    expect((await client.store.getItem(['kept'], 'bread'))?.value).toEqual({ text: 'bread' });
+  });
+
+  it('receive asyncio.CancelledError in an async node when a client cancels them', async () => {
+    const thread = await newThread();
+    const { run_id: run } = await client.runs.create(thread, 'cancelled', { input: {} });
+    const nodesOf = async (): Promise<string[]> => (await gantry.ledger.of(run)).map(({ node }) => node);
+    await waitFor('the node', async () => (await nodesOf()).length > 0);
+    await client.runs.cancel(thread, run, true);
+    await waitFor('the CancelledError', async () => (await nodesOf()).includes('CancelledError'));
+    expect((await client.runs.get(thread, run)).status).toBe('interrupted');
+  });
+
   it('end when a client cancels them', async () => {
     const thread = await newThread();
     const { run_id: run } = await client.runs.create(thread, 'ten', { input: { step_ms: 60_000 } });
