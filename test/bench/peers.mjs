@@ -1,9 +1,10 @@
 // The same load on Gantry and on other servers of the same API, one after the other on this machine: one table.
 //   node test/bench/peers.mjs            the full table
 //   node test/bench/peers.mjs --quick    a tenth of it
-//   node test/bench/peers.mjs --only gantry --only aegra   some of them: gantry, langgraph, langgraphjs, aegra
+//   node test/bench/peers.mjs --only gantry --only aegra   some of them: gantry, gantry-python, langgraph, langgraphjs, aegra
 //
-// Gantry is started whole, as by `npm run bench`. A peer is measured when the environment says where it is installed:
+// Gantry is started whole, as by `npm run bench`: with the graphs in TypeScript, and with the same in Python, in the environment
+// that `npm start` makes. A peer is measured when the environment says where it is installed:
 //   GANTRY_BENCH_LANGGRAPH_PYTHON  a Python (3.11 or later) with langgraph-cli[inmem]: `langgraph dev`, all in memory
 //   GANTRY_BENCH_LANGGRAPHJS       node_modules/@langchain/langgraph-cli (npm): `langgraphjs dev`, all in memory
 //   GANTRY_BENCH_AEGRA_PYTHON      a Python (3.12 or later) with aegra-api; it gets a Postgres of its own, started with
@@ -42,7 +43,8 @@ const PEER_ENV = {
   PYTHONDONTWRITEBYTECODE: '1',
 };
 
-/** @typedef {(work: (api: string) => Promise<void>) => Promise<void>} Serve starts a server, and stops it after `work` */
+/** @typedef {(api: string, worker?: number) => Promise<void>} Work gets a server's address, and the process id of Gantry's worker */
+/** @typedef {(work: Work) => Promise<void>} Serve starts a server, and stops it after `work` */
 /** @typedef {{ name: string, about: string, serve: Serve }} Server */
 
 /** @param {(folder: string) => Promise<void>} work */
@@ -205,8 +207,27 @@ const aegra = (python) => ({
 const gantry = {
   name: 'Gantry',
   about: 'api, worker, Temporal, S3 gateway, Postgres with fsync',
-  serve: (work) => withGantry(({ api }) => work(api)),
+  serve: (work) => withGantry(({ api, pids }) => work(api, pids.worker)),
 };
+
+/** @type {Server} */
+const gantryPython = {
+  name: 'Gantry, Python',
+  about: 'the same with the graphs in Python',
+  serve: (work) =>
+    withFolder((folder) => {
+      const env = { GANTRY_CONFIG: writeConfig(folder, pythonGraphs) };
+      return withGantry(({ api, pids }) => work(api, pids.worker), { env });
+    }),
+};
+
+/** Memory of the worker's largest graph process. @param {number} worker id of its process */
+function graphProcessMemory(worker) {
+  const children = readFileSync(`/proc/${worker}/task/${worker}/children`, 'utf8').split(' ').filter(Boolean);
+  const resident = (/** @type {string} */ pid) =>
+    Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  return `${Math.round(Math.max(...children.map(resident)) / 1024)} MB`;
+}
 
 /** @param {Server} server @param {number} scale @returns {Promise<Map<string, string>>} figures by what they measure */
 async function figuresOf({ name, serve }, scale) {
@@ -218,11 +239,14 @@ async function figuresOf({ name, serve }, scale) {
    */
   const warn = (what, error) => console.error(`${name}, ${what}: ${error instanceof Error ? error.message : error}`);
   try {
-    await serve(async (api) => {
+    const since = performance.now();
+    await serve(async (api, worker) => {
+      figures.set('start', `${((performance.now() - since) / 1000).toFixed(1)} s`);
       await warmUp(api, scale);
       for (const { what, measure } of measurements(api, scale)) {
         figures.set(what, await measure().catch((error) => warn(what, error)));
       }
+      if (worker !== undefined) figures.set('a graph process, resident', graphProcessMemory(worker));
     });
   } catch (error) {
     warn('start', error);
@@ -241,6 +265,7 @@ const {
 /** @type {Record<string, Server | undefined>} */
 const servers = {
   gantry,
+  'gantry-python': gantryPython,
   langgraph: langgraphPython ? langgraphDev(langgraphPython) : undefined,
   langgraphjs: langgraphJs ? langgraphJsDev(langgraphJs) : undefined,
   aegra: aegraPython ? aegra(aegraPython) : undefined,
