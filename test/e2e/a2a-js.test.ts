@@ -10,7 +10,7 @@ import {
 } from '@a2a-js/sdk/client';
 import { v4 as uuid } from 'uuid';
 import { AgentCaller, type RpcAnswer } from '../support/a2a';
-import { Gantry, startGantry } from '../support/gantry';
+import { Gantry, PYTHON_TEST_GRAPHS, startGantry, TEST_GRAPHS } from '../support/gantry';
 
 function message(text: string, more: Partial<Message> = {}): Message {
   return {
@@ -41,14 +41,15 @@ async function all(stream: AsyncIterable<StreamResponse>): Promise<NonNullable<S
 
 /** The public JS client, in the versions and bindings of the protocol that it speaks, against graphs as they are served. */
 describe.each([
-  ['1.0', 'JSONRPC'],
-  ['0.3', 'JSONRPC'],
-  ['1.0', 'HTTP+JSON'],
-])('A2A %s over %s, the JS client', (version, binding) => {
+  ['1.0', 'JSONRPC', 'TypeScript', TEST_GRAPHS],
+  ['0.3', 'JSONRPC', 'TypeScript', TEST_GRAPHS],
+  ['1.0', 'HTTP+JSON', 'TypeScript', TEST_GRAPHS],
+  ['1.0', 'JSONRPC', 'Python', PYTHON_TEST_GRAPHS],
+])('A2A %s over %s, the JS client and graphs in %s', (version, binding, _language, graphs) => {
   let gantry: Gantry;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphProcesses: 1 });
+    gantry = await startGantry({ graphs, graphProcesses: 1 });
   });
 
   afterAll(() => gantry?.stop());

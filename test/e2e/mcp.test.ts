@@ -1,5 +1,6 @@
 import type { CallToolResult, Client, Progress } from '@modelcontextprotocol/client';
 import { Gantry, startGantry } from '../support/gantry';
+import { describeLanguages } from '../support/languages';
 import { connectMcp, ERAS, type Era, ModernCaller, postMcp } from '../support/mcp';
 import { waitFor } from '../support/wait-for';
 
@@ -10,12 +11,12 @@ interface RunRow {
   status: string;
 }
 
-describe('MCP', () => {
+describeLanguages('MCP of graphs in $language', ({ graphs }) => {
   let gantry: Gantry;
   const clients: Client[] = [];
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphProcesses: 1 });
+    gantry = await startGantry({ graphs, graphProcesses: 1 });
   });
 
   afterEach(async () => {

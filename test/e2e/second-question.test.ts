@@ -1,6 +1,7 @@
 import type { Client } from '@langchain/langgraph-sdk';
 import { AgentCaller } from '../support/a2a';
 import { Gantry, startGantry } from '../support/gantry';
+import { describeLanguages } from '../support/languages';
 import { connectMcp, ERAS } from '../support/mcp';
 import { waitFor } from '../support/wait-for';
 import { WebhookReceiver } from '../support/webhook-receiver';
@@ -9,14 +10,14 @@ const FIRST = 'How old are you?';
 const SECOND = '"old" is no age. How old are you?';
 
 /** A node that repeats its question because the answer was invalid: the library's state names no next node then. */
-describe('a node that asks a second time', () => {
+describeLanguages('a node in $language that asks a second time', ({ graphs }) => {
   let gantry: Gantry;
   let client: Client;
   let receiver: WebhookReceiver;
 
   beforeAll(async () => {
     receiver = await new WebhookReceiver().start();
-    gantry = await startGantry({ graphProcesses: 1, env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' } });
+    gantry = await startGantry({ graphs, graphProcesses: 1, env: { GANTRY_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' } });
     client = gantry.client();
   });
 

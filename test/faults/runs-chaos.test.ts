@@ -2,8 +2,10 @@ import { Client } from '@langchain/langgraph-sdk';
 import { Pool } from 'pg';
 import { amount } from '../support/amount';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { Gantry, startGantry, TEST_GRAPHS } from '../support/gantry';
+import { Gantry, startGantry } from '../support/gantry';
+import { describeLanguages } from '../support/languages';
 import { type Execution, Ledger } from '../support/ledger';
+import { pythonForGraphs } from '../support/python';
 import { SseReader } from '../support/sse';
 import { SupervisedGantry } from '../support/supervised-gantry';
 import { waitFor } from '../support/wait-for';
@@ -31,15 +33,16 @@ interface Deployment {
   stop(): Promise<void>;
 }
 
-async function deploy(): Promise<Deployment> {
+async function deploy(graphs: string): Promise<Deployment> {
   const env = { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2', GANTRY_SWEEP_INTERVAL_SECONDS: '1' };
-  if (!KILLS.includes('postgres')) return ofProcesses(await startGantry({ env }));
+  if (!KILLS.includes('postgres')) return ofProcesses(await startGantry({ graphs, env }));
   const outside = await createTestDatabase();
   return supervised(
     outside,
     await SupervisedGantry.start({
       ...env,
-      GANTRY_CONFIG: TEST_GRAPHS,
+      GANTRY_CONFIG: graphs,
+      GANTRY_PYTHON: pythonForGraphs(),
       GANTRY_TRACING: 'off',
       GANTRY_TEST_LEDGER_URL: outside.url,
       GANTRY_GRAPH_ENV: 'GANTRY_TEST_*',
@@ -97,7 +100,9 @@ interface RunRow {
   attempt: number;
 }
 
-describe(`${RUNS} runs on ${THREADS} threads while ${[...new Set(KILLS)].join(', ')} are killed in turn`, () => {
+const CASE = `${RUNS} runs of graphs in $language on ${THREADS} threads while ${[...new Set(KILLS)].join(', ')} are killed in turn`;
+
+describeLanguages(CASE, ({ graphs }) => {
   let deployment: Deployment;
   let threads: string[];
   /** Runs that the api has acknowledged. */
@@ -106,7 +111,7 @@ describe(`${RUNS} runs on ${THREADS} threads while ${[...new Set(KILLS)].join(',
   let executions: Map<string, Execution[]>;
 
   beforeAll(async () => {
-    deployment = await deploy();
+    deployment = await deploy(graphs);
     const client = clientOf(deployment);
     threads = await Promise.all(Array.from({ length: THREADS }, async () => (await client.threads.create()).thread_id));
     await sendAndKill();

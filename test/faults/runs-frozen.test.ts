@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import type { Client } from '@langchain/langgraph-sdk';
 import { CHECKPOINT_SCHEMA } from '../../src/database/schemas';
 import { Gantry, startGantry } from '../support/gantry';
-import type { GantryProcess } from '../support/gantry-process';
+import { describeLanguages } from '../support/languages';
+import { type GantryProcess, graphProcessesOf } from '../support/gantry-process';
 import { SseReader } from '../support/sse';
 import { waitFor } from '../support/wait-for';
 
@@ -13,12 +15,12 @@ type Row = Record<string, unknown>;
  * A process that stood still for longer than its heartbeat may (a paused virtual machine, a swapping host) has lost its
  * run without knowing it. When it continues, it must not be able to change anything.
  */
-describe('a worker frozen by SIGSTOP beyond its heartbeat', () => {
+describeLanguages('with graphs in $language, a worker frozen by SIGSTOP beyond its heartbeat', ({ graphs }) => {
   let gantry: Gantry;
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' } });
+    gantry = await startGantry({ graphs, graphProcesses: 1, env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' } });
     client = gantry.client();
   });
 
@@ -85,4 +87,56 @@ describe('a worker frozen by SIGSTOP beyond its heartbeat', () => {
     ).rest();
     expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => String(index)));
   }, 120_000);
+
+  /** A run in the middle of a node of three seconds, and the graph process that executes it, which is frozen. */
+  async function freezeGraphProcess(): Promise<{ thread: string; run: string; frozen: number[] }> {
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, 'three', {
+      input: { step_ms: 3_000 },
+      streamMode: ['updates', 'values'],
+    });
+    await waitFor('the second node', async () => (await gantry.ledger.of(run)).length === 2);
+    const frozen = graphProcessesOf(gantry.worker.pid);
+    for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+    return { thread, run, frozen };
+  }
+
+  const wake = (pids: number[]): void => pids.forEach((pid) => process.kill(pid, 'SIGCONT'));
+
+  it('a frozen graph process keeps its run and delays no other one', async () => {
+    const { thread, run, frozen } = await freezeGraphProcess();
+    expect(await client.runs.wait(null, 'three', { input: {} })).toMatchObject({ done: NODES.slice(0, 3) });
+    expect(await client.runs.get(thread, run)).toMatchObject({ status: 'running' });
+    wake(frozen);
+    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES.slice(0, 3) });
+    expect((await gantry.ledger.of(run)).map(({ node, attempt }) => [node, attempt])).toEqual(
+      NODES.slice(0, 3).map((node) => [node, 1]),
+    );
+  }, 60_000);
+
+  it('a frozen graph process whose worker died changes nothing when it wakes, and ends', async () => {
+    const { thread, run, frozen } = await freezeGraphProcess();
+    const first = gantry.worker;
+    // The process alone: a kill by the test's helper would wake the frozen ones.
+    process.kill(first.pid, 'SIGKILL');
+    await gantry.startWorker();
+    await waitFor('the next attempt', async () =>
+      (await gantry.ledger.of(run)).some(({ attempt, node }) => attempt === 2 && node === 'node_2'),
+    );
+    wake(frozen);
+    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES.slice(0, 3) });
+    const executions = (await gantry.ledger.of(run)).map(({ node, attempt }) => [node, attempt]);
+    expect(executions).toEqual([
+      ['node_1', 1],
+      ['node_2', 1],
+      ['node_2', 2],
+      ['node_3', 2],
+    ]);
+    await waitFor('the end of the processes that woke', () => !frozen.some((pid) => existsSync(`/proc/${pid}/exe`)));
+    const stream = `${gantry.url}/threads/${thread}/runs/${run}/stream`;
+    const events = await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest();
+    expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => String(index)));
+    expect(events.filter(({ event }) => event === 'updates')).toHaveLength(3);
+    await gantry.killWorker('SIGKILL', first);
+  }, 60_000);
 });

@@ -1,6 +1,8 @@
 import type { Client, StreamMode } from '@langchain/langgraph-sdk';
 import { amount } from '../support/amount';
 import { Gantry, startGantry } from '../support/gantry';
+import { graphProcessesOf } from '../support/gantry-process';
+import { describeLanguages } from '../support/languages';
 import { SseReader, type SseEvent } from '../support/sse';
 import { TenantCaller } from '../support/two-tenants';
 import { waitFor } from '../support/wait-for';
@@ -9,12 +11,12 @@ const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
 const STEP_MS = 500;
 
 /** A run survives the death of any process. */
-describe('in the middle of a ten-node graph', () => {
+describeLanguages('in the middle of a ten-node graph in $language', ({ graphs }) => {
   let gantry: Gantry;
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' } });
+    gantry = await startGantry({ graphs, env: { GANTRY_HEARTBEAT_TIMEOUT_SECONDS: '2' } });
     client = gantry.client();
   });
 
@@ -162,6 +164,17 @@ describe('in the middle of a ten-node graph', () => {
     });
   });
 
+  it('SIGKILL of the graph process: the run resumes at its last checkpoint in another one', async () => {
+    const { thread, run, stream } = await startRun();
+    await untilNode(run, 4);
+    for (const pid of graphProcessesOf(gantry.worker.pid)) process.kill(pid, 'SIGKILL');
+    expect(await client.runs.join(thread, run)).toMatchObject({ done: NODES });
+    await expectEachNodeOnce(run);
+    const events = await (await SseReader.get(stream, { 'last-event-id': '-1' })).rest();
+    expectNoGaps(events);
+    expect(updatedNodes(events)).toEqual(NODES);
+  }, 60_000);
+
   it('SIGKILL of the api: the run continues, and its stream is rejoined after the last id without a gap', async () => {
     const { thread, run, stream } = await startRun();
     const reader = await SseReader.get(stream);
@@ -271,7 +284,7 @@ describe('in the middle of a ten-node graph', () => {
   }, 60_000);
 });
 
-describe('runs that kill the process that executes them', () => {
+describeLanguages('runs in $language that kill the process that executes them', ({ graphs }) => {
   const admin = 'admin-key-0123456789';
   let gantry: Gantry;
   let healthy: Client;
@@ -279,6 +292,7 @@ describe('runs that kill the process that executes them', () => {
 
   beforeAll(async () => {
     gantry = await startGantry({
+      graphs,
       env: {
         GANTRY_AUTH: 'on',
         GANTRY_ADMIN_KEY: admin,

@@ -1,5 +1,6 @@
 import type { Client, Run } from '@langchain/langgraph-sdk';
 import { Gantry, startGantry } from '../support/gantry';
+import { describeLanguages } from '../support/languages';
 import { SseReader } from '../support/sse';
 import { waitFor } from '../support/wait-for';
 
@@ -22,12 +23,12 @@ interface RunRow {
 }
 
 /** Several runs on one thread, and runs that a client wants to end. */
-describe('double texting and cancelling', () => {
+describeLanguages('double texting and cancelling, of graphs in $language', ({ graphs }) => {
   let gantry: Gantry;
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphProcesses: 1 });
+    gantry = await startGantry({ graphs, graphProcesses: 1 });
     client = gantry.client();
   });
 

@@ -1,17 +1,18 @@
 import type { Client } from '@langchain/langgraph-sdk';
 import { Gantry, startGantry } from '../support/gantry';
+import { describeLanguages } from '../support/languages';
 import { type SseEvent, SseReader } from '../support/sse';
 import { waitFor } from '../support/wait-for';
 
 const LONG = { sleep_ms: 600_000 };
 
 /** The end of a run is emitted to readers of its thread, even if the run never began. */
-describe('the stream of a thread', () => {
+describeLanguages('the stream of a thread with graphs in $language', ({ graphs }) => {
   let gantry: Gantry;
   let client: Client;
 
   beforeAll(async () => {
-    gantry = await startGantry({ graphProcesses: 1 });
+    gantry = await startGantry({ graphs, graphProcesses: 1 });
     client = gantry.client();
   });
 

@@ -11,6 +11,8 @@ import { createNamespace, temporalAddress, type TestNamespace } from './temporal
 /** The example graphs in TypeScript: they need no Python. */
 export const EXAMPLE_GRAPHS = join(__dirname, 'graphs', 'examples.json');
 export const TEST_GRAPHS = join(__dirname, 'graphs', 'langgraph.json');
+/** The same graphs in Python, by the same names; without those that only concern the JavaScript library. */
+export const PYTHON_TEST_GRAPHS = join(__dirname, 'graphs', 'python.json');
 /** Configuration with graphs of every shape: typed, configured, functional, nested. */
 export const SHAPE_GRAPHS = join(__dirname, 'graphs', 'shapes.json');
 
@@ -76,6 +78,7 @@ export class Gantry {
       GANTRY_SWEEP_INTERVAL_SECONDS: '1',
       GANTRY_TEST_LEDGER_URL: database.url,
       GANTRY_GRAPH_ENV: 'GANTRY_TEST_*',
+      ...(process.env.GANTRY_TEST_GRAPH_PYTHON && { GANTRY_PYTHON: process.env.GANTRY_TEST_GRAPH_PYTHON }),
       ...(graphProcesses && { GANTRY_GRAPH_THREADS_MAX: String(graphProcesses) }),
       ...env,
     });
