@@ -83,6 +83,9 @@ async def run_graph(
                 if "recursion_limit" not in config:
                     own = (graph.config or {}).get("recursion_limit")
                     config["recursion_limit"] = own or context.recursion_limit
+                if control.is_cancelled():
+                    # Before it began, when there was no task to cancel: another attempt had been asked to end it.
+                    raise asyncio.CancelledError
                 async for event in _events(graph, saver, config, request, control):
                     await control.room()
                     yield event
