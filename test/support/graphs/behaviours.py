@@ -30,8 +30,6 @@ class Blocking(TypedDict, total=False):
     busy: bool
     # Path of a file whose existence ends it, not before `block_ms`; empty: the time alone does.
     until_file: str
-    # How long it awaits afterwards, which a cancellation ends.
-    linger_ms: float
     blocked_ms: float
 
 
@@ -45,7 +43,6 @@ async def spin(state: Blocking, config: RunnableConfig) -> Blocking:
             re.match(r"(a+)+$", "a" * 22 + "b")
         else:
             time.sleep(0.05)
-    await asyncio.sleep(state.get("linger_ms", 0) / 1000)
     await ended()
     return {"blocked_ms": round((time.monotonic() - since) * 1000)}
 
