@@ -16,3 +16,57 @@ export const graphMcpSchema = z.looseObject({
 });
 
 export type GraphMcp = z.infer<typeof graphMcpSchema>;
+
+const PLACEHOLDER = /\{\{\s*([\w-]+)\s*\}\}/g;
+
+/** A text with its placeholders `{{name}}` replaced by arguments; those without an argument become empty. */
+export function fillIn(text: string, values: Record<string, string>): string {
+  return text.replace(PLACEHOLDER, (_, name: string) => values[name] ?? '');
+}
+
+const promptSchema = z
+  .strictObject({
+    name: z.string().regex(/^[\w.-]{1,64}$/, 'must have up to 64 letters, digits, dots, hyphens and underscores'),
+    title: z.string().optional(),
+    description: z.string().optional(),
+    arguments: z
+      .array(
+        z.strictObject({
+          name: z.string().regex(/^[\w-]+$/, 'must have letters, digits, hyphens and underscores only'),
+          description: z.string().optional(),
+          required: z.boolean().default(false),
+        }),
+      )
+      .default([]),
+    messages: z
+      .array(z.strictObject({ role: z.enum(['user', 'assistant']).default('user'), content: z.string().min(1) }))
+      .min(1),
+  })
+  .superRefine(({ arguments: declared, messages }, context) => {
+    const names = new Set(declared.map(({ name }) => name));
+    messages.forEach(({ content }, index) => {
+      for (const [, name] of content.matchAll(PLACEHOLDER)) {
+        if (names.has(name)) continue;
+        const message = `{{${name}}} is no argument of the prompt`;
+        context.addIssue({ code: 'custom', path: ['messages', index, 'content'], message });
+      }
+    });
+  });
+
+/** A text for users to choose in their client, with arguments. */
+export type GraphPrompt = z.infer<typeof promptSchema>;
+
+/** `mcp` of a graph in langgraph.json, which may also declare prompts and resources. */
+export const graphMcpSectionSchema = graphMcpSchema.extend({
+  prompts: z.array(promptSchema).optional(),
+  resources: z
+    .strictObject({
+      /** Whether the threads of the graph can be read. */
+      threads: z.boolean().default(false),
+      /** Namespaces of the store, as lists of labels, of which all items below can be read. */
+      store: z.array(z.array(z.string().min(1)).min(1)).default([]),
+    })
+    .optional(),
+});
+
+export type GraphMcpSection = z.infer<typeof graphMcpSectionSchema>;

@@ -32,6 +32,20 @@ describe('langgraph.json', () => {
     return [];
   }
 
+  it('refuses prompts that share a name, or have placeholders without an argument', () => {
+    const prompt = { name: 'sum', messages: [{ content: 'Sum up {{ text }}' }] };
+    const graph = (...prompts: object[]) => ({ path: './a.ts:graph', mcp: { prompts } });
+    const args = [{ name: 'text' }];
+    expect(problemsOf({ graphs: { a: graph(prompt) } })).toEqual([
+      expect.stringMatching(/graphs\.a\.mcp\.prompts\.0\.messages\.0\.content.*\{\{text\}\} is no argument/),
+    ]);
+    const sound = { ...prompt, arguments: args };
+    expect(problemsOf({ graphs: { a: graph(sound), b: graph(sound) } })).toEqual([
+      expect.stringMatching(/graphs\.b\.mcp\.prompts\.0\.name.*the graph a has a prompt of the name sum/),
+    ]);
+    expect(problemsOf({ graphs: { a: graph(sound) } })).toEqual([]);
+  });
+
   it('accepts a graph as a path with an export, and as an object', () => {
     const graphs = {
       short: './a.ts:graph',

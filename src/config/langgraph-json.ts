@@ -4,7 +4,7 @@ import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
 import { type GraphLanguage, languageOf } from './graph-language';
 import { type HttpSection, httpSectionSchema } from './http-section';
-import { type GraphMcp, graphMcpSchema } from './graph-mcp';
+import { type GraphMcpSection, graphMcpSectionSchema } from './graph-mcp';
 import { inFolder, modulePath } from './module-path';
 import { type WebhookSection, webhookSectionSchema } from './webhook-section';
 import { ConfigError } from './config-error';
@@ -25,14 +25,26 @@ const langgraphJsonSchema = z.looseObject({
           path: modulePath,
           description: z.string().optional(),
           on_unknown: z.enum(['retry', 'interrupt']).default('retry'),
-          mcp: graphMcpSchema.optional(),
+          mcp: graphMcpSectionSchema.optional(),
           threads: z
             .literal(1, 'must be 1, for all runs in one process of each worker, or absent, for any number')
             .optional(),
         }),
       ),
     )
-    .refine((graphs) => Object.keys(graphs).length > 0, 'must name at least one graph'),
+    .refine((graphs) => Object.keys(graphs).length > 0, 'must name at least one graph')
+    .superRefine((graphs, context) => {
+      const owners = new Map<string, string>();
+      for (const [graphId, { mcp }] of Object.entries(graphs)) {
+        mcp?.prompts?.forEach(({ name }, index) => {
+          const owner = owners.get(name);
+          owners.set(name, graphId);
+          if (owner === undefined) return;
+          const message = `the graph ${owner} has a prompt of the name ${name}: names must be unique`;
+          context.addIssue({ code: 'custom', path: [graphId, 'mcp', 'prompts', index, 'name'], message });
+        });
+      }
+    }),
   env: z.union([z.record(z.string(), z.string()), z.string()]).optional(),
   store: z
     .looseObject({
@@ -105,8 +117,8 @@ export interface GraphSource {
   exportName: string;
   language: GraphLanguage;
   description?: string;
-  /** How the graph is a tool. */
-  mcp?: GraphMcp;
+  /** How the graph is a tool, and what else it offers to clients of MCP. */
+  mcp?: GraphMcpSection;
   /** Action for a node that was running when its worker died. */
   onUnknown: OnUnknown;
   /** Set: all runs of the graph are in one process of each worker, so that they share what its modules keep in memory. */

@@ -12,6 +12,8 @@ import type { OpenAnswer } from '../http/open-answer';
 import { McpCallsService } from './mcp-calls.service';
 import { handlerError, shownError } from './mcp.errors';
 import type { McpSession, SessionOwner } from './mcp-session';
+import { McpPromptsService } from './mcp-prompts.service';
+import { McpResourcesService } from './mcp-resources.service';
 import { McpSessionBus } from './mcp-session-bus';
 import { McpToolsService } from './mcp-tools.service';
 import { SessionTransport } from './session-transport';
@@ -49,6 +51,8 @@ export class McpServerFactory {
     private readonly tools: McpToolsService,
     private readonly calls: McpCallsService,
     private readonly tasks: McpTasksService,
+    private readonly prompts: McpPromptsService,
+    private readonly resources: McpResourcesService,
     private readonly bus: McpSessionBus,
   ) {}
 
@@ -62,7 +66,11 @@ export class McpServerFactory {
     const server = new SessionServer(
       { name: 'gantry', title: 'Gantry', version: this.config.version },
       {
-        capabilities: isModern ? MODERN_CAPABILITIES : { tools: {} },
+        capabilities: {
+          ...(isModern ? MODERN_CAPABILITIES : { tools: {} }),
+          ...(this.prompts.areDeclared && { prompts: {} }),
+          ...(this.resources.areDeclared && { resources: {} }),
+        },
         instructions: 'Every tool runs an agent. A run may take long and may ask back.',
         supportedProtocolVersions: [...SUPPORTED_PROTOCOL_VERSIONS],
         cacheHints: { 'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' } },
@@ -91,6 +99,8 @@ export class McpServerFactory {
       ),
     );
     if (isModern) serveTasks(server, tenantId, this.tasks);
+    if (this.prompts.areDeclared) this.prompts.serve(server);
+    if (this.resources.areDeclared) this.resources.serve(server, tenantId);
     return server;
   }
 }
