@@ -4,6 +4,8 @@ import type { TenantId } from '../auth/tenant';
 import type { OpenAnswer } from '../http/open-answer';
 import type { McpCallsService } from './mcp-calls.service';
 import { McpServerFactory } from './mcp-server.factory';
+import type { McpPromptsService } from './mcp-prompts.service';
+import type { McpResourcesService } from './mcp-resources.service';
 import type { McpSessionBus } from './mcp-session-bus';
 import type { McpToolsService } from './mcp-tools.service';
 import type { McpTasksService } from './tasks/mcp-tasks.service';
@@ -18,6 +20,8 @@ const factory = new McpServerFactory(
   tools,
   calls,
   unused as McpTasksService,
+  { areDeclared: false } as McpPromptsService,
+  { areDeclared: false } as McpResourcesService,
   unused as McpSessionBus,
 );
 

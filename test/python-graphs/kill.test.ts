@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client, StreamMode } from '@langchain/langgraph-sdk';
+import { amount } from '../support/amount';
 import { type Gantry, startGantry } from '../support/gantry';
 import { graphProcessesOf } from '../support/gantry-process';
 import { pythonForGraphs } from '../support/python';
 import { type SseEvent, SseReader } from '../support/sse';
+import { TenantCaller } from '../support/two-tenants';
 import { waitFor } from '../support/wait-for';
 
 const NODES = Array.from({ length: 10 }, (_, index) => `node_${index + 1}`);
@@ -131,4 +133,54 @@ describe('in the middle of a ten-node graph in Python', () => {
     );
     expect(ends).toEqual(NODES);
   }, 90_000);
+});
+
+describe('runs of a graph in Python that kill the process that executes them', () => {
+  const admin = 'admin-key-0123456789';
+  let gantry: Gantry;
+  let healthy: Client;
+  let poisonous: Client;
+
+  beforeAll(async () => {
+    gantry = await startGantry({
+      graphs: join(__dirname, 'project', 'langgraph.json'),
+      env: {
+        GANTRY_PYTHON: pythonForGraphs(),
+        GANTRY_AUTH: 'on',
+        GANTRY_ADMIN_KEY: admin,
+        GANTRY_RUN_LOST_ATTEMPTS: '2',
+        GANTRY_GRAPH_THREADS_MAX: '2',
+      },
+    });
+    const tenants = [await TenantCaller.create(gantry.url, admin), await TenantCaller.create(gantry.url, admin)];
+    [healthy, poisonous] = tenants.map(({ key }) => gantry.client({ apiKey: key }));
+  }, 90_000);
+
+  afterAll(() => gantry?.stop());
+
+  const start = async (client: Client, graph: string, input: object): Promise<{ thread: string; run: string }> => {
+    const { thread_id: thread } = await client.threads.create();
+    const { run_id: run } = await client.runs.create(thread, graph, { input: input as Record<string, unknown> });
+    return { thread, run };
+  };
+
+  it("end none of the concurrent runs, which are another tenant's", async () => {
+    const good = await Promise.all(Array.from({ length: 4 }, () => start(healthy, 'ten', { step_ms: 1_000 })));
+    await waitFor('the healthy runs to be in their processes', async () => {
+      const executions = await gantry.ledger.all();
+      return good.every(({ run }) => executions.some(({ run_id }) => run_id === run));
+    });
+    const bad = await Promise.all(Array.from({ length: amount(3, 5) }, () => start(poisonous, 'poison', {})));
+    for (const { thread, run } of good) {
+      expect(await healthy.runs.join(thread, run)).toMatchObject({ done: NODES });
+      expect(await healthy.runs.get(thread, run)).toMatchObject({ status: 'success' });
+    }
+    for (const { thread, run } of bad) {
+      await poisonous.runs.join(thread, run);
+      expect(await poisonous.threads.get(thread)).toMatchObject({ status: 'error', error: { error: 'RunLost' } });
+    }
+    // The healthy ones were in the processes that died: else this shows nothing.
+    const attempts = (await gantry.ledger.all()).filter(({ run_id }) => good.some(({ run }) => run === run_id));
+    expect(Math.max(...attempts.map(({ attempt }) => attempt))).toBeGreaterThan(1);
+  }, 180_000);
 });

@@ -49,3 +49,18 @@ for before, after in zip([START, *NAMES], [*NAMES, END], strict=True):
     builder.add_edge(before, after)
 
 graph = builder.compile()
+
+
+async def deadly(state: State, config: RunnableConfig) -> State:
+    await record(config, "deadly")
+    os._exit(1)
+
+
+poison_builder = StateGraph(State)
+poison_builder.add_node("fine", step("fine"))
+poison_builder.add_node("deadly", deadly)
+poison_builder.add_edge(START, "fine")
+poison_builder.add_edge("fine", "deadly")
+poison_builder.add_edge("deadly", END)
+
+poison = poison_builder.compile()
