@@ -5320,6 +5320,11 @@ export interface operations {
           min_start_time?: string | number;
           project_id: string;
           select: string[];
+          stride?: {
+            /** @enum {string} */
+            unit: "SECOND" | "MINUTE" | "HOUR" | "DAY";
+            value: number;
+          };
           thread_filter?: string;
           trace_filter?: string;
           tree_filter?: string;
