@@ -217,6 +217,33 @@ describe.each([
       expect(await status(alice.runs.wait(null, assistant_id, { input: {} }))).toBe(200);
     });
 
+    it('the default assistants are hidden by a filter for owners, and shown by one that names what the system created', async () => {
+      const carol = as('carol');
+      const { assistant_id: own } = await carol.assistants.create({ graphId: 'whoami', name: 'hers' });
+      const { assistant_id: foreign } = await alice.assistants.create({ graphId: 'whoami', name: 'not hers' });
+      const found = await carol.assistants.search();
+      const standard = found.find(({ metadata }) => metadata?.created_by === 'system')!;
+      expect(found.map((each) => each.assistant_id).sort()).toEqual([own, standard.assistant_id].sort());
+      expect(await status(carol.assistants.get(foreign))).toBe(404);
+
+      const reads = (client: Client): Promise<unknown> => status(client.assistants.get(standard.assistant_id));
+      expect([await reads(carol), await reads(bob)]).toEqual([200, 404]);
+      // What users may see, they may still not change.
+      expect(await status(carol.assistants.update(standard.assistant_id, { name: 'mine' }))).toBe(404);
+      const card = async (name: string): Promise<number> =>
+        (await fetch(`${gantry.url}/a2a/whoami`, { headers: { authorization: `Bearer ${name}` } })).status;
+      expect([await card('carol'), await card('bob')]).toEqual([200, 404]);
+      const tools = async (name: string): Promise<string[]> => {
+        const headers = { authorization: `Bearer ${name}` };
+        const client = await connectMcp(gantry.url, { era: '2026-07-28', headers });
+        const listed = await client.listTools();
+        await client.close();
+        return listed.tools.map((tool) => tool.name);
+      };
+      expect(await tools('carol')).toEqual(['whoami', 'hers']);
+      expect(await tools('bob')).not.toContain('whoami');
+    });
+
     it('the store is separate for each user where a handler rewrites namespaces, and hides what a filter excludes', async () => {
       await alice.store.putItem(['notes'], 'one', { text: 'hers', locked: 'yes' });
       await alice.store.putItem(['notes'], 'two', { text: 'hers', locked: 'no' });

@@ -38,6 +38,14 @@ async def own(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> bool | dict
     return {"owner": ctx.user.identity}
 
 
+@auth.on.assistants(actions=["read", "search"])
+async def find(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> bool | dict[str, Any]:
+    if isinstance(ctx.user, Auth.types.StudioUser):
+        return True
+    owner = {"owner": ctx.user.identity}
+    return {"$or": [owner, {"created_by": "system"}]} if ctx.user.identity == "carol" else owner
+
+
 @auth.on.threads.create
 async def create(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> bool | dict[str, Any]:
     if "write" not in ctx.permissions:
