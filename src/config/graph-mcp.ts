@@ -20,8 +20,8 @@ export type GraphMcp = z.infer<typeof graphMcpSchema>;
 const PLACEHOLDER = /\{\{\s*([\w-]+)\s*\}\}/g;
 
 /** A text with its placeholders `{{name}}` replaced by arguments; those without an argument become empty. */
-export function fillIn(text: string, values: Record<string, string>): string {
-  return text.replace(PLACEHOLDER, (_, name: string) => values[name] ?? '');
+export function fillIn(text: string, values: ReadonlyMap<string, string>): string {
+  return text.replace(PLACEHOLDER, (_, name: string) => values.get(name) ?? '');
 }
 
 const promptSchema = z

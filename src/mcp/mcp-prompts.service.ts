@@ -27,7 +27,9 @@ export class McpPromptsService {
   /** Lets a server answer the methods for prompts. */
   serve(server: Server): void {
     server.setRequestHandler('prompts/list', () => ({ prompts: this.list() }));
-    server.setRequestHandler('prompts/get', ({ params }) => this.get(params.name, params.arguments ?? {}));
+    server.setRequestHandler('prompts/get', ({ params }) =>
+      this.get(params.name, new Map(Object.entries(params.arguments ?? {}))),
+    );
   }
 
   private list(): Prompt[] {
@@ -35,10 +37,10 @@ export class McpPromptsService {
   }
 
   /** @throws {ProtocolError} -32602 for an unknown prompt, and where a required argument is absent */
-  private get(name: string, values: Record<string, string>): GetPromptResult {
+  private get(name: string, values: ReadonlyMap<string, string>): GetPromptResult {
     const prompt = this.prompts.get(name);
     if (!prompt) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name}`);
-    const missing = prompt.arguments.find((each) => each.required && !values[each.name]);
+    const missing = prompt.arguments.find((each) => each.required && !values.get(each.name));
     if (missing) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `arguments.${missing.name}: is required by ${name}`);
     }

@@ -17,7 +17,6 @@ import { StoreService } from '../store/store.service';
 import type { ThreadEntity } from '../threads/thread.entity';
 import { toThread } from '../threads/thread.mapper';
 import { ThreadsService } from '../threads/threads.service';
-import { shownError } from './mcp.errors';
 import { itemTemplate, parseUri, type ResourceAddress, THREAD_TEMPLATE, toUri } from './resource-uris';
 
 const PAGE = 100;
@@ -58,9 +57,9 @@ export class McpResourcesService {
 
   /** Lets a server answer the methods for resources, on behalf of the caller. */
   serve(server: Server, tenantId: TenantId): void {
-    server.setRequestHandler('resources/list', ({ params }) => shown(this.list(tenantId, params?.cursor)));
+    server.setRequestHandler('resources/list', ({ params }) => this.list(tenantId, params?.cursor));
     server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: this.templates() }));
-    server.setRequestHandler('resources/read', ({ params }) => shown(this.read(tenantId, params.uri)));
+    server.setRequestHandler('resources/read', ({ params }) => this.read(tenantId, params.uri));
   }
 
   /** @throws {ProtocolError} -32602 for a cursor that is none of this server's */
@@ -172,8 +171,3 @@ function readCursor(cursor: string): [place: number, offset: number] {
   if (place === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor');
   return [Number(place), Number(offset)];
 }
-
-const shown = <T>(answer: Promise<T>): Promise<T> =>
-  answer.catch((error: unknown) => {
-    throw shownError(error);
-  });

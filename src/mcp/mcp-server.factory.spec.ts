@@ -13,7 +13,7 @@ import type { McpTasksService } from './tasks/mcp-tasks.service';
 const unused = {} as never;
 const calls = { states: { verify: () => undefined } } as unknown as McpCallsService;
 const tools = {
-  listTools: () => Promise.reject(new Error('[the password is x]')),
+  listTools: () => Promise.reject(Object.assign(new Error('[the password is x]'), { code: '23505' })),
 } as unknown as McpToolsService;
 const factory = new McpServerFactory(
   { version: '1' } as unknown as AppConfig,

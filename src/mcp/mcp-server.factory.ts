@@ -10,7 +10,7 @@ import type { TenantId } from '../auth/tenant';
 import { AppConfig } from '../config/config';
 import type { OpenAnswer } from '../http/open-answer';
 import { McpCallsService } from './mcp-calls.service';
-import { handlerError, shownError } from './mcp.errors';
+import { handlerError } from './mcp.errors';
 import type { McpSession, SessionOwner } from './mcp-session';
 import { McpPromptsService } from './mcp-prompts.service';
 import { McpResourcesService } from './mcp-resources.service';
@@ -79,11 +79,7 @@ export class McpServerFactory {
       },
       session && { session, bus: this.bus },
     );
-    server.setRequestHandler('tools/list', ({ params }) =>
-      this.tools.listTools(tenantId, params?.cursor).catch((error: unknown) => {
-        throw shownError(error);
-      }),
-    );
+    server.setRequestHandler('tools/list', ({ params }) => this.tools.listTools(tenantId, params?.cursor));
     server.setRequestHandler('tools/call', ({ params }, context) =>
       this.calls.call(
         {

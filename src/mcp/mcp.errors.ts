@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode, SdkError } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
 const logger = new Logger('Mcp');
@@ -20,12 +20,16 @@ const issuesSchema = z
  * message is the list of issues, and answers that with an internal error.
  */
 export function handlerError(error: unknown): unknown {
-  if (!(error instanceof Error) || 'code' in error) return error;
+  if (!(error instanceof Error) || isOfProtocol(error)) return error;
   const issues = issuesSchema.safeParse(jsonOrUndefined(error.message));
   if (!issues.success) return shownError(error);
   const sentences = issues.data.map(({ path, message }) => `${path.join('.')}: ${message}`);
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid params: ${sentences.join('; ')}`);
 }
+
+/** Whether the SDK made the error, or its call was aborted: many others have a code as well, such as those of the database. */
+const isOfProtocol = (error: Error): boolean =>
+  error instanceof ProtocolError || error instanceof SdkError || error instanceof DOMException;
 
 function jsonOrUndefined(text: string): unknown {
   try {
