@@ -48,9 +48,11 @@ export function countWaiting(tenantId: string, limit: string): string {
   return `(SELECT count(*) FROM (SELECT FROM runs WHERE tenant_id = ${tenantId} AND status = 'pending' LIMIT ${limit}) AS waiting)`;
 }
 
+const THREAD_COLUMNS = 'thread_id, tenant_id, status, metadata, config, temporary, ttl_strategy, ttl_minutes';
+
 const INSERT_BUSY_THREAD = prepared(
   'insert-busy-thread',
-  `INSERT INTO threads (thread_id, tenant_id, status, metadata, config, temporary, ttl_strategy, ttl_minutes)
+  `INSERT INTO threads (${THREAD_COLUMNS})
    VALUES ($1, $2, 'busy', $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING ${columnsOf(ThreadEntity, 'threads')}`,
 );
 
@@ -63,13 +65,19 @@ export async function insertThread(
   const [inserted]: ThreadEntity[] = await manager.query(INSERT_BUSY_THREAD, [
     run.threadId,
     tenantId,
-    storedJson('thread', 'metadata', JSON.stringify({ ...run.metadata, ...stampOf(run) })),
-    storedJson('thread', 'config', JSON.stringify(run.kwargs.config ?? {})),
-    run.thread.temporary,
-    run.thread.ttl?.strategy,
-    run.thread.ttl?.minutes,
+    ...threadParameters(run),
   ]);
   return inserted ?? null;
+}
+
+/** Values of a new thread from its metadata on. */
+function threadParameters(run: NewRun): unknown[] {
+  const { temporary, ttl } = run.thread;
+  return [
+    storedJson('thread', 'metadata', JSON.stringify({ ...run.metadata, ...stampOf(run) })),
+    storedJson('thread', 'config', JSON.stringify(run.kwargs.config ?? {})),
+    ...[temporary, ttl?.strategy, ttl?.minutes],
+  ];
 }
 
 const OCCUPY_THREAD = prepared(
@@ -99,10 +107,22 @@ const INSERTED = `scheduled_at AS "scheduledAt", created_at AS "createdAt", upda
 /** Notifies workers of a run that can begin at once. */
 const NOTIFIED = `pg_notify('${RUN_DUE_CHANNEL}', run_id || ' ' || tenant_id)`;
 
-const INSERTING_RUN = `
-  INSERT INTO runs (${RUN_COLUMNS}) SELECT ${RUN_VALUES}, $11 WHERE ${HAS_ROOM} RETURNING ${INSERTED}`;
-const INSERT_RUN = prepared('insert-run', INSERTING_RUN);
-const INSERT_DUE_RUN = prepared('insert-due-run', `${INSERTING_RUN}, ${NOTIFIED}`);
+/** A statement in two forms, of which one is for runs that can begin at once. */
+interface Inserting {
+  due: string;
+  later: string;
+}
+
+/** @param text that ends with the list of what it returns */
+const inserting = (name: string, text: string): Inserting => ({
+  due: prepared(`insert-due-${name}`, `${text}, ${NOTIFIED}`),
+  later: prepared(`insert-${name}`, text),
+});
+
+const INSERT_RUN = inserting(
+  'run',
+  `INSERT INTO runs (${RUN_COLUMNS}) SELECT ${RUN_VALUES}, $11 WHERE ${HAS_ROOM} RETURNING ${INSERTED}`,
+);
 
 type Inserted = Pick<RunEntity, 'scheduledAt' | 'createdAt' | 'updatedAt'>;
 
@@ -119,7 +139,7 @@ export async function insertRow(
   { isDue, limit }: { isDue: boolean; limit: number },
 ): Promise<RunEntity> {
   const metadata = { ...run.assistantMetadata, ...threadMetadata, ...ownMetadata(run) };
-  const [inserted]: Inserted[] = await manager.query(isDue ? INSERT_DUE_RUN : INSERT_RUN, [
+  const [inserted]: Inserted[] = await manager.query(isDue ? INSERT_RUN.due : INSERT_RUN.later, [
     ...runParameters(tenantId, run, limit),
     storedJson('run', 'metadata', JSON.stringify(metadata)),
   ]);
@@ -127,15 +147,15 @@ export async function insertRow(
   return toEntity(tenantId, run, metadata, inserted);
 }
 
-const insertingWithThread = (returning: string): string => `
-  WITH thread AS (
-    INSERT INTO threads (thread_id, tenant_id, status, metadata, config, temporary, ttl_strategy, ttl_minutes)
-    SELECT $3::uuid, $2::uuid, 'busy', $12::jsonb, $13::jsonb, $14::boolean, $15::text, $16::integer WHERE ${HAS_ROOM}
-    ON CONFLICT DO NOTHING RETURNING 1
-  )
-  INSERT INTO runs (${RUN_COLUMNS}) SELECT ${RUN_VALUES}, $11::jsonb FROM thread RETURNING ${returning}`;
-const INSERT_WITH_THREAD = prepared('insert-run-with-thread', insertingWithThread(INSERTED));
-const INSERT_DUE_WITH_THREAD = prepared('insert-due-run-with-thread', insertingWithThread(`${INSERTED}, ${NOTIFIED}`));
+const INSERT_WITH_THREAD = inserting(
+  'run-with-thread',
+  `WITH thread AS (
+     INSERT INTO threads (${THREAD_COLUMNS})
+     SELECT $3::uuid, $2::uuid, 'busy', $12::jsonb, $13::jsonb, $14::boolean, $15::text, $16::integer WHERE ${HAS_ROOM}
+     ON CONFLICT DO NOTHING RETURNING 1
+   )
+   INSERT INTO runs (${RUN_COLUMNS}) SELECT ${RUN_VALUES}, $11::jsonb FROM thread RETURNING ${INSERTED}`,
+);
 
 /** Inserts a run with its thread in one statement. Resolves to undefined where the thread exists, or the limit is reached. */
 export async function insertWithThread(
@@ -144,16 +164,12 @@ export async function insertWithThread(
   run: NewRun,
   limit: number,
 ): Promise<RunEntity | undefined> {
-  const threadMetadata = { ...run.metadata, ...stampOf(run) };
-  const metadata = { ...run.assistantMetadata, ...threadMetadata, ...ownMetadata(run) };
-  const [inserted] = await database.query<Inserted[]>(run.delayMs === 0 ? INSERT_DUE_WITH_THREAD : INSERT_WITH_THREAD, [
+  const metadata = { ...run.assistantMetadata, ...ownMetadata(run) };
+  const { due, later } = INSERT_WITH_THREAD;
+  const [inserted] = await database.query<Inserted[]>(run.delayMs === 0 ? due : later, [
     ...runParameters(tenantId, run, limit),
     storedJson('run', 'metadata', JSON.stringify(metadata)),
-    storedJson('thread', 'metadata', JSON.stringify(threadMetadata)),
-    storedJson('thread', 'config', JSON.stringify(run.kwargs.config ?? {})),
-    run.thread.temporary,
-    run.thread.ttl?.strategy,
-    run.thread.ttl?.minutes,
+    ...threadParameters(run),
   ]);
   return inserted && toEntity(tenantId, run, metadata, inserted);
 }
@@ -162,20 +178,17 @@ export async function insertWithThread(
  * A caller that waited for another one's run on the thread continues with the row as that left it, where it isn't idle any
  * more. A listener may follow runs on a thread that is interrupted.
  */
-const insertingOnIdleThread = (returning: string): string => `
-  WITH thread AS (
-    UPDATE threads SET status = 'busy', settled_status = status, metadata = metadata || $13::jsonb, config = config || $14::jsonb,
-      updated_at = now()
-    WHERE tenant_id = $2 AND thread_id = $3 AND status IN ('idle', 'error') AND NOT temporary AND ${HAS_ROOM}
-      AND NOT EXISTS (SELECT FROM runs r WHERE r.tenant_id = $2 AND r.thread_id = $3 AND ${inFlightSql('r')})
-    RETURNING metadata
-  )
-  INSERT INTO runs (${RUN_COLUMNS}) SELECT ${RUN_VALUES}, $11::jsonb || thread.metadata || $12::jsonb FROM thread
-  RETURNING runs.metadata, ${returning}`;
-const INSERT_ON_IDLE_THREAD = prepared('insert-run-on-idle-thread', insertingOnIdleThread(INSERTED));
-const INSERT_DUE_ON_IDLE_THREAD = prepared(
-  'insert-due-run-on-idle-thread',
-  insertingOnIdleThread(`${INSERTED}, ${NOTIFIED}`),
+const INSERT_ON_IDLE_THREAD = inserting(
+  'run-on-idle-thread',
+  `WITH thread AS (
+     UPDATE threads SET status = 'busy', settled_status = status, metadata = metadata || $13::jsonb,
+       config = config || $14::jsonb, updated_at = now()
+     WHERE tenant_id = $2 AND thread_id = $3 AND status IN ('idle', 'error') AND NOT temporary AND ${HAS_ROOM}
+       AND NOT EXISTS (SELECT FROM runs r WHERE r.tenant_id = $2 AND r.thread_id = $3 AND ${inFlightSql('r')})
+     RETURNING metadata
+   )
+   INSERT INTO runs (${RUN_COLUMNS}) SELECT ${RUN_VALUES}, $11::jsonb || thread.metadata || $12::jsonb FROM thread
+   RETURNING runs.metadata, ${INSERTED}`,
 );
 
 /**
@@ -189,16 +202,14 @@ export async function insertOnIdleThread(
   limit: number,
 ): Promise<RunEntity | undefined> {
   if (currentCipher()) return undefined;
-  const [inserted] = await database.query<(Inserted & { metadata: JsonObject })[]>(
-    run.delayMs === 0 ? INSERT_DUE_ON_IDLE_THREAD : INSERT_ON_IDLE_THREAD,
-    [
-      ...runParameters(tenantId, run, limit),
-      JSON.stringify(run.assistantMetadata),
-      JSON.stringify(ownMetadata(run)),
-      JSON.stringify(stampOf(run)),
-      JSON.stringify(run.kwargs.config ?? {}),
-    ],
-  );
+  const { due, later } = INSERT_ON_IDLE_THREAD;
+  const [inserted] = await database.query<(Inserted & { metadata: JsonObject })[]>(run.delayMs === 0 ? due : later, [
+    ...runParameters(tenantId, run, limit),
+    JSON.stringify(run.assistantMetadata),
+    JSON.stringify(ownMetadata(run)),
+    JSON.stringify(stampOf(run)),
+    JSON.stringify(run.kwargs.config ?? {}),
+  ]);
   return inserted && toEntity(tenantId, run, inserted.metadata, inserted);
 }
 

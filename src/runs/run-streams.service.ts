@@ -12,7 +12,6 @@ import { ThreadsService } from '../threads/threads.service';
 import { RunEntity } from './run.entity';
 import type { JoinStreamQuery } from './runs.schemas';
 import { RunsService } from './runs.service';
-import { isInFlight } from '../database/run-status';
 
 export interface StreamOptions {
   /** Sequence number after which events are sent; -1 for all. */
@@ -133,14 +132,7 @@ export class RunStreamsService {
   }
 
   private readRun(tenantId: TenantId, { runId, status }: RunEntity): ReadRun {
-    return {
-      runId,
-      wasPending: status === 'pending',
-      isOver: async () => {
-        const now = await this.runs.findRun(tenantId, runId);
-        return !now || !isInFlight(now.status);
-      },
-    };
+    return { runId, wasPending: status === 'pending', isOver: () => this.runs.isOver(tenantId, runId) };
   }
 
   private async close(

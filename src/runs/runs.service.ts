@@ -35,6 +35,12 @@ export class RunsService {
     return this.repository.findRun(tenantId, runId, threadId);
   }
 
+  /** Whether a run is over: it has ended, or was deleted. */
+  async isOver(tenantId: TenantId, runId: string): Promise<boolean> {
+    const now = await this.findRun(tenantId, runId);
+    return !now || !isInFlight(now.status);
+  }
+
   getRun(tenantId: TenantId, runId: string, threadId?: string): Promise<RunEntity> {
     return this.authorized('read', {}, tenantId, runId, threadId);
   }

@@ -1,7 +1,6 @@
 import { Injectable, OnModuleInit } from '@nestjs/common';
 import type { TenantId } from '../auth/tenant';
 import { Notifications } from '../database/notifications';
-import { isInFlight } from '../database/run-status';
 import { EventReader } from '../streams/event-reader';
 import { type RunEvent, THREAD_STATE_CHANNEL } from '../streams/run-event';
 import { ThreadsService } from '../threads/threads.service';
@@ -88,12 +87,9 @@ export class ThreadLog implements OnModuleInit {
     after: number,
     signal: AbortSignal,
   ): AsyncGenerator<ThreadNews> {
-    const isOver = async (): Promise<boolean> => {
-      const now = await this.runs.findRun(tenantId, run.runId);
-      return !now || !isInFlight(now.status);
-    };
-    for await (const events of this.reader.followRun({ runId: run.runId, isOver }, after, signal))
-      yield { run, events };
+    const { runId } = run;
+    const isOver = (): Promise<boolean> => this.runs.isOver(tenantId, runId);
+    for await (const events of this.reader.followRun({ runId, isOver }, after, signal)) yield { run, events };
   }
 
   private listen(thread: string, notify: () => void): () => void {
