@@ -5,7 +5,7 @@ const ERROR_LEVEL = 50;
 /** Maximum number of lines that are remembered as shown. */
 const REMEMBERED_LINES = 1_000;
 /** Fields of every line of the log. */
-const COMMON_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'process', 'context', 'msg', 'err', 'req_id']);
+const COMMON_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'process', 'context', 'msg', 'err', 'request_id']);
 
 /**
  * Shows errors and warnings of the api and the worker on the terminal: each error once, and the first warning of each kind.
