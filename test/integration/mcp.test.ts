@@ -14,6 +14,8 @@ import { EXAMPLE_GRAPHS, TEST_GRAPHS } from '../support/gantry';
 import { waitFor } from '../support/wait-for';
 import { connectMcp, ERAS, ModernCaller, postMcp } from '../support/mcp';
 
+/** Types are read by compiling the graph's file, which takes long on a busy machine. */
+const SCHEMAS_MS = 150_000;
 const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 const initialize = {
   jsonrpc: '2.0',
@@ -150,12 +152,16 @@ describe('the tools of the example graphs', () => {
     // Until their types are read, tools have the names of their channels alone.
     ({ tools } = await client.listTools());
     expect(tools.map(({ name }) => name).sort()).toEqual(['agent', 'approval', 'memory', 'pipeline']);
-    await waitFor('the schemas of all tools', async () => {
-      ({ tools } = await client.listTools());
-      return tools.every(({ outputSchema }) => outputSchema !== undefined);
-    });
+    await waitFor(
+      'the schemas of all tools',
+      async () => {
+        ({ tools } = await client.listTools());
+        return tools.every(({ outputSchema }) => outputSchema !== undefined);
+      },
+      SCHEMAS_MS,
+    );
     await client.close();
-  }, 120_000);
+  }, 200_000);
 
   afterAll(() => api?.close());
 
