@@ -13,6 +13,8 @@ interface Service {
   container_name?: string;
   restart?: string;
   ports?: string[];
+  command?: string[];
+  volumes?: string[];
   healthcheck?: unknown;
   environment?: Record<string, string | number>;
   depends_on?: Record<string, { condition: string }>;
@@ -188,6 +190,22 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('keeps values out of the log of Postgres, with the settings of npm start', () => {
+    // test/security/canaries-log.test.ts shows that they do.
+    const settings = [
+      ...read('scripts/services/postgres.mjs').matchAll(/^ {2}(log_(?:min_error|param|error)\w*): '(\w+)'/gm),
+    ];
+    expect(settings).toHaveLength(4);
+    for (const [, name, value] of settings) expect(compose.services.postgres.command).toContain(`-c${name}=${value}`);
+  });
+
+  it('mounts graphs read-only', () => {
+    for (const name of ['api', 'worker']) {
+      const graphs = compose.services[name].volumes!.filter((volume) => volume.includes('/app/graphs'));
+      expect([name, graphs]).toEqual([name, [expect.stringMatching(/:ro$/)]]);
+    }
+  });
+
   it('publishes on 127.0.0.1 only', () => {
     for (const port of services.flatMap(([, { ports }]) => ports ?? [])) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
   });
@@ -212,6 +230,37 @@ describe('docker-compose.yml', () => {
   it('mounts no configuration that does not exist', () => {
     const mounted = services.flatMap(([, { configs }]) => (configs ?? []).map(({ source }) => source));
     expect(mounted.sort()).toEqual(Object.keys(compose.configs).sort());
+  });
+});
+
+describe('the image', () => {
+  const stages = read('Dockerfile').split(/^FROM /m);
+  const last = stages.at(-1)!;
+
+  it('contains what runs and the graphs, and no sources, tests or development packages', () => {
+    const copied = [...last.matchAll(/^COPY (.+)$/gm)].map(([, what]) => what);
+    expect(copied).toEqual([
+      '--from=dependencies /app/node_modules ./node_modules',
+      '--from=dependencies /app/sbom.cdx.json ./',
+      '--from=build /app/dist ./dist',
+      'package.json LICENSE ./',
+      'python ./python',
+      'examples ./graphs',
+    ]);
+    const dependencies = stages.find((stage) => stage.includes('AS dependencies'));
+    expect(dependencies).toContain('npm ci --omit=dev');
+  });
+
+  it('runs as a user who can change none of its files', () => {
+    // Files belong to root unless a COPY or a command changes their owner.
+    expect(last).not.toMatch(/--ch(own|mod)|^RUN /m);
+    expect(last).toMatch(/^USER node$[\s\S]*^CMD \[/m);
+    expect(last.match(/^USER /gm)).toHaveLength(1);
+  });
+
+  it('is built without files of secrets, and has none in its environment', () => {
+    expect(read('.dockerignore').split('\n')).toEqual(expect.arrayContaining(['*', '**/.env', '**/node_modules']));
+    expect(read('Dockerfile')).not.toMatch(/^(ARG|ENV) .*(KEY|SECRET|TOKEN|PASSWORD)/m);
   });
 });
 
