@@ -373,7 +373,9 @@ describe('the event protocol', () => {
 
     it('reports a failed command in its answer', async () => {
       const thread = await createThread();
-      expect(await command(thread, 'dance')).toMatchObject({ type: 'error', error: 'unknown_command' });
+      for (const method of ['dance', 'constructor', 'toString']) {
+        expect(await command(thread, method)).toMatchObject({ type: 'error', error: 'unknown_command' });
+      }
       expect(await command(thread, 'run.start', {})).toMatchObject({ type: 'error', error: 'invalid_argument' });
       expect(await command(thread, 'run.start', { assistant_id: 'nobody', input: {} })).toMatchObject({
         type: 'error',

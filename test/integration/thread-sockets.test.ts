@@ -77,7 +77,9 @@ describe('the WebSocket of a thread', () => {
         { type: 'error', id, error: 'invalid_argument', message: expect.any(String) },
       ]);
     }
-    expect(await socket.command('dance')).toMatchObject({ type: 'error', error: 'unknown_command' });
+    for (const method of ['dance', 'constructor', 'toString', '__proto__']) {
+      expect(await socket.command(method)).toMatchObject({ type: 'error', error: 'unknown_command' });
+    }
     expect(await socket.command('state.get', { namespace: 5 })).toMatchObject({ error: 'invalid_argument' });
     expect(await socket.command('agent.getTree')).toMatchObject({ error: 'no_such_run' });
     expect(await socket.command('subscription.subscribe', {})).toMatchObject({ error: 'invalid_argument' });
