@@ -50,31 +50,34 @@ export class RunCancellationRepository {
 
   /**
    * Requests the end of runs. Those that haven't begun end here; running ones are marked, and their workers are notified.
+   *
+   * Each thread has its own transaction: one that had the rows of several running runs would be a deadlock with a worker that
+   * writes events of the same runs in one statement. It would also keep all these runs from beginning and ending meanwhile.
    */
-  cancelRuns(
+  async cancelRuns(
     tenantId: TenantId,
     runs: RunEntity[],
     action: CancelAction,
     reason: CancelReason,
   ): Promise<CancelledRuns> {
-    return this.database.transaction(async (manager) => {
-      const cancelled: CancelledRuns = { running: [], deliveries: [] };
-      // Always in the same order, so that two bulk cancels can't wait for each other's threads.
-      const threadIds = [...new Set(runs.map(({ threadId }) => threadId))].sort();
-      for (const threadId of threadIds) {
+    const cancelled: CancelledRuns = { running: [], deliveries: [] };
+    const runIds = runs.map(({ runId }) => runId);
+    for (const threadId of new Set(runs.map((run) => run.threadId))) {
+      const { running, deliveries } = await this.database.transaction(async (manager) => {
         await lockThread(manager, tenantId, threadId);
         const inFlight: RunInFlight[] = await manager.query(`${IN_FLIGHT_OF_THREAD} AND run_id = ANY($3)`, [
           tenantId,
           threadId,
-          runs.map(({ runId }) => runId),
+          runIds,
         ]);
-        const { running, deliveries } = await this.cancelLocked(manager, inFlight, action, reason);
-        cancelled.running.push(...running);
-        cancelled.deliveries.push(...deliveries);
+        const ended = await this.cancelLocked(manager, inFlight, action, reason);
         await releaseThread(manager, { tenantId, threadId });
-      }
-      return cancelled;
-    });
+        return ended;
+      });
+      cancelled.running.push(...running);
+      cancelled.deliveries.push(...deliveries);
+    }
+    return cancelled;
   }
 
   /** Interrupts all runs in flight of the tenant, notifying workers without waiting for them. */

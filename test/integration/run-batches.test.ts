@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { getDataSourceToken } from '@nestjs/typeorm';
+import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
 import { registerNamespace } from '../support/temporal';
+import { waitFor } from '../support/wait-for';
 
 const LIMIT = 300;
 const SIZE = 200;
@@ -112,5 +114,37 @@ describe('a batch of runs', () => {
     expect(await count('idempotency_keys')).toBe(keys);
     await sql('DELETE FROM threads');
     expect(await send(later(2), { key })).toMatchObject({ status: 200, replayed: null });
+  });
+
+  it('is cancelled while a worker writes events of several of its runs in one statement', async () => {
+    const { runs } = await send(later(5));
+    await sql(`UPDATE runs SET status = 'running', attempt = 1`);
+    const writer = new Client({ connectionString: api.database.url });
+    await writer.connect();
+    try {
+      const locked = `SELECT run_id FROM runs WHERE run_id = ANY($1) ORDER BY thread_id FOR SHARE`;
+      const [last] = await sql<{ run_id: string }>('SELECT run_id FROM runs ORDER BY thread_id DESC LIMIT 1');
+      // The locks of a statement that writes events, one after the other.
+      await writer.query('BEGIN');
+      await writer.query(locked, [[last.run_id]]);
+      const cancelled = fetch(`${api.url}/runs/cancel`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ status: 'all' }),
+      });
+      await waitFor('the cancellation to reach the locked run', async () => {
+        const waiting = await sql(
+          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return waiting.length > 0;
+      });
+      expect((await writer.query(locked, [runs.map(({ run_id }) => run_id)])).rowCount).toBe(5);
+      await writer.query('COMMIT');
+      expect((await cancelled).status).toBe(204);
+      const marked = await sql<{ cancel_action: string }>('SELECT cancel_action FROM runs');
+      expect(marked.map(({ cancel_action }) => cancel_action)).toEqual(Array(5).fill('interrupt'));
+    } finally {
+      await writer.end();
+    }
   });
 });
