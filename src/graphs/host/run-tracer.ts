@@ -59,10 +59,13 @@ class TraceClient extends JsonBatchClient {
   }
 }
 
-/** LangGraph passes its whole runtime to a model's call as options, including the store and the user who created the run. */
+/**
+ * LangGraph passes its whole runtime to a model's call as options, including the store, the user who created the run and the run's
+ * context, which may have keys.
+ */
 function withoutRuntime<T extends { extra?: { options?: Record<string, unknown> } }>(run: T): T {
   const { extra } = run;
   if (!extra?.options) return run;
-  const { serverInfo: _user, store: _store, ...options } = extra.options;
+  const { serverInfo: _user, store: _store, context: _context, ...options } = extra.options;
   return { ...run, extra: { ...extra, options } };
 }

@@ -7,9 +7,10 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
 from langgraph.config import get_stream_writer
 from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.runtime import get_runtime
 from langgraph.types import interrupt
 
-SECRETS = ("x-user-token", "langgraph_auth_user", "langgraph_auth_user_id", "langgraph_auth_permissions")
+SECRETS = ("x-user-token", "langgraph_auth_user", "langgraph_auth_user_id", "langgraph_auth_permissions", "api_key")
 model = FakeListChatModel(responses=["well said"])
 
 
@@ -27,8 +28,8 @@ def count(text: str) -> int:
 async def look(state: State, config: RunnableConfig) -> dict[str, Any]:
     get_stream_writer()({"custom": True})
     await count.ainvoke({"type": "tool_call", "id": "c", "name": "count", "args": {"text": "abc"}}, config)
-    configurable = config["configurable"]
-    return {"known": len([name for name in SECRETS if configurable.get(name) is not None])}
+    given = {**config["configurable"], **(get_runtime().context or {})}
+    return {"known": len([name for name in SECRETS if given.get(name) is not None])}
 
 
 async def speak(state: State, config: RunnableConfig) -> dict[str, Any]:

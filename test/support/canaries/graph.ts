@@ -1,9 +1,24 @@
 import { tool } from '@langchain/core/tools';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { FakeListChatModel } from '@langchain/core/utils/testing';
-import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
+import {
+  Annotation,
+  END,
+  interrupt,
+  type LangGraphRunnableConfig,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from '@langchain/langgraph';
 import { z } from 'zod';
 
+const SECRETS = [
+  'x-user-token',
+  'langgraph_auth_user',
+  'langgraph_auth_user_id',
+  'langgraph_auth_permissions',
+  'api_key',
+];
 const State = Annotation.Root({ ...MessagesAnnotation.spec, ask: Annotation<boolean>, known: Annotation<number> });
 const model = new FakeListChatModel({ responses: ['well said'] });
 const count = tool(({ text }) => text.length, {
@@ -24,12 +39,11 @@ const inner = new StateGraph(State).addNode('innermost', innermost).addEdge(STAR
 
 /** Uses a tool, a model in a nested graph, events of its own and, on request, an interrupt. */
 export const graph = new StateGraph(State)
-  .addNode('look', async (_state, config: RunnableConfig & { writer?: (chunk: unknown) => void }) => {
-    const { configurable = {} } = config;
+  .addNode('look', async (_state, config: LangGraphRunnableConfig) => {
+    const given: Record<string, unknown> = { ...config.configurable, ...config.context };
     config.writer?.({ custom: true });
     await count.invoke({ type: 'tool_call', id: 'c', name: 'count', args: { text: 'abc' } }, config);
-    const secrets = ['x-user-token', 'langgraph_auth_user', 'langgraph_auth_user_id', 'langgraph_auth_permissions'];
-    return { known: secrets.filter((name) => configurable[name] !== undefined).length };
+    return { known: SECRETS.filter((name) => given[name] !== undefined).length };
   })
   .addNode('inner', inner)
   .addNode('approve', ({ ask }) => {
