@@ -2,7 +2,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import type { TenantId } from '../../src/auth/tenant';
+import { ObjectStores } from '../../src/storage/object-stores';
+import { Patience } from '../../src/storage/patience';
 import { startTestApi, type TestApi } from '../support/api';
+import { testConfig } from '../support/config';
 import { ConnectionWatch } from '../support/connection-watch';
 import { TEST_GRAPHS } from '../support/gantry';
 import { INTERNAL_HOSTS } from '../support/internal-addresses';
@@ -16,8 +20,14 @@ interface Answer {
 /** Requests of a caller that contain a given URL. */
 type Feature = (api: TestApi, url: string) => Promise<Answer>;
 
-async function send(api: TestApi, method: 'POST' | 'PATCH', path: string, payload: object): Promise<Answer> {
-  const answer = await api.app.inject({ method, url: path, payload });
+async function send(
+  api: TestApi,
+  method: 'POST' | 'PATCH',
+  path: string,
+  payload: object,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const answer = await api.app.inject({ method, url: path, payload, headers });
   return { status: answer.statusCode, detail: answer.body };
 }
 
@@ -113,6 +123,21 @@ const FEATURES: [name: string, ask: Feature][] = [
       return post(api, '/a2a/talk', { jsonrpc: '2.0', id: '1', method: 'tasks/pushNotificationConfig/set', params });
     },
   ],
+  [
+    'a push configuration of A2A 1.0',
+    async (api, url) => {
+      const params = { taskId: await taskOf(api), id: 'own', url };
+      const call = { jsonrpc: '2.0', id: '1', method: 'CreateTaskPushNotificationConfig', params };
+      return send(api, 'POST', '/a2a/talk', call, { 'a2a-version': '1.0' });
+    },
+  ],
+  [
+    'a push configuration of A2A over HTTP+JSON',
+    async (api, url) => {
+      const path = `/a2a/talk/tasks/${await taskOf(api)}/pushNotificationConfigs`;
+      return send(api, 'POST', path, { id: 'own', url }, { 'a2a-version': '1.0' });
+    },
+  ],
 ];
 
 const STORE_FEATURES = Object.entries(STORES).map(([destination_type, made]): [name: string, ask: Feature] => [
@@ -201,7 +226,8 @@ describe('internal addresses that callers name', () => {
 
   it.each(FEATURES)('do not include a public one, which %s accepts', async (_, ask) => {
     const { status, detail } = await ask(api, 'http://93.184.215.14/');
-    expect([status, detail]).toEqual([200, expect.not.stringContaining('"error":{')]);
+    expect([200, 201]).toContain(status);
+    expect(detail).not.toContain('"error":{');
   });
 
   it.each(STORE_FEATURES)('are refused with the same message by %s, as is an unknown name', async (_, ask) => {
@@ -236,6 +262,7 @@ describe('internal addresses that callers name', () => {
 });
 
 describe('the server’s own credentials', () => {
+  const ROLE = 'arn:aws:iam::123456789012:role/exports';
   const OWN = { AWS_ACCESS_KEY_ID: 'canary-of-the-operator', AWS_SECRET_ACCESS_KEY: 'x', AWS_SESSION_TOKEN: 'canary' };
   const usual = Object.keys(OWN).map((name) => [name, process.env[name]] as const);
   let received = '';
@@ -278,4 +305,40 @@ describe('the server’s own credentials', () => {
     expect([answer.status, answer.detail]).toEqual([400, expect.stringContaining('No credentials')]);
     expect(received).toBe('');
   });
+
+  it('are sent to no internal address as the token service, in any spelling of it', async () => {
+    const connections = new ConnectionWatch(store);
+    const { port } = new URL(endpoint);
+    const passed: unknown[] = [];
+    const judge = async (url: string, allowed = ''): Promise<string> => {
+      const env = { GANTRY_EXPORT_AMBIENT_ROLES: ROLE, GANTRY_EXPORT_STS_ENDPOINT: url };
+      try {
+        const config = testConfig('postgres://nowhere', { ...env, GANTRY_EXPORT_ALLOW_CIDRS: allowed });
+        const location = { bucket_name: 'bucket', prefix: '', region: 'eu-central-1', include_bucket_in_prefix: false };
+        const opened = new ObjectStores(config).open(
+          config.auth.defaultTenantId as TenantId,
+          { type: 's3', location: { ...location, aws_role_arn: ROLE }, credentials: undefined },
+          { ...Patience.question, maxAttempts: 1 },
+        );
+        await opened.head('x').finally(() => opened.close());
+        return 'accepted';
+      } catch (error) {
+        return String(error);
+      }
+    };
+    try {
+      for (const host of INTERNAL_HOSTS) {
+        for (const url of [`http://${host}:${port}/`, `https://${host}/`]) {
+          const judgement = await judge(url);
+          if (!/does not connect to it|GANTRY_EXPORT_STS_ENDPOINT/.test(judgement)) passed.push([url, judgement]);
+        }
+      }
+      expect(passed).toEqual([]);
+      expect([connections.to(Number(port), 80, 443), received]).toEqual([[], '']);
+      await judge(endpoint, '127.0.0.0/8');
+      expect(connections.to(Number(port))).toEqual([`127.0.0.1 ${port}`]);
+    } finally {
+      connections.stop();
+    }
+  }, 60_000);
 });
