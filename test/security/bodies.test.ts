@@ -246,15 +246,18 @@ describe('hostile input', () => {
     const sent = heavy.flatMap((body) =>
       [trace, state].map((operation) => send(body, operation).finally(() => (pending -= 1))),
     );
-    let answered = 0;
+    const times: number[] = [];
     // Another agent's connections: those of this one are all in use.
     while (pending > 0) {
+      const asked = performance.now();
       const response = await fetch(`${gantry.url}/threads/${given.thread_id}`, { headers: { 'x-api-key': KEY } });
       expect(response.status).toBe(200);
-      answered += 1;
+      times.push(performance.now() - asked);
     }
     for (const { status } of await Promise.all(sent)) expect(status).toBeLessThan(500);
-    expect(answered).toBeGreaterThanOrEqual(heavy.length);
+    expect(times.length).toBeGreaterThanOrEqual(heavy.length);
+    // The usual one: on a busy machine, single ones wait for the processor.
+    expect(times.sort((one, other) => one - other)[times.length >> 1]).toBeLessThan(100);
   }, 120_000);
 
   it('does not delay answers to other clients while the largest upload of traces is read and stored', async () => {
