@@ -149,7 +149,7 @@ def _config(context: RunContext, request: dict[str, Any]) -> dict[str, Any]:
             **({_STRICT_RESUME: True} if kwargs.get("strict_resume") else {}),
         },
         "run_id": request["runId"],
-        **({"callbacks": [context.tracer.callback(request)]} if context.tracer else {}),
+        **({"callbacks": context.tracer.callbacks(request)} if context.tracer else {}),
     }
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
+from langchain_core.callbacks import AsyncCallbackManager, BaseCallbackHandler
 from langchain_core.tracers.langchain import LangChainTracer
 from langsmith import Client
 
 # Keys of a run's `configurable` that its trace shows. The rest is for the graph: keys, headers, its user.
 _PUBLIC_CONFIGURABLE = {"thread_id", "checkpoint_id", "checkpoint_ns", "run_id", "graph_id", "assistant_id", "run_attempt"}
+
+# The start and the id of a run, in its place in a trace: the trace's first run, then each one down to it.
+_PLACE = re.compile(r"\d{8}T\d{12}Z([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})", re.IGNORECASE)
 
 
 class RunTracer:
@@ -18,6 +24,19 @@ class RunTracer:
     def __init__(self, api_url: str) -> None:
         self._api_url = api_url
         self._clients: dict[str, Client] = {}
+
+    def callbacks(self, request: dict[str, Any]) -> AsyncCallbackManager | list[BaseCallbackHandler]:
+        """Callbacks that trace one run, below the run of a caller who names its own in `langsmith-trace`."""
+        tracer = self.callback(request)
+        position = request["headers"].get("langsmith-trace", "").strip()
+        places = [_PLACE.fullmatch(place) for place in position.split(".")]
+        ids = [UUID(place[1]) for place in places if place]
+        if len(ids) != len(places):
+            return [tracer]
+        tracer.order_map[ids[-1]] = (ids[0], position)
+        manager = AsyncCallbackManager(handlers=[], parent_run_id=ids[-1])
+        manager.add_handler(tracer)
+        return manager
 
     def callback(self, request: dict[str, Any]) -> LangChainTracer:
         """A callback that traces one run into the project named after its graph."""

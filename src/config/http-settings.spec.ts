@@ -76,6 +76,15 @@ describe('the http section of langgraph.json', () => {
       expect(configurableHeaders.of(headers)).toEqual({ 'x-user-id': 'u1', 'x-trace': 'a, b' });
     });
 
+    it('select the position in a trace without a pattern for graphs alone, unless they exclude it', () => {
+      const traced = { 'langsmith-trace': '20260101T000000000000Z1', baggage: 'langsmith-tags=a', 'x-user-id': 'u1' };
+      const { 'x-user-id': _, ...position } = traced;
+      expect(parse({}).configurableHeaders.of(traced)).toEqual(position);
+      expect(parse({}).loggedHeaders.of(traced)).toEqual({});
+      const without = { configurable_headers: { excludes: ['langsmith-*', 'baggage'] } };
+      expect(parse(without).configurableHeaders.of(traced)).toEqual({});
+    });
+
     it('never match credentials, whatever they contain', () => {
       const all = { includes: ['*', 'authorization', 'x-api-key', 'X-Tenant-Id', 'x-service-key'] };
       const settings = parse({ configurable_headers: all, logging_headers: all });

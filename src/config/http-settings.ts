@@ -51,9 +51,14 @@ const EXPOSED_HEADERS = [
 
 /** These prove who the caller is: neither a graph nor a log gets them, whatever the patterns say. */
 const CREDENTIALS = new Set(['authorization', 'x-api-key', 'x-service-key', 'x-tenant-id']);
+/** The caller's position in a trace, as LangSmith's clients send it: the run's trace continues it. */
+const TRACING = new Set(['langsmith-trace', 'baggage']);
 const NEVER_LOGGED = new Set([...CREDENTIALS, 'cookie', 'proxy-authorization']);
 
-/** Which headers a list of patterns means; `*` stands for any text, `excludes` wins, case doesn't matter. */
+/**
+ * Which headers a list of patterns means, and those that are `always` selected; `*` stands for any text, `excludes` wins, case
+ * doesn't matter.
+ */
 export class HeaderSelection {
   private readonly includes: RegExp[];
   private readonly excludes: RegExp[];
@@ -61,6 +66,7 @@ export class HeaderSelection {
   constructor(
     patterns: { includes: string[]; excludes: string[] },
     private readonly never: ReadonlySet<string>,
+    private readonly always: ReadonlySet<string> = new Set(),
   ) {
     this.includes = patterns.includes.map(toExpression);
     this.excludes = patterns.excludes.map(toExpression);
@@ -68,12 +74,12 @@ export class HeaderSelection {
 
   /** The selected ones, under lower-case names. */
   of(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
-    if (this.includes.length === 0) return {};
+    if (this.includes.length === 0 && this.always.size === 0) return {};
     const selected: Record<string, string> = {};
     for (const [given, value] of Object.entries(headers)) {
       const name = given.toLowerCase();
       if (value === undefined || this.never.has(name)) continue;
-      if (!this.includes.some((pattern) => pattern.test(name))) continue;
+      if (!this.always.has(name) && !this.includes.some((pattern) => pattern.test(name))) continue;
       if (this.excludes.some((pattern) => pattern.test(name))) continue;
       selected[name] = Array.isArray(value) ? value.join(', ') : value;
     }
@@ -122,7 +128,7 @@ export class HttpSettings {
     this.authFirst = section.middleware_order === 'auth_first';
     this.cors = corsOf(section.cors ?? undefined, origins);
     const nothing = { includes: [], excludes: [] };
-    this.configurableHeaders = new HeaderSelection(section.configurable_headers ?? nothing, CREDENTIALS);
+    this.configurableHeaders = new HeaderSelection(section.configurable_headers ?? nothing, CREDENTIALS, TRACING);
     this.loggedHeaders = new HeaderSelection(section.logging_headers ?? nothing, NEVER_LOGGED);
     this.mountPrefix = section.mount_prefix ?? '';
     this.isMetaDisabled = section.disable_meta;

@@ -139,9 +139,7 @@ function runConfig(
     durability: kwargs.durability === 'exit' ? 'exit' : 'sync',
     runId: request.runId,
     signal,
-    ...(context.tracer && {
-      callbacks: [context.tracer.callback(request, kwargs.langsmith_tracer)],
-    }),
+    ...(context.tracer && { callbacks: context.tracer.callbacks(request, kwargs.langsmith_tracer) }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { RunnableLambda } from '@langchain/core/runnables';
 import type { LangChainTracer } from '@langchain/core/tracers/tracer_langchain';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 import { traceable } from 'langsmith/traceable';
@@ -7,7 +8,7 @@ import { RunTracer } from './run-tracer';
 
 const ROOT = '00000000-0000-7000-8000-000000000001';
 const STEP = '00000000-0000-7000-8000-000000000002';
-const RUN = { tenantId: 'tenant', graphId: 'graph', traceKey: 'key' };
+const RUN = { tenantId: 'tenant', graphId: 'graph', traceKey: 'key', headers: {} };
 const chain = { lc: 1 as const, type: 'not_implemented' as const, id: ['graph'] };
 
 describe('RunTracer', () => {
@@ -58,6 +59,42 @@ describe('RunTracer', () => {
     expect(callback.getRun(ROOT)?.child_runs).toEqual([]);
     await callback.handleChainEnd({}, STEP);
     await callback.handleChainEnd({}, ROOT);
+  });
+
+  describe('continues the trace of a caller', () => {
+    const CALLER = '00000000-0000-7000-8000-00000000000a';
+    const CALL = '00000000-0000-7000-8000-00000000000b';
+    const position = `20261125T165700000001Z${CALLER}.20261125T165700000002Z${CALL}`;
+    const trace = async (header: string) => {
+      await tracer.flush();
+      uploads = [];
+      const callbacks = tracer.callbacks({ ...RUN, headers: { 'langsmith-trace': header } });
+      const graph = RunnableLambda.from(() => 'done').withConfig({ runName: 'called' });
+      await graph.invoke('', { callbacks, runId: ROOT });
+      await tracer.flush();
+      const bodies = uploads.filter(({ path }) => path === '/runs/batch').map(({ body }) => JSON.parse(body) as Batch);
+      return bodies.flatMap(({ post }) => post);
+    };
+
+    interface Batch {
+      post: { id: string; trace_id: string; parent_run_id?: string; dotted_order: string; session_name: string }[];
+    }
+
+    it('below the run that the header names, in the project of the graph', async () => {
+      const [run, ...more] = await trace(position);
+      expect(run).toMatchObject({ id: ROOT, trace_id: CALLER, parent_run_id: CALL, session_name: 'graph' });
+      expect(run.dotted_order.startsWith(`${position}.`)).toBe(true);
+      expect(more).toEqual([]);
+    });
+
+    it.each(['', 'x', `${position}.`, position.replace(/Z.*/, ''), `${position}.x`])(
+      'and begins its own where the header is none: "%s"',
+      async (header) => {
+        const [run] = await trace(header);
+        expect(run).toMatchObject({ id: ROOT, trace_id: ROOT });
+        expect(run.parent_run_id ?? null).toBeNull();
+      },
+    );
   });
 
   it('uploads with the key of the newest run', async () => {

@@ -1,8 +1,15 @@
+import { CallbackManager, type Callbacks } from '@langchain/core/callbacks/manager';
 import { LangChainTracer } from '@langchain/core/tracers/tracer_langchain';
 import type { Client } from 'langsmith';
+import { RunTree } from 'langsmith/run_trees';
 import { runByRun } from '../../patches/langchain-core/run-by-run';
 import { JsonBatchClient } from '../../patches/langsmith/json-batch-client';
 import type { ExecuteRequest, TraceRequest, TracingSettings } from './protocol';
+
+/** Place of a run in its trace: start and id of each run from the trace's first one down to it. */
+const TRACE_POSITION = /^(?:\d{8}T\d{12}Z[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?:\.|$))+(?<!\.)$/i;
+
+type TracedRun = Pick<ExecuteRequest, 'tenantId' | 'graphId' | 'traceKey' | 'headers'>;
 
 /** Sends the server's own runs to its own trace API, by the public client: one project per graph. */
 export class RunTracer {
@@ -10,9 +17,22 @@ export class RunTracer {
 
   constructor(private readonly settings: TracingSettings) {}
 
+  /** Callbacks that trace one run, below the run of a caller who names its own in `langsmith-trace`. */
+  callbacks(run: TracedRun, requested?: TraceRequest): Callbacks {
+    const tracer = this.callback(run, requested);
+    const position = run.headers['langsmith-trace']?.trim() ?? '';
+    if (!TRACE_POSITION.test(position)) return [tracer];
+    const { client, projectName: project_name } = tracer;
+    const parent = RunTree.fromHeaders({ 'langsmith-trace': position }, { client: client as Client, project_name })!;
+    tracer.updateFromRunTree(parent);
+    const manager = new CallbackManager(parent.id);
+    manager.addHandler(tracer);
+    return manager;
+  }
+
   /** A callback that traces one run into the project named after its graph, and into the one that the run requests. */
   callback(
-    { tenantId, graphId: projectName, traceKey }: Pick<ExecuteRequest, 'tenantId' | 'graphId' | 'traceKey'>,
+    { tenantId, graphId: projectName, traceKey }: Omit<TracedRun, 'headers'>,
     requested: TraceRequest = {},
   ): LangChainTracer {
     const { project_name: extra, example_id: exampleId } = requested;
