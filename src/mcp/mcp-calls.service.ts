@@ -28,7 +28,7 @@ import { CallStream } from './call-stream';
 import { shownError } from './mcp.errors';
 import { McpMetrics, type ToolOutcome } from './mcp.metrics';
 import { McpRunsService } from './mcp-runs.service';
-import type { SessionOwner } from './mcp-session';
+import { ownerOfCall } from './mcp-session';
 import { type AssistantTool, McpToolsService } from './mcp-tools.service';
 import { answerable, isAble, type Question, resumeOf, toQuestions } from './questions';
 import { McpTasksService } from './tasks/mcp-tasks.service';
@@ -79,7 +79,7 @@ export class McpCallsService {
     this.states = createRequestStateCodec<CallState>({
       key: deriveKey(config.secrets.key, 'gantry mcp request state'),
       ttlSeconds: WAITING_HOURS * 3600,
-      bind: ({ http }) => (http?.authInfo?.extra?.owner as SessionOwner | undefined) ?? '',
+      bind: ownerOfCall,
     });
   }
 

@@ -4,11 +4,13 @@ import type { ServerContext } from '@modelcontextprotocol/server';
 import type { TenantId } from '../auth/tenant';
 import { HttpSettings } from '../config/http-settings';
 import type { RunEntity } from '../runs/run.entity';
+import { checkIdempotencyKey, type IdempotencyRequest } from '../runs/idempotency';
 import { RunCreationService } from '../runs/run-creation.service';
 import { type CreateRun, createRunSchema } from '../runs/runs.schemas';
 import { RunsService } from '../runs/runs.service';
 import { ThreadsService } from '../threads/threads.service';
 import { PROGRESS_MODES } from './call-progress';
+import { ownerOfCall } from './mcp-session';
 import type { AssistantTool } from './mcp-tools.service';
 import type { Resume } from './questions';
 import { toGraphInput } from './tool-schemas';
@@ -26,7 +28,11 @@ export class McpRunsService {
     private readonly settings: HttpSettings,
   ) {}
 
-  /** @param runId the id that the run was given before it is made */
+  /**
+   * A call that is repeated with its `Idempotency-Key` gets the run that the first one made.
+   * @param runId the id that the run was given before it is made
+   * @throws {ApiError} 409 for a key of another call, 422 for an empty or overlong one
+   */
   startRun(
     tenantId: TenantId,
     tool: AssistantTool,
@@ -39,6 +45,7 @@ export class McpRunsService {
     return this.creation.createRun({
       tenantId,
       body: runRequest({ assistant_id: assistantId, input, metadata: { source: 'mcp', mcp_tool: tool.name } }, context),
+      idempotency: idempotencyOf(context, [tool.name, args]),
       headers: this.headersOf(context),
       runId,
     });
@@ -59,6 +66,7 @@ export class McpRunsService {
     if (thread.status !== 'interrupted') return this.findAnswer(tenantId, asked);
     const values = resume.filter((each) => each.kind === 'resume').map(({ id, value }) => [id, value] as const);
     const key = `mcp-answer:${asked.runId}`;
+    const idempotency = { key, route: '/mcp', fingerprint: sha256(key), onReplay: () => undefined };
     return this.creation.createRun({
       tenantId,
       threadId: asked.threadId,
@@ -71,12 +79,7 @@ export class McpRunsService {
         },
         context,
       ),
-      idempotency: {
-        key,
-        route: '/mcp',
-        fingerprint: createHash('sha256').update(key).digest(),
-        onReplay: () => undefined,
-      },
+      idempotency,
       headers: this.headersOf(context),
     });
   }
@@ -97,4 +100,20 @@ export class McpRunsService {
 function runRequest(body: Partial<CreateRun>, { mcpReq }: ServerContext): CreateRun {
   const withProgress = mcpReq._meta?.progressToken !== undefined;
   return createRunSchema.parse({ ...body, stream_mode: withProgress ? [...PROGRESS_MODES] : ['updates', 'custom'] });
+}
+
+/** The request's `Idempotency-Key`, which belongs to its caller. @param call what is the same when the call is repeated */
+function idempotencyOf(context: ServerContext, call: unknown): IdempotencyRequest | undefined {
+  const key = context.http?.req?.headers.get('idempotency-key') ?? undefined;
+  if (key === undefined) return undefined;
+  return {
+    key: checkIdempotencyKey(key),
+    route: `/mcp tools/call ${ownerOfCall(context)}`,
+    fingerprint: sha256(JSON.stringify(call)),
+    onReplay: () => undefined,
+  };
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ClientCapabilities } from '@modelcontextprotocol/server';
+import type { ClientCapabilities, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { TenantId } from '../auth/tenant';
 import type { AuthUser } from '../database/request-scope';
@@ -10,6 +10,11 @@ export type SessionOwner = string;
 
 export function ownerOf(tenantId: TenantId, user: AuthUser | undefined): SessionOwner {
   return user ? `${tenantId} ${user.identity}` : tenantId;
+}
+
+/** Owner of a call that is being served; empty for calls without HTTP. */
+export function ownerOfCall({ http }: ServerContext): SessionOwner {
+  return (http?.authInfo?.extra?.owner as SessionOwner | undefined) ?? '';
 }
 
 /**

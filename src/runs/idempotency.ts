@@ -27,15 +27,20 @@ export function idempotencyOf(context: ExecutionContext): IdempotencyRequest | u
   const request = http.getRequest<FastifyRequest>();
   const key = headerOf(request, 'idempotency-key');
   if (key === undefined) return undefined;
-  if (key.length === 0 || key.length > MAX_KEY_LENGTH) throw runErrors.idempotencyKeyInvalid(MAX_KEY_LENGTH);
   return {
-    key,
+    key: checkIdempotencyKey(key),
     route: [request.url.split('?', 1)[0], ...(request.user ? [request.user.identity] : [])].join(' '),
     fingerprint: createHash('sha256')
       .update(JSON.stringify(request.body ?? null))
       .digest(),
     onReplay: () => void http.getResponse<FastifyReply>().header('Idempotency-Replayed', 'true'),
   };
+}
+
+/** @throws {ApiError} 422 for an empty or overlong key */
+export function checkIdempotencyKey(key: string): string {
+  if (key.length === 0 || key.length > MAX_KEY_LENGTH) throw runErrors.idempotencyKeyInvalid(MAX_KEY_LENGTH);
+  return key;
 }
 
 export const Idempotency = createParamDecorator((_: unknown, context: ExecutionContext) => idempotencyOf(context));
