@@ -1,14 +1,21 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  ClientCredentialsProvider,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
 import { decodeJwt, UnsecuredJWT } from 'jose';
 import { AgentCaller } from '../support/a2a';
 import { startTestApi, type TestApi } from '../support/api';
 import { TEST_GRAPHS } from '../support/gantry';
 import { endOf, LONG_ANSWERS, longRequest, newThread, openOn, sendLong } from '../support/long-answers';
 import { postMcp } from '../support/mcp';
+import { LoginByBrowser } from '../support/oauth-login';
 import { OpenIdProvider, type ProviderClient } from '../support/openid-provider';
 import { temporaryConfig, type TemporaryConfig } from '../support/langgraph-json';
 import { freePort } from '../support/ports';
@@ -93,6 +100,27 @@ describe('access tokens of an OpenID provider', () => {
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('three');
     await client.close();
     expect(decodeJwt(authProvider.tokens()!.access_token)).toMatchObject({ aud: resource, workspace: 'acme' });
+  });
+
+  it('are obtained by a client that registers itself and has its user log in, with a code and PKCE', async () => {
+    const login = new LoginByBrowser(globex.id);
+    const open = () => new StreamableHTTPClientTransport(new URL(`${api.url}/mcp`), { authProvider: login });
+    const first = open();
+    await expect(new Client({ name: 'connector', version: '1' }).connect(first)).rejects.toThrow(UnauthorizedError);
+    expect(Object.fromEntries(login.authorization!.searchParams)).toMatchObject({
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      code_challenge: createHash('sha256').update(login.codeVerifier()).digest('base64url'),
+      resource,
+      scope: 'agents',
+    });
+    await first.finishAuth(login.callback!);
+    const client = new Client({ name: 'connector', version: '1' });
+    await client.connect(open());
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('three');
+    await client.close();
+    const claims = { aud: resource, workspace: 'globex', sub: globex.id };
+    expect(decodeJwt(login.tokens()!.access_token)).toMatchObject(claims);
   });
 
   it('are announced by the challenge and by the metadata', async () => {

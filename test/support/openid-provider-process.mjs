@@ -12,16 +12,19 @@ process.on('message', ({ jwks, clients, claims }) => {
       clients: clients.map(({ id, secret }) => ({
         client_id: id,
         client_secret: secret,
-        id_token_signed_response_alg: 'ES256',
         grant_types: ['client_credentials'],
         response_types: [],
         redirect_uris: [],
         scope: 'agents',
       })),
       scopes: ['agents'],
-      extraTokenClaims: (_context, { clientId }) => claims[clientId],
+      // A client that registers itself has an id of the provider's: what its tokens say depends on the user.
+      extraTokenClaims: (_context, { clientId, accountId }) => claims[clientId] ?? claims[accountId],
+      clientDefaults: { id_token_signed_response_alg: 'ES256' },
       features: {
-        devInteractions: { enabled: false },
+        // Pages with forms, in which any user logs in with any password.
+        devInteractions: { enabled: true },
+        registration: { enabled: true },
         clientCredentials: { enabled: true },
         resourceIndicators: {
           enabled: true,
