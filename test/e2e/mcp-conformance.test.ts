@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { checkSection } from '../support/compatibility-page';
 import { Gantry, startGantry } from '../support/gantry';
 
 const GRAPHS = join(__dirname, '..', 'support', 'graphs', 'mcp.langgraph.json');
@@ -37,6 +38,31 @@ interface Check {
 
 const ATTEMPTS = 3;
 
+const REVISIONS = ['2025-11-25', '2026-07-28'] as const;
+type Revision = (typeof REVISIONS)[number];
+
+/** The section of docs/compatibility.md, from the scenarios that each revision requires. */
+function sectionOf(seen: Map<Revision, Set<string>>, version: string): string {
+  const names = [...new Set(REVISIONS.flatMap((revision) => [...seen.get(revision)!]))].sort();
+  const cell = (name: string, revision: Revision): string => {
+    if (!seen.get(revision)!.has(name)) return '–';
+    return name in NOT_APPLICABLE ? 'no' : 'passes';
+  };
+  const counts = REVISIONS.map((revision) => {
+    const required = [...seen.get(revision)!];
+    const passed = required.filter((name) => !(name in NOT_APPLICABLE));
+    return `${passed.length} of the ${required.length} scenarios that ${revision} requires`;
+  });
+  return `\`@modelcontextprotocol/conformance\` ${version}, as test/e2e/mcp-conformance.test.ts runs it against graphs: Gantry passes
+${counts.join(' and ')}, and the others don't apply to it.
+\`–\`: the revision doesn't require the scenario.
+
+| scenario | ${REVISIONS.join(' | ')} | why it doesn't apply |
+| -------- | ${REVISIONS.map(() => '---').join(' | ')} | -------------------- |
+${names.map((name) => `| \`${name}\` | ${REVISIONS.map((each) => cell(name, each)).join(' | ')} | ${NOT_APPLICABLE[name] ?? ''} |`).join('\n')}
+`;
+}
+
 /** Checks that failed, of the scenarios that apply. */
 function failuresOf(scenarios: Map<string, Check[]>): string[] {
   return [...scenarios]
@@ -52,6 +78,7 @@ function failuresOf(scenarios: Map<string, Check[]>): string[] {
 describe('the MCP conformance suite', () => {
   let gantry: Gantry;
   let results: string;
+  const seen = new Map<Revision, Set<string>>();
 
   beforeAll(async () => {
     gantry = await startGantry({ graphProcesses: 1, graphs: GRAPHS });
@@ -65,11 +92,15 @@ describe('the MCP conformance suite', () => {
 
   afterAll(() => gantry?.stop());
 
+  function suite(): string {
+    const script = process.env.GANTRY_TEST_MCP_CONFORMANCE;
+    if (!script) throw new Error('GANTRY_TEST_MCP_CONFORMANCE is missing: run the tests with `npm test`');
+    return script;
+  }
+
   /** Runs what a revision requires; resolves to the checks of each scenario. */
   async function run(revision: string): Promise<Map<string, Check[]>> {
-    const suite = process.env.GANTRY_TEST_MCP_CONFORMANCE;
-    if (!suite) throw new Error('GANTRY_TEST_MCP_CONFORMANCE is missing: run the tests with `npm test`');
-    const args = [suite, 'server', '--url', `${gantry.url}/mcp`, '--requirements', revision, '-o', results];
+    const args = [suite(), 'server', '--url', `${gantry.url}/mcp`, '--requirements', revision, '-o', results];
     await new Promise((resolve) => {
       // It exits with an error for every scenario that fails, the ones that do not apply included: the files say more.
       execFile(process.execPath, args, { timeout: 240_000, env: { PATH: process.env.PATH } }, resolve);
@@ -85,7 +116,7 @@ describe('the MCP conformance suite', () => {
   it.each([
     ['2025-11-25', 30],
     ['2026-07-28', 37],
-  ])(
+  ] as const)(
     'passes what %s requires and applies',
     async (revision, required) => {
       let scenarios = await run(revision);
@@ -99,6 +130,7 @@ describe('the MCP conformance suite', () => {
         failed = failed.filter((failure) => again.includes(failure));
       }
       expect(failed).toEqual([]);
+      seen.set(revision, new Set(scenarios.keys()));
       // A scenario that passes applies after all.
       const passing = [...scenarios]
         .filter(([name, checks]) => name in NOT_APPLICABLE && checks.every(({ status }) => status !== 'FAILURE'))
@@ -107,4 +139,11 @@ describe('the MCP conformance suite', () => {
     },
     600_000,
   );
+
+  it('passes what docs/compatibility.md says', () => {
+    const { version } = JSON.parse(readFileSync(join(dirname(suite()), '..', 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    checkSection('mcp', sectionOf(seen, version));
+  });
 });
