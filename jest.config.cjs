@@ -22,6 +22,8 @@ module.exports = {
   testEnvironment: '<rootDir>/test/support/test-environment.cjs',
   roots: ['<rootDir>/src', '<rootDir>/workflows', '<rootDir>/worker', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts', '<rootDir>/test/**/*.test.ts'],
+  // Clients of other generations: `npm run chaos`.
+  testPathIgnorePatterns: ['/node_modules/', ...(process.env.GANTRY_TEST_FULL ? [] : ['<rootDir>/test/nightly/'])],
   transform: {
     '^.+\\.[cm]?[tj]s$': [
       '@swc/jest',

@@ -2,7 +2,7 @@
 // those of `npm run test:services` where they run, else services of its own on free ports.
 //
 //   --changed[=<branch>]   only what the changes since the branch [main] touch (services/changed-tests.mjs has the rules)
-//   --full                 faults, fuzzing and chaos in their full amount: `npm run chaos`
+//   --full                 faults, fuzzing and chaos in their full amount, and test/nightly: `npm run chaos`
 //   --record-durations     writes to test/durations.json, by which files are ordered, and prints: each file's wall time, its
 //                          processor time (of jest, and of the processes that it started) and the processes of Gantry
 //   --repeat=<number>      runs everything this many times with one start of the services, each time with a seed of its own and
@@ -14,6 +14,7 @@
 //   GANTRY_TEST_TEMPORAL_ADDRESS      the Temporal server
 //   GANTRY_TEST_S3                    JSON: endpoint, bucket, region, access_key_id, secret_access_key
 //   GANTRY_TEST_PYTHON                a Python with the public clients (test/python/requirements.txt)
+//   GANTRY_TEST_OLDER_PYTHON          with --full: a Python with older clients (test/python/older-clients.txt)
 //   GANTRY_TEST_GRAPH_PYTHON          a Python that runs the graphs of test/python-graphs
 //   GANTRY_TEST_MCP_CONFORMANCE       the script of MCP's public conformance suite
 //   GANTRY_TEST_CHROMIUM              Chromium or Chrome; empty where there is none: tests with a browser are skipped
@@ -37,6 +38,7 @@ import { endGroupOnDeath } from './services/leftovers.mjs';
 import { cacheDir, ROOT } from './services/paths.mjs';
 import { abortedWhenAskedToEnd } from './services/process.mjs';
 import { say } from './services/progress.mjs';
+import { findPython } from './services/python.mjs';
 import { Supervisor } from './services/supervisor.mjs';
 import { failuresByName, failuresOf, judge, processorTimes, sumOf } from './services/test-outcome.mjs';
 import { findTestServices, startTestServices } from './services/test-services.mjs';
@@ -255,7 +257,7 @@ async function main(signal) {
     const measurements = join(home, 'measurements.jsonl');
     const env = {
       ...testEnv,
-      ...(isFull && { GANTRY_TEST_FULL: '1' }),
+      ...(isFull && { GANTRY_TEST_FULL: '1', GANTRY_TEST_OLDER_PYTHON: await findPython('older-clients.txt', signal) }),
       ...(recordsDurations && { GANTRY_TEST_MEASUREMENTS: measurements }),
     };
     if (times !== undefined) {

@@ -41,7 +41,7 @@ export async function startTestServices(context) {
         accessKeyId: secrets.s3_access_key_id,
         secretAccessKey: secrets.s3_secret_access_key,
       }),
-      findPython(signal),
+      findPython('requirements.txt', signal),
       findGraphPython(PYTHON_GRAPHS, { signal }),
       findMcpConformance(signal),
       findChromium(signal),

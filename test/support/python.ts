@@ -7,8 +7,12 @@ import { promisify } from 'node:util';
  * @param args as on the command line: a script with its arguments, or `-c` with its text
  * @throws if it fails, with what it wrote to stderr, or takes more than two minutes
  */
-export async function runPython(args: string[], env: Record<string, string> = {}): Promise<string> {
-  const { stdout } = await promisify(execFile)(testPython(), args, {
+export async function runPython(
+  args: string[],
+  env: Record<string, string> = {},
+  python = testPython(),
+): Promise<string> {
+  const { stdout } = await promisify(execFile)(python, args, {
     timeout: 300_000,
     maxBuffer: 256 * 1024 * 1024,
     env: { PATH: process.env.PATH, ...env },
@@ -20,6 +24,13 @@ export async function runPython(args: string[], env: Record<string, string> = {}
 export function testPython(): string {
   const python = process.env.GANTRY_TEST_PYTHON;
   if (!python) throw new Error('GANTRY_TEST_PYTHON is missing: run the tests with `npm test`');
+  return python;
+}
+
+/** The Python with clients of the generation before. @throws if the tests were not started by `npm run chaos` */
+export function olderPython(): string {
+  const python = process.env.GANTRY_TEST_OLDER_PYTHON;
+  if (!python) throw new Error('GANTRY_TEST_OLDER_PYTHON is missing: run the tests with `npm run chaos`');
   return python;
 }
 
