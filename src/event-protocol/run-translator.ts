@@ -245,7 +245,10 @@ const TRANSLATORS: Record<string, ((data: string) => ProtocolEvent[]) | undefine
   },
 };
 
-function toolEvent({ event, toolCallId, name, input, output, data, error }: JsonObject): JsonObject {
+/** Python's library emits these events as the protocol has them; JavaScript's has names of its own. */
+function toolEvent(emitted: JsonObject): JsonObject {
+  const { event, toolCallId, name, input, output, data, error } = emitted;
+  if (typeof event === 'string' && event.startsWith('tool-')) return emitted;
   const call = { tool_call_id: typeof toolCallId === 'string' ? toolCallId : '' };
   switch (event) {
     case 'on_tool_start':
